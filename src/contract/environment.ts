@@ -1,0 +1,15 @@
+import type { EnvironmentInfo } from '../protocol/index.js';
+import type { FileSystem } from './file-system.js';
+import type { ExecProcess, ProcessSpec, ProcessSummary } from './process.js';
+
+/** A machine to run processes on and touch files of. Nothing above this line can tell which kind it is. */
+export interface Environment extends AsyncDisposable {
+  readonly id: string;
+  info(): Promise<EnvironmentInfo>;
+  /** Resolves as soon as the child exists. A failed start rejects and leaves nothing behind. */
+  start(spec: ProcessSpec): Promise<ExecProcess>;
+  list(): Promise<ProcessSummary[]>;
+  readonly files: FileSystem;
+  /** Ends everything this environment started. Idempotent. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,1 @@
+export { ExecError, isExecError } from './protocol/index.js';

@@ -1,0 +1,108 @@
+/** JSON-RPC numbers in use. Several string codes share one number; clients of the wire see both. */
+const INVALID_REQUEST = -32600;
+const METHOD_NOT_FOUND = -32601;
+const INVALID_PARAMS = -32602;
+const INTERNAL = -32603;
+const NOT_FOUND = -32004;
+const SESSION_BUSY = -32010;
+const OVERLOADED = -32001;
+
+interface CatalogueEntry {
+  /** The number on the wire, or null for failures that only exist on this side of it. */
+  readonly rpc: number | null;
+  /** One sentence for people: when this happens and what to do. */
+  readonly doc: string;
+}
+
+/** Every error Execwire raises. Codes are stable; messages are not. */
+export const errorCatalogue = {
+  invalidMessage: {
+    rpc: INVALID_REQUEST,
+    doc: 'The message is not a JSON-RPC request, notification or response.',
+  },
+  notInitialized: { rpc: INVALID_REQUEST, doc: 'The method needs `initialize` and `initialized` first.' },
+  alreadyInitialized: { rpc: INVALID_REQUEST, doc: '`initialize` was called twice on one connection.' },
+  sessionNotFound: {
+    rpc: INVALID_REQUEST,
+    doc: 'The session to resume does not exist or its lease ran out.',
+  },
+  sessionBusy: {
+    rpc: SESSION_BUSY,
+    doc: 'The session is attached to another connection; try again shortly.',
+  },
+  tooManySessions: { rpc: OVERLOADED, doc: 'The server keeps as many sessions as it may; try again later.' },
+  methodNotFound: { rpc: METHOD_NOT_FOUND, doc: 'The server does not know this method.' },
+  invalidParams: { rpc: INVALID_PARAMS, doc: 'The parameters do not fit the method.' },
+  invalidPath: { rpc: INVALID_REQUEST, doc: 'The path cannot be used on this machine.' },
+  invalidLimit: { rpc: INVALID_REQUEST, doc: 'A number is outside the range the method allows.' },
+  invalidData: { rpc: INVALID_REQUEST, doc: 'The data is not valid base64.' },
+  processNotFound: { rpc: INVALID_REQUEST, doc: 'No process with this id exists in the session.' },
+  processIdInUse: { rpc: INVALID_REQUEST, doc: 'A process with this id exists already.' },
+  tooManyProcesses: { rpc: OVERLOADED, doc: 'The session runs as many processes as it may.' },
+  processExited: { rpc: INVALID_REQUEST, doc: 'The process has ended.' },
+  stdinFull: {
+    rpc: OVERLOADED,
+    doc: 'The process does not read its input and the queue is full; nothing was written.',
+  },
+  notATerminal: { rpc: INVALID_REQUEST, doc: 'The process does not run on a terminal.' },
+  spawnFailed: { rpc: INTERNAL, doc: 'The program could not be started; `data.reason` says why.' },
+  ptyUnavailable: { rpc: INTERNAL, doc: 'This platform has no terminal backend; start without `tty`.' },
+  sandboxUnavailable: {
+    rpc: INTERNAL,
+    doc: 'The sandbox policy cannot be enforced here, so nothing was run.',
+  },
+  notFound: { rpc: NOT_FOUND, doc: 'The file, directory or handle does not exist.' },
+  permissionDenied: { rpc: INVALID_REQUEST, doc: 'The operating system refused access.' },
+  invalidFile: { rpc: INVALID_REQUEST, doc: 'The operation does not apply to this kind of file.' },
+  fileTooLarge: { rpc: INVALID_REQUEST, doc: 'The file is larger than one message may carry; stream it.' },
+  handleInUse: { rpc: INVALID_REQUEST, doc: 'A file handle with this id is open already.' },
+  tooManyHandles: { rpc: INVALID_REQUEST, doc: 'The connection has as many open files as it may.' },
+  ioFailed: { rpc: INTERNAL, doc: 'The operating system reported an error.' },
+  httpFailed: { rpc: INTERNAL, doc: 'The HTTP request failed before a complete answer arrived.' },
+  overloaded: { rpc: OVERLOADED, doc: 'Too much is under way on this connection; try again later.' },
+  internalError: { rpc: INTERNAL, doc: 'Execwire failed; this is a bug.' },
+
+  notConnected: { rpc: null, doc: 'The connection could not be made.' },
+  connectionClosed: { rpc: null, doc: 'The connection ended before the answer came.' },
+  requestTimeout: { rpc: null, doc: 'The answer did not come in time.' },
+  aborted: { rpc: null, doc: 'The caller gave up.' },
+  contactLost: { rpc: null, doc: 'The machine is out of reach and what became of the process is unknown.' },
+  protocolViolation: { rpc: null, doc: 'The other side broke the protocol.' },
+  unsupported: { rpc: null, doc: 'The other side does not offer this.' },
+  remoteError: { rpc: null, doc: 'The other side answered with an error of its own.' },
+  environmentNotFound: { rpc: null, doc: 'No environment with this id is configured.' },
+  invalidConfiguration: { rpc: null, doc: 'A configuration file or flag is wrong.' },
+} as const satisfies Record<string, CatalogueEntry>;
+
+export type ErrorCode = keyof typeof errorCatalogue;
+
+/** Codes that have a number and may cross the wire. */
+export type WireErrorCode = {
+  [Code in ErrorCode]: (typeof errorCatalogue)[Code]['rpc'] extends number ? Code : never;
+}[ErrorCode];
+
+export type ErrorData = Readonly<Record<string, unknown>>;
+
+/** The one error class. Tell errors apart with `isExecError`, never by message. */
+export class ExecError<Code extends ErrorCode = ErrorCode> extends Error {
+  override readonly name = 'ExecError';
+  readonly code: Code;
+  readonly data: ErrorData;
+
+  constructor(code: Code, message: string, options: { data?: ErrorData; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.data = options.data ?? {};
+  }
+}
+
+/** True for an ExecError, with this code if one is named. Works across copies of the package. */
+export function isExecError<Code extends ErrorCode>(error: unknown, code?: Code): error is ExecError<Code> {
+  if (!(error instanceof Error) || error.name !== 'ExecError' || !('code' in error)) return false;
+  return code === undefined || error.code === code;
+}
+
+/** The number an error travels under. Failures that are not ours to explain are internal. */
+export function rpcNumberOf(code: ErrorCode): number {
+  return errorCatalogue[code].rpc ?? INTERNAL;
+}

@@ -1,0 +1,25 @@
+import { z } from 'zod';
+
+/** An unsigned whole number. Any size is accepted: a wait of 2^64-1 ms is a way to say "for ever". */
+export const Unsigned = z.number().min(0).multipleOf(1);
+
+/** Bytes as standard padded base64. The decoder checks it: a pattern over a megabyte costs more than decoding. */
+export const Chunk = z.string().meta({ contentEncoding: 'base64' });
+
+export const FileUri = z
+  .string()
+  .meta({ format: 'uri', description: 'A `file:` URI on the server’s machine.' });
+
+export const ProcessId = z
+  .string()
+  .meta({ description: 'Chosen by the client; names the process within its session. May be empty.' });
+
+export const OutputStreamName = z.enum(['stdout', 'stderr', 'pty']);
+
+export const TerminalSize = z.object({
+  rows: z.number().int().min(1).max(65_535),
+  cols: z.number().int().min(1).max(65_535),
+});
+
+/** Requests about one process keep their order under this key. */
+export const processLane = (params: { processId: string }): string => `process:${params.processId}`;

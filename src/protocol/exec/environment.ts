@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { request } from '../method.js';
+import { FileUri } from './common.js';
+
+/** Parameters of a method that takes none: absent, null or an empty object. */
+export const NoParams = z.union([z.null(), z.strictObject({})]).default(null);
+
+/** The peer's own capability names. A client treats an absent one as false, so only what exists is claimed. */
+export const PeerCapabilities = z.record(z.string(), z.boolean());
+
+export const EnvironmentInfo = z.object({
+  shell: z.object({ name: z.string(), path: z.string() }),
+  executorVersion: z.string().optional(),
+  providerId: z.string().optional().meta({ description: 'Stable for this machine and user.' }),
+  cwd: FileUri.nullish(),
+  userHomeDir: FileUri.nullish(),
+  platformOs: z.string().optional(),
+  prependPathDirs: z.array(FileUri).optional(),
+  temporaryDirectories: z.array(FileUri).optional(),
+  tempDir: FileUri.nullish(),
+  capabilities: PeerCapabilities.optional(),
+});
+export type EnvironmentInfo = z.output<typeof EnvironmentInfo>;
+
+export const environmentInfo = request({
+  doc: 'Describes the machine: shell, directories, platform, and what the server can do.',
+  params: NoParams,
+  result: EnvironmentInfo,
+});
+
+export const environmentStatus = request({
+  doc: 'Answers `ready`. A cheap way to see that the server is alive.',
+  params: NoParams,
+  result: z.object({ status: z.literal('ready') }),
+});

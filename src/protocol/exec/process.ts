@@ -1,0 +1,202 @@
+import { z } from 'zod';
+import { notification, request } from '../method.js';
+import {
+  Chunk,
+  FileUri,
+  OutputStreamName,
+  ProcessId,
+  processLane,
+  TerminalSize,
+  Unsigned,
+} from './common.js';
+import { NoParams } from './environment.js';
+import { Sandbox, SandboxType } from './sandbox.js';
+
+const Patterns = z
+  .array(z.string())
+  .meta({ description: 'Case-insensitive globs over variable names, with `*` and `?`.' });
+
+/** Which of the server’s own variables a child sees. Applied in the order of the fields. */
+export const EnvPolicy = z.object({
+  inherit: z.enum(['all', 'core', 'none']),
+  ignoreDefaultExcludes: z
+    .boolean()
+    .meta({ description: 'False drops names that contain KEY, SECRET or TOKEN.' }),
+  exclude: Patterns,
+  set: z.record(z.string(), z.string()),
+  includeOnly: Patterns.meta({ description: 'If not empty, everything else is dropped.' }),
+});
+export type EnvPolicy = z.input<typeof EnvPolicy>;
+
+export const processStart = request({
+  doc: 'Starts a program. The answer comes as soon as the child exists; its output follows as notifications.',
+  params: z.object({
+    processId: ProcessId,
+    argv: z.array(z.string()).min(1).meta({ description: 'Program and arguments; no shell is involved.' }),
+    cwd: FileUri,
+    env: z
+      .record(z.string(), z.string())
+      .meta({ description: 'The whole environment, or what is laid over `envPolicy`.' }),
+    envPolicy: EnvPolicy.nullish(),
+    tty: z.boolean().meta({ description: 'Run on a terminal instead of pipes.' }),
+    pipeStdin: z.boolean().default(false).meta({ description: 'Keep stdin writable when `tty` is false.' }),
+    arg0: z.string().nullish().meta({ description: 'What the program sees as its name.' }),
+    size: TerminalSize.nullish().meta({ description: 'Terminal size; 24 rows and 80 columns when absent.' }),
+    timeoutMs: Unsigned.nullish().meta({ description: 'Kill the whole tree after this time.' }),
+    sandbox: Sandbox.nullish(),
+    enforceManagedNetwork: z.boolean().nullish(),
+    managedNetwork: z.unknown().optional(),
+    networkProxy: z.unknown().optional(),
+    shellSnapshot: z
+      .object({
+        scopeId: z.string().min(1).max(256),
+        shell: z.object({ name: z.string(), path: z.string() }),
+      })
+      .nullish()
+      .meta({ description: 'Accepted and not used.' }),
+    metadata: z
+      .object({ threadId: z.guid(), toolCallId: z.string() })
+      .nullish()
+      .meta({ description: 'Informational.' }),
+  }),
+  result: z.object({ processId: ProcessId, sandboxType: SandboxType.optional() }),
+  orderedBy: processLane,
+});
+
+export const processRead = request({
+  doc: 'Looks at the retained output after a cursor. Reading never consumes.',
+  params: z.object({
+    processId: ProcessId,
+    afterSeq: Unsigned.nullish().meta({ description: 'Only what comes after this number. Default 0.' }),
+    maxBytes: Unsigned.nullish().meta({
+      description: 'Stop after this many decoded bytes, between chunks. The first chunk is always returned.',
+    }),
+    waitMs: Unsigned.nullish().meta({ description: 'Wait this long for something new. Default 0.' }),
+  }),
+  result: z.object({
+    chunks: z.array(
+      z.object({
+        seq: Unsigned,
+        stream: OutputStreamName,
+        chunk: Chunk,
+        lostBytes: Unsigned.optional().meta({
+          description: 'Present when output directly before this chunk was let go: how many bytes.',
+        }),
+      }),
+    ),
+    nextSeq: Unsigned.meta({ description: 'Continue with `afterSeq = nextSeq - 1`.' }),
+    exited: z.boolean(),
+    exitCode: z.number().int().nullable(),
+    closed: z.boolean(),
+    failure: z.string().nullable(),
+    sandboxDenied: z.boolean().optional(),
+    signal: z.string().nullish().meta({ description: 'The signal that killed the process.' }),
+    timedOut: z.boolean().optional(),
+  }),
+});
+
+export const processWrite = request({
+  doc: 'Writes bytes to stdin. Accepted means queued, in order, behind earlier writes.',
+  params: z.object({
+    processId: ProcessId,
+    chunk: Chunk,
+    writeId: z
+      .string()
+      .min(1)
+      .meta({ description: 'Identifies a retry: bytes under a known id are not written again.' }),
+  }),
+  result: z.object({ status: z.enum(['accepted', 'unknownProcess', 'stdinClosed', 'starting']) }),
+  orderedBy: processLane,
+});
+
+export const processSignal = request({
+  doc: 'Sends a signal to the process group. Unknown and finished processes are left alone without an error.',
+  params: z.object({
+    processId: ProcessId,
+    signal: z
+      .string()
+      .regex(/^(interrupt|SIG[A-Z0-9+]+)$/)
+      .meta({ description: '`interrupt`, or a POSIX name such as `SIGTERM`.' }),
+  }),
+  result: z.object({}),
+  orderedBy: processLane,
+});
+
+export const processTerminate = request({
+  doc: 'Kills the process with everything it started. `running` is false when there was nothing left to kill.',
+  params: z.object({
+    processId: ProcessId,
+    graceMs: Unsigned.nullish().meta({
+      description: 'Send SIGTERM first and kill after this time. Absent: kill at once.',
+    }),
+  }),
+  result: z.object({ running: z.boolean() }),
+  orderedBy: processLane,
+});
+
+export const processResize = request({
+  doc: 'Changes the size of the terminal.',
+  extension: 'processResize',
+  params: z.object({ processId: ProcessId, size: TerminalSize }),
+  result: z.object({}),
+  orderedBy: processLane,
+});
+
+export const processCloseStdin = request({
+  doc: 'Ends stdin behind the writes before it. On a terminal the end-of-file character is typed. Closing twice is fine.',
+  extension: 'processCloseStdin',
+  params: z.object({ processId: ProcessId }),
+  result: z.object({}),
+  orderedBy: processLane,
+});
+
+export const processList = request({
+  doc: 'Lists the session’s processes, finished ones included while they are retained.',
+  extension: 'processList',
+  params: NoParams,
+  result: z.object({
+    processes: z.array(
+      z.object({
+        processId: ProcessId,
+        pid: z.number().int().nullable(),
+        argv: z.array(z.string()),
+        tty: z.boolean(),
+        startedAtMs: Unsigned,
+        exited: z.boolean(),
+        exitCode: z.number().int().nullable(),
+        closed: z.boolean(),
+      }),
+    ),
+  }),
+});
+
+export const processAck = notification({
+  doc: 'Tells how far output was consumed. Sent only when both sides announced `flowControl`.',
+  extension: 'flowControl',
+  params: z.object({ processId: ProcessId, seq: Unsigned }),
+});
+
+export const processOutput = notification({
+  doc: 'A piece of output. Numbers count up from 1 per process and are shared with `exited` and `closed`.',
+  params: z.object({ processId: ProcessId, seq: Unsigned, stream: OutputStreamName, chunk: Chunk }),
+});
+
+export const processExited = notification({
+  doc: 'The direct child ended. Output of what it left behind may still follow.',
+  params: z.object({
+    processId: ProcessId,
+    seq: Unsigned,
+    exitCode: z.number().int().meta({ description: 'Exit status, or 128 + n after signal n.' }),
+    sandboxDenied: z.boolean().optional(),
+    signal: z
+      .string()
+      .nullish()
+      .meta({ description: 'The signal that killed it; absent from other servers.' }),
+    timedOut: z.boolean().optional(),
+  }),
+});
+
+export const processClosed = notification({
+  doc: 'Exited, and nothing holds its output any more. Always the last event of a process.',
+  params: z.object({ processId: ProcessId, seq: Unsigned }),
+});

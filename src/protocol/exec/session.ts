@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { notification, request } from '../method.js';
+import { Unsigned } from './common.js';
+import { EnvironmentInfo, NoParams } from './environment.js';
+
+/** What a client understands beyond the peer’s protocol. Absent means no. */
+export const ClientCapabilities = z.object({
+  flowControl: z
+    .boolean()
+    .optional()
+    .meta({ description: 'The client sends `process/ack`; output it has not acknowledged is kept for it.' }),
+});
+
+/** What this server offers beyond the peer’s protocol. A client must treat an absent name as not offered. */
+export const ServerCapabilities = z.object({
+  processResize: z.boolean().optional(),
+  processCloseStdin: z.boolean().optional(),
+  processList: z.boolean().optional(),
+  processSignals: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Every POSIX signal by name in `process/signal`.' }),
+  startSize: z.boolean().optional().meta({ description: '`size` in `process/start`.' }),
+  startTimeout: z.boolean().optional().meta({ description: '`timeoutMs` in `process/start`.' }),
+  terminateGrace: z.boolean().optional().meta({ description: '`graceMs` in `process/terminate`.' }),
+  flowControl: z
+    .object({ windowBytes: Unsigned })
+    .optional()
+    .meta({
+      description: 'Present when the client asked for it: how much unacknowledged output is on its way.',
+    }),
+});
+export type ServerCapabilities = z.output<typeof ServerCapabilities>;
+export type ClientCapabilities = z.input<typeof ClientCapabilities>;
+
+export const initialize = request({
+  doc: 'Opens a session, or resumes one that lost its connection. Must be the first request of a connection.',
+  params: z.object({
+    clientName: z.string().meta({ description: 'For the server’s log. May be empty.' }),
+    resumeSessionId: z
+      .string()
+      .nullish()
+      .meta({ description: 'The session to take up again; absent or null opens a new one.' }),
+    capabilities: ClientCapabilities.nullish(),
+  }),
+  result: z.object({
+    sessionId: z.string(),
+    environmentInfo: EnvironmentInfo.optional(),
+    capabilities: ServerCapabilities.optional(),
+  }),
+});
+
+export const initialized = notification({
+  doc: 'Ends the handshake. Requests are answered from here on.',
+  params: z.union([NoParams, z.looseObject({})]),
+});

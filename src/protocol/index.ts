@@ -1,0 +1,35 @@
+export { EnvironmentInfo } from './exec/environment.js';
+export { EnvPolicy } from './exec/process.js';
+export { Sandbox, SandboxType } from './exec/sandbox.js';
+export type { ClientCapabilities, ServerCapabilities } from './exec/session.js';
+export {
+  type ExecMethodName,
+  type ExecMethods,
+  type ExecParams,
+  type ExecParsedParams,
+  type ExecResult,
+  type ExecServerNotifications,
+  execClientNotifications,
+  execMethods,
+  execServerNotifications,
+} from './exec/table.js';
+export {
+  type ErrorCode,
+  type ErrorData,
+  ExecError,
+  errorCatalogue,
+  isExecError,
+  rpcNumberOf,
+  type WireErrorCode,
+} from './errors.js';
+export {
+  type MethodTable,
+  type NotificationMethod,
+  type NotificationTable,
+  notification,
+  type ParamsOf,
+  type ParsedParamsOf,
+  type RequestMethod,
+  type ResultOf,
+  request,
+} from './method.js';

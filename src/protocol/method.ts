@@ -1,0 +1,50 @@
+import type { z } from 'zod';
+
+/** A method a client may call: what goes in, what comes out, and what it must stay in order with. */
+export interface RequestMethod<Params extends z.ZodType = z.ZodType, Result extends z.ZodType = z.ZodType> {
+  readonly kind: 'request';
+  readonly doc: string;
+  readonly params: Params;
+  readonly result: Result;
+  /** Requests with the same key take effect in the order they were sent; without a key they run at once. */
+  readonly orderedBy: ((params: z.output<Params>) => string) | undefined;
+  /** Name of the capability that announces this method; absent for what every peer has. */
+  readonly extension: string | undefined;
+}
+
+/** A message that gets no answer. */
+export interface NotificationMethod<Params extends z.ZodType = z.ZodType> {
+  readonly kind: 'notification';
+  readonly doc: string;
+  readonly params: Params;
+  readonly extension: string | undefined;
+}
+
+export type MethodTable = Readonly<Record<string, RequestMethod>>;
+export type NotificationTable = Readonly<Record<string, NotificationMethod>>;
+
+/** What a caller passes: defaults may be left out. */
+export type ParamsOf<Method extends { params: z.ZodType }> = z.input<Method['params']>;
+/** What a handler receives: defaults are filled in. */
+export type ParsedParamsOf<Method extends { params: z.ZodType }> = z.output<Method['params']>;
+export type ResultOf<Method extends { result: z.ZodType }> = z.output<Method['result']>;
+
+/** Declares a request. The declaration is the only place where its shape is written down. */
+export function request<Params extends z.ZodType, Result extends z.ZodType>(declaration: {
+  doc: string;
+  params: Params;
+  result: Result;
+  orderedBy?: (params: z.output<Params>) => string;
+  extension?: string;
+}): RequestMethod<Params, Result> {
+  return { kind: 'request', orderedBy: undefined, extension: undefined, ...declaration };
+}
+
+/** Declares a notification. */
+export function notification<Params extends z.ZodType>(declaration: {
+  doc: string;
+  params: Params;
+  extension?: string;
+}): NotificationMethod<Params> {
+  return { kind: 'notification', extension: undefined, ...declaration };
+}

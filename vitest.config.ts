@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  // Node 20 has no `using` syntax; the compiler lowers it as the build does.
+  oxc: { target: 'es2022' },
+  test: {
+    include: ['test/**/*.test.ts'],
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+    // Tests start real processes: more workers than this only makes them wait for each other.
+    pool: 'forks',
+    maxWorkers: 2,
+  },
+});
