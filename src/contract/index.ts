@@ -14,3 +14,13 @@ export type {
   TerminalSize,
   WriteStatus,
 } from './process.js';
+export { ProcessHandle } from './process-handle.js';
+export {
+  DEFAULT_RETAINED_BYTES,
+  DEFAULT_WINDOW_BYTES,
+  type LogHold,
+  ProcessLog,
+  type ProcessLogOptions,
+  positionAfter,
+} from './process-log.js';
+export { followLog } from './log-reader.js';

@@ -1,0 +1,278 @@
+import type { ExitedEvent, OutputStream, ProcessEvent, ReadResult } from './process.js';
+
+/** Output a process keeps for readers that come late, as the peer does. */
+export const DEFAULT_RETAINED_BYTES = 1024 * 1024;
+/** Unread output a waiting reader may pile up before the source is paused. */
+export const DEFAULT_WINDOW_BYTES = 1024 * 1024;
+/** Tiny chunks cost more than their bytes; this bounds them too. */
+const MAX_RETAINED_ENTRIES = 50_000;
+/** Evicted positions remembered so that a late reader learns how much it missed. */
+const MAX_CHECKPOINTS = 4096;
+
+/** `offset`: how many output bytes came before this entry. */
+type Entry = {
+  readonly event: ProcessEvent;
+  readonly seq: number;
+  readonly offset: number;
+  readonly bytes: number;
+};
+
+/** A promise to a reader: what comes after its position stays until the position moves on. */
+export interface LogHold {
+  moveTo(seq: number): void;
+  release(): void;
+}
+
+export interface ProcessLogOptions {
+  readonly retainedBytes?: number;
+  readonly windowBytes?: number;
+  /** Called when unread output of a holding reader passes the window, and again when it has drained. */
+  readonly onPressure?: (paused: boolean) => void;
+}
+
+/**
+ * The log of one process: output, exit and close get their numbers here and nowhere else, and every
+ * consumer is a position in it. Keeps a bounded tail, and everything behind the slowest hold.
+ */
+export class ProcessLog {
+  readonly #retainedLimit: number;
+  readonly #windowBytes: number;
+  readonly #onPressure: (paused: boolean) => void;
+  readonly #listeners = new Set<() => void>();
+  readonly #holds = new Set<{ seq: number; offset: number }>();
+  #entries: Entry[] = [];
+  /** Entries before this index are evicted; the array is compacted now and then. */
+  #head = 0;
+  #nextSeq = 1;
+  #totalBytes = 0;
+  #retainedBytes = 0;
+  #checkpoints: { readonly seq: number; readonly offset: number }[] = [];
+  #paused = false;
+  #exited: { readonly event: ExitedEvent; readonly offset: number } | undefined;
+  #closed = false;
+  #failure: Error | undefined;
+
+  constructor(options: ProcessLogOptions = {}) {
+    this.#retainedLimit = options.retainedBytes ?? DEFAULT_RETAINED_BYTES;
+    this.#windowBytes = options.windowBytes ?? DEFAULT_WINDOW_BYTES;
+    this.#onPressure = options.onPressure ?? (() => undefined);
+  }
+
+  /** The number the next entry will get. */
+  get nextSeq(): number {
+    return this.#nextSeq;
+  }
+
+  get exit(): ExitedEvent | undefined {
+    return this.#exited?.event;
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /** Why no more events will come although the process has not closed: contact is lost. */
+  get failure(): Error | undefined {
+    return this.#failure;
+  }
+
+  get totalBytes(): number {
+    return this.#totalBytes;
+  }
+
+  appendOutput(stream: OutputStream, bytes: Uint8Array): void {
+    this.#append({ type: 'output', seq: this.#nextSeq, stream, bytes }, bytes.length);
+  }
+
+  appendExited(end: Omit<ExitedEvent, 'type' | 'seq'>): void {
+    const event: ExitedEvent = { type: 'exited', seq: this.#nextSeq, ...end };
+    this.#exited = { event, offset: this.#totalBytes };
+    this.#append(event, 0);
+  }
+
+  appendClosed(): void {
+    this.#closed = true;
+    this.#append({ type: 'closed', seq: this.#nextSeq }, 0);
+  }
+
+  /** Records that entries up to `beforeSeq` never came: a copy of a log whose original has let them go. */
+  appendGap(beforeSeq: number, lostBytes: number): void {
+    const event: ProcessEvent = { type: 'gap', afterSeq: this.#nextSeq - 1, beforeSeq, lostBytes };
+    this.#nextSeq = beforeSeq - 1;
+    this.#append(event, 0);
+  }
+
+  /** Ends the log without a close: readers get the error once they have read what is there. */
+  fail(error: Error): void {
+    if (this.#closed || this.#failure) return;
+    this.#failure = error;
+    this.#announce();
+  }
+
+  /** The event after a position; undefined when there is none yet. A gap tells what is gone in between. */
+  next(afterSeq: number): ProcessEvent | undefined {
+    const entry = this.#entries[this.#indexAfter(afterSeq)];
+    const exited = this.#exited;
+    if (exited && exited.event.seq > afterSeq && (!entry || exited.event.seq < entry.seq)) {
+      return this.#gapBefore(exited.event.seq, exited.offset, afterSeq) ?? exited.event;
+    }
+    if (!entry) return undefined;
+    if (entry.event.type === 'gap') return entry.event;
+    return this.#gapBefore(entry.seq, entry.offset, afterSeq) ?? entry.event;
+  }
+
+  /** Retained output after a position, as `process/read` reports it. */
+  read(afterSeq: number, maxBytes = Number.POSITIVE_INFINITY): ReadResult {
+    const chunks: ReadResult['chunks'][number][] = [];
+    let position = afterSeq;
+    let budget = maxBytes;
+    let lostBytes = 0;
+    let cut = false;
+    for (let event = this.next(position); event !== undefined; event = this.next(position)) {
+      position = positionAfter(event);
+      if (event.type === 'gap') lostBytes += event.lostBytes;
+      if (event.type !== 'output') continue;
+      if (chunks.length > 0 && event.bytes.length > budget) {
+        cut = true;
+        break;
+      }
+      const { seq, stream, bytes } = event;
+      chunks.push({ seq, stream, bytes, lostBytes });
+      budget -= bytes.length;
+      lostBytes = 0;
+    }
+    const limited = cut || (chunks.length > 0 && maxBytes !== Number.POSITIVE_INFINITY);
+    return {
+      chunks,
+      nextSeq: limited ? (chunks.at(-1)?.seq ?? 0) + 1 : this.#nextSeq,
+      exited: this.exit !== undefined,
+      exitCode: this.exit?.exitCode ?? null,
+      closed: this.#closed,
+      sandboxDenied: this.exit?.sandboxDenied ?? false,
+    };
+  }
+
+  /** True when `read` has something to say that a reader at this position does not know. */
+  hasNews(afterSeq: number): boolean {
+    if (this.#closed || this.#failure || (this.exit && this.exit.seq > afterSeq)) return true;
+    return this.#entries[this.#indexAfter(afterSeq)] !== undefined;
+  }
+
+  /** Keeps what comes after `afterSeq`, and pauses the source when that grows past the window. */
+  hold(afterSeq: number): LogHold {
+    const hold = { seq: afterSeq, offset: this.#offsetAfter(afterSeq) };
+    this.#holds.add(hold);
+    this.#regulate();
+    return {
+      moveTo: (seq) => {
+        if (seq <= hold.seq) return;
+        hold.seq = seq;
+        hold.offset = this.#offsetAfter(seq);
+        this.#evict();
+        this.#regulate();
+      },
+      release: () => {
+        if (!this.#holds.delete(hold)) return;
+        this.#evict();
+        this.#regulate();
+      },
+    };
+  }
+
+  /** Calls `listener` after every append. Returns how to stop that. */
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #append(event: ProcessEvent, bytes: number): void {
+    this.#entries.push({ event, seq: this.#nextSeq, offset: this.#totalBytes, bytes });
+    this.#nextSeq += 1;
+    this.#totalBytes += bytes;
+    this.#retainedBytes += bytes;
+    this.#evict();
+    this.#regulate();
+    this.#announce();
+  }
+
+  #announce(): void {
+    for (const listener of [...this.#listeners]) listener();
+  }
+
+  #regulate(): void {
+    let unread = 0;
+    for (const hold of this.#holds) unread = Math.max(unread, this.#totalBytes - hold.offset);
+    const paused = unread >= this.#windowBytes;
+    if (paused === this.#paused) return;
+    this.#paused = paused;
+    this.#onPressure(paused);
+  }
+
+  #evict(): void {
+    let keepAfter = Number.POSITIVE_INFINITY;
+    for (const hold of this.#holds) keepAfter = Math.min(keepAfter, hold.seq);
+    for (;;) {
+      const first = this.#entries[this.#head];
+      const count = this.#entries.length - this.#head;
+      // The newest entry always stays, so that a gap has a place where it is reported.
+      if (!first || count <= 1 || first.seq > keepAfter) break;
+      if (this.#retainedBytes <= this.#retainedLimit && count <= MAX_RETAINED_ENTRIES) break;
+      this.#remember(first);
+      this.#retainedBytes -= first.bytes;
+      this.#head += 1;
+    }
+    if (this.#head > 256 && this.#head * 2 > this.#entries.length) {
+      this.#entries = this.#entries.slice(this.#head);
+      this.#head = 0;
+    }
+  }
+
+  /** Remembers where an evicted entry ended. When the list is full every second one goes: old counts get coarser. */
+  #remember(entry: Entry): void {
+    this.#checkpoints.push({ seq: entry.seq, offset: entry.offset + entry.bytes });
+    if (this.#checkpoints.length > MAX_CHECKPOINTS) {
+      this.#checkpoints = this.#checkpoints.filter((_, index) => index % 2 === 1);
+    }
+  }
+
+  #gapBefore(seq: number, offset: number, afterSeq: number): ProcessEvent | undefined {
+    if (afterSeq + 1 >= seq) return undefined;
+    return { type: 'gap', afterSeq, beforeSeq: seq, lostBytes: offset - this.#offsetAfter(afterSeq) };
+  }
+
+  /** Output bytes up to and including an entry. */
+  #offsetAfter(seq: number): number {
+    if (seq >= this.#nextSeq) return this.#totalBytes;
+    const next = this.#entries[this.#indexAfter(seq)];
+    const previous = this.#entries[this.#indexAfter(seq) - 1];
+    if (next && (next.seq === seq + 1 || (previous && previous.seq <= seq))) return next.offset;
+    if (!next) return this.#totalBytes;
+    const known = this.#checkpoints[firstIndex(this.#checkpoints, 0, (point) => point.seq > seq) - 1];
+    return known?.offset ?? 0;
+  }
+
+  /** Index of the first retained entry after a position. */
+  #indexAfter(seq: number): number {
+    const last = this.#entries.length - 1;
+    // Most readers are at the end or one entry before it.
+    if (last >= this.#head && (this.#entries[last]?.seq ?? 0) <= seq) return last + 1;
+    return firstIndex(this.#entries, this.#head, (entry) => entry.seq > seq);
+  }
+}
+
+/** Where a reader stands once it has seen an event. */
+export function positionAfter(event: ProcessEvent): number {
+  return event.type === 'gap' ? event.beforeSeq - 1 : event.seq;
+}
+
+function firstIndex<Item>(items: readonly Item[], from: number, holds: (item: Item) => boolean): number {
+  let low = from;
+  let high = items.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const item = items[middle];
+    if (item !== undefined && holds(item)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

@@ -1,0 +1,30 @@
+/** Why a channel ended. `clean` is true when one of the two sides meant to. */
+export interface CloseReason {
+  readonly clean: boolean;
+  readonly message: string;
+}
+
+/** How the owner of a channel hears from it. Called on the event loop, never from within `open`. */
+export interface ChannelReceiver {
+  /** One whole message. Not yet known to be JSON. */
+  message(text: string): void;
+  /** Exactly once, last. */
+  closed(reason: CloseReason): void;
+}
+
+/** Moves whole messages both ways. Knows nothing of what they say. */
+export interface Channel {
+  /** For logs: what kind of channel and where to. Never arguments, environment or tokens. */
+  readonly label: string;
+  /** Starts delivery. Called once. */
+  open(receiver: ChannelReceiver): void;
+  /** Queues one message; `flushed` is called when it has left this process. Silently dropped once closed. */
+  send(text: string, flushed: () => void): void;
+  /** Stops and continues delivery of incoming messages. */
+  pause(): void;
+  resume(): void;
+  /** Ends the channel after what is queued, saying why where the transport can. Idempotent. */
+  close(reason: string): void;
+  /** Ends the channel at once. */
+  destroy(reason: string): void;
+}

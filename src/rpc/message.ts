@@ -1,0 +1,114 @@
+import { ExecError, type ExecError as ExecErrorType, isExecError, rpcNumberOf } from '../protocol/index.js';
+import { inspectJson } from './json-structure.js';
+
+/** An id as it stood in the message, quotes and all, so that it can be echoed to the digit. */
+export type RawId = string;
+
+export interface RpcErrorObject {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: unknown;
+}
+
+export type IncomingMessage =
+  | { readonly kind: 'request'; readonly id: RawId; readonly method: string; readonly params: unknown }
+  | { readonly kind: 'notification'; readonly method: string; readonly params: unknown }
+  | { readonly kind: 'result'; readonly id: RawId; readonly result: unknown }
+  | { readonly kind: 'error'; readonly id: RawId; readonly error: RpcErrorObject };
+
+/** The id of an answer to a message whose own id could not be read. */
+export const UNKNOWN_ID: RawId = '-1';
+
+/** Reads one message. Throws `invalidMessage` for everything that is not exactly one. */
+export function parseMessage(text: string): IncomingMessage {
+  const message = parseObject(text);
+  const { rawId } = inspectJson(text);
+  const { method } = message;
+  if (method !== undefined && typeof method !== 'string') throw unusable('`method` is not a string');
+  if (rawId !== undefined && !isValidId(rawId))
+    throw unusable('`id` is neither a string nor a 64-bit integer');
+  if (!isValidTrace(message.trace)) throw unusable('`trace` is malformed');
+
+  if (method !== undefined) {
+    const { params } = message;
+    return rawId === undefined
+      ? { kind: 'notification', method, params }
+      : { kind: 'request', id: rawId, method, params };
+  }
+  if (rawId === undefined) throw unusable('it has neither `method` nor `id`');
+  if ('result' in message) return { kind: 'result', id: rawId, result: message.result };
+  if (isErrorObject(message.error)) return { kind: 'error', id: rawId, error: message.error };
+  throw unusable('it has neither `method` nor `result` nor `error`');
+}
+
+function parseObject(text: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw new ExecError('invalidMessage', 'failed to parse the message: it is not JSON', { cause });
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw unusable('it is not an object');
+  }
+  // An object out of JSON.parse has string keys and unknown values.
+  return value as Record<string, unknown>;
+}
+
+function unusable(why: string): ExecErrorType {
+  return new ExecError('invalidMessage', `failed to parse the message: ${why}`);
+}
+
+const INT64_MIN = -(2n ** 63n);
+const INT64_MAX = 2n ** 63n - 1n;
+
+function isValidId(raw: RawId): boolean {
+  if (raw.startsWith('"')) return true;
+  if (!/^(0|-?[1-9]\d{0,18})$/.test(raw)) return false;
+  if (raw.length < 16) return true;
+  const value = BigInt(raw);
+  return value >= INT64_MIN && value <= INT64_MAX;
+}
+
+function isValidTrace(trace: unknown): boolean {
+  if (trace === undefined || trace === null) return true;
+  if (typeof trace !== 'object' || Array.isArray(trace)) return false;
+  return ['traceparent', 'tracestate'].every((name) => {
+    const value: unknown = Reflect.get(trace, name);
+    return value === undefined || value === null || typeof value === 'string';
+  });
+}
+
+function isErrorObject(error: unknown): error is RpcErrorObject {
+  return (
+    typeof error === 'object' &&
+    error !== null &&
+    'code' in error &&
+    Number.isInteger(error.code) &&
+    'message' in error &&
+    typeof error.message === 'string'
+  );
+}
+
+export function requestText(id: number, method: string, params: unknown): string {
+  return `{"id":${id},"method":${JSON.stringify(method)},"params":${JSON.stringify(params ?? null)}}`;
+}
+
+export function notificationText(method: string, params: unknown): string {
+  return `{"method":${JSON.stringify(method)},"params":${JSON.stringify(params)}}`;
+}
+
+export function resultText(id: RawId, result: unknown): string {
+  return `{"id":${id},"result":${JSON.stringify(result)}}`;
+}
+
+/** Errors of ours travel with their string code in `data`; anything else is internal and keeps its details here. */
+export function errorText(id: RawId, error: unknown): string {
+  const known = isExecError(error) ? error : new ExecError('internalError', 'The server failed to answer.');
+  const object: RpcErrorObject = {
+    code: rpcNumberOf(known.code),
+    message: known.message,
+    data: { code: known.code, ...known.data },
+  };
+  return `{"error":${JSON.stringify(object)},"id":${id}}`;
+}

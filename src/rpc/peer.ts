@@ -1,0 +1,226 @@
+import { type ErrorCode, ExecError, errorCatalogue } from '../protocol/index.js';
+import type { Channel, CloseReason } from './channel.js';
+import {
+  errorText,
+  type IncomingMessage,
+  notificationText,
+  parseMessage,
+  type RawId,
+  type RpcErrorObject,
+  requestText,
+  resultText,
+  UNKNOWN_ID,
+} from './message.js';
+import { Outbox } from './outbox.js';
+
+/** Requests being answered at one time. Past it the channel is not read until some are done. */
+const MAX_REQUESTS_UNDER_WAY = 4096;
+/** Unsent bytes past which no further requests are read: a client must read answers to ask more. */
+const MAX_UNREAD_ANSWER_BYTES = 32 * 1024 * 1024;
+
+/** What a peer does with what comes in. */
+export interface PeerHandler {
+  request(method: string, params: unknown): unknown;
+  notification(method: string, params: unknown): void;
+  /** A message that breaks the protocol; by default the connection ends. */
+  violation?(error: ExecError): void;
+  closed(reason: CloseReason): void;
+}
+
+interface PendingCall {
+  resolve(result: unknown): void;
+  reject(error: ExecError): void;
+}
+
+/** One side of a JSON-RPC connection: numbers calls, matches answers, passes requests to a handler. */
+export class RpcPeer {
+  readonly outbox: Outbox;
+  readonly #channel: Channel;
+  readonly #handler: PeerHandler;
+  readonly #pending = new Map<RawId, PendingCall>();
+  #nextId = 1;
+  #underWay = 0;
+  #paused = false;
+  #closed: CloseReason | undefined;
+
+  constructor(channel: Channel, handler: PeerHandler) {
+    this.#channel = channel;
+    this.#handler = handler;
+    this.outbox = new Outbox(channel);
+    this.outbox.onDrained(() => this.#regulate());
+  }
+
+  get label(): string {
+    return this.#channel.label;
+  }
+
+  get closed(): boolean {
+    return this.#closed !== undefined;
+  }
+
+  open(): void {
+    this.#channel.open({
+      message: (text) => this.#receive(text),
+      closed: (reason) => this.#ended(reason),
+    });
+  }
+
+  /** Sends a request and waits for its answer. Rejects with `connectionClosed`, `requestTimeout` or `aborted`. */
+  call(
+    method: string,
+    params: unknown,
+    options: { timeoutMs?: number; signal?: AbortSignal } = {},
+  ): Promise<unknown> {
+    const { timeoutMs, signal } = options;
+    if (this.#closed) return Promise.reject(connectionClosed(this.#closed));
+    if (signal?.aborted) return Promise.reject(new ExecError('aborted', `${method} was given up.`));
+    const id = this.#nextId;
+    this.#nextId += 1;
+    return new Promise<unknown>((resolve, reject) => {
+      const cleanUp = (): void => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', abort);
+        this.#pending.delete(String(id));
+      };
+      const fail = (error: ExecError): void => {
+        cleanUp();
+        reject(error);
+      };
+      const abort = (): void => fail(new ExecError('aborted', `${method} was given up.`));
+      const timer =
+        timeoutMs === undefined
+          ? undefined
+          : setTimeout(
+              () => fail(new ExecError('requestTimeout', `No answer to ${method} within ${timeoutMs} ms.`)),
+              timeoutMs,
+            );
+      signal?.addEventListener('abort', abort, { once: true });
+      this.#pending.set(String(id), {
+        resolve: (result) => {
+          cleanUp();
+          resolve(result);
+        },
+        reject: fail,
+      });
+      this.outbox.send(requestText(id, method, params));
+    });
+  }
+
+  notify(method: string, params: unknown): void {
+    this.sendText(notificationText(method, params));
+  }
+
+  /** Sends a message that was put together elsewhere: output is written without building an object first. */
+  sendText(text: string): void {
+    if (!this.#closed) this.outbox.send(text);
+  }
+
+  close(reason: string): void {
+    this.#channel.close(reason);
+  }
+
+  destroy(reason: string): void {
+    this.#channel.destroy(reason);
+  }
+
+  #receive(text: string): void {
+    if (this.#closed) return;
+    let message: IncomingMessage;
+    try {
+      message = parseMessage(text);
+    } catch (error) {
+      this.sendText(errorText(UNKNOWN_ID, error));
+      return;
+    }
+    if (message.kind === 'request') this.#answer(message.id, message.method, message.params);
+    else if (message.kind === 'notification') this.#handler.notification(message.method, message.params);
+    else this.#settle(message);
+  }
+
+  #answer(id: RawId, method: string, params: unknown): void {
+    let outcome: unknown;
+    try {
+      outcome = this.#handler.request(method, params);
+    } catch (error) {
+      this.sendText(errorText(id, error));
+      return;
+    }
+    if (!(outcome instanceof Promise)) {
+      this.sendText(resultText(id, outcome));
+      return;
+    }
+    this.#underWay += 1;
+    this.#regulate();
+    outcome
+      .then(
+        (result) => this.sendText(resultText(id, result)),
+        (error: unknown) => this.sendText(errorText(id, error)),
+      )
+      .finally(() => {
+        this.#underWay -= 1;
+        this.#regulate();
+      });
+  }
+
+  #settle(message: Extract<IncomingMessage, { kind: 'result' | 'error' }>): void {
+    const call = this.#pending.get(message.id);
+    if (!call) {
+      this.violation(new ExecError('protocolViolation', 'An answer came to a request that was never made.'));
+    } else if (message.kind === 'result') {
+      call.resolve(message.result);
+    } else {
+      call.reject(errorFromWire(message.error));
+    }
+  }
+
+  /** Reports a breach of the protocol by the other side. */
+  violation(error: ExecError): void {
+    if (this.#handler.violation) this.#handler.violation(error);
+    else this.#channel.close(error.message);
+  }
+
+  #regulate(): void {
+    const busy =
+      this.#underWay >= MAX_REQUESTS_UNDER_WAY || this.outbox.pendingBytes >= MAX_UNREAD_ANSWER_BYTES;
+    if (busy === this.#paused) return;
+    this.#paused = busy;
+    if (busy) this.#channel.pause();
+    else this.#channel.resume();
+  }
+
+  #ended(reason: CloseReason): void {
+    if (this.#closed) return;
+    this.#closed = reason;
+    for (const call of [...this.#pending.values()]) call.reject(connectionClosed(reason));
+    this.#handler.closed(reason);
+  }
+}
+
+function connectionClosed(reason: CloseReason): ExecError {
+  return new ExecError('connectionClosed', `The connection ended: ${reason.message}.`);
+}
+
+/** An error answer as an ExecError: under its own code if the other side is one of us. */
+function errorFromWire(error: RpcErrorObject): ExecError {
+  const data = typeof error.data === 'object' && error.data !== null ? { ...error.data } : {};
+  const named: unknown = Reflect.get(data, 'code');
+  const code = isWireCode(named, error.code) ? named : guessCode(error.code);
+  return new ExecError(code, error.message, { data: { ...data, rpcCode: error.code } });
+}
+
+function isWireCode(code: unknown, rpc: number): code is ErrorCode {
+  return (
+    typeof code === 'string' &&
+    Object.hasOwn(errorCatalogue, code) &&
+    errorCatalogue[code as ErrorCode].rpc === rpc
+  );
+}
+
+/** Other servers send numbers alone; three of them mean one thing only. */
+function guessCode(rpc: number): ErrorCode {
+  if (rpc === -32004) return 'notFound';
+  if (rpc === -32010) return 'sessionBusy';
+  if (rpc === -32601) return 'methodNotFound';
+  if (rpc === -32602) return 'invalidParams';
+  return 'remoteError';
+}

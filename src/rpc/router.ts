@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { ExecError, type MethodTable, type ParsedParamsOf, type ResultOf } from '../protocol/index.js';
+import { Lanes } from './lanes.js';
+
+/**
+ * An answer that comes after the request has taken its place in the order: the lane goes on at once.
+ * A write waiting for room must not hold up the terminate behind it.
+ */
+export class AnswerLater<Value> {
+  constructor(readonly answer: Promise<Value>) {}
+}
+
+export type Answer<Value> = Value | Promise<Value> | AnswerLater<Value>;
+
+/** One function per method of the table; the table decides what goes in and out. */
+export type Handlers<Table extends MethodTable> = {
+  readonly [Name in keyof Table]: (params: ParsedParamsOf<Table[Name]>) => Answer<ResultOf<Table[Name]>>;
+};
+
+/** From method name and raw params to a handler: look up, validate, admit, order, run. */
+export class Router<Table extends MethodTable> {
+  readonly #table: Table;
+  readonly #handlers: Handlers<Table>;
+  readonly #admit: (method: string) => void;
+  readonly #lanes = new Lanes();
+
+  constructor(options: { table: Table; handlers: Handlers<Table>; admit: (method: string) => void }) {
+    this.#table = options.table;
+    this.#handlers = options.handlers;
+    this.#admit = options.admit;
+  }
+
+  /** Runs a request. An unknown method is reported before bad params, those before a handshake not done. */
+  dispatch(method: string, rawParams: unknown): unknown {
+    const declaration = Object.hasOwn(this.#table, method) ? this.#table[method] : undefined;
+    if (!declaration) throw new ExecError('methodNotFound', `unknown method: ${method.slice(0, 100)}`);
+    const params = validate(declaration.params, rawParams);
+    this.#admit(method);
+    // The table ties the handler's parameter type to the schema that just produced `params`.
+    const handler = this.#handlers[method] as (params: unknown) => Answer<unknown>;
+    return unwrap(this.#lanes.run(declaration.orderedBy?.(params), () => handler(params)));
+  }
+}
+
+function unwrap(outcome: unknown): unknown {
+  if (outcome instanceof Promise) return outcome.then(unwrap);
+  return outcome instanceof AnswerLater ? outcome.answer : outcome;
+}
+
+/** Parses params with a schema. The message names the field and what was expected, never the value. */
+export function validate<Schema extends z.ZodType>(schema: Schema, raw: unknown): z.output<Schema> {
+  // Absent and null params are one and the same.
+  const outcome = schema.safeParse(raw ?? undefined);
+  if (outcome.success) return outcome.data;
+  const issue = outcome.error.issues[0];
+  const where = issue?.path.length ? `params.${issue.path.join('.')}` : 'params';
+  throw new ExecError('invalidParams', `${where}: ${issue?.message ?? 'invalid'}`);
+}
