@@ -1,19 +1,36 @@
 import type { ProcessEvent } from './process.js';
 import { type LogHold, type ProcessLog, positionAfter } from './process-log.js';
 
+interface FollowOptions {
+  readonly log: ProcessLog;
+  readonly hold: LogHold;
+  readonly afterSeq: number;
+  readonly consumed?: (seq: number) => void;
+}
+
 /**
  * Iterates a log from a position to `closed`. An event counts as consumed when the next one is asked for;
  * until then the log keeps it, so a reader that stops in the middle has lost nothing. Throws what the log
  * failed with once everything before the failure is read.
  */
-export async function* followLog(options: {
-  log: ProcessLog;
-  hold: LogHold;
-  afterSeq: number;
-  consumed?: (seq: number) => void;
-}): AsyncGenerator<ProcessEvent, void, undefined> {
-  const { log, hold, consumed } = options;
-  let position = options.afterSeq;
+export function followLog(options: FollowOptions): AsyncIterableIterator<ProcessEvent> {
+  const events = follow(options);
+  return {
+    next: () => events.next(),
+    return: async () => {
+      // A reader that never started, or waits for an event, must not keep the process waiting for it.
+      options.hold.release();
+      void events.return();
+      return { done: true, value: undefined };
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}
+
+async function* follow({ log, hold, afterSeq, consumed }: FollowOptions): AsyncGenerator<ProcessEvent, void> {
+  let position = afterSeq;
   try {
     for (;;) {
       const event = log.next(position) ?? (await nextEvent(log, position));

@@ -25,6 +25,8 @@ export interface Channel {
   resume(): void;
   /** Ends the channel after what is queued, saying why where the transport can. Idempotent. */
   close(reason: string): void;
+  /** The same, because the other side broke the protocol. */
+  reject(reason: string): void;
   /** Ends the channel at once. */
   destroy(reason: string): void;
 }

@@ -176,7 +176,7 @@ export class RpcPeer {
   /** Reports a breach of the protocol by the other side. */
   violation(error: ExecError): void {
     if (this.#handler.violation) this.#handler.violation(error);
-    else this.#channel.close(error.message);
+    else this.#channel.reject(error.message);
   }
 
   #regulate(): void {

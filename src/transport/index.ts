@@ -1,0 +1,6 @@
+export { LineChannel, MAX_LINE_BYTES } from './lines.js';
+export { isLoopback, type ListenAddress, parseListenAddress } from './listen-address.js';
+export { DEFAULT_LIVENESS, type LivenessOptions } from './liveness.js';
+export { createMemoryChannels } from './memory.js';
+export { MIN_SHARED_SECRET_BYTES, sha256, type WebSocketAuth } from './websocket-auth.js';
+export { WebSocketListener, type WebSocketListenerOptions } from './websocket-listener.js';

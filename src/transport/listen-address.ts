@@ -1,0 +1,44 @@
+import { isIP } from 'node:net';
+import { ExecError } from '../protocol/index.js';
+
+/** Where a server waits for connections. */
+export type ListenAddress =
+  | { readonly kind: 'tcp'; readonly host: string; readonly port: number }
+  | { readonly kind: 'unix'; readonly path: string }
+  | { readonly kind: 'stdio' };
+
+/** Reads `ws://IP:PORT`, `wss://IP:PORT`, `unix:///PATH`, `stdio` or `stdio://`. */
+export function parseListenAddress(text: string): ListenAddress {
+  if (text === 'stdio' || text === 'stdio://') return { kind: 'stdio' };
+  const unix = /^unix:\/\/(\/.+)$/.exec(text);
+  if (unix?.[1]) return { kind: 'unix', path: unix[1] };
+  const tcp = /^wss?:\/\/(?:\[([^\]]+)\]|([^:/]+)):(\d{1,5})$/.exec(text);
+  const host = tcp?.[1] ?? tcp?.[2];
+  const port = Number(tcp?.[3]);
+  if (!host || port > 65_535) {
+    throw new ExecError(
+      'invalidConfiguration',
+      `Cannot listen on "${text}": use ws://IP:PORT, unix:///PATH or stdio.`,
+    );
+  }
+  if (isIP(host) === 0) {
+    throw new ExecError(
+      'invalidConfiguration',
+      `Cannot listen on "${text}": the host must be an IP address, such as 127.0.0.1.`,
+    );
+  }
+  return { kind: 'tcp', host, port };
+}
+
+export function isLoopback(host: string): boolean {
+  return host === '::1' || host.startsWith('127.') || /^::ffff:127\./i.test(host);
+}
+
+export function isWildcard(host: string): boolean {
+  return host === '0.0.0.0' || host === '::';
+}
+
+/** An address as it stands in a URL. */
+export function urlHost(host: string): string {
+  return host.includes(':') ? `[${host}]` : host;
+}

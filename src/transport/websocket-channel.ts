@@ -1,0 +1,86 @@
+import type { WebSocket } from 'ws';
+import type { Channel, ChannelReceiver } from '../rpc/index.js';
+
+/** Close codes of RFC 6455 we send. */
+const NORMAL = 1000;
+const PROTOCOL_ERROR = 1002;
+/** A Close frame has room for this much explanation. */
+const MAX_REASON_BYTES = 120;
+/** How long the other side has to answer a Close frame before the socket is cut. */
+const CLOSE_GRACE_MS = 2_000;
+
+/** One JSON message per WebSocket message. */
+export class WebSocketChannel implements Channel {
+  readonly label: string;
+  readonly #socket: WebSocket;
+  #said: string | undefined;
+
+  constructor(socket: WebSocket, label: string) {
+    this.#socket = socket;
+    this.label = label;
+  }
+
+  open(receiver: ChannelReceiver): void {
+    const decoder = new TextDecoder('utf-8', { fatal: true });
+    this.#socket.on('message', (data: Buffer | ArrayBuffer | Buffer[], isBinary: boolean) => {
+      const bytes = toBuffer(data);
+      // Text frames were checked by the WebSocket layer; a binary frame must be JSON text too.
+      if (!isBinary) return receiver.message(bytes.toString('utf8'));
+      let text: string;
+      try {
+        text = decoder.decode(bytes);
+      } catch {
+        this.#shut(PROTOCOL_ERROR, 'a binary message is not UTF-8');
+        return;
+      }
+      receiver.message(text);
+    });
+    this.#socket.on('error', (error) => {
+      this.#said ??= error.message;
+    });
+    this.#socket.on('close', (code: number, reason: Buffer) => {
+      const message = this.#said ?? (reason.toString() || `the socket was closed (${code})`);
+      receiver.closed({ clean: code === NORMAL, message });
+    });
+  }
+
+  send(text: string, flushed: () => void): void {
+    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(text, () => flushed());
+  }
+
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
+
+  close(reason: string): void {
+    this.#shut(NORMAL, reason);
+  }
+
+  reject(reason: string): void {
+    this.#shut(PROTOCOL_ERROR, reason);
+  }
+
+  destroy(reason: string): void {
+    this.#said ??= reason;
+    this.#socket.terminate();
+  }
+
+  #shut(code: number, reason: string): void {
+    this.#said ??= reason;
+    this.#socket.close(code, Buffer.from(reason).subarray(0, MAX_REASON_BYTES).toString('utf8'));
+    // A paused socket would never see the answering Close frame.
+    this.#socket.resume();
+    const timer = setTimeout(() => this.#socket.terminate(), CLOSE_GRACE_MS);
+    timer.unref();
+    this.#socket.once('close', () => clearTimeout(timer));
+  }
+}
+
+function toBuffer(data: Buffer | ArrayBuffer | Buffer[]): Buffer {
+  if (Buffer.isBuffer(data)) return data;
+  return Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data);
+}

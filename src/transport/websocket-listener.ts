@@ -1,0 +1,172 @@
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import { type AddressInfo, createConnection, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { chmodSync, existsSync, unlinkSync } from 'node:fs';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { ExecError } from '../protocol/index.js';
+import type { Channel } from '../rpc/index.js';
+import { isAllowedHost } from './browser-guard.js';
+import { isLoopback, type ListenAddress, urlHost } from './listen-address.js';
+import { DEFAULT_LIVENESS, Liveness, type LivenessOptions } from './liveness.js';
+import { refusalOf, type WebSocketAuth } from './websocket-auth.js';
+import { WebSocketChannel } from './websocket-channel.js';
+
+/** Largest message taken in, fragmented or not. */
+const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
+/** Connections one listener holds at a time; further ones are refused by the operating system. */
+const MAX_CONNECTIONS = 1024;
+
+export interface WebSocketListenerOptions {
+  readonly address: Exclude<ListenAddress, { kind: 'stdio' }>;
+  readonly auth?: WebSocketAuth | undefined;
+  readonly tls?: { readonly cert: Buffer; readonly key: Buffer } | undefined;
+  /** Names beside the bound address and localhost that clients may put into `Host`. */
+  readonly allowedHosts?: readonly string[];
+  readonly liveness?: LivenessOptions;
+  readonly onConnection: (channel: Channel, connection: { probe(): void }) => void;
+}
+
+/** Accepts WebSocket connections on a TCP port or a unix socket. */
+export class WebSocketListener {
+  readonly #options: WebSocketListenerOptions;
+  readonly #server: Server;
+  readonly #upgrader = new WebSocketServer({
+    noServer: true,
+    perMessageDeflate: false,
+    maxPayload: MAX_MESSAGE_BYTES,
+  });
+  #connections = 0;
+
+  private constructor(options: WebSocketListenerOptions) {
+    this.#options = options;
+    this.#server = options.tls ? createHttpsServer(options.tls) : createHttpServer();
+    this.#server.maxConnections = MAX_CONNECTIONS;
+    this.#server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+      const { status, headers } = this.#plainAnswer(request);
+      response.writeHead(status, { ...headers, 'content-length': 0 }).end();
+    });
+    this.#server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      void this.#upgrade(request, socket, head);
+    });
+  }
+
+  /** Binds and starts accepting. An address beyond this machine needs authentication. */
+  static async open(options: WebSocketListenerOptions): Promise<WebSocketListener> {
+    const { address, auth } = options;
+    if (address.kind === 'tcp' && !isLoopback(address.host) && !auth) {
+      throw new ExecError(
+        'invalidConfiguration',
+        `Refusing to serve ${urlHost(address.host)} without authentication: anyone who reaches it could run ` +
+          'programs here. Add --ws-auth, or listen on 127.0.0.1.',
+      );
+    }
+    const listener = new WebSocketListener(options);
+    await listener.#bind();
+    return listener;
+  }
+
+  /** The bound address as a URL, with the port the system chose. */
+  get url(): string {
+    const { address, tls } = this.#options;
+    if (address.kind === 'unix') return `unix://${address.path}`;
+    // A TCP server that is bound has an AddressInfo.
+    const { port } = this.#server.address() as AddressInfo;
+    return `${tls ? 'wss' : 'ws'}://${urlHost(address.host)}:${port}`;
+  }
+
+  /** Stops accepting. Open connections are their owners' to close. */
+  async close(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#server.close(() => resolve());
+      this.#server.closeAllConnections();
+    });
+  }
+
+  async #bind(): Promise<void> {
+    const { address } = this.#options;
+    if (address.kind === 'unix') await removeStaleSocket(address.path);
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.once('listening', resolve);
+      if (address.kind === 'tcp') {
+        this.#server.listen(address.port, address.host);
+        return;
+      }
+      // Bound under a tight umask, so that there is no moment in which others may connect.
+      const umask = process.umask(0o177);
+      try {
+        this.#server.listen(address.path);
+      } finally {
+        process.umask(umask);
+      }
+    });
+    if (address.kind === 'unix') chmodSync(address.path, 0o600);
+  }
+
+  /** Browsers and foreign names are turned away before anything else is looked at. */
+  #isForeign(request: IncomingMessage): boolean {
+    if (request.headers.origin !== undefined) return true;
+    return !isAllowedHost(request.headers.host, this.#options.address, this.#options.allowedHosts ?? []);
+  }
+
+  #plainAnswer(request: IncomingMessage): { status: number; headers?: Record<string, string> } {
+    if (this.#isForeign(request)) return { status: 403 };
+    const path = pathOf(request);
+    if (path === '/readyz' || path === '/healthz') {
+      const known = request.method === 'GET' || request.method === 'HEAD';
+      return known ? { status: 200 } : { status: 405, headers: { allow: 'GET,HEAD' } };
+    }
+    return { status: path === '/' ? 400 : 404 };
+  }
+
+  async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    socket.on('error', () => socket.destroy());
+    if (this.#isForeign(request)) return refuse(socket, 403, '');
+    if (pathOf(request) !== '/') return refuse(socket, 404, '');
+    const { auth } = this.#options;
+    const refusal = auth ? await refusalOf(auth, request.headers.authorization) : null;
+    if (refusal !== null) return refuse(socket, 401, refusal);
+    // Small messages must not wait for an acknowledgement of the one before (40 ms each).
+    if ('setNoDelay' in socket) (socket as Socket).setNoDelay(true);
+    this.#upgrader.handleUpgrade(request, socket, head, (webSocket) => this.#accept(webSocket));
+  }
+
+  #accept(webSocket: WebSocket): void {
+    this.#connections += 1;
+    const liveness = new Liveness(webSocket, this.#options.liveness ?? DEFAULT_LIVENESS);
+    const channel = new WebSocketChannel(webSocket, `${this.#options.address.kind}#${this.#connections}`);
+    this.#options.onConnection(channel, liveness);
+  }
+}
+
+function pathOf(request: IncomingMessage): string {
+  return (request.url ?? '/').split('?', 1)[0] ?? '/';
+}
+
+const STATUS_TEXT: Record<number, string> = { 401: 'Unauthorized', 403: 'Forbidden', 404: 'Not Found' };
+
+function refuse(socket: Duplex, status: number, body: string): void {
+  const text = `HTTP/1.1 ${status} ${STATUS_TEXT[status] ?? ''}\r\ncontent-type: text/plain\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`;
+  socket.end(text);
+}
+
+/** A socket file left by a server that died is in the way of the next one; a live one is not ours to take. */
+async function removeStaleSocket(path: string): Promise<void> {
+  if (!existsSync(path)) return;
+  const alive = await new Promise<boolean>((resolve) => {
+    const probe = createConnection(path);
+    probe.once('connect', () => {
+      probe.destroy();
+      resolve(true);
+    });
+    probe.once('error', (error: NodeJS.ErrnoException) => resolve(error.code !== 'ECONNREFUSED'));
+  });
+  if (alive) throw new ExecError('invalidConfiguration', `Cannot listen on ${path}: it is in use.`);
+  unlinkSync(path);
+}
