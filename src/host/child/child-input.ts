@@ -1,0 +1,39 @@
+/** Where bytes for a child go: a pipe, a terminal, or nowhere. */
+export interface ChildInput {
+  readonly queuedBytes: number;
+  readonly open: boolean;
+  write(bytes: Uint8Array): void;
+  /** Behind what is queued. */
+  close(): void;
+  /** At once: the child is gone or going. */
+  destroy(): void;
+  onceWritable(limit: number): Promise<void>;
+}
+
+/** Callers that wait for a queue to shrink. */
+export class DrainWaiters {
+  readonly #waiting = new Set<{ limit: number; resolve: () => void }>();
+
+  wait(limit: number): Promise<void> {
+    return new Promise((resolve) => this.#waiting.add({ limit, resolve }));
+  }
+
+  /** Wakes those whose limit is met. */
+  shrunkTo(queuedBytes: number): void {
+    for (const waiter of this.#waiting) {
+      if (queuedBytes > waiter.limit) continue;
+      this.#waiting.delete(waiter);
+      waiter.resolve();
+    }
+  }
+}
+
+/** Stdin is /dev/null. */
+export const noInput: ChildInput = {
+  queuedBytes: 0,
+  open: false,
+  write: () => {},
+  close: () => {},
+  destroy: () => {},
+  onceWritable: () => Promise.resolve(),
+};

@@ -1,0 +1,68 @@
+import type { OutputStream, SignalName, TerminalSize } from '../../contract/index.js';
+import type { ChildEnd } from './exit-status.js';
+
+/** A program to run on this machine, with everything decided. */
+export interface ChildSpec {
+  /** `argv[0]` is the program as the caller named it. */
+  readonly argv: readonly string[];
+  /** What the program sees as its own name; never changes which program runs. */
+  readonly arg0?: string;
+  /** Absolute. */
+  readonly cwd: string;
+  /** The complete environment. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Ignored with a terminal, which always accepts input. */
+  readonly stdin: 'pipe' | 'null';
+  /** Null: pipes. */
+  readonly terminal: TerminalSize | null;
+  /** Further descriptors of ours the child gets under the number `childFd`, which is 3 or more. */
+  readonly inheritFds?: readonly InheritedFd[];
+}
+
+export interface InheritedFd {
+  readonly childFd: number;
+  readonly fd: number;
+}
+
+/** Where a child's life is told. Called from the event loop, never from within `spawnChild`. */
+export interface ChildSink {
+  /** The bytes are the sink's to keep. */
+  output(stream: OutputStream, bytes: Uint8Array): void;
+  /** Once. What the direct child itself wrote came before, unless reading was paused. */
+  exited(end: ChildEnd): void;
+  /** Once and last: after `exited` and after the end of all output, that of background jobs included. */
+  closed(): void;
+}
+
+/** A running child. Nothing here throws once it exists. */
+export interface Child {
+  readonly pid: number;
+  /** Its number in this server: what its whole tree is recognised by. */
+  readonly owner: number;
+
+  /** Queues bytes for stdin. Without an open stdin they are dropped. */
+  write(bytes: Uint8Array): void;
+  /** Bytes the kernel has not taken yet. */
+  readonly queuedBytes: number;
+  /** Resolves once at most `limit` bytes are queued, or stdin is gone. */
+  onceWritable(limit: number): Promise<void>;
+  /** False once closed, broken, or the child exited. */
+  readonly stdinOpen: boolean;
+  /** Behind what is queued. A terminal cannot be closed one way: there the end-of-file character is typed. */
+  closeStdin(): void;
+  /** No effect without a terminal. */
+  resize(size: TerminalSize): void;
+
+  /** Stops reading output: it stays in the kernel and the program blocks when that is full. */
+  pause(): void;
+  resume(): void;
+
+  /** To the process group, leader or not. False if nobody is left in it. */
+  signalGroup(signal: SignalName): boolean;
+  /** SIGKILLs all that descends from the child. True once none is left, false if some resisted for 5 s. */
+  killTree(): Promise<boolean>;
+  /** Pids of its tree that still run. Looks through all processes of the machine: not for hot paths. */
+  survivors(): readonly number[];
+  /** Gives up on output still to come: reads what is there now, then `closed` follows once it has exited. */
+  abandonOutput(): void;
+}

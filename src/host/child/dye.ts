@@ -1,0 +1,89 @@
+import { randomInt } from 'node:crypto';
+import { libc, loadLibc } from './libc.js';
+
+/*
+ * Every child is dyed: it inherits a soft limit for the CPU time of real-time threads that is a number of its
+ * own, about 250,000 years. The limit means nothing to other threads, is passed on by fork and exec, survives
+ * setsid, double forks and an emptied environment, and everybody can read it in /proc/PID/limits. So the whole
+ * tree of a child can be found at any time, whoever its members' parents are by now.
+ */
+
+const RLIMIT_RTTIME = 15;
+const UNLIMITED = 0xffff_ffff_ffff_ffffn;
+const DIGITS = 9;
+/** 19 digits with this in front stay below 2^63, where the kernel keeps them exactly. */
+const LEADING_DIGIT = '8';
+
+const nonce = String(randomInt(10 ** DIGITS)).padStart(DIGITS, '0');
+
+/** What all numbers of this server begin with. */
+export const dyePrefix = `${LEADING_DIGIT}${nonce}`;
+
+let lastOwner = 0;
+
+/** A number for the next child. */
+export function nextOwner(): number {
+  lastOwner += 1;
+  return lastOwner;
+}
+
+let available: boolean | undefined;
+
+/** Whether children can be marked: the hard limit must leave room for our numbers. */
+export function dyeAvailable(): boolean {
+  available ??= probe();
+  return available;
+}
+
+function probe(): boolean {
+  const library = loadLibc();
+  if (library === null) return false;
+  const limits = new BigUint64Array(2);
+  if (library.getrlimit(RLIMIT_RTTIME, limits) !== 0 || limits[1] !== UNLIMITED) return false;
+  return dyed(
+    0,
+    () => library.getrlimit(RLIMIT_RTTIME, limits) === 0 && String(limits[0]).startsWith(dyePrefix),
+  );
+}
+
+/** Runs `spawn` while our own limit is the owner's number. Synchronous, so nothing else inherits it. */
+export function dyed<T>(owner: number, spawn: () => T): T {
+  const { getrlimit, setrlimit } = libc();
+  const original = new BigUint64Array(2);
+  getrlimit(RLIMIT_RTTIME, original);
+  const marked = BigUint64Array.of(
+    BigInt(dyePrefix + String(owner).padStart(DIGITS, '0')),
+    original[1] ?? UNLIMITED,
+  );
+  setrlimit(RLIMIT_RTTIME, marked);
+  try {
+    return spawn();
+  } finally {
+    setrlimit(RLIMIT_RTTIME, original);
+  }
+}
+
+const LIMIT_NAME = 'Max realtime timeout';
+const NUMBER_LENGTH = LEADING_DIGIT.length + 2 * DIGITS;
+
+/** The number in the text of /proc/PID/limits if it looks like a dye, of whichever server. */
+export function readDye(limits: string): string | null {
+  const line = limits.lastIndexOf(LIMIT_NAME);
+  if (line < 0) return null;
+  const value = limits.slice(line + LIMIT_NAME.length).trimStart();
+  const dye = value.slice(0, NUMBER_LENGTH);
+  return /^8\d{18}$/.test(dye) ? dye : null;
+}
+
+/** The mark this server itself carries when it runs inside a child of another one; its helpers carry it too. */
+export function inheritedDye(): string | null {
+  const library = loadLibc();
+  const limits = new BigUint64Array(2);
+  if (library === null || library.getrlimit(RLIMIT_RTTIME, limits) !== 0) return null;
+  return readDye(`${LIMIT_NAME} ${limits[0]}`);
+}
+
+/** The owner a dye of this server names, or null for another server's. */
+export function ownerOfDye(dye: string): number | null {
+  return dye.startsWith(dyePrefix) ? Number(dye.slice(dyePrefix.length)) : null;
+}

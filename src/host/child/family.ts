@@ -1,0 +1,54 @@
+import { dyeAvailable } from './dye.js';
+import { isWatched } from './reaper.js';
+import type { ScannedProcess } from './process-scan.js';
+
+/** Running members of each tree, by owner. */
+export type Families = ReadonlyMap<number, readonly ScannedProcess[]>;
+
+/** Owners by the pid of their child; needed where processes cannot be marked. */
+export type Roots = ReadonlyMap<number, number>;
+
+/**
+ * Sorts processes into trees. A member is who carries the mark (without marks: who lives in the child's session)
+ * and every descendant of a member, since a server that runs inside a tree marks its own children anew.
+ */
+export function findFamilies(processes: readonly ScannedProcess[], roots: Roots): Families {
+  const families = new Map<number, ScannedProcess[]>();
+  const childrenOf = byParent(processes);
+  const placed = new Set<number>([process.pid]);
+  const place = (owner: number, first: ScannedProcess): void => {
+    const family = families.get(owner) ?? [];
+    families.set(owner, family);
+    const waiting = [first];
+    for (let member = waiting.pop(); member !== undefined; member = waiting.pop()) {
+      if (placed.has(member.pid)) continue;
+      placed.add(member.pid);
+      family.push(member);
+      waiting.push(...(childrenOf.get(member.pid) ?? []));
+    }
+  };
+  for (const candidate of processes) {
+    const owner = candidate.owner ?? ownerBySession(candidate, roots);
+    if (owner !== undefined) place(owner, candidate);
+  }
+  return families;
+}
+
+/** What a dead server that ran inside one of our trees left behind. It became our child, and nobody else's business. */
+export function findForeignOrphans(processes: readonly ScannedProcess[]): readonly ScannedProcess[] {
+  return processes.filter(({ pid, parent, foreign }) => foreign && parent === process.pid && !isWatched(pid));
+}
+
+function ownerBySession({ session, group }: ScannedProcess, roots: Roots): number | undefined {
+  return dyeAvailable() ? undefined : (roots.get(session) ?? roots.get(group));
+}
+
+function byParent(processes: readonly ScannedProcess[]): Map<number, ScannedProcess[]> {
+  const children = new Map<number, ScannedProcess[]>();
+  for (const candidate of processes) {
+    const siblings = children.get(candidate.parent);
+    if (siblings) siblings.push(candidate);
+    else children.set(candidate.parent, [candidate]);
+  }
+  return children;
+}

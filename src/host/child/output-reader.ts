@@ -1,0 +1,92 @@
+import type { Socket } from 'node:net';
+import { fillBuffer, type ReadState, take } from './kernel-read.js';
+
+/** What a reader tells its child. */
+export interface ReaderEvents {
+  bytes(bytes: Uint8Array): void;
+  /** Once: no more bytes will come. */
+  ended(): void;
+}
+
+/** One output stream of a child, read by libuv while it lives and by hand where libuv would lose bytes. */
+export abstract class OutputReader {
+  readonly #events: ReaderEvents;
+  #stream: Socket | undefined;
+  #paused = false;
+  #ended = false;
+  /** The descriptor that can be read by hand. */
+  protected abstract readonly fd: number;
+
+  constructor(events: ReaderEvents) {
+    this.#events = events;
+  }
+
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  get paused(): boolean {
+    return this.#paused;
+  }
+
+  /** Subclasses hand over their stream once it is set up. */
+  protected attach(stream: Socket): void {
+    this.#stream = stream;
+    const over = (): void => this.streamOver();
+    stream.on('end', over).on('error', over).on('close', over);
+  }
+
+  pause(): void {
+    this.#paused = true;
+    this.#stream?.pause();
+  }
+
+  resume(): void {
+    if (!this.#paused) return;
+    this.#paused = false;
+    this.#stream?.resume();
+  }
+
+  /** The direct child is reaped: reads what it left, unless paused. Bounded even if others keep writing. */
+  abstract leaderExited(): void;
+
+  /** Reads what is there and ends, whoever still holds the other side. */
+  abandon(): void {
+    if (this.#ended) return;
+    this.#paused = false;
+    this.drain(this.kernelBytes());
+    this.finish();
+  }
+
+  /** libuv sees the end. */
+  protected abstract streamOver(): void;
+  /** At most this many bytes can wait in the kernel. */
+  protected abstract kernelBytes(): number;
+  /** Closes what the stream does not. */
+  protected release(): void {}
+
+  protected emit(count: number): void {
+    if (count > 0) this.#events.bytes(take(count));
+  }
+
+  /** Reads by hand until nothing is left, more than `limit` bytes came (`full`), or the sink pauses (`full`). */
+  protected drain(limit: number): ReadState {
+    let total = 0;
+    while (!this.#ended && !this.#paused) {
+      const { filled, state } = fillBuffer(this.fd, 0);
+      this.emit(filled);
+      total += filled;
+      if (state !== 'full') return state;
+      if (total > limit) return state;
+    }
+    return 'full';
+  }
+
+  protected finish(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#stream?.destroy();
+    this.release();
+    this.#events.ended();
+  }
+}

@@ -1,0 +1,137 @@
+import type { ChildProcess } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import type { SignalName } from '../../contract/index.js';
+import type { Child, ChildSink } from './child.js';
+import { type ChildInput, noInput } from './child-input.js';
+import { type ChildEnd, endFromNode } from './exit-status.js';
+import { PipeInput } from './pipe-input.js';
+import { ProcessTree } from './process-tree.js';
+
+/** Turns in which what the child left is read before its end is told, should background jobs never fall silent. */
+const SETTLE_TURNS = 16;
+
+/** A child of `node:child_process` with the manners of ours: own output first, then `exited`, then `closed`. */
+export class PortableChild implements Child {
+  readonly #tree: ProcessTree;
+  readonly #input: ChildInput;
+  readonly #outputs: readonly Readable[];
+  readonly #sink: ChildSink;
+  #openOutputs: number;
+  #paused = false;
+  #sawBytes = false;
+  #exited = false;
+  #closed = false;
+
+  constructor(child: ChildProcess, root: { pid: number; owner: number }, sink: ChildSink) {
+    this.#sink = sink;
+    this.#tree = new ProcessTree(root);
+    this.#input = child.stdin ? new PipeInput(child.stdin) : noInput;
+    this.#outputs = [this.#follow('stdout', child.stdout), this.#follow('stderr', child.stderr)];
+    this.#openOutputs = this.#outputs.length;
+    child.once('exit', (code, signal) => this.#reaped(endFromNode(code, signal)));
+  }
+
+  get pid(): number {
+    return this.#tree.pid;
+  }
+
+  get owner(): number {
+    return this.#tree.owner;
+  }
+
+  get queuedBytes(): number {
+    return this.#input.queuedBytes;
+  }
+
+  get stdinOpen(): boolean {
+    return this.#input.open;
+  }
+
+  write(bytes: Uint8Array): void {
+    this.#input.write(bytes);
+  }
+
+  onceWritable(limit: number): Promise<void> {
+    return this.#input.onceWritable(limit);
+  }
+
+  closeStdin(): void {
+    this.#input.close();
+  }
+
+  resize(): void {}
+
+  pause(): void {
+    this.#paused = true;
+    for (const output of this.#outputs) output.pause();
+  }
+
+  resume(): void {
+    this.#paused = false;
+    for (const output of this.#outputs) output.resume();
+  }
+
+  signalGroup(signal: SignalName): boolean {
+    return this.#tree.signalGroup(signal);
+  }
+
+  killTree(): Promise<boolean> {
+    return this.#tree.kill();
+  }
+
+  survivors(): readonly number[] {
+    return this.#tree.survivors();
+  }
+
+  abandonOutput(): void {
+    this.resume();
+    this.#onceQuiet(() => {
+      for (const output of this.#outputs) output.destroy();
+    });
+  }
+
+  #follow(stream: 'stdout' | 'stderr', output: Readable | null): Readable {
+    if (output === null) throw new Error(`${stream} is not a pipe`);
+    output.on('data', (bytes: Uint8Array) => {
+      this.#sawBytes = true;
+      this.#sink.output(stream, bytes);
+    });
+    output
+      .on('error', () => {})
+      .once('close', () => {
+        this.#openOutputs -= 1;
+        this.#closeIfOver();
+      });
+    return output;
+  }
+
+  #reaped(end: ChildEnd): void {
+    this.#tree.leaderReaped();
+    this.#input.destroy();
+    this.#onceQuiet(() => {
+      this.#exited = true;
+      this.#sink.exited(end);
+      this.#closeIfOver();
+    });
+  }
+
+  /** Continues when the loop has polled the pipes once without finding bytes, so that nothing waits in them. */
+  #onceQuiet(done: () => void, turns = SETTLE_TURNS): void {
+    this.#sawBytes = false;
+    // The first callback still belongs to this turn of the loop; the second comes after the next poll.
+    setImmediate(() =>
+      setImmediate(() => {
+        const quiet = !this.#sawBytes || this.#paused || this.#openOutputs === 0;
+        if (quiet || turns === 0) done();
+        else this.#onceQuiet(done, turns - 1);
+      }),
+    );
+  }
+
+  #closeIfOver(): void {
+    if (this.#closed || !this.#exited || this.#openOutputs > 0) return;
+    this.#closed = true;
+    this.#tree.forget();
+    this.#sink.closed();
+  }
+}

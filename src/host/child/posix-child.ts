@@ -1,0 +1,151 @@
+import type { OutputStream, SignalName, TerminalSize } from '../../contract/index.js';
+import type { Child, ChildSink, ChildSpec } from './child.js';
+import { DescriptorScope } from './descriptors.js';
+import { dyeAvailable, dyed, nextOwner } from './dye.js';
+import { decodeWaitStatus } from './exit-status.js';
+import { libc } from './libc.js';
+import { locateProgram } from './locate-program.js';
+import { posixSpawn } from './posix-spawn.js';
+import { ProcessTree } from './process-tree.js';
+import { listenForExits, watchExit } from './reaper.js';
+import { assertSpawnable, explainSpawnError } from './spawn-failure.js';
+import { ensureWatchdog } from './watchdog.js';
+import { type Connections, type Wiring, wire } from './wiring.js';
+
+const PR_SET_CHILD_SUBREAPER = 36;
+
+let subreaper: boolean | undefined;
+
+/**
+ * Makes orphans of our trees our own children, so that they are reaped. Only where marks tell them from the
+ * children of others in this process.
+ */
+export function becomeSubreaper(): boolean {
+  subreaper ??= dyeAvailable() && libc().prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) === 0;
+  return subreaper;
+}
+
+/** Starts a child through `posix_spawn`. Synchronous; throws `spawnFailed` and then nothing is left open. */
+export function spawnPosixChild(spec: ChildSpec, sink: ChildSink): Child {
+  assertSpawnable(spec);
+  const path = locateProgram(spec);
+  listenForExits();
+  becomeSubreaper();
+  using scope = new DescriptorScope();
+  const wiring = wire(spec, scope);
+  const owner = nextOwner();
+  const pid = start({ spec, path, owner, wiring }, scope);
+  const child = new PosixChild({ pid, owner }, wiring, sink);
+  ensureWatchdog();
+  return child;
+}
+
+interface StartOrder {
+  readonly spec: ChildSpec;
+  readonly path: string;
+  readonly owner: number;
+  readonly wiring: Wiring;
+}
+
+function start({ spec, path, owner, wiring }: StartOrder, scope: DescriptorScope): number {
+  const { argv, arg0, env, cwd, inheritFds = [] } = spec;
+  const seenArgv = arg0 === undefined ? argv : [arg0, ...argv.slice(1)];
+  const request = { path, argv: seenArgv, env, cwd, inheritFds, streams: wiring.streams };
+  const spawn = (): ReturnType<typeof posixSpawn> => posixSpawn(request, scope);
+  const started = dyeAvailable() ? dyed(owner, spawn) : spawn();
+  if ('errno' in started) throw explainSpawnError(spec, path, started.errno);
+  return started.pid;
+}
+
+class PosixChild implements Child {
+  readonly #tree: ProcessTree;
+  readonly #connections: Connections;
+  readonly #sink: ChildSink;
+  #exited = false;
+  #closed = false;
+
+  constructor(root: { pid: number; owner: number }, wiring: Wiring, sink: ChildSink) {
+    this.#sink = sink;
+    this.#tree = new ProcessTree(root);
+    watchExit(root.pid, { keepAlive: true, exited: (status) => this.#reaped(status) });
+    this.#connections = wiring.connect((stream: OutputStream) => ({
+      bytes: (bytes) => sink.output(stream, bytes),
+      ended: () => this.#closeIfOver(),
+    }));
+  }
+
+  get pid(): number {
+    return this.#tree.pid;
+  }
+
+  get owner(): number {
+    return this.#tree.owner;
+  }
+
+  get queuedBytes(): number {
+    return this.#connections.input.queuedBytes;
+  }
+
+  get stdinOpen(): boolean {
+    return this.#connections.input.open;
+  }
+
+  write(bytes: Uint8Array): void {
+    this.#connections.input.write(bytes);
+  }
+
+  onceWritable(limit: number): Promise<void> {
+    return this.#connections.input.onceWritable(limit);
+  }
+
+  closeStdin(): void {
+    this.#connections.input.close();
+  }
+
+  resize(size: TerminalSize): void {
+    this.#connections.terminal?.resize(size);
+  }
+
+  pause(): void {
+    for (const reader of this.#connections.readers) reader.pause();
+  }
+
+  resume(): void {
+    for (const reader of this.#connections.readers) reader.resume();
+  }
+
+  signalGroup(signal: SignalName): boolean {
+    return this.#tree.signalGroup(signal);
+  }
+
+  killTree(): Promise<boolean> {
+    return this.#tree.kill();
+  }
+
+  survivors(): readonly number[] {
+    return this.#tree.survivors();
+  }
+
+  abandonOutput(): void {
+    setImmediate(() => {
+      for (const reader of this.#connections.readers) reader.abandon();
+    });
+  }
+
+  /** What the child wrote before its end is in the kernel now: it goes out first. */
+  #reaped(status: number): void {
+    this.#tree.leaderReaped();
+    this.#connections.input.destroy();
+    for (const reader of this.#connections.readers) reader.leaderExited();
+    this.#exited = true;
+    this.#sink.exited(decodeWaitStatus(status));
+    this.#closeIfOver();
+  }
+
+  #closeIfOver(): void {
+    if (this.#closed || !this.#exited || !this.#connections.readers.every(({ ended }) => ended)) return;
+    this.#closed = true;
+    this.#tree.forget();
+    this.#sink.closed();
+  }
+}

@@ -1,0 +1,80 @@
+import { ReadStream } from 'node:tty';
+import { CHUNK_BYTES, fillBuffer, readBuffer } from './kernel-read.js';
+import { OutputReader, type ReaderEvents } from './output-reader.js';
+import type { PseudoTerminal } from './pseudo-terminal.js';
+
+/** Above what a pty can hold (64 KiB of flip buffers, 4 KiB in the line discipline, slack for rounding). */
+const PTY_KERNEL_BYTES = 128 * 1024;
+
+/**
+ * Reads a terminal. libuv takes "some bytes and a hang-up" for the end and drops the rest, so no hang-up may
+ * happen before we have read everything: our own slave descriptor stays open until the child is reaped and
+ * the terminal is empty. When background jobs then let go of it, the rest is read by hand.
+ */
+export class PtyReader extends OutputReader {
+  readonly #terminal: PseudoTerminal;
+  #leaderGone = false;
+  #hungUp = false;
+  #settling: NodeJS.Immediate | undefined;
+
+  constructor(terminal: PseudoTerminal, events: ReaderEvents) {
+    super(events);
+    this.#terminal = terminal;
+    const callback = (count: number): boolean => {
+      this.#coalesce(count);
+      return true;
+    };
+    // The typings know `onread` for sockets only; a terminal stream passes its options on to the socket.
+    const options = { onread: { buffer: readBuffer, callback } } as object;
+    const stream = new ReadStream(terminal.handOverMaster(), options);
+    this.attach(stream);
+    stream.resume();
+  }
+
+  protected override get fd(): number {
+    return this.#terminal.control;
+  }
+
+  override resume(): void {
+    super.resume();
+    if (this.#leaderGone || this.#hungUp) this.#settleSoon();
+  }
+
+  override leaderExited(): void {
+    this.#leaderGone = true;
+    this.#settle(PTY_KERNEL_BYTES);
+  }
+
+  protected override streamOver(): void {
+    this.#hungUp = true;
+    this.#settle(PTY_KERNEL_BYTES);
+  }
+
+  protected override kernelBytes(): number {
+    return PTY_KERNEL_BYTES;
+  }
+
+  protected override release(): void {
+    clearImmediate(this.#settling);
+    this.#terminal.close();
+  }
+
+  /** libuv has read 4 KiB at most; what else is there goes into the same chunk. */
+  #coalesce(count: number): void {
+    this.emit(fillBuffer(this.fd, count).filled);
+  }
+
+  #settleSoon(): void {
+    clearImmediate(this.#settling);
+    this.#settling = setImmediate(() => this.#settle(CHUNK_BYTES));
+  }
+
+  /** Reads what is left after the child's end or a hang-up, and ends when nobody else has the terminal open. */
+  #settle(limit: number): void {
+    if (this.ended || this.paused) return;
+    let state = this.drain(limit);
+    if (state === 'empty' && this.#leaderGone && this.#terminal.releaseSlave()) state = this.drain(limit);
+    if (state === 'end' || (state === 'empty' && this.#hungUp)) this.finish();
+    else if (state === 'full' && !this.paused) this.#settleSoon();
+  }
+}

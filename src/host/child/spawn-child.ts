@@ -1,0 +1,46 @@
+import type { Child, ChildSink, ChildSpec } from './child.js';
+import { dyeAvailable } from './dye.js';
+import { loadLibc } from './libc.js';
+import { spawnPortableChild } from './portable-spawn.js';
+import { becomeSubreaper, spawnPosixChild } from './posix-child.js';
+
+/** What running programs on this machine rests on. */
+export interface HostCapabilities {
+  /** `posixSpawn` costs the same whatever the size of the server; `childProcess` runs everywhere. */
+  readonly backend: 'posixSpawn' | 'childProcess';
+  readonly terminals: boolean;
+  /** `mark`: every descendant is found. `session`: those that left the session and lost their parent are not. */
+  readonly lineage: 'mark' | 'session';
+  /** Whether orphans become our children, so that nothing is left for an `init` that may not reap. */
+  readonly subreaper: boolean;
+  /** Whether the trees die even if this process is killed. */
+  readonly watchdog: boolean;
+}
+
+/** Set to `childProcess` to do without koffi; for tests and for machines where it misbehaves. */
+const BACKEND_VARIABLE = 'EXECWIRE_SPAWN_BACKEND';
+
+/**
+ * Starts a program on this machine. Synchronous: throws `spawnFailed` (`data.reason` says why) or `ptyUnavailable`,
+ * or returns a child that runs. The sink hears of it from the next turn of the event loop on.
+ */
+export function spawnChild(spec: ChildSpec, sink: ChildSink): Child {
+  return usesPosixSpawn() ? spawnPosixChild(spec, sink) : spawnPortableChild(spec, sink);
+}
+
+/** What this machine offers. Cheap after the first call. */
+export function hostCapabilities(): HostCapabilities {
+  const posix = usesPosixSpawn();
+  const marked = posix && dyeAvailable();
+  return {
+    backend: posix ? 'posixSpawn' : 'childProcess',
+    terminals: posix,
+    lineage: marked ? 'mark' : 'session',
+    subreaper: marked && becomeSubreaper(),
+    watchdog: marked,
+  };
+}
+
+function usesPosixSpawn(): boolean {
+  return process.env[BACKEND_VARIABLE] !== 'childProcess' && loadLibc() !== null;
+}

@@ -1,0 +1,108 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type Families, findFamilies, findForeignOrphans } from './family.js';
+import { type Scan, type ScannedProcess, scanNow, scanSteps } from './process-scan.js';
+import { nextExit } from './reaper.js';
+
+/** A tree that SIGKILL does not end within this time hangs in the kernel or belongs to another user. */
+const GIVE_UP_MS = 5000;
+/** Between two looks: a killed process needs about a millisecond to be gone. */
+const FIRST_PAUSE_MS = 1;
+const LAST_PAUSE_MS = 50;
+
+interface KillOrder {
+  readonly covers: (owner: number) => boolean;
+  readonly giveUpAt: number;
+  readonly resolve: (gone: boolean) => void;
+  /** Scans in a row that found nobody. */
+  emptyScans: number;
+}
+
+const orders = new Set<KillOrder>();
+/** Owner of each child that is not closed, by pid. */
+const roots = new Map<number, number>();
+let sweeping = false;
+
+/** A tree to know about until `forgetTree`. */
+export function rememberTree(pid: number, owner: number): void {
+  roots.set(pid, owner);
+}
+
+export function forgetTree(pid: number): void {
+  roots.delete(pid);
+}
+
+/** SIGKILLs the trees of these owners. True once none of their processes is left, false after 5 s. */
+export function killTrees(owners: Iterable<number>): Promise<boolean> {
+  const wanted = new Set(owners);
+  return order((owner) => wanted.has(owner));
+}
+
+/** SIGKILLs everything this server ever started that still runs. */
+export function killAllTrees(): Promise<boolean> {
+  return order(() => true);
+}
+
+/** Who of a tree runs at this moment. */
+export function livingMembers(root: { pid: number; owner: number }): readonly ScannedProcess[] {
+  const { processes } = scanNow();
+  return findFamilies(processes, new Map([...roots, [root.pid, root.owner]])).get(root.owner) ?? [];
+}
+
+function order(covers: (owner: number) => boolean): Promise<boolean> {
+  return new Promise((resolve) => {
+    orders.add({ covers, resolve, giveUpAt: performance.now() + GIVE_UP_MS, emptyScans: 0 });
+    if (!sweeping) void sweep();
+  });
+}
+
+/** One loop serves all orders, so that kills asked for in the same turn share their scans. */
+async function sweep(): Promise<void> {
+  sweeping = true;
+  let pauseMs = FIRST_PAUSE_MS;
+  await nextTurn();
+  while (orders.size > 0) {
+    // A scan says nothing about orders that were given after it began.
+    const batch = [...orders];
+    const scan = await scanWithBreaks();
+    kill(findForeignOrphans(scan.processes));
+    const families = findFamilies(scan.processes, roots);
+    for (const each of batch) carryOut(each, { families, unsettled: scan.unsettled });
+    if (orders.size === 0) break;
+    await nextExit(pauseMs);
+    pauseMs = Math.min(pauseMs * 2, LAST_PAUSE_MS);
+  }
+  sweeping = false;
+}
+
+async function scanWithBreaks(): Promise<Scan> {
+  const steps = scanSteps();
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+    await nextTurn();
+  }
+}
+
+/** An empty scan proves that nobody is left, unless a process ended meanwhile that may have forked: then look twice. */
+function carryOut(each: KillOrder, seen: { families: Families; unsettled: boolean }): void {
+  const members = [...seen.families].flatMap(([owner, family]) => (each.covers(owner) ? family : []));
+  kill(members);
+  each.emptyScans = members.length === 0 ? each.emptyScans + 1 : 0;
+  const gone = each.emptyScans > (seen.unsettled ? 1 : 0);
+  if (!gone && performance.now() < each.giveUpAt) return;
+  orders.delete(each);
+  each.resolve(gone);
+}
+
+function kill(members: readonly ScannedProcess[]): void {
+  for (const { pid } of members) sendSignal(pid, 'SIGKILL');
+}
+
+/** True if somebody was there to get it, though perhaps out of our power. */
+export function sendSignal(pid: number, signal: string | number): boolean {
+  try {
+    return process.kill(pid, signal as NodeJS.Signals);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

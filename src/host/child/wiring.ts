@@ -1,0 +1,69 @@
+import { Socket } from 'node:net';
+import type { OutputStream } from '../../contract/index.js';
+import { type ChildInput, noInput } from './child-input.js';
+import type { ChildSpec } from './child.js';
+import type { DescriptorScope } from './descriptors.js';
+import type { OutputReader, ReaderEvents } from './output-reader.js';
+import { PipeInput } from './pipe-input.js';
+import { PipeReader } from './pipe-reader.js';
+import type { StandardStreams } from './posix-spawn.js';
+import { PseudoTerminal } from './pseudo-terminal.js';
+import { PtyInput } from './pty-input.js';
+import { PtyReader } from './pty-reader.js';
+
+/** Our side of a child's streams. */
+export interface Connections {
+  readonly readers: readonly OutputReader[];
+  readonly input: ChildInput;
+  readonly terminal: PseudoTerminal | null;
+}
+
+/** Descriptors made for a child that does not exist yet. */
+export interface Wiring {
+  /** What the child gets. */
+  readonly streams: StandardStreams;
+  /** Takes our ends out of the scope and starts reading; to be called once the child exists. */
+  connect(events: (stream: OutputStream) => ReaderEvents): Connections;
+}
+
+/** Opens the pipes or the terminal a child needs. */
+export function wire(spec: ChildSpec, scope: DescriptorScope): Wiring {
+  return spec.terminal ? wireTerminal(spec.terminal, scope) : wirePipes(spec.stdin, scope);
+}
+
+function wirePipes(stdin: ChildSpec['stdin'], scope: DescriptorScope): Wiring {
+  const input = stdin === 'pipe' ? scope.pipe() : null;
+  const stdout = scope.pipe();
+  const stderr = scope.pipe();
+  return {
+    streams: {
+      kind: 'pipes',
+      stdin: input?.readEnd ?? null,
+      stdout: stdout.writeEnd,
+      stderr: stderr.writeEnd,
+    },
+    connect: (events) => ({
+      readers: [
+        new PipeReader(scope.keep(stdout.readEnd), events('stdout')),
+        new PipeReader(scope.keep(stderr.readEnd), events('stderr')),
+      ],
+      input: input ? new PipeInput(openStdin(scope.keep(input.writeEnd))) : noInput,
+      terminal: null,
+    }),
+  };
+}
+
+function openStdin(fd: number): Socket {
+  return new Socket({ fd, readable: false, writable: true });
+}
+
+function wireTerminal(size: NonNullable<ChildSpec['terminal']>, scope: DescriptorScope): Wiring {
+  const terminal = PseudoTerminal.open(scope, size);
+  return {
+    streams: { kind: 'terminal', path: terminal.path },
+    connect: (events) => {
+      terminal.keepIn(scope);
+      return { terminal, input: new PtyInput(terminal), readers: [new PtyReader(terminal, events('pty'))] };
+    },
+  };
+}
