@@ -53,8 +53,8 @@ const KNOWN_ARCHITECTURES: readonly string[] = ['x64', 'arm64'];
 const declarations = {
   pipe2: 'int pipe2(void *fds, int flags)',
   close: 'int close(int fd)',
-  read: 'ssize_t read(int fd, void *into, size_t size)',
-  write: 'ssize_t write(int fd, void *from, size_t size)',
+  read: 'long read(int fd, void *into, size_t size)',
+  write: 'long write(int fd, void *from, size_t size)',
   fcntl: 'int fcntl(int fd, int command, ...)',
   ioctl: 'int ioctl(int fd, unsigned long request, ...)',
   waitpid: 'int waitpid(int pid, void *status, int options)',
@@ -75,7 +75,7 @@ const declarations = {
   actionsDup2: 'int posix_spawn_file_actions_adddup2(void *actions, int from, int to)',
   actionsClose: 'int posix_spawn_file_actions_addclose(void *actions, int fd)',
   actionsOpen:
-    'int posix_spawn_file_actions_addopen(void *actions, int fd, const char *path, int flags, unsigned mode)',
+    'int posix_spawn_file_actions_addopen(void *actions, int fd, const char *path, int flags, unsigned int mode)',
   actionsChdir: 'int posix_spawn_file_actions_addchdir_np(void *actions, const char *path)',
   posixSpawn:
     'int posix_spawn(void *pid, const char *path, void *actions, void *attributes, const char **argv, const char **envp)',
