@@ -6,6 +6,7 @@ import {
   type ProcessEnd,
   type ProcessEvent,
   ProcessLog,
+  type ProcessSummary,
   type ReadRequest,
   type ReadResult,
   type SignalName,
@@ -84,6 +85,22 @@ export class LocalProcess extends ProcessHandle {
   /** The mark its whole tree carries. */
   get owner(): number {
     return this.#child.owner;
+  }
+
+  summary(): ProcessSummary {
+    const { processId, pid, argv, tty, startedAtMs, log } = this;
+    const { exit, closed } = log;
+    const exited = exit !== undefined;
+    return {
+      processId,
+      pid,
+      argv: [...argv],
+      tty,
+      startedAtMs,
+      exited,
+      exitCode: exit?.exitCode ?? null,
+      closed,
+    };
   }
 
   /** Keeps output from the first byte on for the owner of this handle, until somebody reads or only waits. */

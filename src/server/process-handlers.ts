@@ -43,7 +43,11 @@ export function processHandlers(session: () => Session): Handlers<ProcessMethods
       await find(processId).closeStdin();
       return {};
     },
-    'process/list': () => ({ processes: session().processes.all().map(summary) }),
+    'process/list': () => ({
+      processes: session()
+        .processes.all()
+        .map((process) => process.summary()),
+    }),
   };
 }
 
@@ -120,18 +124,4 @@ function signalName(signal: string): SignalName {
   if (signal === 'interrupt') return 'SIGINT';
   if (Object.hasOwn(constants.signals, signal)) return signal as SignalName;
   throw new ExecError('invalidParams', 'params.signal: not a signal of this machine');
-}
-
-function summary(process: LocalProcess): ExecResult<'process/list'>['processes'][number] {
-  const { processId, tty, startedAtMs, log } = process;
-  return {
-    processId,
-    pid: process.pid,
-    argv: [...process.argv],
-    tty,
-    startedAtMs,
-    exited: log.exit !== undefined,
-    exitCode: log.exit?.exitCode ?? null,
-    closed: log.closed,
-  };
 }
