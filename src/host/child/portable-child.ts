@@ -108,11 +108,17 @@ export class PortableChild implements Child {
   #reaped(end: ChildEnd): void {
     this.#tree.leaderReaped();
     this.#input.destroy();
+    this.#insistOnPause();
     this.#onceQuiet(() => {
       this.#exited = true;
       this.#sink.exited(end);
       this.#closeIfOver();
     });
+  }
+
+  /** In the tick after `exit` Node resumes all output by itself; the tick after that is ours. */
+  #insistOnPause(): void {
+    if (this.#paused) process.nextTick(() => process.nextTick(() => this.#paused && this.pause()));
   }
 
   /** Continues when the loop has polled the pipes once without finding bytes, so that nothing waits in them. */
