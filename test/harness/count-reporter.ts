@@ -9,6 +9,8 @@ export default class CountReporter implements Reporter {
       if (module.errors().length > 0) counts.failed += 1;
     }
     const skipped = counts.skipped + counts.pending;
-    console.log(`${counts.passed} passed, ${counts.failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
+    console.log(
+      `${counts.passed} passed, ${counts.failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`,
+    );
   }
 }
