@@ -19,7 +19,7 @@ async function startTree(terminal: typeof screen | null = null) {
 }
 
 afterEach(async () => {
-  expect(await killAllTrees()).toBe(true);
+  await killAllTrees();
 });
 
 describe('killing a tree', () => {
@@ -67,6 +67,17 @@ describe('killing a tree', () => {
     await eventually(() => running(seconds).length > 10);
     expect(await child.killTree()).toBe(true);
     expect(running(seconds)).toEqual([]);
+    await seen.untilClosed();
+  });
+
+  test('a server inside the tree goes with all that it started', async () => {
+    const seconds = uniqueSeconds();
+    const { child, seen } = start([process.execPath, serverFixture, escapeArtists(seconds)]);
+    await seen.until(({ events }) => events.length > 0);
+    const innerWatchdog = Number(seen.text().trim());
+    expect(running(seconds).length).toBe(5);
+    expect(await child.killTree()).toBe(true);
+    await eventually(() => running(seconds).length === 0 && !isRunning(innerWatchdog));
     await seen.untilClosed();
   });
 
