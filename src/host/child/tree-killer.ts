@@ -13,6 +13,8 @@ interface KillOrder {
   readonly covers: (owner: number) => boolean;
   readonly giveUpAt: number;
   readonly resolve: (gone: boolean) => void;
+  /** Who got the signal but may need a moment; without marks they cannot be told once their parent is gone. */
+  readonly killed: Set<number>;
   /** Scans in a row that found nobody. */
   emptyScans: number;
 }
@@ -66,7 +68,13 @@ export function livingMembers(owner: number): readonly ScannedProcess[] {
 
 function order(covers: (owner: number) => boolean): Promise<boolean> {
   return new Promise((resolve) => {
-    orders.add({ covers, resolve, giveUpAt: performance.now() + GIVE_UP_MS, emptyScans: 0 });
+    orders.add({
+      covers,
+      resolve,
+      giveUpAt: performance.now() + GIVE_UP_MS,
+      emptyScans: 0,
+      killed: new Set(),
+    });
     // Frees what the groups hold at once. Without marks those who left the group are found through their parents,
     // which must live until they are seen.
     killGroups(covers, { marked: true });
@@ -106,8 +114,10 @@ async function scanWithBreaks(): Promise<Scan> {
 function carryOut(each: KillOrder, seen: Scan & { families: Families }): void {
   const members = [...seen.families].flatMap(([owner, family]) => (each.covers(owner) ? family : []));
   kill(members);
+  for (const { pid } of members) each.killed.add(pid);
   killGroups(each.covers, { marked: false });
-  each.emptyScans = members.length === 0 && !seen.incomplete ? each.emptyScans + 1 : 0;
+  const somebody = members.length > 0 || seen.processes.some(({ pid }) => each.killed.has(pid));
+  each.emptyScans = somebody || seen.incomplete ? 0 : each.emptyScans + 1;
   const gone = each.emptyScans > (seen.unsettled ? 1 : 0);
   if (!gone && performance.now() < each.giveUpAt) return;
   orders.delete(each);
