@@ -9,6 +9,9 @@ const MAX_RETAINED_ENTRIES = 50_000;
 /** Evicted positions remembered so that a late reader learns how much it missed. */
 const MAX_CHECKPOINTS = 4096;
 
+/** Timers count in 32 bits; nobody waits 24 days for one read. */
+const MAX_TIMER_MS = 0x7fff_ffff;
+
 /** `offset`: how many output bytes came before this entry. */
 type Entry = {
   readonly event: ProcessEvent;
@@ -156,6 +159,22 @@ export class ProcessLog {
   hasNews(afterSeq: number): boolean {
     if (this.#closed || this.#failure || (this.exit && this.exit.seq > afterSeq)) return true;
     return this.#entries[this.#indexAfter(afterSeq)] !== undefined;
+  }
+
+  /** Resolves when there is news for a reader at this position, or the time is over. */
+  async news(afterSeq: number, waitMs: number): Promise<void> {
+    if (this.hasNews(afterSeq)) return;
+    await new Promise<void>((resolve) => {
+      const finish = (): void => {
+        clearTimeout(timer);
+        stop();
+        resolve();
+      };
+      const stop = this.subscribe(() => {
+        if (this.hasNews(afterSeq)) finish();
+      });
+      const timer = setTimeout(finish, Math.min(waitMs, MAX_TIMER_MS));
+    });
   }
 
   /** Keeps what comes after `afterSeq`, and pauses the source when that grows past the window. */

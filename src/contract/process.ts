@@ -141,7 +141,7 @@ export interface ExecProcess extends AsyncDisposable {
 export interface ProcessSummary {
   readonly processId: string;
   readonly pid: number | null;
-  readonly argv: readonly string[];
+  readonly argv: string[];
   readonly tty: boolean;
   readonly startedAtMs: number;
   readonly exited: boolean;

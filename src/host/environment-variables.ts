@@ -45,7 +45,9 @@ export function childEnvironment(request: {
 }
 
 function inherited(own: NodeJS.ProcessEnv, policy: EnvPolicy): Record<string, string> {
-  const dropped = [...(policy.ignoreDefaultExcludes ? [] : SECRET_PATTERNS), ...policy.exclude].map(globPattern);
+  const dropped = [...(policy.ignoreDefaultExcludes ? [] : SECRET_PATTERNS), ...policy.exclude].map(
+    globPattern,
+  );
   const kept: Record<string, string> = {};
   for (const [name, value] of Object.entries(own)) {
     if (value === undefined || policy.inherit === 'none') continue;
@@ -55,7 +57,9 @@ function inherited(own: NodeJS.ProcessEnv, policy: EnvPolicy): Record<string, st
   Object.assign(kept, policy.set);
   if (policy.includeOnly.length === 0) return kept;
   const wanted = policy.includeOnly.map(globPattern);
-  return Object.fromEntries(Object.entries(kept).filter(([name]) => wanted.some((pattern) => pattern.test(name))));
+  return Object.fromEntries(
+    Object.entries(kept).filter(([name]) => wanted.some((pattern) => pattern.test(name))),
+  );
 }
 
 function globPattern(glob: string): RegExp {

@@ -1,4 +1,4 @@
-import { type ErrorCode, ExecError, errorCatalogue } from '../protocol/index.js';
+import { type ErrorCode, ExecError, errorCatalogue, isExecError } from '../protocol/index.js';
 import type { Channel, CloseReason } from './channel.js';
 import {
   errorText,
@@ -133,8 +133,21 @@ export class RpcPeer {
       return;
     }
     if (message.kind === 'request') this.#answer(message.id, message.method, message.params);
-    else if (message.kind === 'notification') this.#handler.notification(message.method, message.params);
+    else if (message.kind === 'notification') this.#notified(message.method, message.params);
     else this.#settle(message);
+  }
+
+  #notified(method: string, params: unknown): void {
+    try {
+      this.#handler.notification(method, params);
+    } catch (error) {
+      // There is nobody to answer: a notification that cannot be understood breaks the protocol.
+      this.violation(
+        isExecError(error)
+          ? error
+          : new ExecError('internalError', 'A notification failed.', { cause: error }),
+      );
+    }
   }
 
   #answer(id: RawId, method: string, params: unknown): void {

@@ -1,11 +1,10 @@
-import { dyeAvailable } from './dye.js';
 import { isWatched } from './reaper.js';
 import type { ScannedProcess } from './process-scan.js';
 
 /** Running members of each tree, by owner. */
 export type Families = ReadonlyMap<number, readonly ScannedProcess[]>;
 
-/** Owners by the pid of their child; needed where processes cannot be marked. */
+/** Owners of trees that carry no mark, by the pid of the child, which leads their session. */
 export type Roots = ReadonlyMap<number, number>;
 
 /**
@@ -28,7 +27,7 @@ export function findFamilies(processes: readonly ScannedProcess[], roots: Roots)
     }
   };
   for (const candidate of processes) {
-    const owner = candidate.owner ?? ownerBySession(candidate, roots);
+    const owner = candidate.owner ?? roots.get(candidate.session) ?? roots.get(candidate.group);
     if (owner !== undefined) place(owner, candidate);
   }
   return families;
@@ -37,10 +36,6 @@ export function findFamilies(processes: readonly ScannedProcess[], roots: Roots)
 /** What a dead server that ran inside one of our trees left behind. It became our child, and nobody else's business. */
 export function findForeignOrphans(processes: readonly ScannedProcess[]): readonly ScannedProcess[] {
   return processes.filter(({ pid, parent, foreign }) => foreign && parent === process.pid && !isWatched(pid));
-}
-
-function ownerBySession({ session, group }: ScannedProcess, roots: Roots): number | undefined {
-  return dyeAvailable() ? undefined : (roots.get(session) ?? roots.get(group));
 }
 
 function byParent(processes: readonly ScannedProcess[]): Map<number, ScannedProcess[]> {

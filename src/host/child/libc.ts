@@ -19,7 +19,6 @@ export interface Libc {
   readonly openMaster: (flags: number) => number;
   readonly grantpt: (fd: number) => number;
   readonly unlockpt: (fd: number) => number;
-  readonly sigfillset: (set: Uint8Array) => number;
   readonly attributesInit: (attributes: Uint8Array) => number;
   readonly attributesSetFlags: (attributes: Uint8Array, flags: number) => number;
   readonly attributesSetMask: (attributes: Uint8Array, set: Uint8Array) => number;
@@ -53,8 +52,8 @@ const KNOWN_ARCHITECTURES: readonly string[] = ['x64', 'arm64'];
 const declarations = {
   pipe2: 'int pipe2(void *fds, int flags)',
   close: 'int close(int fd)',
-  read: 'ssize_t read(int fd, void *into, size_t size)',
-  write: 'ssize_t write(int fd, void *from, size_t size)',
+  read: 'long read(int fd, void *into, size_t size)',
+  write: 'long write(int fd, void *from, size_t size)',
   fcntl: 'int fcntl(int fd, int command, ...)',
   ioctl: 'int ioctl(int fd, unsigned long request, ...)',
   waitpid: 'int waitpid(int pid, void *status, int options)',
@@ -65,7 +64,6 @@ const declarations = {
   openMaster: 'int posix_openpt(int flags)',
   grantpt: 'int grantpt(int fd)',
   unlockpt: 'int unlockpt(int fd)',
-  sigfillset: 'int sigfillset(void *set)',
   attributesInit: 'int posix_spawnattr_init(void *attributes)',
   attributesSetFlags: 'int posix_spawnattr_setflags(void *attributes, short flags)',
   attributesSetMask: 'int posix_spawnattr_setsigmask(void *attributes, void *set)',
@@ -75,7 +73,7 @@ const declarations = {
   actionsDup2: 'int posix_spawn_file_actions_adddup2(void *actions, int from, int to)',
   actionsClose: 'int posix_spawn_file_actions_addclose(void *actions, int fd)',
   actionsOpen:
-    'int posix_spawn_file_actions_addopen(void *actions, int fd, const char *path, int flags, unsigned mode)',
+    'int posix_spawn_file_actions_addopen(void *actions, int fd, const char *path, int flags, unsigned int mode)',
   actionsChdir: 'int posix_spawn_file_actions_addchdir_np(void *actions, const char *path)',
   posixSpawn:
     'int posix_spawn(void *pid, const char *path, void *actions, void *attributes, const char **argv, const char **envp)',

@@ -16,9 +16,9 @@ export class PipeReader extends OutputReader {
       return true;
     };
     // With a buffer of ours libuv reads only while we want it to: a pause leaves everything in the kernel.
-    this.attach(
-      new Socket({ fd, readable: true, writable: false, onread: { buffer: readBuffer, callback } }),
-    );
+    // The typings know `onread` for connections only; the constructor takes it too.
+    const options = { fd, readable: true, writable: false, onread: { buffer: readBuffer, callback } };
+    this.attach(new Socket(options));
   }
 
   override leaderExited(): void {

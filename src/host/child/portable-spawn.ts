@@ -17,7 +17,7 @@ export function spawnPortableChild(spec: ChildSpec, sink: ChildSink): Child {
   // A failure shows in the missing pid at once; the event only repeats it later.
   child.on('error', () => {});
   if (child.pid === undefined) throw explainSpawnError(spec, path, guessErrno(path));
-  return new PortableChild(child, { pid: child.pid, owner: nextOwner() }, sink);
+  return new PortableChild(child, { pid: child.pid, owner: nextOwner(), marked: false }, sink);
 }
 
 function start(spec: ChildSpec, path: string): ChildProcess {

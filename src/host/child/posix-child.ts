@@ -6,7 +6,7 @@ import { decodeWaitStatus } from './exit-status.js';
 import { libc } from './libc.js';
 import { locateProgram } from './locate-program.js';
 import { posixSpawn } from './posix-spawn.js';
-import { ProcessTree } from './process-tree.js';
+import { ProcessTree, type TreeRoot } from './process-tree.js';
 import { listenForExits, watchExit } from './reaper.js';
 import { assertSpawnable, explainSpawnError } from './spawn-failure.js';
 import { ensureWatchdog } from './watchdog.js';
@@ -35,7 +35,7 @@ export function spawnPosixChild(spec: ChildSpec, sink: ChildSink): Child {
   const wiring = wire(spec, scope);
   const owner = nextOwner();
   const pid = start({ spec, path, owner, wiring }, scope);
-  const child = new PosixChild({ pid, owner }, wiring, sink);
+  const child = new PosixChild({ pid, owner, marked: dyeAvailable() }, wiring, sink);
   ensureWatchdog();
   return child;
 }
@@ -64,7 +64,7 @@ class PosixChild implements Child {
   #exited = false;
   #closed = false;
 
-  constructor(root: { pid: number; owner: number }, wiring: Wiring, sink: ChildSink) {
+  constructor(root: TreeRoot, wiring: Wiring, sink: ChildSink) {
     this.#sink = sink;
     this.#tree = new ProcessTree(root);
     watchExit(root.pid, { keepAlive: true, exited: (status) => this.#reaped(status) });

@@ -86,7 +86,7 @@ function slurp(path: string): string | null {
   let fd = -1;
   try {
     fd = openSync(path, 'r');
-    return buffer.latin1Slice(0, readSync(fd, buffer));
+    return buffer.toString('latin1', 0, readSync(fd, buffer));
   } catch {
     return null;
   } finally {

@@ -1,18 +1,27 @@
 import { constants } from 'node:os';
 import type { SignalName } from '../../contract/index.js';
-import { dyeAvailable } from './dye.js';
 import { forgetTree, killTrees, livingMembers, rememberTree, sendSignal } from './tree-killer.js';
+
+/** Where a tree begins. */
+export interface TreeRoot {
+  readonly pid: number;
+  readonly owner: number;
+  /** Whether all of it carries the owner's number. */
+  readonly marked: boolean;
+}
 
 /** The processes that descend from one child. */
 export class ProcessTree {
   readonly pid: number;
   readonly owner: number;
+  readonly #marked: boolean;
   #leaderReaped = false;
 
-  constructor(root: { pid: number; owner: number }) {
+  constructor(root: TreeRoot) {
     this.pid = root.pid;
     this.owner = root.owner;
-    rememberTree(root.pid, root.owner);
+    this.#marked = root.marked;
+    if (!root.marked) rememberTree(root.pid, root.owner);
   }
 
   /** From here on the pid may be given to somebody else once its group is empty. */
@@ -28,7 +37,7 @@ export class ProcessTree {
 
   kill(): Promise<boolean> {
     // Without marks the scan must see the parents of whoever left the group, so they may not die first.
-    if (dyeAvailable() && !this.#leaderReaped) sendSignal(-this.pid, 'SIGKILL');
+    if (this.#marked && !this.#leaderReaped) sendSignal(-this.pid, 'SIGKILL');
     return killTrees([this.owner]);
   }
 
@@ -42,6 +51,6 @@ export class ProcessTree {
   }
 
   #members(): ReturnType<typeof livingMembers> {
-    return livingMembers(this);
+    return livingMembers(this.owner);
   }
 }

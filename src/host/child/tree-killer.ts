@@ -18,11 +18,11 @@ interface KillOrder {
 }
 
 const orders = new Set<KillOrder>();
-/** Owner of each child that is not closed, by pid. */
+/** Trees that carry no mark: the owner by the pid of the child, until it is closed. */
 const roots = new Map<number, number>();
 let sweeping = false;
 
-/** A tree to know about until `forgetTree`. */
+/** For a tree without marks, which is known by the session its child leads until `forgetTree`. */
 export function rememberTree(pid: number, owner: number): void {
   roots.set(pid, owner);
 }
@@ -43,9 +43,8 @@ export function killAllTrees(): Promise<boolean> {
 }
 
 /** Who of a tree runs at this moment. */
-export function livingMembers(root: { pid: number; owner: number }): readonly ScannedProcess[] {
-  const { processes } = scanNow();
-  return findFamilies(processes, new Map([...roots, [root.pid, root.owner]])).get(root.owner) ?? [];
+export function livingMembers(owner: number): readonly ScannedProcess[] {
+  return findFamilies(scanNow().processes, roots).get(owner) ?? [];
 }
 
 function order(covers: (owner: number) => boolean): Promise<boolean> {
@@ -101,7 +100,7 @@ function kill(members: readonly ScannedProcess[]): void {
 /** True if somebody was there to get it, though perhaps out of our power. */
 export function sendSignal(pid: number, signal: string | number): boolean {
   try {
-    return process.kill(pid, signal as NodeJS.Signals);
+    return process.kill(pid, signal);
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }

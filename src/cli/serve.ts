@@ -1,0 +1,197 @@
+import { readFileSync } from 'node:fs';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { DEFAULT_RETAINED_BYTES } from '../contract/index.js';
+import { DEFAULT_MAX_PROCESSES, dismissWatchdog } from '../host/index.js';
+import { ExecError } from '../protocol/index.js';
+import { DEFAULT_MAX_SESSIONS, DEFAULT_SESSION_TTL_MS, ExecServer, type ServerLog } from '../server/index.js';
+import {
+  LineChannel,
+  type ListenAddress,
+  parseListenAddress,
+  type WebSocketAuth,
+  WebSocketListener,
+} from '../transport/index.js';
+import { type AuthFlags, authFromFlags } from './auth-options.js';
+import { createLog, type LogFormat, type LogLevel } from './log.js';
+
+const DEFAULT_LISTEN = 'ws://127.0.0.1:0';
+
+interface ServeFlags extends AuthFlags {
+  readonly listen: string[];
+  readonly allowHost: string[];
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  readonly sessionTtl: number;
+  readonly maxSessions: number;
+  readonly maxProcesses: number;
+  readonly retainBytes: number;
+  readonly logFormat: LogFormat;
+  readonly logLevel: LogLevel;
+}
+
+export function serveCommand(): Command {
+  return new Command('serve')
+    .summary('serve this machine to clients')
+    .description(
+      'Serve this machine: run processes for whoever connects.\n\n' +
+        'Prints one line per listener on stdout, its bound URL, once it is ready. Logs go to stderr.',
+    )
+    .option(
+      '--listen <url>',
+      `ws://IP:PORT, unix:///PATH or stdio; may be repeated (default: ${DEFAULT_LISTEN})`,
+      collect,
+      [],
+    )
+    .option(
+      '--allow-host <name>',
+      'a further name clients may use for this machine; may be repeated',
+      collect,
+      [],
+    )
+    .option('--tls-cert <file>', 'certificate chain (PEM); serves wss:// instead of ws://')
+    .option('--tls-key <file>', 'private key (PEM) for --tls-cert')
+    .addOption(
+      new Option('--ws-auth <mode>', 'what clients must present').choices([
+        'capability-token',
+        'signed-bearer-token',
+      ]),
+    )
+    .option('--ws-token-file <file>', 'capability-token: file with the token')
+    .option('--ws-token-sha256 <hex>', 'capability-token: SHA-256 of the token')
+    .option('--ws-shared-secret-file <file>', 'signed-bearer-token: file with the HS256 secret')
+    .option('--ws-issuer <iss>', 'signed-bearer-token: required issuer')
+    .option('--ws-audience <aud>', 'signed-bearer-token: required audience')
+    .option('--ws-max-clock-skew-seconds <n>', 'signed-bearer-token: tolerated clock difference', wholeNumber)
+    .option(
+      '--session-ttl <seconds>',
+      'how long a session outlives its connection',
+      wholeNumber,
+      DEFAULT_SESSION_TTL_MS / 1000,
+    )
+    .option('--max-sessions <n>', 'sessions kept at a time', wholeNumber, DEFAULT_MAX_SESSIONS)
+    .option('--max-processes <n>', 'processes per session', wholeNumber, DEFAULT_MAX_PROCESSES)
+    .option(
+      '--retain-bytes <n>',
+      'output kept per process for late readers',
+      wholeNumber,
+      DEFAULT_RETAINED_BYTES,
+    )
+    .addOption(
+      new Option('--log-format <format>', 'how logs look').choices(['human', 'json']).default('human'),
+    )
+    .addOption(
+      new Option('--log-level <level>', 'how much is logged')
+        .choices(['debug', 'info', 'warn', 'silent'])
+        .default('info'),
+    )
+    .action(serve);
+}
+
+async function serve(flags: ServeFlags): Promise<void> {
+  const addresses = (flags.listen.length > 0 ? flags.listen : [DEFAULT_LISTEN]).map(parseListenAddress);
+  const auth = authFromFlags(flags);
+  if (auth && addresses.some(({ kind }) => kind === 'stdio')) {
+    throw new ExecError('invalidConfiguration', '--ws-auth does not go with --listen stdio.');
+  }
+  const log = await createLog({ format: flags.logFormat, level: flags.logLevel });
+  const server = new ExecServer({
+    sessionTtlMs: flags.sessionTtl * 1000,
+    maxSessions: flags.maxSessions,
+    maxProcesses: flags.maxProcesses,
+    retainedBytes: flags.retainBytes,
+    log,
+  });
+  const listeners: WebSocketListener[] = [];
+  const shutDown = onceShutDown({ server, listeners, log });
+  for (const address of addresses) {
+    if (address.kind === 'stdio') serveStdio(server, shutDown);
+    else listeners.push(await listen({ server, address, auth, flags }));
+  }
+  for (const listener of listeners) process.stdout.write(`${listener.url}\n`);
+  const [first] = listeners;
+  if (first && flags.logFormat === 'human' && flags.logLevel !== 'silent') printNextSteps(first.url);
+}
+
+async function listen(request: {
+  server: ExecServer;
+  address: Exclude<ListenAddress, { kind: 'stdio' }>;
+  auth: WebSocketAuth | undefined;
+  flags: ServeFlags;
+}): Promise<WebSocketListener> {
+  const { server, address, auth, flags } = request;
+  return await WebSocketListener.open({
+    address,
+    auth,
+    tls: tlsFromFlags(flags),
+    allowedHosts: flags.allowHost,
+    onConnection: (channel, { probe }) => void server.accept(channel, { probe }),
+  });
+}
+
+/** Serves the one client at the other end of stdin and stdout; when it goes, so do we. */
+function serveStdio(server: ExecServer, shutDown: (why: string) => void): void {
+  const channel = new LineChannel({ label: 'stdio', input: process.stdin, output: process.stdout });
+  // A stray print must not end up between two messages.
+  console.log = console.error;
+  void server.accept(channel, { resumable: false }).then(() => shutDown('the client is gone'));
+}
+
+/** Ends everything in good order, once: on a signal, or when the stdio client is gone. */
+function onceShutDown(parts: {
+  server: ExecServer;
+  listeners: WebSocketListener[];
+  log: ServerLog;
+}): (why: string) => void {
+  let begun = false;
+  const shutDown = (why: string): void => {
+    // A second signal means now: the watchdog takes care of what is left.
+    if (begun) process.exit(1);
+    begun = true;
+    parts.log.info({ why }, 'shutting down');
+    void Promise.all([parts.server.close(), ...parts.listeners.map((listener) => listener.close())]).then(
+      () => {
+        dismissWatchdog();
+        process.exit(0);
+      },
+    );
+  };
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => shutDown(signal));
+  return (why) => {
+    if (!begun) shutDown(why);
+  };
+}
+
+function tlsFromFlags(flags: ServeFlags): { cert: Buffer; key: Buffer } | undefined {
+  const { tlsCert, tlsKey } = flags;
+  if (tlsCert === undefined && tlsKey === undefined) return undefined;
+  if (tlsCert === undefined || tlsKey === undefined) {
+    throw new ExecError('invalidConfiguration', '--tls-cert and --tls-key go together.');
+  }
+  try {
+    return { cert: readFileSync(tlsCert), key: readFileSync(tlsKey) };
+  } catch (cause) {
+    throw new ExecError('invalidConfiguration', 'Cannot read the files of --tls-cert and --tls-key.', {
+      cause,
+    });
+  }
+}
+
+function printNextSteps(url: string): void {
+  process.stderr.write(
+    [
+      '',
+      `Serving this machine on ${url}. Press Ctrl-C to stop.`,
+      `  let Codex run its commands here:   CODEX_EXEC_SERVER_URL=${url} codex`,
+      '',
+    ].join('\n'),
+  );
+}
+
+function collect(value: string, previous: string[]): string[] {
+  return [...previous, value];
+}
+
+function wholeNumber(text: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
+  return Number(text);
+}

@@ -1,0 +1,1 @@
+export { LocalEnvironment } from './local.js';

@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { homedir, hostname, tmpdir, userInfo } from 'node:os';
+import { basename } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { EnvironmentInfo } from '../protocol/index.js';
+
+/** This package's version, as its package.json says. */
+export const version: string = readVersion();
+
+/** Describes this machine as a client sees it. Capabilities are the server's to add. */
+export function machineInfo(): Omit<EnvironmentInfo, 'capabilities'> {
+  const shell = userShell();
+  const temporary = process.env.TMPDIR;
+  return {
+    shell: { name: basename(shell), path: shell },
+    executorVersion: version,
+    providerId: `sha256:${createHash('sha256').update(machineIdentity()).digest('hex')}`,
+    cwd: uri(process.cwd()),
+    userHomeDir: uri(homedir()),
+    platformOs:
+      process.platform === 'darwin' ? 'macos' : process.platform === 'win32' ? 'windows' : process.platform,
+    prependPathDirs: [],
+    temporaryDirectories: temporary ? [uri(temporary)] : [],
+    tempDir: uri(tmpdir()),
+  };
+}
+
+function uri(path: string): string {
+  return pathToFileURL(path).href;
+}
+
+/** The user's shell; what a service without an account gets is the shell every POSIX machine has. */
+function userShell(): string {
+  const shell = userInfoShell() ?? process.env.SHELL;
+  return shell?.startsWith('/') ? shell : '/bin/sh';
+}
+
+function userInfoShell(): string | null {
+  try {
+    return userInfo().shell;
+  } catch {
+    return null;
+  }
+}
+
+function machineIdentity(): string {
+  let machineId = hostname();
+  try {
+    machineId = readFileSync('/etc/machine-id', 'utf8').trim() || machineId;
+  } catch {
+    // Not every machine has one; its name is the next best.
+  }
+  return `${machineId}\n${process.getuid?.() ?? ''}`;
+}
+
+function readVersion(): string {
+  const manifest: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  const found: unknown =
+    typeof manifest === 'object' && manifest ? Reflect.get(manifest, 'version') : undefined;
+  return typeof found === 'string' ? found : '0.0.0';
+}

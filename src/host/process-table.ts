@@ -1,0 +1,78 @@
+import { ExecError } from '../protocol/index.js';
+import { killTrees } from './child/index.js';
+import { LocalProcess, type LocalProcessOptions, type LocalProcessSpec } from './local-process.js';
+
+/** How long a closed process can still be read, as the peer keeps it. */
+const RETAIN_CLOSED_MS = 30_000;
+/** Processes one owner may have at a time, closed but retained ones included. */
+export const DEFAULT_MAX_PROCESSES = 4096;
+
+export interface ProcessTableOptions extends LocalProcessOptions {
+  readonly maxProcesses?: number | undefined;
+}
+
+/** The processes of one owner, by id. When the owner goes, so do they, with everything they started. */
+export class ProcessTable {
+  readonly #options: ProcessTableOptions;
+  readonly #processes = new Map<string, LocalProcess>();
+  readonly #expiries = new Map<string, NodeJS.Timeout>();
+  /** Marks of every tree that may still have members, those of processes long closed included. */
+  readonly #owners = new Set<number>();
+  #closed = false;
+
+  constructor(options: ProcessTableOptions = {}) {
+    this.#options = options;
+  }
+
+  get(processId: string): LocalProcess | undefined {
+    return this.#processes.get(processId);
+  }
+
+  all(): LocalProcess[] {
+    return [...this.#processes.values()];
+  }
+
+  /** Spawns at once. A failed start leaves the id free. */
+  start(spec: LocalProcessSpec): LocalProcess {
+    const { processId } = spec;
+    if (this.#closed) throw new ExecError('sessionNotFound', 'The session has ended.');
+    if (processId !== undefined && this.#processes.has(processId)) {
+      throw new ExecError('processIdInUse', 'A process with this id exists already.', {
+        data: { processId },
+      });
+    }
+    if (this.#processes.size >= (this.#options.maxProcesses ?? DEFAULT_MAX_PROCESSES)) {
+      throw new ExecError('tooManyProcesses', 'The session runs as many processes as it may.');
+    }
+    const process = new LocalProcess(spec, this.#options);
+    this.#processes.set(process.processId, process);
+    this.#owners.add(process.owner);
+    const stop = process.log.subscribe(() => {
+      if (!process.log.closed) return;
+      stop();
+      this.#expire(process);
+    });
+    return process;
+  }
+
+  /** Ends everything that was ever started here and still runs. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const timer of this.#expiries.values()) clearTimeout(timer);
+    this.#expiries.clear();
+    const running = this.all().filter((process) => !process.log.closed);
+    await Promise.all([...running.map((process) => process.kill()), killTrees(this.#owners)]);
+    this.#processes.clear();
+    this.#owners.clear();
+  }
+
+  #expire(process: LocalProcess): void {
+    if (this.#closed) return;
+    const timer = setTimeout(() => {
+      this.#expiries.delete(process.processId);
+      this.#processes.delete(process.processId);
+    }, RETAIN_CLOSED_MS);
+    timer.unref();
+    this.#expiries.set(process.processId, timer);
+  }
+}

@@ -1,0 +1,126 @@
+import { machineInfo } from '../host/index.js';
+import {
+  execClientNotifications,
+  ExecError,
+  type ExecMethods,
+  type ExecParsedParams,
+  type ExecResult,
+  execMethods,
+} from '../protocol/index.js';
+import { type Channel, type CloseReason, type Handlers, Router, RpcPeer, validate } from '../rpc/index.js';
+import { offeredCapabilities, peerCapabilities } from './capabilities.js';
+import type { ServerLog } from './log.js';
+import { processHandlers } from './process-handlers.js';
+import { PushQueue } from './push-queue.js';
+import type { Session, SessionConnection } from './session.js';
+import type { SessionRegistry } from './session-registry.js';
+
+export interface ConnectionOptions {
+  readonly channel: Channel;
+  readonly sessions: SessionRegistry;
+  readonly log: ServerLog;
+  /** False where nobody can come back, as on stdio: the session then ends with the connection. */
+  readonly resumable: boolean;
+  readonly probe: () => void;
+  readonly windowBytes: number;
+  readonly closed: () => void;
+}
+
+/** One client: the handshake, then requests, until the channel ends. */
+export class Connection implements SessionConnection {
+  readonly queue: PushQueue;
+  readonly #options: ConnectionOptions;
+  readonly #peer: RpcPeer;
+  readonly #router: Router<ExecMethods>;
+  #session: Session | undefined;
+  #ready = false;
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+    this.#router = new Router({
+      table: execMethods,
+      handlers: this.#handlers(),
+      admit: (method) => this.#admit(method),
+    });
+    this.#peer = new RpcPeer(options.channel, {
+      request: (method, params) => this.#router.dispatch(method, params),
+      notification: (method, params) => this.#notified(method, params),
+      closed: (reason) => this.#ended(reason),
+    });
+    this.queue = new PushQueue(this.#peer.outbox);
+    this.#peer.open();
+    options.log.debug({ connection: options.channel.label }, 'connected');
+  }
+
+  sendText(text: string): void {
+    this.#peer.sendText(text);
+  }
+
+  probe(): void {
+    this.#options.probe();
+  }
+
+  close(reason: string): void {
+    this.#peer.close(reason);
+  }
+
+  #handlers(): Handlers<ExecMethods> {
+    return {
+      initialize: (params) => this.#initialize(params),
+      'environment/info': () => ({ ...machineInfo(), capabilities: peerCapabilities() }),
+      'environment/status': () => ({ status: 'ready' }),
+      ...processHandlers(() => this.#attachedSession()),
+    };
+  }
+
+  #admit(method: string): void {
+    if (method === 'initialize') return;
+    if (!this.#session)
+      throw new ExecError('notInitialized', 'client must call initialize before other methods');
+    if (!this.#ready)
+      throw new ExecError('notInitialized', 'client must send initialized before other methods');
+  }
+
+  #initialize(params: ExecParsedParams<'initialize'>): ExecResult<'initialize'> {
+    const { sessions, log, channel, windowBytes } = this.#options;
+    if (this.#session)
+      throw new ExecError('alreadyInitialized', 'initialize may only be called once per connection');
+    const resumed = params.resumeSessionId ?? undefined;
+    const acknowledged = params.capabilities?.flowControl === true;
+    this.#session =
+      resumed === undefined ? sessions.open(this, { acknowledged }) : sessions.resume(resumed, this);
+    const session = this.#session.id;
+    log.info({ connection: channel.label, session, resumed: resumed !== undefined }, 'session attached');
+    return {
+      sessionId: session,
+      environmentInfo: { ...machineInfo(), capabilities: peerCapabilities() },
+      capabilities: offeredCapabilities({ flowControl: this.#session.acknowledged, windowBytes }),
+    };
+  }
+
+  #notified(method: string, params: unknown): void {
+    if (method === 'initialized' && this.#session) {
+      this.#ready = true;
+    } else if (method === 'process/ack' && this.#session?.acknowledged) {
+      const { processId, seq } = validate(execClientNotifications['process/ack'].params, params);
+      this.#session.acknowledge(processId, seq);
+    } else {
+      this.#peer.violation(new ExecError('protocolViolation', 'unexpected notification'));
+    }
+  }
+
+  #attachedSession(): Session {
+    if (!this.#session)
+      throw new ExecError('notInitialized', 'client must call initialize before other methods');
+    return this.#session;
+  }
+
+  #ended(reason: CloseReason): void {
+    const { sessions, log, channel, resumable } = this.#options;
+    this.queue.close();
+    log.debug({ connection: channel.label, reason: reason.message }, 'disconnected');
+    if (this.#session && resumable) sessions.detach(this.#session);
+    else if (this.#session) void sessions.end(this.#session);
+    this.#options.closed();
+  }
+}

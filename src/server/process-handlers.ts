@@ -1,0 +1,127 @@
+import { constants } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import type { SignalName } from '../contract/index.js';
+import { childEnvironment, type LocalProcess, machineInfo } from '../host/index.js';
+import { decodeBase64, encodeBase64 } from '../protocol/base64.js';
+import { ExecError, type ExecMethods, type ExecParsedParams, type ExecResult } from '../protocol/index.js';
+import { type Answer, AnswerLater, type Handlers } from '../rpc/index.js';
+import type { Session } from './session.js';
+
+/** The terminal a client gets that asks for none in particular, as with the peer. */
+const DEFAULT_SIZE = { rows: 24, cols: 80 };
+
+type ProcessMethods = Pick<ExecMethods, Extract<keyof ExecMethods, `process/${string}`>>;
+
+/** Methods about processes, for one connection. Each finds its process and lets the host do the work. */
+export function processHandlers(session: () => Session): Handlers<ProcessMethods> {
+  const find = (processId: string): LocalProcess => {
+    const process = session().processes.get(processId);
+    if (!process) throw new ExecError('processNotFound', 'unknown process id', { data: { processId } });
+    return process;
+  };
+  return {
+    'process/start': (params) => start(session(), params),
+    'process/read': async ({ processId, afterSeq, maxBytes, waitMs }) => {
+      const process = find(processId);
+      if (waitMs) await process.log.news(afterSeq ?? 0, waitMs);
+      return readResult(process, afterSeq ?? 0, maxBytes ?? undefined);
+    },
+    'process/write': (params) => write(session(), params),
+    'process/signal': async ({ processId, signal }) => {
+      await session().processes.get(processId)?.signal(signalName(signal));
+      return {};
+    },
+    'process/terminate': async ({ processId, graceMs }) => {
+      const process = session().processes.get(processId);
+      return { running: (await process?.terminate({ graceMs: graceMs ?? 0 })) ?? false };
+    },
+    'process/resize': async ({ processId, size }) => {
+      await find(processId).resize(size);
+      return {};
+    },
+    'process/closeStdin': async ({ processId }) => {
+      await find(processId).closeStdin();
+      return {};
+    },
+    'process/list': () => ({
+      processes: session()
+        .processes.all()
+        .map((process) => process.summary()),
+    }),
+  };
+}
+
+function start(session: Session, params: ExecParsedParams<'process/start'>): ExecResult<'process/start'> {
+  refuseUnenforceable(params);
+  const { processId, argv, arg0, tty, pipeStdin, size, timeoutMs } = params;
+  const env = childEnvironment({ own: process.env, policy: params.envPolicy ?? null, overlay: params.env });
+  if (tty) env.SHELL ??= machineInfo().shell.path;
+  const started = session.start({
+    processId,
+    argv,
+    ...(arg0 == null ? {} : { arg0 }),
+    cwd: pathOf(params.cwd),
+    env,
+    stdin: pipeStdin ? 'pipe' : 'null',
+    terminal: tty ? (size ?? DEFAULT_SIZE) : null,
+    timeoutMs: timeoutMs ?? undefined,
+  });
+  return { processId, sandboxType: started.sandboxType };
+}
+
+/** A policy nobody enforces must not look as if somebody did. */
+function refuseUnenforceable(params: ExecParsedParams<'process/start'>): void {
+  const kind = params.sandbox?.permissions.type ?? 'disabled';
+  const wantsProxy =
+    params.networkProxy != null || (params.enforceManagedNetwork === true && params.sandbox != null);
+  if (kind === 'managed' || wantsProxy) {
+    throw new ExecError(
+      'sandboxUnavailable',
+      'This server cannot enforce the sandbox policy; nothing was run.',
+    );
+  }
+}
+
+function pathOf(uri: string): string {
+  try {
+    const path = fileURLToPath(uri);
+    if (!path.includes('\0')) return path;
+  } catch (cause) {
+    throw new ExecError('invalidParams', 'params.cwd: not a file URI of this machine', { cause });
+  }
+  throw new ExecError('invalidParams', 'params.cwd: not a file URI of this machine');
+}
+
+function write(
+  session: Session,
+  params: ExecParsedParams<'process/write'>,
+): Answer<ExecResult<'process/write'>> {
+  const { processId, writeId } = params;
+  const bytes = decodeBase64(params.chunk);
+  const process = session.processes.get(processId);
+  if (!process) return { status: 'unknownProcess' };
+  if (!session.isNewWrite(processId, writeId)) return { status: 'accepted' };
+  const status = process.enqueue(bytes);
+  if (status === 'accepted') session.rememberWrite(processId, writeId);
+  // The bytes are in line; a program that does not read delays this answer and nothing else.
+  return new AnswerLater(process.writable().then(() => ({ status })));
+}
+
+function readResult(process: LocalProcess, afterSeq: number, maxBytes?: number): ExecResult<'process/read'> {
+  const { chunks, ...state } = process.log.read(afterSeq, maxBytes);
+  return {
+    chunks: chunks.map(({ seq, stream, bytes, lostBytes }) => {
+      const chunk = { seq, stream, chunk: encodeBase64(bytes) };
+      return lostBytes > 0 ? { ...chunk, lostBytes } : chunk;
+    }),
+    ...state,
+    failure: null,
+    ...(process.log.exit ? { signal: process.log.exit.signal, timedOut: process.log.exit.timedOut } : {}),
+  };
+}
+
+function signalName(signal: string): SignalName {
+  if (signal === 'interrupt') return 'SIGINT';
+  if (Object.hasOwn(constants.signals, signal)) return signal as SignalName;
+  throw new ExecError('invalidParams', 'params.signal: not a signal of this machine');
+}

@@ -1,0 +1,76 @@
+import { ExecError } from '../protocol/index.js';
+import { Session, type SessionConnection } from './session.js';
+import type { ProcessTableOptions } from '../host/index.js';
+import type { ServerLog } from './log.js';
+
+/** How long a session without a connection lives, as the peer has it. */
+export const DEFAULT_SESSION_TTL_MS = 30_000;
+/** Sessions a server keeps, attached and detached. */
+export const DEFAULT_MAX_SESSIONS = 1024;
+
+export interface SessionRegistryOptions {
+  readonly sessionTtlMs?: number | undefined;
+  readonly maxSessions?: number | undefined;
+  readonly table: ProcessTableOptions;
+  readonly log: ServerLog;
+}
+
+/** All sessions of a server and their leases. */
+export class SessionRegistry {
+  readonly #options: SessionRegistryOptions;
+  readonly #sessions = new Map<string, Session>();
+  readonly #leases = new Map<string, NodeJS.Timeout>();
+
+  constructor(options: SessionRegistryOptions) {
+    this.#options = options;
+  }
+
+  /** Opens a session for a connection. */
+  open(connection: SessionConnection, options: { acknowledged: boolean }): Session {
+    if (this.#sessions.size >= (this.#options.maxSessions ?? DEFAULT_MAX_SESSIONS)) {
+      throw new ExecError('tooManySessions', 'The server keeps as many sessions as it may.');
+    }
+    const session = new Session({ acknowledged: options.acknowledged, table: this.#options.table });
+    this.#sessions.set(session.id, session);
+    session.attach(connection);
+    return session;
+  }
+
+  /** Gives a detached session to a connection. An attached one stays where it is, if its connection lives. */
+  resume(sessionId: string, connection: SessionConnection): Session {
+    const session = this.#sessions.get(sessionId);
+    if (!session) throw new ExecError('sessionNotFound', `unknown session id ${sessionId.slice(0, 64)}`);
+    if (session.connection) {
+      session.connection.probe();
+      throw new ExecError('sessionBusy', `session ${sessionId} is already attached to another connection`);
+    }
+    clearTimeout(this.#leases.get(sessionId));
+    this.#leases.delete(sessionId);
+    session.attach(connection);
+    return session;
+  }
+
+  /** The connection of a session is gone: its lease begins. */
+  detach(session: Session): void {
+    session.detach();
+    if (!this.#sessions.has(session.id)) return;
+    const ttlMs = this.#options.sessionTtlMs ?? DEFAULT_SESSION_TTL_MS;
+    const lease = setTimeout(() => {
+      this.#options.log.info({ session: session.id }, 'session expired');
+      void this.end(session);
+    }, ttlMs);
+    this.#leases.set(session.id, lease);
+  }
+
+  /** Ends a session with everything it owns. */
+  async end(session: Session): Promise<void> {
+    clearTimeout(this.#leases.get(session.id));
+    this.#leases.delete(session.id);
+    this.#sessions.delete(session.id);
+    await session.close();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#sessions.values()].map((session) => this.end(session)));
+  }
+}
