@@ -14,22 +14,22 @@ export interface ConsumptionOptions {
 }
 
 /**
- * Who has read how far. As long as nobody reads, output waits from the beginning, as in a pipe; a reader takes over
- * from there; waiting for the end while nobody reads lets output pass.
+ * Who has read how far. Until somebody reads, output waits from the beginning, as in a pipe; from then on it waits for
+ * the slowest reader. Waiting for the end while nobody reads lets output pass.
  */
 export class Consumption {
   readonly #options: ConsumptionOptions;
   readonly #ledger = new UnreadLedger();
   readonly #readers = new Set<{ position: number }>();
-  #own: { hold: LogHold; position: number } | undefined;
-  #lifted = false;
+  /** Held for whoever reads first. */
+  #firstHold: LogHold | undefined;
   #counted = true;
   #acknowledged = 0;
   #sinceAcknowledged = 0;
 
   constructor(options: ConsumptionOptions) {
     this.#options = options;
-    this.#own = { hold: options.log.hold(0), position: 0 };
+    this.#firstHold = options.log.hold(0);
   }
 
   /** Output that went into the log. */
@@ -44,7 +44,7 @@ export class Consumption {
     const reader = { position: afterSeq };
     const hold = this.#options.log.hold(afterSeq);
     this.#readers.add(reader);
-    this.#releaseOwn();
+    this.#releaseFirstHold();
     return {
       moveTo: (seq) => {
         reader.position = Math.max(reader.position, seq);
@@ -53,17 +53,15 @@ export class Consumption {
       },
       release: () => {
         if (!this.#readers.delete(reader)) return;
-        if (this.#readers.size === 0 && !this.#lifted) this.#takeOver(reader.position);
         hold.release();
         this.#advance();
       },
     };
   }
 
-  /** Output no longer waits when nobody reads. */
+  /** Output no longer waits for somebody to begin reading. */
   lift(): void {
-    this.#lifted = true;
-    this.#releaseOwn();
+    this.#releaseFirstHold();
     this.#advance();
   }
 
@@ -79,20 +77,17 @@ export class Consumption {
     if (this.#acknowledged > 0) this.#options.acknowledge(this.#acknowledged);
   }
 
-  #takeOver(position: number): void {
-    this.#own = { hold: this.#options.log.hold(position), position };
-  }
-
-  #releaseOwn(): void {
-    this.#own?.hold.release();
-    this.#own = undefined;
+  #releaseFirstHold(): void {
+    this.#firstHold?.release();
+    this.#firstHold = undefined;
   }
 
   /** Everything up to here was read by all who read, or nobody does. */
   #position(): number {
-    let position = this.#own?.position ?? Number.POSITIVE_INFINITY;
+    if (this.#firstHold) return 0;
+    let position = this.#options.log.nextSeq - 1;
     for (const reader of this.#readers) position = Math.min(position, reader.position);
-    return Math.min(position, this.#options.log.nextSeq - 1);
+    return position;
   }
 
   #advance(): void {

@@ -16,7 +16,7 @@ import { encodeBase64 } from './base64.js';
 import { ClientTimeout } from './client-timeout.js';
 import { Consumption } from './consumption.js';
 import type { ExecClient } from './exec-client.js';
-import { logEnd, logNews } from './log-wait.js';
+import { logEnd } from './log-end.js';
 import { ProcessFeed } from './process-feed.js';
 import { unsupported } from './remote-errors.js';
 import { WriteQueue } from './write-queue.js';
@@ -83,15 +83,14 @@ export class RemoteProcess extends ProcessHandle {
     this.#timeout = new ClientTimeout({ timeoutMs, feed: this.feed, terminate: () => this.#kill({}) });
   }
 
-  async *events(options: { afterSeq?: number } = {}): AsyncIterableIterator<ProcessEvent> {
+  events(options: { afterSeq?: number } = {}): AsyncIterableIterator<ProcessEvent> {
     const { afterSeq = 0 } = options;
-    const { log } = this.feed;
-    yield* followLog({ log, hold: this.#consumption.open(afterSeq), afterSeq });
+    return followLog({ log: this.feed.log, hold: this.#consumption.open(afterSeq), afterSeq });
   }
 
   async read({ afterSeq = 0, maxBytes, waitMs = 0 }: ReadRequest = {}): Promise<ReadResult> {
     const { log } = this.feed;
-    await logNews(log, { afterSeq, waitMs });
+    if (waitMs > 0) await log.news(afterSeq, waitMs);
     const result = log.read(afterSeq, maxBytes);
     if (log.failure && result.chunks.length === 0) throw log.failure;
     return result;
@@ -158,7 +157,7 @@ export class RemoteProcess extends ProcessHandle {
     return {
       processId: this.processId,
       pid: null,
-      argv: this.#spec.argv,
+      argv: [...this.#spec.argv],
       tty: this.tty,
       startedAtMs: this.#startedAtMs,
       exited: exit !== undefined,
