@@ -210,6 +210,7 @@ export class ExecClient implements AsyncDisposable {
     this.intake.attach(undefined);
     if (this.#ended) return;
     this.#log(`connection lost: ${why}`);
+    this.processes.interrupted();
     if (this.#options.resume) this.#expect(this.#comeBack(why));
     else this.#end(new ExecError('connectionClosed', `The connection ended: ${why}.`));
   }

@@ -6,8 +6,13 @@ import { contactLost } from './remote-errors.js';
 import { eventsOf, type Snapshot } from './snapshot.js';
 import type { ExitFacts, WireEvent } from './wire-event.js';
 
+/** How much is read at a time where the server keeps the rest: small enough to get through a bad line. */
+const CATCH_UP_BYTES = 256 * 1024;
+
 export interface ProcessFeedOptions {
-  readonly read: (afterSeq: number) => Promise<Snapshot>;
+  readonly read: (request: { afterSeq: number; maxBytes?: number }) => Promise<Snapshot>;
+  /** The server lets nothing go before it was acknowledged. Others may, so all they have is read at once. */
+  readonly acknowledged: boolean;
   /** Called for every event that went into the log. */
   readonly onAppended: (event: WireEvent) => void;
   /** Called once, when nothing more will come. */
@@ -27,6 +32,8 @@ export class ProcessFeed implements ProcessSink {
   #started = false;
   #missed = false;
   #catchingUp = false;
+  /** The lowest number that came by itself since the connection is back: from there on nothing is missing. */
+  #liveSeq = Number.POSITIVE_INFINITY;
   #exitGate: ((facts: ExitFacts) => ExitFacts) | 'open' | 'closed' = 'open';
 
   constructor(options: ProcessFeedOptions) {
@@ -41,12 +48,14 @@ export class ProcessFeed implements ProcessSink {
 
   receive(event: WireEvent): void {
     if (this.#over) return;
+    const catchingUp = this.#catchingUp || this.#missed;
+    if (catchingUp) this.#liveSeq = Math.min(this.#liveSeq, event.seq);
     this.#sequencer.offer(event);
     this.#drain();
-    const catchingUp = this.#catchingUp || this.#missed;
     if (this.#exitGate === 'closed' || !this.#sequencer.overflows({ catchingUp })) return;
     if (catchingUp) {
       this.#missed = true;
+      this.#liveSeq = Number.POSITIVE_INFINITY;
       this.#sequencer.drop();
       return;
     }
@@ -54,8 +63,12 @@ export class ProcessFeed implements ProcessSink {
     this.lost(new ExecError('protocolViolation', `The server left out event ${missing} of a process.`));
   }
 
-  resumed(): void {
+  interrupted(): void {
     this.#missed = true;
+    this.#liveSeq = Number.POSITIVE_INFINITY;
+  }
+
+  resumed(): void {
     this.#options.onResumed();
     if (this.#started) void this.#catchUp();
   }
@@ -122,8 +135,9 @@ export class ProcessFeed implements ProcessSink {
   }
 
   async #readOnce(): Promise<void> {
-    const before = this.#sequencer.nextSeq;
-    const snapshot = await this.#options.read(before - 1);
+    const afterSeq = this.#sequencer.nextSeq - 1;
+    const { read, acknowledged } = this.#options;
+    const snapshot = await read(acknowledged ? { afterSeq, maxBytes: CATCH_UP_BYTES } : { afterSeq });
     if (this.#over) return;
     if (snapshot.failure !== null) throw new ExecError('remoteError', 'The server lost the process.');
     const events = eventsOf(snapshot, {
@@ -133,12 +147,12 @@ export class ProcessFeed implements ProcessSink {
     });
     for (const event of events) this.#sequencer.offer(event);
     this.#drain();
-    const behind = (snapshot.exited && !this.#exitSeen) || (snapshot.closed && !this.#closeSeen(snapshot));
-    if (!behind) return;
-    if (this.#sequencer.nextSeq === before) {
+    const { nextSeq } = this.#sequencer;
+    // An answer with output may have been cut short; one without tells of everything there is.
+    if (snapshot.chunks.length > 0) this.#missed ||= nextSeq > afterSeq + 1 && nextSeq <= this.#liveSeq;
+    else if ((snapshot.exited && !this.#exitSeen) || (snapshot.closed && !this.#closeSeen(snapshot))) {
       throw new ExecError('protocolViolation', 'The server tells of an end it does not show.');
     }
-    this.#missed = true;
   }
 
   #closeSeen(snapshot: Snapshot): boolean {

@@ -4,7 +4,9 @@ import { readNotification, type WireEvent } from './wire-event.js';
 /** Where the events of one process go, and how it hears of what happens to the connection. */
 export interface ProcessSink {
   receive(event: WireEvent): void;
-  /** The session has a connection again; notifications in between are missing. */
+  /** The connection is gone; what happens until there is one again is not told. */
+  interrupted(): void;
+  /** The session has a connection again. New events may have come before this. */
   resumed(): void;
   /** Nothing will come any more. */
   lost(error: ExecError): void;
@@ -35,6 +37,10 @@ export class ProcessSinks {
     } catch (cause) {
       sink.lost(new ExecError('protocolViolation', `A ${method} message is not understood.`, { cause }));
     }
+  }
+
+  interrupted(): void {
+    for (const sink of [...this.#sinks.values()]) sink.interrupted();
   }
 
   resumed(): void {

@@ -47,7 +47,8 @@ export class RemoteProcess extends ProcessHandle {
     this.#spec = spec;
     this.#capabilities = client.serverCapabilities;
     this.feed = new ProcessFeed({
-      read: (afterSeq) => client.call('process/read', { processId, afterSeq }),
+      read: (request) => client.call('process/read', { processId, ...request }),
+      acknowledged: this.#capabilities.flowControl !== undefined,
       onAppended: (event) =>
         this.#consumption.arrived(event.seq, event.type === 'output' ? event.bytes.length : 0),
       onResumed: () => this.#consumption.acknowledgeAgain(),
