@@ -15,17 +15,18 @@ export interface DialOptions {
 export interface DialTarget {
   /** For logs: scheme and host, without credentials, path or query. */
   readonly label: string;
-  readonly url: URL;
+  readonly address:
+    | { readonly kind: 'url'; readonly url: string }
+    | { readonly kind: 'unix'; readonly path: string };
 }
 
 /** Takes an address apart. The error does not repeat it: an address may hold credentials. */
 export function parseTarget(text: string): DialTarget {
+  const path = /^unix:\/\/(\/.+)$/.exec(text)?.[1];
+  if (path !== undefined) return { label: 'unix', address: { kind: 'unix', path } };
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol === 'unix:' && url.host === '' && url.pathname.length > 1) {
-    return { label: 'unix', url };
-  }
   if (!url || !['ws:', 'wss:'].includes(url.protocol)) {
     throw new ExecError('invalidConfiguration', 'The address must be ws://…, wss://… or unix:///path.');
   }
-  return { label: `${url.protocol}//${url.host}`, url };
+  return { label: `${url.protocol}//${url.host}`, address: { kind: 'url', url: url.href } };
 }

@@ -33,7 +33,7 @@ export async function endGroup(options: {
     if ((ended || signalled) && (await within(groupGone(pid, closed), TERM_GRACE_MS))) return;
   }
   if (!signalGroup(pid, 'SIGKILL')) child.kill('SIGKILL');
-  if (await within(closed, KILL_GRACE_MS)) return;
+  if (await within(groupGone(pid, closed), KILL_GRACE_MS)) return;
   for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
 }
 
@@ -54,7 +54,9 @@ async function exited(child: ProgramChild): Promise<void> {
 /** Closed streams say that nobody writes any more; a silent member of the group may still be there. */
 async function groupGone(pid: number, closed: Promise<void>): Promise<void> {
   await closed;
-  while (signalGroup(pid, 0)) await new Promise((resolve) => setTimeout(resolve, GROUP_POLL_MS));
+  const deadline = Date.now() + TERM_GRACE_MS;
+  while (signalGroup(pid, 0) && Date.now() < deadline)
+    await new Promise((resolve) => setTimeout(resolve, GROUP_POLL_MS));
 }
 
 async function within(promise: Promise<unknown>, limitMs: number): Promise<boolean> {

@@ -23,10 +23,10 @@ const CLOSED = 3;
 export async function dialInBrowser(target: DialTarget, options: DialOptions): Promise<Channel> {
   // Present in every browser; not part of the types Node 20 comes with.
   const Socket: unknown = Reflect.get(globalThis, 'WebSocket');
-  if (typeof Socket !== 'function' || target.url.protocol === 'unix:') {
+  if (typeof Socket !== 'function' || target.address.kind === 'unix') {
     throw new ExecError('unsupported', `There is no way to connect to ${target.label} from here.`);
   }
-  const socket = Reflect.construct(Socket, [target.url.href]) as BrowserSocket;
+  const socket = Reflect.construct(Socket, [target.address.url]) as BrowserSocket;
   const channel = new BrowserChannel(socket, target.label);
   const refused = (why: string): ExecError =>
     new ExecError('notConnected', `Cannot connect to ${target.label}: ${why}.`);
@@ -67,6 +67,8 @@ export class BrowserChannel implements Channel {
       this.#deliver();
     });
     socket.addEventListener('close', () => this.#deliver());
+    // Says nothing that `close`, which always follows, does not say.
+    socket.addEventListener('error', () => undefined);
   }
 
   open(receiver: ChannelReceiver): void {

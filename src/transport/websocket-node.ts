@@ -15,7 +15,7 @@ const MAX_FRAME_BYTES = 8 * 1024 * 1024;
 export async function dialInNode(target: DialTarget, options: DialOptions): Promise<Channel> {
   const { authBearerToken, connectTimeoutMs = DEFAULT_CONNECT_TIMEOUT_MS } = options;
   const { WebSocket } = await import('ws');
-  const socket = new WebSocket(addressOf(target.url), {
+  const socket = new WebSocket(urlOf(target), {
     perMessageDeflate: false,
     maxPayload: MAX_MESSAGE_BYTES,
     handshakeTimeout: connectTimeoutMs,
@@ -58,12 +58,15 @@ class DialledChannel extends WebSocketChannel {
   }
 }
 
-/** What `ws` calls the address. It separates a socket path from a URL path by a colon. */
-function addressOf(url: URL): string {
-  if (url.protocol !== 'unix:') return url.href;
-  const path = decodeURIComponent(url.pathname);
-  if (path.includes(':')) {
-    throw new ExecError('invalidConfiguration', 'The path of a unix socket must not contain a colon.');
+/** What `ws` calls the address. It takes socket paths as a URL and hands them on as written there. */
+function urlOf({ address }: DialTarget): string {
+  if (address.kind === 'url') return address.url;
+  const { path } = address;
+  if (encodeURI(path) !== path || /[:?#]/.test(path)) {
+    throw new ExecError(
+      'invalidConfiguration',
+      'The path of a unix socket may hold letters, digits and plain punctuation only.',
+    );
   }
   return `ws+unix:${path}:/`;
 }

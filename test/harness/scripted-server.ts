@@ -17,7 +17,7 @@ export class ScriptedServer {
   #channel: Channel | undefined;
   /** While false, dialling fails. */
   reachable = true;
-  /** How often a client paused its end. */
+  /** True while the client does not read. */
   paused = false;
   dials = 0;
 
@@ -51,14 +51,14 @@ export class ScriptedServer {
       closed: () => undefined,
     });
     this.#peer.open();
-    const { pause, resume } = near;
+    const [pause, resume] = [near.pause.bind(near), near.resume.bind(near)];
     near.pause = () => {
       this.paused = true;
-      pause.call(near);
+      pause();
     };
     near.resume = () => {
       this.paused = false;
-      resume.call(near);
+      resume();
     };
     return near;
   };
