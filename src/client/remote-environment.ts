@@ -30,6 +30,11 @@ export class RemoteEnvironment implements Environment {
     throw unsupported('files through this client');
   }
 
+  /** A connection that cannot come back has ended. */
+  get lost(): boolean {
+    return !this.client.usable;
+  }
+
   async info(): Promise<EnvironmentInfo> {
     return this.client.environmentInfo;
   }

@@ -1,65 +1,73 @@
+import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-/** A TCP proxy that ends connections when told to, in the middle of whatever is on its way. */
-export class CutProxy {
+/** A TCP relay on loopback that can stall or cut what goes through it, at any byte. */
+export class CutProxy implements AsyncDisposable {
   readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
-  #budget = Number.POSITIVE_INFINITY;
-  #onCut: (() => void) | undefined;
-  cuts = 0;
+  readonly #pairs = new Set<{ near: Socket; far: Socket }>();
+  /** Bytes from the server to clients so far. */
+  bytesToClients = 0;
+  /** Called with every piece on its way to a client. */
+  onBytes: ((total: number) => void) | undefined;
 
-  private constructor(target: { host: string; port: number }) {
-    this.#server = createServer((client) => this.#join(client, connect(target)));
+  private constructor(server: Server) {
+    this.#server = server;
   }
 
-  static async open(target: { host: string; port: number }): Promise<CutProxy> {
-    const proxy = new CutProxy(target);
-    await new Promise<void>((resolve) => proxy.#server.listen(0, '127.0.0.1', resolve));
+  /** Relays to the server behind a `ws://` URL. */
+  static async to(url: string): Promise<CutProxy> {
+    const target = new URL(url);
+    const server = createServer();
+    const proxy = new CutProxy(server);
+    server.on('connection', (near) => proxy.#relay(near, connect(Number(target.port), target.hostname)));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
     return proxy;
   }
 
-  get port(): number {
-    return (this.#server.address() as AddressInfo).port;
+  get url(): string {
+    return `ws://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Cuts once this many more bytes went from the server to its clients. Then calls back. */
-  cutAfter(bytes: number, onCut: () => void): void {
-    this.#budget = bytes;
-    this.#onCut = onCut;
-  }
-
-  /** Ends every connection at once. */
+  /** Ends every connection without a goodbye. */
   cut(): void {
-    this.cuts += 1;
-    this.#budget = Number.POSITIVE_INFINITY;
-    for (const socket of this.#sockets) socket.destroy();
-    this.#onCut?.();
+    for (const { near, far } of this.#pairs) {
+      near.resetAndDestroy();
+      far.resetAndDestroy();
+    }
+    this.#pairs.clear();
   }
 
-  async close(): Promise<void> {
-    this.#onCut = undefined;
-    for (const socket of this.#sockets) socket.destroy();
-    await new Promise((resolve) => this.#server.close(resolve));
+  /** Lets the client believe it is connected while the server sees it go. */
+  cutServerSide(): void {
+    for (const { far } of this.#pairs) far.destroy();
   }
 
-  #join(client: Socket, server: Socket): void {
-    for (const socket of [client, server]) {
-      socket.setNoDelay(true);
-      this.#sockets.add(socket);
-      socket.on('error', () => socket.destroy());
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.cut();
+    this.#server.close();
+  }
+
+  #relay(near: Socket, far: Socket): void {
+    const pair = { near, far };
+    this.#pairs.add(pair);
+    near.setNoDelay(true);
+    far.setNoDelay(true);
+    near.pipe(far);
+    far.on('data', (data: Buffer) => {
+      this.bytesToClients += data.length;
+      if (!near.write(data)) far.pause();
+      this.onBytes?.(this.bytesToClients);
+    });
+    near.on('drain', () => far.resume());
+    far.on('end', () => near.end());
+    for (const socket of [near, far]) {
+      socket.on('error', () => undefined);
       socket.on('close', () => {
-        this.#sockets.delete(socket);
-        client.destroy();
-        server.destroy();
+        this.#pairs.delete(pair);
+        near.destroy();
+        far.destroy();
       });
     }
-    client.pipe(server);
-    server.on('data', (data: Buffer) => {
-      const passed = data.subarray(0, Math.max(0, this.#budget));
-      this.#budget -= passed.length;
-      if (!client.write(passed)) server.pause();
-      if (this.#budget <= 0) this.cut();
-    });
-    client.on('drain', () => server.resume());
   }
 }

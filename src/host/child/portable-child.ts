@@ -5,7 +5,8 @@ import type { Child, ChildSink } from './child.js';
 import { type ChildInput, noInput } from './child-input.js';
 import { type ChildEnd, endFromNode } from './exit-status.js';
 import { PipeInput } from './pipe-input.js';
-import { ProcessTree, type TreeRoot } from './process-tree.js';
+import { ProcessTree } from './process-tree.js';
+import type { TreeRoot } from './tree-killer.js';
 
 /** Turns in which what the child left is read before its end is told, should background jobs never fall silent. */
 const SETTLE_TURNS = 16;

@@ -1,8 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Pids of running programs whose command line holds this word. Zombies have no command line. */
-export function running(word: string): number[] {
-  return pids().filter((pid) => pid !== process.pid && readProc(pid, 'cmdline').split('\0').includes(word));
+/** Pids of all `sleep`s for this many seconds. Zombies have no command line. */
+export function sleepers(seconds: string): number[] {
+  return pids().filter((pid) => {
+    const [program, argument] = readProc(pid, 'cmdline').split('\0');
+    return (program === 'sleep' || program === '/bin/sleep') && argument === seconds;
+  });
 }
 
 /** Whether the process exists and is not just waiting to be reaped. */

@@ -6,28 +6,27 @@ import { killAllTrees, killTrees } from '../../../src/host/child/index.js';
 import { ensureWatchdog, dismissWatchdog, watchdogPid } from '../../../src/host/child/watchdog.js';
 import { spawnPortableChild } from '../../../src/host/child/portable-spawn.js';
 import { escapeArtists, eventually, kinds, type screen, shell, start, uniqueSeconds } from './harness.js';
-import { isRunning, running, zombieChildren } from './machine.js';
+import { isRunning, sleepers, zombieChildren } from './machine.js';
 
 const serverFixture = fileURLToPath(new URL('../../fixtures/tree-server.mjs', import.meta.url));
 
 async function startTree(terminal: typeof screen | null = null) {
   const seconds = uniqueSeconds();
   const tree = shell(escapeArtists(seconds), { terminal });
-  await tree.seen.until(({ events }) => events.length > 0);
-  expect(running(seconds).length).toBe(5);
+  await eventually(() => sleepers(seconds).length === 5);
   return { ...tree, seconds };
 }
 
 afterEach(async () => {
-  expect(await killAllTrees()).toBe(true);
+  await killAllTrees();
 });
 
 describe('killing a tree', () => {
   test.each(kinds)('nothing of it is left, whichever door it took: %s', async (_name, terminal) => {
     const { child, seen, seconds } = await startTree(terminal);
-    expect(child.survivors().length).toBe(6);
+    expect(child.survivors()).toEqual(expect.arrayContaining([child.pid, ...sleepers(seconds)]));
     expect(await child.killTree()).toBe(true);
-    expect(running(seconds)).toEqual([]);
+    expect(sleepers(seconds)).toEqual([]);
     expect(child.survivors()).toEqual([]);
     await seen.untilClosed();
   });
@@ -36,26 +35,26 @@ describe('killing a tree', () => {
     const seconds = uniqueSeconds();
     const { child, seen } = shell(`setsid -f sleep ${seconds} > /dev/null 2>&1; exit 0`);
     await seen.untilClosed();
-    expect(running(seconds).length).toBe(1);
+    await eventually(() => sleepers(seconds).length === 1);
     expect(await child.killTree()).toBe(true);
-    expect(running(seconds)).toEqual([]);
+    expect(sleepers(seconds)).toEqual([]);
   });
 
   test('leaves other trees alone', async () => {
     const [doomed, spared] = [await startTree(), await startTree()];
     expect(await doomed.child.killTree()).toBe(true);
-    expect(running(spared.seconds).length).toBe(5);
+    expect(sleepers(spared.seconds).length).toBe(5);
     expect(await killTrees([spared.child.owner])).toBe(true);
-    expect(running(spared.seconds)).toEqual([]);
+    expect(sleepers(spared.seconds)).toEqual([]);
   });
 
   test('several owners in one go, and everything at once', async () => {
     const trees = [await startTree(), await startTree(), await startTree()];
     const owners = trees.slice(0, 2).map(({ child }) => child.owner);
     expect(await killTrees(owners)).toBe(true);
-    expect(trees.map(({ seconds }) => running(seconds).length)).toEqual([0, 0, 5]);
+    expect(trees.map(({ seconds }) => sleepers(seconds).length)).toEqual([0, 0, 5]);
     expect(await killAllTrees()).toBe(true);
-    expect(trees.map(({ seconds }) => running(seconds).length)).toEqual([0, 0, 0]);
+    expect(trees.map(({ seconds }) => sleepers(seconds).length)).toEqual([0, 0, 0]);
     for (const { seen } of trees) await seen.untilClosed();
   });
 
@@ -64,9 +63,20 @@ describe('killing a tree', () => {
     const { child, seen } = shell(
       `i=0; while [ $i -lt 300 ]; do setsid sleep ${seconds} & i=$((i+1)); done; wait`,
     );
-    await eventually(() => running(seconds).length > 10);
+    await eventually(() => sleepers(seconds).length > 10);
     expect(await child.killTree()).toBe(true);
-    expect(running(seconds)).toEqual([]);
+    expect(sleepers(seconds)).toEqual([]);
+    await seen.untilClosed();
+  });
+
+  test('a server inside the tree goes with all that it started', async () => {
+    const seconds = uniqueSeconds();
+    const { child, seen } = start([process.execPath, serverFixture, escapeArtists(seconds)]);
+    await seen.until(({ events }) => events.length > 0);
+    const innerWatchdog = Number(seen.text().trim());
+    await eventually(() => sleepers(seconds).length === 5);
+    expect(await child.killTree()).toBe(true);
+    await eventually(() => sleepers(seconds).length === 0 && !isRunning(innerWatchdog));
     await seen.untilClosed();
   });
 
@@ -81,9 +91,9 @@ describe('killing a tree', () => {
     const seconds = uniqueSeconds();
     const script = `sleep ${seconds} & setsid sleep ${seconds} & echo ready; wait`;
     const { child, seen } = shell(script, {}, spawnPortableChild);
-    await eventually(() => running(seconds).length === 2);
+    await eventually(() => sleepers(seconds).length === 2);
     expect(await child.killTree()).toBe(true);
-    expect(running(seconds)).toEqual([]);
+    expect(sleepers(seconds)).toEqual([]);
     await seen.untilClosed();
   });
 });
@@ -94,10 +104,10 @@ describe('the watchdog', () => {
     const server = nodeSpawn(process.execPath, [serverFixture, escapeArtists(seconds)]);
     const [line] = (await once(server.stdout, 'data')) as [Buffer];
     const watchdog = Number(line.toString().trim());
-    expect(running(seconds).length).toBe(5);
+    await eventually(() => sleepers(seconds).length === 5);
     server.kill('SIGKILL');
     await once(server, 'exit');
-    await eventually(() => running(seconds).length === 0 && !isRunning(watchdog));
+    await eventually(() => sleepers(seconds).length === 0 && !isRunning(watchdog));
   });
 
   test('is not touched by killAllTrees and goes when it is told farewell', async () => {
