@@ -7,8 +7,8 @@ export default defineConfig({
   test: {
     root: fileURLToPath(new URL('.', import.meta.url)),
     include: ['**/*.test.ts'],
-    // Above the harness's own limit for one Codex run, so that the harness reports first, with everything it captured.
-    testTimeout: 120_000,
+    // Above one Codex run and one wait at their own limits: those report what they know and stop what they started.
+    testTimeout: 180_000,
     hookTimeout: 30_000,
     pool: 'forks',
     maxWorkers: 2,

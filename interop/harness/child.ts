@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
+import { giveUpIfLate } from './wait-limit.js';
 
 /** How long a program may take to end when asked politely. Several times what either server needs on a busy machine. */
 const politeMs = 5_000;
@@ -82,9 +83,13 @@ export function describeEnd({ code, signal }: ChildEnd): string {
   return signal ?? `exit ${code}`;
 }
 
-/** Waits until a process is gone. Bounded by the test's own limit. */
+/** Waits until a process is gone. */
 export async function processEnds(pid: number): Promise<void> {
-  while (isAlive(pid)) await delay(20);
+  const since = performance.now();
+  while (isAlive(pid)) {
+    giveUpIfLate(since, 'a process to end');
+    await delay(20);
+  }
 }
 
 function isAlive(pid: number): boolean {

@@ -1,6 +1,7 @@
 import { access, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { giveUpIfLate } from './wait-limit.js';
 
 /** How often either side looks whether the other has come by: often enough not to be felt, rarely enough to be cheap. */
 const lookEveryMs = 20;
@@ -15,14 +16,18 @@ export async function openGate(folder: string, name: string): Promise<void> {
   await writeFile(join(folder, name), '');
 }
 
-/** Waits for a command to leave a file: the sign that it has come that far. Bounded by the test's own limit. */
+/** Waits for a command to leave a file: the sign that it has come that far. */
 export async function fileAppears(folder: string, name: string): Promise<void> {
   const exists = (): Promise<boolean> =>
     access(join(folder, name)).then(
       () => true,
       () => false,
     );
-  while (!(await exists())) await delay(lookEveryMs);
+  const since = performance.now();
+  while (!(await exists())) {
+    giveUpIfLate(since, `the file ${name}`);
+    await delay(lookEveryMs);
+  }
 }
 
 /** Shell text that leaves the command's own pid behind. Renamed into place, so that it is never seen half written. */

@@ -1,3 +1,5 @@
+import { waitLimitMs } from './wait-limit.js';
+
 /** A JSON-RPC message as it passed by; which members are set tells requests, answers and notifications apart. */
 export interface RpcMessage {
   readonly id?: number | string;
@@ -26,11 +28,22 @@ export class WireLog {
     for (const { resolve } of woken) resolve(message);
   }
 
-  /** The first message that matches, past or future. */
+  /** The first message that matches, past or future; rejects when none comes. */
   first(matches: (message: WireMessage) => boolean): Promise<WireMessage> {
     const seen = this.messages.find(matches);
     if (seen) return Promise.resolve(seen);
-    return new Promise((resolve) => this.#waiting.push({ matches, resolve }));
+    return new Promise((resolve, reject) => {
+      const giveUp = (): void =>
+        reject(new Error(`no such message within ${waitLimitMs} ms: ${String(matches)}`));
+      const timer = setTimeout(giveUp, waitLimitMs);
+      this.#waiting.push({
+        matches,
+        resolve: (message) => {
+          clearTimeout(timer);
+          resolve(message);
+        },
+      });
+    });
   }
 
   /** All requests of one method so far. */
