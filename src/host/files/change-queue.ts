@@ -1,5 +1,5 @@
 import type { FileChange, FileChanges } from '../../contract/index.js';
-import { MAX_PENDING_CHANGES } from './limits.js';
+import { MAX_DEBOUNCE_MS, MAX_PENDING_CHANGES } from './limits.js';
 
 /** Changes on their way to one reader: merged by path, bounded, and explicit about what the bound cost. */
 export class ChangeQueue {
@@ -10,7 +10,7 @@ export class ChangeQueue {
   #wake: (() => void) | null = null;
 
   constructor(debounceMs: number) {
-    this.#debounceMs = debounceMs;
+    this.#debounceMs = Math.min(debounceMs, MAX_DEBOUNCE_MS);
   }
 
   add(path: string, kind: FileChange['kind']): void {

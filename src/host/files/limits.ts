@@ -30,3 +30,6 @@ export const MAX_PENDING_CHANGES = 4096;
 
 /** Paths one `watchMissing` may list. */
 export const MAX_MISSING_PATHS = 1024;
+
+/** Nobody means to hear of a change later than this; larger numbers would also overflow a timer. */
+export const MAX_DEBOUNCE_MS = 60_000;
