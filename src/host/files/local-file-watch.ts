@@ -1,5 +1,6 @@
 import { lstat, realpath } from 'node:fs/promises';
 import type { FileChanges, FileWatch, WatchOptions } from '../../contract/index.js';
+import { requireWanted } from './abort.js';
 import { ChangeQueue } from './change-queue.js';
 import { type DirectoryEvent, watchDirectory } from './directory-events.js';
 import { childOf, isRoot, nameOf, parentOf, shownPath } from './host-path.js';
@@ -49,7 +50,7 @@ class LocalFileWatch implements FileWatch {
   }
 
   async start(): Promise<void> {
-    this.#signal?.throwIfAborted();
+    requireWanted(this.#signal);
     this.#signal?.addEventListener('abort', this.#onAbort, { once: true });
     if (!isRoot(this.#target)) this.#anchor(this.#target);
     // A link is watched at both ends: where it is, and where the file it leads to is.

@@ -22,7 +22,7 @@ export async function readFile(path: Buffer, options: LinkOptions): Promise<Buff
 async function openFor(path: Buffer, options: LinkOptions): Promise<OpenFile> {
   if (options.followSymlinks !== false) return openToRead(path);
   await using parent = await holdParent(path);
-  return openToRead(parent.at(nameOf(path)), { shownAs: path, followSymlinks: false });
+  return await openToRead(parent.at(nameOf(path)), { shownAs: path, followSymlinks: false });
 }
 
 async function readToEnd(handle: FileHandle, size: number): Promise<Buffer> {

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import type { SearchMatch, SearchPage, SearchQuery } from '../../contract/index.js';
-import { ExecError } from '../../protocol/index.js';
+import { requireWanted } from './abort.js';
 import { shownPath } from './host-path.js';
 import { ripgrepMatches, ripgrepPath } from './ripgrep.js';
 import { scanMatches } from './scan.js';
@@ -21,7 +21,7 @@ export type Searcher = (root: Buffer, query: SearchQuery) => AsyncGenerator<RawM
 /** ripgrep where it is installed, our own slower scan otherwise. */
 export async function search(root: Buffer, query: SearchQuery): Promise<SearchPage> {
   const bounds = boundsOf(query);
-  query.signal?.throwIfAborted();
+  requireWanted(query.signal);
   await stat(root);
   // Arguments of a program are text here, so a path that is not needs our own scan.
   const isText = shownPath(root).startsWith('/');
@@ -48,7 +48,7 @@ export async function collectPage(
     bytes += shown.text.length + shown.path.length;
     matches.push(shown);
   }
-  if (signal?.aborted === true) throw new ExecError('aborted', 'The search was given up.');
+  requireWanted(signal);
   return { matches, cursor: null };
 }
 

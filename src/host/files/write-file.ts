@@ -34,7 +34,7 @@ async function overwriteFile(path: Buffer, data: Uint8Array, options: LinkOption
 async function openFor(path: Buffer, options: LinkOptions): Promise<OpenFile> {
   if (options.followSymlinks !== false) return openToOverwrite(path);
   await using parent = await holdParent(path);
-  return openToOverwrite(parent.at(nameOf(path)), { shownAs: path, followSymlinks: false });
+  return await openToOverwrite(parent.at(nameOf(path)), { shownAs: path, followSymlinks: false });
 }
 
 /** Writes beside the file and renames over it. Whatever goes wrong, the old file is whole and nothing is left over. */
