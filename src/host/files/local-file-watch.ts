@@ -56,9 +56,7 @@ class LocalFileWatch implements FileWatch {
     // A link is watched at both ends: where it is, and where the file it leads to is.
     const real = await realpath(this.#target, { encoding: 'buffer' }).catch(() => this.#target);
     if (!real.equals(this.#target) && !isRoot(real)) this.#anchor(real);
-    await this.#directories.start(this.#target).catch((error: unknown) => {
-      if (!isNoDirectory(error)) throw error;
-    });
+    await this.#directories.start(this.#target);
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<FileChanges> {
@@ -148,8 +146,4 @@ class LocalFileWatch implements FileWatch {
       () => false,
     );
   }
-}
-
-function isNoDirectory(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
 }

@@ -30,10 +30,12 @@ export class WatchedDirectories {
     this.#handlers = handlers;
   }
 
-  /** Starts with the directory at `top`, wherever links lead. Throws when that one cannot be watched. */
+  /** Starts with what is at `top`, wherever links lead; nothing but a directory needs a watch of its own. */
   async start(top: Buffer): Promise<void> {
     this.close();
-    this.#watch(top, identityOf(await stat(top, { bigint: true })));
+    const stats = await statOrNull(top, true);
+    if (stats === null || !stats.isDirectory()) return;
+    this.#watch(top, identityOf(stats));
     if (this.#recursive) await this.#watchBelow(top, { report: false });
   }
 
