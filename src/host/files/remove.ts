@@ -7,6 +7,9 @@ import { isRoot, nameOf, parentOf } from './host-path.js';
 import { containsLink } from './metadata.js';
 import { hasOsCode, osError } from './os-error.js';
 
+/** Removals under way at a time: they wait for the disk more than for us. */
+const REMOVE_CONCURRENCY = 32;
+
 type RemoveOptions = LinkOptions & { readonly recursive?: boolean; readonly force?: boolean };
 
 export async function remove(path: Buffer, options: RemoveOptions): Promise<void> {
@@ -51,12 +54,27 @@ async function removeIn(parent: HeldDirectory, name: Buffer): Promise<void> {
   if (!(await lstat(own)).isDirectory()) return unlink(own);
   {
     await using directory = await parent.enter(name);
-    for await (const child of entriesOf(directory.at())) {
-      if (child.isDirectory()) await ignoringMissing(removeIn(directory, child.name));
-      else await ignoringMissing(removeLeaf(directory, child.name));
-    }
+    await removeChildren(directory);
   }
   await rmdir(own);
+}
+
+/** Files go several at a time, directories one by one: each level of those holds a descriptor. */
+async function removeChildren(directory: HeldDirectory): Promise<void> {
+  let leaves: Promise<void>[] = [];
+  try {
+    for await (const child of entriesOf(directory.at())) {
+      if (child.isDirectory()) await ignoringMissing(removeIn(directory, child.name));
+      else leaves.push(ignoringMissing(removeLeaf(directory, child.name)));
+      if (leaves.length < REMOVE_CONCURRENCY) continue;
+      await Promise.all(leaves);
+      leaves = [];
+    }
+    await Promise.all(leaves);
+  } finally {
+    // None may go on once the directory is let go of.
+    await Promise.allSettled(leaves);
+  }
 }
 
 async function removeLeaf(directory: HeldDirectory, name: Buffer): Promise<void> {
