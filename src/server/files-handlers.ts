@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { DirectoryEntry, FileSystem, LinkOptions } from '../contract/index.js';
 import { type ExecResult, fileUri, isFileUri, type Sandbox } from '../protocol/index.js';
 import { decodeBase64, encodeBase64 } from './base64.js';
@@ -31,6 +32,8 @@ type FileMethodName =
 /** The file methods for one connection. Its handles and watches are released when the context's signal aborts. */
 export function fileHandlers(context: ConnectionContext & { files: FileSystem }): Handlers<FileMethodName> {
   const { files } = context;
+  // Everything that belongs to the connection listens for its end; many listeners are no leak here.
+  setMaxListeners(0, context.signal);
   const handles = new FileHandles(files, context.signal);
   const missing = new MissingWatchSlot(files, context);
   const watches = new FileWatches(files, context);

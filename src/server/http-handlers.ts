@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import {
   headerSecret,
   type HttpAnswer,
@@ -24,6 +25,8 @@ type Params = ExecParsedParams<'http/request'>;
 
 /** `http/request` for one connection. Streams end with it. */
 export function httpHandlers(context: ConnectionContext): Handlers<'http/request'> {
+  // Each request listens for the end of the connection; many listeners are no leak here.
+  setMaxListeners(0, context.signal);
   const streams = new Set<string>();
   return {
     'http/request': async (params) => {

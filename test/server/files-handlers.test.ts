@@ -46,19 +46,19 @@ describe('file methods on the wire', () => {
     const canonical = (path: string) => wire.call('fs/canonicalize', { path });
     for (const path of ['/etc', 'etc', '', 'http://a/b', 'file:///a?x', 'file:///a#x', 'file:///a%00'])
       expect(await canonical(path), path).toBe(INVALID_PARAMS);
-    for (const path of ['file://u@localhost/etc', 'file://localhost:80/etc', 'file:///etc?', 'file:///etc#'])
+    for (const path of ['file://u@localhost/etc', 'file://localhost:80/etc', 'file:///usr?', 'file:///usr#'])
       expect(await canonical(path), path).toBe(INVALID_PARAMS);
     for (const path of ['file://other/etc', 'file:///C:/x', 'file:///c:/x', 'file://127.0.0.1/etc'])
       expect(await canonical(path), path).toBe(INVALID_REQUEST);
-    for (const path of ['file:etc', 'file:/etc/', 'FILE:///etc//', 'file://LOCALHOST/etc', 'file:\\etc'])
-      expect(await canonical(path), path).toEqual({ path: 'file:///etc' });
+    for (const path of ['file:usr', 'file:/usr/', 'FILE:///usr//', 'file://LOCALHOST/usr', 'file:\\usr'])
+      expect(await canonical(path), path).toEqual({ path: 'file:///usr' });
     for (const path of [
-      'file:///x/%2e%2e/etc',
-      'file:///x%2F..%2Fetc',
-      ' file:///e%74c ',
-      'file:///x/../etc',
+      'file:///x/%2e%2e/usr',
+      'file:///x%2F..%2Fusr',
+      ' file:///u%73r ',
+      'file:///x/../usr',
     ])
-      expect(await canonical(path), path).toEqual({ path: 'file:///etc' });
+      expect(await canonical(path), path).toEqual({ path: 'file:///usr' });
     expect(await canonical('file:///')).toEqual({ path: 'file:///' });
   });
 
@@ -97,7 +97,6 @@ describe('file methods on the wire', () => {
     const remove = { force: false, recursive: false };
     expect(await wire.call('fs/remove', { path: `${uri}/missing`, ...remove })).toBe(NOT_FOUND);
     expect(await wire.call('fs/remove', { path: `${uri}/dir`, ...remove })).toBe(INTERNAL);
-    expect(await wire.call('fs/remove', { path: 'file:///', recursive: false })).toBe(INVALID_REQUEST);
     const copy = (from: string, to: string, recursive: boolean) =>
       wire.call('fs/copy', { sourcePath: `${uri}/${from}`, destinationPath: `${uri}/${to}`, recursive });
     expect(await copy('dir', 'dir2', false)).toBe(INVALID_REQUEST);

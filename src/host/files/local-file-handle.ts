@@ -29,7 +29,7 @@ class LocalFileHandle implements FileHandle {
   read(offset: number, length: number): Promise<{ bytes: Uint8Array; eof: boolean }> {
     return this.#run(async () => {
       const block = Buffer.allocUnsafeSlow(length);
-      const count = await readFully(this.#descriptor, block, offset);
+      const count = await readFully(this.#descriptor, block, { offset });
       return { bytes: block.subarray(0, count), eof: count < length };
     });
   }

@@ -8,36 +8,34 @@ import { MAX_DIRECTORY_ENTRIES, STAT_CONCURRENCY } from './limits.js';
 import { hasOsCode } from './os-error.js';
 
 export async function readDirectory(path: Buffer, options: { details?: boolean }): Promise<DirectoryEntry[]> {
-  const found: Dirent<Buffer>[] = [];
-  for await (const entry of entriesOf(path)) {
-    if (found.length === MAX_DIRECTORY_ENTRIES) throw tooManyEntries();
-    found.push(entry);
-  }
+  const details = options.details === true;
   const entries: DirectoryEntry[] = [];
-  for (let from = 0; from < found.length; from += STAT_CONCURRENCY) {
-    const batch = found.slice(from, from + STAT_CONCURRENCY);
-    for (const entry of await Promise.all(
-      batch.map((item) => describe(path, item, options.details === true)),
-    ))
-      if (entry !== null) entries.push(entry);
+  const unclear: Buffer[] = [];
+  for await (const entry of entriesOf(path)) {
+    if (entries.length + unclear.length === MAX_DIRECTORY_ENTRIES) throw tooManyEntries();
+    if (details || !isKnown(entry)) unclear.push(entry.name);
+    else
+      entries.push({ ...shown(path, entry.name), isDirectory: entry.isDirectory(), isFile: entry.isFile() });
+  }
+  for (let from = 0; from < unclear.length; from += STAT_CONCURRENCY) {
+    const batch = unclear.slice(from, from + STAT_CONCURRENCY);
+    const found = await Promise.all(batch.map((name) => lookAt(path, name, details)));
+    entries.push(...found.filter((entry) => entry !== null));
   }
   return entries;
 }
 
+function shown(directory: Buffer, name: Buffer): { name: string; path: string } {
+  return { name: name.toString(), path: shownPath(childOf(directory, name)) };
+}
+
 /** Null when the entry vanished before it could be looked at. */
-async function describe(
-  directory: Buffer,
-  entry: Dirent<Buffer>,
-  details: boolean,
-): Promise<DirectoryEntry | null> {
-  const path = childOf(directory, entry.name);
-  const shown = { name: entry.name.toString(), path: shownPath(path) };
-  if (!details && (entry.isDirectory() || entry.isFile() || isSpecial(entry)))
-    return { ...shown, isDirectory: entry.isDirectory(), isFile: entry.isFile() };
+async function lookAt(directory: Buffer, name: Buffer, details: boolean): Promise<DirectoryEntry | null> {
+  const path = childOf(directory, name);
   try {
     const own = await lstat(path);
     const target = own.isSymbolicLink() ? ((await statOrNull(path)) ?? own) : own;
-    const kind = { ...shown, isDirectory: target.isDirectory(), isFile: target.isFile() };
+    const kind = { ...shown(directory, name), isDirectory: target.isDirectory(), isFile: target.isFile() };
     if (!details) return kind;
     return { ...kind, isSymlink: own.isSymbolicLink(), size: target.size, mode: target.mode & 0o7777 };
   } catch (error) {
@@ -46,7 +44,11 @@ async function describe(
   }
 }
 
-/** Known to be neither link, directory nor file. Some file systems do not say; then nothing is known. */
+/** The listing told what it is, and it is no link. Some file systems do not tell. */
+function isKnown(entry: Dirent<Buffer>): boolean {
+  return entry.isDirectory() || entry.isFile() || isSpecial(entry);
+}
+
 function isSpecial(entry: Dirent<Buffer>): boolean {
   return entry.isFIFO() || entry.isSocket() || entry.isCharacterDevice() || entry.isBlockDevice();
 }

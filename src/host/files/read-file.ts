@@ -28,13 +28,13 @@ async function openFor(path: Buffer, options: LinkOptions): Promise<OpenFile> {
 async function readToEnd(handle: FileHandle, size: number): Promise<Buffer> {
   // One byte more than the size shows that the end was reached, without another round.
   let content = Buffer.allocUnsafeSlow(size === 0 ? GROWTH_BYTES : size + 1);
-  let length = await readFully(handle, content, 0);
+  let length = await readFully(handle, content, { offset: 0, ...(size > 0 ? { knownSize: size } : {}) });
   while (length === content.length) {
     if (length > MAX_READ_FILE_BYTES) throw tooLarge();
     const larger = Buffer.allocUnsafeSlow(content.length + Math.max(GROWTH_BYTES, content.length >> 1));
     content.copy(larger);
     content = larger;
-    length += await readFully(handle, content.subarray(length), length);
+    length += await readFully(handle, content.subarray(length), { offset: length });
   }
   if (length > MAX_READ_FILE_BYTES) throw tooLarge();
   return content.subarray(0, length);

@@ -63,14 +63,21 @@ export function notAFile(path: Buffer): ExecError {
   return new ExecError('invalidFile', `path \`${shownPath(path)}\` is not a file`);
 }
 
-/** Fills `target` from `offset` on; the number of bytes is smaller only at the end of the file. */
-export async function readFully(handle: FileHandle, target: Buffer, offset: number): Promise<number> {
+/**
+ * Fills `target` from `offset` on; the number of bytes is smaller only at the end of the file. With the size of the file
+ * known, a short read at its end need not be confirmed by another.
+ */
+export async function readFully(
+  handle: FileHandle,
+  target: Buffer,
+  { offset, knownSize = Number.POSITIVE_INFINITY }: { offset: number; knownSize?: number },
+): Promise<number> {
   let done = 0;
   while (done < target.length) {
     const length = Math.min(IO_CHUNK_BYTES, target.length - done);
     const { bytesRead } = await handle.read(target, done, length, offset + done);
-    if (bytesRead === 0) break;
     done += bytesRead;
+    if (bytesRead === 0 || (bytesRead < length && offset + done >= knownSize)) break;
   }
   return done;
 }

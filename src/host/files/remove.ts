@@ -13,6 +13,7 @@ const REMOVE_CONCURRENCY = 32;
 type RemoveOptions = LinkOptions & { readonly recursive?: boolean; readonly force?: boolean };
 
 export async function remove(path: Buffer, options: RemoveOptions): Promise<void> {
+  // Before anything else: going into the root would delete the machine up to the first entry that resists.
   if (isRoot(path)) throw osError('EPERM');
   const recursive = options.recursive ?? true;
   if (options.followSymlinks === false && recursive)

@@ -86,8 +86,8 @@ describe('permissions', () => {
 });
 
 describe('large things', () => {
-  test('50,000 entries are listed, one more is refused; a walk is cut', async () => {
-    using bench = benchDirectory();
+  test('50,000 entries are listed, one more is refused; a walk is cut', { timeout: 120_000 }, async () => {
+    using bench = benchDirectory({ inMemory: true });
     mkdirSync(bench.at('many'));
     writeFileSync(bench.at('one'), '');
     for (let index = 0; index < 50_000; index++) linkSync(bench.at('one'), bench.at(`many/${index}`));
@@ -101,8 +101,6 @@ describe('large things', () => {
     const { entries, truncated } = await files.walk(bench.at('many'));
     expect(truncated).toBe(true);
     expect(entries.length).toBeGreaterThan(30_000);
-    await files.remove(bench.at('many'));
-    expect(readdirSync(bench.at())).toEqual(['one']);
   });
 
   test('a file past the limit is refused, and read in blocks without piling up', async () => {
@@ -127,9 +125,10 @@ describe('large things', () => {
     expect(status).toContain(`Pid:\t${process.pid}`);
   });
 
-  test('a deep tree is removed', async () => {
+  test('a deep tree with many files is removed', async () => {
     using bench = benchDirectory();
     mkdirSync(bench.at(Array.from({ length: 200 }, () => 'deeper').join('/')), { recursive: true });
+    for (let index = 0; index < 1000; index++) writeFileSync(bench.at(`deeper/deeper/${index}`), '');
     await files.remove(bench.at('deeper'));
     expect(readdirSync(bench.at())).toEqual([]);
   });
