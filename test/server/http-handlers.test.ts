@@ -161,7 +161,7 @@ describe('http/request', () => {
       'AWS_SECRET_ACCESS_KEY',
       'EXECWIRE_TEST',
     ])
-      expect(await withVariable(name), name).toBe(INVALID_PARAMS);
+      expect(await withVariable(name)).toBe(INVALID_PARAMS);
   });
 
   test('bad requests and failed ones have different numbers', async () => {
@@ -176,7 +176,7 @@ describe('http/request', () => {
       { bodyBase64: '!!' },
       { timeoutMs: -1 },
     ];
-    for (const params of bad) expect(await wire.send(params), JSON.stringify(params)).toBe(INVALID_PARAMS);
+    for (const params of bad) expect(await wire.send(params)).toBe(INVALID_PARAMS);
     expect(await wire.send({ url: 'http://127.0.0.1:1/' })).toBe(INTERNAL);
     expect(await wire.send({ url: `${here}/cut` })).toBe(INTERNAL);
     expect(await wire.send({ timeoutMs: 0 })).toBe(INTERNAL);

@@ -38,14 +38,14 @@ function limitFileSize(bench: Disposable, path: string): SmallDisk {
   const setLimit = (limit: string): void =>
     void execFileSync('prlimit', ['--pid', String(process.pid), `--fsize=${limit}:`]);
   const ignore = (): void => undefined;
-  process.on('SIGXFSZ' as NodeJS.Signals, ignore);
+  process.on('SIGXFSZ', ignore);
   setLimit(String(DISK_BYTES));
   return {
     path,
     message: 'File too large (os error 27)',
     [Symbol.dispose]: () => {
       setLimit('unlimited');
-      process.off('SIGXFSZ' as NodeJS.Signals, ignore);
+      process.off('SIGXFSZ', ignore);
       bench[Symbol.dispose]();
     },
   };
