@@ -7,37 +7,19 @@ import {
   isExecError,
   type ServerCapabilities,
 } from '../protocol/index.js';
-import type { Channel } from '../rpc/index.js';
 import { type Patience, withPatience } from '../transport/deadline.js';
 import { backoffDelay, pause } from './backoff.js';
+import {
+  DEFAULT_GIVE_UP_AFTER_MS,
+  DEFAULT_TIMEOUT_MS,
+  type ExecClientOptions,
+  INFO_TIMEOUT_MS,
+} from './client-options.js';
 import { type Connection, openConnection, readResult } from './connection.js';
 import { Intake } from './intake.js';
 import { ProcessSinks } from './process-sinks.js';
 import { contactLost } from './remote-errors.js';
 import { isRepeatable, isSessionBound } from './repetition.js';
-
-/** Below the 30 s a server keeps a detached session: later there is nothing left to resume. */
-const DEFAULT_GIVE_UP_AFTER_MS = 25_000;
-/** As long as the peer's client waits. */
-const DEFAULT_TIMEOUT_MS = 10_000;
-/** Asking for the environment may run a shell on the other side. */
-const INFO_TIMEOUT_MS = 30_000;
-
-export interface ExecClientOptions {
-  /** Makes a new channel to the same server. Called again for every attempt to come back. */
-  readonly dial: () => Promise<Channel>;
-  /** For the server's log. */
-  readonly clientName?: string;
-  readonly connectTimeoutMs?: number;
-  readonly initializeTimeoutMs?: number;
-  /** How long to wait for an answer. Default: as long as the connection lasts. */
-  readonly requestTimeoutMs?: number;
-  /** Come back after a lost connection. Off for a channel that is the server's life, such as a program. */
-  readonly resume: boolean;
-  /** How long to try coming back before contact counts as lost. */
-  readonly giveUpAfterMs?: number;
-  readonly onLog?: (message: string) => void;
-}
 
 /**
  * A session on an exec server, and the connection it currently has. A lost connection is made again by itself:
