@@ -1,4 +1,5 @@
 import type { Channel } from '../rpc/index.js';
+import type { Patience } from '../transport/deadline.js';
 
 /** Below the 30 s a server keeps a detached session: later there is nothing left to resume. */
 export const DEFAULT_GIVE_UP_AFTER_MS = 25_000;
@@ -22,4 +23,10 @@ export interface ExecClientOptions {
   /** How long to try coming back before contact counts as lost. */
   readonly giveUpAfterMs?: number;
   readonly onLog?: (message: string) => void;
+}
+
+/** How long to wait for an answer, and where it may come from. */
+export interface CallOptions extends Patience {
+  /** Fail with `contactLost` rather than call a session opened meanwhile. Default: where the method is about a process. */
+  readonly sameSession?: boolean;
 }

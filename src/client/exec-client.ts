@@ -10,6 +10,7 @@ import {
 import { type Patience, withPatience } from '../transport/deadline.js';
 import { backoffDelay, pause } from './backoff.js';
 import {
+  type CallOptions,
   DEFAULT_GIVE_UP_AFTER_MS,
   DEFAULT_TIMEOUT_MS,
   type ExecClientOptions,
@@ -75,21 +76,30 @@ export class ExecClient implements AsyncDisposable {
     return this.#ended === undefined;
   }
 
+  /** Resolves when there is a connection. After one that was given up this opens a new session. */
+  async ready(): Promise<void> {
+    if (!this.#connection)
+      await this.#connected('process/start', { timeoutMs: this.#options.requestTimeoutMs });
+  }
+
   /** Calls a method and waits for its answer, across reconnects if need be. */
   async call<Name extends ExecMethodName>(
     method: Name,
     params: ExecParams<Name>,
-    options: Patience = {},
+    options: CallOptions = {},
   ): Promise<ExecResult<Name>> {
-    const { timeoutMs = this.#options.requestTimeoutMs, signal } = options;
+    const {
+      timeoutMs = this.#options.requestTimeoutMs,
+      signal,
+      sameSession = isSessionBound(method),
+    } = options;
     const deadline = timeoutMs === undefined ? undefined : Date.now() + timeoutMs;
     const session = this.#sessionId;
     for (;;) {
       const left = (): number | undefined => (deadline === undefined ? undefined : deadline - Date.now());
       // No turn of the event loop passes while connected: calls leave in the order they were made.
       const connection = this.#connection ?? (await this.#connected(method, { timeoutMs: left(), signal }));
-      if (isSessionBound(method) && connection.sessionId !== session)
-        throw contactLost('its session is gone');
+      if (sameSession && connection.sessionId !== session) throw contactLost('its session is gone');
       try {
         const patience = definedOnly({ timeoutMs: left(), signal });
         return readResult(method, await connection.peer.call(method, params, patience));

@@ -1,4 +1,4 @@
-export type { ExecClientOptions } from './client-options.js';
+export type { CallOptions, ExecClientOptions } from './client-options.js';
 export { ExecClient } from './exec-client.js';
 export { MAX_UNREAD_BYTES } from './intake.js';
 export { RemoteEnvironment } from './remote-environment.js';

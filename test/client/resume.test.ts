@@ -176,6 +176,31 @@ test('a server out of reach for too long is given up, and tried afresh by the ne
   expect(server.sentTo('initialize').at(-1)).toMatchObject({ resumeSessionId: null });
 });
 
+test('a start after giving up, or while the session is found to be gone, runs in the new session', async () => {
+  const server = new ScriptedServer();
+  await using client = await open(server, { giveUpAfterMs: 200 });
+  const first = await start(client);
+  server.reachable = false;
+  server.cut();
+  expect(await first.wait()).toMatchObject({ kind: 'contactLost' });
+  server.reachable = true;
+  const second = await start(client);
+  server.exited('p', 1, 4);
+  server.closed('p', 2);
+  expect(await second.wait()).toEqual({ kind: 'exited', exitCode: 4 });
+
+  server.on('initialize', ({ resumeSessionId }) => {
+    if (resumeSessionId !== null) throw new ExecError('sessionNotFound', 'unknown session');
+    return { sessionId: 'session-3' };
+  });
+  server.cut();
+  await new Promise<void>((resolve) => setImmediate(resolve));
+  const third = await start(client);
+  server.exited('p', 1, 5);
+  server.closed('p', 2);
+  expect(await third.wait()).toEqual({ kind: 'exited', exitCode: 5 });
+});
+
 test('an idle connection is made again without being asked', async () => {
   const server = new ScriptedServer();
   await using _client = await open(server);
