@@ -7,7 +7,7 @@ import {
   isExecError,
   type ServerCapabilities,
 } from '../protocol/index.js';
-import { type Patience, withPatience } from '../transport/deadline.js';
+import { definedOnly, type Patience, withPatience } from '../transport/deadline.js';
 import { backoffDelay, pause } from './backoff.js';
 import {
   type CallOptions,
@@ -242,10 +242,4 @@ export class ExecClient implements AsyncDisposable {
   #log(message: string): void {
     this.#options.onLog?.(message);
   }
-}
-
-/** The options without the undefined ones, which an exact optional property does not take. */
-function definedOnly(patience: Patience): { timeoutMs?: number; signal?: AbortSignal } {
-  const { timeoutMs, signal } = patience;
-  return { ...(timeoutMs === undefined ? {} : { timeoutMs }), ...(signal ? { signal } : {}) };
 }
