@@ -120,9 +120,7 @@ test('a group that ignores SIGTERM is killed', async () => {
   const client = await open('ignores-term', { onStderr: stderr.add });
   const [, parent, child] = await stderr.until(/^pids (\d+) (\d+)$/);
   await client.close();
-  expect(stderr.all).toContain('no');
-  expect(isAlive(Number(parent))).toBe(false);
-  expect(isAlive(Number(child))).toBe(false);
+  expect([Number(parent), Number(child)].filter(isAlive)).toEqual([]);
 });
 
 test('a program that ends by itself takes processes and calls along', async () => {
