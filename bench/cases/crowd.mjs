@@ -1,0 +1,64 @@
+import { interleave } from '../lib/interleave.mjs';
+import { startParams } from '../lib/processes.mjs';
+import { residentMb } from '../lib/procfs.mjs';
+import { openServer } from '../lib/servers.mjs';
+import { median, rounded } from '../lib/stats.mjs';
+
+const metrics = [
+  { key: 'startMs', label: 'start all ms', better: 'lower' },
+  { key: 'endMs', label: 'end all ms', better: 'lower' },
+  { key: 'idleMb', label: 'MB before', better: 'lower' },
+  { key: 'residentMb', label: 'MB with all', better: 'lower' },
+  { key: 'kbPerProcess', label: 'kB each', better: 'lower' },
+];
+
+/** Many processes that do nothing. Each round has a fresh server, whose memory tells of nothing else. */
+export function crowd(size) {
+  return {
+    name: `crowd-${size}`,
+    title: `${size.toLocaleString('en')} processes at once`,
+    about: `\`sleep 1000\`, ${size.toLocaleString('en')} times: all started, then all terminated; resident memory of the server`,
+    metrics,
+    headline: 'startMs',
+    run: async ({ servers, plan }) => {
+      const runs = await interleave(servers, { rounds: plan.crowd.rounds }, (subject) =>
+        gather(subject, size),
+      );
+      return servers.map(({ name }) => ({
+        subject: name,
+        values: medians(runs.get(name)),
+        samples: plan.crowd.rounds,
+      }));
+    },
+  };
+}
+
+async function gather(subject, size) {
+  const server = await openServer(subject);
+  try {
+    const { client, pid } = server;
+    const all = Array.from({ length: size }, () => startParams(['sleep', '1000']));
+    const idleMb = residentMb(pid);
+    const startMs = await timed(() => all.map((params) => client.request('process/start', params)));
+    const withAllMb = residentMb(pid);
+    const endMs = await timed(() => all.flatMap(({ processId }) => terminate(client, processId)));
+    const kbPerProcess = ((withAllMb - idleMb) * 1000) / size;
+    return { startMs, endMs, idleMb, residentMb: withAllMb, kbPerProcess };
+  } finally {
+    await server.stop();
+  }
+}
+
+function terminate(client, processId) {
+  return [client.closing(processId), client.request('process/terminate', { processId })];
+}
+
+async function timed(begin) {
+  const begun = performance.now();
+  await Promise.all(begin());
+  return performance.now() - begun;
+}
+
+function medians(runs) {
+  return Object.fromEntries(metrics.map(({ key }) => [key, rounded(median(runs.map((run) => run[key])))]));
+}
