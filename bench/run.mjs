@@ -2,12 +2,13 @@
 import { checkBudgets } from './lib/budgets.mjs';
 import { endAllChildren, killAllChildren } from './lib/children.mjs';
 import { findCodex } from './lib/codex.mjs';
-import { parseOptions, UsageError } from './lib/options.mjs';
+import { describeRun } from './lib/machine.mjs';
+import { parseOptions } from './lib/options.mjs';
 import { FULL, SHORT } from './lib/plans.mjs';
 import { budgetTable, caseSection, writeReport } from './lib/report.mjs';
 import { createScratch, removeScratch } from './lib/scratch.mjs';
 import { serverSubjects } from './lib/servers.mjs';
-import { describeRun } from './lib/machine.mjs';
+import { UsageError } from './lib/usage-error.mjs';
 
 const INTERRUPTED = 130;
 
@@ -55,7 +56,10 @@ async function settleBudgets({ results, context, options }) {
   return checkBudgets(results);
 }
 
+let leaving = false;
+
 async function leave(code) {
+  leaving = true;
   await endAllChildren();
   process.exit(code);
 }
@@ -69,6 +73,8 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () =>
 main().then(
   () => leave(process.exitCode ?? 0),
   (error) => {
+    // Being interrupted makes the case under way fail, too; that says nothing.
+    if (leaving) return undefined;
     console.error(error instanceof UsageError ? error.message : error);
     return leave(error instanceof UsageError ? 2 : 1);
   },

@@ -5,9 +5,11 @@ import { once } from 'node:events';
 const GRACE_MS = 3000;
 
 const running = new Set();
+let ending = false;
 
 /** Starts a program that is ended, by its pid, no later than this run. */
 export function spawnTracked([program, ...args], options) {
+  if (ending) throw new Error('the bench is ending');
   const child = spawn(program, args, options);
   running.add(child);
   // A program that cannot be started has no exit; whoever waits for it hears of the error there.
@@ -29,7 +31,9 @@ export async function endChild(child) {
   clearTimeout(force);
 }
 
+/** Ends what runs and lets nothing new begin. */
 export async function endAllChildren() {
+  ending = true;
   await Promise.allSettled([...running].map(endChild));
 }
 

@@ -1,7 +1,8 @@
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { accessSync, constants, readdirSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { UsageError } from './usage-error.mjs';
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const VENDOR = join(root, 'interop', 'node_modules', '@openai', 'codex-linux-x64', 'vendor');
@@ -37,5 +38,7 @@ function isExecutable(path) {
 
 /** A codex that was named or found but does not run is a mistake to hear about, not a reason to skip it. */
 function requireWorking(path) {
-  return { path, version: execFileSync(path, ['--version'], { encoding: 'utf8' }).trim() };
+  const { stdout, status } = spawnSync(path, ['--version'], { encoding: 'utf8' });
+  if (status !== 0) throw new UsageError(`${path} does not run; set CODEX_BIN to a codex that does.`);
+  return { path, version: stdout.trim() };
 }

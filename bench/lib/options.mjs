@@ -1,15 +1,13 @@
 import { parseArgs } from 'node:util';
 import { cases } from '../cases/index.mjs';
 import { SHORT } from './plans.mjs';
+import { UsageError } from './usage-error.mjs';
 
 const USAGE = `usage: npm run bench -- [--short] [--only NAME]... [--no-write] [--check]
   --short      fewer and smaller rounds
   --only NAME  one case, may be repeated; nothing is written. NAME: ${cases.map(({ name }) => name).join(', ')}
   --no-write   leave results.json, chart.svg and README.md as they are
   --check      fail when a ratio of budgets.json is missed`;
-
-/** A command line that makes no sense. */
-export class UsageError extends Error {}
 
 export function parseOptions(args) {
   if (process.platform !== 'linux') throw new UsageError('The bench reads /proc and needs Linux.');
