@@ -68,7 +68,10 @@ process.once('exit', () => {
   killAllChildren();
   removeScratch();
 });
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => void leave(INTERRUPTED));
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+  // A second signal means now: what still runs is killed on the way out.
+  process.on(signal, () => (leaving ? process.exit(INTERRUPTED) : void leave(INTERRUPTED)));
+}
 
 main().then(
   () => leave(process.exitCode ?? 0),

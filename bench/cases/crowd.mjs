@@ -8,11 +8,11 @@ import { median, rounded } from '../lib/stats.mjs';
 const IN_FLIGHT = 32;
 
 const metrics = [
-  { key: 'startMs', label: 'start all ms', better: 'lower' },
-  { key: 'endMs', label: 'end all ms', better: 'lower' },
-  { key: 'idleMb', label: 'MB before', better: 'lower' },
-  { key: 'residentMb', label: 'MB with all', better: 'lower' },
-  { key: 'kbPerProcess', label: 'kB each', better: 'lower' },
+  { key: 'startMs', label: 'start all ms' },
+  { key: 'endMs', label: 'end all ms' },
+  { key: 'idleMb', label: 'MB before' },
+  { key: 'residentMb', label: 'MB with all' },
+  { key: 'kbPerProcess', label: 'kB each' },
 ];
 
 /** Many processes that do nothing. Each round has a fresh server, whose memory tells of nothing else. */

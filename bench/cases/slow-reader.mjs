@@ -12,9 +12,9 @@ const STILL_SAMPLES = 10;
 const MAX_SAMPLES = 200;
 
 const metrics = [
-  { key: 'idleMb', label: 'MB before', better: 'lower' },
-  { key: 'peakMb', label: 'MB stalled, peak', better: 'lower' },
-  { key: 'grownMb', label: 'MB grown', better: 'lower' },
+  { key: 'idleMb', label: 'MB before' },
+  { key: 'peakMb', label: 'MB stalled, peak' },
+  { key: 'grownMb', label: 'MB grown' },
 ];
 
 export const slowReader = {

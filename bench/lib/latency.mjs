@@ -3,8 +3,8 @@ import { percentile, rounded } from './stats.mjs';
 
 /** What every latency case reports. */
 export const latencyMetrics = [
-  { key: 'p50', label: 'p50 ms', better: 'lower' },
-  { key: 'p99', label: 'p99 ms', better: 'lower' },
+  { key: 'p50', label: 'p50 ms' },
+  { key: 'p99', label: 'p99 ms' },
 ];
 
 /** Samples all subjects in turns; each has `sample(limits)`, which resolves to milliseconds. */

@@ -6,8 +6,8 @@ import { requireAll, runOutput } from './processes.mjs';
 import { median, rounded, sum } from './stats.mjs';
 
 export const throughputMetrics = [
-  { key: 'mbPerSecond', label: 'MB/s', better: 'higher' },
-  { key: 'cpuPerGb', label: 'server CPU s/GB', better: 'lower' },
+  { key: 'mbPerSecond', label: 'MB/s' },
+  { key: 'cpuPerGb', label: 'server CPU s/GB' },
 ];
 
 /** Lets every subject move the same output in turns; each has `move()`, which resolves to `{seconds, cpu}`. */
