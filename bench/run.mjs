@@ -22,7 +22,14 @@ async function main() {
   const budgets = await settleBudgets({ results, context, options });
   console.log(`## Budgets\n\n${budgetTable(budgets)}\n`);
   if (options.write) writeReport(results, budgets);
-  if (options.check) process.exitCode = budgets.some(({ verdict }) => verdict === 'missed') ? 1 : 0;
+  if (options.check) failOnMissed(budgets);
+}
+
+function failOnMissed(budgets) {
+  for (const budget of budgets.filter(({ verdict }) => verdict === 'missed')) {
+    console.error(`missed: ${budget.case} ${budget.metric}, ${budget.subject}. ${budget.reason}`);
+    process.exitCode = 1;
+  }
 }
 
 function createContext({ codex, short }) {

@@ -7,7 +7,7 @@ import { repeat } from '../lib/stats.mjs';
 export const ready = {
   name: 'ready',
   title: 'Start of the server',
-  about: 'from spawning it until it prints its URL (ws) or has answered `initialize` (stdio)',
+  about: 'From spawning it until it prints its URL (ws) or has answered `initialize` (stdio)',
   metrics: latencyMetrics,
   headline: 'p50',
   baseline: 'node -e 0',

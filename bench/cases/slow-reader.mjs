@@ -21,7 +21,7 @@ export const slowReader = {
   name: 'slow-reader',
   title: 'A client that does not read',
   about:
-    'resident memory of the server while a process floods a connection nobody reads; afterwards all of it must arrive',
+    'Resident memory of the server while a process floods a connection nobody reads; afterwards all of it must arrive',
   metrics,
   headline: 'grownMb',
   run: async ({ servers, plan }) => {
