@@ -23,12 +23,9 @@ export const ServerCapabilities = z.object({
   startSize: z.boolean().optional().meta({ description: '`size` in `process/start`.' }),
   startTimeout: z.boolean().optional().meta({ description: '`timeoutMs` in `process/start`.' }),
   terminateGrace: z.boolean().optional().meta({ description: '`graceMs` in `process/terminate`.' }),
-  flowControl: z
-    .object({ windowBytes: Unsigned })
-    .optional()
-    .meta({
-      description: 'Present when the client asked for it: how much unacknowledged output is on its way.',
-    }),
+  flowControl: z.object({ windowBytes: Unsigned }).optional().meta({
+    description: 'Present when the client asked for it: how much unacknowledged output is on its way.',
+  }),
 });
 export type ServerCapabilities = z.output<typeof ServerCapabilities>;
 export type ClientCapabilities = z.input<typeof ClientCapabilities>;
