@@ -34,12 +34,9 @@ export const PermissionEntry = z.object({
   access: z
     .enum(['read', 'write', 'none', 'deny'])
     .meta({ description: '`deny` is another word for `none`.' }),
-  missing_path_behavior: z
-    .enum(['skip'])
-    .nullish()
-    .meta({
-      description: '`skip`: the entry counts only if the path exists. Otherwise it cannot be created.',
-    }),
+  missing_path_behavior: z.enum(['skip']).nullish().meta({
+    description: '`skip`: the entry counts only if the path exists. Otherwise it cannot be created.',
+  }),
 });
 export type PermissionEntry = z.input<typeof PermissionEntry>;
 

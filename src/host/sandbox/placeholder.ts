@@ -1,0 +1,83 @@
+import { closeSync, constants, fstatSync, mkdirSync, openSync, rmdirSync, statSync } from 'node:fs';
+import { tryLock } from './kernel.js';
+
+/** Readable by all, writable by none: it only keeps a name from being used. */
+const PLACEHOLDER_MODE = 0o555;
+
+/** Others may remove a directory between our making and our locking it; more often than this is no accident. */
+const MAX_ATTEMPTS = 8;
+
+/** A directory that exists only so that something can be mounted over its name. */
+export interface Placeholder {
+  /** Removes it, unless someone put something in or another sandbox still needs it. Idempotent. */
+  release(): void;
+}
+
+/**
+ * Makes the directory, or shares one another sandbox made. Removing a directory also removes what is mounted
+ * over it in every other sandbox, so each user holds a shared lock and only the last one removes it. Null: it
+ * cannot be made, so neither can the confined process, which has no more rights than we have.
+ */
+export function holdPlaceholder(path: string): Placeholder | null {
+  let created = false;
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+    try {
+      mkdirSync(path, { mode: PLACEHOLDER_MODE });
+      created = true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') return null;
+    }
+    const fd = openLocked(path);
+    if (fd !== null) return new HeldPlaceholder(path, { fd, ours: created || isPlaceholder(fd) });
+  }
+  return null;
+}
+
+/** Null if the directory went away meanwhile. */
+function openLocked(path: string): number | null {
+  let fd: number;
+  try {
+    fd = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  } catch {
+    return null;
+  }
+  if (tryLock(fd, 'shared') && isStillAt(path, fd)) return fd;
+  closeSync(fd);
+  return null;
+}
+
+function isStillAt(path: string, fd: number): boolean {
+  const now = statSync(path, { throwIfNoEntry: false });
+  const held = fstatSync(fd);
+  return now !== undefined && now.ino === held.ino && now.dev === held.dev;
+}
+
+/** One made by another sandbox of ours is recognised by its mode; a user's own directory is writable to the user. */
+function isPlaceholder(fd: number): boolean {
+  return (fstatSync(fd).mode & 0o777) === PLACEHOLDER_MODE;
+}
+
+class HeldPlaceholder implements Placeholder {
+  readonly #path: string;
+  readonly #ours: boolean;
+  #fd: number | null;
+
+  constructor(path: string, { fd, ours }: { fd: number; ours: boolean }) {
+    this.#path = path;
+    this.#fd = fd;
+    this.#ours = ours;
+  }
+
+  release(): void {
+    const fd = this.#fd;
+    if (fd === null) return;
+    this.#fd = null;
+    try {
+      if (this.#ours && tryLock(fd, 'exclusive') && isStillAt(this.#path, fd)) rmdirSync(this.#path);
+    } catch {
+      // Not empty: it has become someone's directory and stays.
+    } finally {
+      closeSync(fd);
+    }
+  }
+}
