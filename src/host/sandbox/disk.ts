@@ -2,6 +2,7 @@ import { lstatSync, readdirSync, readlinkSync } from 'node:fs';
 import { posix } from 'node:path';
 import { ExecError } from '../../protocol/index.js';
 import { compileGlob } from './glob.js';
+import { isPlaceholder } from './placeholder.js';
 import { type HiddenPattern, parentOf } from './policy.js';
 
 /** What a place holds. Sockets, pipes and devices count as files: they are mounted over alike. */
@@ -18,6 +19,8 @@ export interface ResolvedPath {
 /** The questions a mount plan asks about the disk; tests answer them from a table. */
 export interface Disk {
   resolve(path: string): ResolvedPath;
+  /** True for a directory another sandbox made to keep the name from being used; see `placeholder.ts`. */
+  isPlaceholder(path: string): boolean;
   /** What the pattern finds right now, links not followed. */
   glob(pattern: HiddenPattern): readonly string[];
 }
@@ -32,11 +35,11 @@ const MAX_GLOB_ENTRIES = 200_000;
 const MAX_GLOB_MATCHES = 512;
 
 /** This machine's disk. */
-export const localDisk: Disk = { resolve: resolvePath, glob: findMatches };
+export const localDisk: Disk = { resolve: resolvePath, isPlaceholder, glob: findMatches };
 
 function resolvePath(path: string): ResolvedPath {
   const links: { path: string; target: string }[] = [];
-  const pending = path.split('/').filter(Boolean).reverse();
+  const pending = path.split('/').filter(Boolean).toReversed();
   let at = '/';
   let kind: PlaceKind = 'directory';
   for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
@@ -52,13 +55,13 @@ function resolvePath(path: string): ResolvedPath {
       if (links.push({ path: next, target }) > MAX_LINKS)
         throw new ExecError('invalidParams', 'A path of the sandbox runs in a circle of links.');
       if (target.startsWith('/')) at = '/';
-      pending.push(...target.split('/').filter(Boolean).reverse());
+      pending.push(...target.split('/').filter(Boolean).toReversed());
       kind = 'directory';
       continue;
     }
     at = next;
     kind = found;
-    if (found === 'missing') return { path: posix.join(at, ...pending.reverse()), kind, links };
+    if (found === 'missing') return { path: posix.join(at, ...pending.toReversed()), kind, links };
   }
   return { path: at, kind, links };
 }

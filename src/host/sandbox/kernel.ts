@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { ExecError } from '../../protocol/index.js';
 
@@ -6,6 +7,7 @@ interface Kernel {
   readonly memfdCreate: (name: string, flags: number) => number;
   readonly pipe2: (fds: Int32Array, flags: number) => number;
   readonly flock: (fd: number, operation: number) => number;
+  readonly fcntl: (fd: number, command: number, type: 'int', argument: number) => number;
 }
 
 const LIBRARIES: readonly string[] = [
@@ -65,14 +67,25 @@ function load(): Kernel | null {
     try {
       const koffi = createRequire(import.meta.url)('koffi') as typeof import('koffi');
       const libc = koffi.load(library);
-      return {
+      const bound: Kernel = {
         memfdCreate: libc.func('int memfd_create(const char *name, unsigned int flags)'),
         pipe2: libc.func('int pipe2(void *fds, int flags)'),
         flock: libc.func('int flock(int fd, int operation)'),
+        fcntl: libc.func('int fcntl(int fd, int command, ...)'),
       };
+      markInherited(bound);
+      return bound;
     } catch {
       // The next name is for another C library.
     }
   }
   return null;
+}
+
+/** What whoever started us left open would reach into every sandbox: a directory among it is a way out. Node marks its own. */
+function markInherited({ fcntl }: Kernel): void {
+  const F_SETFD = 2;
+  const FD_CLOEXEC = 1;
+  for (const name of readdirSync('/proc/self/fd'))
+    if (Number(name) > 2) fcntl(Number(name), F_SETFD, 'int', FD_CLOEXEC);
 }

@@ -87,8 +87,11 @@ class Planner {
     const around = this.#accessAt(parentOf(rule.path));
     if (rule.path === '/' || rule.access === around) return;
     const { kind } = this.#disk.resolve(rule.path);
-    if (kind !== 'missing') this.#cover(this.#mountFor(rule, kind), rule.access);
-    else if (rule.access !== 'write' && rule.whenMissing === 'block' && around === 'write')
+    if (kind !== 'missing') {
+      // Whoever made it removes it one day, and our mount with it, unless we hold it too.
+      if (rule.access === 'read' && this.#disk.isPlaceholder(rule.path)) this.#placeholders.push(rule.path);
+      this.#cover(this.#mountFor(rule, kind), rule.access);
+    } else if (rule.access !== 'write' && rule.whenMissing === 'block' && around === 'write')
       this.#block(rule.path);
   }
 

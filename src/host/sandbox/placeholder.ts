@@ -1,4 +1,14 @@
-import { closeSync, constants, fstatSync, mkdirSync, openSync, rmdirSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmdirSync,
+  statSync,
+} from 'node:fs';
 import { tryLock } from './kernel.js';
 
 /** Readable by all, writable by none: it only keeps a name from being used. */
@@ -28,7 +38,7 @@ export function holdPlaceholder(path: string): Placeholder | null {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') return null;
     }
     const fd = openLocked(path);
-    if (fd !== null) return new HeldPlaceholder(path, { fd, ours: created || isPlaceholder(fd) });
+    if (fd !== null) return new HeldPlaceholder(path, { fd, ours: created || isPlaceholder(path) });
   }
   return null;
 }
@@ -52,9 +62,14 @@ function isStillAt(path: string, fd: number): boolean {
   return now !== undefined && now.ino === held.ino && now.dev === held.dev;
 }
 
-/** One made by another sandbox of ours is recognised by its mode; a user's own directory is writable to the user. */
-function isPlaceholder(fd: number): boolean {
-  return (fstatSync(fd).mode & 0o777) === PLACEHOLDER_MODE;
+/** One of ours, of another sandbox or left behind by a server that was killed: empty, and writable by nobody. */
+export function isPlaceholder(path: string): boolean {
+  try {
+    const found = lstatSync(path);
+    return found.isDirectory() && (found.mode & 0o222) === 0 && readdirSync(path).length === 0;
+  } catch {
+    return false;
+  }
 }
 
 class HeldPlaceholder implements Placeholder {

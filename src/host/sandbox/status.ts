@@ -92,9 +92,7 @@ function firstChildOf(pid: number): number | null {
 }
 
 function leadsSession(pid: number): boolean {
-  // After the name in parentheses: state, parent, group, session.
-  const session = readProc(`${pid}/stat`).split(') ').pop()?.split(' ')[3];
-  return session === String(pid);
+  return fieldsOf(pid)[3] === String(pid);
 }
 
 function readProc(name: string): string {
@@ -105,11 +103,21 @@ function readProc(name: string): string {
   }
 }
 
-const isAlive = (pid: number): boolean => send(pid, 0);
+/** A dead process whose parent has not looked yet still has a number; it runs nothing and nothing below it does. */
+function isAlive(pid: number): boolean {
+  const [state] = fieldsOf(pid);
+  return state !== undefined && state !== 'Z' && state !== 'X';
+}
 
-function send(pid: number, signal: SignalName | 0): boolean {
+/** What follows the name in parentheses: state, parent, group, session. */
+function fieldsOf(pid: number): string[] {
+  const text = readProc(`${pid}/stat`);
+  return text === '' ? [] : text.slice(text.lastIndexOf(')') + 2).split(' ');
+}
+
+function send(pid: number, signal: SignalName): boolean {
   try {
-    return process.kill(pid, signal as NodeJS.Signals);
+    return process.kill(pid, signal);
   } catch {
     return false;
   }
