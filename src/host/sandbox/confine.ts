@@ -3,7 +3,7 @@ import { ExecError, type SandboxType } from '../../protocol/index.js';
 import { bwrapOptions } from './bwrap-argv.js';
 import { type Disk, localDisk } from './disk.js';
 import { openMemoryFile, openPipe } from './kernel.js';
-import { planMounts } from './mount-plan.js';
+import { type MountPlan, planMounts } from './mount-plan.js';
 import { holdPlaceholder, type Placeholder } from './placeholder.js';
 import type { ConfinedPolicy, SandboxPolicy } from './policy.js';
 import type { SandboxSupport } from './probe.js';
@@ -64,20 +64,19 @@ export function confine(
   checkCwd(spec.cwd, view);
   const program = locateVisibleProgram(spec, view);
   const { command, arg0 } = launcherFor(spec, { program, policy, support, view });
-  const options = bwrapOptions({
-    plan,
-    network: policy.network,
-    cwd: spec.cwd,
-    env: confinedEnv(spec.env, policy),
-    terminal: spec.terminal,
-    userNamespace: support.userNamespace,
-    arg0,
-    fds: { seccomp: SECCOMP_FD, status: STATUS_FD },
-  });
-  if (options.length > MAX_OPTIONS) throw tooManyOptions();
   const resources = new Resources();
   try {
-    for (const path of plan.placeholders) resources.hold(path);
+    const options = bwrapOptions({
+      plan: resources.holdPlaceholders(plan),
+      network: policy.network,
+      cwd: spec.cwd,
+      env: confinedEnv(spec.env, policy),
+      terminal: spec.terminal,
+      userNamespace: support.userNamespace,
+      arg0,
+      fds: { seccomp: SECCOMP_FD, status: STATUS_FD },
+    });
+    if (options.length > MAX_OPTIONS) throw tooManyOptions();
     const filter = seccompFilter({ architecture: support.architecture, unixSockets: policy.unixSockets });
     resources.pass(ARGUMENTS_FD, Buffer.from(options.map((option) => `${option}\0`).join('')));
     resources.pass(SECCOMP_FD, filter);
@@ -127,9 +126,14 @@ class Resources {
   readonly #placeholders: Placeholder[] = [];
   #released = false;
 
-  hold(path: string): void {
-    const placeholder = holdPlaceholder(path);
-    if (placeholder) this.#placeholders.push(placeholder);
+  /** What cannot be made cannot be mounted over either, and need not be: nobody inside can make it. */
+  holdPlaceholders(plan: MountPlan): MountPlan {
+    const needless = plan.placeholders.filter((path) => {
+      const placeholder = holdPlaceholder(path);
+      if (placeholder) this.#placeholders.push(placeholder);
+      return placeholder === null;
+    });
+    return { ...plan, mounts: plan.mounts.filter(({ path }) => !needless.includes(path)) };
   }
 
   /** A fresh description of its own: the reader starts at the beginning, whoever else reads the same bytes. */

@@ -9,10 +9,13 @@ import {
   rmdirSync,
   statSync,
 } from 'node:fs';
+import { ExecError } from '../../protocol/index.js';
 import { tryLock } from './kernel.js';
 
 /** Readable by all, writable by none: it only keeps a name from being used. */
 const PLACEHOLDER_MODE = 0o555;
+
+const FORBIDDEN: readonly string[] = ['EACCES', 'EPERM', 'EROFS'];
 
 /** Others may remove a directory between our making and our locking it; more often than this is no accident. */
 const MAX_ATTEMPTS = 8;
@@ -25,8 +28,8 @@ export interface Placeholder {
 
 /**
  * Makes the directory, or shares one another sandbox made. Removing a directory also removes what is mounted
- * over it in every other sandbox, so each user holds a shared lock and only the last one removes it. Null: it
- * cannot be made, so neither can the confined process, which has no more rights than we have.
+ * over it in every other sandbox, so each user holds a shared lock and only the last one removes it. Null: we may
+ * not make it, so neither may the confined process, which has no more rights than we have.
  */
 export function holdPlaceholder(path: string): Placeholder | null {
   let created = false;
@@ -35,12 +38,21 @@ export function holdPlaceholder(path: string): Placeholder | null {
       mkdirSync(path, { mode: PLACEHOLDER_MODE });
       created = true;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') return null;
+      const code = (error as NodeJS.ErrnoException).code ?? '';
+      if (FORBIDDEN.includes(code)) return null;
+      if (code !== 'EEXIST') throw cannotHold(path, error);
     }
     const fd = openLocked(path);
     if (fd !== null) return new HeldPlaceholder(path, { fd, ours: created || isPlaceholder(path) });
   }
-  return null;
+  throw cannotHold(path);
+}
+
+function cannotHold(path: string, cause?: unknown): ExecError {
+  return new ExecError('sandboxUnavailable', `The missing path ${path} cannot be kept from being created.`, {
+    data: { reason: 'placeholder', hint: 'Create it, or do not protect it.' },
+    cause,
+  });
 }
 
 /** Null if the directory went away meanwhile. */

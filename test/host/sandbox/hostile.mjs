@@ -55,6 +55,13 @@ const SOCK_DGRAM = 2;
 const PTRACE_ATTACH = 16;
 
 const attempts = {
+  capabilities: () => {
+    const status = fs.readFileSync('/proc/self/status', 'utf8');
+    const left = ['CapInh', 'CapPrm', 'CapEff', 'CapAmb'].filter(
+      (name) => !new RegExp(`${name}:\\t0+\\n`).test(status),
+    );
+    return [...left, /NoNewPrivs:\t1/.test(status) ? 'noNewPrivileges' : 'newPrivileges'].join(' ');
+  },
   writeInside: () => fs.writeFileSync(`${workspace}/inside`, 'x'),
   writeOutside: () => fs.writeFileSync(`${outside}/new`, 'x'),
   overwriteOutside: () => fs.writeFileSync(`${outside}/kept`, 'x'),
