@@ -34,20 +34,32 @@ export interface MountPlan {
 export function planMounts(files: FilePolicy, disk: Disk): MountPlan {
   if (files.kind === 'unrestricted')
     return { base: 'unrestricted', mounts: [], placeholders: [], accessAt: () => 'write' };
-  const placed = [
+  const placed: PlacedRule[] = [
     ...files.rules.map((rule) => ({ rule, place: disk.resolve(rule.path), named: true })),
     ...files.hidden.flatMap((pattern) => disk.glob(pattern)).map((path) => found(path, disk)),
   ].filter(({ rule, place }) => isRuledBy(place.path, rule.access));
-  const rules = indexRules(placed.map(({ rule, place }) => ({ ...rule, path: place.path })));
-  for (const { rule, place, named } of placed) if (named) refuseLooseLink(rule, { place, rules });
+  const claimed = indexPlaces(placed);
+  const firm = placed.filter((rule) => isFirm(rule, claimed));
+  const rules = indexPlaces(firm);
   const planner = new Planner(rules, disk);
   for (const rule of rules.values()) planner.add(rule);
-  for (const { rule, place } of placed) planner.addLinks(rule, place);
+  for (const { rule, place } of firm) planner.addLinks(rule, place);
   return planner.finish();
 }
 
-function found(path: string, disk: Disk): { rule: PathRule; place: ResolvedPath; named: boolean } {
+interface PlacedRule {
+  readonly rule: PathRule;
+  readonly place: ResolvedPath;
+  /** By path, not found by a pattern. */
+  readonly named: boolean;
+}
+
+function found(path: string, disk: Disk): PlacedRule {
   return { rule: { path, access: 'none', whenMissing: 'skip' }, place: disk.resolve(path), named: false };
+}
+
+function indexPlaces(placed: readonly PlacedRule[]): ReadonlyMap<string, PathRule> {
+  return indexRules(placed.map(({ rule, place }) => ({ ...rule, path: place.path })));
 }
 
 /** The sandbox has a /proc and a /dev of its own, and /sys is never writable: it reaches past every file policy. */
@@ -56,14 +68,15 @@ function isRuledBy(path: string, access: Access): boolean {
   return access === 'none' || !isWithin(path, '/sys');
 }
 
-/** A link in a writable place can be replaced, and with it what the rule's path means. Better no process than that. */
-function refuseLooseLink(
-  rule: PathRule,
-  { place, rules }: { place: ResolvedPath; rules: ReadonlyMap<string, PathRule> },
-): void {
-  if (rule.access === 'write') return;
+/**
+ * A link in a writable place may have been put there by an earlier confined process, or may be replaced by this
+ * one. A grant through it could reach anything, so it is void; a protection through it cannot hold, so there is
+ * no process. What only hides keeps hiding where the link leads now.
+ */
+function isFirm({ rule, place, named }: PlacedRule, rules: ReadonlyMap<string, PathRule>): boolean {
   const loose = place.links.find((link) => accessAt(rules, parentOf(link.path)) === 'write');
-  if (loose === undefined) return;
+  if (loose === undefined || !named) return true;
+  if (rule.access === 'write') return false;
   throw new ExecError('sandboxUnavailable', `The protected path ${rule.path} is or passes a symbolic link.`, {
     data: {
       reason: 'protectedLink',

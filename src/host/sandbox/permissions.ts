@@ -44,7 +44,7 @@ export function contextOf(
 /** TMPDIR, if it says something usable. */
 export function temporaryDirectoryOf(env: Readonly<Record<string, string>>): readonly string[] {
   const named = env.TMPDIR;
-  return named?.startsWith('/') && !named.includes('\0') ? [posix.normalize(named)] : [];
+  return named?.startsWith('/') && !named.includes('\0') ? [posix.resolve(named)] : [];
 }
 
 /** The policy a `permissions` object asks for. */
@@ -143,9 +143,9 @@ function protections(granted: readonly GrantedRule[], context: PolicyContext): P
 
 function pathOfUri(uri: string): string {
   try {
-    const path = posix.normalize(fileURLToPath(uri));
+    const path = posix.resolve(fileURLToPath(uri));
     if (path.includes('\0')) throw new Error('NUL byte');
-    return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
+    return path;
   } catch (cause) {
     throw new ExecError('invalidParams', 'A path of the sandbox is not a file URI of this machine.', {
       cause,
