@@ -70,18 +70,16 @@ export const rootReadable: PermissionEntry = {
   access: 'read',
 };
 
+interface PolicyChanges {
+  readonly entries?: PermissionEntry[];
+  readonly network?: 'restricted' | 'enabled';
+  readonly maxProcesses?: number | null;
+}
+
 /** Everything readable, the workspace writable, no network; changed by what a test says. */
 export function workspacePolicy(
   workspace: string,
-  {
-    entries = [],
-    network = 'restricted' as 'restricted' | 'enabled',
-    maxProcesses = null as number | null,
-  } = {} as {
-    entries?: PermissionEntry[];
-    network?: 'restricted' | 'enabled';
-    maxProcesses?: number | null;
-  },
+  { entries = [], network = 'restricted', maxProcesses = null }: PolicyChanges = {},
 ): SandboxPolicy {
   return policyFromPermissions(
     {
