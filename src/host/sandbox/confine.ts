@@ -7,6 +7,7 @@ import { type MountPlan, planMounts } from './mount-plan.js';
 import { holdPlaceholder, type Placeholder } from './placeholder.js';
 import type { ConfinedPolicy, SandboxPolicy } from './policy.js';
 import type { SandboxSupport } from './probe.js';
+import { openProcessLimit, type ProcessGroupLimit } from './process-limit.js';
 import { checkCwd, locateVisibleProgram } from './program.js';
 import { seccompFilter } from './seccomp.js';
 import { launcherFor } from './launcher.js';
@@ -81,8 +82,9 @@ export function confine(
     resources.pass(ARGUMENTS_FD, Buffer.from(options.map((option) => `${option}\0`).join('')));
     resources.pass(SECCOMP_FD, filter);
     const status = resources.openStatus(STATUS_FD, { terminal: spec.terminal });
+    const limit = support.root && policy.maxProcesses !== null ? resources.limit(policy.maxProcesses) : [];
     return {
-      argv: [support.bwrap, '--args', String(ARGUMENTS_FD), '--', ...command],
+      argv: [...limit, support.bwrap, '--args', String(ARGUMENTS_FD), '--', ...command],
       cwd: '/',
       env: {},
       inheritFds: resources.inheritFds,
@@ -124,6 +126,7 @@ function confinedEnv(
 class Resources {
   readonly inheritFds: { childFd: number; fd: number }[] = [];
   readonly #placeholders: Placeholder[] = [];
+  #limit: ProcessGroupLimit | undefined;
   #released = false;
 
   /** What cannot be made cannot be mounted over either, and need not be: nobody inside can make it. */
@@ -134,6 +137,12 @@ class Resources {
       return placeholder === null;
     });
     return { ...plan, mounts: plan.mounts.filter(({ path }) => !needless.includes(path)) };
+  }
+
+  /** What to put in front of bubblewrap. */
+  limit(maxProcesses: number): readonly string[] {
+    this.#limit = openProcessLimit(maxProcesses);
+    return this.#limit.prefix;
   }
 
   /** A fresh description of its own: the reader starts at the beginning, whoever else reads the same bytes. */
@@ -163,6 +172,7 @@ class Resources {
 
   letGo(): void {
     for (const placeholder of this.#placeholders) placeholder.release();
+    this.#limit?.release();
   }
 }
 

@@ -2,7 +2,7 @@ import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { confine, probeSandbox, type SandboxPolicy } from '../../../src/host/sandbox/index.js';
-import { entry, identities, Place, run, supportFor, workspacePolicy } from './harness.js';
+import { entry, identities, Place, run, workspacePolicy } from './harness.js';
 
 const [identity = { name: 'nobody' }] = identities;
 
@@ -114,17 +114,10 @@ describe.each(identities)('a limit of processes as $name', (who) => {
     '(async () => { for (; started < 64 && !failed; started += 1) await one(); console.log(failed, started < 40); process.exit(); })();',
   ].join('\n');
 
-  test('holds, or the policy is refused', async () => {
+  test('holds', async () => {
     using place = new Place(who);
     const policy = workspacePolicy(place.workspace, { maxProcesses: 40 });
-    const support = await supportFor(who);
-    const outcome = await run(who, policy, {
-      argv: [process.execPath, '-e', bomb],
-      cwd: place.workspace,
-    }).then(
-      ({ stdout }) => stdout,
-      (error: { data: { reason: string } }) => error.data.reason,
-    );
-    expect(outcome).toBe(support.root ? 'processLimit' : 'EAGAIN true\n');
+    const finished = await run(who, policy, { argv: [process.execPath, '-e', bomb], cwd: place.workspace });
+    expect(finished).toMatchObject({ code: 0, stdout: 'EAGAIN true\n' });
   });
 });

@@ -30,15 +30,16 @@ describe.each(identities)('a terminal in a sandbox as $name', (identity) => {
       cwd: place.workspace,
       env: { PS1: 'p\\#> ', HISTFILE: '' },
     });
+    // One process per job: a shell stopped between its own fork and exec waits for a child that is stopped too.
     // Input typed before a prompt may be thrown away by the shell, so each line waits for its own.
     await terminal.shows('p1> ');
-    terminal.type('sh -c "echo st""arted; sleep 1000"\r');
+    terminal.type('sh -c "echo st""arted; exec sleep 1000"\r');
     await terminal.shows('started');
     terminal.type('\x1a');
     await terminal.shows('p2> ');
     terminal.type('jobs; kill %1; fg\r');
     await terminal.shows('p3> ');
-    terminal.type('sh -c "echo ag""ain; sleep 1000"\r');
+    terminal.type('sh -c "echo ag""ain; exec sleep 1000"\r');
     await terminal.shows('again');
     terminal.type('\x03');
     await terminal.shows('p4> ');
