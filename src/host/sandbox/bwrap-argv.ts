@@ -14,6 +14,8 @@ export interface BwrapRequest {
   readonly arg0?: string | undefined;
   /** Numbers under which the child of ours finds them. */
   readonly fds: { readonly seccomp: number; readonly status: number };
+  /** Places that are open already, by path: mounted as opened, whatever their path means by then. */
+  readonly sources?: ReadonlyMap<string, number>;
 }
 
 /** Shared memory inside is private and counts against the machine's memory: as much as a browser needs, no more. */
@@ -24,7 +26,7 @@ export function bwrapOptions(request: BwrapRequest): string[] {
   const { plan } = request;
   return [
     ...baseOptions(plan.base),
-    ...plan.mounts.flatMap(mountOptions),
+    ...plan.mounts.flatMap((mount) => mountOptions(mount, request.sources?.get(mount.path))),
     ...sealOptions(plan),
     ...isolationOptions(request),
     ...environmentOptions(request),
@@ -42,12 +44,14 @@ function baseOptions(base: MountPlan['base']): string[] {
   return own;
 }
 
-function mountOptions(mount: Mount): string[] {
+function mountOptions(mount: Mount, source?: number): string[] {
+  const bind = (option: string) =>
+    source === undefined ? [option, mount.path, mount.path] : [`${option}-fd`, String(source), mount.path];
   switch (mount.kind) {
     case 'readOnly':
-      return ['--ro-bind', mount.path, mount.path];
+      return bind('--ro-bind');
     case 'writable':
-      return ['--bind', mount.path, mount.path];
+      return bind('--bind');
     case 'hiddenDirectory':
       return ['--perms', mount.traversable ? '0111' : '0000', '--tmpfs', mount.path];
     // A device on a mount without devices: it is there and cannot be opened.

@@ -1,17 +1,14 @@
-import { closeSync, openSync, writeSync } from 'node:fs';
 import { ExecError, type SandboxType } from '../../protocol/index.js';
 import { bwrapOptions } from './bwrap-argv.js';
 import { type Disk, localDisk } from './disk.js';
-import { openMemoryFile, openPipe } from './kernel.js';
-import { type MountPlan, planMounts } from './mount-plan.js';
-import { holdPlaceholder, type Placeholder } from './placeholder.js';
+import { planMounts } from './mount-plan.js';
 import type { ConfinedPolicy, SandboxPolicy } from './policy.js';
 import type { SandboxSupport } from './probe.js';
-import { openProcessLimit, type ProcessGroupLimit } from './process-limit.js';
 import { checkCwd, locateVisibleProgram } from './program.js';
+import { Resources } from './resources.js';
 import { seccompFilter } from './seccomp.js';
 import { launcherFor } from './launcher.js';
-import { SandboxStatus } from './status.js';
+import type { SandboxStatus } from './status.js';
 
 /** A program to run, with everything decided but its sandbox. */
 export interface ConfineSpec {
@@ -49,6 +46,7 @@ export interface Confinement {
 const ARGUMENTS_FD = 3;
 const SECCOMP_FD = 4;
 const STATUS_FD = 5;
+const FIRST_SOURCE_FD = 6;
 
 /** bubblewrap counts its arguments and gives up at 9000; an environment beyond this gets a clear error instead. */
 const MAX_OPTIONS = 8_900;
@@ -67,8 +65,9 @@ export function confine(
   const { command, arg0 } = launcherFor(spec, { program, policy, support, view });
   const resources = new Resources();
   try {
+    const held = resources.holdPlaceholders(plan);
     const options = bwrapOptions({
-      plan: resources.holdPlaceholders(plan),
+      plan: held,
       network: policy.network,
       cwd: spec.cwd,
       env: confinedEnv(spec.env, policy),
@@ -76,6 +75,7 @@ export function confine(
       userNamespace: support.userNamespace,
       arg0,
       fds: { seccomp: SECCOMP_FD, status: STATUS_FD },
+      sources: support.bindFd ? resources.openSources(held.mounts, FIRST_SOURCE_FD) : new Map(),
     });
     if (options.length > MAX_OPTIONS) throw tooManyOptions();
     const filter = seccompFilter({ architecture: support.architecture, unixSockets: policy.unixSockets });
@@ -120,60 +120,6 @@ function confinedEnv(
   { network }: ConfinedPolicy,
 ): Readonly<Record<string, string>> {
   return network === 'restricted' ? { ...env, CODEX_SANDBOX_NETWORK_DISABLED: '1' } : env;
-}
-
-/** What one confinement keeps open: descriptors until the start, placeholders until the end. */
-class Resources {
-  readonly inheritFds: { childFd: number; fd: number }[] = [];
-  readonly #placeholders: Placeholder[] = [];
-  #limit: ProcessGroupLimit | undefined;
-  #released = false;
-
-  /** What cannot be made cannot be mounted over either, and need not be: nobody inside can make it. */
-  holdPlaceholders(plan: MountPlan): MountPlan {
-    const needless = plan.placeholders.filter((path) => {
-      const placeholder = holdPlaceholder(path);
-      if (placeholder) this.#placeholders.push(placeholder);
-      return placeholder === null;
-    });
-    return { ...plan, mounts: plan.mounts.filter(({ path }) => !needless.includes(path)) };
-  }
-
-  /** What to put in front of bubblewrap. */
-  limit(maxProcesses: number): readonly string[] {
-    this.#limit = openProcessLimit(maxProcesses);
-    return this.#limit.prefix;
-  }
-
-  /** A fresh description of its own: the reader starts at the beginning, whoever else reads the same bytes. */
-  pass(childFd: number, bytes: Uint8Array): void {
-    const writer = openMemoryFile();
-    try {
-      for (let sent = 0; sent < bytes.length; ) sent += writeSync(writer, bytes, sent);
-      this.inheritFds.push({ childFd, fd: openSync(`/proc/self/fd/${writer}`, 'r') });
-    } finally {
-      closeSync(writer);
-    }
-  }
-
-  openStatus(childFd: number, options: { terminal: boolean }): SandboxStatus {
-    const { readEnd, writeEnd } = openPipe();
-    this.inheritFds.push({ childFd, fd: writeEnd });
-    const status = new SandboxStatus(readEnd, options);
-    void status.ended.then(() => this.letGo());
-    return status;
-  }
-
-  release(): void {
-    if (this.#released) return;
-    this.#released = true;
-    for (const { fd } of this.inheritFds) closeSync(fd);
-  }
-
-  letGo(): void {
-    for (const placeholder of this.#placeholders) placeholder.release();
-    this.#limit?.release();
-  }
 }
 
 function unavailable({ reason, hint, message }: Extract<SandboxSupport, { available: false }>): ExecError {

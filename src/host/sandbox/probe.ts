@@ -25,6 +25,8 @@ export type SandboxSupport =
       readonly userNamespace: boolean;
       /** bubblewrap can set the name a program sees. */
       readonly argv0: boolean;
+      /** bubblewrap can mount what is open, so that nobody swaps it between our look and its mount. */
+      readonly bindFd: boolean;
     };
 
 /** Options every policy uses; a bubblewrap without one of them is too old. */
@@ -68,8 +70,8 @@ export async function probeSandbox({
     said = await tryOut(bwrap, { architecture, userNamespace });
     if (said !== '') continue;
     const version = (await output(bwrap, ['--version'])).replace(/^\D+/, '').trim();
-    const argv0 = help.includes('--argv0');
-    return { available: true, level: 'full', bwrap, version, architecture, root, userNamespace, argv0 };
+    const features = { argv0: help.includes('--argv0'), bindFd: help.includes('--bind-fd') };
+    return { available: true, level: 'full', bwrap, version, architecture, root, userNamespace, ...features };
   }
   return gap(explainFailure(said));
 }

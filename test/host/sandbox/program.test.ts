@@ -1,8 +1,14 @@
-import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { confine, probeSandbox, type SandboxPolicy } from '../../../src/host/sandbox/index.js';
-import { entry, identities, Place, run, workspacePolicy } from './harness.js';
+import {
+  confine,
+  type Disk,
+  localDisk,
+  probeSandbox,
+  type SandboxPolicy,
+} from '../../../src/host/sandbox/index.js';
+import { entry, identities, Place, run, supportFor, workspacePolicy } from './harness.js';
 
 const [identity = { name: 'nobody' }] = identities;
 
@@ -84,6 +90,25 @@ describe('what cannot be enforced', () => {
     expect(await probeSandbox({ path: place.outside })).toMatchObject({ available: false, level: 'none' });
     writeFileSync(fake, '#!/bin/sh\n');
     expect(await probeSandbox({ path: place.outside })).toMatchObject({ reason: 'bubblewrapTooOld' });
+  });
+
+  test('includes a place that was swapped for a link after it was looked at', async () => {
+    using place = new Place(identity);
+    const support = await supportFor(identity);
+    const link = join(place.base, 'link');
+    symlinkSync('outside', link);
+    const before: Disk = {
+      ...localDisk,
+      resolve: (path) => (path === link ? { path, kind: 'directory', links: [] } : localDisk.resolve(path)),
+    };
+    const spec = { argv: ['true'], cwd: '/', env: {}, terminal: false };
+    expect(() => confine(spec, { policy: workspacePolicy(link), support, disk: before })).toThrow(
+      expect.objectContaining({
+        code: 'sandboxUnavailable',
+        data: { reason: 'pathChanged', hint: 'Try again.' },
+      }),
+    );
+    expect(readdirSync(place.outside)).toEqual([]);
   });
 
   test('does not matter where nothing is to be enforced', async () => {
