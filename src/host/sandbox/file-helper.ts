@@ -77,7 +77,7 @@ export class FileHelper {
   /** Ends it at once; calls under way fail. Idempotent. */
   close(): void {
     this.#fail();
-    if (this.#confinement.status?.kill() !== true) this.#child.kill('SIGKILL');
+    void this.#confinement.status?.kill();
   }
 
   #read(chunk: Buffer): void {

@@ -50,8 +50,12 @@ export class SandboxStatus {
     }
   }
 
-  /** Kills the first process inside, and with it the kernel kills all the others. False if it is over. */
-  kill(): boolean {
+  /**
+   * Kills the first process inside, and with it the kernel kills all the others. False if it is over. Do this
+   * rather than killing bubblewrap: in its first moments that would leave a process behind that waits for ever.
+   */
+  async kill(): Promise<boolean> {
+    while (!this.#over && this.#initPid === null) await sleep(POLL_MS);
     return !this.#over && this.#initPid !== null && send(this.#initPid, 'SIGKILL');
   }
 

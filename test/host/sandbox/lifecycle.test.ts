@@ -70,9 +70,21 @@ describe.each(identities)('the life of a confined process as $name', (identity) 
       cwd: place.workspace,
     });
     await running.said('ready');
-    expect(running.confinement.status?.kill()).toBe(true);
+    expect(await running.confinement.status?.kill()).toBe(true);
     // All of them hold our pipes: `done` waits for each.
     expect(await running.done).toMatchObject({ code: 137 });
+  });
+
+  test('it can be killed before it exists', async () => {
+    using place = new Place(identity);
+    const spec = { argv: ['sleep', '1000'], cwd: place.workspace };
+    const all = await Promise.all(
+      Array.from({ length: 10 }, () => start(identity, workspacePolicy(place.workspace), spec)),
+    );
+    const killed = await Promise.all(all.map(async ({ confinement }) => confinement.status?.kill()));
+    expect(killed).not.toContain(false);
+    await Promise.all(all.map(({ done }) => done));
+    expect(readdirSync(place.workspace)).toEqual([]);
   });
 
   test('its exit ends what it left behind', async () => {
@@ -169,7 +181,7 @@ describe.each(identities)('the life of a confined process as $name', (identity) 
       cwd: place.workspace,
     });
     await second.said('ready');
-    first.confinement.status?.kill();
+    await first.confinement.status?.kill();
     await first.done;
     mkdirSync(join(place.workspace, 'go'));
     expect((await second.done).stdout).toBe('ready\n');
