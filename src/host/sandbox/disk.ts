@@ -68,7 +68,8 @@ function resolvePath(path: string): ResolvedPath {
 
 function look(path: string): PlaceKind | 'link' {
   try {
-    const found = lstatSync(path);
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (found === undefined) return 'missing';
     if (found.isSymbolicLink()) return 'link';
     return found.isDirectory() ? 'directory' : 'file';
   } catch {

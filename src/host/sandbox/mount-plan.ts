@@ -30,10 +30,11 @@ export interface MountPlan {
   readonly accessAt: (path: string) => Access;
 }
 
-/** Turns rules into mounts. Asks the disk and changes nothing. */
-export function planMounts(files: FilePolicy, disk: Disk): MountPlan {
+/** Turns rules into mounts. Asks the disk, each place once, and changes nothing. */
+export function planMounts(files: FilePolicy, asked: Disk): MountPlan {
   if (files.kind === 'unrestricted')
     return { base: 'unrestricted', mounts: [], placeholders: [], accessAt: () => 'write' };
+  const disk = remembering(asked);
   const placed: PlacedRule[] = [
     ...files.rules.map((rule) => ({ rule, place: disk.resolve(rule.path), named: true })),
     ...files.hidden.flatMap((pattern) => disk.glob(pattern)).map((path) => found(path, disk)),
@@ -45,6 +46,20 @@ export function planMounts(files: FilePolicy, disk: Disk): MountPlan {
   for (const rule of rules.values()) planner.add(rule);
   for (const { rule, place } of firm) planner.addLinks(rule, place);
   return planner.finish();
+}
+
+function remembering(disk: Disk): Disk {
+  const known = new Map<string, ResolvedPath>();
+  const resolve = (path: string) => {
+    const place = known.get(path) ?? disk.resolve(path);
+    known.set(path, place);
+    return place;
+  };
+  return {
+    resolve,
+    isPlaceholder: (path) => disk.isPlaceholder(path),
+    glob: (pattern) => disk.glob(pattern),
+  };
 }
 
 interface PlacedRule {

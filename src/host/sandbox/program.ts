@@ -50,7 +50,15 @@ function visiblePlace(path: string, { plan, disk }: View): 'file' | 'directory' 
   const place = disk.resolve(path);
   const made = (link: string) => plan.mounts.some((mount) => mount.kind === 'link' && mount.path === link);
   const reachable = place.links.every((link) => plan.accessAt(link.path) !== 'none' || made(link.path));
-  return reachable && plan.accessAt(place.path) !== 'none' ? place.kind : 'missing';
+  const shown = plan.accessAt(place.path) !== 'none' || leadsSomewhere(place.path, plan);
+  return reachable && shown ? place.kind : 'missing';
+}
+
+/** The directories on the way to a visible place exist inside, empty but for it. So does the root. */
+function leadsSomewhere(path: string, { mounts }: MountPlan): boolean {
+  return (
+    path === '/' || mounts.some((mount) => mount.kind !== 'hiddenFile' && mount.path.startsWith(`${path}/`))
+  );
 }
 
 function isRunnable(path: string, view: View): boolean {

@@ -16,6 +16,7 @@ import {
   type ConfinedPolicy,
   FileHelpers,
   type PoolLimits,
+  policyFromPermissions,
   type SandboxPolicy,
 } from '../../../src/host/sandbox/index.js';
 import { entry, type Identity, identities, Place, supportFor, workspacePolicy } from './harness.js';
@@ -121,6 +122,27 @@ describe.each(identities)('file operations under a policy as $name', (identity) 
     ).toBe('EROFS');
     first.release();
     again.release();
+  });
+
+  test('work where the policy shows nothing but the workspace', async () => {
+    using place = new Place(identity);
+    await using pool = await Pool.open(identity);
+    writeFileSync(join(place.outside, 'kept'), 'kept');
+    const policy = confined(
+      policyFromPermissions(
+        {
+          type: 'managed',
+          file_system: { type: 'restricted', entries: [entry(place.workspace, 'write')] },
+          network: 'restricted',
+        },
+        { cwd: '/', workspaceRoots: [], temporaryDirectories: [] },
+      ),
+    );
+    const call = (method: string, ...args: unknown[]) => outcome(pool.call(policy, method, args));
+    expect(await call('writeFile', join(place.workspace, 'new'), new Uint8Array(1))).toBe('done');
+    expect(await call('readFile', join(place.outside, 'kept'))).toBe('ENOENT');
+    expect(await call('list', '/home')).toBe('ENOENT');
+    expect(await call('writeFile', '/new', new Uint8Array(1))).toBe('EROFS');
   });
 
   test('values and errors come back as they were', async () => {
