@@ -41,6 +41,8 @@ export class LocalProcess extends ProcessHandle {
   readonly startedAtMs = Date.now();
   readonly argv: readonly string[];
   readonly log: ProcessLog;
+  /** Called when its owner has no more use for it, once it has closed. */
+  onDisposed: (() => void) | undefined;
   readonly #child: Child;
   readonly #closed: Promise<void>;
   #firstHold: LogHold | undefined;
@@ -200,6 +202,7 @@ export class LocalProcess extends ProcessHandle {
 
   override async [Symbol.asyncDispose](): Promise<void> {
     if (!this.log.closed) await this.kill();
+    this.onDisposed?.();
   }
 
   async #killTree(): Promise<void> {
