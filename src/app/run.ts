@@ -83,12 +83,17 @@ export class Run {
     if (!acceptsInput) throw new ExecError('stdinNotStreamed', wording.noStdin);
     const hasData = bytes !== undefined && bytes.length > 0;
     if (hasData && this.#stdinClosed) throw stdinClosed();
-    const written = hasData ? this.#process.write(bytes) : undefined;
-    // A write that fails is reported below; closing must not wait until there is room for it.
-    const closed = closes && !this.#stdinClosed ? this.#process.closeStdin() : undefined;
+    const closing = closes && !this.#stdinClosed;
     this.#stdinClosed ||= closes;
-    const [status] = await Promise.all([written, closed]);
-    if (status === 'stdinClosed') throw stdinClosed();
+    try {
+      // From here on nothing else is let in, so the end may follow when the bytes are known to be in line.
+      if (hasData && (await this.#process.write(bytes)) === 'stdinClosed') throw stdinClosed();
+      if (closing) await this.#process.closeStdin();
+    } catch (error) {
+      // Refused bytes can be sent again, and then the end after them.
+      if (closing) this.#stdinClosed = false;
+      throw error;
+    }
   }
 
   async resize(size: TerminalSize): Promise<void> {
@@ -129,6 +134,7 @@ export class Run {
       for await (const event of this.#process.events()) {
         if (event.type === 'output') await this.#took(event.stream, event.bytes);
         else if (event.type === 'exited') this.#exited(event);
+        else if (event.type === 'gap') throw new ExecError('contactLost', 'Output was lost on its way here.');
       }
       this.#finish({ drainTimedOut: false });
       await this.#process[Symbol.asyncDispose]();
@@ -178,7 +184,10 @@ export class Run {
   }
 
   #lost(cause: unknown): void {
+    if (this.#finished) return;
     this.#over();
+    // Nobody can see or stop it any more: if it still runs, it should not.
+    this.#process.terminate().catch(() => undefined);
     const message = 'Contact with the environment was lost; what became of the process is unknown.';
     this.#settle?.reject(new ExecError('environmentUnavailable', message, { cause }));
   }
