@@ -1,1 +1,3 @@
 export { LocalEnvironment } from './local.js';
+export { type EnvironmentStatus, EnvironmentManager, type OpenEnvironment } from './manager.js';
+export { loadEnvironments } from './providers.js';

@@ -44,6 +44,8 @@ export class LocalProcess extends ProcessHandle {
   readonly startedAtMs = Date.now();
   readonly argv: readonly string[];
   readonly log: ProcessLog;
+  /** Called when its owner has no more use for it, once it has closed. */
+  onDisposed: (() => void) | undefined;
   readonly #child: Child;
   readonly #confined: ConfinedProcess | undefined;
   readonly #closed: Promise<void>;
@@ -212,6 +214,7 @@ export class LocalProcess extends ProcessHandle {
 
   override async [Symbol.asyncDispose](): Promise<void> {
     if (!this.log.closed) await this.kill();
+    this.onDisposed?.();
   }
 
   #spawn(spec: LocalProcessSpec, sink: ChildSink): Child {
