@@ -159,7 +159,7 @@ export function commandContract(name: string, open: OpenApp): void {
       ];
       for (const [policy, expected] of cases) {
         const { stdout } = await exec(client, script, policy);
-        expect({ policy, written: String(stdout).trim().replaceAll('\n', ' ') }).toEqual({
+        expect({ policy, written: stdout.trim().replaceAll('\n', ' ') }).toEqual({
           policy,
           written: expected,
         });
