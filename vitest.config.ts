@@ -5,6 +5,7 @@ export default defineConfig({
   oxc: { target: 'es2022' },
   test: {
     include: ['test/**/*.test.ts'],
+    reporters: ['default', './test/harness/count-reporter.ts'],
     testTimeout: 30_000,
     hookTimeout: 30_000,
     // Tests start real processes: more workers than this only makes them wait for each other.

@@ -124,7 +124,7 @@ async function listen(request: {
     auth,
     tls: tlsFromFlags(flags),
     allowedHosts: flags.allowHost,
-    onConnection: (channel, { probe }) => void server.accept(channel, { probe }),
+    onConnection: (channel, liveness) => void server.accept(channel, { probe: () => liveness.probe() }),
   });
 }
 

@@ -1,3 +1,4 @@
+import { Checkpoints, firstIndex } from './checkpoints.js';
 import type { ExitedEvent, OutputStream, ProcessEvent, ReadResult } from './process.js';
 
 /** Output a process keeps for readers that come late, as the peer does. */
@@ -6,8 +7,6 @@ export const DEFAULT_RETAINED_BYTES = 1024 * 1024;
 export const DEFAULT_WINDOW_BYTES = 1024 * 1024;
 /** Tiny chunks cost more than their bytes; this bounds them too. */
 const MAX_RETAINED_ENTRIES = 50_000;
-/** Evicted positions remembered so that a late reader learns how much it missed. */
-const MAX_CHECKPOINTS = 4096;
 
 /** Timers count in 32 bits; nobody waits 24 days for one read. */
 const MAX_TIMER_MS = 0x7fff_ffff;
@@ -49,7 +48,7 @@ export class ProcessLog {
   #nextSeq = 1;
   #totalBytes = 0;
   #retainedBytes = 0;
-  #checkpoints: { readonly seq: number; readonly offset: number }[] = [];
+  readonly #evicted = new Checkpoints();
   #paused = false;
   #exited: { readonly event: ExitedEvent; readonly offset: number } | undefined;
   #closed = false;
@@ -236,21 +235,13 @@ export class ProcessLog {
       // The newest entry always stays, so that a gap has a place where it is reported.
       if (!first || count <= 1 || first.seq > keepAfter) break;
       if (this.#retainedBytes <= this.#retainedLimit && count <= MAX_RETAINED_ENTRIES) break;
-      this.#remember(first);
+      this.#evicted.add(first.seq, first.offset + first.bytes);
       this.#retainedBytes -= first.bytes;
       this.#head += 1;
     }
     if (this.#head > 256 && this.#head * 2 > this.#entries.length) {
       this.#entries = this.#entries.slice(this.#head);
       this.#head = 0;
-    }
-  }
-
-  /** Remembers where an evicted entry ended. When the list is full every second one goes: old counts get coarser. */
-  #remember(entry: Entry): void {
-    this.#checkpoints.push({ seq: entry.seq, offset: entry.offset + entry.bytes });
-    if (this.#checkpoints.length > MAX_CHECKPOINTS) {
-      this.#checkpoints = this.#checkpoints.filter((_, index) => index % 2 === 1);
     }
   }
 
@@ -266,8 +257,7 @@ export class ProcessLog {
     const previous = this.#entries[this.#indexAfter(seq) - 1];
     if (next && (next.seq === seq + 1 || (previous && previous.seq <= seq))) return next.offset;
     if (!next) return this.#totalBytes;
-    const known = this.#checkpoints[firstIndex(this.#checkpoints, 0, (point) => point.seq > seq) - 1];
-    return known?.offset ?? 0;
+    return this.#evicted.offsetAt(seq);
   }
 
   /** Index of the first retained entry after a position. */
@@ -282,16 +272,4 @@ export class ProcessLog {
 /** Where a reader stands once it has seen an event. */
 export function positionAfter(event: ProcessEvent): number {
   return event.type === 'gap' ? event.beforeSeq - 1 : event.seq;
-}
-
-function firstIndex<Item>(items: readonly Item[], from: number, holds: (item: Item) => boolean): number {
-  let low = from;
-  let high = items.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    const item = items[middle];
-    if (item !== undefined && holds(item)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }

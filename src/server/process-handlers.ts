@@ -28,7 +28,8 @@ export function processHandlers(session: () => Session): Handlers<ProcessMethods
     },
     'process/write': (params) => write(session(), params),
     'process/signal': async ({ processId, signal }) => {
-      await session().processes.get(processId)?.signal(signalName(signal));
+      const name = signalName(signal);
+      await session().processes.get(processId)?.signal(name);
       return {};
     },
     'process/terminate': async ({ processId, graceMs }) => {

@@ -20,6 +20,7 @@ export class SessionRegistry {
   readonly #options: SessionRegistryOptions;
   readonly #sessions = new Map<string, Session>();
   readonly #leases = new Map<string, NodeJS.Timeout>();
+  readonly #ending = new Set<Promise<void>>();
 
   constructor(options: SessionRegistryOptions) {
     this.#options = options;
@@ -67,10 +68,14 @@ export class SessionRegistry {
     clearTimeout(this.#leases.get(session.id));
     this.#leases.delete(session.id);
     this.#sessions.delete(session.id);
-    await session.close();
+    const ending = session.close();
+    this.#ending.add(ending);
+    await ending.finally(() => this.#ending.delete(ending));
   }
 
+  /** Ends all sessions. Those already ending are waited for too: their processes may still be dying. */
   async close(): Promise<void> {
-    await Promise.all([...this.#sessions.values()].map((session) => this.end(session)));
+    for (const session of this.#sessions.values()) void this.end(session);
+    await Promise.all(this.#ending);
   }
 }

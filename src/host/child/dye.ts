@@ -11,13 +11,15 @@ import { libc, loadLibc } from './libc.js';
 const RLIMIT_RTTIME = 15;
 const UNLIMITED = 0xffff_ffff_ffff_ffffn;
 const DIGITS = 9;
-/** 19 digits with this in front stay below 2^63, where the kernel keeps them exactly. */
-const LEADING_DIGIT = '8';
+/** 19 digits with these in front stay below 2^63, where the kernel keeps them exactly. */
+const CHILD_DIGIT = '8';
+/** For the server's own helper, which belongs to no tree but must be recognised when its server is gone. */
+const HELPER_DIGIT = '7';
 
 const nonce = String(randomInt(10 ** DIGITS)).padStart(DIGITS, '0');
 
 /** What all numbers of this server begin with. */
-export const dyePrefix = `${LEADING_DIGIT}${nonce}`;
+export const dyePrefix = `${CHILD_DIGIT}${nonce}`;
 
 let lastOwner = 0;
 
@@ -48,14 +50,19 @@ function probe(): boolean {
 
 /** Runs `spawn` while our own limit is the owner's number. Synchronous, so nothing else inherits it. */
 export function dyed<T>(owner: number, spawn: () => T): T {
+  return withLimit(dyePrefix + String(owner).padStart(DIGITS, '0'), spawn);
+}
+
+/** The same for the server's helper. */
+export function dyedAsHelper<T>(spawn: () => T): T {
+  return withLimit(HELPER_DIGIT + nonce + '0'.repeat(DIGITS), spawn);
+}
+
+function withLimit<T>(number: string, spawn: () => T): T {
   const { getrlimit, setrlimit } = libc();
   const original = new BigUint64Array(2);
   getrlimit(RLIMIT_RTTIME, original);
-  const marked = BigUint64Array.of(
-    BigInt(dyePrefix + String(owner).padStart(DIGITS, '0')),
-    original[1] ?? UNLIMITED,
-  );
-  setrlimit(RLIMIT_RTTIME, marked);
+  setrlimit(RLIMIT_RTTIME, BigUint64Array.of(BigInt(number), original[1] ?? UNLIMITED));
   try {
     return spawn();
   } finally {
@@ -64,7 +71,7 @@ export function dyed<T>(owner: number, spawn: () => T): T {
 }
 
 const LIMIT_NAME = 'Max realtime timeout';
-const NUMBER_LENGTH = LEADING_DIGIT.length + 2 * DIGITS;
+const NUMBER_LENGTH = 1 + 2 * DIGITS;
 
 /** The number in the text of /proc/PID/limits if it looks like a dye, of whichever server. */
 export function readDye(limits: string): string | null {
@@ -72,7 +79,7 @@ export function readDye(limits: string): string | null {
   if (line < 0) return null;
   const value = limits.slice(line + LIMIT_NAME.length).trimStart();
   const dye = value.slice(0, NUMBER_LENGTH);
-  return /^8\d{18}$/.test(dye) ? dye : null;
+  return /^[78]\d{18}$/.test(dye) ? dye : null;
 }
 
 /** The mark this server itself carries when it runs inside a child of another one; its helpers carry it too. */
@@ -81,6 +88,11 @@ export function inheritedDye(): string | null {
   const limits = new BigUint64Array(2);
   if (library === null || library.getrlimit(RLIMIT_RTTIME, limits) !== 0) return null;
   return readDye(`${LIMIT_NAME} ${limits[0]}`);
+}
+
+/** Whether it marks a child of some server, rather than a helper. */
+export function isChildDye(dye: string): boolean {
+  return dye.startsWith(CHILD_DIGIT);
 }
 
 /** The owner a dye of this server names, or null for another server's. */

@@ -19,7 +19,6 @@ export interface Libc {
   readonly openMaster: (flags: number) => number;
   readonly grantpt: (fd: number) => number;
   readonly unlockpt: (fd: number) => number;
-  readonly sigfillset: (set: Uint8Array) => number;
   readonly attributesInit: (attributes: Uint8Array) => number;
   readonly attributesSetFlags: (attributes: Uint8Array, flags: number) => number;
   readonly attributesSetMask: (attributes: Uint8Array, set: Uint8Array) => number;
@@ -65,7 +64,6 @@ const declarations = {
   openMaster: 'int posix_openpt(int flags)',
   grantpt: 'int grantpt(int fd)',
   unlockpt: 'int unlockpt(int fd)',
-  sigfillset: 'int sigfillset(void *set)',
   attributesInit: 'int posix_spawnattr_init(void *attributes)',
   attributesSetFlags: 'int posix_spawnattr_setflags(void *attributes, short flags)',
   attributesSetMask: 'int posix_spawnattr_setsigmask(void *attributes, void *set)',

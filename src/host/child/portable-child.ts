@@ -5,7 +5,8 @@ import type { Child, ChildSink } from './child.js';
 import { type ChildInput, noInput } from './child-input.js';
 import { type ChildEnd, endFromNode } from './exit-status.js';
 import { PipeInput } from './pipe-input.js';
-import { ProcessTree, type TreeRoot } from './process-tree.js';
+import { ProcessTree } from './process-tree.js';
+import type { TreeRoot } from './tree-killer.js';
 
 /** Turns in which what the child left is read before its end is told, should background jobs never fall silent. */
 const SETTLE_TURNS = 16;
@@ -108,11 +109,17 @@ export class PortableChild implements Child {
   #reaped(end: ChildEnd): void {
     this.#tree.leaderReaped();
     this.#input.destroy();
+    this.#insistOnPause();
     this.#onceQuiet(() => {
       this.#exited = true;
       this.#sink.exited(end);
       this.#closeIfOver();
     });
+  }
+
+  /** In the tick after `exit` Node resumes all output by itself; the tick after that is ours. */
+  #insistOnPause(): void {
+    if (this.#paused) process.nextTick(() => process.nextTick(() => this.#paused && this.pause()));
   }
 
   /** Continues when the loop has polled the pipes once without finding bytes, so that nothing waits in them. */

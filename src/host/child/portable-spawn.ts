@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
-import { ExecError } from '../../protocol/index.js';
+import { ExecError } from '../../protocol/errors.js';
 import type { Child, ChildSink, ChildSpec } from './child.js';
 import { nextOwner } from './dye.js';
 import { locateProgram } from './locate-program.js';
@@ -16,7 +16,10 @@ export function spawnPortableChild(spec: ChildSpec, sink: ChildSink): Child {
   const child = start(spec, path);
   // A failure shows in the missing pid at once; the event only repeats it later.
   child.on('error', () => {});
-  if (child.pid === undefined) throw explainSpawnError(spec, path, guessErrno(path));
+  if (child.pid === undefined) {
+    for (const stream of child.stdio) stream?.destroy();
+    throw explainSpawnError(spec, path, guessErrno(path));
+  }
   return new PortableChild(child, { pid: child.pid, owner: nextOwner(), marked: false }, sink);
 }
 

@@ -39,10 +39,10 @@ let attributes: Uint8Array | undefined;
 /** Own session, no signal blocked or ignored. The same for every child, so made once. */
 function sharedAttributes(): Uint8Array {
   if (attributes) return attributes;
-  const { attributesInit, attributesSetFlags, attributesSetMask, attributesSetDefault, sigfillset } = libc();
+  const { attributesInit, attributesSetFlags, attributesSetMask, attributesSetDefault } = libc();
   const made = new Uint8Array(ATTRIBUTES_BYTES);
-  const allSignals = new Uint8Array(SIGNAL_SET_BYTES);
-  sigfillset(allSignals);
+  // Not `sigfillset`: it leaves out the two signals glibc uses itself, and those would then be ignored.
+  const allSignals = new Uint8Array(SIGNAL_SET_BYTES).fill(0xff);
   attributesInit(made);
   attributesSetMask(made, new Uint8Array(SIGNAL_SET_BYTES));
   attributesSetDefault(made, allSignals);

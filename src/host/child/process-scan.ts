@@ -1,5 +1,6 @@
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
-import { inheritedDye, ownerOfDye, readDye } from './dye.js';
+import { errnoOf } from './spawn-failure.js';
+import { inheritedDye, isChildDye, ownerOfDye, readDye } from './dye.js';
 
 /** One running process of the machine, as far as trees are concerned. Zombies are not running. */
 export interface ScannedProcess {
@@ -17,6 +18,8 @@ export interface Scan {
   readonly processes: ScannedProcess[];
   /** Some process ended while we looked: it may have left a child we did not see. */
   readonly unsettled: boolean;
+  /** Some process could not be looked at, for want of descriptors: the scan proves nothing. */
+  readonly incomplete: boolean;
 }
 
 /** Both files are below 2 KiB. */
@@ -28,13 +31,16 @@ export function* scanSteps(): Generator<void, Scan> {
   const processes: ScannedProcess[] = [];
   const ownDye = inheritedDye();
   let unsettled = false;
-  for (const [index, name] of pids().entries()) {
+  let incomplete = false;
+  const names = listPids();
+  for (const [index, name] of (names ?? []).entries()) {
     if (index % STEP === STEP - 1) yield;
     const found = inspect(name, ownDye);
     if (found === 'gone') unsettled = true;
+    else if (found === 'unreadable') incomplete = true;
     else if (found !== null) processes.push(found);
   }
-  return { processes, unsettled };
+  return { processes, unsettled, incomplete: incomplete || names === null };
 }
 
 /** The same in one go. */
@@ -46,30 +52,34 @@ export function scanNow(): Scan {
   }
 }
 
-/** Whose tree a process belongs to if it is marked; works for zombies too. */
-export function ownerOf(pid: number): number | null {
-  const dye = readDye(slurp(`/proc/${pid}/limits`) ?? '');
-  return dye === null ? null : ownerOfDye(dye);
+/** Whether some server has marked it, and not the one we ourselves run in. Works for zombies too. */
+export function isMarked(pid: number): boolean {
+  const dye = readDye(slurp(`/proc/${pid}/limits`));
+  return dye !== null && dye !== inheritedDye();
 }
 
-function pids(): string[] {
+/** Null if that failed; nobody at all where there is no /proc. */
+function listPids(): string[] | null {
   try {
     return readdirSync('/proc').filter((name) => name >= '0' && name <= ':');
-  } catch {
-    return [];
+  } catch (error) {
+    return errnoOf(error) === 'ENOENT' ? [] : null;
   }
 }
 
+/** Why a process could not be looked at. */
+type Unseen = 'gone' | 'unreadable';
+
 const KERNEL_THREADS = 2;
 
-function inspect(name: string, ownDye: string | null): ScannedProcess | 'gone' | null {
+function inspect(name: string, ownDye: string | null): ScannedProcess | Unseen | null {
   const stat = slurp(`/proc/${name}/stat`);
-  if (stat === null) return 'gone';
+  if (isUnseen(stat)) return stat;
   // The program's name stands in parentheses and may contain anything; what follows the last one is regular.
   const [state, parent, group, session] = stat.slice(stat.lastIndexOf(')') + 2).split(' ', 4);
   if (state === 'Z' || state === 'X' || Number(parent) === KERNEL_THREADS) return null;
   const limits = slurp(`/proc/${name}/limits`);
-  if (limits === null) return 'gone';
+  if (isUnseen(limits)) return limits;
   const dye = readDye(limits);
   const owner = dye === null ? null : ownerOfDye(dye);
   return {
@@ -78,17 +88,21 @@ function inspect(name: string, ownDye: string | null): ScannedProcess | 'gone' |
     group: Number(group),
     session: Number(session),
     owner,
-    foreign: dye !== null && owner === null && dye !== ownDye,
+    foreign: dye !== null && owner === null && dye !== ownDye && isChildDye(dye),
   };
 }
 
-function slurp(path: string): string | null {
+function isUnseen(text: string): text is Unseen {
+  return text === 'gone' || text === 'unreadable';
+}
+
+function slurp(path: string): string {
   let fd = -1;
   try {
     fd = openSync(path, 'r');
     return buffer.toString('latin1', 0, readSync(fd, buffer));
-  } catch {
-    return null;
+  } catch (error) {
+    return ['EMFILE', 'ENFILE', 'ENOMEM'].includes(errnoOf(error)) ? 'unreadable' : 'gone';
   } finally {
     if (fd >= 0) closeSync(fd);
   }

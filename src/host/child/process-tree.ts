@@ -1,32 +1,38 @@
 import { constants } from 'node:os';
 import type { SignalName } from '../../contract/index.js';
-import { forgetTree, killTrees, livingMembers, rememberTree, sendSignal } from './tree-killer.js';
-
-/** Where a tree begins. */
-export interface TreeRoot {
-  readonly pid: number;
-  readonly owner: number;
-  /** Whether all of it carries the owner's number. */
-  readonly marked: boolean;
-}
+import type { ScannedProcess } from './process-scan.js';
+import {
+  forgetTree,
+  killTrees,
+  leaderGone,
+  livingMembers,
+  rememberTree,
+  sendSignal,
+  type TreeRoot,
+} from './tree-killer.js';
 
 /** The processes that descend from one child. */
 export class ProcessTree {
-  readonly pid: number;
-  readonly owner: number;
-  readonly #marked: boolean;
+  readonly #root: TreeRoot;
   #leaderReaped = false;
 
   constructor(root: TreeRoot) {
-    this.pid = root.pid;
-    this.owner = root.owner;
-    this.#marked = root.marked;
-    if (!root.marked) rememberTree(root.pid, root.owner);
+    this.#root = root;
+    rememberTree(root);
+  }
+
+  get pid(): number {
+    return this.#root.pid;
+  }
+
+  get owner(): number {
+    return this.#root.owner;
   }
 
   /** From here on the pid may be given to somebody else once its group is empty. */
   leaderReaped(): void {
     this.#leaderReaped = true;
+    leaderGone(this.#root);
   }
 
   signalGroup(signal: SignalName): boolean {
@@ -36,8 +42,6 @@ export class ProcessTree {
   }
 
   kill(): Promise<boolean> {
-    // Without marks the scan must see the parents of whoever left the group, so they may not die first.
-    if (this.#marked && !this.#leaderReaped) sendSignal(-this.pid, 'SIGKILL');
     return killTrees([this.owner]);
   }
 
@@ -45,12 +49,11 @@ export class ProcessTree {
     return this.#members().map(({ pid }) => pid);
   }
 
-  /** Its output is closed. Marked processes are found none the less. */
   forget(): void {
-    forgetTree(this.pid);
+    forgetTree(this.#root);
   }
 
-  #members(): ReturnType<typeof livingMembers> {
+  #members(): readonly ScannedProcess[] {
     return livingMembers(this.owner);
   }
 }

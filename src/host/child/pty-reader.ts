@@ -28,7 +28,8 @@ export class PtyReader extends OutputReader {
     const options = { onread: { buffer: readBuffer, callback } } as object;
     const stream = new ReadStream(terminal.handOverMaster(), options);
     this.attach(stream);
-    stream.resume();
+    // Not `resume`, which would start reading once more in a later tick, whatever `pause` said meanwhile.
+    stream.read(0);
   }
 
   protected override get fd(): number {

@@ -1,5 +1,5 @@
 import { libc } from './libc.js';
-import { ownerOf } from './process-scan.js';
+import { isMarked } from './process-scan.js';
 
 const WNOHANG = 1;
 const WEXITED = 4;
@@ -61,14 +61,14 @@ export function nextExit(ms: number): Promise<void> {
 }
 
 /**
- * Takes every ended child that is ours, and every ended orphan that carries our mark. Others belong to libuv or
+ * Takes every ended child that is ours, and every ended orphan that carries a mark. Others belong to libuv or
  * to somebody else in this process and are left alone; they hide what is behind them, so then each of ours is asked.
  */
 function reap(): void {
   for (const listener of listeners) listener();
   for (let pid = peek(); pid !== 0; pid = peek()) {
     if (watched.has(pid)) collect(pid);
-    else if (ownerOf(pid) !== null) libc().waitpid(pid, status, WNOHANG);
+    else if (isMarked(pid)) libc().waitpid(pid, status, WNOHANG);
     else return passStranger(pid);
   }
 }

@@ -1,5 +1,5 @@
 import { accessSync, constants, statSync } from 'node:fs';
-import { ExecError } from '../../protocol/index.js';
+import { ExecError } from '../../protocol/errors.js';
 import type { ChildSpec } from './child.js';
 
 /** Why a program could not be started; travels as `data.reason`. */

@@ -13,21 +13,40 @@ interface KillOrder {
   readonly covers: (owner: number) => boolean;
   readonly giveUpAt: number;
   readonly resolve: (gone: boolean) => void;
+  /** Who got the signal but may need a moment; without marks they cannot be told once their parent is gone. */
+  readonly killed: Set<number>;
   /** Scans in a row that found nobody. */
   emptyScans: number;
+}
+
+/** Where a tree begins. */
+export interface TreeRoot {
+  readonly pid: number;
+  readonly owner: number;
+  /** Whether all of it carries the owner's number. */
+  readonly marked: boolean;
 }
 
 const orders = new Set<KillOrder>();
 /** Trees that carry no mark: the owner by the pid of the child, until it is closed. */
 const roots = new Map<number, number>();
+/** Trees whose child is not reaped yet, so that the number of its group cannot be anybody else's. */
+const led = new Map<number, TreeRoot>();
 let sweeping = false;
 
-/** For a tree without marks, which is known by the session its child leads until `forgetTree`. */
-export function rememberTree(pid: number, owner: number): void {
-  roots.set(pid, owner);
+/** To be called for every child that is started. */
+export function rememberTree(root: TreeRoot): void {
+  led.set(root.owner, root);
+  if (!root.marked) roots.set(root.pid, root.owner);
 }
 
-export function forgetTree(pid: number): void {
+/** The child is reaped. */
+export function leaderGone({ owner }: TreeRoot): void {
+  led.delete(owner);
+}
+
+/** Its output is closed. Marked processes are found none the less. */
+export function forgetTree({ pid }: TreeRoot): void {
   roots.delete(pid);
 }
 
@@ -49,7 +68,16 @@ export function livingMembers(owner: number): readonly ScannedProcess[] {
 
 function order(covers: (owner: number) => boolean): Promise<boolean> {
   return new Promise((resolve) => {
-    orders.add({ covers, resolve, giveUpAt: performance.now() + GIVE_UP_MS, emptyScans: 0 });
+    orders.add({
+      covers,
+      resolve,
+      giveUpAt: performance.now() + GIVE_UP_MS,
+      emptyScans: 0,
+      killed: new Set(),
+    });
+    // Frees what the groups hold at once. Without marks those who left the group are found through their parents,
+    // which must live until they are seen.
+    killGroups(covers, { marked: true });
     if (!sweeping) void sweep();
   });
 }
@@ -65,7 +93,7 @@ async function sweep(): Promise<void> {
     const scan = await scanWithBreaks();
     kill(findForeignOrphans(scan.processes));
     const families = findFamilies(scan.processes, roots);
-    for (const each of batch) carryOut(each, { families, unsettled: scan.unsettled });
+    for (const each of batch) carryOut(each, { ...scan, families });
     if (orders.size === 0) break;
     await nextExit(pauseMs);
     pauseMs = Math.min(pauseMs * 2, LAST_PAUSE_MS);
@@ -83,14 +111,22 @@ async function scanWithBreaks(): Promise<Scan> {
 }
 
 /** An empty scan proves that nobody is left, unless a process ended meanwhile that may have forked: then look twice. */
-function carryOut(each: KillOrder, seen: { families: Families; unsettled: boolean }): void {
+function carryOut(each: KillOrder, seen: Scan & { families: Families }): void {
   const members = [...seen.families].flatMap(([owner, family]) => (each.covers(owner) ? family : []));
   kill(members);
-  each.emptyScans = members.length === 0 ? each.emptyScans + 1 : 0;
+  for (const { pid } of members) each.killed.add(pid);
+  killGroups(each.covers, { marked: false });
+  const somebody = members.length > 0 || seen.processes.some(({ pid }) => each.killed.has(pid));
+  each.emptyScans = somebody || seen.incomplete ? 0 : each.emptyScans + 1;
   const gone = each.emptyScans > (seen.unsettled ? 1 : 0);
   if (!gone && performance.now() < each.giveUpAt) return;
   orders.delete(each);
   each.resolve(gone);
+}
+
+function killGroups(covers: KillOrder['covers'], { marked }: Pick<TreeRoot, 'marked'>): void {
+  for (const root of led.values())
+    if (root.marked === marked && covers(root.owner)) sendSignal(-root.pid, 'SIGKILL');
 }
 
 function kill(members: readonly ScannedProcess[]): void {

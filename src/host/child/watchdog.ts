@@ -1,5 +1,5 @@
 import { DescriptorScope } from './descriptors.js';
-import { dyeAvailable, dyePrefix } from './dye.js';
+import { dyeAvailable, dyedAsHelper, dyePrefix } from './dye.js';
 import { libc } from './libc.js';
 import { posixSpawn } from './posix-spawn.js';
 import { listenForExits, watchExit } from './reaper.js';
@@ -60,7 +60,7 @@ export function ensureWatchdog(): void {
     cwd: '/',
     streams: { kind: 'silent', stdin: readEnd },
   } as const;
-  const started = posixSpawn(request, scope);
+  const started = dyedAsHelper(() => posixSpawn(request, scope));
   if ('errno' in started) return;
   const watchdog = { pid: started.pid, leash: scope.keep(writeEnd) };
   current = watchdog;

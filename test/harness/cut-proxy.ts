@@ -1,0 +1,73 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+
+/** A TCP relay on loopback that can stall or cut what goes through it, at any byte. */
+export class CutProxy implements AsyncDisposable {
+  readonly #server: Server;
+  readonly #pairs = new Set<{ near: Socket; far: Socket }>();
+  /** Bytes from the server to clients so far. */
+  bytesToClients = 0;
+  /** Called with every piece on its way to a client. */
+  onBytes: ((total: number) => void) | undefined;
+
+  private constructor(server: Server) {
+    this.#server = server;
+  }
+
+  /** Relays to the server behind a `ws://` URL. */
+  static async to(url: string): Promise<CutProxy> {
+    const target = new URL(url);
+    const server = createServer();
+    const proxy = new CutProxy(server);
+    server.on('connection', (near) => proxy.#relay(near, connect(Number(target.port), target.hostname)));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return proxy;
+  }
+
+  get url(): string {
+    return `ws://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** Ends every connection without a goodbye. */
+  cut(): void {
+    for (const { near, far } of this.#pairs) {
+      near.resetAndDestroy();
+      far.resetAndDestroy();
+    }
+    this.#pairs.clear();
+  }
+
+  /** Lets the client believe it is connected while the server sees it go. */
+  cutServerSide(): void {
+    for (const { far } of this.#pairs) far.destroy();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.cut();
+    this.#server.close();
+  }
+
+  #relay(near: Socket, far: Socket): void {
+    const pair = { near, far };
+    this.#pairs.add(pair);
+    near.setNoDelay(true);
+    far.setNoDelay(true);
+    near.pipe(far);
+    far.on('data', (data: Buffer) => {
+      this.bytesToClients += data.length;
+      if (!near.write(data)) far.pause();
+      this.onBytes?.(this.bytesToClients);
+    });
+    near.on('drain', () => far.resume());
+    far.on('end', () => near.end());
+    for (const socket of [near, far]) {
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
+        this.#pairs.delete(pair);
+        near.destroy();
+        far.destroy();
+      });
+    }
+  }
+}
