@@ -5,6 +5,7 @@ import {
   processClosed,
   processCloseStdin,
   processExited,
+  processInspect,
   processList,
   processOutput,
   processRead,
@@ -29,6 +30,7 @@ export const execMethods = {
   'process/resize': processResize,
   'process/closeStdin': processCloseStdin,
   'process/list': processList,
+  'process/inspect': processInspect,
 } as const;
 
 /** Notifications a client may send. */
