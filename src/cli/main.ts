@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { version } from '../host/index.js';
 import { isExecError } from '../protocol/index.js';
+import { mcpCommand } from './mcp.js';
 import { serveCommand } from './serve.js';
 
 /** Exit codes as shells know them: 2 for a command line that makes no sense, 1 for everything that failed. */
@@ -15,7 +16,8 @@ async function main(): Promise<void> {
     .version(version)
     .exitOverride()
     .showHelpAfterError('(run with --help for the whole story)')
-    .addCommand(serveCommand());
+    .addCommand(serveCommand())
+    .addCommand(mcpCommand());
   for (const command of program.commands) command.exitOverride().copyInheritedSettings(program);
   await program.parseAsync();
 }

@@ -37,10 +37,11 @@ export async function reportCommand(
 ): Promise<ToolResult> {
   const over = session.over;
   if (over) claimEnd(session);
+  // Asked first: what a program printed before it went to sleep is then part of the output.
+  const input = over ? NO_INPUT : await inputState(session);
   const { maxLineChars, tokenizer } = context.settings;
   const maxTokens = Math.min(request.max_output_tokens, MAX_OUTPUT_TOKENS);
   const output = await session.take({ raw: request.raw, maxLineChars, maxTokens, tokenizer });
-  const input = over ? NO_INPUT : await inputState(session);
   const notes = [...(request.notes ?? []), ...hints(session, output, input)];
   const wallSeconds = (performance.now() - request.startedAt) / 1000;
   return {

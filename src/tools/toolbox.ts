@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Environment } from '../contract/index.js';
-import { isExecError } from '../protocol/index.js';
+import { ExecError, isExecError } from '../protocol/index.js';
 import { allTools } from './all-tools.js';
 import { SessionTable, type SessionTableOptions } from './session/session-table.js';
 import { byteTokenizer, type Tokenizer } from './text/tokenizer.js';
@@ -87,7 +87,7 @@ function selectTools(names: readonly string[] | undefined): readonly Tool[] {
   if (names === undefined) return allTools;
   return names.map((name) => {
     const found = allTools.find((tool) => tool.name === name);
-    if (!found) throw new RangeError(`There is no tool named ${name}.`);
+    if (!found) throw new ExecError('invalidConfiguration', `There is no tool named ${name}.`);
     return found;
   });
 }

@@ -30,7 +30,9 @@ interface Watch {
 
 /** The kernel does not announce that a program waits; one look costs a few milliseconds. */
 const INPUT_LOOK_MS = 100;
-/** A signal for "as long as it takes": timers count in 32 bits. */
+/** What a program printed before it went to sleep may still be on its way to us. */
+const SETTLE_MS = 30;
+/** A wait for "as long as it takes": timers count in 32 bits. */
 const FOR_EVER_MS = 0x7fff_ffff;
 
 /** Waits for the first of the conditions, the end of the command or the time. Throws `aborted` when cancelled. */
@@ -90,6 +92,10 @@ async function portIsOpen({ context, signal }: Watch, port: number): Promise<Hap
 }
 
 async function inputWanted({ session, signal }: Watch): Promise<Happening> {
-  while (!(await inputState(session)).needs_input) await delay(INPUT_LOOK_MS, undefined, { signal });
-  return { happened: 'needs_input', match: null };
+  for (;;) {
+    const seen = session.transcript.end;
+    const waits = (await inputState(session)).needs_input;
+    await delay(waits ? SETTLE_MS : INPUT_LOOK_MS, undefined, { signal });
+    if (waits && session.transcript.end === seen) return { happened: 'needs_input', match: null };
+  }
 }

@@ -25,12 +25,9 @@ export class TerminalText {
   write(piece: string): void {
     const text = this.#pending + piece;
     this.#pending = '';
-    let start = 0;
-    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
-      this.#line(text.slice(start, end));
-      start = end + 1;
-    }
-    this.#draw(text.slice(start));
+    const end = text.lastIndexOf('\n') + 1;
+    if (end > 0) this.#lines(text.slice(0, end));
+    this.#draw(text.slice(end));
   }
 
   /** The line that has begun, if any. Nothing may be written afterwards. */
@@ -38,10 +35,20 @@ export class TerminalText {
     return this.#canvas.empty ? null : this.#canvas.text();
   }
 
-  #line(raw: string): void {
-    const plain = raw.replace(/\r+$/, '');
-    if (this.#canvas.empty && !SPECIAL.test(plain)) return this.#emit(capLine(plain, this.#maxChars));
-    this.#draw(plain);
+  /** Whole lines. Most output is plain, and looking once at all of it is fast. */
+  #lines(text: string): void {
+    const joined = text.includes('\r') ? text.replaceAll('\r\n', '\n') : text;
+    const plain = !SPECIAL.test(joined);
+    const lines = joined.split('\n');
+    lines.pop();
+    for (const line of lines) {
+      if (this.#canvas.empty && (plain || !SPECIAL.test(line))) this.#emit(capLine(line, this.#maxChars));
+      else this.#drawLine(line);
+    }
+  }
+
+  #drawLine(line: string): void {
+    this.#draw(line);
     // A line end within an escape sequence ends the sequence.
     this.#pending = '';
     this.#finishLine();
