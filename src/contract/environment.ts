@@ -10,6 +10,8 @@ export interface Environment extends AsyncDisposable {
   start(spec: ProcessSpec): Promise<ExecProcess>;
   list(): Promise<ProcessSummary[]>;
   readonly files: FileSystem;
+  /** True once the machine is out of reach for good: open the environment again. Absent where that cannot be. */
+  readonly lost?: boolean;
   /** Ends everything this environment started. Idempotent. */
   close(): Promise<void>;
 }

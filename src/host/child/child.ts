@@ -65,6 +65,9 @@ export interface Child {
   killTree(): Promise<boolean>;
   /** Pids of its tree that still run. Looks through all processes of the machine: not for hot paths. */
   survivors(): readonly number[];
-  /** Gives up on output still to come: reads what is there now, then `closed` follows once it has exited. */
+  /**
+   * Gives up on output still to come, for a tree that was killed while somebody else holds its pipe: reads what is
+   * there now, then `closed` follows once the child has exited. A child that still writes gets SIGPIPE or SIGHUP.
+   */
   abandonOutput(): void;
 }

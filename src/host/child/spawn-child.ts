@@ -17,7 +17,7 @@ export interface HostCapabilities {
   readonly watchdog: boolean;
 }
 
-/** Set to `childProcess` to do without koffi; for tests and for machines where it misbehaves. */
+/** Set to `childProcess` to do without koffi; for tests and for machines where it misbehaves. Read once. */
 const BACKEND_VARIABLE = 'EXECWIRE_SPAWN_BACKEND';
 
 /**
@@ -41,6 +41,9 @@ export function hostCapabilities(): HostCapabilities {
   };
 }
 
+let native: boolean | undefined;
+
 function usesPosixSpawn(): boolean {
-  return process.env[BACKEND_VARIABLE] !== 'childProcess' && loadLibc() !== null;
+  native ??= process.env[BACKEND_VARIABLE] !== 'childProcess' && loadLibc() !== null;
+  return native;
 }

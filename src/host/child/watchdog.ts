@@ -1,3 +1,4 @@
+import { isExecError } from '../../protocol/errors.js';
 import { DescriptorScope } from './descriptors.js';
 import { dyeAvailable, dyedAsHelper, dyePrefix } from './dye.js';
 import { libc } from './libc.js';
@@ -45,26 +46,32 @@ interface Watchdog {
 
 let current: Watchdog | null = null;
 
-/** Starts the process that ends all trees should this server be killed. Does nothing if it runs already. */
+/**
+ * Starts the process that ends all trees should this server be killed. Does nothing if it runs already. Should there be
+ * no room for it, the next child brings the next attempt: a child that runs is no reason to fail.
+ */
 export function ensureWatchdog(): void {
   if (current !== null || !dyeAvailable()) return;
   listenForExits();
+  try {
+    current = start();
+  } catch (error) {
+    if (!isExecError(error, 'spawnFailed')) throw error;
+  }
+}
+
+function start(): Watchdog | null {
   using scope = new DescriptorScope();
   const { readEnd, writeEnd } = scope.pipe();
   const argv = ['/bin/sh', '-c', SCRIPT, 'execwire-watchdog', dyePrefix];
   const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C' };
-  const request = {
-    path: '/bin/sh',
-    argv,
-    env,
-    cwd: '/',
-    streams: { kind: 'silent', stdin: readEnd },
-  } as const;
+  const streams = { kind: 'silent', stdin: readEnd } as const;
+  const request = { path: '/bin/sh', argv, env, cwd: '/', streams };
   const started = dyedAsHelper(() => posixSpawn(request, scope));
-  if ('errno' in started) return;
+  if ('errno' in started) return null;
   const watchdog = { pid: started.pid, leash: scope.keep(writeEnd) };
-  current = watchdog;
   watchExit(started.pid, { keepAlive: false, exited: () => release(watchdog) });
+  return watchdog;
 }
 
 /** Tells it that the server ends in good order. */

@@ -1,0 +1,155 @@
+import { z } from 'zod';
+import { ExecError } from '../protocol/index.js';
+
+/** A machine to reach over a WebSocket. */
+export interface UrlEnvironment {
+  readonly id: string;
+  readonly url: string;
+  readonly authBearerToken?: string;
+  readonly connectTimeoutMs?: number;
+  readonly initializeTimeoutMs?: number;
+}
+
+/** A machine to reach by starting a program that speaks on its stdin and stdout. */
+export interface ProgramEnvironment {
+  readonly id: string;
+  readonly program: string;
+  readonly args: readonly string[];
+  /** On top of our own variables. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  readonly initializeTimeoutMs?: number;
+}
+
+export type EnvironmentConfig = UrlEnvironment | ProgramEnvironment;
+
+/** What is configured, and which of it is used when nobody says. */
+export interface EnvironmentsConfig {
+  readonly environments: readonly EnvironmentConfig[];
+  readonly includeLocal: boolean;
+  /** An id, or null when there is no default. */
+  readonly defaultId: string | null;
+}
+
+/** Ids that mean something by themselves. */
+export const LOCAL_ID = 'local';
+export const NONE_ID = 'none';
+
+const idPattern = /^[A-Za-z0-9_-]{1,64}$/;
+
+const Seconds = z.number().positive();
+
+/** The keys of one `[[environments]]` block, as the peer has them. */
+const Entry = z
+  .strictObject({
+    id: z.string().regex(idPattern, 'must be 1 to 64 letters, digits, "-" or "_"'),
+    url: z.string().optional(),
+    auth_bearer_token: z.string().min(1).optional(),
+    program: z.string().min(1).optional(),
+    args: z.array(z.string()).optional(),
+    env: z.record(z.string(), z.string()).optional(),
+    cwd: z.string().optional(),
+    connect_timeout_sec: Seconds.optional(),
+    initialize_timeout_sec: Seconds.optional(),
+    // Another program's business; read by it from the same file.
+    skills: z.unknown().optional(),
+  })
+  .superRefine((entry, context) => {
+    const complain = (key: string, message: string): void =>
+      context.addIssue({ code: 'custom', path: [key], message });
+    if (entry.id === LOCAL_ID || entry.id === NONE_ID) complain('id', `"${entry.id}" is reserved`);
+    if ((entry.url === undefined) === (entry.program === undefined)) {
+      complain(entry.url === undefined ? 'id' : 'url', 'exactly one of `url` and `program` is needed');
+    }
+    if (entry.url !== undefined && !isServerUrl(entry.url))
+      complain('url', 'must begin with ws://, wss:// or unix://');
+    for (const key of ['args', 'env', 'cwd'] as const) {
+      if (entry.program === undefined && entry[key] !== undefined) complain(key, 'only goes with `program`');
+    }
+    for (const key of ['auth_bearer_token', 'connect_timeout_sec'] as const) {
+      if (entry.url === undefined && entry[key] !== undefined) complain(key, 'only goes with `url`');
+    }
+  });
+
+/** The whole file. */
+export const EnvironmentsFile = z
+  .strictObject({
+    default: z.string().optional(),
+    include_local: z.boolean().default(true),
+    environments: z.array(Entry).default([]),
+  })
+  .superRefine((file, context) => {
+    const seen = new Set<string>();
+    for (const [index, { id }] of file.environments.entries()) {
+      if (seen.has(id)) {
+        context.addIssue({
+          code: 'custom',
+          path: ['environments', index, 'id'],
+          message: `"${id}" occurs twice`,
+        });
+      }
+      seen.add(id);
+    }
+    const known = file.default === NONE_ID || (file.default === LOCAL_ID && file.include_local);
+    if (file.default !== undefined && !known && !seen.has(file.default)) {
+      context.addIssue({ code: 'custom', path: ['default'], message: `"${file.default}" is not configured` });
+    }
+  });
+
+/** From the file's keys to ours. Without a default it is this machine if included, else nothing. */
+export function configFromFile(file: z.output<typeof EnvironmentsFile>): EnvironmentsConfig {
+  const fallback = file.include_local ? LOCAL_ID : null;
+  return {
+    environments: file.environments.map(entryConfig),
+    includeLocal: file.include_local,
+    defaultId: file.default === NONE_ID ? null : (file.default ?? fallback),
+  };
+}
+
+function entryConfig(entry: z.output<typeof Entry>): EnvironmentConfig {
+  const { id, url, program, args, env, cwd } = entry;
+  const initialize =
+    entry.initialize_timeout_sec === undefined
+      ? {}
+      : { initializeTimeoutMs: entry.initialize_timeout_sec * 1000 };
+  if (program !== undefined) {
+    return {
+      id,
+      program,
+      args: args ?? [],
+      env: env ?? {},
+      ...(cwd === undefined ? {} : { cwd }),
+      ...initialize,
+    };
+  }
+  return {
+    id,
+    url: url ?? '',
+    ...(entry.auth_bearer_token === undefined ? {} : { authBearerToken: entry.auth_bearer_token }),
+    ...(entry.connect_timeout_sec === undefined
+      ? {}
+      : { connectTimeoutMs: entry.connect_timeout_sec * 1000 }),
+    ...initialize,
+  };
+}
+
+/** True for what can be dialled. */
+export function isServerUrl(text: string): boolean {
+  if (/^unix:\/\/\/./.test(text)) return true;
+  try {
+    const { protocol, hostname } = new URL(text);
+    return (protocol === 'ws:' || protocol === 'wss:') && hostname !== '';
+  } catch {
+    return false;
+  }
+}
+
+/** Checks an id somebody gives at run time. */
+export function assertEnvironmentId(id: string): void {
+  if (!idPattern.test(id) || id === LOCAL_ID || id === NONE_ID) {
+    throw new ExecError(
+      'invalidConfiguration',
+      `"${id.slice(0, 64)}" cannot name an environment: use 1 to 64 letters, digits, "-" or "_"; "local" and "none" are taken.`,
+    );
+  }
+}

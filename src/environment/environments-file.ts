@@ -1,0 +1,75 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parse, TomlError } from 'smol-toml';
+import { ExecError } from '../protocol/index.js';
+import {
+  configFromFile,
+  type EnvironmentConfig,
+  EnvironmentsFile,
+  type EnvironmentsConfig,
+} from './configuration.js';
+
+const FILE_NAME = 'environments.toml';
+
+/** Where configuration lives: `EXECWIRE_HOME`, or `execwire` in the user's config directory. */
+export function configurationHome(variables: NodeJS.ProcessEnv = process.env): string {
+  if (variables.EXECWIRE_HOME) return resolve(variables.EXECWIRE_HOME);
+  return join(variables.XDG_CONFIG_HOME || join(homedir(), '.config'), 'execwire');
+}
+
+/** Reads `environments.toml` of a folder; undefined when there is none. Mistakes name file, line and reason. */
+export function readEnvironmentsFile(home: string): EnvironmentsConfig | undefined {
+  const path = join(home, FILE_NAME);
+  if (!existsSync(path)) return undefined;
+  const config = parseEnvironments(readFileSync(path, 'utf8'), path);
+  return { ...config, environments: config.environments.map((entry) => withAbsoluteCwd(entry, home)) };
+}
+
+/** Parses the text of an environments file; `path` is for messages only. */
+export function parseEnvironments(text: string, path: string): EnvironmentsConfig {
+  const outcome = EnvironmentsFile.safeParse(parseToml(text, path));
+  if (outcome.success) return configFromFile(outcome.data);
+  const [issue] = outcome.error.issues;
+  const unknown = issue?.code === 'unrecognized_keys' ? issue.keys[0] : undefined;
+  const where = [...(issue?.path ?? []), ...(unknown === undefined ? [] : [unknown])];
+  const key = where.findLast((part) => typeof part === 'string');
+  const reason =
+    unknown === undefined ? `${String(key)}: ${issue?.message ?? 'invalid'}` : `unknown key "${unknown}"`;
+  throw invalid(path, lineOf(text, where), reason);
+}
+
+function parseToml(text: string, path: string): unknown {
+  try {
+    return parse(text);
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error;
+    throw invalid(path, error.line, error.message.split('\n', 1)[0] ?? 'not TOML');
+  }
+}
+
+function invalid(path: string, line: number, reason: string): ExecError {
+  return new ExecError('invalidConfiguration', `${path}:${line}: ${reason}`, { data: { path, line } });
+}
+
+/** The line of a key: within the n-th `[[environments]]` block when the path says so. */
+function lineOf(text: string, path: readonly PropertyKey[]): number {
+  const block = path[0] === 'environments' && typeof path[1] === 'number' ? path[1] : -1;
+  const key = path.findLast((part) => typeof part === 'string');
+  let current = -1;
+  let blockLine = 1;
+  for (const [index, line] of text.split('\n').entries()) {
+    if (/^\s*\[\[\s*environments\s*\]\]/.test(line)) {
+      current += 1;
+      if (current === block) blockLine = index + 1;
+    }
+    const name = /^\s*"?([A-Za-z0-9_-]+)"?\s*(?:=|\.)/.exec(line)?.[1];
+    if (current === block && name === key) return index + 1;
+  }
+  return blockLine;
+}
+
+/** A relative working directory is meant from where the file is. */
+function withAbsoluteCwd(entry: EnvironmentConfig, home: string): EnvironmentConfig {
+  return 'program' in entry && entry.cwd !== undefined ? { ...entry, cwd: resolve(home, entry.cwd) } : entry;
+}

@@ -1,0 +1,128 @@
+import type { Environment } from '../contract/index.js';
+import { ExecError } from '../protocol/index.js';
+import {
+  assertEnvironmentId,
+  type EnvironmentConfig,
+  type EnvironmentsConfig,
+  LOCAL_ID,
+} from './configuration.js';
+
+/** How it stands with an environment. Asking never connects. */
+export type EnvironmentStatus =
+  | { readonly status: 'ready' }
+  /** Configured, and nobody has needed it yet, or it is being connected. */
+  | { readonly status: 'pending' }
+  | { readonly status: 'disconnected'; readonly error: string }
+  | { readonly status: 'unknown'; readonly error: string };
+
+/** Opens an environment; throws when it cannot be reached. */
+export type OpenEnvironment = (
+  config: EnvironmentConfig | { readonly id: typeof LOCAL_ID },
+) => Promise<Environment>;
+
+interface Slot {
+  readonly config: EnvironmentConfig | { readonly id: typeof LOCAL_ID };
+  opening: Promise<Environment> | undefined;
+  environment: Environment | undefined;
+  failure: Error | undefined;
+}
+
+/** The environments there are: each connected when first needed, and again after it was lost. */
+export class EnvironmentManager implements AsyncDisposable {
+  readonly defaultId: string | null;
+  readonly #slots = new Map<string, Slot>();
+  readonly #open: OpenEnvironment;
+
+  constructor(config: EnvironmentsConfig, options: { open: OpenEnvironment }) {
+    this.#open = options.open;
+    this.defaultId = config.defaultId;
+    if (config.includeLocal) this.#place({ id: LOCAL_ID });
+    for (const entry of config.environments) this.#place(entry);
+  }
+
+  get ids(): string[] {
+    return [...this.#slots.keys()];
+  }
+
+  config(id: string): Slot['config'] | undefined {
+    return this.#slots.get(id)?.config;
+  }
+
+  /** The environment with this id, or the default one. Fails with the reason; another one is never put in its place. */
+  async get(id: string | null = this.defaultId): Promise<Environment> {
+    if (id === null) throw new ExecError('environmentNotFound', 'There is no default environment; name one.');
+    const slot = this.#slots.get(id);
+    if (!slot) throw unknown(id);
+    if (slot.environment && !isLost(slot.environment)) return slot.environment;
+    slot.opening ??= this.#connect(slot).finally(() => {
+      slot.opening = undefined;
+    });
+    return await slot.opening;
+  }
+
+  status(id: string): EnvironmentStatus {
+    const slot = this.#slots.get(id);
+    if (!slot) return { status: 'unknown', error: unknown(id).message };
+    if (slot.opening) return { status: 'pending' };
+    if (slot.failure) return { status: 'disconnected', error: slot.failure.message };
+    if (!slot.environment) return { status: 'pending' };
+    return isLost(slot.environment)
+      ? { status: 'disconnected', error: `The connection to environment "${id}" was lost.` }
+      : { status: 'ready' };
+  }
+
+  /** Adds an environment, or puts it in the place of one with the same id, which is then closed. */
+  async add(config: EnvironmentConfig): Promise<void> {
+    assertEnvironmentId(config.id);
+    const previous = this.#slots.get(config.id);
+    this.#place(config);
+    await previous?.environment?.close();
+  }
+
+  async close(): Promise<void> {
+    const slots = [...this.#slots.values()];
+    this.#slots.clear();
+    await Promise.all(slots.map(closeSlot));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #place(config: Slot['config']): void {
+    this.#slots.set(config.id, { config, opening: undefined, environment: undefined, failure: undefined });
+  }
+
+  async #connect(slot: Slot): Promise<Environment> {
+    const { id } = slot.config;
+    try {
+      await slot.environment?.close();
+      slot.environment = await this.#open(slot.config);
+      slot.failure = undefined;
+      return slot.environment;
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      slot.environment = undefined;
+      slot.failure = new ExecError('notConnected', `Environment "${id}" cannot be reached: ${reason}`, {
+        data: { environmentId: id },
+        cause,
+      });
+      throw slot.failure;
+    }
+  }
+}
+
+async function closeSlot(slot: Slot): Promise<void> {
+  await slot.opening?.catch(() => undefined);
+  await slot.environment?.close();
+}
+
+function isLost(environment: Environment): boolean {
+  return environment.lost === true;
+}
+
+function unknown(id: string): ExecError {
+  return new ExecError('environmentNotFound', `No environment "${id.slice(0, 64)}" is configured.`, {
+    data: { environmentId: id.slice(0, 64) },
+  });
+}
