@@ -39,8 +39,8 @@ export function joinEnds({ prefix, suffix }: Ends, marker: string): string {
 
 function prefixEnd(head: Buffer, limit: number): number {
   if (limit >= head.length) return head.length;
-  if (limit === 0) return 0;
-  const lineEnd = head.lastIndexOf(NEWLINE, limit - 1) + 1;
+  // A line end right behind the limit takes the place that the marker's own would need.
+  const lineEnd = head.lastIndexOf(NEWLINE, limit) + 1;
   if (lineEnd > 0) return lineEnd;
   let end = limit;
   while (end > 0 && isContinuation(head[end])) end -= 1;
