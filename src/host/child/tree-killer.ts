@@ -9,8 +9,11 @@ const GIVE_UP_MS = 5000;
 const FIRST_PAUSE_MS = 1;
 const LAST_PAUSE_MS = 50;
 
+/** Whose trees are meant. */
+type Owners = ReadonlySet<number> | 'all';
+
 interface KillOrder {
-  readonly covers: (owner: number) => boolean;
+  readonly owners: Owners;
   readonly giveUpAt: number;
   readonly resolve: (gone: boolean) => void;
   /** Who got the signal but may need a moment; without marks they cannot be told once their parent is gone. */
@@ -52,13 +55,12 @@ export function forgetTree({ pid }: TreeRoot): void {
 
 /** SIGKILLs the trees of these owners. True once none of their processes is left, false after 5 s. */
 export function killTrees(owners: Iterable<number>): Promise<boolean> {
-  const wanted = new Set(owners);
-  return order((owner) => wanted.has(owner));
+  return order(new Set(owners));
 }
 
 /** SIGKILLs everything this server ever started that still runs. */
 export function killAllTrees(): Promise<boolean> {
-  return order(() => true);
+  return order('all');
 }
 
 /** Who of a tree runs at this moment. */
@@ -66,10 +68,10 @@ export function livingMembers(owner: number): readonly ScannedProcess[] {
   return findFamilies(scanNow().processes, roots).get(owner) ?? [];
 }
 
-function order(covers: (owner: number) => boolean): Promise<boolean> {
+function order(owners: Owners): Promise<boolean> {
   return new Promise((resolve) => {
     orders.add({
-      covers,
+      owners,
       resolve,
       giveUpAt: performance.now() + GIVE_UP_MS,
       emptyScans: 0,
@@ -77,7 +79,7 @@ function order(covers: (owner: number) => boolean): Promise<boolean> {
     });
     // Frees what the groups hold at once. Without marks those who left the group are found through their parents,
     // which must live until they are seen.
-    killGroups(covers, { marked: true });
+    killGroups(owners, { marked: true });
     if (!sweeping) void sweep();
   });
 }
@@ -93,7 +95,8 @@ async function sweep(): Promise<void> {
     const scan = await scanWithBreaks();
     kill(findForeignOrphans(scan.processes));
     const families = findFamilies(scan.processes, roots);
-    for (const each of batch) carryOut(each, { ...scan, families });
+    const pids = new Set(scan.processes.map(({ pid }) => pid));
+    for (const each of batch) carryOut(each, { ...scan, families, pids });
     if (orders.size === 0) break;
     await nextExit(pauseMs);
     pauseMs = Math.min(pauseMs * 2, LAST_PAUSE_MS);
@@ -111,12 +114,12 @@ async function scanWithBreaks(): Promise<Scan> {
 }
 
 /** An empty scan proves that nobody is left, unless a process ended meanwhile that may have forked: then look twice. */
-function carryOut(each: KillOrder, seen: Scan & { families: Families }): void {
-  const members = [...seen.families].flatMap(([owner, family]) => (each.covers(owner) ? family : []));
+function carryOut(each: KillOrder, seen: Scan & { families: Families; pids: ReadonlySet<number> }): void {
+  const members = pick(seen.families, each.owners).flat();
   kill(members);
   for (const { pid } of members) each.killed.add(pid);
-  killGroups(each.covers, { marked: false });
-  const somebody = members.length > 0 || seen.processes.some(({ pid }) => each.killed.has(pid));
+  killGroups(each.owners, { marked: false });
+  const somebody = members.length > 0 || [...each.killed].some((pid) => seen.pids.has(pid));
   each.emptyScans = somebody || seen.incomplete ? 0 : each.emptyScans + 1;
   const gone = each.emptyScans > (seen.unsettled ? 1 : 0);
   if (!gone && performance.now() < each.giveUpAt) return;
@@ -124,9 +127,17 @@ function carryOut(each: KillOrder, seen: Scan & { families: Families }): void {
   each.resolve(gone);
 }
 
-function killGroups(covers: KillOrder['covers'], { marked }: Pick<TreeRoot, 'marked'>): void {
-  for (const root of led.values())
-    if (root.marked === marked && covers(root.owner)) sendSignal(-root.pid, 'SIGKILL');
+function killGroups(owners: Owners, { marked }: Pick<TreeRoot, 'marked'>): void {
+  for (const root of pick(led, owners)) if (root.marked === marked) sendSignal(-root.pid, 'SIGKILL');
+}
+
+/** By look-up, not by search: a thousand orders may be under way for a thousand trees. */
+function pick<T>(byOwner: ReadonlyMap<number, T>, owners: Owners): T[] {
+  if (owners === 'all') return [...byOwner.values()];
+  return [...owners].flatMap((owner) => {
+    const found = byOwner.get(owner);
+    return found === undefined ? [] : [found];
+  });
 }
 
 function kill(members: readonly ScannedProcess[]): void {

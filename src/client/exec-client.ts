@@ -1,0 +1,259 @@
+import {
+  type EnvironmentInfo,
+  ExecError,
+  type ExecMethodName,
+  type ExecParams,
+  type ExecResult,
+  isExecError,
+  type ServerCapabilities,
+} from '../protocol/index.js';
+import type { Channel } from '../rpc/index.js';
+import { type Patience, withPatience } from '../transport/deadline.js';
+import { backoffDelay, pause } from './backoff.js';
+import { type Connection, openConnection, readResult } from './connection.js';
+import { Intake } from './intake.js';
+import { ProcessSinks } from './process-sinks.js';
+import { contactLost } from './remote-errors.js';
+import { isRepeatable, isSessionBound } from './repetition.js';
+
+/** Below the 30 s a server keeps a detached session: later there is nothing left to resume. */
+const DEFAULT_GIVE_UP_AFTER_MS = 25_000;
+/** As long as the peer's client waits. */
+const DEFAULT_TIMEOUT_MS = 10_000;
+/** Asking for the environment may run a shell on the other side. */
+const INFO_TIMEOUT_MS = 30_000;
+
+export interface ExecClientOptions {
+  /** Makes a new channel to the same server. Called again for every attempt to come back. */
+  readonly dial: () => Promise<Channel>;
+  /** For the server's log. */
+  readonly clientName?: string;
+  readonly connectTimeoutMs?: number;
+  readonly initializeTimeoutMs?: number;
+  /** How long to wait for an answer. Default: as long as the connection lasts. */
+  readonly requestTimeoutMs?: number;
+  /** Come back after a lost connection. Off for a channel that is the server's life, such as a program. */
+  readonly resume: boolean;
+  /** How long to try coming back before contact counts as lost. */
+  readonly giveUpAfterMs?: number;
+  readonly onLog?: (message: string) => void;
+}
+
+/**
+ * A session on an exec server, and the connection it currently has. A lost connection is made again by itself:
+ * calls then wait, unanswered ones are repeated where that is harmless, and processes fill their gaps.
+ */
+export class ExecClient implements AsyncDisposable {
+  readonly processes = new ProcessSinks();
+  readonly intake = new Intake();
+  readonly #options: ExecClientOptions;
+  readonly #stop = new AbortController();
+  #connection: Connection | undefined;
+  /** Set while there is no connection but one is being made; all waiting calls wait for this one promise. */
+  #coming: Promise<Connection> | undefined;
+  #sessionId: string | undefined;
+  #info: EnvironmentInfo | undefined;
+  #capabilities: ServerCapabilities = {};
+  #ended: ExecError | undefined;
+  #disconnected: Promise<void> = Promise.resolve();
+
+  private constructor(options: ExecClientOptions) {
+    this.#options = options;
+  }
+
+  /** Connects and opens a session. Rejects when that fails; only later losses are repaired. */
+  static async connect(options: ExecClientOptions): Promise<ExecClient> {
+    const client = new ExecClient(options);
+    try {
+      await client.#openFresh();
+      client.#info ??= await client.call('environment/info', null, { timeoutMs: INFO_TIMEOUT_MS });
+      return client;
+    } catch (error) {
+      await client.close();
+      throw error;
+    }
+  }
+
+  /** The session calls go to. Changes when the old one could not be resumed. */
+  get sessionId(): string {
+    return this.#sessionId ?? '';
+  }
+
+  /** What the server offers beyond the common protocol; empty for servers of others. */
+  get serverCapabilities(): ServerCapabilities {
+    return this.#capabilities;
+  }
+
+  get environmentInfo(): EnvironmentInfo {
+    return this.#info ?? { shell: { name: 'sh', path: '/bin/sh' } };
+  }
+
+  /** False once calls can only fail. */
+  get usable(): boolean {
+    return this.#ended === undefined;
+  }
+
+  /** Calls a method and waits for its answer, across reconnects if need be. */
+  async call<Name extends ExecMethodName>(
+    method: Name,
+    params: ExecParams<Name>,
+    options: Patience = {},
+  ): Promise<ExecResult<Name>> {
+    const { timeoutMs = this.#options.requestTimeoutMs, signal } = options;
+    const deadline = timeoutMs === undefined ? undefined : Date.now() + timeoutMs;
+    const session = this.#sessionId;
+    for (;;) {
+      const left = (): number | undefined => (deadline === undefined ? undefined : deadline - Date.now());
+      // No turn of the event loop passes while connected: calls leave in the order they were made.
+      const connection = this.#connection ?? (await this.#connected(method, { timeoutMs: left(), signal }));
+      if (isSessionBound(method) && connection.sessionId !== session)
+        throw contactLost('its session is gone');
+      try {
+        const patience = definedOnly({ timeoutMs: left(), signal });
+        return readResult(method, await connection.peer.call(method, params, patience));
+      } catch (error) {
+        if (!this.#mayRepeat(method, error)) throw error;
+      }
+    }
+  }
+
+  /** Sends a notification if connected. What must survive a reconnect is sent again by its owner. */
+  notify(method: string, params: unknown): void {
+    this.#connection?.peer.notify(method, params);
+  }
+
+  /** Ends the connection for good. Processes still running lose contact; their server ends them. */
+  async close(): Promise<void> {
+    this.#end(new ExecError('connectionClosed', 'The client was closed.'));
+    await this.#disconnected;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #mayRepeat(method: string, error: unknown): boolean {
+    return (
+      isExecError(error, 'connectionClosed') && this.#options.resume && !this.#ended && isRepeatable(method)
+    );
+  }
+
+  async #connected(method: string, patience: Patience): Promise<Connection> {
+    if (this.#ended) throw this.#ended;
+    const coming = this.#coming ?? this.#openFresh();
+    return await withPatience(coming, {
+      ...patience,
+      what: method,
+      late: () => new ExecError('requestTimeout', `No connection for ${method} in time.`),
+    });
+  }
+
+  /** Opens a new session: at the beginning, and for calls after the old one was given up. */
+  #openFresh(): Promise<Connection> {
+    const opening = this.#open(undefined).then((connection) => {
+      if (connection.peer.closed) throw new ExecError('notConnected', 'The connection ended at once.');
+      this.#wentOnline(connection);
+      return connection;
+    });
+    this.#expect(opening);
+    return opening;
+  }
+
+  #expect(coming: Promise<Connection>): void {
+    this.#coming = coming;
+    coming.catch(() => {
+      if (this.#coming === coming) this.#coming = undefined;
+    });
+  }
+
+  async #open(resumeSessionId: string | undefined, limitMs = Number.POSITIVE_INFINITY): Promise<Connection> {
+    const { connectTimeoutMs = DEFAULT_TIMEOUT_MS, initializeTimeoutMs = DEFAULT_TIMEOUT_MS } = this.#options;
+    let connection: Connection | undefined;
+    let disconnected = (): void => undefined;
+    const gone = new Promise<void>((resolve) => {
+      disconnected = resolve;
+    });
+    connection = await openConnection({
+      dial: this.#options.dial,
+      clientName: this.#options.clientName ?? 'execwire',
+      resumeSessionId,
+      connectTimeoutMs: Math.min(connectTimeoutMs, limitMs),
+      initializeTimeoutMs: Math.min(initializeTimeoutMs, limitMs),
+      onNotification: (method, params) => this.processes.dispatch(method, params),
+      onClosed: (reason) => {
+        disconnected();
+        if (connection && this.#connection === connection) this.#wentOffline(reason.message);
+      },
+      onLog: (message) => this.#log(message),
+    });
+    this.#disconnected = gone;
+    if (this.#ended) {
+      connection.peer.destroy('the client was closed');
+      throw this.#ended;
+    }
+    return connection;
+  }
+
+  #wentOnline(connection: Connection): void {
+    this.#connection = connection;
+    this.#coming = undefined;
+    this.#sessionId = connection.sessionId;
+    this.#capabilities = connection.capabilities;
+    this.#info = connection.info ?? this.#info;
+    this.intake.attach(connection.capabilities.flowControl ? undefined : connection.channel);
+    if (connection.resumed) this.processes.resumed();
+    else this.processes.lost(contactLost('the server no longer knows its session'));
+  }
+
+  #wentOffline(why: string): void {
+    this.#connection = undefined;
+    this.intake.attach(undefined);
+    if (this.#ended) return;
+    this.#log(`connection lost: ${why}`);
+    this.processes.interrupted();
+    if (this.#options.resume) this.#expect(this.#comeBack(why));
+    else this.#end(new ExecError('connectionClosed', `The connection ended: ${why}.`));
+  }
+
+  async #comeBack(why: string): Promise<Connection> {
+    const { giveUpAfterMs = DEFAULT_GIVE_UP_AFTER_MS } = this.#options;
+    const deadline = Date.now() + giveUpAfterMs;
+    let last: unknown;
+    for (let attempt = 0; Date.now() < deadline && !this.#ended; attempt += 1) {
+      await pause(Math.min(backoffDelay(attempt), deadline - Date.now()), this.#stop.signal);
+      if (this.#ended) break;
+      try {
+        const connection = await this.#open(this.#sessionId, Math.max(1, deadline - Date.now()));
+        if (connection.peer.closed) continue;
+        this.#wentOnline(connection);
+        return connection;
+      } catch (error) {
+        last = error;
+      }
+    }
+    if (this.#ended) throw this.#ended;
+    this.#sessionId = undefined;
+    this.processes.lost(contactLost(`the connection ended (${why}) and did not come back`, last));
+    const message = `The connection ended (${why}) and could not be made again within ${giveUpAfterMs} ms.`;
+    throw new ExecError('connectionClosed', message, { cause: last });
+  }
+
+  #end(error: ExecError): void {
+    if (this.#ended) return;
+    this.#ended = error;
+    this.#stop.abort();
+    this.processes.lost(contactLost(error.message.replace(/\.$/, ''), error));
+    this.#connection?.peer.close('the client is done');
+    this.#connection = undefined;
+  }
+
+  #log(message: string): void {
+    this.#options.onLog?.(message);
+  }
+}
+
+/** The options without the undefined ones, which an exact optional property does not take. */
+function definedOnly(patience: Patience): { timeoutMs?: number; signal?: AbortSignal } {
+  const { timeoutMs, signal } = patience;
+  return { ...(timeoutMs === undefined ? {} : { timeoutMs }), ...(signal ? { signal } : {}) };
+}

@@ -1,0 +1,84 @@
+import type { Environment, ExecProcess, FileSystem, ProcessSpec, ProcessSummary } from '../contract/index.js';
+import type { EnvironmentInfo } from '../protocol/index.js';
+import { withPatience } from '../transport/deadline.js';
+import { ExecClient, type ExecClientOptions } from './exec-client.js';
+import { contactLost, unsupported } from './remote-errors.js';
+import type { RemoteProcess } from './remote-process.js';
+import { startProcess } from './start-process.js';
+
+/** How long ending the processes of an environment may take. The server ends what is left with the session. */
+const CLOSE_LIMIT_MS = 5_000;
+
+/** A machine behind a connection to an exec server. */
+export class RemoteEnvironment implements Environment {
+  readonly id: string;
+  readonly client: ExecClient;
+  readonly #processes = new Set<RemoteProcess>();
+  #closing: Promise<void> | undefined;
+
+  constructor({ id, client }: { id: string; client: ExecClient }) {
+    this.id = id;
+    this.client = client;
+  }
+
+  /** Connects to a server and makes an environment of it. */
+  static async connect(options: ExecClientOptions & { id: string }): Promise<RemoteEnvironment> {
+    return new RemoteEnvironment({ id: options.id, client: await ExecClient.connect(options) });
+  }
+
+  get files(): FileSystem {
+    throw unsupported('files through this client');
+  }
+
+  /** A connection that cannot come back has ended. */
+  get lost(): boolean {
+    return !this.client.usable;
+  }
+
+  async info(): Promise<EnvironmentInfo> {
+    return this.client.environmentInfo;
+  }
+
+  async start(spec: ProcessSpec): Promise<ExecProcess> {
+    const process = await startProcess(this.client, spec);
+    this.#forgetFinished();
+    this.#processes.add(process);
+    return process;
+  }
+
+  /** All processes of the session where the server tells them, else those started here that are not over. */
+  async list(): Promise<ProcessSummary[]> {
+    if (this.client.serverCapabilities.processList) {
+      return (await this.client.call('process/list', null)).processes;
+    }
+    this.#forgetFinished();
+    return [...this.#processes].map((process) => process.summary());
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#endAll().then(() => this.client.close());
+    return this.#closing;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /** Ends what runs and lets its last events arrive. A server out of reach ends it with the session's lease. */
+  async #endAll(): Promise<void> {
+    this.#forgetFinished();
+    const ended = [...this.#processes].map(async (process) => {
+      await process[Symbol.asyncDispose]();
+      await process.wait();
+    });
+    await withPatience(Promise.all(ended), {
+      timeoutMs: CLOSE_LIMIT_MS,
+      what: 'Closing',
+      late: () => contactLost('its end was not confirmed in time'),
+    }).catch(() => undefined);
+  }
+
+  #forgetFinished(): void {
+    for (const process of this.#processes) if (!process.live) this.#processes.delete(process);
+  }
+}

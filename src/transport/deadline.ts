@@ -1,0 +1,35 @@
+import { ExecError } from '../protocol/index.js';
+
+/** Longest delay a timer takes; a longer one would fire at once. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** How long somebody is willing to wait, and how they say that they no longer are. */
+export interface Patience {
+  readonly timeoutMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Settles as the promise does, unless patience ends first: then it rejects with what `late` makes. */
+export function withPatience<Value>(
+  promise: Promise<Value>,
+  options: Patience & { what: string; late: () => ExecError },
+): Promise<Value> {
+  const { timeoutMs, signal, what, late } = options;
+  if (signal?.aborted) return Promise.reject(gaveUp(what));
+  return new Promise<Value>((resolve, reject) => {
+    const abort = (): void => reject(gaveUp(what));
+    const timer =
+      timeoutMs === undefined || timeoutMs > MAX_TIMER_MS
+        ? undefined
+        : setTimeout(() => reject(late()), Math.max(0, timeoutMs));
+    signal?.addEventListener('abort', abort, { once: true });
+    promise.then(resolve, reject).finally(() => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', abort);
+    });
+  });
+}
+
+function gaveUp(what: string): ExecError {
+  return new ExecError('aborted', `${what} was given up.`);
+}

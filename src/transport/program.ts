@@ -1,0 +1,59 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import { ExecError } from '../protocol/index.js';
+import type { Channel } from '../rpc/index.js';
+import { ProgramChannel } from './program-channel.js';
+import { readLines } from './program-stderr.js';
+
+export interface ProgramOptions {
+  readonly program: string;
+  readonly args?: readonly string[];
+  readonly cwd?: string | undefined;
+  /** The whole environment of the program. Default: ours. */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  /** For logs. Arguments and environment never appear there. Default: the name of the program. */
+  readonly label?: string;
+  /** What the program says on stderr, line by line. */
+  readonly onStderr?: (line: string) => void;
+  /** Told about lines on stdout that came before the first message and were skipped. */
+  readonly onWarning?: (message: string) => void;
+}
+
+/** A program that speaks the protocol on its standard streams. */
+export type ProgramChild = ChildProcessByStdio<Writable, Readable, Readable>;
+
+/**
+ * Starts a program and talks to it over stdin and stdout, one message per line. No shell is involved. The program
+ * leads a process group of its own, and the whole group ends with the channel.
+ */
+export async function startProgram(options: ProgramOptions): Promise<Channel> {
+  const label = options.label ?? `program ${baseName(options.program)}`;
+  let child: ProgramChild;
+  try {
+    child = spawn(options.program, [...(options.args ?? [])], {
+      stdio: ['pipe', 'pipe', 'pipe'],
+      detached: true,
+      ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+      ...(options.env === undefined ? {} : { env: options.env }),
+    });
+  } catch (cause) {
+    throw notStarted(label, cause);
+  }
+  readLines(child.stderr, options.onStderr ?? (() => undefined));
+  const channel = new ProgramChannel({ child, label, onWarning: options.onWarning ?? (() => undefined) });
+  await new Promise<void>((resolve, reject) => {
+    child.once('spawn', resolve);
+    child.once('error', (error) => reject(notStarted(label, error)));
+  });
+  return channel;
+}
+
+/** The system's own message repeats program and arguments; only its code is safe to show. */
+function notStarted(label: string, cause: unknown): ExecError {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown error';
+  return new ExecError('notConnected', `Cannot start ${label}: ${code}.`, { data: { reason: code } });
+}
+
+function baseName(path: string): string {
+  return path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
+}

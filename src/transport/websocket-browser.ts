@@ -1,0 +1,122 @@
+import { ExecError } from '../protocol/index.js';
+import type { Channel, ChannelReceiver } from '../rpc/index.js';
+import { withPatience } from './deadline.js';
+import { DEFAULT_CONNECT_TIMEOUT_MS, type DialOptions, type DialTarget } from './dial-target.js';
+
+/** A browser tells how much is unsent only when asked. */
+const FLUSH_POLL_MS = 10;
+const NORMAL = 1000;
+
+/** The part of the browser's WebSocket used here. */
+export interface BrowserSocket {
+  readonly readyState: number;
+  readonly bufferedAmount: number;
+  send(text: string): void;
+  close(code?: number, reason?: string): void;
+  addEventListener(type: string, listener: (event: { data?: unknown; code?: number }) => void): void;
+}
+
+const OPEN = 1;
+const CLOSED = 3;
+
+/** Connects with the WebSocket of the browser. */
+export async function dialInBrowser(target: DialTarget, options: DialOptions): Promise<Channel> {
+  // Present in every browser; not part of the types Node 20 comes with.
+  const Socket: unknown = Reflect.get(globalThis, 'WebSocket');
+  if (typeof Socket !== 'function' || target.address.kind === 'unix') {
+    throw new ExecError('unsupported', `There is no way to connect to ${target.label} from here.`);
+  }
+  const socket = Reflect.construct(Socket, [target.address.url]) as BrowserSocket;
+  const channel = new BrowserChannel(socket, target.label);
+  const refused = (why: string): ExecError =>
+    new ExecError('notConnected', `Cannot connect to ${target.label}: ${why}.`);
+  const opened = new Promise<void>((resolve, reject) => {
+    socket.addEventListener('open', () => resolve());
+    socket.addEventListener('close', () => reject(refused('the browser gives no reason')));
+  });
+  const { connectTimeoutMs = DEFAULT_CONNECT_TIMEOUT_MS } = options;
+  try {
+    await withPatience(opened, {
+      timeoutMs: connectTimeoutMs,
+      what: 'Connecting',
+      late: () => refused(`no answer within ${connectTimeoutMs} ms`),
+    });
+  } catch (error) {
+    socket.close();
+    throw error;
+  }
+  return channel;
+}
+
+/** One message per WebSocket message. A browser cannot stop reading: while paused, messages wait here. */
+export class BrowserChannel implements Channel {
+  readonly label: string;
+  readonly #socket: BrowserSocket;
+  readonly #inbox: string[] = [];
+  #receiver: ChannelReceiver | undefined;
+  #paused = true;
+  #delivering = false;
+  #said: string | undefined;
+  #ended = false;
+
+  constructor(socket: BrowserSocket, label: string) {
+    this.#socket = socket;
+    this.label = label;
+    socket.addEventListener('message', ({ data }) => {
+      if (typeof data === 'string') this.#inbox.push(data);
+      this.#deliver();
+    });
+    socket.addEventListener('close', () => this.#deliver());
+    // Says nothing that `close`, which always follows, does not say.
+    socket.addEventListener('error', () => undefined);
+  }
+
+  open(receiver: ChannelReceiver): void {
+    this.#receiver = receiver;
+    this.resume();
+  }
+
+  send(text: string, flushed: () => void): void {
+    if (this.#socket.readyState !== OPEN) return;
+    this.#socket.send(text);
+    const look = (): void => {
+      if (this.#socket.bufferedAmount === 0) flushed();
+      else setTimeout(look, FLUSH_POLL_MS);
+    };
+    queueMicrotask(look);
+  }
+
+  pause(): void {
+    this.#paused = true;
+  }
+
+  resume(): void {
+    this.#paused = false;
+    queueMicrotask(() => this.#deliver());
+  }
+
+  close(reason: string): void {
+    this.#said ??= reason;
+    this.#socket.close(NORMAL);
+    this.resume();
+  }
+
+  reject(reason: string): void {
+    this.close(reason);
+  }
+
+  destroy(reason: string): void {
+    this.close(reason);
+  }
+
+  #deliver(): void {
+    if (!this.#receiver || this.#delivering) return;
+    this.#delivering = true;
+    while (!this.#paused && this.#inbox.length > 0) this.#receiver.message(this.#inbox.shift() ?? '');
+    this.#delivering = false;
+    if (this.#inbox.length > 0 || this.#socket.readyState !== CLOSED || this.#ended) return;
+    this.#ended = true;
+    const message = this.#said ?? 'the socket was closed';
+    this.#receiver.closed({ clean: this.#said !== undefined, message });
+  }
+}

@@ -1,0 +1,96 @@
+import type { Socket } from 'node:net';
+import type { WebSocket } from 'ws';
+import { ExecError } from '../protocol/index.js';
+import type { Channel, ChannelReceiver } from '../rpc/index.js';
+import { WebSocketChannel } from './websocket-channel.js';
+import { DEFAULT_CONNECT_TIMEOUT_MS, type DialOptions, type DialTarget } from './dial-target.js';
+import { LIVENESS_TICK_MS, watchLiveness } from './websocket-watch.js';
+
+/** Largest message taken in. Servers put whole files into one: 128 MiB, and room for what is around it. */
+const MAX_MESSAGE_BYTES = 144 * 1024 * 1024;
+/** Longer messages travel in pieces: the peer refuses a frame above 16 MiB, but not a long message. */
+const MAX_FRAME_BYTES = 8 * 1024 * 1024;
+
+/** Connects with the `ws` package, which is loaded here so that a browser never sees it. */
+export async function dialInNode(target: DialTarget, options: DialOptions): Promise<Channel> {
+  const { authBearerToken, connectTimeoutMs = DEFAULT_CONNECT_TIMEOUT_MS } = options;
+  const { WebSocket } = await import('ws');
+  const socket = new WebSocket(urlOf(target), {
+    perMessageDeflate: false,
+    maxPayload: MAX_MESSAGE_BYTES,
+    handshakeTimeout: connectTimeoutMs,
+    ...(authBearerToken === undefined ? {} : { headers: { authorization: `Bearer ${authBearerToken}` } }),
+  });
+  const channel = new DialledChannel(socket, target.label);
+  const connection = await opened(socket, target.label);
+  watchLiveness({ socket, connection, tickMs: options.livenessTickMs ?? LIVENESS_TICK_MS });
+  return channel;
+}
+
+/** Keeps incoming messages in the socket until somebody listens, and cuts long ones into frames. */
+class DialledChannel extends WebSocketChannel {
+  readonly #socket: WebSocket;
+
+  constructor(socket: WebSocket, label: string) {
+    super(socket, label);
+    this.#socket = socket;
+  }
+
+  override open(receiver: ChannelReceiver): void {
+    super.open(receiver);
+    // The socket may have ended while nobody listened.
+    if (this.#socket.readyState === this.#socket.CLOSED) {
+      setImmediate(() => receiver.closed({ clean: false, message: 'the socket was closed' }));
+    }
+    this.resume();
+  }
+
+  override send(text: string, flushed: () => void): void {
+    // A character takes at most three bytes, so shorter texts fit for certain.
+    if (text.length * 3 <= MAX_FRAME_BYTES) return super.send(text, flushed);
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    const bytes = Buffer.from(text);
+    for (let start = 0; start < bytes.length; start += MAX_FRAME_BYTES) {
+      const fin = start + MAX_FRAME_BYTES >= bytes.length;
+      const frame = bytes.subarray(start, start + MAX_FRAME_BYTES);
+      this.#socket.send(frame, { binary: false, fin }, fin ? () => flushed() : undefined);
+    }
+  }
+}
+
+/** What `ws` calls the address. It takes socket paths as a URL and hands them on as written there. */
+function urlOf({ address }: DialTarget): string {
+  if (address.kind === 'url') return address.url;
+  const { path } = address;
+  if (encodeURI(path) !== path || /[:?#]/.test(path)) {
+    throw new ExecError(
+      'invalidConfiguration',
+      'The path of a unix socket may hold letters, digits and plain punctuation only.',
+    );
+  }
+  return `ws+unix:${path}:/`;
+}
+
+function opened(socket: WebSocket, label: string): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    let connection: Socket;
+    const refuse = (why: string, data: { status?: number }, cause?: Error): void =>
+      reject(new ExecError('notConnected', `Cannot connect to ${label}: ${why}.`, { data, cause }));
+    socket.once('upgrade', (response) => {
+      connection = response.socket;
+    });
+    socket.once('open', () => {
+      socket.pause();
+      resolve(connection);
+    });
+    // Stays for the life of the socket: an error event without a listener would end the process.
+    socket.on('error', (error) => refuse(error.message, {}, error));
+    socket.once('unexpected-response', (request, response) => {
+      response.resume();
+      request.destroy();
+      refuse(`the server answered with HTTP status ${response.statusCode}`, {
+        status: response.statusCode ?? 0,
+      });
+    });
+  });
+}

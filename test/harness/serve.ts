@@ -1,0 +1,30 @@
+import { ExecServer, type ExecServerOptions } from '../../src/server/index.js';
+import { type ListenAddress, type WebSocketAuth, WebSocketListener } from '../../src/transport/index.js';
+
+/** A server of ours on a port of its own, in this process. */
+export interface Served extends AsyncDisposable {
+  readonly url: string;
+  readonly port: number;
+}
+
+export async function serve(
+  options: ExecServerOptions & {
+    address?: Exclude<ListenAddress, { kind: 'stdio' }>;
+    auth?: WebSocketAuth;
+  } = {},
+): Promise<Served> {
+  const server = new ExecServer(options);
+  const listener = await WebSocketListener.open({
+    address: options.address ?? { kind: 'tcp', host: '127.0.0.1', port: 0 },
+    auth: options.auth,
+    onConnection: (channel, connection) => void server.accept(channel, { probe: () => connection.probe() }),
+  });
+  return {
+    url: listener.url,
+    port: Number(listener.url.split(':').at(-1)),
+    async [Symbol.asyncDispose]() {
+      await server.close();
+      await listener.close();
+    },
+  };
+}
