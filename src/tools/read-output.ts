@@ -85,7 +85,9 @@ async function collect(
   let first: NumberedLine | null = null;
   let last: NumberedLine | null = null;
   for await (const batch of selection.batches) {
-    budgeted.append(searching ? matchText(batch, last) : rangeText(batch));
+    budgeted.append(
+      searching ? matchText(batch, { before: last, groups: args.context > 0 }) : rangeText(batch),
+    );
     first ??= batch[0] ?? null;
     last = batch.at(-1) ?? last;
   }
@@ -113,11 +115,14 @@ function rangeText(lines: readonly NumberedLine[]): string {
 }
 
 /** As grep shows them: numbered, `:` for matches, `-` for their surroundings, `--` between groups. */
-function matchText(lines: readonly NumberedLine[], before: NumberedLine | null): string {
+function matchText(
+  lines: readonly NumberedLine[],
+  { before, groups }: { before: NumberedLine | null; groups: boolean },
+): string {
   let previous = before;
   let text = '';
   for (const line of lines) {
-    if (previous && line.number > previous.number + 1) text += '--\n';
+    if (groups && previous && line.number > previous.number + 1) text += '--\n';
     text += `${line.number}${line.hit ? ':' : '-'}${line.text}\n`;
     previous = line;
   }

@@ -30,7 +30,10 @@ interface Watch {
 
 /** The kernel does not announce that a program waits; one look costs a few milliseconds. */
 const INPUT_LOOK_MS = 100;
-/** What a program printed before it went to sleep may still be on its way to us. */
+/**
+ * Between the two looks that must agree: what a program printed before it went to sleep may still be on its way to
+ * us, and what was typed on its way to the program.
+ */
 const SETTLE_MS = 30;
 /** A wait for "as long as it takes": timers count in 32 bits. */
 const FOR_EVER_MS = 0x7fff_ffff;
@@ -92,10 +95,11 @@ async function portIsOpen({ context, signal }: Watch, port: number): Promise<Hap
 }
 
 async function inputWanted({ session, signal }: Watch): Promise<Happening> {
-  for (;;) {
-    const seen = session.transcript.end;
+  for (let seenWaitingAt: number | null = null; ; ) {
     const waits = (await inputState(session)).needs_input;
+    const { end } = session.transcript;
+    if (waits && seenWaitingAt === end) return { happened: 'needs_input', match: null };
+    seenWaitingAt = waits ? end : null;
     await delay(waits ? SETTLE_MS : INPUT_LOOK_MS, undefined, { signal });
-    if (waits && session.transcript.end === seen) return { happened: 'needs_input', match: null };
   }
 }

@@ -11,7 +11,11 @@ describe('exec_command', () => {
     expect(running.text).toMatch(
       /^Wall time: \d+\.\d{3} seconds\nProcess running with session ID 2\nOutput:\n$/,
     );
-    const cut = await tools.call('exec_command', { cmd: 'seq -w 1 1000', login: false, max_output_tokens: 16 });
+    const cut = await tools.call('exec_command', {
+      cmd: 'seq -w 1 1000',
+      login: false,
+      max_output_tokens: 16,
+    });
     expect(cut.text).toMatch(
       /^Wall time: .*\nProcess exited with code 0\nWarning: truncated output \(original token count: 1250\)\nOutput:\n0001\n/,
     );
@@ -30,7 +34,10 @@ describe('exec_command', () => {
   test('runs the shell as asked, where asked', async () => {
     await using tools = new TestTools();
     using folder = new TestFolder();
-    const login = await tools.report('exec_command', { cmd: 'shopt -q login_shell && pwd', workdir: folder.path });
+    const login = await tools.report('exec_command', {
+      cmd: 'shopt -q login_shell && pwd',
+      workdir: folder.path,
+    });
     expect(login.output).toBe(`${folder.path}\n`);
     expect((await tools.exec('shopt -q login_shell')).exit_code).toBe(1);
     expect((await tools.exec('echo $0', { shell: '/bin/sh' })).output).toBe('/bin/sh\n');

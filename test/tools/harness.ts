@@ -65,7 +65,11 @@ export class TestTools implements AsyncDisposable {
   async typeUntilPrompt(sessionId: number, chars: string): Promise<Report> {
     const first = await this.report('write_stdin', { session_id: sessionId, chars, yield_time_ms: 0 });
     if (!first.running) return first;
-    const rest = await this.report('wait_for', { session_id: sessionId, needs_input: true, timeout_ms: 20_000 });
+    const rest = await this.report('wait_for', {
+      session_id: sessionId,
+      needs_input: true,
+      timeout_ms: 20_000,
+    });
     return { ...rest, output: first.output + rest.output };
   }
 

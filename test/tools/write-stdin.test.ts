@@ -49,10 +49,15 @@ describe('write_stdin', () => {
 
   test('text before and after a control character keeps its place on pipes, and Ctrl-D closes stdin', async () => {
     await using tools = new TestTools();
-    const script = 'trap "echo interrupted" INT; echo up; while read x || [ $? -gt 128 ]; do echo "[$x]"; done';
+    const script =
+      'trap "echo interrupted" INT; echo up; while read x || [ $? -gt 128 ]; do echo "[$x]"; done';
     const { session_id } = await tools.execUntil(script, 'up', { tty: false });
     await tools.report('write_stdin', { session_id, chars: 'one\n', yield_time_ms: 0 });
-    const end = await tools.report('write_stdin', { session_id, chars: 'two\n\u0004', yield_time_ms: 60_000 });
+    const end = await tools.report('write_stdin', {
+      session_id,
+      chars: 'two\n\u0004',
+      yield_time_ms: 60_000,
+    });
     expect(end).toMatchObject({ running: false, exit_code: 0 });
     expect(end.output).toContain('[two]');
   });
@@ -63,7 +68,9 @@ describe('write_stdin', () => {
     const { session_id } = await tools.exec(script, { tty: false, yield_time_ms: 0 });
     const outputs: string[] = [];
     for (const chars of ['\n', '\n', '\n']) {
-      await tools.report('wait_for', { session_id, quiet_ms: 150 }).then(({ output }) => outputs.push(output));
+      await tools
+        .report('wait_for', { session_id, quiet_ms: 150 })
+        .then(({ output }) => outputs.push(output));
       await tools
         .report('write_stdin', { session_id, chars, yield_time_ms: 0 })
         .then(({ output }) => outputs.push(output));
