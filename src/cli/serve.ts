@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { DEFAULT_RETAINED_BYTES } from '../contract/index.js';
-import { DEFAULT_MAX_PROCESSES, dismissWatchdog } from '../host/index.js';
+import { adoptOrphans, DEFAULT_MAX_PROCESSES, dismissWatchdog, hostCapabilities } from '../host/index.js';
 import { ExecError } from '../protocol/index.js';
 import { DEFAULT_MAX_SESSIONS, DEFAULT_SESSION_TTL_MS, ExecServer, type ServerLog } from '../server/index.js';
 import {
@@ -94,6 +94,8 @@ async function serve(flags: ServeFlags): Promise<void> {
     throw new ExecError('invalidConfiguration', '--ws-auth does not go with --listen stdio.');
   }
   const log = await createLog({ format: flags.logFormat, level: flags.logLevel });
+  adoptOrphans();
+  log.debug({ ...hostCapabilities() }, 'this machine');
   const server = new ExecServer({
     sessionTtlMs: flags.sessionTtl * 1000,
     maxSessions: flags.maxSessions,

@@ -1,4 +1,5 @@
 export {
+  adoptOrphans,
   type Child,
   dismissWatchdog,
   type HostCapabilities,
