@@ -62,8 +62,7 @@ export class HttpSessions {
       },
       onsessionclosed: (id) => this.#end(id),
     });
-    // The SDK's own transport and its interface disagree about `undefined` in optional fields.
-    await createMcpServer(toolbox, this.#options.version).connect(transport as Parameters<McpConnect>[0]);
+    await createMcpServer(toolbox, this.#options.version).connect(transport);
     await transport.handleRequest(request, response);
     if (transport.sessionId === undefined) await transport.close();
   }
@@ -82,8 +81,6 @@ export class HttpSessions {
     }
   }
 }
-
-type McpConnect = ReturnType<typeof createMcpServer>['connect'];
 
 /** A plain answer outside the protocol. */
 export function answer(response: ServerResponse, status: number, reason: string): void {

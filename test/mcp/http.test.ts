@@ -24,7 +24,7 @@ async function connectHttp({ url, token } = server): Promise<Connected> {
   const transport = new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: { authorization: `Bearer ${token}` } },
   });
-  await client.connect(transport as Parameters<typeof client.connect>[0]);
+  await client.connect(transport);
   return {
     client,
     [Symbol.asyncDispose]: async () => {
