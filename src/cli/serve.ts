@@ -25,6 +25,7 @@ interface ServeFlags extends AuthFlags {
   readonly maxSessions: number;
   readonly maxProcesses: number;
   readonly retainBytes: number;
+  readonly http: boolean;
   readonly logFormat: LogFormat;
   readonly logLevel: LogLevel;
 }
@@ -101,6 +102,7 @@ async function serve(flags: ServeFlags): Promise<void> {
     maxSessions: flags.maxSessions,
     maxProcesses: flags.maxProcesses,
     retainedBytes: flags.retainBytes,
+    http: flags.http,
     log,
   });
   const listeners: WebSocketListener[] = [];
