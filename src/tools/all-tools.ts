@@ -1,4 +1,8 @@
 import { execCommand } from './exec-command.js';
+import { listDirectory } from './files/list-directory.js';
+import { readFile } from './files/read-file.js';
+import { search } from './files/search.js';
+import { writeFile } from './files/write-file.js';
 import { killSession } from './kill-session.js';
 import { listSessions } from './list-sessions.js';
 import { readOutput } from './read-output.js';
@@ -14,4 +18,8 @@ export const allTools: readonly Tool[] = [
   readOutput,
   listSessions,
   killSession,
+  readFile,
+  writeFile,
+  listDirectory,
+  search,
 ];

@@ -1,10 +1,9 @@
-import { fileURLToPath } from 'node:url';
-import { posix } from 'node:path';
 import { z } from 'zod';
 import type { ExecProcess } from '../contract/index.js';
 import { isExecError } from '../protocol/index.js';
 import { MAX_YIELD_MS, MaxOutputTokens, milliseconds, Raw } from './arguments.js';
 import { CommandReport, reportCommand } from './command-report.js';
+import { absolutePath } from './paths.js';
 import { reportProgress } from './progress.js';
 import { type } from './session/keystrokes.js';
 import type { ToolSession } from './session/tool-session.js';
@@ -61,20 +60,13 @@ export const execCommand = tool({
 async function start(args: Arguments, context: ToolContext): Promise<ExecProcess> {
   const { environment, settings } = context;
   const command = [args.shell ?? settings.shell, args.login ? '-lc' : '-c', args.cmd];
-  const cwd = args.workdir === undefined ? undefined : await absolutePath(args.workdir, context);
+  const cwd = args.workdir === undefined ? undefined : await absolutePath(args.workdir, environment);
   return await environment.start({
     argv: args.tty ? command : [...MERGE_STREAMS, ...command],
     env: settings.env,
     ...(cwd === undefined ? {} : { cwd }),
     ...(args.tty ? { tty: true, size: SIZE } : { pipeStdin: true }),
   });
-}
-
-/** Relative to where the environment works. */
-async function absolutePath(path: string, { environment }: ToolContext): Promise<string> {
-  if (path.startsWith('file:') || posix.isAbsolute(path)) return path;
-  const { cwd } = await environment.info();
-  return cwd ? posix.resolve(fileURLToPath(cwd), path) : path;
 }
 
 async function waitForEnd(session: ToolSession, context: ToolContext, timeoutMs: number): Promise<void> {

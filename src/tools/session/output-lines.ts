@@ -1,3 +1,4 @@
+import { RawText } from '../text/raw-text.js';
 import { TerminalText } from '../text/terminal-text.js';
 import type { Transcript } from './transcript.js';
 
@@ -17,9 +18,6 @@ export interface LineBatch {
   readonly lines: readonly string[];
   readonly complete: boolean;
 }
-
-/** A raw line longer than this counts as several: memory must not follow the output. */
-const MAX_RAW_LINE_CHARS = 1024 * 1024;
 
 /** The lines between two positions of a transcript, in batches of about one read. */
 export async function* outputLines(
@@ -48,27 +46,4 @@ export async function* outputLines(
 /** Stands in the output where some of it is missing. */
 export function lossNotice(lostBytes: number): string {
   return `[${lostBytes} bytes of output were lost here]`;
-}
-
-class RawText {
-  readonly #emit: (line: string) => void;
-  #rest = '';
-
-  constructor(emit: (line: string) => void) {
-    this.#emit = emit;
-  }
-
-  write(piece: string): void {
-    const lines = (this.#rest + piece).split('\n');
-    this.#rest = lines.pop() ?? '';
-    for (const line of lines) this.#emit(line);
-    if (this.#rest.length > MAX_RAW_LINE_CHARS) {
-      this.#emit(this.#rest);
-      this.#rest = '';
-    }
-  }
-
-  end(): string | null {
-    return this.#rest === '' ? null : this.#rest;
-  }
 }
