@@ -87,9 +87,9 @@ function tokenFrom(file: string | undefined): string | undefined {
   if (file === undefined) return undefined;
   try {
     const token = readFileSync(file, 'utf8').trim();
-    if (token !== '') return token;
+    if (/^\S+$/.test(token)) return token;
   } catch (cause) {
     throw new ExecError('invalidConfiguration', 'Cannot read the file of --token-file.', { cause });
   }
-  throw new ExecError('invalidConfiguration', 'The file of --token-file is empty.');
+  throw new ExecError('invalidConfiguration', 'The file of --token-file must hold one word.');
 }

@@ -24,7 +24,7 @@ const Arguments = z.object({
     about: 'How long to wait for the command to end.',
   }),
   max_output_tokens: MaxOutputTokens,
-  shell: z.string().optional().meta({ description: 'Default /bin/bash.' }),
+  shell: z.string().default('/bin/bash'),
   login: z.boolean().default(true).meta({ description: 'Run the shell as a login shell (-l).' }),
   tty: z.boolean().default(true).meta({
     description: 'Run on a terminal. False: on pipes, with stdin open and stderr merged into stdout.',
@@ -59,7 +59,7 @@ export const execCommand = tool({
 
 async function start(args: Arguments, context: ToolContext): Promise<ExecProcess> {
   const { environment, settings } = context;
-  const command = [args.shell ?? settings.shell, args.login ? '-lc' : '-c', args.cmd];
+  const command = [args.shell, args.login ? '-lc' : '-c', args.cmd];
   const cwd = args.workdir === undefined ? undefined : await absolutePath(args.workdir, environment);
   return await environment.start({
     argv: args.tty ? command : [...MERGE_STREAMS, ...command],

@@ -39,7 +39,6 @@ export interface CallOptions {
 export interface ToolSettings {
   readonly tokenizer: Tokenizer;
   readonly maxLineChars: number;
-  readonly shell: string;
   readonly env: Readonly<Record<string, string>>;
 }
 

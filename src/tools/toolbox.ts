@@ -8,7 +8,6 @@ import type { CallOptions, Tool, ToolContext, ToolResult, ToolSettings } from '.
 
 /** Longer lines are minified code and base64: they cost a lot and say nothing. */
 const DEFAULT_MAX_LINE_CHARS = 2048;
-const DEFAULT_SHELL = '/bin/bash';
 /** A terminal that programs know, and no pager that waits for a key after every command. */
 const DEFAULT_ENV = { TERM: 'xterm-256color', PAGER: 'cat', GIT_PAGER: 'cat', GH_PAGER: 'cat' };
 
@@ -19,7 +18,6 @@ export interface ToolboxOptions extends SessionTableOptions {
   readonly tokenizer?: Tokenizer;
   /** Longer lines are shortened unless a call asks for raw output. */
   readonly maxLineChars?: number;
-  readonly shell?: string;
   /** Variables for every command, on top of the environment's own. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -38,7 +36,6 @@ export class Toolbox implements AsyncDisposable {
     this.#settings = {
       tokenizer: options.tokenizer ?? byteTokenizer,
       maxLineChars: options.maxLineChars ?? DEFAULT_MAX_LINE_CHARS,
-      shell: options.shell ?? DEFAULT_SHELL,
       env: { ...DEFAULT_ENV, ...options.env },
     };
   }

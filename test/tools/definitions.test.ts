@@ -47,7 +47,7 @@ describe('definitions', () => {
         cmd: { type: 'string' },
         yield_time_ms: { type: 'number', default: 10_000 },
         max_output_tokens: { type: 'integer', default: 10_000 },
-        shell: { type: 'string' },
+        shell: { type: 'string', default: '/bin/bash' },
         login: { type: 'boolean', default: true },
         tty: { type: 'boolean', default: true },
         workdir: { type: 'string' },

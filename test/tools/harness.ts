@@ -1,3 +1,4 @@
+import type { Environment } from '../../src/contract/index.js';
 import { LocalEnvironment } from '../../src/environment/index.js';
 import { type CallOptions, Toolbox, type ToolboxOptions, type ToolResult } from '../../src/tools/index.js';
 
@@ -20,12 +21,13 @@ export interface Report {
   readonly notes: readonly string[];
 }
 
-/** Tools on this machine; sessions and processes end with it. */
+/** Tools on this machine, or another; sessions and processes end with it. */
 export class TestTools implements AsyncDisposable {
-  readonly environment = new LocalEnvironment();
+  readonly environment: Environment;
   readonly box: Toolbox;
 
-  constructor(options: ToolboxOptions = {}) {
+  constructor(options: ToolboxOptions = {}, environment: Environment = new LocalEnvironment()) {
+    this.environment = environment;
     this.box = new Toolbox(this.environment, options);
   }
 

@@ -82,16 +82,16 @@ describe('write_stdin', () => {
 
   test('calls at the same time share the output without overlap', async () => {
     await using tools = new TestTools();
-    const { session_id } = await tools.exec('for i in $(seq 1 20); do echo $i; sleep 0.02; done; read x', {
-      yield_time_ms: 0,
-    });
+    const script = 'for i in $(seq 1 20); do echo $i; sleep 0.02; done; read x';
+    const first = await tools.exec(script, { yield_time_ms: 0 });
+    const { session_id } = first;
     const polls = await Promise.all(
       [50, 100, 150, 200, 250].map((yield_time_ms) =>
         tools.report('write_stdin', { session_id, yield_time_ms }),
       ),
     );
     const rest = await tools.report('wait_for', { session_id, needs_input: true });
-    const numbers = [...polls, rest].map(({ output }) => output).join('');
+    const numbers = [first, ...polls, rest].map(({ output }) => output).join('');
     expect(
       numbers
         .trim()

@@ -1,25 +1,20 @@
 import type { ExecProcess } from '../../contract/index.js';
 import { ExecError } from '../../protocol/index.js';
-import { SpoolDirectory, type SpoolLimits } from './spool-file.js';
 import { ToolSession } from './tool-session.js';
-import { Transcript } from './transcript.js';
+import { Transcript, type TranscriptOptions } from './transcript.js';
 
 /** Commands one model keeps in sight; finished ones whose output can still be read count too. */
 export const DEFAULT_MAX_SESSIONS = 64;
 /** Numbers of removed sessions whose fate is remembered, to answer with more than "unknown". */
 const MAX_REMEMBERED = 1024;
 
-export interface SessionTableOptions {
+export interface SessionTableOptions extends TranscriptOptions {
   readonly maxSessions?: number;
-  readonly spoolLimits?: SpoolLimits;
-  /** Where spool files go: a private directory is made inside. Default: the system's temporary directory. */
-  readonly spoolParent?: string;
 }
 
 /** The sessions of one model, by number. Numbers count up and are never used again. */
 export class SessionTable {
   readonly #options: SessionTableOptions;
-  readonly #spools: SpoolDirectory;
   readonly #sessions = new Map<number, ToolSession>();
   readonly #fates = new Map<number, string>();
   #nextId = 1;
@@ -29,7 +24,6 @@ export class SessionTable {
 
   constructor(options: SessionTableOptions = {}) {
     this.#options = options;
-    this.#spools = new SpoolDirectory(options.spoolParent);
   }
 
   all(): ToolSession[] {
@@ -73,7 +67,7 @@ export class SessionTable {
     }
     const id = this.#nextId;
     this.#nextId += 1;
-    const transcript = new Transcript(this.#spools, this.#options.spoolLimits);
+    const transcript = new Transcript(this.#options);
     const session = new ToolSession({ id, command: options.command, process, transcript });
     this.#sessions.set(id, session);
     return { session, ended };
@@ -93,7 +87,6 @@ export class SessionTable {
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.all(this.all().map((session) => this.remove(session, 'the tools were closed.')));
-    await this.#spools.remove();
   }
 
   async #makeRoom(): Promise<number[]> {

@@ -1,33 +1,8 @@
 import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** Only for us: output may hold secrets. */
 const FILE_MODE = 0o600;
-
-/** The spool files of one owner, in a private directory that appears with the first and goes with the owner. */
-export class SpoolDirectory {
-  readonly #parent: string;
-  #made: Promise<string> | undefined;
-  #files = 0;
-
-  constructor(parent = tmpdir()) {
-    this.#parent = parent;
-  }
-
-  async create(limits: SpoolLimits): Promise<SpoolFile> {
-    // mkdtemp makes it readable for nobody else.
-    this.#made ??= mkdtemp(join(this.#parent, 'execwire-tools-'));
-    this.#files += 1;
-    const path = join(await this.#made, `${this.#files}.log`);
-    return new SpoolFile(await open(path, 'wx+', FILE_MODE), path, limits);
-  }
-
-  async remove(): Promise<void> {
-    const made = await this.#made?.catch(() => undefined);
-    if (made !== undefined) await rm(made, { recursive: true, force: true });
-  }
-}
 
 export interface SpoolLimits {
   /** The first bytes are kept for good. */
@@ -39,13 +14,27 @@ export interface SpoolLimits {
 /** Bytes by position: a head that stays, behind it a ring that overwrites its oldest. */
 export class SpoolFile {
   readonly #file: FileHandle;
-  readonly #path: string;
+  readonly #directory: string;
   readonly #limits: SpoolLimits;
 
-  constructor(file: FileHandle, path: string, limits: SpoolLimits) {
+  private constructor(file: FileHandle, directory: string, limits: SpoolLimits) {
     this.#file = file;
-    this.#path = path;
+    this.#directory = directory;
     this.#limits = limits;
+  }
+
+  /**
+   * Makes one in a private directory under `parent`. Its name is taken away at once where the system allows that:
+   * then the space comes back whatever becomes of us.
+   */
+  static async create(parent: string, limits: SpoolLimits): Promise<SpoolFile> {
+    const directory = await mkdtemp(join(parent, 'execwire-spool-'));
+    try {
+      const file = await open(join(directory, 'output'), 'wx+', FILE_MODE);
+      return new SpoolFile(file, directory, limits);
+    } finally {
+      await removeDirectory(directory);
+    }
   }
 
   async write(position: number, bytes: Uint8Array): Promise<void> {
@@ -66,7 +55,7 @@ export class SpoolFile {
 
   async remove(): Promise<void> {
     await this.#file.close();
-    await rm(this.#path, { force: true });
+    await removeDirectory(this.#directory);
   }
 
   #place(position: number): { offset: number; room: number } {
@@ -75,4 +64,9 @@ export class SpoolFile {
     const inRing = (position - headBytes) % tailBytes;
     return { offset: headBytes + inRing, room: tailBytes - inRing };
   }
+}
+
+/** Where open files keep their names this only works once they are closed. */
+async function removeDirectory(directory: string): Promise<void> {
+  await rm(directory, { recursive: true, force: true }).catch(() => undefined);
 }

@@ -1,4 +1,5 @@
-import type { SpoolDirectory, SpoolFile, SpoolLimits } from './spool-file.js';
+import { tmpdir } from 'node:os';
+import { SpoolFile, type SpoolLimits } from './spool-file.js';
 
 /** Output kept in memory before it goes to the spool file: most commands never need one. */
 const MEMORY_BYTES = 256 * 1024;
@@ -10,6 +11,12 @@ const MIB = 1024 * 1024;
 /** Per session: a build log fits several times over, a runaway program cannot fill the disk. */
 export const DEFAULT_SPOOL_LIMITS: SpoolLimits = { headBytes: 64 * MIB, tailBytes: 192 * MIB };
 
+export interface TranscriptOptions {
+  readonly spoolLimits?: SpoolLimits;
+  /** Where spool files go. Default: the system's temporary directory. */
+  readonly spoolParent?: string;
+}
+
 /** A piece of a transcript, or a hole where it was let go. */
 export type TranscriptPiece =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
@@ -20,7 +27,7 @@ export type TranscriptPiece =
  * goes, and whoever reads across it learns how many bytes are missing.
  */
 export class Transcript {
-  readonly #directory: SpoolDirectory;
+  readonly #spoolParent: string;
   readonly #limits: SpoolLimits;
   #spool: SpoolFile | undefined;
   #memory: Uint8Array[] = [];
@@ -33,9 +40,9 @@ export class Transcript {
   #broken = false;
   #removed = false;
 
-  constructor(directory: SpoolDirectory, limits: SpoolLimits = DEFAULT_SPOOL_LIMITS) {
-    this.#directory = directory;
-    this.#limits = limits;
+  constructor(options: TranscriptOptions = {}) {
+    this.#spoolParent = options.spoolParent ?? tmpdir();
+    this.#limits = options.spoolLimits ?? DEFAULT_SPOOL_LIMITS;
   }
 
   /** The position behind the last byte. */
@@ -120,7 +127,7 @@ export class Transcript {
     if (!this.#broken) {
       this.#makeRoom(this.#spooled + bytes.length);
       try {
-        this.#spool ??= await this.#directory.create(this.#limits);
+        this.#spool ??= await SpoolFile.create(this.#spoolParent, this.#limits);
         await this.#spool.write(this.#spooled, bytes);
       } catch {
         this.#broken = true;
