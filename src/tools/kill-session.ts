@@ -14,7 +14,7 @@ export const killSession = tool({
   async run(args, context) {
     const startedAt = performance.now();
     const session = context.sessions.get(args.session_id);
-    // A command that has ended may have left jobs behind: those go too.
+    // A command that has ended may have left jobs that still hold its output: those go too.
     await session.kill();
     session.reported = false;
     return await reportCommand(session, context, { ...args, startedAt });

@@ -3,7 +3,7 @@ import { ExecError, isExecError } from '../protocol/index.js';
 import { MAX_INPUT_CHARS, MAX_YIELD_MS, MaxOutputTokens, milliseconds, Raw, SessionId } from './arguments.js';
 import { CommandReport, reportCommand } from './command-report.js';
 import { reportProgress } from './progress.js';
-import { type } from './session/keystrokes.js';
+import { typeKeys } from './session/keystrokes.js';
 import type { ToolSession } from './session/tool-session.js';
 import { waitUntil } from './session/wait-until.js';
 import { tool } from './tool.js';
@@ -37,7 +37,7 @@ export const writeStdin = tool({
       await waitUntil(session, () => session.over, { timeoutMs, signal: context.signal });
     } catch (error) {
       // A cancelled look leaves the command alone; what was typed is taken back as far as possible.
-      if (isExecError(error, 'aborted') && args.chars !== '') await type(session.process, '\u0003');
+      if (isExecError(error, 'aborted') && args.chars !== '') await typeKeys(session.process, '\u0003');
       throw error;
     }
     return await reportCommand(session, context, { ...args, startedAt });
@@ -45,7 +45,7 @@ export const writeStdin = tool({
 });
 
 async function write(session: ToolSession, chars: string): Promise<void> {
-  const status = await type(session.process, chars);
+  const status = await typeKeys(session.process, chars);
   // A command that ended meanwhile is reported as ended; that says it all.
   if (status === 'accepted' || session.over) return;
   throw new ExecError('processExited', `The input of session ${session.id} is closed; nothing was written.`);

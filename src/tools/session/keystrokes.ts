@@ -13,7 +13,7 @@ const SIGNAL_KEYS: Readonly<Record<string, SignalName>> = {
  * Types on a process. A terminal interprets control characters itself. On pipes Ctrl-C and Ctrl-\ become signals to
  * the process group, in order with the text around them, and a Ctrl-D at the end closes stdin.
  */
-export async function type(process: ExecProcess, chars: string): Promise<WriteStatus> {
+export async function typeKeys(process: ExecProcess, chars: string): Promise<WriteStatus> {
   if (process.tty) return await process.write(chars);
   for (const part of chars.split(/([\u0003\u001c]|\u0004$)/)) {
     const signal = SIGNAL_KEYS[part];

@@ -84,14 +84,14 @@ export class ToolSession {
     return taken;
   }
 
-  /** Kills the whole tree and waits until it is known to be over. */
+  /** Kills the whole tree and waits until nothing of it can print any more. */
   async kill(): Promise<void> {
     if (this.closed) return;
     // A machine out of reach ends its processes itself.
     if (!(await this.process.terminate().catch(() => false))) return;
     await new Promise<void>((resolve) => {
       const done = (): void => {
-        if (!this.over) return;
+        if (!this.closed) return;
         clearTimeout(timer);
         stop();
         resolve();

@@ -138,10 +138,11 @@ export class Transcript {
       await this.#spool?.remove().catch(() => undefined);
       return;
     }
-    this.#spooled += bytes.length;
-    this.#memory = [];
-    this.#memoryBytes = 0;
-    // Without a working spool only what is in memory follows the head.
+    // Without a working spool the end of the output lives in memory alone.
+    const kept = this.#broken ? bytes.subarray(-MEMORY_BYTES / 2) : bytes.subarray(bytes.length);
+    this.#spooled += bytes.length - kept.length;
+    this.#memory = kept.length > 0 ? [Buffer.from(kept)] : [];
+    this.#memoryBytes = kept.length;
     if (this.#broken) this.#tailStart = this.#spooled;
   }
 
