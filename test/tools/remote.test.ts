@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { dialWebSocket, RemoteEnvironment } from '../../src/client/index.js';
+import { TestFolder } from '../harness/processes.js';
 import { serve } from '../harness/serve.js';
 import { ServerProcess } from '../harness/server-process.js';
 import { TestTools } from './harness.js';
@@ -23,6 +24,19 @@ describe('on a machine behind a WebSocket', () => {
     const large = await tools.exec('seq 1 1000000', { tty: false, yield_time_ms: 60_000 });
     const tail = await tools.report('read_output', { session_id: large.session_id, tail: 1 });
     expect(tail).toMatchObject({ output: '1000000\n', total_lines: 1_000_000 });
+  });
+
+  test('files are those of that machine', async () => {
+    await using server = await serve();
+    await using tools = new TestTools({}, await connect(server.url));
+    using folder = new TestFolder();
+    const path = folder.file('a/b.txt');
+    await tools.call('write_file', { path, content: 'one\ntwo\n' });
+    expect((await tools.call('read_file', { path, from: 2 })).text).toBe('two\n');
+    expect((await tools.call('list_directory', { path: folder.file('a') })).text).toBe('b.txt');
+    const found = await tools.call('search', { path: folder.path, pattern: 'two' });
+    expect(found.text).toBe(`${path}:2:two`);
+    expect(await tools.failure('read_file', { path: folder.file('missing') })).toMatch(/\w/);
   });
 
   test('Ctrl-C reaches a command on pipes', async () => {
