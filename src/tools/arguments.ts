@@ -4,7 +4,7 @@ import { z } from 'zod';
 export const MAX_YIELD_MS = 300_000;
 /** Nobody reads an answer of more than a million tokens, and it must fit into memory several times. */
 export const MAX_OUTPUT_TOKENS = 1_000_000;
-/** What a terminal or a pipe takes without waiting for the program. */
+/** More than anybody types; files are better written with a tool for files. */
 export const MAX_INPUT_CHARS = 512 * 1024;
 const DEFAULT_OUTPUT_TOKENS = 10_000;
 

@@ -5,7 +5,7 @@ import { MAX_YIELD_MS, MaxOutputTokens, milliseconds, Raw } from './arguments.js
 import { CommandReport, reportCommand } from './command-report.js';
 import { absolutePath } from './paths.js';
 import { reportProgress } from './progress.js';
-import { typeKeys } from './session/keystrokes.js';
+import { interrupt } from './session/keystrokes.js';
 import type { ToolSession } from './session/tool-session.js';
 import { waitUntil } from './session/wait-until.js';
 import { tool, type ToolContext } from './tool.js';
@@ -82,7 +82,7 @@ async function waitForEnd(session: ToolSession, context: ToolContext, timeoutMs:
 /** Nobody will learn the number of this session: it gets a Ctrl-C and a moment to clean up. */
 async function abandon(session: ToolSession, { sessions }: ToolContext): Promise<void> {
   session.reported = true;
-  await typeKeys(session.process, '\u0003').catch(() => undefined);
+  interrupt(session.process);
   await waitUntil(session, () => session.over, { timeoutMs: INTERRUPT_GRACE_MS });
   await sessions.remove(session, 'the call that started it was cancelled.');
 }

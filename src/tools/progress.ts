@@ -12,11 +12,20 @@ export function reportProgress(session: ToolSession, context: ToolContext): Disp
   const { onProgress } = context;
   if (!onProgress) return { [Symbol.dispose]: () => undefined };
   const startedAt = performance.now();
+  let over = false;
   const timer = setInterval(() => {
     const seconds = (performance.now() - startedAt) / 1000;
-    void lastLine(session).then((message) => onProgress({ seconds, message }));
+    void lastLine(session).then((message) => {
+      // News about a call that has been answered would confuse its caller.
+      if (!over) onProgress({ seconds, message });
+    });
   }, PROGRESS_INTERVAL_MS);
-  return { [Symbol.dispose]: () => clearInterval(timer) };
+  return {
+    [Symbol.dispose]: () => {
+      over = true;
+      clearInterval(timer);
+    },
+  };
 }
 
 async function lastLine(session: ToolSession): Promise<string> {

@@ -3,7 +3,7 @@ import { ExecError, isExecError } from '../protocol/index.js';
 import { MAX_INPUT_CHARS, MAX_YIELD_MS, MaxOutputTokens, milliseconds, Raw, SessionId } from './arguments.js';
 import { CommandReport, reportCommand } from './command-report.js';
 import { reportProgress } from './progress.js';
-import { typeKeys } from './session/keystrokes.js';
+import { interrupt, typeKeys } from './session/keystrokes.js';
 import type { ToolSession } from './session/tool-session.js';
 import { waitUntil } from './session/wait-until.js';
 import { tool } from './tool.js';
@@ -30,23 +30,40 @@ export const writeStdin = tool({
   async run(args, context) {
     const startedAt = performance.now();
     const session = context.sessions.getUnreported(args.session_id);
-    if (args.chars !== '' && !session.over) await write(session, args.chars);
     using _progress = reportProgress(session, context);
+    const { signal } = context;
     const timeoutMs = Math.min(args.yield_time_ms, MAX_YIELD_MS);
     try {
-      await waitUntil(session, () => session.over, { timeoutMs, signal: context.signal });
+      const taken = args.chars === '' || (await write(session, args.chars, signal));
+      await waitUntil(session, () => session.over, { timeoutMs, signal });
+      const notes = taken || session.over ? [] : [NOT_READ];
+      return await reportCommand(session, context, { ...args, startedAt, notes });
     } catch (error) {
       // A cancelled look leaves the command alone; what was typed is taken back as far as possible.
-      if (isExecError(error, 'aborted') && args.chars !== '') await typeKeys(session.process, '\u0003');
+      if (isExecError(error, 'aborted') && args.chars !== '') interrupt(session.process);
       throw error;
     }
-    return await reportCommand(session, context, { ...args, startedAt });
   },
 });
 
-async function write(session: ToolSession, chars: string): Promise<void> {
-  const status = await typeKeys(session.process, chars);
+/** A full queue takes input only as the program reads; the call does not wait for that longer than this. */
+const WRITE_PATIENCE_MS = 1000;
+const NOT_READ = 'The program does not read its input; what was typed waits for it.';
+
+/** True once the input is in line; false if the line is so long that it has to wait. */
+async function write(session: ToolSession, chars: string, signal: AbortSignal | undefined): Promise<boolean> {
+  if (session.over) return true;
+  const writing = typeKeys(session.process, chars);
+  writing.catch(() => undefined);
+  const stop = new AbortController();
+  const patience = waitUntil(session, () => session.over, {
+    timeoutMs: WRITE_PATIENCE_MS,
+    signal: signal ? AbortSignal.any([signal, stop.signal]) : stop.signal,
+  });
+  patience.catch(() => undefined);
+  const status = await Promise.race([writing, patience]).finally(() => stop.abort());
   // A command that ended meanwhile is reported as ended; that says it all.
-  if (status === 'accepted' || session.over) return;
+  if (status === 'accepted' || session.over) return true;
+  if (status === false) return false;
   throw new ExecError('processExited', `The input of session ${session.id} is closed; nothing was written.`);
 }

@@ -110,6 +110,18 @@ describe('write_stdin', () => {
     expect(raw.output).toBe(`\r10%\r\x1b[31m100%\x1b[0m\r\n${'x'.repeat(3000)}\r\n`);
   });
 
+  test('a program that does not read holds nobody up', async () => {
+    await using tools = new TestTools();
+    const { session_id } = await tools.exec('sleep 1000', { tty: false, yield_time_ms: 0 });
+    const chars = 'x'.repeat(500_000);
+    const notes: string[] = [];
+    for (let round = 0; round < 4; round += 1) {
+      const report = await tools.report('write_stdin', { session_id, chars, yield_time_ms: 0 });
+      notes.push(...report.notes);
+    }
+    expect(notes).toContain('The program does not read its input; what was typed waits for it.');
+  });
+
   test('a closed input is an error, not silence', async () => {
     await using tools = new TestTools();
     const { session_id } = await tools.exec('cat; echo done; sleep 1000', { tty: false, yield_time_ms: 0 });

@@ -26,3 +26,8 @@ export async function typeKeys(process: ExecProcess, chars: string): Promise<Wri
   }
   return 'accepted';
 }
+
+/** Ctrl-C, without waiting for anything: the process may not read, or be gone. */
+export function interrupt(process: ExecProcess): void {
+  typeKeys(process, '\u0003').catch(() => undefined);
+}
