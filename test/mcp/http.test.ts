@@ -67,7 +67,10 @@ describe('who gets in over HTTP', () => {
   test('clients do not see the sessions of others', async () => {
     await using first = await connectHttp();
     await using second = await connectHttp();
-    await first.client.callTool({ name: 'exec_command', arguments: { cmd: 'read x', yield_time_ms: 0 } });
+    await first.client.callTool({
+      name: 'exec_command',
+      arguments: { cmd: 'read x', login: false, yield_time_ms: 0 },
+    });
     const seen = await second.client.callTool({ name: 'list_sessions', arguments: {} });
     expect(seen.structuredContent).toEqual({ sessions: [] });
   });

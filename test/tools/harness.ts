@@ -1,6 +1,7 @@
 import type { Environment } from '../../src/contract/index.js';
 import { LocalEnvironment } from '../../src/environment/index.js';
 import { type CallOptions, Toolbox, type ToolboxOptions, type ToolResult } from '../../src/tools/index.js';
+import { TestFolder } from '../harness/processes.js';
 
 /** What tools that run or watch a command answer, as tests read it. */
 export interface Report {
@@ -25,10 +26,12 @@ export interface Report {
 export class TestTools implements AsyncDisposable {
   readonly environment: Environment;
   readonly box: Toolbox;
+  readonly #home = new TestFolder();
 
   constructor(options: ToolboxOptions = {}, environment: Environment = new LocalEnvironment()) {
     this.environment = environment;
-    this.box = new Toolbox(this.environment, options);
+    // Profiles of whoever runs the tests must not matter, nor be interrupted half way.
+    this.box = new Toolbox(this.environment, { ...options, env: { HOME: this.#home.path, ...options.env } });
   }
 
   call(name: string, args: Record<string, unknown>, options: CallOptions = {}): Promise<ToolResult> {
@@ -78,5 +81,6 @@ export class TestTools implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.box.close();
     await this.environment.close();
+    this.#home[Symbol.dispose]();
   }
 }
