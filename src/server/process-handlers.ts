@@ -51,6 +51,7 @@ export function processHandlers(session: () => Session): Handlers<ProcessMethods
       await find(processId).closeStdin();
       return {};
     },
+    'process/inspect': async ({ processId }) => ({ state: await find(processId).inspect() }),
     'process/list': () => ({
       processes: session()
         .processes.all()

@@ -16,6 +16,7 @@ export const ServerCapabilities = z.object({
   processResize: z.boolean().optional(),
   processCloseStdin: z.boolean().optional(),
   processList: z.boolean().optional(),
+  processInspect: z.boolean().optional(),
   processSignals: z
     .boolean()
     .optional()
