@@ -1,1 +1,13 @@
+export type { EnvironmentConfig, EnvironmentsConfig } from './configuration.js';
+export { type DialedChannel, dialEnvironment, isUrlEnvironment } from './dial-environment.js';
 export { LocalEnvironment } from './local.js';
+export { EnvironmentManager, type EnvironmentStatus, type OpenEnvironment } from './manager.js';
+export {
+  chooseEnvironment,
+  type EnvironmentChoice,
+  isLocal,
+  openChosen,
+  openEnvironment,
+  type OpenOptions,
+} from './open-environment.js';
+export { loadEnvironments } from './providers.js';
