@@ -1,0 +1,31 @@
+import { Command } from 'commander';
+import { version } from '../host/machine-info.js';
+
+/** Every command and where it lives. Loading one costs what it imports, so only those needed are loaded. */
+const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  serve: async () => (await import('./serve.js')).serveCommand(),
+  run: async () => (await import('./run.js')).runCommand(),
+  shell: async () => (await import('./shell.js')).shellCommand(),
+};
+
+/** The whole command line, or the part of it that a command line beginning with `first` needs. */
+export async function createProgram(first?: string): Promise<Command> {
+  const program = new Command('execwire')
+    .description(
+      'Run processes and touch files on some machine, with the same calls and guarantees everywhere.',
+    )
+    .version(version)
+    .exitOverride()
+    .showHelpAfterError('(run with --help for the whole story)')
+    // Options behind the program of `run` are that program's.
+    .enablePositionalOptions();
+  const only = first === undefined ? undefined : commands[first];
+  for (const load of only ? [only] : Object.values(commands)) program.addCommand(await load());
+  for (const command of program.commands) inheritSettings(command, program);
+  return program;
+}
+
+function inheritSettings(command: Command, parent: Command): void {
+  command.copyInheritedSettings(parent);
+  for (const child of command.commands) inheritSettings(child, command);
+}
