@@ -9,6 +9,12 @@ import { startProcess } from './start-process.js';
 /** How long ending the processes of an environment may take. The server ends what is left with the session. */
 const CLOSE_LIMIT_MS = 5_000;
 
+/** A row of the list of all processes of a server. */
+export interface ServerProcess extends ProcessSummary {
+  /** Process ids are unique within a session only. */
+  readonly sessionId: string;
+}
+
 /** A machine behind a connection to an exec server. */
 export class RemoteEnvironment implements Environment {
   readonly id: string;
@@ -55,6 +61,23 @@ export class RemoteEnvironment implements Environment {
     return [...this.#processes].map((process) => process.summary());
   }
 
+  /** The processes of every session of the server. Those of others show their program without arguments. */
+  async listServer(): Promise<ServerProcess[]> {
+    this.#assertServerView();
+    const { processes } = await this.client.call('process/list', { scope: 'server' });
+    return processes.map((row) => ({ ...row, sessionId: row.sessionId ?? this.client.sessionId }));
+  }
+
+  /** Kills a process of any session of the server with everything it started. False when there was none. */
+  async terminateOnServer(process: {
+    processId: string;
+    sessionId: string;
+    graceMs?: number;
+  }): Promise<boolean> {
+    this.#assertServerView();
+    return (await this.client.call('process/terminate', process)).running;
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#endAll().then(() => this.client.close());
     return this.#closing;
@@ -76,6 +99,11 @@ export class RemoteEnvironment implements Environment {
       what: 'Closing',
       late: () => contactLost('its end was not confirmed in time'),
     }).catch(() => undefined);
+  }
+
+  #assertServerView(): void {
+    if (this.client.serverCapabilities.serverProcesses) return;
+    throw unsupported('a view of the processes of other connections');
   }
 
   #forgetFinished(): void {

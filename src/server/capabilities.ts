@@ -14,6 +14,7 @@ export function offeredCapabilities(options: {
     processResize: true,
     processCloseStdin: true,
     processList: true,
+    serverProcesses: true,
     processSignals: true,
     startSize: true,
     startTimeout: true,

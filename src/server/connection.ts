@@ -69,7 +69,7 @@ export class Connection implements SessionConnection {
       initialize: (params) => this.#initialize(params),
       'environment/info': () => ({ ...machineInfo(), capabilities: peerCapabilities() }),
       'environment/status': () => ({ status: 'ready' }),
-      ...processHandlers(() => this.#attachedSession()),
+      ...processHandlers(() => this.#attachedSession(), this.#options.sessions),
     };
   }
 
