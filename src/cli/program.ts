@@ -6,6 +6,10 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import('./serve.js')).serveCommand(),
   run: async () => (await import('./run.js')).runCommand(),
   shell: async () => (await import('./shell.js')).shellCommand(),
+  ps: async () => (await import('./ps.js')).psCommand(),
+  kill: async () => (await import('./kill.js')).killCommand(),
+  env: async () => (await import('./env.js')).envCommand(),
+  connect: async () => (await import('./connect.js')).connectCommand(),
 };
 
 /** The whole command line, or the part of it that a command line beginning with `first` needs. */
