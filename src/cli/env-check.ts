@@ -1,5 +1,6 @@
 import { RemoteEnvironment } from '../client/index.js';
 import { loadEnvironments } from '../environment/providers.js';
+import { medianOf, rounded } from './diagnosis.js';
 import { environmentRows } from './env-list.js';
 import { paint } from './paint.js';
 import { formatJson, formatTable } from './table.js';
@@ -52,14 +53,7 @@ export async function checkEnvironment(id: string, flags: { tokenFile?: string }
 }
 
 async function roundTrip({ client }: RemoteEnvironment): Promise<number> {
-  const times: number[] = [];
-  for (let count = 0; count < ROUND_TRIPS; count += 1) {
-    const began = performance.now();
-    await client.call('environment/status', null);
-    times.push(performance.now() - began);
-  }
-  times.sort((a, b) => a - b);
-  return rounded(times[Math.floor(times.length / 2)] ?? 0);
+  return rounded(await medianOf(ROUND_TRIPS, () => client.call('environment/status', null)));
 }
 
 function resultTable(results: readonly CheckResult[]): string {
@@ -73,8 +67,4 @@ function resultTable(results: readonly CheckResult[]): string {
     ]),
   );
   return table.replaceAll(/\bready$/gm, paint('ready', 'green'));
-}
-
-function rounded(ms: number): number {
-  return Math.round(ms * 100) / 100;
 }

@@ -10,6 +10,8 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   kill: async () => (await import('./kill.js')).killCommand(),
   env: async () => (await import('./env.js')).envCommand(),
   connect: async () => (await import('./connect.js')).connectCommand(),
+  doctor: async () => (await import('./doctor.js')).doctorCommand(),
+  completion: async () => (await import('./completion.js')).completionCommand(() => createProgram()),
 };
 
 /** The whole command line, or the part of it that a command line beginning with `first` needs. */
