@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { DEFAULT_RETAINED_BYTES } from '../contract/index.js';
-import { DEFAULT_MAX_PROCESSES, dismissWatchdog } from '../host/index.js';
+import { adoptOrphans, DEFAULT_MAX_PROCESSES, dismissWatchdog, hostCapabilities } from '../host/index.js';
 import { ExecError } from '../protocol/index.js';
 import { DEFAULT_MAX_SESSIONS, DEFAULT_SESSION_TTL_MS, ExecServer, type ServerLog } from '../server/index.js';
 import {
@@ -25,6 +25,7 @@ interface ServeFlags extends AuthFlags {
   readonly maxSessions: number;
   readonly maxProcesses: number;
   readonly retainBytes: number;
+  readonly http: boolean;
   readonly logFormat: LogFormat;
   readonly logLevel: LogLevel;
 }
@@ -94,11 +95,14 @@ async function serve(flags: ServeFlags): Promise<void> {
     throw new ExecError('invalidConfiguration', '--ws-auth does not go with --listen stdio.');
   }
   const log = await createLog({ format: flags.logFormat, level: flags.logLevel });
+  adoptOrphans();
+  log.debug({ ...hostCapabilities() }, 'this machine');
   const server = new ExecServer({
     sessionTtlMs: flags.sessionTtl * 1000,
     maxSessions: flags.maxSessions,
     maxProcesses: flags.maxProcesses,
     retainedBytes: flags.retainBytes,
+    http: flags.http,
     log,
   });
   const listeners: WebSocketListener[] = [];

@@ -85,7 +85,9 @@ async function shakeHands(
   const { resumeSessionId } = options;
   if (resumeSessionId === undefined) return { result: await initialize(peer, options, null), resumed: false };
   try {
-    return { result: await initialize(peer, options, resumeSessionId), resumed: true };
+    const result = await initialize(peer, options, resumeSessionId);
+    // A server that knows nothing of resuming opens a new session instead of refusing.
+    return { result, resumed: result.sessionId === resumeSessionId };
   } catch (error) {
     if (!isUnknownSession(error)) throw error;
     return { result: await initialize(peer, options, null), resumed: false };

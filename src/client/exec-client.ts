@@ -7,37 +7,20 @@ import {
   isExecError,
   type ServerCapabilities,
 } from '../protocol/index.js';
-import type { Channel } from '../rpc/index.js';
-import { type Patience, withPatience } from '../transport/deadline.js';
+import { definedOnly, type Patience, withPatience } from '../transport/deadline.js';
 import { backoffDelay, pause } from './backoff.js';
+import {
+  type CallOptions,
+  DEFAULT_GIVE_UP_AFTER_MS,
+  DEFAULT_TIMEOUT_MS,
+  type ExecClientOptions,
+  INFO_TIMEOUT_MS,
+} from './client-options.js';
 import { type Connection, openConnection, readResult } from './connection.js';
 import { Intake } from './intake.js';
 import { ProcessSinks } from './process-sinks.js';
 import { contactLost } from './remote-errors.js';
 import { isRepeatable, isSessionBound } from './repetition.js';
-
-/** Below the 30 s a server keeps a detached session: later there is nothing left to resume. */
-const DEFAULT_GIVE_UP_AFTER_MS = 25_000;
-/** As long as the peer's client waits. */
-const DEFAULT_TIMEOUT_MS = 10_000;
-/** Asking for the environment may run a shell on the other side. */
-const INFO_TIMEOUT_MS = 30_000;
-
-export interface ExecClientOptions {
-  /** Makes a new channel to the same server. Called again for every attempt to come back. */
-  readonly dial: () => Promise<Channel>;
-  /** For the server's log. */
-  readonly clientName?: string;
-  readonly connectTimeoutMs?: number;
-  readonly initializeTimeoutMs?: number;
-  /** How long to wait for an answer. Default: as long as the connection lasts. */
-  readonly requestTimeoutMs?: number;
-  /** Come back after a lost connection. Off for a channel that is the server's life, such as a program. */
-  readonly resume: boolean;
-  /** How long to try coming back before contact counts as lost. */
-  readonly giveUpAfterMs?: number;
-  readonly onLog?: (message: string) => void;
-}
 
 /**
  * A session on an exec server, and the connection it currently has. A lost connection is made again by itself:
@@ -93,21 +76,30 @@ export class ExecClient implements AsyncDisposable {
     return this.#ended === undefined;
   }
 
+  /** Resolves when there is a connection. After one that was given up this opens a new session. */
+  async ready(): Promise<void> {
+    if (!this.#connection)
+      await this.#connected('process/start', { timeoutMs: this.#options.requestTimeoutMs });
+  }
+
   /** Calls a method and waits for its answer, across reconnects if need be. */
   async call<Name extends ExecMethodName>(
     method: Name,
     params: ExecParams<Name>,
-    options: Patience = {},
+    options: CallOptions = {},
   ): Promise<ExecResult<Name>> {
-    const { timeoutMs = this.#options.requestTimeoutMs, signal } = options;
+    const {
+      timeoutMs = this.#options.requestTimeoutMs,
+      signal,
+      sameSession = isSessionBound(method),
+    } = options;
     const deadline = timeoutMs === undefined ? undefined : Date.now() + timeoutMs;
     const session = this.#sessionId;
     for (;;) {
       const left = (): number | undefined => (deadline === undefined ? undefined : deadline - Date.now());
       // No turn of the event loop passes while connected: calls leave in the order they were made.
       const connection = this.#connection ?? (await this.#connected(method, { timeoutMs: left(), signal }));
-      if (isSessionBound(method) && connection.sessionId !== session)
-        throw contactLost('its session is gone');
+      if (sameSession && connection.sessionId !== session) throw contactLost('its session is gone');
       try {
         const patience = definedOnly({ timeoutMs: left(), signal });
         return readResult(method, await connection.peer.call(method, params, patience));
@@ -250,10 +242,4 @@ export class ExecClient implements AsyncDisposable {
   #log(message: string): void {
     this.#options.onLog?.(message);
   }
-}
-
-/** The options without the undefined ones, which an exact optional property does not take. */
-function definedOnly(patience: Patience): { timeoutMs?: number; signal?: AbortSignal } {
-  const { timeoutMs, signal } = patience;
-  return { ...(timeoutMs === undefined ? {} : { timeoutMs }), ...(signal ? { signal } : {}) };
 }

@@ -1,4 +1,5 @@
-export { ExecClient, type ExecClientOptions } from './exec-client.js';
+export type { CallOptions, ExecClientOptions } from './client-options.js';
+export { ExecClient } from './exec-client.js';
 export { MAX_UNREAD_BYTES } from './intake.js';
 export { RemoteEnvironment, type ServerProcess } from './remote-environment.js';
 export { RemoteProcess } from './remote-process.js';

@@ -11,7 +11,8 @@ import {
   type TerminalSize,
   type WriteStatus,
 } from '../contract/index.js';
-import { isExecError, type SandboxType, type ServerCapabilities } from '../protocol/index.js';
+import { ExecError, isExecError, type SandboxType, type ServerCapabilities } from '../protocol/index.js';
+import { withPatience } from '../transport/deadline.js';
 import { encodeBase64 } from './base64.js';
 import { ClientTimeout } from './client-timeout.js';
 import { Consumption } from './consumption.js';
@@ -23,6 +24,8 @@ import { WriteQueue } from './write-queue.js';
 
 /** What the end-of-file key types on a terminal. */
 const END_OF_FILE = Uint8Array.of(0x04);
+/** How long the last events of a process that is being ended may take. */
+const DISPOSE_LIMIT_MS = 5_000;
 
 /** A process on the other side of a connection, and the copy of its log on this side. */
 export class RemoteProcess extends ProcessHandle {
@@ -143,11 +146,16 @@ export class RemoteProcess extends ProcessHandle {
     return await logEnd(this.feed.log);
   }
 
-  /** Ends the process if it still runs. Once contact is lost that is up to its server. */
+  /** Ends the process if it still runs, and hears it out. Once contact is lost its end is up to its server. */
   override async [Symbol.asyncDispose](): Promise<void> {
     this.#consumption.lift();
     if (!this.live) return;
-    await this.terminate().catch((error: unknown) => {
+    const ended = this.terminate().then(() => logEnd(this.feed.log));
+    await withPatience(ended, {
+      timeoutMs: DISPOSE_LIMIT_MS,
+      what: 'Ending a process',
+      late: () => new ExecError('requestTimeout', 'The end of the process was not confirmed in time.'),
+    }).catch((error: unknown) => {
       if (this.live) throw error;
     });
   }

@@ -8,6 +8,8 @@ import { startParams } from './start-params.js';
 /** Starts a process and returns its handle. A failed start leaves nothing behind. */
 export async function startProcess(client: ExecClient, spec: ProcessSpec): Promise<RemoteProcess> {
   const processId = spec.processId ?? freshProcessId();
+  // From here on the process belongs to the session there is now: if that is lost, so is the process.
+  await client.ready();
   const context = { info: client.environmentInfo, capabilities: client.serverCapabilities };
   const params = startParams(processId, spec, context);
   const process = new RemoteProcess({ client, processId, spec });
@@ -28,7 +30,7 @@ export async function startProcess(client: ExecClient, spec: ProcessSpec): Promi
 async function requestStart(client: ExecClient, params: ExecParams<'process/start'>): Promise<SandboxType> {
   for (;;) {
     try {
-      const { sandboxType } = await client.call('process/start', params);
+      const { sandboxType } = await client.call('process/start', params, { sameSession: true });
       return sandboxType ?? 'none';
     } catch (error) {
       if (!isExecError(error, 'connectionClosed') || !client.usable) throw error;

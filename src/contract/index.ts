@@ -1,5 +1,16 @@
 export type { Environment } from './environment.js';
-export type { FileSystem } from './file-system.js';
+export type { SearchMatch, SearchPage, SearchQuery } from './file-search.js';
+export type {
+  DirectoryEntry,
+  FileHandle,
+  FileMetadata,
+  FileOptions,
+  FileSystem,
+  LinkOptions,
+  WalkOptions,
+  WalkResult,
+} from './file-system.js';
+export type { FileChange, FileChanges, FileWatch, MissingWatch, WatchOptions } from './file-watch.js';
 export type {
   ExecProcess,
   ExitedEvent,

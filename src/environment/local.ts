@@ -1,6 +1,11 @@
-import { readFile } from 'node:fs/promises';
 import type { Environment, ExecProcess, FileSystem, ProcessSpec, ProcessSummary } from '../contract/index.js';
-import { childEnvironment, machineInfo, ProcessTable, type ProcessTableOptions } from '../host/index.js';
+import {
+  childEnvironment,
+  LocalFileSystem,
+  machineInfo,
+  ProcessTable,
+  type ProcessTableOptions,
+} from '../host/index.js';
 import type { EnvironmentInfo, EnvPolicy } from '../protocol/index.js';
 
 /** What a child sees unless told otherwise: everything we see. */
@@ -16,7 +21,7 @@ const DEFAULT_SIZE = { rows: 24, cols: 80 };
 /** This machine, in this process: no wire, no serialisation, the same contract. */
 export class LocalEnvironment implements Environment {
   readonly id: string;
-  readonly files: FileSystem = { readFile };
+  readonly files: FileSystem = new LocalFileSystem();
   readonly #table: ProcessTable;
 
   constructor(options: ProcessTableOptions & { id?: string } = {}) {

@@ -1,4 +1,5 @@
 export {
+  adoptOrphans,
   type Child,
   dismissWatchdog,
   type HostCapabilities,
@@ -6,6 +7,7 @@ export {
   killAllTrees,
 } from './child/index.js';
 export { childEnvironment } from './environment-variables.js';
+export { LocalFileSystem } from './files/index.js';
 export { LocalProcess, type LocalProcessSpec } from './local-process.js';
 export { machineInfo, version } from './machine-info.js';
 export { DEFAULT_MAX_PROCESSES, ProcessTable, type ProcessTableOptions } from './process-table.js';

@@ -57,6 +57,8 @@ export const errorCatalogue = {
   fileTooLarge: { rpc: INVALID_REQUEST, doc: 'The file is larger than one message may carry; stream it.' },
   handleInUse: { rpc: INVALID_REQUEST, doc: 'A file handle with this id is open already.' },
   tooManyHandles: { rpc: INVALID_REQUEST, doc: 'The connection has as many open files as it may.' },
+  watchIdInUse: { rpc: INVALID_REQUEST, doc: 'A watch with this id is running already.' },
+  tooManyWatches: { rpc: INVALID_REQUEST, doc: 'The connection has as many watches as it may.' },
   ioFailed: { rpc: INTERNAL, doc: 'The operating system reported an error.' },
   httpFailed: { rpc: INTERNAL, doc: 'The HTTP request failed before a complete answer arrived.' },
   overloaded: { rpc: OVERLOADED, doc: 'Too much is under way on this connection; try again later.' },

@@ -13,6 +13,7 @@ export {
   execMethods,
   execServerNotifications,
 } from './exec/table.js';
+export { fileUri, isFileUri, parseFileUri, pathBytes, pathText } from './file-uri.js';
 export {
   type ErrorCode,
   type ErrorData,

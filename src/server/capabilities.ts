@@ -1,8 +1,13 @@
 import type { ServerCapabilities } from '../protocol/index.js';
 
 /** The peer's capability names this server lives up to; clients read an absent one as false. */
-export function peerCapabilities(): Record<string, boolean> {
-  return {};
+export function peerCapabilities(options: { http: boolean }): Record<string, boolean> {
+  return {
+    fsWatchMissing: true,
+    fileWriteStreaming: true,
+    environmentConfigRead: true,
+    ...(options.http ? { httpHeaderEnvVars: true } : {}),
+  };
 }
 
 /** What this server offers beyond the peer's protocol. */
@@ -19,6 +24,11 @@ export function offeredCapabilities(options: {
     startSize: true,
     startTimeout: true,
     terminateGrace: true,
+    fsRename: true,
+    fsWatch: true,
+    fsSearch: true,
+    fsAtomicWrite: true,
+    fsDirectoryDetails: true,
     ...(options.flowControl ? { flowControl: { windowBytes: options.windowBytes } } : {}),
   };
 }

@@ -1,4 +1,4 @@
-import { machineInfo } from '../host/index.js';
+import { LocalFileSystem, machineInfo } from '../host/index.js';
 import {
   execClientNotifications,
   ExecError,
@@ -9,6 +9,10 @@ import {
 } from '../protocol/index.js';
 import { type Channel, type CloseReason, type Handlers, Router, RpcPeer, validate } from '../rpc/index.js';
 import { offeredCapabilities, peerCapabilities } from './capabilities.js';
+import type { ConnectionContext } from './connection-context.js';
+import { discoveryHandlers } from './discovery-handlers.js';
+import { fileHandlers } from './files-handlers.js';
+import { httpHandlers } from './http-handlers.js';
 import type { ServerLog } from './log.js';
 import { processHandlers } from './process-handlers.js';
 import { PushQueue } from './push-queue.js';
@@ -23,6 +27,8 @@ export interface ConnectionOptions {
   readonly resumable: boolean;
   readonly probe: () => void;
   readonly windowBytes: number;
+  /** Whether clients may send HTTP requests from this machine. */
+  readonly http: boolean;
   readonly closed: () => void;
 }
 
@@ -33,12 +39,14 @@ export class Connection implements SessionConnection {
   readonly #peer: RpcPeer;
   readonly #router: Router<ExecMethods>;
   #session: Session | undefined;
+  /** Aborted when the channel has ended: file handles, watches and streams of this connection go with it. */
+  readonly #gone = new AbortController();
   #ready = false;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
     this.#router = new Router({
-      table: execMethods,
+      table: methodsOffered(options),
       handlers: this.#handlers(),
       admit: (method) => this.#admit(method),
     });
@@ -65,12 +73,27 @@ export class Connection implements SessionConnection {
   }
 
   #handlers(): Handlers<ExecMethods> {
+    const files = new LocalFileSystem();
+    const context: ConnectionContext = {
+      notify: (method, params) => {
+        this.#peer.notify(method, params);
+        return this.#peer.outbox.room();
+      },
+      signal: this.#gone.signal,
+    };
     return {
       initialize: (params) => this.#initialize(params),
-      'environment/info': () => ({ ...machineInfo(), capabilities: peerCapabilities() }),
+      'environment/info': () => this.#environmentInfo(),
       'environment/status': () => ({ status: 'ready' }),
       ...processHandlers(() => this.#attachedSession(), this.#options.sessions),
+      ...fileHandlers({ ...context, files }),
+      ...discoveryHandlers({ files }),
+      ...httpHandlers(context),
     };
+  }
+
+  #environmentInfo(): ExecResult<'environment/info'> {
+    return { ...machineInfo(), capabilities: peerCapabilities(this.#options) };
   }
 
   #admit(method: string): void {
@@ -93,7 +116,7 @@ export class Connection implements SessionConnection {
     log.info({ connection: channel.label, session, resumed: resumed !== undefined }, 'session attached');
     return {
       sessionId: session,
-      environmentInfo: { ...machineInfo(), capabilities: peerCapabilities() },
+      environmentInfo: this.#environmentInfo(),
       capabilities: offeredCapabilities({ flowControl: this.#session.acknowledged, windowBytes }),
     };
   }
@@ -118,9 +141,18 @@ export class Connection implements SessionConnection {
   #ended(reason: CloseReason): void {
     const { sessions, log, channel, resumable } = this.#options;
     this.queue.close();
+    this.#gone.abort();
     log.debug({ connection: channel.label, reason: reason.message }, 'disconnected');
     if (this.#session && resumable) sessions.detach(this.#session);
     else if (this.#session) void sessions.end(this.#session);
     this.#options.closed();
   }
+}
+
+/** A method that is switched off is unknown. */
+function methodsOffered({ http }: { http: boolean }): ExecMethods {
+  if (http) return execMethods;
+  const { 'http/request': _, ...rest } = execMethods;
+  // The router looks methods up by name; the handler of the missing one is simply never reached.
+  return rest as ExecMethods;
 }

@@ -12,6 +12,8 @@ export interface ExecServerOptions {
   readonly maxProcesses?: number | undefined;
   /** Output kept per process for readers that come late. Default 1 MiB. */
   readonly retainedBytes?: number | undefined;
+  /** Whether clients may send HTTP requests from this machine. Default true. */
+  readonly http?: boolean | undefined;
   readonly log?: ServerLog;
 }
 
@@ -21,10 +23,12 @@ export class ExecServer {
   readonly #connections = new Set<Connection>();
   readonly #log: ServerLog;
   readonly #windowBytes: number;
+  readonly #http: boolean;
   #closing: Promise<void> | undefined;
 
   constructor(options: ExecServerOptions = {}) {
     this.#log = options.log ?? silentLog;
+    this.#http = options.http ?? true;
     this.#windowBytes = Math.min(options.retainedBytes ?? DEFAULT_WINDOW_BYTES, DEFAULT_WINDOW_BYTES);
     this.#sessions = new SessionRegistry({
       sessionTtlMs: options.sessionTtlMs,
@@ -48,6 +52,7 @@ export class ExecServer {
         resumable: options.resumable ?? true,
         probe: options.probe ?? (() => undefined),
         windowBytes: this.#windowBytes,
+        http: this.#http,
         closed: () => {
           this.#connections.delete(connection);
           resolve();

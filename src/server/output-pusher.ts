@@ -1,7 +1,7 @@
 import type { LogHold, ProcessEvent } from '../contract/index.js';
 import { positionAfter } from '../contract/index.js';
 import type { LocalProcess } from '../host/index.js';
-import { encodeBase64 } from '../protocol/base64.js';
+import { encodeBase64 } from './base64.js';
 import type { PushQueue, PushSource } from './push-queue.js';
 
 /** What a pusher needs of the connection its session is attached to. */

@@ -1,10 +1,17 @@
 import { constants } from 'node:os';
-import { fileURLToPath } from 'node:url';
 import type { ProcessSummary, SignalName } from '../contract/index.js';
 import { childEnvironment, type LocalProcess, machineInfo } from '../host/index.js';
-import { decodeBase64, encodeBase64 } from '../protocol/base64.js';
-import { ExecError, type ExecMethods, type ExecParsedParams, type ExecResult } from '../protocol/index.js';
+import {
+  ExecError,
+  type ExecMethods,
+  type ExecParsedParams,
+  type ExecResult,
+  isFileUri,
+  parseFileUri,
+  pathText,
+} from '../protocol/index.js';
 import { type Answer, AnswerLater, type Handlers } from '../rpc/index.js';
+import { decodeBase64, encodeBase64 } from './base64.js';
 import type { SessionRegistry } from './session-registry.js';
 import type { Session } from './session.js';
 
@@ -102,14 +109,16 @@ function refuseUnenforceable(params: ExecParsedParams<'process/start'>): void {
   }
 }
 
+/** A working directory is handed to the system as text, so its name must be UTF-8. */
 function pathOf(uri: string): string {
+  const refusal = 'params.cwd: not a file URI of this machine';
   try {
-    const path = fileURLToPath(uri);
-    if (!path.includes('\0')) return path;
+    const path = pathText(parseFileUri(uri));
+    if (!isFileUri(path)) return path;
   } catch (cause) {
-    throw new ExecError('invalidParams', 'params.cwd: not a file URI of this machine', { cause });
+    throw new ExecError('invalidParams', refusal, { cause });
   }
-  throw new ExecError('invalidParams', 'params.cwd: not a file URI of this machine');
+  throw new ExecError('invalidParams', refusal);
 }
 
 function write(

@@ -33,3 +33,9 @@ export function withPatience<Value>(
 function gaveUp(what: string): ExecError {
   return new ExecError('aborted', `${what} was given up.`);
 }
+
+/** The options without the undefined ones, which an exact optional property does not take. */
+export function definedOnly(patience: Patience): { timeoutMs?: number; signal?: AbortSignal } {
+  const { timeoutMs, signal } = patience;
+  return { ...(timeoutMs === undefined ? {} : { timeoutMs }), ...(signal ? { signal } : {}) };
+}

@@ -25,6 +25,7 @@ export class ProgramChannel implements Channel {
   #spoken = false;
   readonly #closed: Promise<void>;
   #ending: Promise<void> | undefined;
+  #ended: CloseReason | undefined;
 
   constructor(options: { child: ProgramChild; label: string; onWarning: (message: string) => void }) {
     this.label = options.label;
@@ -47,6 +48,8 @@ export class ProgramChannel implements Channel {
 
   open(receiver: ChannelReceiver): void {
     this.#receiver = receiver;
+    const ended = this.#ended;
+    if (ended) setImmediate(() => receiver.closed(ended));
     this.#lines.open({
       message: (text) => this.#take(text),
       closed: (reason) => this.#end({ reason: reason.clean ? ENDED : reason, now: false }),
@@ -101,9 +104,10 @@ export class ProgramChannel implements Channel {
 
   /** The channel has ended when the program has: whoever waits for the one may rely on the other. */
   #end({ reason, now }: { reason: CloseReason; now: boolean }): void {
-    this.#ending ??= endGroup({ child: this.#child, closed: this.#closed, now }).then(() =>
-      this.#receiver?.closed(reason === ENDED ? this.#howItEnded() : reason),
-    );
+    this.#ending ??= endGroup({ child: this.#child, closed: this.#closed, now }).then(() => {
+      this.#ended = reason === ENDED ? this.#howItEnded() : reason;
+      this.#receiver?.closed(this.#ended);
+    });
   }
 
   #howItEnded(): CloseReason {

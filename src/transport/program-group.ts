@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { ProgramChild } from './program.js';
 
 /** How long a program may take to end by itself once its stdin is closed. */
-const EOF_GRACE_MS = 500;
+const EOF_GRACE_MS = 1_000;
 /** How long the group may take to obey SIGTERM. */
 const TERM_GRACE_MS = 2_000;
 /** How long the streams of a killed group may stay open before they are cut: something may have left the group. */

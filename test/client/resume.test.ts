@@ -176,75 +176,36 @@ test('a server out of reach for too long is given up, and tried afresh by the ne
   expect(server.sentTo('initialize').at(-1)).toMatchObject({ resumeSessionId: null });
 });
 
+test('a start after giving up, or while the session is found to be gone, runs in the new session', async () => {
+  const server = new ScriptedServer();
+  await using client = await open(server, { giveUpAfterMs: 200 });
+  const first = await start(client);
+  server.reachable = false;
+  server.cut();
+  expect(await first.wait()).toMatchObject({ kind: 'contactLost' });
+  server.reachable = true;
+  const second = await start(client);
+  server.exited('p', 1, 4);
+  server.closed('p', 2);
+  expect(await second.wait()).toEqual({ kind: 'exited', exitCode: 4 });
+
+  server.on('initialize', ({ resumeSessionId }) => {
+    if (resumeSessionId !== null) throw new ExecError('sessionNotFound', 'unknown session');
+    return { sessionId: 'session-3' };
+  });
+  server.cut();
+  await new Promise<void>((resolve) => setImmediate(resolve));
+  const third = await start(client);
+  server.exited('p', 1, 5);
+  server.closed('p', 2);
+  expect(await third.wait()).toEqual({ kind: 'exited', exitCode: 5 });
+});
+
 test('an idle connection is made again without being asked', async () => {
   const server = new ScriptedServer();
   await using _client = await open(server);
   server.cut();
   expect(await server.hears('initialize', 2)).toMatchObject({ resumeSessionId: 'session-1' });
-});
-
-test('unanswered writes are repeated under their ids, in order, before later ones', async () => {
-  const server = new ScriptedServer({ 'process/read': () => snapshot({ nextSeq: 1 }) });
-  await using client = await open(server);
-  const process = await startProcess(client, { argv: ['x'], processId: 'p', pipeStdin: true });
-  server.on('process/write', () => NO_ANSWER);
-  const first = process.write('one ');
-  const second = process.write('two ');
-  await server.hears('process/write');
-  server.on('process/write', () => ({ status: 'accepted' }));
-  server.cut();
-  const third = process.write('three');
-  expect(await Promise.all([first, second, third])).toEqual(['accepted', 'accepted', 'accepted']);
-  const writes = server.sentTo('process/write').map(({ writeId, chunk }) => {
-    return [writeId, Buffer.from(String(chunk), 'base64').toString()];
-  });
-  expect(writes).toEqual([
-    ['1', 'one '],
-    ['1', 'one '],
-    ['2', 'two three'],
-  ]);
-});
-
-test.each([
-  ['is repeated when the server does not know the process', false, 2],
-  ['counts as done when the server knows the process', true, 1],
-])('a start whose answer got lost %s', async (_, known, starts) => {
-  const server = new ScriptedServer({
-    'process/start': () => NO_ANSWER,
-    'process/read': () => {
-      if (!known) throw new ExecError('processNotFound', 'unknown process id');
-      return snapshot({ chunks: [{ seq: 1, text: 'hi' }], nextSeq: 4, exitCode: 0, closed: true });
-    },
-  });
-  await using client = await open(server);
-  const starting = start(client);
-  await server.hears('process/start');
-  server.on('process/start', ({ processId }) => {
-    server.output('p', 1, 'hi');
-    server.exited('p', 2);
-    server.closed('p', 3);
-    return { processId };
-  });
-  server.cut();
-  expect(await story(await starting)).toEqual(['1:hi', '2 exited 0', '3 closed']);
-  expect(server.sentTo('process/start')).toHaveLength(starts);
-});
-
-test('reads are repeated; a signal, which might be sent twice, fails instead', async () => {
-  const server = new ScriptedServer({
-    'process/read': () => snapshot({ nextSeq: 1 }),
-    'process/signal': () => NO_ANSWER,
-    'environment/status': () => NO_ANSWER,
-  });
-  await using client = await open(server);
-  const process = await start(client);
-  const status = client.call('environment/status', null);
-  const signal = process.signal('SIGINT');
-  await Promise.all([server.hears('process/signal'), server.hears('environment/status')]);
-  server.on('environment/status', () => ({ status: 'ready' }));
-  server.cut();
-  await expect(signal).rejects.toMatchObject({ code: 'connectionClosed' });
-  await expect(status).resolves.toEqual({ status: 'ready' });
 });
 
 test('without resume, the end of the connection is the end', async () => {

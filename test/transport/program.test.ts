@@ -103,7 +103,8 @@ test('what a program says on stderr arrives line by line, long lines in pieces',
   const client = await open('logs', { onStderr: stderr.add });
   await client.close();
   await stderr.until(/^third$/);
-  expect(stderr.all.map((line) => line.length)).toEqual([5, 8192, 8192, 20_007 - 2 * 8192, 5]);
+  // Node itself may have said something before.
+  expect(stderr.all.slice(-5).map((line) => line.length)).toEqual([5, 8192, 8192, 20_007 - 2 * 8192, 5]);
 });
 
 test('a silent grandchild is gone when the channel is', async () => {
@@ -119,9 +120,7 @@ test('a group that ignores SIGTERM is killed', async () => {
   const client = await open('ignores-term', { onStderr: stderr.add });
   const [, parent, child] = await stderr.until(/^pids (\d+) (\d+)$/);
   await client.close();
-  expect(stderr.all).toContain('no');
-  expect(isAlive(Number(parent))).toBe(false);
-  expect(isAlive(Number(child))).toBe(false);
+  expect([Number(parent), Number(child)].filter(isAlive)).toEqual([]);
 });
 
 test('a program that ends by itself takes processes and calls along', async () => {

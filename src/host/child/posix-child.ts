@@ -3,7 +3,6 @@ import type { Child, ChildSink, ChildSpec } from './child.js';
 import { DescriptorScope } from './descriptors.js';
 import { dyeAvailable, dyed, nextOwner } from './dye.js';
 import { decodeWaitStatus } from './exit-status.js';
-import { libc } from './libc.js';
 import { locateProgram } from './locate-program.js';
 import { posixSpawn } from './posix-spawn.js';
 import { ProcessTree } from './process-tree.js';
@@ -13,25 +12,11 @@ import { assertSpawnable, explainSpawnError } from './spawn-failure.js';
 import { ensureWatchdog } from './watchdog.js';
 import { type Connections, type Wiring, wire } from './wiring.js';
 
-const PR_SET_CHILD_SUBREAPER = 36;
-
-let subreaper: boolean | undefined;
-
-/**
- * Makes orphans of our trees our own children, so that they are reaped. Only where marks tell them from the
- * children of others in this process.
- */
-export function becomeSubreaper(): boolean {
-  subreaper ??= dyeAvailable() && libc().prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) === 0;
-  return subreaper;
-}
-
 /** Starts a child through `posix_spawn`. Synchronous; throws `spawnFailed` and then nothing is left open. */
 export function spawnPosixChild(spec: ChildSpec, sink: ChildSink): Child {
   assertSpawnable(spec);
   const path = locateProgram(spec);
   listenForExits();
-  becomeSubreaper();
   using scope = new DescriptorScope();
   const wiring = wire(spec, scope);
   const owner = nextOwner();

@@ -2,7 +2,8 @@ import type { Child, ChildSink, ChildSpec } from './child.js';
 import { dyeAvailable } from './dye.js';
 import { loadLibc } from './libc.js';
 import { spawnPortableChild } from './portable-spawn.js';
-import { becomeSubreaper, spawnPosixChild } from './posix-child.js';
+import { becomeSubreaper, isSubreaper } from './orphans.js';
+import { spawnPosixChild } from './posix-child.js';
 
 /** What running programs on this machine rests on. */
 export interface HostCapabilities {
@@ -11,7 +12,7 @@ export interface HostCapabilities {
   readonly terminals: boolean;
   /** `mark`: every descendant is found. `session`: those that left the session and lost their parent are not. */
   readonly lineage: 'mark' | 'session';
-  /** Whether orphans become our children, so that nothing is left for an `init` that may not reap. */
+  /** Whether orphans become our children, see `adoptOrphans`; trees are found and killed either way. */
   readonly subreaper: boolean;
   /** Whether the trees die even if this process is killed. */
   readonly watchdog: boolean;
@@ -28,6 +29,14 @@ export function spawnChild(spec: ChildSpec, sink: ChildSink): Child {
   return usesPosixSpawn() ? spawnPosixChild(spec, sink) : spawnPortableChild(spec, sink);
 }
 
+/**
+ * Makes orphans of our trees our own children, which are then reaped. For a process that does nothing else: in an
+ * application it would also collect orphans of the application's own children, which nobody here may reap.
+ */
+export function adoptOrphans(): boolean {
+  return usesPosixSpawn() && becomeSubreaper();
+}
+
 /** What this machine offers. Cheap after the first call. */
 export function hostCapabilities(): HostCapabilities {
   const posix = usesPosixSpawn();
@@ -36,7 +45,7 @@ export function hostCapabilities(): HostCapabilities {
     backend: posix ? 'posixSpawn' : 'childProcess',
     terminals: posix,
     lineage: marked ? 'mark' : 'session',
-    subreaper: marked && becomeSubreaper(),
+    subreaper: isSubreaper(),
     watchdog: marked,
   };
 }

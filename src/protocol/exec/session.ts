@@ -26,6 +26,11 @@ export const ServerCapabilities = z.object({
   startSize: z.boolean().optional().meta({ description: '`size` in `process/start`.' }),
   startTimeout: z.boolean().optional().meta({ description: '`timeoutMs` in `process/start`.' }),
   terminateGrace: z.boolean().optional().meta({ description: '`graceMs` in `process/terminate`.' }),
+  fsRename: z.boolean().optional(),
+  fsWatch: z.boolean().optional().meta({ description: '`fs/watch`, `fs/unwatch` and `fs/changed`.' }),
+  fsSearch: z.boolean().optional(),
+  fsAtomicWrite: z.boolean().optional().meta({ description: '`atomic` in `fs/writeFile`.' }),
+  fsDirectoryDetails: z.boolean().optional().meta({ description: '`details` in `fs/readDirectory`.' }),
   flowControl: z.object({ windowBytes: Unsigned }).optional().meta({
     description: 'Present when the client asked for it: how much unacknowledged output is on its way.',
   }),

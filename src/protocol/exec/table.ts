@@ -1,5 +1,26 @@
 import type { ParamsOf, ParsedParamsOf, ResultOf } from '../method.js';
+import { capabilityRootsDiscoverV1, environmentConfigRead } from './discovery.js';
 import { environmentInfo, environmentStatus } from './environment.js';
+import { fsClose, fsOpen, fsReadBlock, fsWriteBlock } from './file-streams.js';
+import {
+  fsCanonicalize,
+  fsChanged,
+  fsCopy,
+  fsCreateDirectory,
+  fsGetMetadata,
+  fsMissingChanged,
+  fsReadDirectory,
+  fsReadFile,
+  fsRemove,
+  fsRename,
+  fsSearch,
+  fsUnwatch,
+  fsWalk,
+  fsWatch,
+  fsWatchMissing,
+  fsWriteFile,
+} from './files.js';
+import { httpRequest, httpRequestBodyDelta } from './http.js';
 import {
   processAck,
   processClosed,
@@ -29,6 +50,27 @@ export const execMethods = {
   'process/resize': processResize,
   'process/closeStdin': processCloseStdin,
   'process/list': processList,
+  'fs/readFile': fsReadFile,
+  'fs/writeFile': fsWriteFile,
+  'fs/createDirectory': fsCreateDirectory,
+  'fs/getMetadata': fsGetMetadata,
+  'fs/canonicalize': fsCanonicalize,
+  'fs/readDirectory': fsReadDirectory,
+  'fs/walk': fsWalk,
+  'fs/remove': fsRemove,
+  'fs/copy': fsCopy,
+  'fs/rename': fsRename,
+  'fs/open': fsOpen,
+  'fs/readBlock': fsReadBlock,
+  'fs/writeBlock': fsWriteBlock,
+  'fs/close': fsClose,
+  'fs/watchMissing': fsWatchMissing,
+  'fs/watch': fsWatch,
+  'fs/unwatch': fsUnwatch,
+  'fs/search': fsSearch,
+  'environmentConfig/read': environmentConfigRead,
+  'capabilityRoots/discoverV1': capabilityRootsDiscoverV1,
+  'http/request': httpRequest,
 } as const;
 
 /** Notifications a client may send. */
@@ -42,6 +84,9 @@ export const execServerNotifications = {
   'process/output': processOutput,
   'process/exited': processExited,
   'process/closed': processClosed,
+  'fs/missingChanged': fsMissingChanged,
+  'fs/changed': fsChanged,
+  'http/request/bodyDelta': httpRequestBodyDelta,
 } as const;
 
 export type ExecMethods = typeof execMethods;

@@ -154,7 +154,7 @@ describe('the native backend', () => {
       backend: 'posixSpawn',
       terminals: true,
       lineage: 'mark',
-      subreaper: true,
+      subreaper: false,
       watchdog: true,
     });
   });

@@ -2,7 +2,7 @@ import { spawn as nodeSpawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
-import { killAllTrees, killTrees } from '../../../src/host/child/index.js';
+import { adoptOrphans, killAllTrees, killTrees } from '../../../src/host/child/index.js';
 import { ensureWatchdog, dismissWatchdog, watchdogPid } from '../../../src/host/child/watchdog.js';
 import { spawnPortableChild } from '../../../src/host/child/portable-spawn.js';
 import { escapeArtists, eventually, kinds, type screen, shell, start, uniqueSeconds } from './harness.js';
@@ -80,7 +80,8 @@ describe('killing a tree', () => {
     await seen.untilClosed();
   });
 
-  test('orphans are reaped: no zombie stays with us', async () => {
+  test('adopted orphans are reaped: no zombie stays with us', async () => {
+    expect(adoptOrphans()).toBe(true);
     const { child, seen } = await startTree();
     await child.killTree();
     await seen.untilClosed();

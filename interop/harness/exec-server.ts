@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { Child } from './child.js';
+import { cleanEnv } from './clean-env.js';
+import { codexProgram } from './codex-program.js';
+import type { RunDirectory } from './run-directory.js';
+
+/** A server that can be put under test: its name and the command line that makes it listen. */
+export interface ServerKind {
+  readonly name: 'execwire' | 'codex';
+  readonly argv: (listen: string) => readonly string[];
+}
+
+const execwireBin = fileURLToPath(new URL('../../bin/execwire.js', import.meta.url));
+
+/** Execwire itself, as built. */
+export const execwireServer: ServerKind = {
+  name: 'execwire',
+  argv: (listen) => [process.execPath, execwireBin, 'serve', '--listen', listen],
+};
+
+/** The server Codex brings along: whatever a case asks of us must hold for it too, or the case asks for the wrong thing. */
+export const codexServer: ServerKind = {
+  name: 'codex',
+  argv: (listen) => [...codexProgram, 'exec-server', '--listen', listen],
+};
+
+/** The servers to test; `EXECWIRE_INTEROP_SERVER` narrows them to one by name. */
+export const servers: readonly ServerKind[] = [execwireServer, codexServer].filter(
+  ({ name }) => (process.env['EXECWIRE_INTEROP_SERVER'] ?? name) === name,
+);
+
+/** Set in the server's environment only: a command that can print its value ran inside that server and nowhere else. */
+export const markerName = 'EXECWIRE_INTEROP_MARKER';
+
+/** A running server on a free loopback port. */
+export interface RunningServer extends AsyncDisposable {
+  readonly url: string;
+  readonly marker: string;
+  /** Kills the server without warning. Disposing of it ends it politely. */
+  crash(): Promise<void>;
+}
+
+/** Starts a server and waits for the line with its address. */
+export async function startServer(kind: ServerKind, run: RunDirectory): Promise<RunningServer> {
+  const marker = randomUUID();
+  const child = new Child({
+    argv: kind.argv('ws://127.0.0.1:0'),
+    cwd: run.outside,
+    env: { ...cleanEnv(run.serverHome), [markerName]: marker },
+  });
+  try {
+    const url = await child.firstLine();
+    return { url, marker, crash: () => child.kill(), [Symbol.asyncDispose]: () => child.stop() };
+  } catch (error) {
+    await child.kill();
+    throw new Error(`the ${kind.name} server did not start`, { cause: error });
+  }
+}

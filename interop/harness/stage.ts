@@ -1,0 +1,44 @@
+import { type CodexOptions, type CodexResult, runCodex } from './codex.js';
+import { CutProxy } from './cut-proxy.js';
+import { type RunningServer, type ServerKind, startServer } from './exec-server.js';
+import type { ModelScript } from './model-script.js';
+import { type RunDirectory, openRunDirectory } from './run-directory.js';
+import type { WireLog } from './wire-log.js';
+
+/** Everything one case needs: folders, a running server, and a proxy between it and Codex. */
+export interface Stage extends AsyncDisposable {
+  readonly run: RunDirectory;
+  readonly server: RunningServer;
+  readonly proxy: CutProxy;
+  readonly wire: WireLog;
+  /** Runs Codex over a script against the server, through the proxy. */
+  play(script: () => ModelScript, options?: Pick<CodexOptions, 'sandbox'>): Promise<CodexResult>;
+}
+
+/** Sets up a fresh stage around a server of the given kind. */
+export async function openStage(kind: ServerKind): Promise<Stage> {
+  const opened: AsyncDisposable[] = [];
+  const closeAll = async (): Promise<void> => {
+    for (const one of opened.splice(0).toReversed()) await one[Symbol.asyncDispose]();
+  };
+  const keep = <T extends AsyncDisposable>(one: T): T => {
+    opened.push(one);
+    return one;
+  };
+  try {
+    const run = keep(await openRunDirectory());
+    const server = keep(await startServer(kind, run));
+    const proxy = keep(await CutProxy.open(server.url));
+    return {
+      run,
+      server,
+      proxy,
+      wire: proxy.log,
+      play: (script, options) => runCodex({ run, target: { url: proxy.url }, script: script(), ...options }),
+      [Symbol.asyncDispose]: closeAll,
+    };
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+}

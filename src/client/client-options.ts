@@ -1,0 +1,32 @@
+import type { Channel } from '../rpc/index.js';
+import type { Patience } from '../transport/deadline.js';
+
+/** Below the 30 s a server keeps a detached session: later there is nothing left to resume. */
+export const DEFAULT_GIVE_UP_AFTER_MS = 25_000;
+/** As long as the peer's client waits. */
+export const DEFAULT_TIMEOUT_MS = 10_000;
+/** Asking for the environment may run a shell on the other side. */
+export const INFO_TIMEOUT_MS = 30_000;
+
+/** How a client reaches its server, and how long it is willing to wait. */
+export interface ExecClientOptions {
+  /** Makes a new channel to the same server. Called again for every attempt to come back. */
+  readonly dial: () => Promise<Channel>;
+  /** For the server's log. */
+  readonly clientName?: string;
+  readonly connectTimeoutMs?: number;
+  readonly initializeTimeoutMs?: number;
+  /** How long to wait for an answer. Default: as long as the connection lasts. */
+  readonly requestTimeoutMs?: number;
+  /** Come back after a lost connection. Off for a channel that is the server's life, such as a program. */
+  readonly resume: boolean;
+  /** How long to try coming back before contact counts as lost. */
+  readonly giveUpAfterMs?: number;
+  readonly onLog?: (message: string) => void;
+}
+
+/** How long to wait for an answer, and where it may come from. */
+export interface CallOptions extends Patience {
+  /** Fail with `contactLost` rather than call a session opened meanwhile. Default: where the method is about a process. */
+  readonly sameSession?: boolean;
+}

@@ -1,0 +1,19 @@
+import { dyeAvailable } from './dye.js';
+import { libc } from './libc.js';
+import { listenForExits } from './reaper.js';
+
+const PR_SET_CHILD_SUBREAPER = 36;
+
+let adopting = false;
+
+/** Makes orphans of our trees our own children. Only where marks tell them from the children of others. */
+export function becomeSubreaper(): boolean {
+  if (adopting || !dyeAvailable()) return adopting;
+  listenForExits();
+  adopting = libc().prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) === 0;
+  return adopting;
+}
+
+export function isSubreaper(): boolean {
+  return adopting;
+}

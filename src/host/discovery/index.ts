@@ -1,0 +1,8 @@
+export type { CapabilityFile } from './capability-reader.js';
+export { type CapabilityRoot, type DiscoveredRoot, discoverRoot } from './capability-roots.js';
+export {
+  type ConfigLayer,
+  type EnvironmentConfig,
+  type KeyPath,
+  readEnvironmentConfig,
+} from './environment-config.js';

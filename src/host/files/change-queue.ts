@@ -1,0 +1,76 @@
+import type { FileChange, FileChanges } from '../../contract/index.js';
+import { MAX_DEBOUNCE_MS, MAX_PENDING_CHANGES } from './limits.js';
+
+/** Changes on their way to one reader: merged by path, bounded, and explicit about what the bound cost. */
+export class ChangeQueue {
+  readonly #debounceMs: number;
+  #pending = new Map<string, FileChange['kind']>();
+  #overflow = false;
+  #closed = false;
+  #wake: (() => void) | null = null;
+
+  constructor(debounceMs: number) {
+    this.#debounceMs = Math.min(debounceMs, MAX_DEBOUNCE_MS);
+  }
+
+  add(path: string, kind: FileChange['kind']): void {
+    if (this.#closed) return;
+    // Re-inserting moves the path to the end: a batch tells what happened last, last.
+    this.#pending.delete(path);
+    this.#pending.set(path, kind);
+    if (this.#pending.size > MAX_PENDING_CHANGES) this.overflow();
+    else this.#wakeReader();
+  }
+
+  /** Gives up on listing what is pending. */
+  overflow(): void {
+    if (this.#closed) return;
+    this.#pending.clear();
+    this.#overflow = true;
+    this.#wakeReader();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#wakeReader();
+  }
+
+  /** Batches until the queue is closed; what is pending then is dropped. */
+  async *batches(): AsyncGenerator<FileChanges> {
+    while (!this.#closed) {
+      if (this.#pending.size === 0 && !this.#overflow) {
+        await new Promise<void>((resolve) => (this.#wake = resolve));
+        continue;
+      }
+      if (this.#debounceMs > 0) await this.#delay();
+      if (!this.#closed) yield this.#take();
+    }
+  }
+
+  #take(): FileChanges {
+    const changes = [...this.#pending].map(([path, kind]) => ({ path, kind }));
+    const overflow = this.#overflow;
+    this.#pending = new Map();
+    this.#overflow = false;
+    return { changes, overflow };
+  }
+
+  /** Ends early when the queue is closed. */
+  async #delay(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, this.#debounceMs);
+      this.#wake = () => {
+        if (!this.#closed) return;
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.#wake = null;
+  }
+
+  #wakeReader(): void {
+    const wake = this.#wake;
+    if (this.#debounceMs === 0) this.#wake = null;
+    wake?.();
+  }
+}

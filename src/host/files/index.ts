@@ -1,0 +1,1 @@
+export { LocalFileSystem } from './local-file-system.js';

@@ -1,0 +1,8 @@
+export { headerSecret } from './header-secrets.js';
+export {
+  type HttpAnswer,
+  type HttpCallOptions,
+  type OutgoingHeader,
+  type OutgoingRequest,
+  sendHttpRequest,
+} from './http-request.js';

@@ -1,0 +1,25 @@
+import type {
+  ExecMethodName,
+  ExecParsedParams,
+  ExecResult,
+  ExecServerNotifications,
+  ParamsOf,
+} from '../protocol/index.js';
+
+/** Sends a notification to the client. A promise means the connection is full: await it before the next. */
+export type Notify = <Name extends keyof ExecServerNotifications>(
+  method: Name,
+  params: ParamsOf<ExecServerNotifications[Name]>,
+) => void | Promise<void>;
+
+/** What handlers know of the connection they work for. */
+export interface ConnectionContext {
+  readonly notify: Notify;
+  /** Aborted when the connection ends; whatever belongs to it is then released. */
+  readonly signal: AbortSignal;
+}
+
+/** One function per method, typed by the method table. */
+export type Handlers<Names extends ExecMethodName> = {
+  readonly [Name in Names]: (params: ExecParsedParams<Name>) => Promise<ExecResult<Name>>;
+};

@@ -1,0 +1,28 @@
+import { writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { LocalFileSystem } from '../../../src/host/files/index.js';
+import { codeOf } from '../../contract/file-bench.js';
+import { fileSearchContract } from '../../contract/file-search.contract.js';
+import { benchDirectory } from './bench-directory.js';
+
+const { PATH: path } = process.env;
+beforeAll(() => {
+  process.env['PATH'] = '/nonexistent';
+});
+afterAll(() => {
+  process.env['PATH'] = path;
+});
+
+fileSearchContract('local without ripgrep', async () => ({
+  files: new LocalFileSystem(),
+  [Symbol.asyncDispose]: async () => undefined,
+}));
+
+describe('the built-in search', () => {
+  test('ends an expression that does not come to an end', async () => {
+    using bench = benchDirectory();
+    writeFileSync(bench.at('file'), `${'a'.repeat(50)}!`);
+    const query = { pattern: '^(a+)+$', regex: true };
+    expect(await codeOf(new LocalFileSystem().search(bench.at(), query))).toBe('invalidParams');
+  });
+});

@@ -1,0 +1,71 @@
+import type { z } from 'zod';
+import {
+  type ExecMethodName,
+  type ExecParams,
+  type ExecResult,
+  execMethods,
+  isExecError,
+  rpcNumberOf,
+} from '../../src/protocol/index.js';
+import type { ConnectionContext, Notify } from '../../src/server/connection-context.js';
+
+/** What a client would see: the result, or the number of the error. */
+export type Outcome<Name extends ExecMethodName> = ExecResult<Name> | number;
+
+const INVALID_PARAMS = -32602;
+
+type AnyHandler = (params: never) => Promise<unknown>;
+
+/** Calls handlers as the router does: parameters are checked first, and the result must fit its schema. */
+export function createCaller<Name extends ExecMethodName>(handlers: { readonly [Key in Name]: AnyHandler }) {
+  return async <Method extends Name>(
+    method: Method,
+    params: ExecParams<Method>,
+  ): Promise<Outcome<Method>> => {
+    const declared: { params: z.ZodType; result: z.ZodType } = execMethods[method];
+    const parsed = declared.params.safeParse(params);
+    if (!parsed.success) return INVALID_PARAMS;
+    try {
+      const result = await handlers[method](parsed.data as never);
+      return declared.result.parse(result) as ExecResult<Method>;
+    } catch (error) {
+      if (isExecError(error)) return rpcNumberOf(error.code);
+      throw error;
+    }
+  };
+}
+
+export interface RecordingContext extends ConnectionContext, Disposable {
+  readonly sent: { method: string; params: unknown }[];
+  /** Resolves with the next notification that fits, also one already sent. */
+  waitFor(fits: (message: { method: string; params: never }) => boolean): Promise<unknown>;
+  /** What `notify` returns from now on. */
+  hold: (() => Promise<void>) | null;
+}
+
+/** A connection that remembers what was sent. Disposing it ends the connection. */
+export function recordingContext(): RecordingContext {
+  const controller = new AbortController();
+  const sent: { method: string; params: unknown }[] = [];
+  let wake = (): void => undefined;
+  const notify: Notify = (method, params) => {
+    sent.push({ method, params });
+    wake();
+    return context.hold?.();
+  };
+  const context: RecordingContext = {
+    notify,
+    signal: controller.signal,
+    sent,
+    hold: null,
+    waitFor: async (fits) => {
+      for (;;) {
+        const found = sent.find((message) => fits(message as { method: string; params: never }));
+        if (found !== undefined) return found.params;
+        await new Promise<void>((resolve) => (wake = resolve));
+      }
+    },
+    [Symbol.dispose]: () => controller.abort(),
+  };
+  return context;
+}
