@@ -22,6 +22,15 @@ import { ProcessSinks } from './process-sinks.js';
 import { contactLost } from './remote-errors.js';
 import { isRepeatable, isSessionBound } from './repetition.js';
 
+/** What a connection has to say beside answers and the events of processes. */
+export interface ClientListener {
+  notified(method: string, params: unknown): void;
+  /** There is a new connection: what belonged to the old one is gone. */
+  online(): void;
+  /** There will be none any more. */
+  ended(): void;
+}
+
 /**
  * A session on an exec server, and the connection it currently has. A lost connection is made again by itself:
  * calls then wait, unanswered ones are repeated where that is harmless, and processes fill their gaps.
@@ -29,6 +38,7 @@ import { isRepeatable, isSessionBound } from './repetition.js';
 export class ExecClient implements AsyncDisposable {
   readonly processes = new ProcessSinks();
   readonly intake = new Intake();
+  readonly #listeners = new Set<ClientListener>();
   readonly #options: ExecClientOptions;
   readonly #stop = new AbortController();
   #connection: Connection | undefined;
@@ -114,6 +124,12 @@ export class ExecClient implements AsyncDisposable {
     this.#connection?.peer.notify(method, params);
   }
 
+  /** Tells `listener` what belongs to no process, and what becomes of the connection. Returns how to stop that. */
+  listen(listener: ClientListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
   /** Ends the connection for good. Processes still running lose contact; their server ends them. */
   async close(): Promise<void> {
     this.#end(new ExecError('connectionClosed', 'The client was closed.'));
@@ -171,7 +187,10 @@ export class ExecClient implements AsyncDisposable {
       resumeSessionId,
       connectTimeoutMs: Math.min(connectTimeoutMs, limitMs),
       initializeTimeoutMs: Math.min(initializeTimeoutMs, limitMs),
-      onNotification: (method, params) => this.processes.dispatch(method, params),
+      onNotification: (method, params) => {
+        this.processes.dispatch(method, params);
+        for (const listener of [...this.#listeners]) listener.notified(method, params);
+      },
       onClosed: (reason) => {
         disconnected();
         if (connection && this.#connection === connection) this.#wentOffline(reason.message);
@@ -193,6 +212,7 @@ export class ExecClient implements AsyncDisposable {
     this.#capabilities = connection.capabilities;
     this.#info = connection.info ?? this.#info;
     this.intake.attach(connection.capabilities.flowControl ? undefined : connection.channel);
+    for (const listener of [...this.#listeners]) listener.online();
     if (connection.resumed) this.processes.resumed();
     else this.processes.lost(contactLost('the server no longer knows its session'));
   }
@@ -234,6 +254,7 @@ export class ExecClient implements AsyncDisposable {
     if (this.#ended) return;
     this.#ended = error;
     this.#stop.abort();
+    for (const listener of [...this.#listeners]) listener.ended();
     this.processes.lost(contactLost(error.message.replace(/\.$/, ''), error));
     this.#connection?.peer.close('the client is done');
     this.#connection = undefined;

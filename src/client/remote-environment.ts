@@ -2,7 +2,7 @@ import type { Environment, ExecProcess, FileSystem, ProcessSpec, ProcessSummary 
 import type { EnvironmentInfo } from '../protocol/index.js';
 import type { ExecClientOptions } from './client-options.js';
 import { ExecClient } from './exec-client.js';
-import { unsupported } from './remote-errors.js';
+import { RemoteFileSystem } from './remote-file-system.js';
 import type { RemoteProcess } from './remote-process.js';
 import { startProcess } from './start-process.js';
 
@@ -16,21 +16,19 @@ export interface ServerProcess extends ProcessSummary {
 export class RemoteEnvironment implements Environment {
   readonly id: string;
   readonly client: ExecClient;
+  readonly files: FileSystem;
   readonly #processes = new Set<RemoteProcess>();
   #closing: Promise<void> | undefined;
 
   constructor({ id, client }: { id: string; client: ExecClient }) {
     this.id = id;
     this.client = client;
+    this.files = new RemoteFileSystem(client);
   }
 
   /** Connects to a server and makes an environment of it. */
   static async connect(options: ExecClientOptions & { id: string }): Promise<RemoteEnvironment> {
     return new RemoteEnvironment({ id: options.id, client: await ExecClient.connect(options) });
-  }
-
-  get files(): FileSystem {
-    throw unsupported('files through this client');
   }
 
   /** A connection that cannot come back has ended. */

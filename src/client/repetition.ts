@@ -16,6 +16,7 @@ const REPEATABLE: ReadonlySet<string> = new Set([
   'fs/canonicalize',
   'fs/readDirectory',
   'fs/walk',
+  'fs/search',
 ]);
 
 /** Calls about a process that exists in one session only. In another one the same id means something else. */

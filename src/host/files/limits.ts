@@ -25,11 +25,5 @@ export const MAX_LINK_HOPS = 40;
 /** Directories one watch may cover; each costs a kernel watch, of which a user has a limited number. */
 export const MAX_WATCHED_DIRECTORIES = 10_000;
 
-/** Changed paths kept for a reader that is away; beyond it they become an overflow. About 1 MB at worst. */
-export const MAX_PENDING_CHANGES = 4096;
-
 /** Paths one `watchMissing` may list. */
 export const MAX_MISSING_PATHS = 1024;
-
-/** Nobody means to hear of a change later than this; larger numbers would also overflow a timer. */
-export const MAX_DEBOUNCE_MS = 60_000;

@@ -1,10 +1,14 @@
 import { lstat, realpath } from 'node:fs/promises';
-import type { FileChanges, FileWatch, WatchOptions } from '../../contract/index.js';
+import {
+  ChangeQueue,
+  type FileChanges,
+  type FileWatch,
+  MAX_PENDING_CHANGES,
+  type WatchOptions,
+} from '../../contract/index.js';
 import { requireWanted } from './abort.js';
-import { ChangeQueue } from './change-queue.js';
 import { type DirectoryEvent, watchDirectory } from './directory-events.js';
 import { childOf, isRoot, nameOf, parentOf, shownPath } from './host-path.js';
-import { MAX_PENDING_CHANGES } from './limits.js';
 import { WatchedDirectories } from './watched-directories.js';
 
 /** Starts to watch a path that need not exist; the directory that holds it must. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ChangeQueue } from '../../../src/host/files/change-queue.js';
+import { ChangeQueue } from '../../src/contract/change-queue.js';
 
 describe('change queue', () => {
   test('merges by path and tells what happened last, last', async () => {

@@ -1,5 +1,10 @@
-import type { FileChange, FileChanges } from '../../contract/index.js';
-import { MAX_DEBOUNCE_MS, MAX_PENDING_CHANGES } from './limits.js';
+import type { FileChange, FileChanges } from './file-watch.js';
+
+/** Changed paths kept for a reader that is away; beyond it they become an overflow. About 1 MB at worst. */
+export const MAX_PENDING_CHANGES = 4096;
+
+/** Nobody means to hear of a change later than this; larger numbers would also overflow a timer. */
+const MAX_DEBOUNCE_MS = 60_000;
 
 /** Changes on their way to one reader: merged by path, bounded, and explicit about what the bound cost. */
 export class ChangeQueue {
