@@ -3,6 +3,7 @@ import type { EnvironmentInfo } from '../protocol/index.js';
 import type { ExecClientOptions } from './client-options.js';
 import { ExecClient } from './exec-client.js';
 import { RemoteFileSystem } from './remote-file-system.js';
+import { unsupported } from './remote-errors.js';
 import type { RemoteProcess } from './remote-process.js';
 import { startProcess } from './start-process.js';
 
