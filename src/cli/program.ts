@@ -8,6 +8,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   shell: async () => (await import('./shell.js')).shellCommand(),
   ps: async () => (await import('./ps.js')).psCommand(),
   kill: async () => (await import('./kill.js')).killCommand(),
+  cp: async () => (await import('./cp.js')).cpCommand(),
   env: async () => (await import('./env.js')).envCommand(),
   connect: async () => (await import('./connect.js')).connectCommand(),
   doctor: async () => (await import('./doctor.js')).doctorCommand(),
