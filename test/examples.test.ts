@@ -1,0 +1,24 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const examples = fileURLToPath(new URL('../examples', import.meta.url));
+const stories = readdirSync(examples, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name);
+
+test.each(stories)('the example %s holds what it shows', async (name) => {
+  const child = spawn(process.execPath, [`${examples}/${name}/main.mjs`], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (data: Buffer) => {
+      said += data.toString();
+    });
+  }
+  const [code] = (await once(child, 'close')) as [number | null];
+  expect({ code, said }).toMatchObject({ code: 0, said: expect.stringContaining(`${name}: ok`) });
+});
