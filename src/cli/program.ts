@@ -26,10 +26,15 @@ export async function createProgram(first?: string): Promise<Command> {
     .showHelpAfterError('(run with --help for the whole story)')
     // Options behind the program of `run` are that program's.
     .enablePositionalOptions();
-  const only = first === undefined ? undefined : commands[first];
-  for (const load of only ? [only] : Object.values(commands)) program.addCommand(await load());
+  for (const load of neededFor(first)) program.addCommand(await load());
   for (const command of program.commands) inheritSettings(command, program);
   return program;
+}
+
+function neededFor(first = ''): (() => Promise<Command>)[] {
+  if (first === '-V' || first === '--version') return [];
+  const only = Object.hasOwn(commands, first) ? commands[first] : undefined;
+  return only ? [only] : Object.values(commands);
 }
 
 function inheritSettings(command: Command, parent: Command): void {

@@ -20,7 +20,7 @@ export function withTarget(command: Command): Command {
 /** What the flags mean, without connecting. */
 export async function chooseTarget(flags: TargetFlags): Promise<EnvironmentChoice> {
   const { chooseEnvironment } = await import('../environment/open-environment.js');
-  return chooseEnvironment(flags.environment, { authBearerToken: tokenOf(flags) });
+  return await chooseEnvironment(flags.environment, { authBearerToken: tokenOf(flags) });
 }
 
 /** Opens the machine the flags name. */

@@ -1,8 +1,8 @@
 import type { Environment } from '../contract/index.js';
 import { ExecError } from '../protocol/errors.js';
-import { type EnvironmentConfig, isServerUrl, LOCAL_ID, NONE_ID } from './configuration.js';
-import { dialEnvironment, isUrlEnvironment } from './dial-environment.js';
-import { loadEnvironments, REMOTE_ID } from './providers.js';
+import type { EnvironmentConfig } from './configuration.js';
+import { isConfigured } from './configuration-home.js';
+import { isServerUrl, LOCAL_ID, NONE_ID, REMOTE_ID } from './environment-names.js';
 
 /** This machine, or one that is configured. */
 export type EnvironmentChoice = EnvironmentConfig | { readonly id: typeof LOCAL_ID };
@@ -23,17 +23,22 @@ export interface OpenOptions {
  * a target, the configured default. Close it when done: that ends everything it started.
  */
 export async function openEnvironment(target?: string, options: OpenOptions = {}): Promise<Environment> {
-  return await openChosen(chooseEnvironment(target, options), options);
+  return await openChosen(await chooseEnvironment(target, options), options);
 }
 
 /** Finds out what a target means. Fails for ids nobody configured; another one is never put in its place. */
-export function chooseEnvironment(target: string | undefined, options: OpenOptions = {}): EnvironmentChoice {
-  if (target === LOCAL_ID) return { id: LOCAL_ID };
+export async function chooseEnvironment(
+  target: string | undefined,
+  options: OpenOptions = {},
+): Promise<EnvironmentChoice> {
+  const { variables } = options;
+  if (target === LOCAL_ID || (target === undefined && !isConfigured(variables))) return { id: LOCAL_ID };
   if (target !== undefined && isServerUrl(target)) {
     const { authBearerToken } = options;
     return { id: REMOTE_ID, url: target, ...(authBearerToken === undefined ? {} : { authBearerToken }) };
   }
-  const config = loadEnvironments(options.variables);
+  const { loadEnvironments } = await import('./providers.js');
+  const config = loadEnvironments(variables);
   const id = target ?? config.defaultId;
   if (id === null || id === NONE_ID) {
     throw new ExecError('environmentNotFound', 'There is no default environment; name one.');
@@ -54,6 +59,7 @@ export async function openChosen(choice: EnvironmentChoice, options: OpenOptions
     return new LocalEnvironment();
   }
   const { RemoteEnvironment } = await import('../client/index.js');
+  const { dialEnvironment, isUrlEnvironment } = await import('./dial-environment.js');
   const { onLog, clientName } = options;
   const { initializeTimeoutMs } = choice;
   const log = onLog ? { onLog } : {};

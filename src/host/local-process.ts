@@ -13,7 +13,8 @@ import {
   type TerminalSize,
   type WriteStatus,
 } from '../contract/index.js';
-import { ExecError, type SandboxType } from '../protocol/index.js';
+import { ExecError } from '../protocol/errors.js';
+import type { SandboxType } from '../protocol/index.js';
 import { type Child, type ChildSpec, spawnChild } from './child/index.js';
 
 /** Queued input past which the answer to a write waits until the program has read some. */

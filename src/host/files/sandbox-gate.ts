@@ -1,4 +1,5 @@
-import { ExecError, type Sandbox } from '../../protocol/index.js';
+import { ExecError } from '../../protocol/errors.js';
+import type { Sandbox } from '../../protocol/index.js';
 
 /** Refuses a policy that file operations of this process cannot be held to. */
 export function requireUnconfined(sandbox: Sandbox | null | undefined): void {
