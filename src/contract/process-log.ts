@@ -101,7 +101,10 @@ export class ProcessLog {
   appendGap(beforeSeq: number, lostBytes: number): void {
     const event: ProcessEvent = { type: 'gap', afterSeq: this.#nextSeq - 1, beforeSeq, lostBytes };
     this.#nextSeq = beforeSeq - 1;
-    this.#append(event, 0);
+    // Before the append, so that what follows the gap lies behind the lost bytes.
+    const offset = this.#totalBytes;
+    this.#totalBytes += lostBytes;
+    this.#append(event, 0, offset);
   }
 
   /** Ends the log without a close: readers get the error once they have read what is there. */
@@ -203,8 +206,8 @@ export class ProcessLog {
     return () => this.#listeners.delete(listener);
   }
 
-  #append(event: ProcessEvent, bytes: number): void {
-    this.#entries.push({ event, seq: this.#nextSeq, offset: this.#totalBytes, bytes });
+  #append(event: ProcessEvent, bytes: number, offset = this.#totalBytes): void {
+    this.#entries.push({ event, seq: this.#nextSeq, offset, bytes });
     this.#nextSeq += 1;
     this.#totalBytes += bytes;
     this.#retainedBytes += bytes;

@@ -1,6 +1,15 @@
+export { AppSandboxPolicy } from './app/sandbox-policy.js';
 export { EnvironmentInfo } from './exec/environment.js';
 export { EnvPolicy } from './exec/process.js';
-export { Sandbox, SandboxType } from './exec/sandbox.js';
+export {
+  NetworkPermission,
+  PermissionEntry,
+  PermissionPath,
+  Permissions,
+  Sandbox,
+  SandboxType,
+  SpecialPath,
+} from './exec/sandbox.js';
 export type { ClientCapabilities, ServerCapabilities } from './exec/session.js';
 export {
   type ExecMethodName,

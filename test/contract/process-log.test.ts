@@ -145,4 +145,12 @@ describe('process log', () => {
     expect(log.next(1)).toEqual({ type: 'gap', afterSeq: 1, beforeSeq: 10, lostBytes: 500 });
     expect(log.next(9)).toMatchObject({ type: 'output', seq: 10 });
   });
+
+  test('a recorded gap counts when it is evicted in its turn', () => {
+    const { log } = makeLog({ retainedBytes: 10 });
+    log.appendOutput('stdout', bytes(4));
+    log.appendGap(10, 500);
+    for (let round = 0; round < 4; round += 1) log.appendOutput('stdout', bytes(4));
+    expect(log.next(0)).toEqual({ type: 'gap', afterSeq: 0, beforeSeq: 12, lostBytes: 512 });
+  });
 });

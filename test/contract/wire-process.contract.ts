@@ -177,13 +177,18 @@ export function wireProcessContract(name: string, open: OpenWire): void {
       await using wire = await opened();
       const { client } = wire;
       for (const tty of [false, true]) {
-        const id = `fds-${tty}`;
-        await client.call(
-          'process/start',
-          startParams(id, sh('ls /proc/$$/fd | tr "\\n" " "; cut -d" " -f1,5,6 /proc/$$/stat'), { tty }),
-        );
-        const text = outputOf(await client.closedEvents(id)).toString();
-        expect(text).toMatch(/^0 1 2 (10 )?(\d+) \2 \2\r?\n$/);
+        // The fourth descriptor is the directory that `ls` itself has open.
+        await client.call('process/start', startParams(`fds-${tty}`, ['ls', '/proc/self/fd'], { tty }));
+        expect(
+          outputOf(await client.closedEvents(`fds-${tty}`))
+            .toString()
+            .split(/\s+/)
+            .sort()
+            .join(' '),
+        ).toBe(' 0 1 2 3');
+        const ids = ['cut', '-d ', '-f1,5,6', '/proc/self/stat'];
+        await client.call('process/start', startParams(`ids-${tty}`, ids, { tty }));
+        expect(outputOf(await client.closedEvents(`ids-${tty}`)).toString()).toMatch(/^(\d+) \1 \1\r?\n$/);
       }
     });
 

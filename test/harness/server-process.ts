@@ -13,12 +13,17 @@ export class ServerProcess implements AsyncDisposable {
   readonly url: string;
   readonly child: ChildProcessByStdio<null, Readable, Readable>;
   #stderr = '';
+  #stopping = false;
 
   private constructor(child: ChildProcessByStdio<null, Readable, Readable>, url: string) {
     this.child = child;
     this.url = url;
     child.stderr.on('data', (data: Buffer) => {
       this.#stderr += data.toString();
+    });
+    child.on('exit', (code, signal) => {
+      // A server that goes by itself is a bug, whichever test happens to notice.
+      if (!this.#stopping) console.error(`the server ended by itself: ${code ?? signal}\n${this.#stderr}`);
     });
   }
 
@@ -47,6 +52,7 @@ export class ServerProcess implements AsyncDisposable {
 
   /** Ends the server and resolves to its exit code. */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
+    this.#stopping = true;
     if (this.child.exitCode === null && this.child.signalCode === null) {
       const exit = once(this.child, 'exit');
       this.child.kill(signal);

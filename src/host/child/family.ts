@@ -1,4 +1,3 @@
-import { isWatched } from './reaper.js';
 import type { ScannedProcess } from './process-scan.js';
 
 /** Running members of each tree, by owner. */
@@ -9,7 +8,8 @@ export type Roots = ReadonlyMap<number, number>;
 
 /**
  * Sorts processes into trees. A member is who carries the mark (without marks: who lives in the child's session)
- * and every descendant of a member, since a server that runs inside a tree marks its own children anew.
+ * and every descendant of a member, since a server that runs inside a tree marks its own children anew. Its watchdog
+ * is spared: once that server is dead it ends whatever of its trees cannot be seen from here.
  */
 export function findFamilies(processes: readonly ScannedProcess[], roots: Roots): Families {
   const families = new Map<number, ScannedProcess[]>();
@@ -20,7 +20,7 @@ export function findFamilies(processes: readonly ScannedProcess[], roots: Roots)
     families.set(owner, family);
     const waiting = [first];
     for (let member = waiting.pop(); member !== undefined; member = waiting.pop()) {
-      if (placed.has(member.pid)) continue;
+      if (placed.has(member.pid) || member.watchdog) continue;
       placed.add(member.pid);
       family.push(member);
       waiting.push(...(childrenOf.get(member.pid) ?? []));
@@ -31,11 +31,6 @@ export function findFamilies(processes: readonly ScannedProcess[], roots: Roots)
     if (owner !== undefined) place(owner, candidate);
   }
   return families;
-}
-
-/** What a dead server that ran inside one of our trees left behind. It became our child, and nobody else's business. */
-export function findForeignOrphans(processes: readonly ScannedProcess[]): readonly ScannedProcess[] {
-  return processes.filter(({ pid, parent, foreign }) => foreign && parent === process.pid && !isWatched(pid));
 }
 
 function byParent(processes: readonly ScannedProcess[]): Map<number, ScannedProcess[]> {

@@ -1,6 +1,6 @@
 import { dyeAvailable } from './dye.js';
 import { libc } from './libc.js';
-import { listenForExits } from './reaper.js';
+import { alsoReapOrphans } from './reaper.js';
 
 const PR_SET_CHILD_SUBREAPER = 36;
 
@@ -9,8 +9,8 @@ let adopting = false;
 /** Makes orphans of our trees our own children. Only where marks tell them from the children of others. */
 export function becomeSubreaper(): boolean {
   if (adopting || !dyeAvailable()) return adopting;
-  listenForExits();
   adopting = libc().prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) === 0;
+  if (adopting) alsoReapOrphans();
   return adopting;
 }
 

@@ -10,8 +10,8 @@ export interface ScannedProcess {
   readonly session: number;
   /** Whose tree it is marked as, if it is one of this server's. */
   readonly owner: number | null;
-  /** Marked by another server, and not because we run inside one. */
-  readonly foreign: boolean;
+  /** Watches over a server; it ends with its server, after it has ended what that left behind. */
+  readonly watchdog: boolean;
 }
 
 export interface Scan {
@@ -29,13 +29,12 @@ const buffer = Buffer.alloc(4096);
 export function* scanSteps(): Generator<void, Scan> {
   const STEP = 128;
   const processes: ScannedProcess[] = [];
-  const ownDye = inheritedDye();
   let unsettled = false;
   let incomplete = false;
   const names = listPids();
   for (const [index, name] of (names ?? []).entries()) {
     if (index % STEP === STEP - 1) yield;
-    const found = inspect(name, ownDye);
+    const found = inspect(name);
     if (found === 'gone') unsettled = true;
     else if (found === 'unreadable') incomplete = true;
     else if (found !== null) processes.push(found);
@@ -72,7 +71,7 @@ type Unseen = 'gone' | 'unreadable';
 
 const KERNEL_THREADS = 2;
 
-function inspect(name: string, ownDye: string | null): ScannedProcess | Unseen | null {
+function inspect(name: string): ScannedProcess | Unseen | null {
   const stat = slurp(`/proc/${name}/stat`);
   if (isUnseen(stat)) return stat;
   // The program's name stands in parentheses and may contain anything; what follows the last one is regular.
@@ -88,7 +87,7 @@ function inspect(name: string, ownDye: string | null): ScannedProcess | Unseen |
     group: Number(group),
     session: Number(session),
     owner,
-    foreign: dye !== null && owner === null && dye !== ownDye && isChildDye(dye),
+    watchdog: dye !== null && !isChildDye(dye),
   };
 }
 

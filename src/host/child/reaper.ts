@@ -23,6 +23,7 @@ const info = new Int32Array(SIGINFO_BYTES / 4);
 const infoBytes = new Uint8Array(info.buffer);
 const status = new Int32Array(1);
 let listening = false;
+let adopting = false;
 let keptAlive = 0;
 let ticker: NodeJS.Timeout | undefined;
 let stranger = 0;
@@ -32,6 +33,12 @@ export function listenForExits(): void {
   if (listening) return;
   listening = true;
   process.on('SIGCHLD', reap);
+}
+
+/** From here on ended orphans that carry a mark are taken too: they are ours because nobody else can have them. */
+export function alsoReapOrphans(): void {
+  adopting = true;
+  listenForExits();
 }
 
 /** Calls `exited` once with the wait status, from the event loop. */
@@ -61,14 +68,14 @@ export function nextExit(ms: number): Promise<void> {
 }
 
 /**
- * Takes every ended child that is ours, and every ended orphan that carries a mark. Others belong to libuv or
+ * Takes every ended child that is ours, and adopted orphans that carry a mark. Others belong to libuv or
  * to somebody else in this process and are left alone; they hide what is behind them, so then each of ours is asked.
  */
 function reap(): void {
   for (const listener of listeners) listener();
   for (let pid = peek(); pid !== 0; pid = peek()) {
     if (watched.has(pid)) collect(pid);
-    else if (isMarked(pid)) libc().waitpid(pid, status, WNOHANG);
+    else if (adopting && isMarked(pid)) libc().waitpid(pid, status, WNOHANG);
     else return passStranger(pid);
   }
 }

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Families, findFamilies, findForeignOrphans } from './family.js';
+import { type Families, findFamilies } from './family.js';
 import { type Scan, type ScannedProcess, scanNow, scanSteps } from './process-scan.js';
 import { nextExit } from './reaper.js';
 
@@ -93,7 +93,6 @@ async function sweep(): Promise<void> {
     // A scan says nothing about orders that were given after it began.
     const batch = [...orders];
     const scan = await scanWithBreaks();
-    kill(findForeignOrphans(scan.processes));
     const families = findFamilies(scan.processes, roots);
     const pids = new Set(scan.processes.map(({ pid }) => pid));
     for (const each of batch) carryOut(each, { ...scan, families, pids });

@@ -1,8 +1,93 @@
 import { z } from 'zod';
+import { FileUri } from './common.js';
 
-/** What a process or a file operation may touch. Inside `permissions` the wire uses snake_case. */
-export const Sandbox = z.looseObject({
-  permissions: z.looseObject({ type: z.enum(['disabled', 'external', 'managed']) }),
+/** Inside `permissions` the wire uses snake_case. Unknown members are ignored, unknown tags are errors. */
+const Subpath = z.string().nullish().meta({ description: 'Relative to the place the kind names.' });
+
+export const SpecialPath = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('root') }),
+  z
+    .object({ kind: z.literal('minimal') })
+    .meta({ description: 'What programs need to run at all: /usr and its like.' }),
+  z.object({ kind: z.literal('current_working_directory') }),
+  z.object({ kind: z.literal('project_roots'), subpath: Subpath }),
+  z.object({ kind: z.literal('tmpdir') }),
+  z.object({ kind: z.literal('slash_tmp') }),
+  z
+    .object({ kind: z.literal('unknown'), path: z.string(), subpath: Subpath })
+    .meta({ description: 'A name of a newer client. Grants nothing.' }),
+]);
+export type SpecialPath = z.input<typeof SpecialPath>;
+
+export const PermissionPath = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('path'), path: FileUri }),
+  z.object({
+    type: z.literal('glob_pattern'),
+    pattern: z.string().min(1).meta({ description: 'Relative patterns start at `cwd`.' }),
+  }),
+  z.object({ type: z.literal('special'), value: SpecialPath }),
+]);
+export type PermissionPath = z.input<typeof PermissionPath>;
+
+export const PermissionEntry = z.object({
+  path: PermissionPath,
+  access: z
+    .enum(['read', 'write', 'none', 'deny'])
+    .meta({ description: '`deny` is another word for `none`.' }),
+  missing_path_behavior: z.enum(['skip']).nullish().meta({
+    description: '`skip`: the entry counts only if the path exists. Otherwise it cannot be created.',
+  }),
+});
+export type PermissionEntry = z.input<typeof PermissionEntry>;
+
+export const NetworkPermission = z.enum(['restricted', 'enabled']);
+
+export const Permissions = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('disabled') }).meta({ description: 'No sandbox is wanted.' }),
+  z
+    .object({ type: z.literal('external'), network: NetworkPermission })
+    .meta({ description: 'The server runs inside a sandbox of someone else; none is added.' }),
+  z.object({
+    type: z.literal('managed'),
+    file_system: z.discriminatedUnion('type', [
+      z.object({ type: z.literal('unrestricted') }),
+      z.object({
+        type: z.literal('restricted'),
+        entries: z.array(PermissionEntry).meta({
+          description: 'The longest path decides; among equals `none` beats `write` beats `read`.',
+        }),
+        glob_scan_max_depth: z
+          .number()
+          .int()
+          .min(1)
+          .nullish()
+          .meta({ description: 'How many directories deep patterns are looked for.' }),
+      }),
+    ]),
+    network: NetworkPermission,
+  }),
+]);
+export type Permissions = z.input<typeof Permissions>;
+
+/** What a process or a file operation may touch. */
+export const Sandbox = z.object({
+  permissions: Permissions,
+  cwd: FileUri.nullish().meta({
+    description: 'Where relative patterns start. Default: the cwd of the start.',
+  }),
+  workspaceRoots: z
+    .array(FileUri)
+    .optional()
+    .meta({ description: 'What `project_roots` means. Default: `cwd`.' }),
+  temporaryDirectories: z
+    .array(FileUri)
+    .optional()
+    .meta({ description: 'What `tmpdir` means. Default: TMPDIR of the process.' }),
+  windowsSandboxLevel: z
+    .enum(['disabled', 'restricted-token', 'elevated', 'mxc'])
+    .optional()
+    .meta({ description: 'Of no effect here. The peer insists on it.' }),
+  useLegacyLandlock: z.boolean().optional().meta({ description: 'Of no effect here.' }),
 });
 export type Sandbox = z.input<typeof Sandbox>;
 

@@ -8,6 +8,7 @@ import { spawnPortableChild } from '../../../src/host/child/portable-spawn.js';
 import { escapeArtists, eventually, kinds, type screen, shell, start, uniqueSeconds } from './harness.js';
 import { isRunning, sleepers, zombieChildren } from './machine.js';
 
+const busyFixture = fileURLToPath(new URL('../../fixtures/busy-spawner.mjs', import.meta.url));
 const serverFixture = fileURLToPath(new URL('../../fixtures/tree-server.mjs', import.meta.url));
 
 async function startTree(terminal: typeof screen | null = null) {
@@ -86,6 +87,17 @@ describe('killing a tree', () => {
     await child.killTree();
     await seen.untilClosed();
     await eventually(() => zombieChildren().length === 0);
+  });
+
+  test('a server that is our child, and marks itself while it spawns, is not taken for an orphan', async () => {
+    expect(adoptOrphans()).toBe(true);
+    const server = nodeSpawn(process.execPath, [busyFixture], { stdio: ['ignore', 'pipe', 'ignore'] });
+    await once(server.stdout, 'data');
+    for (let sweep = 0; sweep < 150; sweep += 1) await killAllTrees();
+    expect(server.signalCode).toBe(null);
+    const exit = once(server, 'exit');
+    server.kill('SIGTERM');
+    await exit;
   });
 
   test('without marks the session and all descendants by parentage are found', async () => {

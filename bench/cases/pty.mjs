@@ -1,0 +1,42 @@
+import { spawnSync } from 'node:child_process';
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { withServers } from '../lib/servers.mjs';
+import { bareMover, measureThroughput, serverMover, throughputMetrics } from '../lib/throughput.mjs';
+
+/** Without newlines: a terminal turns each into two bytes, and the count would no longer fit. */
+const TEXT = Buffer.from('the quick brown fox jumps over the lazy dog; '.repeat(24_000)).subarray(0, 1 << 20);
+
+export const pty = {
+  name: 'pty',
+  title: 'Output on terminals',
+  about: '`head -c N` of a file of text on a PTY, from start until every byte has arrived',
+  metrics: throughputMetrics,
+  headline: 'mbPerSecond',
+  baseline: 'script(1)',
+  run: ({ servers, plan, scratch }) =>
+    withServers(servers, async (opened) => {
+      const { byteCount } = plan.pty;
+      const argv = ['head', '-c', String(byteCount), writeText(scratch, byteCount)];
+      const movers = opened.map((server) => serverMover(server, { argv, byteCount, tty: true }));
+      return await measureThroughput([...movers, ...scriptMover(argv, byteCount)], plan.pty);
+    }),
+};
+
+function writeText(scratch, byteCount) {
+  const path = join(scratch, 'text');
+  const file = openSync(path, 'w');
+  for (let written = 0; written < byteCount; written += TEXT.length) {
+    writeSync(file, TEXT, 0, Math.min(TEXT.length, byteCount - written));
+  }
+  closeSync(file);
+  return path;
+}
+
+/** `script` of util-linux runs a program on a PTY and copies what it prints; a system without it has no bare row. */
+function scriptMover(argv, byteCount) {
+  const { stdout } = spawnSync('script', ['--version'], { encoding: 'utf8' });
+  if (!stdout?.includes('util-linux')) return [];
+  const command = argv.map((word) => `'${word}'`).join(' ');
+  return [bareMover({ name: 'script(1)', argv: ['script', '-qc', command, '/dev/null'], byteCount })];
+}

@@ -1,0 +1,43 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+/** A server gets this long to end in good order before it is killed. */
+const GRACE_MS = 3000;
+
+const running = new Set();
+let ending = false;
+
+/** Starts a program that is ended, by its pid, no later than this run. */
+export function spawnTracked([program, ...args], options) {
+  if (ending) throw new Error('the bench is ending');
+  const child = spawn(program, args, options);
+  running.add(child);
+  // A program that cannot be started has no exit; whoever waits for it hears of the error there.
+  child.once('error', () => running.delete(child));
+  child.once('exit', () => running.delete(child));
+  child.stdin?.on('error', () => undefined);
+  return child;
+}
+
+/** Ends a child: politely, by the end of its stdin or SIGTERM, and by force when that takes too long. */
+export async function endChild(child) {
+  if (!running.has(child)) return;
+  const exit = once(child, 'exit');
+  child.stdout?.resume();
+  if (child.stdin) child.stdin.end();
+  else child.kill('SIGTERM');
+  const force = setTimeout(() => child.kill('SIGKILL'), GRACE_MS);
+  await exit;
+  clearTimeout(force);
+}
+
+/** Ends what runs and lets nothing new begin. */
+export async function endAllChildren() {
+  ending = true;
+  await Promise.allSettled([...running].map(endChild));
+}
+
+/** For the very end of the process, when nothing can be awaited any more. */
+export function killAllChildren() {
+  for (const child of running) child.kill('SIGKILL');
+}

@@ -1,0 +1,27 @@
+const MIB = 1024 * 1024;
+
+/**
+ * How much is measured. Latencies: each round takes `count` samples of a subject or as many as fit into `budgetMs`, so
+ * that a slow subject does not set the length of the run. Outputs are sized so that one run takes about a second.
+ */
+export const FULL = {
+  latency: { rounds: 20, count: 100, budgetMs: 400 },
+  ready: { rounds: 15, count: 1, budgetMs: 0 },
+  pipes: { rounds: 7, byteCount: 256 * MIB },
+  pty: { rounds: 7, byteCount: 96 * MIB },
+  crowd: { rounds: 3 },
+  slowReader: { rounds: 3, byteCount: 256 * MIB },
+  left: [],
+};
+
+/** For a quick look and for the check of the budgets: the same cases, fewer and smaller. */
+export const SHORT = {
+  latency: { rounds: 5, count: 20, budgetMs: 100 },
+  ready: { rounds: 3, count: 1, budgetMs: 0 },
+  pipes: { rounds: 3, byteCount: 64 * MIB },
+  pty: { rounds: 3, byteCount: 16 * MIB },
+  crowd: { rounds: 1 },
+  slowReader: { rounds: 1, byteCount: 64 * MIB },
+  /** Cases that are run only when named. */
+  left: ['crowd-1000'],
+};

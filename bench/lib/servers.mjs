@@ -1,0 +1,80 @@
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { endChild, spawnTracked } from './children.mjs';
+import { stdioLink, WireClient, webSocketLink } from './wire.mjs';
+
+const bin = fileURLToPath(new URL('../../bin/execwire.js', import.meta.url));
+const LISTEN = { ws: 'ws://127.0.0.1:0', stdio: 'stdio' };
+
+/** The servers to measure: ours and, where there is one, codex, each over both transports. */
+export function serverSubjects({ codex, codexHome }) {
+  const vendors = [{ vendor: 'execwire', argv: [process.execPath, bin, 'serve'], env: {} }];
+  if (codex) {
+    vendors.push({ vendor: 'codex', argv: [codex.path, 'exec-server'], env: { CODEX_HOME: codexHome } });
+  }
+  return vendors.flatMap(({ vendor, argv, env }) =>
+    Object.entries(LISTEN).map(([transport, address]) => ({
+      name: `${vendor} ${transport}`,
+      vendor,
+      transport,
+      argv: [...argv, '--listen', address],
+      env,
+    })),
+  );
+}
+
+/** Starts a server, connects and shakes hands. `readyMs` is the time until it could be used. */
+export async function openServer(subject) {
+  return await (subject.transport === 'ws' ? openOverWebSocket(subject) : openOverStdio(subject));
+}
+
+async function openOverWebSocket(subject) {
+  const begun = performance.now();
+  const child = launch(subject, 'ignore');
+  const url = await firstLine(child);
+  const readyMs = performance.now() - begun;
+  const client = new WireClient(await webSocketLink(url));
+  await client.handshake();
+  return running({ subject, child, client, readyMs });
+}
+
+async function openOverStdio(subject) {
+  const begun = performance.now();
+  const child = launch(subject, 'pipe');
+  const client = new WireClient(stdioLink(child));
+  await client.handshake();
+  return running({ subject, child, client, readyMs: performance.now() - begun });
+}
+
+function launch({ argv, env }, stdin) {
+  return spawnTracked(argv, { stdio: [stdin, 'pipe', 'ignore'], env: { ...process.env, ...env } });
+}
+
+async function firstLine(child) {
+  const lines = createInterface({ input: child.stdout });
+  const [line] = await Promise.race([
+    once(lines, 'line'),
+    once(child, 'exit').then(([code]) => Promise.reject(new Error(`it ended with ${code} at start`))),
+  ]);
+  return line;
+}
+
+function running({ subject, child, client, readyMs }) {
+  const stop = async () => {
+    client.close();
+    await endChild(child);
+  };
+  return { name: subject.name, subject, pid: child.pid, client, readyMs, stop };
+}
+
+/** Opens one server per subject for the time of `work`. */
+export async function withServers(subjects, work) {
+  const servers = [];
+  try {
+    for (const subject of subjects) servers.push(await openServer(subject));
+    return await work(servers);
+  } finally {
+    await Promise.all(servers.map((server) => server.stop()));
+  }
+}

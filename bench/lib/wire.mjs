@@ -1,0 +1,142 @@
+import { once } from 'node:events';
+import { WebSocket } from 'ws';
+import { outputSize } from './output-size.mjs';
+
+/**
+ * The least a client can be, the same for every server: requests, ends of processes, and a count of output bytes.
+ * Output is measured where it lies and never parsed or decoded, so that the client is not what is measured.
+ */
+export class WireClient {
+  #link;
+  #nextId = 1;
+  #pending = new Map();
+  #closings = new Map();
+  #outputBytes = 0;
+  #outputGoal = null;
+
+  constructor(link) {
+    this.#link = link;
+    link.onMessage((message) => this.#receive(message));
+    link.onClose(() => this.#fail(new Error('the connection closed')));
+  }
+
+  async handshake() {
+    await this.request('initialize', { clientName: 'bench' });
+    this.#link.send('{"method":"initialized","params":{}}');
+  }
+
+  request(method, params) {
+    const id = this.#nextId++;
+    return new Promise((resolve, reject) => {
+      this.#pending.set(id, { resolve, reject });
+      this.#link.send(JSON.stringify({ id, method, params }));
+    });
+  }
+
+  /** Resolves at `process/closed`. Ask before starting: events of a short process may overtake the answer. */
+  closing(processId) {
+    return new Promise((resolve, reject) => this.#closings.set(processId, { resolve, reject }));
+  }
+
+  /** Resolves when this many bytes of output, of whichever process, have arrived from now on. */
+  output(byteCount) {
+    return new Promise((resolve, reject) => {
+      this.#outputGoal = { byteCount: this.#outputBytes + byteCount, resolve, reject };
+    });
+  }
+
+  /** Bytes of output seen on this connection so far. */
+  get outputBytes() {
+    return this.#outputBytes;
+  }
+
+  /** Stops taking anything from the connection, as a client that hangs does. */
+  pauseReading() {
+    this.#link.pause();
+  }
+
+  resumeReading() {
+    this.#link.resume();
+  }
+
+  close() {
+    this.#link.close();
+  }
+
+  #receive(message) {
+    const size = outputSize(message);
+    if (size === null) this.#dispatch(JSON.parse(message.toString()));
+    else this.#count(size);
+  }
+
+  #dispatch({ id, result, error, method, params }) {
+    if (method === 'process/closed') settle(this.#closings, params.processId)?.resolve();
+    else if (error) settle(this.#pending, id)?.reject(new Error(error.message));
+    else if (id !== undefined) settle(this.#pending, id)?.resolve(result);
+  }
+
+  #count(size) {
+    this.#outputBytes += size;
+    const goal = this.#outputGoal;
+    if (goal === null || this.#outputBytes < goal.byteCount) return;
+    this.#outputGoal = null;
+    goal.resolve();
+  }
+
+  #fail(error) {
+    const waiting = [...this.#pending.values(), ...this.#closings.values()];
+    if (this.#outputGoal) waiting.push(this.#outputGoal);
+    this.#pending.clear();
+    this.#closings.clear();
+    this.#outputGoal = null;
+    for (const { reject } of waiting) reject(error);
+  }
+}
+
+function settle(waiting, key) {
+  const entry = waiting.get(key);
+  waiting.delete(key);
+  return entry;
+}
+
+/** A WebSocket as a link: one message, one frame. */
+export async function webSocketLink(url) {
+  const socket = new WebSocket(url, { perMessageDeflate: false, skipUTF8Validation: true });
+  await once(socket, 'open');
+  socket.on('error', () => undefined);
+  return {
+    send: (text) => socket.send(text),
+    onMessage: (listener) => socket.on('message', listener),
+    onClose: (listener) => socket.on('close', listener),
+    pause: () => socket.pause(),
+    resume: () => socket.resume(),
+    close: () => socket.terminate(),
+  };
+}
+
+/** The stdio of a child as a link: one message, one line. */
+export function stdioLink(child) {
+  return {
+    send: (text) => child.stdin.write(`${text}\n`),
+    onMessage: (listener) => child.stdout.on('data', lineSplitter(listener)),
+    onClose: (listener) => child.stdout.on('close', listener),
+    pause: () => child.stdout.pause(),
+    resume: () => child.stdout.resume(),
+    close: () => child.stdin.end(),
+  };
+}
+
+/** Cuts a byte stream into lines, joining the pieces of a line only once it is complete. */
+function lineSplitter(listener) {
+  let pieces = [];
+  return (data) => {
+    let start = 0;
+    for (let end = data.indexOf(10); end !== -1; end = data.indexOf(10, start)) {
+      const last = data.subarray(start, end);
+      listener(pieces.length === 0 ? last : Buffer.concat([...pieces, last]));
+      pieces = [];
+      start = end + 1;
+    }
+    if (start < data.length) pieces.push(data.subarray(start));
+  };
+}

@@ -1,0 +1,133 @@
+import { ExecError, type SandboxType } from '../../protocol/index.js';
+import { bwrapOptions } from './bwrap-argv.js';
+import { type Disk, localDisk } from './disk.js';
+import { planMounts } from './mount-plan.js';
+import type { ConfinedPolicy, SandboxPolicy } from './policy.js';
+import type { SandboxSupport } from './probe.js';
+import { checkCwd, locateVisibleProgram } from './program.js';
+import { Resources } from './resources.js';
+import { seccompFilter } from './seccomp.js';
+import { launcherFor } from './launcher.js';
+import type { SandboxStatus } from './status.js';
+
+/** A program to run, with everything decided but its sandbox. */
+export interface ConfineSpec {
+  readonly argv: readonly string[];
+  readonly arg0?: string | undefined;
+  /** Absolute. */
+  readonly cwd: string;
+  /** The complete environment. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly terminal: boolean;
+}
+
+/** What to start instead, and how to treat it. */
+export interface Confinement {
+  readonly argv: readonly string[];
+  readonly arg0?: string | undefined;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Descriptors of ours the child needs. Nothing else of ours may reach it. */
+  readonly inheritFds: readonly { readonly childFd: number; readonly fd: number }[];
+  /** What is really enforced. */
+  readonly sandboxType: SandboxType;
+  /**
+   * Who makes the terminal the controlling one. `inside`: it must not be that of the process started here
+   * (open it with O_NOCTTY), or ^C would kill the sandbox instead of reaching the program.
+   */
+  readonly controllingTerminal: 'caller' | 'inside';
+  /** Once the child was started, or could not be: closes our copies of the descriptors. Idempotent. */
+  release(): void;
+  /** Signals and the true end of a confined process; null without a sandbox. */
+  readonly status: SandboxStatus | null;
+}
+
+/** The numbers the descriptors have inside bubblewrap, which closes them before the command runs. */
+const ARGUMENTS_FD = 3;
+const SECCOMP_FD = 4;
+const STATUS_FD = 5;
+const FIRST_SOURCE_FD = 6;
+
+/** bubblewrap counts its arguments and gives up at 9000; an environment beyond this gets a clear error instead. */
+const MAX_OPTIONS = 8_900;
+
+/** Puts a program under a policy: the same program where there is nothing to enforce, an error where it cannot be. */
+export function confine(
+  spec: ConfineSpec,
+  { policy, support, disk = localDisk }: { policy: SandboxPolicy; support: SandboxSupport; disk?: Disk },
+): Confinement {
+  if (policy.kind === 'open') return unconfined(spec);
+  if (!support.available) throw unavailable(support);
+  const plan = planMounts(policy.files, disk);
+  const view = { plan, disk };
+  checkCwd(spec.cwd, view);
+  const program = locateVisibleProgram(spec, view);
+  const { command, arg0 } = launcherFor(spec, { program, policy, support, view });
+  const resources = new Resources();
+  try {
+    const held = resources.holdPlaceholders(plan);
+    const options = bwrapOptions({
+      plan: held,
+      network: policy.network,
+      cwd: spec.cwd,
+      env: confinedEnv(spec.env, policy),
+      terminal: spec.terminal,
+      userNamespace: support.userNamespace,
+      arg0,
+      fds: { seccomp: SECCOMP_FD, status: STATUS_FD },
+      sources: support.bindFd ? resources.openSources(held.mounts, FIRST_SOURCE_FD) : new Map(),
+    });
+    if (options.length > MAX_OPTIONS) throw tooManyOptions();
+    const filter = seccompFilter({ architecture: support.architecture, unixSockets: policy.unixSockets });
+    resources.pass(ARGUMENTS_FD, Buffer.from(options.map((option) => `${option}\0`).join('')));
+    resources.pass(SECCOMP_FD, filter);
+    const status = resources.openStatus(STATUS_FD, { terminal: spec.terminal });
+    const limit = support.root && policy.maxProcesses !== null ? resources.limit(policy.maxProcesses) : [];
+    return {
+      argv: [...limit, support.bwrap, '--args', String(ARGUMENTS_FD), '--', ...command],
+      cwd: '/',
+      env: {},
+      inheritFds: resources.inheritFds,
+      sandboxType: 'linuxSeccomp',
+      controllingTerminal: spec.terminal ? 'inside' : 'caller',
+      release: () => resources.release(),
+      status,
+    };
+  } catch (error) {
+    resources.release();
+    resources.letGo();
+    throw error;
+  }
+}
+
+function unconfined({ argv, arg0, cwd, env }: ConfineSpec): Confinement {
+  return {
+    argv,
+    arg0,
+    cwd,
+    env,
+    inheritFds: [],
+    sandboxType: 'none',
+    controllingTerminal: 'caller',
+    release: () => {},
+    status: null,
+  };
+}
+
+/** Programs ask this variable before they try to reach anything. */
+function confinedEnv(
+  env: Readonly<Record<string, string>>,
+  { network }: ConfinedPolicy,
+): Readonly<Record<string, string>> {
+  return network === 'restricted' ? { ...env, CODEX_SANDBOX_NETWORK_DISABLED: '1' } : env;
+}
+
+function unavailable({ reason, hint, message }: Extract<SandboxSupport, { available: false }>): ExecError {
+  return new ExecError('sandboxUnavailable', message, { data: { reason, hint } });
+}
+
+function tooManyOptions(): ExecError {
+  return new ExecError('spawnFailed', 'The environment has too many variables for a sandbox.', {
+    data: { reason: 'invalidArgument' },
+  });
+}

@@ -1,0 +1,109 @@
+import { lstatSync, readdirSync, readlinkSync } from 'node:fs';
+import { posix } from 'node:path';
+import { ExecError } from '../../protocol/index.js';
+import { compileGlob } from './glob.js';
+import { isPlaceholder } from './placeholder.js';
+import { type HiddenPattern, parentOf } from './policy.js';
+
+/** What a place holds. Sockets, pipes and devices count as files: they are mounted over alike. */
+export type PlaceKind = 'directory' | 'file' | 'missing';
+
+/** A path with its links followed, as far as it exists. */
+export interface ResolvedPath {
+  readonly path: string;
+  readonly kind: PlaceKind;
+  /** Every link on the way, by where it really is. */
+  readonly links: readonly { readonly path: string; readonly target: string }[];
+}
+
+/** The questions a mount plan asks about the disk; tests answer them from a table. */
+export interface Disk {
+  resolve(path: string): ResolvedPath;
+  /** True for a directory another sandbox made to keep the name from being used; see `placeholder.ts`. */
+  isPlaceholder(path: string): boolean;
+  /** What the pattern finds right now, links not followed. */
+  glob(pattern: HiddenPattern): readonly string[];
+}
+
+/** As the kernel does: more links in one path are a circle. */
+const MAX_LINKS = 40;
+
+/** A search that sees more than this costs every start too much; the policy is refused instead. */
+const MAX_GLOB_ENTRIES = 200_000;
+
+/** More hidden files than this would make as many mounts. */
+const MAX_GLOB_MATCHES = 512;
+
+/** This machine's disk. */
+export const localDisk: Disk = { resolve: resolvePath, isPlaceholder, glob: findMatches };
+
+function resolvePath(path: string): ResolvedPath {
+  const links: { path: string; target: string }[] = [];
+  const pending = path.split('/').filter(Boolean).toReversed();
+  let at = '/';
+  let kind: PlaceKind = 'directory';
+  for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
+    if (name === '.') continue;
+    if (name === '..') {
+      at = parentOf(at);
+      continue;
+    }
+    const next = posix.join(at, name);
+    const found = look(next);
+    if (found === 'link') {
+      const target = readlinkSync(next);
+      if (links.push({ path: next, target }) > MAX_LINKS)
+        throw new ExecError('invalidParams', 'A path of the sandbox runs in a circle of links.');
+      if (target.startsWith('/')) at = '/';
+      pending.push(...target.split('/').filter(Boolean).toReversed());
+      kind = 'directory';
+      continue;
+    }
+    at = next;
+    kind = found;
+    if (found === 'missing') return { path: posix.join(at, ...pending.toReversed()), kind, links };
+  }
+  return { path: at, kind, links };
+}
+
+function look(path: string): PlaceKind | 'link' {
+  try {
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (found === undefined) return 'missing';
+    if (found.isSymbolicLink()) return 'link';
+    return found.isDirectory() ? 'directory' : 'file';
+  } catch {
+    // What we may not even look at, the confined process may not either.
+    return 'missing';
+  }
+}
+
+function findMatches({ pattern, maxDepth }: HiddenPattern): string[] {
+  const { base, matches } = compileGlob(pattern);
+  const found: string[] = [];
+  let budget = MAX_GLOB_ENTRIES;
+  const walk = (directory: string, depth: number): void => {
+    for (const entry of entriesOf(directory)) {
+      if (--budget < 0 || found.length > MAX_GLOB_MATCHES) throw tooMany();
+      const path = posix.join(directory, entry.name);
+      if (matches(path)) found.push(path);
+      else if (entry.isDirectory() && depth < maxDepth) walk(path, depth + 1);
+    }
+  };
+  walk(base, 1);
+  return found;
+}
+
+function entriesOf(directory: string) {
+  try {
+    return readdirSync(directory, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}
+
+function tooMany(): ExecError {
+  return new ExecError('sandboxUnavailable', 'A glob pattern of the sandbox covers too many files.', {
+    data: { reason: 'globTooBroad', hint: 'Name a directory, or give glob_scan_max_depth.' },
+  });
+}

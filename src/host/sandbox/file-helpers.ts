@@ -1,0 +1,142 @@
+import { lstatSync } from 'node:fs';
+import { ExecError } from '../../protocol/index.js';
+import { localDisk } from './disk.js';
+import { FileHelper, type HelperOptions } from './file-helper.js';
+import { type MountPlan, planMounts } from './mount-plan.js';
+import type { ConfinedPolicy } from './policy.js';
+
+/** Each is a Node process of some 50 MB. */
+const MAX_HELPERS = 4;
+
+/** File operations come in bursts; a helper outlives the pause between two of one burst. */
+const IDLE_MS = 10_000;
+
+/** Placeholders can be seen in the workspace as long as the helper lives, so it does not linger then. */
+const IDLE_WITH_PLACEHOLDERS_MS = 1_000;
+
+/** Limits of a pool, for those who know better. */
+export interface PoolLimits {
+  readonly maxHelpers?: number;
+  readonly idleMs?: number;
+}
+
+interface Slot {
+  readonly key: string;
+  readonly helper: FileHelper;
+  readonly idleMs: number;
+  /** Callers with state inside, such as open files. */
+  leases: number;
+  timer: NodeJS.Timeout | undefined;
+}
+
+/** A helper that stays while something inside is in use, such as an open file. */
+export interface HelperLease {
+  call(method: string, args: readonly unknown[]): Promise<unknown>;
+  /** Idempotent. */
+  release(): void;
+}
+
+/** Keeps a few confined helpers warm, one per view of the disk. */
+export class FileHelpers {
+  readonly #options: HelperOptions;
+  readonly #limits: Required<PoolLimits>;
+  /** Least recently used first. */
+  readonly #slots = new Map<string, Slot>();
+
+  constructor(options: HelperOptions, limits: PoolLimits = {}) {
+    this.#options = options;
+    this.#limits = { maxHelpers: MAX_HELPERS, idleMs: IDLE_MS, ...limits };
+  }
+
+  /** Calls a method of the target under a policy. */
+  async call(policy: ConfinedPolicy, method: string, args: readonly unknown[]): Promise<unknown> {
+    const lease = this.lease(policy);
+    try {
+      return await lease.call(method, args);
+    } finally {
+      lease.release();
+    }
+  }
+
+  /** Holds on to the helper of a policy, for calls that belong together. */
+  lease(policy: ConfinedPolicy): HelperLease {
+    const slot = this.#slotFor(policy);
+    slot.leases += 1;
+    clearTimeout(slot.timer);
+    let released = false;
+    return {
+      call: (method, args) => slot.helper.call(method, args),
+      release: () => {
+        if (released) return;
+        released = true;
+        slot.leases -= 1;
+        this.#rest(slot);
+      },
+    };
+  }
+
+  /** Ends all of them. Idempotent. */
+  async close(): Promise<void> {
+    const slots = [...this.#slots.values()];
+    for (const slot of slots) this.#end(slot);
+    await Promise.all(slots.map(({ helper }) => helper.ended));
+  }
+
+  #slotFor(policy: ConfinedPolicy): Slot {
+    const plan = planMounts(policy.files, localDisk);
+    const key = keyOf(plan, policy);
+    const known = this.#slots.get(key);
+    if (known?.helper.usable) {
+      this.#slots.delete(key);
+      this.#slots.set(key, known);
+      return known;
+    }
+    this.#makeRoom();
+    const helper = new FileHelper(policy, this.#options);
+    const idleMs = Math.min(
+      this.#limits.idleMs,
+      plan.placeholders.length > 0 ? IDLE_WITH_PLACEHOLDERS_MS : this.#limits.idleMs,
+    );
+    // Only now do the placeholders exist, and with them the places the next call will find.
+    const slot: Slot = {
+      key: keyOf(planMounts(policy.files, localDisk), policy),
+      helper,
+      idleMs,
+      leases: 0,
+      timer: undefined,
+    };
+    this.#slots.set(slot.key, slot);
+    return slot;
+  }
+
+  #makeRoom(): void {
+    for (const slot of this.#slots.values()) if (!slot.helper.usable) this.#end(slot);
+    if (this.#slots.size < this.#limits.maxHelpers) return;
+    const idle = [...this.#slots.values()].find(({ leases }) => leases === 0);
+    if (idle === undefined)
+      throw new ExecError('overloaded', 'As many sandboxes for file operations are in use as there may be.');
+    this.#end(idle);
+  }
+
+  #rest(slot: Slot): void {
+    if (slot.leases > 0) return;
+    slot.timer = setTimeout(() => this.#end(slot), slot.idleMs);
+    slot.timer.unref();
+  }
+
+  #end(slot: Slot): void {
+    clearTimeout(slot.timer);
+    if (this.#slots.get(slot.key) === slot) this.#slots.delete(slot.key);
+    slot.helper.close();
+  }
+}
+
+/** Mounts show what was there when they were made: a place that was replaced since needs another helper. */
+function keyOf({ base, mounts }: MountPlan, { unixSockets }: ConfinedPolicy): string {
+  const identity = ({ path }: { path: string }) => {
+    const found = lstatSync(path, { throwIfNoEntry: false, bigint: true });
+    // Numbers of files are used again; the time of birth is not.
+    return found ? `${found.dev}:${found.ino}:${found.birthtimeNs}` : '';
+  };
+  return JSON.stringify([base, unixSockets, mounts.map((mount) => [mount, identity(mount)])]);
+}

@@ -1,0 +1,91 @@
+import { readdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { ExecError } from '../../protocol/index.js';
+
+/** The few calls Node lacks. None of them takes a struct, so any C library will do. */
+interface Kernel {
+  readonly memfdCreate: (name: string, flags: number) => number;
+  readonly pipe2: (fds: Int32Array, flags: number) => number;
+  readonly flock: (fd: number, operation: number) => number;
+  readonly fcntl: (fd: number, command: number, type: 'int', argument: number) => number;
+}
+
+const LIBRARIES: readonly string[] = [
+  'libc.so.6',
+  `libc.musl-${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}.so.1`,
+];
+
+const MFD_CLOEXEC = 1;
+const O_CLOEXEC = 0o2000000;
+const LOCK_SH = 1;
+const LOCK_EX = 2;
+const LOCK_NB = 4;
+
+let kernel: Kernel | null | undefined;
+
+/** False where the C library cannot be reached; nothing can be confined then. */
+export function hasKernel(): boolean {
+  kernel ??= load();
+  return kernel !== null;
+}
+
+/** A nameless file in memory that no child inherits by itself. */
+export function openMemoryFile(): number {
+  return checked(calls().memfdCreate('execwire', MFD_CLOEXEC));
+}
+
+/** A pipe that no child inherits by itself. */
+export function openPipe(): { readEnd: number; writeEnd: number } {
+  const fds = new Int32Array(2);
+  checked(calls().pipe2(fds, O_CLOEXEC));
+  return { readEnd: fds[0] ?? -1, writeEnd: fds[1] ?? -1 };
+}
+
+/** Takes a lock on an open file without waiting. False if another holder is in the way. */
+export function tryLock(fd: number, mode: 'shared' | 'exclusive'): boolean {
+  return calls().flock(fd, (mode === 'shared' ? LOCK_SH : LOCK_EX) | LOCK_NB) === 0;
+}
+
+function calls(): Kernel {
+  if (!hasKernel() || !kernel)
+    throw new ExecError('sandboxUnavailable', 'The C library of this machine cannot be reached.', {
+      data: { reason: 'libcUnavailable' },
+    });
+  return kernel;
+}
+
+function checked(result: number): number {
+  if (result >= 0) return result;
+  throw new ExecError('spawnFailed', 'The machine has no room for another process.', {
+    data: { reason: 'resourceLimit' },
+  });
+}
+
+function load(): Kernel | null {
+  if (process.platform !== 'linux') return null;
+  for (const library of LIBRARIES) {
+    try {
+      const koffi = createRequire(import.meta.url)('koffi') as typeof import('koffi');
+      const libc = koffi.load(library);
+      const bound: Kernel = {
+        memfdCreate: libc.func('int memfd_create(const char *name, unsigned int flags)'),
+        pipe2: libc.func('int pipe2(void *fds, int flags)'),
+        flock: libc.func('int flock(int fd, int operation)'),
+        fcntl: libc.func('int fcntl(int fd, int command, ...)'),
+      };
+      markInherited(bound);
+      return bound;
+    } catch {
+      // The next name is for another C library.
+    }
+  }
+  return null;
+}
+
+/** What whoever started us left open would reach into every sandbox: a directory among it is a way out. Node marks its own. */
+function markInherited({ fcntl }: Kernel): void {
+  const F_SETFD = 2;
+  const FD_CLOEXEC = 1;
+  for (const name of readdirSync('/proc/self/fd'))
+    if (Number(name) > 2) fcntl(Number(name), F_SETFD, 'int', FD_CLOEXEC);
+}

@@ -1,0 +1,182 @@
+import { ExecError } from '../../protocol/index.js';
+import type { Disk, ResolvedPath } from './disk.js';
+import {
+  type Access,
+  accessAt,
+  type FilePolicy,
+  indexRules,
+  isWithin,
+  type PathRule,
+  parentOf,
+} from './policy.js';
+
+/** One change to the view, made at `path`. Applied in order, later ones cover earlier ones. */
+export type Mount =
+  | { readonly kind: 'readOnly' | 'writable'; readonly path: string }
+  /** An empty directory nobody may list. `traversable`: something below it is visible. */
+  | { readonly kind: 'hiddenDirectory'; readonly path: string; readonly traversable: boolean }
+  | { readonly kind: 'hiddenFile'; readonly path: string }
+  | { readonly kind: 'link'; readonly path: string; readonly target: string };
+
+/** The file view of one process. */
+export interface MountPlan {
+  /** What the root of the view is before the mounts: the machine's own, or empty. */
+  readonly base: 'unrestricted' | 'writable' | 'readOnly' | 'empty';
+  /** Outer places before inner ones. */
+  readonly mounts: readonly Mount[];
+  /** Directories to make before the start: something to mount over, where a name must stay unused. */
+  readonly placeholders: readonly string[];
+  /** What a path without links may be used for. */
+  readonly accessAt: (path: string) => Access;
+}
+
+/** Turns rules into mounts. Asks the disk, each place once, and changes nothing. */
+export function planMounts(files: FilePolicy, asked: Disk): MountPlan {
+  if (files.kind === 'unrestricted')
+    return { base: 'unrestricted', mounts: [], placeholders: [], accessAt: () => 'write' };
+  const disk = remembering(asked);
+  const placed: PlacedRule[] = [
+    ...files.rules.map((rule) => ({ rule, place: disk.resolve(rule.path), named: true })),
+    ...files.hidden.flatMap((pattern) => disk.glob(pattern)).map((path) => found(path, disk)),
+  ].filter(({ rule, place }) => isRuledBy(place.path, rule.access));
+  const claimed = indexPlaces(placed);
+  const firm = placed.filter((rule) => isFirm(rule, claimed));
+  const rules = indexPlaces(firm);
+  const planner = new Planner(rules, disk);
+  for (const rule of rules.values()) planner.add(rule);
+  for (const { rule, place } of firm) planner.addLinks(rule, place);
+  return planner.finish();
+}
+
+function remembering(disk: Disk): Disk {
+  const known = new Map<string, ResolvedPath>();
+  const resolve = (path: string) => {
+    const place = known.get(path) ?? disk.resolve(path);
+    known.set(path, place);
+    return place;
+  };
+  return {
+    resolve,
+    isPlaceholder: (path) => disk.isPlaceholder(path),
+    glob: (pattern) => disk.glob(pattern),
+  };
+}
+
+interface PlacedRule {
+  readonly rule: PathRule;
+  readonly place: ResolvedPath;
+  /** By path, not found by a pattern. */
+  readonly named: boolean;
+}
+
+function found(path: string, disk: Disk): PlacedRule {
+  return { rule: { path, access: 'none', whenMissing: 'skip' }, place: disk.resolve(path), named: false };
+}
+
+function indexPlaces(placed: readonly PlacedRule[]): ReadonlyMap<string, PathRule> {
+  return indexRules(placed.map(({ rule, place }) => ({ ...rule, path: place.path })));
+}
+
+/** The sandbox has a /proc and a /dev of its own, and /sys is never writable: it reaches past every file policy. */
+function isRuledBy(path: string, access: Access): boolean {
+  if (path === '/dev' || isWithin(path, '/proc')) return false;
+  return access === 'none' || !isWithin(path, '/sys');
+}
+
+/**
+ * A link in a writable place may have been put there by an earlier confined process, or may be replaced by this
+ * one. A grant through it could reach anything, so it is void; a protection through it cannot hold, so there is
+ * no process. What only hides keeps hiding where the link leads now.
+ */
+function isFirm({ rule, place, named }: PlacedRule, rules: ReadonlyMap<string, PathRule>): boolean {
+  const loose = place.links.find((link) => accessAt(rules, parentOf(link.path)) === 'write');
+  if (loose === undefined || !named) return true;
+  if (rule.access === 'write') return false;
+  throw new ExecError('sandboxUnavailable', `The protected path ${rule.path} is or passes a symbolic link.`, {
+    data: {
+      reason: 'protectedLink',
+      hint: `Replace the link ${loose.path} by what it points to, or do not protect it.`,
+    },
+  });
+}
+
+class Planner {
+  readonly #rules: ReadonlyMap<string, PathRule>;
+  readonly #disk: Disk;
+  readonly #mounts = new Map<string, Mount>();
+  readonly #placeholders: string[] = [];
+
+  constructor(rules: ReadonlyMap<string, PathRule>, disk: Disk) {
+    this.#rules = rules;
+    this.#disk = disk;
+  }
+
+  add(rule: PathRule): void {
+    const around = this.#accessAt(parentOf(rule.path));
+    if (rule.path === '/' || rule.access === around) return;
+    const { kind } = this.#disk.resolve(rule.path);
+    if (kind !== 'missing') {
+      // Whoever made it removes it one day, and our mount with it, unless we hold it too.
+      if (rule.access === 'read' && this.#disk.isPlaceholder(rule.path)) this.#placeholders.push(rule.path);
+      this.#cover(this.#mountFor(rule, kind), rule.access);
+    } else if (rule.access !== 'write' && rule.whenMissing === 'block' && around === 'write')
+      this.#block(rule.path);
+  }
+
+  /** In an empty root the links that lead to visible places must exist too, such as /bin. */
+  addLinks(rule: PathRule, place: ResolvedPath): void {
+    if (rule.access === 'none' || place.kind === 'missing') return;
+    for (const { path, target } of place.links)
+      if (this.#accessAt(path) === 'none') this.#mounts.set(path, { kind: 'link', path, target });
+  }
+
+  finish(): MountPlan {
+    const depth = (path: string) => path.split('/').length;
+    const mounts = [...this.#mounts.values()].sort(
+      (a, b) => depth(a.path) - depth(b.path) || (a.path < b.path ? -1 : 1),
+    );
+    const base = ({ write: 'writable', read: 'readOnly', none: 'empty' } as const)[this.#accessAt('/')];
+    return {
+      base,
+      mounts,
+      placeholders: this.#placeholders,
+      accessAt: (path) => accessAt(this.#rules, path),
+    };
+  }
+
+  /** The first part of the path that does not exist is made and covered, so that nothing can be put there. */
+  #block(missing: string): void {
+    let path = missing;
+    while (this.#disk.resolve(parentOf(path)).kind === 'missing') path = parentOf(path);
+    if (this.#mounts.has(path)) return;
+    this.#placeholders.push(path);
+    this.#cover({ kind: 'readOnly', path }, 'read');
+  }
+
+  #cover(mount: Mount, access: Access): void {
+    this.#mounts.set(mount.path, mount);
+    if (access !== 'write') this.#pinParents(mount.path);
+  }
+
+  /** A mount point cannot be renamed: nobody swaps the parent of a protected path for another directory. */
+  #pinParents(path: string): void {
+    for (let at = parentOf(path); at !== '/'; at = parentOf(at)) {
+      const swappable = this.#accessAt(parentOf(at)) === 'write' && this.#accessAt(at) === 'write';
+      if (swappable && !this.#mounts.has(at)) this.#mounts.set(at, { kind: 'writable', path: at });
+    }
+  }
+
+  #mountFor({ path, access }: PathRule, kind: 'directory' | 'file'): Mount {
+    if (access === 'read') return { kind: 'readOnly', path };
+    if (access === 'write') return { kind: 'writable', path };
+    if (kind === 'file') return { kind: 'hiddenFile', path };
+    const traversable = [...this.#rules.values()].some(
+      (other) => other.access !== 'none' && isWithin(other.path, path),
+    );
+    return { kind: 'hiddenDirectory', path, traversable };
+  }
+
+  #accessAt(path: string): Access {
+    return accessAt(this.#rules, path);
+  }
+}

@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs';
+
+/** Why nothing can be confined here: a stable word, a sentence, and what to do about it. */
+export interface SandboxGap {
+  readonly reason: string;
+  readonly message: string;
+  readonly hint: string;
+}
+
+/** The gaps that are known without trying. */
+export const gaps = {
+  platform: {
+    reason: 'platform',
+    message: 'Sandboxes need Linux on x86-64 or arm64.',
+    hint: 'Run Execwire in a Linux container or virtual machine.',
+  },
+  libcUnavailable: {
+    reason: 'libcUnavailable',
+    message: 'The C library of this machine cannot be reached, so no sandbox can be set up.',
+    hint: 'Install the optional native parts of the package for this platform.',
+  },
+  bubblewrapMissing: {
+    reason: 'bubblewrapMissing',
+    message: 'bubblewrap is not installed.',
+    hint: 'Install the package "bubblewrap" of your distribution; bwrap must be in PATH.',
+  },
+  bubblewrapTooOld: {
+    reason: 'bubblewrapTooOld',
+    message: 'The installed bubblewrap is too old.',
+    hint: 'Install bubblewrap 0.6 or newer.',
+  },
+} as const satisfies Record<string, SandboxGap>;
+
+/** Reads a kernel switch; null if this kernel does not have it. */
+export type ReadSwitch = (name: string) => string | null;
+
+const switchOfThisKernel: ReadSwitch = (name) => {
+  try {
+    return readFileSync(`/proc/sys/${name}`, 'utf8').trim();
+  } catch {
+    return null;
+  }
+};
+
+/** Turns what bubblewrap said, together with the kernel's switches, into advice. */
+export function explainFailure(said: string, readSwitch: ReadSwitch = switchOfThisKernel): SandboxGap {
+  const namespaces = /namespace|uid map|RTM_NEW|clone|unshare/i.test(said);
+  if (namespaces && readSwitch('kernel/apparmor_restrict_unprivileged_userns') === '1')
+    return {
+      reason: 'appArmor',
+      message: 'AppArmor keeps plain users from making namespaces.',
+      hint: 'Install an AppArmor profile that allows userns for bwrap, or set kernel.apparmor_restrict_unprivileged_userns=0.',
+    };
+  if (namespaces && readSwitch('kernel/unprivileged_userns_clone') === '0')
+    return {
+      reason: 'userNamespacesOff',
+      message: 'This kernel keeps plain users from making namespaces.',
+      hint: 'Set kernel.unprivileged_userns_clone=1.',
+    };
+  if (namespaces && readSwitch('user/max_user_namespaces') === '0')
+    return {
+      reason: 'userNamespacesOff',
+      message: 'User namespaces are switched off here.',
+      hint: 'Set user.max_user_namespaces to a few thousand.',
+    };
+  if (namespaces)
+    return {
+      reason: 'namespacesForbidden',
+      message: 'Namespaces cannot be made here; this is usual inside a container.',
+      hint: 'Give the container the right to make namespaces, or let it be the sandbox: ask for the policy externalSandbox.',
+    };
+  if (/proc/.test(said))
+    return {
+      reason: 'procForbidden',
+      message: 'A /proc of its own cannot be mounted here; this is usual inside a container.',
+      hint: 'Start the container with unmasked system paths, or ask for the policy externalSandbox.',
+    };
+  return {
+    reason: 'bubblewrapFailed',
+    message: 'bubblewrap does not work here.',
+    hint: 'Run "bwrap --ro-bind / / --proc /proc --dev /dev --unshare-all true" to see why.',
+  };
+}

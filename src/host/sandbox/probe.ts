@@ -1,0 +1,155 @@
+import { execFile, spawn } from 'node:child_process';
+import { accessSync, closeSync, constants, openSync, writeSync } from 'node:fs';
+import { posix } from 'node:path';
+import { promisify } from 'node:util';
+import { bwrapOptions } from './bwrap-argv.js';
+import { hasKernel, openMemoryFile } from './kernel.js';
+import { explainFailure, gaps, type SandboxGap } from './probe-failure.js';
+import { seccompFilter } from './seccomp.js';
+import type { FilterArchitecture } from './syscalls.js';
+
+/** What this machine can enforce. */
+export type SandboxSupport =
+  | ({ readonly available: false; readonly level: 'none' } & SandboxGap)
+  | {
+      readonly available: true;
+      /** Files, network, processes and system calls are all confined; there is no half way. */
+      readonly level: 'full';
+      /** The program, absolute. */
+      readonly bwrap: string;
+      readonly version: string;
+      readonly architecture: FilterArchitecture;
+      /** We run as root, whose processes no limit counts. */
+      readonly root: boolean;
+      /** A user namespace must be asked for. Plain users always get one. */
+      readonly userNamespace: boolean;
+      /** bubblewrap can set the name a program sees. */
+      readonly argv0: boolean;
+      /** bubblewrap can mount what is open, so that nobody swaps it between our look and its mount. */
+      readonly bindFd: boolean;
+    };
+
+/** Options every policy uses; a bubblewrap without one of them is too old. */
+const NEEDED_OPTIONS = [
+  '--json-status-fd',
+  '--remount-ro',
+  '--perms',
+  '--size',
+  '--seccomp',
+  '--cap-drop',
+  '--args',
+];
+
+/** A sandbox that takes longer than this to start is as good as none. */
+const PROBE_TIMEOUT_MS = 10_000;
+
+let probed: Promise<SandboxSupport> | undefined;
+
+/** What this machine can enforce, found out once by doing it. */
+export function sandboxSupport(): Promise<SandboxSupport> {
+  probed ??= probeSandbox();
+  return probed;
+}
+
+/** Finds out anew. The directories are where bubblewrap is looked for. */
+export async function probeSandbox({
+  path = process.env.PATH ?? '/usr/bin:/bin',
+}: {
+  path?: string;
+} = {}): Promise<SandboxSupport> {
+  const architecture = filterArchitecture();
+  if (architecture === null) return gap(gaps.platform);
+  if (!hasKernel()) return gap(gaps.libcUnavailable);
+  const bwrap = findBwrap(path);
+  if (bwrap === null) return gap(gaps.bubblewrapMissing);
+  const help = await output(bwrap, ['--help']);
+  if (!NEEDED_OPTIONS.every((option) => help.includes(option))) return gap(gaps.bubblewrapTooOld);
+  const root = process.getuid?.() === 0;
+  let said = '';
+  for (const userNamespace of root ? [false, true] : [false]) {
+    said = await tryOut(bwrap, { architecture, userNamespace });
+    if (said !== '') continue;
+    const version = (await output(bwrap, ['--version'])).replace(/^\D+/, '').trim();
+    const features = { argv0: help.includes('--argv0'), bindFd: help.includes('--bind-fd') };
+    return { available: true, level: 'full', bwrap, version, architecture, root, userNamespace, ...features };
+  }
+  return gap(explainFailure(said));
+}
+
+function gap(found: SandboxGap): SandboxSupport {
+  return { available: false, level: 'none', ...found };
+}
+
+function filterArchitecture(): FilterArchitecture | null {
+  if (process.platform !== 'linux') return null;
+  return process.arch === 'x64' || process.arch === 'arm64' ? process.arch : null;
+}
+
+function findBwrap(path: string): string | null {
+  const candidates = path.split(':').map((directory) => posix.join(directory, 'bwrap'));
+  return candidates.find((candidate) => candidate.startsWith('/') && isExecutable(candidate)) ?? null;
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function output(program: string, args: string[]): Promise<string> {
+  try {
+    const { stdout, stderr } = await promisify(execFile)(program, args, {
+      timeout: PROBE_TIMEOUT_MS,
+      env: {},
+    });
+    return stdout + stderr;
+  } catch {
+    return '';
+  }
+}
+
+/**
+ * Builds the strictest sandbox around the one program that is certainly there, bubblewrap itself. Returns what
+ * went wrong, or nothing.
+ */
+function tryOut(
+  bwrap: string,
+  { architecture, userNamespace }: { architecture: FilterArchitecture; userNamespace: boolean },
+): Promise<string> {
+  const options = bwrapOptions({
+    plan: { base: 'readOnly', mounts: [], placeholders: [], accessAt: () => 'read' },
+    network: 'restricted',
+    cwd: '/',
+    env: {},
+    terminal: false,
+    userNamespace,
+    fds: { seccomp: 3, status: 4 },
+  });
+  const filter = openFilter(architecture);
+  const status = openSync('/dev/null', 'w');
+  return new Promise((resolve) => {
+    const child = spawn(bwrap, [...options, '--', bwrap, '--version'], {
+      env: {},
+      stdio: ['ignore', 'ignore', 'pipe', filter, status],
+      timeout: PROBE_TIMEOUT_MS,
+    });
+    for (const fd of [filter, status]) closeSync(fd);
+    let said = '';
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+    });
+    child.on('error', (error) => resolve(error.message));
+    child.on('close', (code) => resolve(code === 0 ? '' : said || `exit code ${code}`));
+  });
+}
+
+function openFilter(architecture: FilterArchitecture): number {
+  const file = openMemoryFile();
+  writeSync(file, seccompFilter({ architecture, unixSockets: 'blocked' }));
+  const reader = openSync(`/proc/self/fd/${file}`, 'r');
+  closeSync(file);
+  return reader;
+}

@@ -1,0 +1,121 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+
+const url = (name: string): URL => new URL(`../../bench/${name}`, import.meta.url);
+
+/** The bench is plain JavaScript without declarations; each test names the part of a module it uses. */
+async function load<Module>(name: string): Promise<Module> {
+  return (await import(url(name).href)) as Module;
+}
+
+interface Budget {
+  case: string;
+  metric: string;
+  subject: string;
+  against: string;
+  comparison: string;
+  limit: number;
+  reason: string;
+}
+interface Case {
+  name: string;
+  metrics: { key: string }[];
+}
+
+function outputMessage(bytes: number): string {
+  const chunk = Buffer.alloc(bytes, 7).toString('base64');
+  return JSON.stringify({
+    method: 'process/output',
+    params: { processId: 'p', seq: 1, stream: 'stdout', chunk },
+  });
+}
+
+describe('the wire client', () => {
+  test('reads the size of output off its base64', async () => {
+    type Module = { outputSize: (message: Buffer) => number | null };
+    const { outputSize } = await load<Module>('lib/output-size.mjs');
+    const sizes = [0, 1, 2, 3, 4, 5, 6, 1000, 65_536];
+    expect(sizes.map((size) => outputSize(Buffer.from(outputMessage(size))))).toEqual(sizes);
+    expect(outputSize(Buffer.from('{"method":"process/closed","params":{}}'))).toBe(null);
+    expect(outputSize(Buffer.from('{}'))).toBe(null);
+  });
+
+  test('joins a line that arrives in pieces', async () => {
+    type Client = { output(bytes: number): Promise<void>; readonly outputBytes: number };
+    type Module = { WireClient: new (link: unknown) => Client; stdioLink: (child: unknown) => unknown };
+    const { WireClient, stdioLink } = await load<Module>('lib/wire.mjs');
+    const stdout = new PassThrough();
+    const client = new WireClient(stdioLink({ stdin: new PassThrough(), stdout }));
+    const arrived = client.output(30);
+    const lines = Buffer.from(`${outputMessage(10)}\n`.repeat(3));
+    for (let at = 0; at < lines.length; at += 50) stdout.write(lines.subarray(at, at + 50));
+    await arrived;
+    expect(client.outputBytes).toBe(30);
+  });
+});
+
+describe('budgets', () => {
+  test('speak of what is measured', async () => {
+    const { cases } = await load<{ cases: Case[] }>('cases/index.mjs');
+    const subjects =
+      /^(execwire (ws|stdio|in process)|codex (ws|stdio)|C posix_spawn|script\(1\)|node -e 0|Node child_process)$/;
+    for (const budget of JSON.parse(readFileSync(url('budgets.json'), 'utf8')) as Budget[]) {
+      const measured = cases.find(({ name }) => name === budget.case)?.metrics.map(({ key }) => key);
+      expect(measured).toContain(budget.metric);
+      expect(budget.subject).toMatch(subjects);
+      expect(budget.against).toMatch(subjects);
+      expect(budget.reason).not.toBe('');
+    }
+  });
+
+  test('hold, are missed, or are not measured', async () => {
+    type Verdict = Budget & { verdict: string };
+    type Module = { checkBudgets: (results: unknown) => Verdict[] };
+    const { checkBudgets } = await load<Module>('lib/budgets.mjs');
+    const verdict = (rows: Record<string, number>): string | undefined =>
+      checkBudgets({
+        cases: [
+          {
+            name: 'echo',
+            rows: Object.entries(rows).map(([subject, p50]) => ({ subject, values: { p50 } })),
+          },
+        ],
+      }).find(({ subject }) => subject === 'execwire ws')?.verdict;
+    expect(verdict({ 'execwire ws': 1, 'codex ws': 100 })).toBe('held');
+    expect(verdict({ 'execwire ws': 100, 'codex ws': 100 })).toBe('missed');
+    expect(verdict({ 'execwire ws': 1 })).toBe('not measured');
+  });
+});
+
+describe('npm run bench', () => {
+  async function bench(args: string[]): Promise<{ code: number; output: string; errors: string }> {
+    const child = spawn(process.execPath, [fileURLToPath(url('run.mjs')), ...args], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, CODEX_BIN: '', PATH: '/usr/bin:/bin' },
+    });
+    const [output, errors, [code]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, 'exit') as Promise<[number]>,
+    ]);
+    return { code, output, errors };
+  }
+
+  test('measures one case by name', async () => {
+    const { code, output } = await bench(['--short', '--only', 'status']);
+    expect(code).toBe(0);
+    expect(output).toMatch(/^\| execwire ws +\| +[\d.,]+ \| +[\d.,]+ \|/m);
+    expect(output).toMatch(/^\| execwire stdio +\| +[\d.,]+ \| +[\d.,]+ \|/m);
+  });
+
+  test('refuses a case it does not know', async () => {
+    const { code, errors } = await bench(['--only', 'nonsense']);
+    expect(code).toBe(2);
+    expect(errors).toContain('There is no case nonsense.');
+  });
+});

@@ -1,0 +1,53 @@
+import { afterAll, beforeAll } from 'vitest';
+import { RemoteEnvironment } from '../../src/client/index.js';
+import { LocalEnvironment } from '../../src/environment/index.js';
+import { ExecServer } from '../../src/server/index.js';
+import { createMemoryChannels } from '../../src/transport/index.js';
+import { startProgram } from '../../src/transport/program.js';
+import { dialWebSocket } from '../../src/transport/websocket-dial.js';
+import { TestFolder } from '../harness/processes.js';
+import { bin, ServerProcess } from '../harness/server-process.js';
+import { processContract } from './process.contract.js';
+
+const folder = new TestFolder();
+let webSocket: ServerProcess;
+let unixSocket: ServerProcess;
+beforeAll(async () => {
+  webSocket = await ServerProcess.start({ args: ['--session-ttl', '1'] });
+  unixSocket = await ServerProcess.start({
+    args: ['--session-ttl', '1', '--listen', `unix://${folder.file('socket')}`],
+  });
+});
+afterAll(async () => {
+  await Promise.all([webSocket.stop(), unixSocket.stop()]);
+  folder[Symbol.dispose]();
+});
+
+processContract('local', async () => new LocalEnvironment());
+
+processContract('memory', async () => {
+  const server = new ExecServer({ sessionTtlMs: 1000 });
+  const dial = async () => {
+    const [near, far] = createMemoryChannels();
+    void server.accept(far);
+    return near;
+  };
+  return await RemoteEnvironment.connect({ id: 'memory', dial, resume: true });
+});
+
+processContract('ws', () =>
+  RemoteEnvironment.connect({ id: 'ws', dial: () => dialWebSocket(webSocket.url), resume: true }),
+);
+
+processContract('unix', () =>
+  RemoteEnvironment.connect({ id: 'unix', dial: () => dialWebSocket(unixSocket.url), resume: true }),
+);
+
+processContract('stdio', () => {
+  const program = { program: process.execPath, args: [bin, 'serve', '--listen', 'stdio'] };
+  return RemoteEnvironment.connect({
+    id: 'stdio',
+    dial: async () => await startProgram(program),
+    resume: false,
+  });
+});

@@ -1,0 +1,179 @@
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { policyFromPermissions, type SandboxPolicy } from '../../../src/host/sandbox/index.js';
+import type { PermissionEntry } from '../../../src/protocol/index.js';
+import { entry, type Identity, identities, Place, rootReadable, run, workspacePolicy } from './harness.js';
+
+/** A file everyone may read and write, with its directories, owned by the identity. */
+function put(identity: Identity, path: string, text = 'text\n'): void {
+  const missing: string[] = [];
+  for (let at = dirname(path); !existsSync(at); at = dirname(at)) missing.unshift(at);
+  for (const directory of missing) {
+    mkdirSync(directory);
+    if (identity.uid !== undefined) chownSync(directory, identity.uid, identity.uid);
+  }
+  writeFileSync(path, text);
+  chmodSync(path, 0o666);
+}
+
+function policyOf(entries: PermissionEntry[], cwd: string): SandboxPolicy {
+  return policyFromPermissions(
+    { type: 'managed', file_system: { type: 'restricted', entries }, network: 'restricted' },
+    { cwd, workspaceRoots: [cwd], temporaryDirectories: [] },
+  );
+}
+
+const minimal: PermissionEntry = { path: { type: 'special', value: { kind: 'minimal' } }, access: 'read' };
+
+describe.each(identities)('what a confined process sees as $name', (identity) => {
+  const outputOf = async (policy: SandboxPolicy, place: Place, script: string) => {
+    const { stdout } = await run(identity, policy, { argv: ['sh', '-c', script], cwd: place.workspace });
+    return stdout;
+  };
+
+  test('read-only is read-only everywhere, the workspace and the temporary directory too', async () => {
+    using place = new Place(identity);
+    const script = `for d in . /tmp /var/tmp ${place.outside}; do (: > $d/new) 2>&- && echo wrote $d; done; echo done`;
+    expect(await outputOf(policyOf([rootReadable], place.workspace), place, script)).toBe('done\n');
+  });
+
+  test('what is hidden cannot be read, listed or opened through another name', async () => {
+    using place = new Place(identity);
+    put(identity, join(place.outside, 'secrets', 'key'));
+    put(identity, join(place.outside, 'file'));
+    const policy = workspacePolicy(place.workspace, {
+      entries: [entry(join(place.outside, 'secrets'), 'none'), entry(join(place.outside, 'file'), 'none')],
+    });
+    const script = [
+      'cat ../outside/file ../outside/secrets/key; ls ../outside/secrets',
+      `cat /proc/self/root${place.outside}/file`,
+      'ln ../outside/file mine; cat mine',
+      'ls ../outside',
+    ].join('; ');
+    expect(await outputOf(policy, place, script)).toBe('file\nsecrets\n');
+  });
+
+  test('a readable place inside a hidden one stays readable', async () => {
+    using place = new Place(identity);
+    put(identity, join(place.outside, 'a', 'b'), 'visible\n');
+    put(identity, join(place.outside, 'c'));
+    const policy = workspacePolicy(place.workspace, {
+      entries: [entry(place.outside, 'none'), entry(join(place.outside, 'a'), 'read')],
+    });
+    expect(await outputOf(policy, place, 'cat ../outside/a/b ../outside/c; : > ../outside/new')).toBe(
+      'visible\n',
+    );
+  });
+
+  test('patterns hide what they match', async () => {
+    using place = new Place(identity);
+    for (const name of ['a.env', 'deep/er/b.env', 'deep/er/c.txt'])
+      put(identity, join(place.workspace, name), `${name}\n`);
+    const pattern: PermissionEntry = { path: { type: 'glob_pattern', pattern: '**/*.env' }, access: 'deny' };
+    const policy = workspacePolicy(place.workspace, { entries: [pattern] });
+    expect(await outputOf(policy, place, 'cat a.env deep/er/b.env deep/er/c.txt')).toBe('deep/er/c.txt\n');
+  });
+
+  test('without a readable root there is only what was named', async () => {
+    using place = new Place(identity);
+    put(identity, join(place.outside, 'file'));
+    const policy = policyOf([minimal, entry(place.workspace, 'write')], place.workspace);
+    const script =
+      'ls /root /home /var ../outside 2>&-; : > inside && ls; (: > /new) 2>&- || echo sealed; ls -d /bin';
+    expect(await outputOf(policy, place, script)).toBe('inside\nsealed\n/bin\n');
+  });
+
+  test('a writable place inside a protected one is writable', async () => {
+    using place = new Place(identity);
+    put(identity, join(place.workspace, '.git', 'logs', 'head'));
+    const policy = workspacePolicy(place.workspace, {
+      entries: [entry(join(place.workspace, '.git', 'logs'), 'write')],
+    });
+    const script = 'echo x > .git/logs/head && echo logs; echo x > .git/config && echo config';
+    expect(await outputOf(policy, place, script)).toBe('logs\n');
+  });
+
+  test('the parents of a protected path cannot be swapped', async () => {
+    using place = new Place(identity);
+    const kept = join(place.workspace, 'a', 'b', 'kept');
+    put(identity, kept);
+    const policy = workspacePolicy(place.workspace, {
+      entries: [entry(kept, 'read'), entry(join(place.workspace, 'x', 'y', 'missing'), 'read')],
+    });
+    const script = [
+      'mv a a2 && echo moved a; mv a/b a/b2 && echo moved b; rm -rf a; echo x > a/b/kept && echo wrote',
+      'mkdir -p x/y && echo made; ln -s . x && echo linked; : > a/new && echo new; ls a a/b',
+    ].join('; ');
+    expect(await outputOf(policy, place, script)).toBe('new\na:\nb\nnew\n\na/b:\nkept\n');
+    expect(readdirSync(place.workspace)).toEqual(['a']);
+  });
+
+  test('a workspace below a writable temporary directory keeps its protection', async () => {
+    using place = new Place(identity);
+    const policy = policyOf(
+      [rootReadable, entry(place.base, 'write'), entry(place.workspace, 'write')],
+      place.workspace,
+    );
+    const script = [
+      `cd /; mv ${place.workspace} ${place.base}/w2 && echo moved`,
+      `mkdir ${place.workspace}/.git && echo made; : > ${place.outside}/new && echo outside`,
+    ].join('; ');
+    expect(await outputOf(policy, place, script)).toBe('outside\n');
+  });
+
+  test('a protected name that is a link is refused, with advice', async () => {
+    using place = new Place(identity);
+    symlinkSync(place.outside, join(place.workspace, '.git'));
+    await expect(outputOf(workspacePolicy(place.workspace), place, ':')).rejects.toMatchObject({
+      code: 'sandboxUnavailable',
+      data: { reason: 'protectedLink', hint: expect.stringContaining('.git') },
+    });
+  });
+
+  test('a root given through a link is the place it points to', async () => {
+    using place = new Place(identity);
+    const link = join(place.base, 'link');
+    symlinkSync(place.workspace, link);
+    const script = `: > ${link}/new && ls ${place.workspace}; mkdir ${link}/.git || echo protected`;
+    const policy = policyOf([rootReadable, entry(link, 'write')], place.workspace);
+    expect(await outputOf(policy, place, script)).toBe('new\nprotected\n');
+  });
+
+  test('a writable root that does not exist grants nothing', async () => {
+    using place = new Place(identity);
+    const policy = policyOf([rootReadable, entry(join(place.outside, 'later'), 'write')], place.workspace);
+    expect(await outputOf(policy, place, `mkdir ${place.outside}/later || echo no`)).toBe('no\n');
+  });
+
+  test('shared memory is private', async () => {
+    using place = new Place(identity);
+    const name = `/dev/shm/execwire-${process.pid}`;
+    expect(await outputOf(workspacePolicy(place.workspace), place, `echo x > ${name}; cat ${name}`)).toBe(
+      'x\n',
+    );
+    expect(existsSync(name)).toBe(false);
+  });
+
+  test('full access to files without network still has no network', async () => {
+    using place = new Place(identity);
+    const policy = policyFromPermissions(
+      { type: 'managed', file_system: { type: 'unrestricted' }, network: 'restricted' },
+      { cwd: place.workspace, workspaceRoots: [], temporaryDirectories: [] },
+    );
+    const script = `: > ${place.outside}/new && echo wrote; ls /sys/class/net; echo $CODEX_SANDBOX_NETWORK_DISABLED`;
+    expect(pathToFileURL(place.outside).href).toContain('file:');
+    const shown = await outputOf(policy, place, `${script}; grep -c : /proc/net/dev`);
+    expect(shown.startsWith('wrote\n')).toBe(true);
+    expect(shown.endsWith('1\n1\n')).toBe(true);
+  });
+});
