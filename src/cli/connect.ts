@@ -46,7 +46,8 @@ async function serveHere(
   stdio: InstanceType<typeof import('../transport/lines.js').LineChannel>,
 ): Promise<void> {
   const { ExecServer } = await import('../server/index.js');
-  const { dismissWatchdog } = await import('../host/index.js');
+  const { adoptOrphans, dismissWatchdog } = await import('../host/index.js');
+  adoptOrphans();
   const server = new ExecServer();
   await server.accept(stdio, { resumable: false });
   await server.close();

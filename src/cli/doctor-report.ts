@@ -3,7 +3,7 @@ import { loadEnvironments } from '../environment/providers.js';
 import { type Diagnosis, diagnose, type Probe } from './diagnosis.js';
 import { checkEnvironment } from './env-check.js';
 import { environmentRows } from './env-list.js';
-import { describeHost, sandboxProbe, serverProbe } from './local-probes.js';
+import { describeHost, examineSandbox, serverProbe } from './local-probes.js';
 import { machineProbes } from './machine-probes.js';
 import { paint } from './paint.js';
 import { formatJson, formatTable } from './table.js';
@@ -21,8 +21,13 @@ export async function examine(flags: TargetFlags & { json?: boolean }): Promise<
 async function examineAll(): Promise<Diagnosis[]> {
   const environment = new LocalEnvironment();
   try {
-    const probes = [...(await machineProbes(environment)), sandboxProbe(environment), serverProbe()];
-    return [...describeHost(), ...(await oneByOne(probes)), ...(await configuredOnes())];
+    return [
+      ...describeHost(),
+      ...(await oneByOne(await machineProbes(environment))),
+      await examineSandbox(),
+      await diagnose(serverProbe()),
+      ...(await configuredOnes()),
+    ];
   } finally {
     await closeTarget(environment);
   }

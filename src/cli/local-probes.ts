@@ -1,13 +1,13 @@
 import { fileURLToPath } from 'node:url';
-import type { Environment } from '../contract/index.js';
 import { openChosen } from '../environment/open-environment.js';
 import { type HostCapabilities, hostCapabilities } from '../host/index.js';
-import type { Diagnosis, Probe } from './diagnosis.js';
+import { probeSandbox, type SandboxSupport } from '../host/sandbox/probe.js';
+import { type Diagnosis, diagnose, type Probe } from './diagnosis.js';
 
 /** How processes of this machine are started and found again. Nothing to measure, but something to know. */
 export function describeHost(capabilities: HostCapabilities = hostCapabilities()): Diagnosis[] {
-  const { backend, lineage, subreaper, watchdog } = capabilities;
-  const trees = lineage === 'mark' && subreaper && watchdog;
+  const { backend, lineage, watchdog } = capabilities;
+  const trees = lineage === 'mark' && watchdog;
   return [
     {
       layer: 'backend',
@@ -29,22 +29,24 @@ export function describeHost(capabilities: HostCapabilities = hostCapabilities()
   ];
 }
 
-/** bubblewrap, and whether this machine lets it confine anything. */
-export function sandboxProbe(environment: Environment): Probe {
-  return {
+/** Gaps that are a choice rather than a fault: nobody has installed a sandbox, or there is none for this system. */
+const ABSENCES: readonly string[] = ['bubblewrapMissing', 'platform'];
+
+/** Whether this machine can confine programs, found out by doing it. */
+export async function examineSandbox(): Promise<Diagnosis> {
+  let support: SandboxSupport | undefined;
+  const measured = await diagnose({
     layer: 'sandbox',
-    slowMs: 200,
+    slowMs: 500,
     slowHint: 'Entering the sandbox takes long; sandboxed commands pay for it each time.',
     measure: async () => {
-      const began = performance.now();
-      await using child = await environment.start({
-        argv: ['bwrap', '--ro-bind', '/', '/', '--unshare-user', '--unshare-pid', '--proc', '/proc', 'true'],
-      });
-      const [end, complaint] = await Promise.all([child.wait(), firstLine(child.stderr)]);
-      if (end.kind === 'exited' && end.exitCode === 0) return performance.now() - began;
-      throw new Error(`bubblewrap cannot confine here: ${complaint || 'it gave no reason'}`);
+      support = await probeSandbox();
     },
-  };
+  });
+  if (!support || support.available) return measured;
+  const { reason, message, hint } = support;
+  const verdict = ABSENCES.includes(reason) ? 'absent' : 'broken';
+  return { layer: 'sandbox', verdict, ms: null, hint: `${message} ${hint}` };
 }
 
 /** A server of ours from its start to its first answer, over stdio. */
@@ -61,8 +63,4 @@ export function serverProbe(): Probe {
       return performance.now() - began;
     },
   };
-}
-
-async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string> {
-  return (await new Response(stream).text()).trim().split('\n', 1)[0] ?? '';
 }
