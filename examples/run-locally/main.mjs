@@ -8,7 +8,9 @@ try {
   const greeter = await env.start({ argv: ['sh', '-c', 'echo hello; echo oops >&2; exit 3'] });
   const seen = [];
   for await (const event of greeter.events()) {
-    seen.push(event.type === 'output' ? `${event.stream}: ${Buffer.from(event.bytes)}` : event.type);
+    seen.push(
+      event.type === 'output' ? `${event.stream}: ${Buffer.from(event.bytes).toString()}` : event.type,
+    );
   }
   // Two pipes have no order between them.
   assert.deepEqual(seen.slice(0, 2).sort(), ['stderr: oops\n', 'stdout: hello\n']);

@@ -44,7 +44,7 @@ try {
   assert.equal(lost.lost, true);
   await lost.close();
   for (const limit = Date.now() + 15_000; withArgument(mark).length > 0; await delay(20)) {
-    assert.ok(Date.now() < limit, `still running on the far side: ${withArgument(mark)}`);
+    assert.ok(Date.now() < limit, `still running on the far side: ${withArgument(mark).join()}`);
   }
 } finally {
   await ssh.stop();

@@ -21,7 +21,7 @@ export interface Probe {
 }
 
 /** A probe that takes longer is stuck; saying where is what a doctor is for. */
-const STUCK_MS = 15_000;
+const STUCK_MS = 10_000;
 
 /** Runs a probe. Never rejects: what goes wrong is the finding. */
 export async function diagnose(probe: Probe): Promise<Diagnosis> {

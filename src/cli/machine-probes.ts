@@ -39,7 +39,8 @@ export async function machineProbes(environment: Environment, prefix = ''): Prom
       layer: `${prefix}login shell`,
       slowMs: 500,
       slowHint: `The profile of ${shell} takes long; everything run through a login shell pays for it.`,
-      measure: () => medianOf(REPEATS, () => run(environment, { argv: [shell, '-lc', ':'] })),
+      // Once: a profile may take seconds, and that alone does not make it stuck.
+      measure: () => run(environment, { argv: [shell, '-lc', ':'] }),
     },
   ];
   return environment instanceof RemoteEnvironment ? [wire, ...here] : here;
