@@ -19,6 +19,15 @@ const dialects = [
     fromClient: protocol.execClientNotifications,
     fromServer: protocol.execServerNotifications,
   },
+  {
+    name: 'app-server',
+    title: 'App server methods',
+    intro:
+      'What `execwire app-server` speaks to editors and desktop apps. `process/*`, `environment/*` and `permissionProfile` need `capabilities.experimentalApi` in `initialize`. Everything that does not decode, unknown methods included, is answered with -32600; notifications from the server carry `emittedAtMs` beside `params`.',
+    requests: protocol.appMethods,
+    fromClient: protocol.appClientNotifications,
+    fromServer: protocol.appServerNotifications,
+  },
 ];
 
 function jsonSchema(schema) {

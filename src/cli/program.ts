@@ -4,6 +4,7 @@ import { version } from '../host/machine-info.js';
 /** Every command and where it lives. Loading one costs what it imports, so only those needed are loaded. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import('./serve.js')).serveCommand(),
+  'app-server': async () => (await import('./app-server.js')).appServerCommand(),
   run: async () => (await import('./run.js')).runCommand(),
   shell: async () => (await import('./shell.js')).shellCommand(),
   ps: async () => (await import('./ps.js')).psCommand(),

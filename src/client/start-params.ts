@@ -31,15 +31,37 @@ export function startParams(
     processId,
     argv: [...spec.argv],
     cwd: spec.cwd === undefined ? (info.cwd ?? info.userHomeDir ?? 'file:///') : directoryUri(spec.cwd),
-    env: { ...spec.env },
-    envPolicy:
-      spec.envPolicy === undefined ? { ...INHERIT_ALL, exclude: [], includeOnly: [] } : spec.envPolicy,
+    ...environmentFields(spec),
     tty: spec.tty ?? false,
     pipeStdin: spec.pipeStdin ?? false,
     ...(spec.arg0 === undefined ? {} : { arg0: spec.arg0 }),
     ...sizeField(spec, capabilities),
     ...(spec.timeoutMs === undefined || !capabilities.startTimeout ? {} : { timeoutMs: spec.timeoutMs }),
     ...(spec.sandbox === undefined ? {} : { sandbox: spec.sandbox }),
+  };
+}
+
+/**
+ * The wire has no word for "without this variable" but patterns of the policy, which ignore case: one that
+ * differs in case alone goes along.
+ */
+function environmentFields(spec: ProcessSpec): Pick<ExecParams<'process/start'>, 'env' | 'envPolicy'> {
+  const env: Record<string, string> = {};
+  const unset: string[] = [];
+  for (const [name, value] of Object.entries(spec.env ?? {})) {
+    if (value === null) unset.push(name);
+    else env[name] = value;
+  }
+  const policy = spec.envPolicy === undefined ? INHERIT_ALL : spec.envPolicy;
+  if (policy === null) return { env, envPolicy: null };
+  if (unset.some((name) => /[*?]/.test(name))) throw unsupported('unsetting names that look like patterns');
+  return {
+    env,
+    envPolicy: {
+      ...policy,
+      exclude: [...policy.exclude, ...unset],
+      includeOnly: [...policy.includeOnly],
+    },
   };
 }
 

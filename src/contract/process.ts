@@ -18,8 +18,8 @@ export interface ProcessSpec {
   readonly processId?: string;
   /** Absolute path on that machine, or a `file:` URI. Default: where the environment works. */
   readonly cwd?: string;
-  /** Variables on top of what `envPolicy` lets through. */
-  readonly env?: Readonly<Record<string, string>>;
+  /** Variables on top of what `envPolicy` lets through. `null`: the child does not see that one at all. */
+  readonly env?: Readonly<Record<string, string | null>>;
   /** Which of the machine's own variables the child sees. Default: all. `null`: none, `env` is complete. */
   readonly envPolicy?: EnvPolicy | null;
   /** What the program sees as its own name; which program runs is decided by `argv[0]` alone. */

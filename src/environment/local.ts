@@ -1,11 +1,13 @@
-import type { Environment, ExecProcess, FileSystem, ProcessSpec, ProcessSummary } from '../contract/index.js';
+import type { Environment, ExecProcess, ProcessSpec, ProcessSummary } from '../contract/index.js';
 import {
+  ConfinableFileSystem,
+  ConfinedProcess,
   childEnvironment,
-  LocalFileSystem,
   machineInfo,
   ProcessTable,
   type ProcessTableOptions,
 } from '../host/index.js';
+import { pathBytes, pathText } from '../protocol/file-uri.js';
 import type { EnvironmentInfo, EnvPolicy } from '../protocol/index.js';
 
 /** What a child sees unless told otherwise: everything we see. */
@@ -21,7 +23,7 @@ const DEFAULT_SIZE = { rows: 24, cols: 80 };
 /** This machine, in this process: no wire, no serialisation, the same contract. */
 export class LocalEnvironment implements Environment {
   readonly id: string;
-  readonly files: FileSystem = new LocalFileSystem();
+  readonly files = new ConfinableFileSystem();
   readonly #table: ProcessTable;
 
   constructor(options: ProcessTableOptions & { id?: string } = {}) {
@@ -36,16 +38,17 @@ export class LocalEnvironment implements Environment {
   async start(spec: ProcessSpec): Promise<ExecProcess> {
     const { processId, argv, arg0, tty = false, size = DEFAULT_SIZE, pipeStdin = false } = spec;
     const policy = spec.envPolicy === undefined ? INHERIT_ALL : spec.envPolicy;
-    const process_ = this.#table.start({
-      ...(processId === undefined ? {} : { processId }),
+    const child = {
       argv,
       ...(arg0 === undefined ? {} : { arg0 }),
-      cwd: spec.cwd ?? process.cwd(),
+      cwd: spec.cwd === undefined ? process.cwd() : pathText(pathBytes(spec.cwd)),
       env: childEnvironment({ own: process.env, policy, overlay: spec.env ?? {} }),
-      stdin: pipeStdin ? 'pipe' : 'null',
+      stdin: pipeStdin ? ('pipe' as const) : ('null' as const),
       terminal: tty ? size : null,
-      timeoutMs: spec.timeoutMs,
-    });
+    };
+    const confined = spec.sandbox ? await ConfinedProcess.prepare(child, spec.sandbox) : undefined;
+    const names = processId === undefined ? {} : { processId };
+    const process_ = this.#table.start({ ...child, ...names, confined, timeoutMs: spec.timeoutMs });
     process_.holdFromStart();
     return process_;
   }
@@ -55,7 +58,7 @@ export class LocalEnvironment implements Environment {
   }
 
   async close(): Promise<void> {
-    await this.#table.close();
+    await Promise.all([this.#table.close(), this.files.close()]);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

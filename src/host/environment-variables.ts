@@ -1,7 +1,5 @@
 import type { EnvPolicy } from '../protocol/index.js';
 
-type Variables = Readonly<Record<string, string>>;
-
 /** What `inherit: "core"` lets through. */
 const CORE_NAMES = new Set([
   'PATH',
@@ -36,10 +34,15 @@ const NEVER_PASSED = [
 export function childEnvironment(request: {
   readonly own: NodeJS.ProcessEnv;
   readonly policy: EnvPolicy | null;
-  readonly overlay: Variables;
+  /** `null` takes a variable away, by its exact name. */
+  readonly overlay: Readonly<Record<string, string | null>>;
 }): Record<string, string> {
   const { own, policy, overlay } = request;
-  const variables = { ...(policy ? inherited(own, policy) : {}), ...overlay };
+  const variables = policy ? inherited(own, policy) : {};
+  for (const [name, value] of Object.entries(overlay)) {
+    if (value === null) delete variables[name];
+    else variables[name] = value;
+  }
   for (const name of NEVER_PASSED) delete variables[name];
   return variables;
 }

@@ -7,7 +7,9 @@ export {
   killAllTrees,
 } from './child/index.js';
 export { childEnvironment } from './environment-variables.js';
-export { LocalFileSystem } from './files/index.js';
+export { ConfinedProcess } from './confined-process.js';
+export { ConfinableFileSystem } from './files/index.js';
+export { sandboxSupport } from './sandbox/index.js';
 export { LocalProcess, type LocalProcessSpec } from './local-process.js';
 export { machineInfo, version } from './machine-info.js';
 export { DEFAULT_MAX_PROCESSES, ProcessTable, type ProcessTableOptions } from './process-table.js';

@@ -15,7 +15,8 @@ import {
 } from '../contract/index.js';
 import { ExecError } from '../protocol/errors.js';
 import type { SandboxType } from '../protocol/index.js';
-import { type Child, type ChildSpec, spawnChild } from './child/index.js';
+import { type Child, type ChildSink, type ChildSpec, spawnChild } from './child/index.js';
+import type { ConfinedProcess } from './confined-process.js';
 
 /** Queued input past which the answer to a write waits until the program has read some. */
 const STDIN_SOFT_LIMIT_BYTES = 1024 * 1024;
@@ -26,6 +27,8 @@ const ABANDON_OUTPUT_MS = 1_000;
 
 export interface LocalProcessSpec extends ChildSpec {
   readonly processId?: string;
+  /** The policy it runs under, prepared for this very spec. */
+  readonly confined?: ConfinedProcess | undefined;
   readonly timeoutMs?: number | undefined;
 }
 
@@ -38,11 +41,14 @@ export interface LocalProcessOptions {
 export class LocalProcess extends ProcessHandle {
   readonly processId: string;
   readonly tty: boolean;
-  readonly sandboxType: SandboxType = 'none';
+  readonly sandboxType: SandboxType;
   readonly startedAtMs = Date.now();
   readonly argv: readonly string[];
   readonly log: ProcessLog;
+  /** Called when its owner has no more use for it, once it has closed. */
+  onDisposed: (() => void) | undefined;
   readonly #child: Child;
+  readonly #confined: ConfinedProcess | undefined;
   readonly #closed: Promise<void>;
   #firstHold: LogHold | undefined;
   #readers = 0;
@@ -57,6 +63,8 @@ export class LocalProcess extends ProcessHandle {
     this.processId = spec.processId ?? randomUUID();
     this.tty = spec.terminal !== null;
     this.argv = spec.argv;
+    this.#confined = spec.confined;
+    this.sandboxType = spec.confined?.sandboxType ?? 'none';
     this.log = new ProcessLog({
       ...(options.retainedBytes === undefined ? {} : { retainedBytes: options.retainedBytes }),
       ...(options.windowBytes === undefined ? {} : { windowBytes: options.windowBytes }),
@@ -66,9 +74,15 @@ export class LocalProcess extends ProcessHandle {
     this.#closed = new Promise((resolve) => {
       closed = resolve;
     });
-    this.#child = spawnChild(spec, {
-      output: (stream, bytes) => this.log.appendOutput(stream, bytes),
-      exited: (end) => this.log.appendExited({ ...end, timedOut: this.#timedOut, sandboxDenied: false }),
+    this.#child = this.#spawn(spec, {
+      output: (stream, bytes) => {
+        this.#confined?.heard(stream, bytes);
+        this.log.appendOutput(stream, bytes);
+      },
+      exited: (end) => {
+        const sandboxDenied = this.#confined?.denied(end.exitCode) ?? false;
+        this.log.appendExited({ ...end, timedOut: this.#timedOut, sandboxDenied });
+      },
       closed: () => {
         clearTimeout(this.#timeout);
         clearTimeout(this.#grace);
@@ -164,7 +178,7 @@ export class LocalProcess extends ProcessHandle {
   }
 
   override async signal(signal: SignalName): Promise<void> {
-    if (!this.log.closed) this.#child.signalGroup(signal);
+    if (!this.log.closed) this.#signal(signal);
   }
 
   /** False once the process is closed. What it deliberately left in the background lives on until its owner goes. */
@@ -174,7 +188,7 @@ export class LocalProcess extends ProcessHandle {
     if (graceMs === 0) {
       void this.kill();
     } else if (!this.#grace) {
-      this.#child.signalGroup('SIGTERM');
+      this.#signal('SIGTERM');
       this.#grace = setTimeout(() => void this.kill(), graceMs);
     }
     return true;
@@ -201,6 +215,19 @@ export class LocalProcess extends ProcessHandle {
 
   override async [Symbol.asyncDispose](): Promise<void> {
     if (!this.log.closed) await this.kill();
+    this.onDisposed?.();
+  }
+
+  #spawn(spec: LocalProcessSpec, sink: ChildSink): Child {
+    try {
+      return spawnChild(spec.confined?.child ?? spec, sink);
+    } finally {
+      spec.confined?.started();
+    }
+  }
+
+  #signal(signal: SignalName): void {
+    if (!this.#confined?.signal(signal)) this.#child.signalGroup(signal);
   }
 
   async #killTree(): Promise<void> {

@@ -47,6 +47,7 @@ export class ProcessTable {
     const process = new LocalProcess(spec, this.#options);
     this.#processes.set(process.processId, process);
     this.#owners.add(process.owner);
+    process.onDisposed = () => this.#forget(process);
     const stop = process.log.subscribe(() => {
       if (!process.log.closed) return;
       stop();
@@ -64,6 +65,15 @@ export class ProcessTable {
     await Promise.all([...running.map((process) => process.kill()), killTrees(this.#owners)]);
     this.#processes.clear();
     this.#owners.clear();
+  }
+
+  /** Nobody will read it again: neither its output nor its place in the table is needed. */
+  #forget(process: LocalProcess): void {
+    const { processId } = process;
+    if (this.#processes.get(processId) !== process) return;
+    clearTimeout(this.#expiries.get(processId));
+    this.#expiries.delete(processId);
+    this.#processes.delete(processId);
   }
 
   #expire(process: LocalProcess): void {

@@ -20,6 +20,11 @@ export const errorCatalogue = {
     rpc: INVALID_REQUEST,
     doc: 'The message is not a JSON-RPC request, notification or response.',
   },
+  invalidRequest: { rpc: INVALID_REQUEST, doc: 'The request does not decode, or cannot be meant like this.' },
+  experimentalApiRequired: {
+    rpc: INVALID_REQUEST,
+    doc: 'The method or field needs `capabilities.experimentalApi` in `initialize`.',
+  },
   notInitialized: { rpc: INVALID_REQUEST, doc: 'The method needs `initialize` and `initialized` first.' },
   alreadyInitialized: { rpc: INVALID_REQUEST, doc: '`initialize` was called twice on one connection.' },
   sessionNotFound: {
@@ -40,6 +45,11 @@ export const errorCatalogue = {
   processIdInUse: { rpc: INVALID_REQUEST, doc: 'A process with this id exists already.' },
   tooManyProcesses: { rpc: OVERLOADED, doc: 'The session runs as many processes as it may.' },
   processExited: { rpc: INVALID_REQUEST, doc: 'The process has ended.' },
+  stdinClosed: { rpc: INVALID_REQUEST, doc: 'The stdin of the process is closed.' },
+  stdinNotStreamed: {
+    rpc: INVALID_REQUEST,
+    doc: 'The process was started without a stdin to write to.',
+  },
   stdinFull: {
     rpc: OVERLOADED,
     doc: 'The process does not read its input and the queue is full; nothing was written.',
@@ -59,6 +69,12 @@ export const errorCatalogue = {
   tooManyHandles: { rpc: INVALID_REQUEST, doc: 'The connection has as many open files as it may.' },
   watchIdInUse: { rpc: INVALID_REQUEST, doc: 'A watch with this id is running already.' },
   tooManyWatches: { rpc: INVALID_REQUEST, doc: 'The connection has as many watches as it may.' },
+  unknownEnvironment: { rpc: INVALID_REQUEST, doc: 'No environment with this id is configured.' },
+  environmentUnavailable: { rpc: INTERNAL, doc: 'The environment cannot be reached.' },
+  outputTooLarge: {
+    rpc: INTERNAL,
+    doc: 'The output is larger than one message may carry; stream it or set a cap.',
+  },
   ioFailed: { rpc: INTERNAL, doc: 'The operating system reported an error.' },
   httpFailed: { rpc: INTERNAL, doc: 'The HTTP request failed before a complete answer arrived.' },
   overloaded: { rpc: OVERLOADED, doc: 'Too much is under way on this connection; try again later.' },

@@ -1,4 +1,16 @@
 export { AppSandboxPolicy } from './app/sandbox-policy.js';
+export {
+  type AppMethodName,
+  type AppMethods,
+  type AppParams,
+  type AppParsedParams,
+  type AppResult,
+  type AppServerNotificationName,
+  type AppServerNotifications,
+  appClientNotifications,
+  appMethods,
+  appServerNotifications,
+} from './app/table.js';
 export { EnvironmentInfo } from './exec/environment.js';
 export { EnvPolicy } from './exec/process.js';
 export {

@@ -7,7 +7,7 @@ export interface RequestMethod<Params extends z.ZodType = z.ZodType, Result exte
   readonly params: Params;
   readonly result: Result;
   /** Requests with the same key take effect in the order they were sent; without a key they run at once. */
-  readonly orderedBy: ((params: z.output<Params>) => string) | undefined;
+  readonly orderedBy: ((params: z.output<Params>) => string | undefined) | undefined;
   /** Name of the capability that announces this method; absent for what every peer has. */
   readonly extension: string | undefined;
 }
@@ -34,7 +34,7 @@ export function request<Params extends z.ZodType, Result extends z.ZodType>(decl
   doc: string;
   params: Params;
   result: Result;
-  orderedBy?: (params: z.output<Params>) => string;
+  orderedBy?: (params: z.output<Params>) => string | undefined;
   extension?: string;
 }): RequestMethod<Params, Result> {
   return { kind: 'request', orderedBy: undefined, extension: undefined, ...declaration };

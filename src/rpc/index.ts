@@ -1,6 +1,14 @@
 export type { Channel, ChannelReceiver, CloseReason } from './channel.js';
 export { Lanes } from './lanes.js';
-export { parseMessage, type RawId } from './message.js';
+export { type Dialect, parseMessage, type RawId } from './message.js';
 export { OUTBOX_FULL_BYTES, Outbox } from './outbox.js';
 export { type PeerHandler, RpcPeer } from './peer.js';
-export { type Answer, AnswerLater, type Handlers, Router, validate } from './router.js';
+export {
+  type Answer,
+  AnswerLater,
+  type Handlers,
+  type Refusals,
+  Router,
+  type RouterOptions,
+  validate,
+} from './router.js';

@@ -19,10 +19,21 @@ export type IncomingMessage =
 /** The id of an answer to a message whose own id could not be read. */
 export const UNKNOWN_ID: RawId = '-1';
 
+/** In what the protocols built on this envelope differ. */
+export interface Dialect {
+  /** What happens to a message nobody can understand: an answer under the id -1, or nothing. */
+  readonly brokenMessages: 'answered' | 'dropped';
+  /** What an `id` that is neither a string nor a 64-bit integer makes of a message with a method. */
+  readonly unusableIds: 'broken' | 'notification';
+}
+
+/** How exec servers talk. */
+export const EXEC_DIALECT: Dialect = { brokenMessages: 'answered', unusableIds: 'broken' };
+
 /** Reads one message. Throws `invalidMessage` for everything that is not exactly one. */
-export function parseMessage(text: string): IncomingMessage {
+export function parseMessage(text: string, dialect: Dialect = EXEC_DIALECT): IncomingMessage {
   const message = parseObject(text);
-  const { rawId } = inspectJson(text);
+  const rawId = usableId(inspectJson(text).rawId, dialect);
   const { method } = message;
   if (method !== undefined && typeof method !== 'string') throw unusable('`method` is not a string');
   if (rawId !== undefined && !isValidId(rawId))
@@ -39,6 +50,11 @@ export function parseMessage(text: string): IncomingMessage {
   if ('result' in message) return { kind: 'result', id: rawId, result: message.result };
   if (isErrorObject(message.error)) return { kind: 'error', id: rawId, error: message.error };
   throw unusable('it has neither `method` nor `result` nor `error`');
+}
+
+function usableId(rawId: RawId | undefined, dialect: Dialect): RawId | undefined {
+  const unusable = rawId !== undefined && !isValidId(rawId);
+  return unusable && dialect.unusableIds === 'notification' ? undefined : rawId;
 }
 
 function parseObject(text: string): Record<string, unknown> {

@@ -9,6 +9,7 @@ export const OUTBOX_DRAINED_BYTES = 1024 * 1024;
 export class Outbox {
   #pendingBytes = 0;
   #wasFull = false;
+  #closed = false;
   readonly #waiting = new Set<() => void>();
   readonly #channel: Channel;
 
@@ -21,7 +22,7 @@ export class Outbox {
   }
 
   get full(): boolean {
-    return this.#pendingBytes >= OUTBOX_FULL_BYTES;
+    return !this.#closed && this.#pendingBytes >= OUTBOX_FULL_BYTES;
   }
 
   send(text: string): void {
@@ -46,6 +47,12 @@ export class Outbox {
         resolve();
       });
     });
+  }
+
+  /** Nobody will read any more: whoever waits for room goes on, and what is sent is lost. */
+  close(): void {
+    this.#closed = true;
+    for (const listener of [...this.#waiting]) listener();
   }
 
   #flushed(bytes: number): void {

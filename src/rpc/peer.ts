@@ -1,6 +1,8 @@
 import { type ErrorCode, ExecError, errorCatalogue, isExecError } from '../protocol/errors.js';
 import type { Channel, CloseReason } from './channel.js';
 import {
+  type Dialect,
+  EXEC_DIALECT,
   errorText,
   type IncomingMessage,
   notificationText,
@@ -24,6 +26,8 @@ export interface PeerHandler {
   notification(method: string, params: unknown): void;
   /** A message that breaks the protocol; by default the connection ends. */
   violation?(error: ExecError): void;
+  /** A message nobody can understand, in a dialect that drops those. */
+  dropped?(error: unknown): void;
   closed(reason: CloseReason): void;
 }
 
@@ -37,15 +41,17 @@ export class RpcPeer {
   readonly outbox: Outbox;
   readonly #channel: Channel;
   readonly #handler: PeerHandler;
+  readonly #dialect: Dialect;
   readonly #pending = new Map<RawId, PendingCall>();
   #nextId = 1;
   #underWay = 0;
   #paused = false;
   #closed: CloseReason | undefined;
 
-  constructor(channel: Channel, handler: PeerHandler) {
+  constructor(channel: Channel, handler: PeerHandler, options: { dialect?: Dialect } = {}) {
     this.#channel = channel;
     this.#handler = handler;
+    this.#dialect = options.dialect ?? EXEC_DIALECT;
     this.outbox = new Outbox(channel);
     this.outbox.onDrained(() => this.#regulate());
   }
@@ -127,9 +133,10 @@ export class RpcPeer {
     if (this.#closed) return;
     let message: IncomingMessage;
     try {
-      message = parseMessage(text);
+      message = parseMessage(text, this.#dialect);
     } catch (error) {
-      this.sendText(errorText(UNKNOWN_ID, error));
+      if (this.#dialect.brokenMessages === 'dropped') this.#handler.dropped?.(error);
+      else this.sendText(errorText(UNKNOWN_ID, error));
       return;
     }
     if (message.kind === 'request') this.#answer(message.id, message.method, message.params);
@@ -206,6 +213,7 @@ export class RpcPeer {
     this.#closed = reason;
     for (const call of [...this.#pending.values()]) call.reject(connectionClosed(reason));
     this.#handler.closed(reason);
+    this.outbox.close();
   }
 }
 

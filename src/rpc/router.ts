@@ -11,32 +11,55 @@ export class AnswerLater<Value> {
   constructor(readonly answer: Promise<Value>) {}
 }
 
-export type Answer<Value> = Value | Promise<Value> | AnswerLater<Value>;
+export type Answer<Value> = Value | AnswerLater<Value> | Promise<Value | AnswerLater<Value>>;
 
 /** One function per method of the table; the table decides what goes in and out. */
 export type Handlers<Table extends MethodTable> = {
   readonly [Name in keyof Table]: (params: ParsedParamsOf<Table[Name]>) => Answer<ResultOf<Table[Name]>>;
 };
 
+/** How a protocol words what it cannot make sense of. */
+export interface Refusals {
+  unknownMethod(method: string): ExecError;
+  /** `problem` names the field and what was expected. */
+  undecodable(problem: string): ExecError;
+}
+
+/** As JSON-RPC has it. */
+const PLAIN_REFUSALS: Refusals = {
+  unknownMethod: (method) => new ExecError('methodNotFound', `unknown method: ${method.slice(0, 100)}`),
+  undecodable: (problem) => new ExecError('invalidParams', problem),
+};
+
+export interface RouterOptions<Table extends MethodTable> {
+  readonly table: Table;
+  readonly handlers: Handlers<Table>;
+  /** Throws for requests that may not run: too early, not announced. Sees valid params only. */
+  readonly admit: (method: string, params: unknown) => void;
+  readonly refusals?: Refusals;
+}
+
 /** From method name and raw params to a handler: look up, validate, admit, order, run. */
 export class Router<Table extends MethodTable> {
   readonly #table: Table;
   readonly #handlers: Handlers<Table>;
-  readonly #admit: (method: string) => void;
+  readonly #admit: (method: string, params: unknown) => void;
+  readonly #refusals: Refusals;
   readonly #lanes = new Lanes();
 
-  constructor(options: { table: Table; handlers: Handlers<Table>; admit: (method: string) => void }) {
+  constructor(options: RouterOptions<Table>) {
     this.#table = options.table;
     this.#handlers = options.handlers;
     this.#admit = options.admit;
+    this.#refusals = options.refusals ?? PLAIN_REFUSALS;
   }
 
   /** Runs a request. An unknown method is reported before bad params, those before a handshake not done. */
   dispatch(method: string, rawParams: unknown): unknown {
     const declaration = Object.hasOwn(this.#table, method) ? this.#table[method] : undefined;
-    if (!declaration) throw new ExecError('methodNotFound', `unknown method: ${method.slice(0, 100)}`);
-    const params = validate(declaration.params, rawParams);
-    this.#admit(method);
+    if (!declaration) throw this.#refusals.unknownMethod(method);
+    const params = validate(declaration.params, rawParams, this.#refusals);
+    this.#admit(method, params);
     // The table ties the handler's parameter type to the schema that just produced `params`.
     const handler = this.#handlers[method] as (params: unknown) => Answer<unknown>;
     return unwrap(this.#lanes.run(declaration.orderedBy?.(params), () => handler(params)));
@@ -49,11 +72,15 @@ function unwrap(outcome: unknown): unknown {
 }
 
 /** Parses params with a schema. The message names the field and what was expected, never the value. */
-export function validate<Schema extends z.ZodType>(schema: Schema, raw: unknown): z.output<Schema> {
+export function validate<Schema extends z.ZodType>(
+  schema: Schema,
+  raw: unknown,
+  refusals: Pick<Refusals, 'undecodable'> = PLAIN_REFUSALS,
+): z.output<Schema> {
   // Absent and null params are one and the same.
   const outcome = schema.safeParse(raw ?? undefined);
   if (outcome.success) return outcome.data;
   const issue = outcome.error.issues[0];
   const where = issue?.path.length ? `params.${issue.path.join('.')}` : 'params';
-  throw new ExecError('invalidParams', `${where}: ${issue?.message ?? 'invalid'}`);
+  throw refusals.undecodable(`${where}: ${issue?.message ?? 'invalid'}`);
 }

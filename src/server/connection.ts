@@ -1,4 +1,5 @@
-import { LocalFileSystem, machineInfo } from '../host/index.js';
+import type { FileSystem } from '../contract/index.js';
+import { machineInfo, sandboxSupport } from '../host/index.js';
 import {
   execClientNotifications,
   ExecError,
@@ -27,6 +28,7 @@ export interface ConnectionOptions {
   readonly resumable: boolean;
   readonly probe: () => void;
   readonly windowBytes: number;
+  readonly files: FileSystem;
   /** Whether clients may send HTTP requests from this machine. */
   readonly http: boolean;
   readonly closed: () => void;
@@ -73,7 +75,7 @@ export class Connection implements SessionConnection {
   }
 
   #handlers(): Handlers<ExecMethods> {
-    const files = new LocalFileSystem();
+    const { files } = this.#options;
     const context: ConnectionContext = {
       notify: (method, params) => {
         this.#peer.notify(method, params);
@@ -83,7 +85,7 @@ export class Connection implements SessionConnection {
     };
     return {
       initialize: (params) => this.#initialize(params),
-      'environment/info': () => this.#environmentInfo(),
+      'environment/info': async () => ({ ...this.#environmentInfo(), sandbox: await sandboxSummary() }),
       'environment/status': () => ({ status: 'ready' }),
       ...processHandlers(() => this.#attachedSession(), this.#options.sessions),
       ...fileHandlers({ ...context, files }),
@@ -155,4 +157,10 @@ function methodsOffered({ http }: { http: boolean }): ExecMethods {
   const { 'http/request': _, ...rest } = execMethods;
   // The router looks methods up by name; the handler of the missing one is simply never reached.
   return rest as ExecMethods;
+}
+
+/** What of a policy this machine can enforce. Found out once, by doing it. */
+async function sandboxSummary(): Promise<ExecResult<'environment/info'>['sandbox']> {
+  const support = await sandboxSupport();
+  return support.available ? { level: support.level } : { level: support.level, hint: support.hint };
 }

@@ -1,4 +1,5 @@
 import { DEFAULT_WINDOW_BYTES } from '../contract/index.js';
+import { ConfinableFileSystem } from '../host/index.js';
 import type { Channel } from '../rpc/index.js';
 import { Connection } from './connection.js';
 import { type ServerLog, silentLog } from './log.js';
@@ -24,6 +25,7 @@ export class ExecServer {
   readonly #log: ServerLog;
   readonly #windowBytes: number;
   readonly #http: boolean;
+  readonly #files = new ConfinableFileSystem();
   #closing: Promise<void> | undefined;
 
   constructor(options: ExecServerOptions = {}) {
@@ -53,6 +55,7 @@ export class ExecServer {
         probe: options.probe ?? (() => undefined),
         windowBytes: this.#windowBytes,
         http: this.#http,
+        files: this.#files,
         closed: () => {
           this.#connections.delete(connection);
           resolve();
@@ -70,6 +73,6 @@ export class ExecServer {
 
   async #shutDown(): Promise<void> {
     for (const connection of this.#connections) connection.close('the server is shutting down');
-    await this.#sessions.close();
+    await Promise.all([this.#sessions.close(), this.#files.close()]);
   }
 }

@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import type { ProcessSummary, SignalName } from '../contract/index.js';
-import { childEnvironment, type LocalProcess, machineInfo } from '../host/index.js';
+import { ConfinedProcess, childEnvironment, type LocalProcess, machineInfo } from '../host/index.js';
 import {
   ExecError,
   type ExecMethods,
@@ -78,35 +78,34 @@ function everyProcess(own: Session, all: readonly Session[]): (ProcessSummary & 
   );
 }
 
-function start(session: Session, params: ExecParsedParams<'process/start'>): ExecResult<'process/start'> {
-  refuseUnenforceable(params);
-  const { processId, argv, arg0, tty, pipeStdin, size, timeoutMs } = params;
+async function start(
+  session: Session,
+  params: ExecParsedParams<'process/start'>,
+): Promise<ExecResult<'process/start'>> {
+  const { processId, argv, arg0, tty, pipeStdin, size, timeoutMs, sandbox } = params;
+  refuseNetworkProxy(params);
   const env = childEnvironment({ own: process.env, policy: params.envPolicy ?? null, overlay: params.env });
   if (tty) env.SHELL ??= machineInfo().shell.path;
-  const started = session.start({
-    processId,
+  const child = {
     argv,
     ...(arg0 == null ? {} : { arg0 }),
     cwd: pathOf(params.cwd),
     env,
-    stdin: pipeStdin ? 'pipe' : 'null',
+    stdin: pipeStdin ? ('pipe' as const) : ('null' as const),
     terminal: tty ? (size ?? DEFAULT_SIZE) : null,
-    timeoutMs: timeoutMs ?? undefined,
-  });
+  };
+  const confined = sandbox ? await ConfinedProcess.prepare(child, sandbox) : undefined;
+  const started = session.start({ ...child, processId, confined, timeoutMs: timeoutMs ?? undefined });
   return { processId, sandboxType: started.sandboxType };
 }
 
-/** A policy nobody enforces must not look as if somebody did. */
-function refuseUnenforceable(params: ExecParsedParams<'process/start'>): void {
-  const kind = params.sandbox?.permissions.type ?? 'disabled';
-  const wantsProxy =
-    params.networkProxy != null || (params.enforceManagedNetwork === true && params.sandbox != null);
-  if (kind === 'managed' || wantsProxy) {
-    throw new ExecError(
-      'sandboxUnavailable',
-      'This server cannot enforce the sandbox policy; nothing was run.',
-    );
-  }
+/** Only a proxy could tell one host from another, and there is none: better no start than one nobody watches. */
+function refuseNetworkProxy({ networkProxy, managedNetwork }: ExecParsedParams<'process/start'>): void {
+  if (networkProxy == null && managedNetwork == null) return;
+  throw new ExecError(
+    'sandboxUnavailable',
+    'This server has no network proxy to enforce the policy; nothing was run.',
+  );
 }
 
 /** A working directory is handed to the system as text, so its name must be UTF-8. */

@@ -13,16 +13,19 @@ const CLOSE_GRACE_MS = 2_000;
 export class WebSocketChannel implements Channel {
   readonly label: string;
   readonly #socket: WebSocket;
+  readonly #ignoresBinary: boolean;
   #said: string | undefined;
 
-  constructor(socket: WebSocket, label: string) {
+  constructor(socket: WebSocket, label: string, options: { binaryMessages?: 'text' | 'ignored' } = {}) {
     this.#socket = socket;
     this.label = label;
+    this.#ignoresBinary = options.binaryMessages === 'ignored';
   }
 
   open(receiver: ChannelReceiver): void {
     const decoder = new TextDecoder('utf-8', { fatal: true });
     this.#socket.on('message', (data: Buffer | ArrayBuffer | Buffer[], isBinary: boolean) => {
+      if (isBinary && this.#ignoresBinary) return;
       const bytes = toBuffer(data);
       // Text frames were checked by the WebSocket layer; a binary frame must be JSON text too.
       if (!isBinary) return receiver.message(bytes.toString('utf8'));

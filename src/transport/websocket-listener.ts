@@ -29,6 +29,10 @@ export interface WebSocketListenerOptions {
   /** Names beside the bound address and localhost that clients may put into `Host`. */
   readonly allowedHosts?: readonly string[];
   readonly liveness?: LivenessOptions;
+  /** Where clients may connect. Default: `/` alone; everything else is not found. */
+  readonly paths?: 'root' | 'any';
+  /** What a binary message counts as. Default: text in another frame. */
+  readonly binaryMessages?: 'text' | 'ignored';
   readonly onConnection: (channel: Channel, connection: { probe(): void }) => void;
 }
 
@@ -115,6 +119,10 @@ export class WebSocketListener {
     return !isAllowedHost(request.headers.host, this.#options.address, this.#options.allowedHosts ?? []);
   }
 
+  #isServed(path: string): boolean {
+    return path === '/' || this.#options.paths === 'any';
+  }
+
   #plainAnswer(request: IncomingMessage): { status: number; headers?: Record<string, string> } {
     if (this.#isForeign(request)) return { status: 403 };
     const path = pathOf(request);
@@ -122,13 +130,13 @@ export class WebSocketListener {
       const known = request.method === 'GET' || request.method === 'HEAD';
       return known ? { status: 200 } : { status: 405, headers: { allow: 'GET,HEAD' } };
     }
-    return { status: path === '/' ? 400 : 404 };
+    return { status: this.#isServed(path) ? 400 : 404 };
   }
 
   async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     socket.on('error', () => socket.destroy());
     if (this.#isForeign(request)) return refuse(socket, 403, '');
-    if (pathOf(request) !== '/') return refuse(socket, 404, '');
+    if (!this.#isServed(pathOf(request))) return refuse(socket, 404, '');
     const { auth } = this.#options;
     const refusal = auth ? await refusalOf(auth, request.headers.authorization) : null;
     if (refusal !== null) return refuse(socket, 401, refusal);
@@ -140,7 +148,9 @@ export class WebSocketListener {
   #accept(webSocket: WebSocket): void {
     this.#connections += 1;
     const liveness = new Liveness(webSocket, this.#options.liveness ?? DEFAULT_LIVENESS);
-    const channel = new WebSocketChannel(webSocket, `${this.#options.address.kind}#${this.#connections}`);
+    const { address, binaryMessages = 'text' } = this.#options;
+    const label = `${address.kind}#${this.#connections}`;
+    const channel = new WebSocketChannel(webSocket, label, { binaryMessages });
     this.#options.onConnection(channel, liveness);
   }
 }

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseLocation } from '../../src/cli/copy-location.js';
 import { childPath, copyTree } from '../../src/cli/copy-tree.js';
 import type { FileSystem } from '../../src/contract/index.js';
-import { LocalFileSystem } from '../../src/host/index.js';
+import { LocalFileSystem } from '../../src/host/files/index.js';
 import { isExecError } from '../../src/protocol/index.js';
 import { CommandLine, execwire } from '../harness/command-line.js';
 import { TestFolder } from '../harness/processes.js';

@@ -106,8 +106,6 @@ describe('file methods on the wire', () => {
     expect(await copy('missing', 'x', false)).toBe(NOT_FOUND);
     const options = { maxDepth: 65, maxDirectories: 1, maxEntries: 1, followDirectorySymlinks: false };
     expect(await wire.call('fs/walk', { path: uri, options })).toBe(INVALID_REQUEST);
-    const sandbox = { permissions: { type: 'managed' as const } };
-    expect(await wire.call('fs/readFile', { path: `${uri}/file`, sandbox })).toBe(INTERNAL);
   });
 
   test('listings carry names, and a path only where the name is not enough', async () => {

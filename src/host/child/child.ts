@@ -15,6 +15,8 @@ export interface ChildSpec {
   readonly stdin: 'pipe' | 'null';
   /** Null: pipes. */
   readonly terminal: TerminalSize | null;
+  /** False: the terminal does not become the controlling one of the child; something it starts takes it. Default true. */
+  readonly controlsTerminal?: boolean;
   /** Further descriptors of ours the child gets under the number `childFd`, which is 3 or more. */
   readonly inheritFds?: readonly InheritedFd[];
 }

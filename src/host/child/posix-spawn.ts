@@ -12,7 +12,7 @@ export type StandardStreams =
       readonly stdout: number;
       readonly stderr: number;
     }
-  | { readonly kind: 'terminal'; readonly path: string }
+  | { readonly kind: 'terminal'; readonly path: string; readonly controlling: boolean }
   | { readonly kind: 'silent'; readonly stdin: number };
 
 export interface SpawnRequest {
@@ -93,7 +93,8 @@ function connectStreams(actions: Uint8Array, streams: StandardStreams): void {
   const { actionsDup2, actionsOpen } = libc();
   if (streams.kind === 'terminal') {
     // The first terminal that a session leader opens becomes its controlling terminal.
-    actionsOpen(actions, 0, streams.path, constants.O_RDWR, 0);
+    const flags = constants.O_RDWR | (streams.controlling ? 0 : constants.O_NOCTTY);
+    actionsOpen(actions, 0, streams.path, flags, 0);
     actionsDup2(actions, 0, 1);
     actionsDup2(actions, 0, 2);
     return;

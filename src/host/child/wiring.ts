@@ -1,5 +1,5 @@
 import { Socket } from 'node:net';
-import type { OutputStream } from '../../contract/index.js';
+import type { OutputStream, TerminalSize } from '../../contract/index.js';
 import { type ChildInput, noInput } from './child-input.js';
 import type { ChildSpec } from './child.js';
 import type { DescriptorScope } from './descriptors.js';
@@ -28,7 +28,8 @@ export interface Wiring {
 
 /** Opens the pipes or the terminal a child needs. */
 export function wire(spec: ChildSpec, scope: DescriptorScope): Wiring {
-  return spec.terminal ? wireTerminal(spec.terminal, scope) : wirePipes(spec.stdin, scope);
+  const { terminal, stdin, controlsTerminal = true } = spec;
+  return terminal ? wireTerminal(terminal, controlsTerminal, scope) : wirePipes(stdin, scope);
 }
 
 function wirePipes(stdin: ChildSpec['stdin'], scope: DescriptorScope): Wiring {
@@ -57,10 +58,10 @@ function openStdin(fd: number): Socket {
   return new Socket({ fd, readable: false, writable: true });
 }
 
-function wireTerminal(size: NonNullable<ChildSpec['terminal']>, scope: DescriptorScope): Wiring {
+function wireTerminal(size: TerminalSize, controlling: boolean, scope: DescriptorScope): Wiring {
   const terminal = PseudoTerminal.open(scope, size);
   return {
-    streams: { kind: 'terminal', path: terminal.path },
+    streams: { kind: 'terminal', path: terminal.path, controlling },
     connect: (events) => {
       terminal.keepIn(scope);
       return { terminal, input: new PtyInput(terminal), readers: [new PtyReader(terminal, events('pty'))] };

@@ -19,6 +19,15 @@ export const EnvironmentInfo = z.object({
   temporaryDirectories: z.array(FileUri).optional(),
   tempDir: FileUri.nullish(),
   capabilities: PeerCapabilities.optional(),
+  sandbox: z
+    .object({
+      level: z.enum(['full', 'none']),
+      hint: z.string().optional().meta({ description: 'What to do about it.' }),
+    })
+    .optional()
+    .meta({
+      description: 'Extension, in `environment/info` only: what of a policy the machine can enforce.',
+    }),
 });
 export type EnvironmentInfo = z.output<typeof EnvironmentInfo>;
 

@@ -1,0 +1,46 @@
+import { ExecError } from '../protocol/index.js';
+import { MAX_RUNS } from './run-table.js';
+
+/** Requests of one connection that may wait for something at a time. */
+const MAX_WAITING = 1024;
+/** On top of that, for what ends or changes a running program: a jam must be resolvable. */
+const CONTROL_RESERVE = 1024;
+
+const CONTROL_METHODS: readonly string[] = [
+  'command/exec/terminate',
+  'command/exec/resize',
+  'process/kill',
+  'process/resizePty',
+  'fs/unwatch',
+];
+
+/** Answers "overloaded" where requests would otherwise pile up: a client may send faster than a program reads. */
+export class AdmissionControl {
+  #waiting = 0;
+  /** Answered at the end of their program, so counted apart. */
+  #commands = 0;
+
+  run(method: string, dispatch: () => unknown): unknown {
+    const isCommand = method === 'command/exec';
+    if (isCommand ? this.#commands >= MAX_RUNS : this.#waiting >= limitOf(method)) {
+      throw new ExecError('overloaded', 'Server overloaded; retry later.');
+    }
+    const outcome = dispatch();
+    if (outcome instanceof Promise) this.#count(outcome, isCommand);
+    return outcome;
+  }
+
+  #count(outcome: Promise<unknown>, isCommand: boolean): void {
+    const add = (change: number): void => {
+      if (isCommand) this.#commands += change;
+      else this.#waiting += change;
+    };
+    add(1);
+    const done = (): void => add(-1);
+    outcome.then(done, done);
+  }
+}
+
+function limitOf(method: string): number {
+  return CONTROL_METHODS.includes(method) ? MAX_WAITING + CONTROL_RESERVE : MAX_WAITING;
+}

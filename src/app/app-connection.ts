@@ -1,0 +1,158 @@
+import { setMaxListeners } from 'node:events';
+import {
+  type AppMethods,
+  type AppParsedParams,
+  type AppResult,
+  type AppServerNotificationName,
+  appMethods,
+  ExecError,
+} from '../protocol/index.js';
+import {
+  type Channel,
+  type CloseReason,
+  type Dialect,
+  type Handlers,
+  type Refusals,
+  Router,
+  RpcPeer,
+} from '../rpc/index.js';
+import { AdmissionControl } from './admission-control.js';
+import { type ClientProfile, clientProfile, serverProfile } from './client-profile.js';
+import { commandHandlers } from './command-handlers.js';
+import { ConnectionEnvironments } from './connection-environments.js';
+import { environmentHandlers } from './environment-handlers.js';
+import type { AppEnvironments } from './environments.js';
+import { assertExperimental } from './experimental.js';
+import { fileHandlers } from './file-handlers.js';
+import type { HandlerContext } from './handler-context.js';
+import type { AppLog } from './log.js';
+import { processHandlers } from './process-handlers.js';
+import type { SandboxChooser } from './sandbox-choice.js';
+
+export interface AppConnectionOptions {
+  readonly channel: Channel;
+  readonly environments: AppEnvironments;
+  readonly chooseSandbox: SandboxChooser;
+  readonly version: string;
+  readonly codexHome: string | undefined;
+  readonly log: AppLog;
+  /** An id means another environment from now on, for every connection. */
+  readonly replaced: (environmentId: string) => void;
+  /** Called when everything the connection started is gone. */
+  readonly closed: () => void;
+}
+
+/** Messages nobody can read vanish here, and what has no usable id cannot be answered. */
+const DIALECT: Dialect = { brokenMessages: 'dropped', unusableIds: 'notification' };
+
+/** One code for all that does not decode, methods included. */
+const REFUSALS: Refusals = {
+  unknownMethod: (method) =>
+    new ExecError('invalidRequest', `Invalid request: unknown variant \`${method.slice(0, 100)}\``),
+  undecodable: (problem) => new ExecError('invalidRequest', `Invalid request: ${problem}`),
+};
+
+/** One client: the handshake, then requests, until the channel ends and takes everything along. */
+export class AppConnection {
+  readonly #options: AppConnectionOptions;
+  readonly #peer: RpcPeer;
+  readonly #router: Router<AppMethods>;
+  readonly #environments: ConnectionEnvironments;
+  readonly #admission = new AdmissionControl();
+  readonly #gone = new AbortController();
+  #client: ClientProfile | undefined;
+  #ended: Promise<void> | undefined;
+
+  constructor(options: AppConnectionOptions) {
+    this.#options = options;
+    // Every watch listens for the end of the connection.
+    setMaxListeners(0, this.#gone.signal);
+    this.#environments = new ConnectionEnvironments(options.environments);
+    this.#router = new Router({
+      table: appMethods,
+      handlers: this.#handlers(),
+      admit: (method, params) => this.#admit(method, params),
+      refusals: REFUSALS,
+    });
+    const handler = {
+      request: (method: string, params: unknown) =>
+        this.#admission.run(method, () => this.#router.dispatch(method, params)),
+      // `initialized` says nothing we wait for; all others are for other servers.
+      notification: () => undefined,
+      violation: () => undefined,
+      dropped: () => options.log.warn({ connection: options.channel.label }, 'dropped a broken message'),
+      closed: (reason: CloseReason) => void this.#end(reason),
+    };
+    this.#peer = new RpcPeer(options.channel, handler, { dialect: DIALECT });
+    this.#peer.open();
+    options.log.debug({ connection: options.channel.label }, 'connected');
+  }
+
+  /** The next request for this id opens the environment anew. */
+  retire(environmentId: string): void {
+    this.#environments.retire(environmentId);
+  }
+
+  /** Says goodbye. Resolves when everything it started is gone. */
+  async close(reason: string): Promise<void> {
+    this.#peer.close(reason);
+    await this.#end({ clean: true, message: reason });
+  }
+
+  #handlers(): Handlers<AppMethods> {
+    const { environments, replaced } = this.#options;
+    const context = this.#context();
+    return {
+      initialize: (params) => this.#initialize(params),
+      ...commandHandlers(context),
+      ...processHandlers(context),
+      ...fileHandlers(context),
+      ...environmentHandlers(environments, replaced),
+    };
+  }
+
+  #context(): HandlerContext {
+    const { chooseSandbox, log } = this.#options;
+    return {
+      environment: (environmentId) => this.#environments.get(environmentId),
+      notify: (method, params) => this.#notify(method, JSON.stringify(params)),
+      notifyText: (method, params) => this.#notify(method, params),
+      room: () => (this.#peer.outbox.full ? this.#peer.outbox.room() : undefined),
+      signal: this.#gone.signal,
+      chooseSandbox,
+      log,
+    };
+  }
+
+  #notify(method: AppServerNotificationName, params: string): void {
+    if (this.#client?.unwanted.has(method)) return;
+    this.#peer.sendText(`{"method":"${method}","params":${params},"emittedAtMs":${Date.now()}}`);
+  }
+
+  #admit(method: string, params: unknown): void {
+    if (method === 'initialize') return;
+    if (!this.#client) throw new ExecError('notInitialized', 'Not initialized');
+    if (!this.#client.experimentalApi) assertExperimental(method, params);
+  }
+
+  #initialize(params: AppParsedParams<'initialize'>): AppResult<'initialize'> {
+    const { log, channel, version, codexHome } = this.#options;
+    if (this.#client) throw new ExecError('alreadyInitialized', 'Already initialized');
+    this.#client = clientProfile(params);
+    log.info({ connection: channel.label, client: this.#client.name }, 'client initialized');
+    return serverProfile(params, { version, codexHome });
+  }
+
+  #end(reason: CloseReason): Promise<void> {
+    this.#ended ??= this.#release(reason);
+    return this.#ended;
+  }
+
+  async #release(reason: CloseReason): Promise<void> {
+    const { log, channel } = this.#options;
+    log.debug({ connection: channel.label, reason: reason.message }, 'disconnected');
+    this.#gone.abort();
+    await this.#environments.close();
+    this.#options.closed();
+  }
+}

@@ -1,0 +1,58 @@
+import type { Channel } from '../rpc/index.js';
+import { AppConnection } from './app-connection.js';
+import type { AppEnvironments } from './environments.js';
+import { type AppLog, silentLog } from './log.js';
+import { refuseConfinement, type SandboxChooser } from './sandbox-choice.js';
+
+export interface AppServerOptions {
+  readonly environments: AppEnvironments;
+  /** What this server calls its version. */
+  readonly version: string;
+  /** What a request's policy means. Default: nothing is enforced, so policies that confine are refused. */
+  readonly chooseSandbox?: SandboxChooser | undefined;
+  /** Told to clients. Default: `CODEX_HOME`, or `.codex` in the home directory. */
+  readonly codexHome?: string | undefined;
+  readonly log?: AppLog;
+}
+
+/** Runs commands and touches files for applications. Knows channels, not how they came about. */
+export class AppServer {
+  readonly #options: AppServerOptions;
+  readonly #connections = new Set<AppConnection>();
+  #closing: Promise<void> | undefined;
+
+  constructor(options: AppServerOptions) {
+    this.#options = options;
+  }
+
+  /** Serves one client until its channel ends. Resolves when everything it started is gone, too. */
+  accept(channel: Channel): Promise<void> {
+    const { environments, version, codexHome, log = silentLog } = this.#options;
+    return new Promise((resolve) => {
+      const connection: AppConnection = new AppConnection({
+        channel,
+        environments,
+        chooseSandbox: this.#options.chooseSandbox ?? refuseConfinement({ type: 'dangerFullAccess' }),
+        version,
+        codexHome,
+        log,
+        replaced: (environmentId) => {
+          for (const each of this.#connections) each.retire(environmentId);
+        },
+        closed: () => {
+          this.#connections.delete(connection);
+          resolve();
+        },
+      });
+      this.#connections.add(connection);
+    });
+  }
+
+  /** Says goodbye to every client and ends everything they started. Idempotent. */
+  close(): Promise<void> {
+    this.#closing ??= Promise.all(
+      [...this.#connections].map((connection) => connection.close('the server is shutting down')),
+    ).then(() => undefined);
+    return this.#closing;
+  }
+}

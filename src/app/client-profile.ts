@@ -1,0 +1,46 @@
+import { arch, homedir, release, type } from 'node:os';
+import { join } from 'node:path';
+import { type AppParsedParams, type AppResult, ExecError } from '../protocol/index.js';
+
+/** What HTTP allows in a header: the name ends up in one. */
+const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
+
+/** What a client said about itself in `initialize`. */
+export interface ClientProfile {
+  readonly name: string;
+  readonly experimentalApi: boolean;
+  /** Notifications it does not want. */
+  readonly unwanted: ReadonlySet<string>;
+}
+
+export function clientProfile(params: AppParsedParams<'initialize'>): ClientProfile {
+  const { clientInfo, capabilities } = params;
+  if (!HEADER_VALUE.test(clientInfo.name)) {
+    throw new ExecError('invalidRequest', 'Invalid clientInfo.name: it must be a valid HTTP header value.');
+  }
+  return {
+    name: clientInfo.name,
+    experimentalApi: capabilities?.experimentalApi ?? false,
+    unwanted: new Set(capabilities?.optOutNotificationMethods ?? []),
+  };
+}
+
+/** What a client is told about this server. */
+export function serverProfile(
+  params: AppParsedParams<'initialize'>,
+  options: { version: string; codexHome: string | undefined },
+): AppResult<'initialize'> {
+  const { name, version } = params.clientInfo;
+  const platform = `${type()} ${release()}; ${arch()}`;
+  return {
+    userAgent: `${name}/${options.version} (${platform}) execwire (${name}; ${version})`,
+    codexHome: options.codexHome ?? process.env.CODEX_HOME ?? join(homedir(), '.codex'),
+    platformFamily: process.platform === 'win32' ? 'windows' : 'unix',
+    platformOs: platformName(),
+  };
+}
+
+function platformName(): string {
+  if (process.platform === 'darwin') return 'macos';
+  return process.platform === 'win32' ? 'windows' : process.platform;
+}

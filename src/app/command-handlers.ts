@@ -1,0 +1,111 @@
+import { type AppMethods, type AppParsedParams, type AppResult, ExecError } from '../protocol/index.js';
+import { AnswerLater, type Handlers } from '../rpc/index.js';
+import { emptyAfter } from './empty-answer.js';
+import type { HandlerContext } from './handler-context.js';
+import type { Run, RunEnd } from './run.js';
+import { RunTable } from './run-table.js';
+import {
+  assertSize,
+  DEFAULT_CAP_BYTES,
+  DEFAULT_TIMEOUT_MS,
+  deltaOutlet,
+  resolveCwd,
+  startRun,
+} from './start-run.js';
+import { stdinDelta } from './stdin-delta.js';
+
+type CommandMethods = Pick<AppMethods, Extract<keyof AppMethods, `command/${string}`>>;
+type ExecParams = AppParsedParams<'command/exec'>;
+
+/** Methods about commands, for one connection. */
+export function commandHandlers(context: HandlerContext): Handlers<CommandMethods> {
+  const runs = new RunTable({
+    inUse: (id) => `duplicate active command/exec process id: ${JSON.stringify(id)}`,
+    unknown: (id) => `no active command/exec for process id ${JSON.stringify(id)}`,
+  });
+  return {
+    'command/exec': async (params) => {
+      const run = await execute(context, runs, params);
+      // The program is started: what follows for it must not wait for its end.
+      return new AnswerLater(run.ended.then(execResult));
+    },
+    'command/exec/write': (params) => {
+      const bytes = stdinDelta('command/exec/write', params);
+      return emptyAfter(runs.get(params.processId).write(bytes, params.closeStdin));
+    },
+    'command/exec/resize': ({ processId, size }) => {
+      assertSize(size, 'command/exec');
+      return emptyAfter(runs.get(processId).resize(size));
+    },
+    'command/exec/terminate': ({ processId }) => emptyAfter(runs.get(processId).terminate()),
+  };
+}
+
+async function execute(context: HandlerContext, runs: RunTable, params: ExecParams): Promise<Run> {
+  assertConsistent(params);
+  const environment = await context.environment(params.environmentId);
+  const cwd = await resolveCwd(environment, params.cwd);
+  const { sandboxPolicy, permissionProfile } = params;
+  const sandbox = context.chooseSandbox({
+    policy: sandboxPolicy ?? null,
+    profile: permissionProfile ?? null,
+    cwd,
+  });
+  assertSize(params.size, 'command/exec');
+  const processId = params.processId ?? undefined;
+  if (processId === undefined && (params.tty || params.streamStdin || params.streamStdoutStderr)) {
+    throw invalidRequest('command/exec tty or streaming requires a client-supplied processId');
+  }
+  const idText = JSON.stringify(processId ?? '');
+  return await runs.add(processId, () =>
+    startRun({
+      params,
+      environment,
+      cwd,
+      sandbox,
+      capBytes: params.disableOutputCap ? null : (params.outputBytesCap ?? DEFAULT_CAP_BYTES),
+      timeoutMs: params.disableTimeout ? null : (params.timeoutMs ?? DEFAULT_TIMEOUT_MS),
+      outlet: deltaOutlet(context, 'command/exec/outputDelta', `"processId":${idText}`),
+      noun: 'command',
+      wording: {
+        notRunning: `command/exec ${idText} is no longer running`,
+        noStdin: 'stdin streaming is not enabled for this command/exec',
+      },
+    }),
+  );
+}
+
+/** What can be said of the request alone, in the order clients of the peer know. */
+function assertConsistent(params: ExecParams): void {
+  const { outputBytesCap, timeoutMs } = params;
+  if (params.command.length === 0) throw invalidRequest('command must not be empty');
+  if (params.permissionProfile != null && params.sandboxPolicy != null) {
+    throw invalidRequest('`permissionProfile` cannot be combined with `sandboxPolicy`');
+  }
+  if (params.size != null && !params.tty) throw invalidParams('command/exec size requires tty: true');
+  if (outputBytesCap != null && params.disableOutputCap) {
+    throw invalidParams('command/exec cannot set both outputBytesCap and disableOutputCap');
+  }
+  if (timeoutMs != null && params.disableTimeout) {
+    throw invalidParams('command/exec cannot set both timeoutMs and disableTimeout');
+  }
+  if (timeoutMs != null && timeoutMs < 0) {
+    throw invalidParams(`command/exec timeoutMs must be non-negative, got ${timeoutMs}`);
+  }
+}
+
+function execResult({ exitCode, stdout, stderr }: RunEnd): AppResult<'command/exec'> {
+  // The result has no room to say that something is missing.
+  if (stdout.tooLarge || stderr.tooLarge) {
+    throw new ExecError('outputTooLarge', 'The output is too large for one answer; stream it or set a cap.');
+  }
+  return { exitCode, stdout: stdout.text(), stderr: stderr.text() };
+}
+
+function invalidRequest(message: string): ExecError {
+  return new ExecError('invalidRequest', message);
+}
+
+function invalidParams(message: string): ExecError {
+  return new ExecError('invalidParams', message);
+}

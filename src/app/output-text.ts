@@ -1,0 +1,37 @@
+const BROKEN = '\uFFFD';
+
+/**
+ * Output as text. UTF-8 is taken as such, and bytes in it that are none become U+FFFD; so does a character cut
+ * in two by a cap. Text without a single UTF-8 sequence in it is in some 8-bit alphabet: Windows-1252 then.
+ */
+export function outputText(bytes: Uint8Array, options: { cut: boolean }): string {
+  const whole = options.cut ? withoutCutCharacter(bytes) : bytes;
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(whole);
+  const tail = whole.length < bytes.length ? BROKEN : '';
+  if (!text.includes(BROKEN) || hasWideCharacters(text)) return text + tail;
+  return new TextDecoder('windows-1252').decode(bytes);
+}
+
+function hasWideCharacters(text: string): boolean {
+  for (const character of text) {
+    if (character > '\u007F' && character !== BROKEN) return true;
+  }
+  return false;
+}
+
+/** Without the beginning of a UTF-8 sequence at the end whose rest is missing. */
+function withoutCutCharacter(bytes: Uint8Array): Uint8Array {
+  for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if ((byte & 0xc0) === 0x80) continue;
+    return sequenceLength(byte) > back ? bytes.subarray(0, bytes.length - back) : bytes;
+  }
+  return bytes;
+}
+
+function sequenceLength(lead: number): number {
+  if (lead > 0xf4) return 1; // Starts nothing in UTF-8.
+  if (lead >= 0xf0) return 4;
+  if (lead >= 0xe0) return 3;
+  return lead >= 0xc0 ? 2 : 1;
+}

@@ -1,0 +1,99 @@
+import { type AppMethods, type AppParsedParams, ExecError } from '../protocol/index.js';
+import type { Handlers } from '../rpc/index.js';
+import { emptyAfter } from './empty-answer.js';
+import type { HandlerContext } from './handler-context.js';
+import type { Run, RunEnd } from './run.js';
+import { RunTable } from './run-table.js';
+import {
+  absolutePath,
+  assertSize,
+  DEFAULT_CAP_BYTES,
+  DEFAULT_TIMEOUT_MS,
+  deltaOutlet,
+  startRun,
+} from './start-run.js';
+import { stdinDelta } from './stdin-delta.js';
+
+type ProcessMethods = Pick<AppMethods, Extract<keyof AppMethods, `process/${string}`>>;
+type SpawnParams = AppParsedParams<'process/spawn'>;
+
+/** Reported when nobody can tell how a process ended. */
+const UNKNOWN_EXIT_CODE = -1;
+
+/** Methods about processes, for one connection. */
+export function processHandlers(context: HandlerContext): Handlers<ProcessMethods> {
+  const runs = new RunTable({
+    inUse: (handle) => `duplicate active process handle: ${JSON.stringify(handle)}`,
+    unknown: (handle) => `no active process for process handle ${JSON.stringify(handle)}`,
+  });
+  return {
+    'process/spawn': async (params) => {
+      const run = await spawn(context, runs, params);
+      void announceEnd(context, params.processHandle, run);
+      return {};
+    },
+    'process/writeStdin': (params) => {
+      const bytes = stdinDelta('process/writeStdin', params);
+      return emptyAfter(runs.get(params.processHandle).write(bytes, params.closeStdin));
+    },
+    'process/resizePty': ({ processHandle, size }) => {
+      assertSize(size, 'process');
+      return emptyAfter(runs.get(processHandle).resize(size));
+    },
+    'process/kill': ({ processHandle }) => emptyAfter(runs.get(processHandle).terminate()),
+  };
+}
+
+async function spawn(context: HandlerContext, runs: RunTable, params: SpawnParams): Promise<Run> {
+  assertConsistent(params);
+  const environment = await context.environment(params.environmentId);
+  const { processHandle, outputBytesCap, timeoutMs } = params;
+  const handleText = JSON.stringify(processHandle);
+  return await runs.add(processHandle, () =>
+    startRun({
+      params,
+      environment,
+      cwd: absolutePath(params.cwd),
+      sandbox: null,
+      // Here null switches a limit off, and only an absent one means the default.
+      capBytes: outputBytesCap === undefined ? DEFAULT_CAP_BYTES : outputBytesCap,
+      timeoutMs: timeoutMs === undefined ? DEFAULT_TIMEOUT_MS : timeoutMs,
+      outlet: deltaOutlet(context, 'process/outputDelta', `"processHandle":${handleText}`),
+      noun: 'process',
+      wording: {
+        notRunning: `process ${handleText} is no longer running`,
+        noStdin: 'stdin streaming is not enabled for this process',
+      },
+    }),
+  );
+}
+
+function assertConsistent(params: SpawnParams): void {
+  const { command, processHandle, size, tty, timeoutMs } = params;
+  if (command.length === 0) throw new ExecError('invalidRequest', 'command must not be empty');
+  if (processHandle === '') throw new ExecError('invalidRequest', 'processHandle must not be empty');
+  if (size != null && !tty) throw new ExecError('invalidParams', 'process/spawn size requires tty: true');
+  assertSize(size, 'process');
+  if (timeoutMs != null && timeoutMs < 0) {
+    throw new ExecError('invalidParams', `process/spawn timeoutMs must be non-negative, got ${timeoutMs}`);
+  }
+}
+
+async function announceEnd(context: HandlerContext, processHandle: string, run: Run): Promise<void> {
+  const end = await run.ended.catch((): undefined => undefined);
+  context.notify('process/exited', {
+    processHandle,
+    exitCode: end?.exitCode ?? UNKNOWN_EXIT_CODE,
+    outputDrainTimedOut: end?.drainTimedOut ?? false,
+    ...collected(end),
+  });
+}
+
+function collected(end: RunEnd | undefined) {
+  return {
+    stdout: end?.stdout.text() ?? '',
+    stdoutCapReached: end ? end.stdout.capReached || end.stdout.tooLarge : false,
+    stderr: end?.stderr.text() ?? '',
+    stderrCapReached: end ? end.stderr.capReached || end.stderr.tooLarge : false,
+  };
+}

@@ -1,0 +1,204 @@
+import type { ExecProcess, ExitedEvent, OutputStream, TerminalSize } from '../contract/index.js';
+import { ExecError } from '../protocol/index.js';
+import { CappedOutput } from './capped-output.js';
+import { PausableTimer } from './pausable-timer.js';
+
+/** How long output is waited for that something holds open beyond the end of the program, as with the peer. */
+const DRAIN_MS = 2_000;
+/** What shells report for a command that ran out of time. */
+const TIMEOUT_EXIT_CODE = 124;
+const KILLED_EXIT_CODE = 137;
+/** Timers count in 32 bits; nobody waits 24 days for a command. */
+const MAX_TIMER_MS = 0x7fff_ffff;
+
+export type RunStream = 'stdout' | 'stderr';
+
+/** Where streamed output goes. */
+export interface RunOutlet {
+  send(stream: RunStream, bytes: Uint8Array, capReached: boolean): void;
+  /** Undefined while there is room for more; otherwise resolves when there is. */
+  room(): Promise<void> | undefined;
+}
+
+export interface RunOptions {
+  readonly process: ExecProcess;
+  /** Stdin may be written to. */
+  readonly acceptsInput: boolean;
+  /** Null: output is kept for the end. */
+  readonly outlet: RunOutlet | null;
+  /** Per stream. Null: no cap. */
+  readonly capBytes: number | null;
+  /** Null: no limit. */
+  readonly timeoutMs: number | null;
+  /** What the protocol says about it when something does not fit. */
+  readonly wording: { readonly notRunning: string; readonly noStdin: string };
+}
+
+export interface RunEnd {
+  readonly exitCode: number;
+  readonly drainTimedOut: boolean;
+  readonly stdout: CappedOutput;
+  readonly stderr: CappedOutput;
+}
+
+/** One program a client started: collects or streams its output, obeys its limits, tells its end once. */
+export class Run {
+  /** Rejects with `environmentUnavailable` when contact with the machine is lost. */
+  readonly ended: Promise<RunEnd>;
+  readonly #options: RunOptions;
+  readonly #process: ExecProcess;
+  readonly #output: Readonly<Record<RunStream, CappedOutput>>;
+  readonly #drain = new PausableTimer(DRAIN_MS, () => this.#finish({ drainTimedOut: true }));
+  #timeout: NodeJS.Timeout | undefined;
+  #exit: ExitedEvent | undefined;
+  #outOfTime = false;
+  #terminating = false;
+  #stdinClosed = false;
+  #finished = false;
+  #settle: { resolve(end: RunEnd): void; reject(error: Error): void } | undefined;
+
+  constructor(options: RunOptions) {
+    const { capBytes, outlet, timeoutMs } = options;
+    this.#options = options;
+    this.#process = options.process;
+    const keeps = outlet === null;
+    this.#output = {
+      stdout: new CappedOutput({ capBytes, keeps }),
+      stderr: new CappedOutput({ capBytes, keeps }),
+    };
+    this.ended = new Promise((resolve, reject) => {
+      this.#settle = { resolve, reject };
+    });
+    if (timeoutMs !== null && timeoutMs <= MAX_TIMER_MS) {
+      this.#timeout = setTimeout(() => this.#timedOut(), timeoutMs);
+    }
+    // The answer to the start goes out in this turn, and nothing about the program may come before it.
+    setImmediate(() => void this.#consume());
+  }
+
+  /** Queues bytes, closes stdin, or both. Takes effect in the order of calls; resolves when there is room again. */
+  async write(bytes: Uint8Array | undefined, closes: boolean): Promise<void> {
+    this.#assertRunning();
+    const { acceptsInput, wording } = this.#options;
+    if (!acceptsInput) throw new ExecError('stdinNotStreamed', wording.noStdin);
+    const hasData = bytes !== undefined && bytes.length > 0;
+    if (hasData && this.#stdinClosed) throw stdinClosed();
+    const closing = closes && !this.#stdinClosed;
+    this.#stdinClosed ||= closes;
+    try {
+      // From here on nothing else is let in, so the end may follow when the bytes are known to be in line.
+      if (hasData && (await this.#process.write(bytes)) === 'stdinClosed') throw stdinClosed();
+      if (closing) await this.#process.closeStdin();
+    } catch (error) {
+      // Refused bytes can be sent again, and then the end after them.
+      if (closing) this.#stdinClosed = false;
+      throw error;
+    }
+  }
+
+  async resize(size: TerminalSize): Promise<void> {
+    this.#assertRunning();
+    if (!this.#process.tty) {
+      throw new ExecError('notATerminal', 'failed to resize PTY: process is not attached to a PTY');
+    }
+    await this.#process.resize(size);
+  }
+
+  /** Kills the whole tree at once. */
+  async terminate(): Promise<void> {
+    this.#assertRunning();
+    this.#terminating = true;
+    try {
+      await this.#process.terminate();
+    } catch (error) {
+      // Nobody knows whether it arrived: it may be tried again.
+      this.#terminating = false;
+      throw error;
+    }
+  }
+
+  #assertRunning(): void {
+    if (!this.#exit && !this.#terminating && !this.#finished) return;
+    throw new ExecError('processExited', this.#options.wording.notRunning);
+  }
+
+  #timedOut(): void {
+    this.#outOfTime = true;
+    // When the machine is out of reach the reader hears of it too.
+    this.#process.terminate().catch(() => undefined);
+  }
+
+  /** Reads to the very end, whatever happens to the bytes: a program nobody reads would stand still. */
+  async #consume(): Promise<void> {
+    try {
+      for await (const event of this.#process.events()) {
+        if (event.type === 'output') await this.#took(event.stream, event.bytes);
+        else if (event.type === 'exited') this.#exited(event);
+        else if (event.type === 'gap') throw new ExecError('contactLost', 'Output was lost on its way here.');
+      }
+      this.#finish({ drainTimedOut: false });
+      await this.#process[Symbol.asyncDispose]();
+    } catch (cause) {
+      this.#lost(cause);
+    }
+  }
+
+  #took(from: OutputStream, bytes: Uint8Array): Promise<void> | undefined {
+    if (this.#finished) return undefined;
+    const stream = from === 'stderr' ? 'stderr' : 'stdout';
+    const passed = this.#output[stream].take(bytes);
+    const { outlet } = this.#options;
+    if (!passed || !outlet) return undefined;
+    outlet.send(stream, passed.bytes, passed.capReached);
+    return this.#roomIn(outlet);
+  }
+
+  /** Time spent waiting for the client is not the program's: it does not count as draining. */
+  #roomIn(outlet: RunOutlet): Promise<void> | undefined {
+    const room = outlet.room();
+    if (!room) return undefined;
+    this.#drain.pause();
+    return room.then(() => {
+      if (this.#exit) this.#drain.run();
+    });
+  }
+
+  #exited(event: ExitedEvent): void {
+    this.#exit = event;
+    clearTimeout(this.#timeout);
+    this.#drain.run();
+  }
+
+  #finish({ drainTimedOut }: { drainTimedOut: boolean }): void {
+    const exit = this.#exit;
+    if (!exit) return this.#lost(new ExecError('internalError', 'The output ended without an exit.'));
+    this.#over();
+    const { stdout, stderr } = this.#output;
+    this.#settle?.resolve({ exitCode: this.#exitCode(exit), drainTimedOut, stdout, stderr });
+  }
+
+  /** A program that ended by itself while its time ran out keeps its own exit code. */
+  #exitCode(exit: ExitedEvent): number {
+    const killed = exit.signal === 'SIGKILL' || exit.exitCode === KILLED_EXIT_CODE;
+    return this.#outOfTime && !this.#terminating && killed ? TIMEOUT_EXIT_CODE : exit.exitCode;
+  }
+
+  #lost(cause: unknown): void {
+    if (this.#finished) return;
+    this.#over();
+    // Nobody can see or stop it any more: if it still runs, it should not.
+    this.#process.terminate().catch(() => undefined);
+    const message = 'Contact with the environment was lost; what became of the process is unknown.';
+    this.#settle?.reject(new ExecError('environmentUnavailable', message, { cause }));
+  }
+
+  #over(): void {
+    this.#finished = true;
+    clearTimeout(this.#timeout);
+    this.#drain.cancel();
+  }
+}
+
+function stdinClosed(): ExecError {
+  return new ExecError('stdinClosed', 'stdin is already closed');
+}

@@ -1,0 +1,105 @@
+import { posix } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Environment, ExecProcess, ProcessSpec, TerminalSize } from '../contract/index.js';
+import { encodeBase64 } from './base64.js';
+import { ExecError, isExecError } from '../protocol/index.js';
+import type { HandlerContext } from './handler-context.js';
+import { Run, type RunOptions, type RunOutlet } from './run.js';
+
+/** Output kept per stream unless told otherwise, as with the peer. */
+export const DEFAULT_CAP_BYTES = 1024 * 1024;
+/** Time a program has unless told otherwise, as with the peer. */
+export const DEFAULT_TIMEOUT_MS = 10_000;
+
+/** The members `command/exec` and `process/spawn` have in common. */
+interface ProgramParams {
+  readonly command: readonly string[];
+  readonly tty: boolean;
+  readonly streamStdin: boolean;
+  readonly streamStdoutStderr: boolean;
+  readonly env?: Readonly<Record<string, string | null>> | null | undefined;
+  readonly size?: TerminalSize | null | undefined;
+}
+
+export interface RunRequest extends Pick<RunOptions, 'capBytes' | 'timeoutMs' | 'wording'> {
+  readonly params: ProgramParams;
+  readonly environment: Environment;
+  readonly cwd: string | undefined;
+  readonly sandbox: ProcessSpec['sandbox'];
+  readonly outlet: RunOutlet;
+  /** `command` or `process`, for the message about a failed start. */
+  readonly noun: string;
+}
+
+/** Starts the program and what watches over it. */
+export async function startRun(request: RunRequest): Promise<Run> {
+  const { params, capBytes, timeoutMs, wording, outlet } = request;
+  const process = await startProcess(request);
+  return new Run({
+    process,
+    acceptsInput: params.tty || params.streamStdin,
+    outlet: params.tty || params.streamStdoutStderr ? outlet : null,
+    capBytes,
+    timeoutMs,
+    wording,
+  });
+}
+
+async function startProcess(request: RunRequest): Promise<ExecProcess> {
+  const { params, environment, cwd, sandbox, noun } = request;
+  const { command, tty, streamStdin, env, size } = params;
+  const spec: ProcessSpec = {
+    argv: command,
+    tty,
+    pipeStdin: streamStdin,
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(env == null ? {} : { env }),
+    ...(size == null ? {} : { size }),
+    ...(sandbox == null ? {} : { sandbox }),
+  };
+  try {
+    return await environment.start(spec);
+  } catch (error) {
+    if (!isExecError(error, 'spawnFailed')) throw error;
+    const { message, data } = error;
+    throw new ExecError('spawnFailed', `failed to spawn ${noun}: ${message}`, { data, cause: error });
+  }
+}
+
+/** A path as the request gave it, made absolute on the environment's machine. */
+export async function resolveCwd(
+  environment: Environment,
+  cwd: string | null | undefined,
+): Promise<string | undefined> {
+  if (cwd == null) return undefined;
+  if (cwd.startsWith('/')) return absolutePath(cwd);
+  const { cwd: base } = await environment.info();
+  if (base == null) throw new ExecError('invalidRequest', 'a relative cwd needs an environment that has one');
+  return absolutePath(`${fileURLToPath(base)}/${cwd}`);
+}
+
+/** Without dots, doubled slashes and a slash at the end. */
+export function absolutePath(path: string): string {
+  return posix.resolve('/', path);
+}
+
+/** Refuses terminal sizes of nothing; `what` begins the message. */
+export function assertSize(size: TerminalSize | null | undefined, what: string): void {
+  if (size == null || (size.rows > 0 && size.cols > 0)) return;
+  throw new ExecError('invalidParams', `${what} size rows and cols must be greater than 0`);
+}
+
+/** Streamed output as notifications. `idMember` is the JSON of the member that names the program. */
+export function deltaOutlet(
+  context: HandlerContext,
+  method: 'command/exec/outputDelta' | 'process/outputDelta',
+  idMember: string,
+): RunOutlet {
+  return {
+    send: (stream, bytes, capReached) => {
+      const delta = `"deltaBase64":"${encodeBase64(bytes)}","capReached":${capReached}`;
+      context.notifyText(method, `{${idMember},"stream":"${stream}",${delta}}`);
+    },
+    room: () => context.room(),
+  };
+}

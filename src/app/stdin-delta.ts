@@ -1,0 +1,20 @@
+import { decodeBase64 } from './base64.js';
+import { ExecError, isExecError } from '../protocol/index.js';
+
+/** The bytes of a write, checked before anybody looks which program they are for. */
+export function stdinDelta(
+  method: string,
+  params: { readonly deltaBase64?: string | null | undefined; readonly closeStdin: boolean },
+): Uint8Array | undefined {
+  const { deltaBase64, closeStdin } = params;
+  if (deltaBase64 == null) {
+    if (closeStdin) return undefined;
+    throw new ExecError('invalidParams', `${method} requires deltaBase64 or closeStdin`);
+  }
+  try {
+    return decodeBase64(deltaBase64);
+  } catch (error) {
+    const why = isExecError(error) ? error.message : 'it cannot be decoded';
+    throw new ExecError('invalidParams', `invalid deltaBase64: ${why}`, { cause: error });
+  }
+}

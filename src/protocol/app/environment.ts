@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { request } from '../method.js';
+import { Count, Empty } from './common.js';
+
+const EnvironmentId = z.string().meta({ description: 'An environment by its id; `local` is this machine.' });
+
+export const environmentAdd = request({
+  doc: 'Adds or replaces an environment and begins to connect to it.',
+  params: z.object({
+    environmentId: EnvironmentId,
+    execServerUrl: z.string().meta({
+      description: 'Where its exec server listens: `ws://…` or `wss://…`. Outer white space is ignored.',
+    }),
+    connectTimeoutMs: Count.nullish().meta({ description: 'How long connecting may take.' }),
+  }),
+  result: Empty,
+});
+
+export const environmentInfo = request({
+  doc: 'Describes an environment. Connects if needed.',
+  params: z.object({ environmentId: EnvironmentId }),
+  result: z.object({
+    shell: z.object({ name: z.string(), path: z.string() }).meta({ description: 'The user’s shell there.' }),
+    cwd: z.string().nullable().meta({ description: 'Where it works, as a `file:` URI.' }),
+  }),
+});
+
+export const environmentStatus = request({
+  doc: 'Tells the state of an environment. Never connects.',
+  params: z.object({ environmentId: EnvironmentId }),
+  result: z.object({
+    status: z.enum(['ready', 'pending', 'disconnected', 'unknown']).meta({
+      description: '`pending`: no result yet. `unknown`: no such environment.',
+    }),
+    error: z.string().optional().meta({ description: 'What went wrong.' }),
+  }),
+});

@@ -1,0 +1,105 @@
+import { z } from 'zod';
+import { notification, request } from '../method.js';
+import { AbsolutePath, Base64, Empty, TargetEnvironment } from './common.js';
+
+const OnePath = z.object({ path: AbsolutePath, environmentId: TargetEnvironment });
+
+const Flag = (fallback: boolean, description: string) =>
+  z
+    .boolean()
+    .nullish()
+    .meta({ description: `${description} Default ${String(fallback)}.` });
+
+const WatchId = z.string().meta({ description: 'Chosen by the client; names the watch on this connection.' });
+
+export const fsReadFile = request({
+  doc: 'Reads a regular file, up to 384 MiB.',
+  params: OnePath,
+  result: z.object({ dataBase64: Base64.meta({ description: 'The whole content.' }) }),
+});
+
+export const fsWriteFile = request({
+  doc: 'Creates or overwrites a file. Its directory must exist.',
+  params: OnePath.extend({ dataBase64: Base64.meta({ description: 'The whole content.' }) }),
+  result: Empty,
+});
+
+export const fsCreateDirectory = request({
+  doc: 'Makes a directory.',
+  params: OnePath.extend({
+    recursive: Flag(true, 'Make parents too; an existing directory is then fine.'),
+  }),
+  result: Empty,
+});
+
+export const fsGetMetadata = request({
+  doc: 'Describes a path. Everything but `isSymlink` is about what a link leads to.',
+  params: OnePath,
+  result: z.object({
+    isDirectory: z.boolean(),
+    isFile: z.boolean(),
+    isSymlink: z.boolean().meta({ description: 'Whether the path itself is a link.' }),
+    createdAtMs: z.number().meta({ description: '0 where the machine does not tell.' }),
+    modifiedAtMs: z.number(),
+  }),
+});
+
+export const fsReadDirectory = request({
+  doc: 'Lists a directory, in no order. Links count as what they lead to.',
+  params: OnePath,
+  result: z.object({
+    entries: z.array(
+      z.object({
+        fileName: z.string().meta({ description: 'Bytes that are not UTF-8 show as U+FFFD.' }),
+        isDirectory: z.boolean(),
+        isFile: z.boolean(),
+      }),
+    ),
+  }),
+});
+
+export const fsRemove = request({
+  doc: 'Removes a file, a link (never what it leads to) or a directory.',
+  params: OnePath.extend({
+    recursive: Flag(true, 'Remove what is in a directory too.'),
+    force: Flag(true, 'A missing path is fine.'),
+  }),
+  result: Empty,
+});
+
+export const fsCopy = request({
+  doc: 'Copies. Files overwrite, directories merge, links are copied as links, permissions are kept.',
+  params: z.object({
+    sourcePath: AbsolutePath,
+    destinationPath: AbsolutePath,
+    recursive: z.boolean().default(false).meta({ description: 'Needed for directories.' }),
+    environmentId: TargetEnvironment,
+  }),
+  result: Empty,
+});
+
+const watchLane = (params: { watchId: string }): string => `watch:${params.watchId}`;
+
+export const fsWatch = request({
+  doc: 'Watches a file, also one that does not exist yet or is replaced, or the entries of a directory.',
+  params: OnePath.extend({ watchId: WatchId }),
+  result: z.object({ path: z.string().meta({ description: 'The path without dots.' }) }),
+  orderedBy: watchLane,
+});
+
+export const fsUnwatch = request({
+  doc: 'Ends a watch; nothing of it arrives after the answer. Unknown ids are fine.',
+  params: z.object({ watchId: WatchId }),
+  result: Empty,
+  orderedBy: watchLane,
+});
+
+export const fsChanged = notification({
+  doc: 'Something under a watch changed. Changes are collected for about 200 ms.',
+  params: z.object({
+    watchId: WatchId,
+    changedPaths: z.array(z.string()).meta({
+      description: 'Absolute, sorted. The watched path alone may mean that too much changed to list.',
+    }),
+  }),
+});

@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import { notification, request } from '../method.js';
+import {
+  AbsolutePath,
+  Base64,
+  Count,
+  Empty,
+  EnvironmentOverrides,
+  Integer,
+  OutputStream,
+  Size,
+  TargetEnvironment,
+} from './common.js';
+
+const ProcessHandle = z
+  .string()
+  .meta({ description: 'Chosen by the client, not empty; free again once the process has ended.' });
+
+const lane = (params: { processHandle: string }): string => `process:${params.processHandle}`;
+
+export const processSpawn = request({
+  doc: 'Starts a program, never sandboxed. Answered when it runs; `process/exited` tells how it ended.',
+  params: z.object({
+    command: z.array(z.string()).meta({ description: 'Program and arguments; no shell is involved.' }),
+    processHandle: ProcessHandle,
+    cwd: AbsolutePath.meta({ description: 'Where it runs: an absolute path.' }),
+    tty: z
+      .boolean()
+      .default(false)
+      .meta({ description: 'Run on a terminal; input and output are then streamed.' }),
+    streamStdin: z
+      .boolean()
+      .default(false)
+      .meta({ description: 'Keep stdin open for `process/writeStdin`. Otherwise it is empty.' }),
+    streamStdoutStderr: z.boolean().default(false).meta({
+      description: 'Send output as `process/outputDelta` instead of with `process/exited`.',
+    }),
+    outputBytesCap: Count.nullish().meta({
+      description: 'Bytes kept per stream; further ones are read and dropped. Default 1048576, null: no cap.',
+    }),
+    timeoutMs: Integer.nullish().meta({
+      description: 'Kill the whole tree after this time. Default 10000, null: no limit.',
+    }),
+    env: EnvironmentOverrides,
+    size: Size.nullish().meta({ description: 'With `tty` only. Default: 24 rows, 80 columns.' }),
+    environmentId: TargetEnvironment,
+  }),
+  result: Empty,
+  orderedBy: lane,
+});
+
+export const processWriteStdin = request({
+  doc: 'Writes to stdin, closes it, or both. Answered when the bytes are in line, not when they were read.',
+  params: z.object({
+    processHandle: ProcessHandle,
+    deltaBase64: Base64.nullish().meta({ description: 'The bytes. Empty is fine and does nothing.' }),
+    closeStdin: z
+      .boolean()
+      .default(false)
+      .meta({ description: 'End stdin behind the bytes. A terminal gets its end-of-file character.' }),
+  }),
+  result: Empty,
+  orderedBy: lane,
+});
+
+export const processResizePty = request({
+  doc: 'Changes the size of the terminal.',
+  params: z.object({ processHandle: ProcessHandle, size: Size }),
+  result: Empty,
+  orderedBy: lane,
+});
+
+export const processKill = request({
+  doc: 'Kills the program with everything it started. `process/exited` follows, with exit code 137.',
+  params: z.object({ processHandle: ProcessHandle }),
+  result: Empty,
+  orderedBy: lane,
+});
+
+export const processOutputDelta = notification({
+  doc: 'A piece of streamed output. All of them come before `process/exited`.',
+  params: z.object({
+    processHandle: ProcessHandle,
+    stream: OutputStream,
+    deltaBase64: Base64.meta({ description: 'The bytes, in order within a stream.' }),
+    capReached: z.boolean().meta({ description: 'The cap is reached: nothing more of this stream follows.' }),
+  }),
+});
+
+export const processExited = notification({
+  doc: 'The program has ended. The last message about it.',
+  params: z.object({
+    processHandle: ProcessHandle,
+    exitCode: z.number().int().meta({
+      description:
+        '0-255 as the program said, 128 + n after signal n, 124 after a timeout, -1 when nobody can tell.',
+    }),
+    outputDrainTimedOut: z.boolean().optional().meta({
+      description: 'Something it left behind held its output open, and collecting ended without it.',
+    }),
+    stdout: z.string().meta({ description: 'Empty when it was streamed.' }),
+    stdoutCapReached: z.boolean().meta({ description: 'The cap was reached; more may have been dropped.' }),
+    stderr: z.string().meta({ description: 'Empty when it was streamed.' }),
+    stderrCapReached: z.boolean().meta({ description: 'The cap was reached; more may have been dropped.' }),
+  }),
+});
