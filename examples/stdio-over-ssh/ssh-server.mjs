@@ -29,6 +29,8 @@ export async function startSshServer(folder) {
       'UsePAM no',
       'PasswordAuthentication no',
       'PermitRootLogin yes',
+      // A home of its own: what the user's shell does at start-up is not part of the story.
+      `SetEnv HOME=${folder}`,
     ].join('\n'),
   );
   const sshd = spawn('/usr/sbin/sshd', ['-D', '-e', '-f', at('sshd_config')], {

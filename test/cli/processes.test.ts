@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { RemoteEnvironment } from '../../src/client/index.js';
 import { CommandLine, execwire } from '../harness/command-line.js';
-import { gone } from '../harness/processes.js';
+import { gone, TestFolder } from '../harness/processes.js';
 import { ScriptedServer } from '../harness/scripted-server.js';
 import { ServerProcess } from '../harness/server-process.js';
 import { dialWire, startParams } from '../harness/wire-client.js';
@@ -72,9 +72,12 @@ test('a server without the view is told apart by a clear sentence', async () => 
 
 describe('doctor and completion', () => {
   test('doctor measures each layer and fails when one is broken', async () => {
+    using folder = new TestFolder();
+    // A home of its own: the profile of whoever runs the tests may take any time.
+    const env = { HOME: folder.path };
     const [all, far, dead] = await Promise.all([
-      execwire(['doctor', '--json']),
-      execwire(['doctor', '-e', 'local']),
+      execwire(['doctor', '--json'], { env }),
+      execwire(['doctor', '-e', 'local'], { env }),
       execwire(['doctor', '-e', 'ws://127.0.0.1:1', '--json']),
     ]);
     const findings = JSON.parse(all.stdout) as { layer: string; verdict: string }[];
