@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { Command } from 'commander';
 import { ExecError } from '../protocol/errors.js';
+import type { LineChannel } from '../transport/index.js';
 import { chooseTarget } from './target-options.js';
 
 /** `execwire connect`: an environment on our stdin and stdout. */
@@ -19,8 +20,8 @@ export function connectCommand(): Command {
 async function connect(environment: string, flags: { tokenFile?: string }): Promise<void> {
   const choice = await chooseTarget({ environment, ...flags });
   const { isLocal } = await import('../environment/open-environment.js');
-  const { LineChannel } = await import('../transport/lines.js');
-  const stdio = new LineChannel({ label: 'stdio', input: process.stdin, output: process.stdout });
+  const lines = await import('../transport/lines.js');
+  const stdio = new lines.LineChannel({ label: 'stdio', input: process.stdin, output: process.stdout });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () => stdio.close(signal));
   // A stray print must not end up between two messages.
@@ -42,9 +43,7 @@ async function connect(environment: string, flags: { tokenFile?: string }): Prom
 }
 
 /** This machine needs no relay: it is served right here. */
-async function serveHere(
-  stdio: InstanceType<typeof import('../transport/lines.js').LineChannel>,
-): Promise<void> {
+async function serveHere(stdio: LineChannel): Promise<void> {
   const { ExecServer } = await import('../server/index.js');
   const { adoptOrphans, dismissWatchdog } = await import('../host/index.js');
   adoptOrphans();
