@@ -50,6 +50,7 @@ async function execute(context: HandlerContext, runs: RunTable, params: ExecPara
     policy: sandboxPolicy ?? null,
     profile: permissionProfile ?? null,
     cwd,
+    workspace: (await environment.info()).cwd ?? null,
   });
   assertSize(params.size, 'command/exec');
   const processId = params.processId ?? undefined;

@@ -6,6 +6,8 @@ export interface SandboxChoice {
   readonly profile: string | null;
   /** Where the program will run; undefined: where the environment works. */
   readonly cwd: string | undefined;
+  /** Where the environment works, as a `file:` URI; null if it does not tell. */
+  readonly workspace: string | null;
 }
 
 /** Turns a choice into what the environment has to enforce; null for nothing. Throws rather than run bare. */

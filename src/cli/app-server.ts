@@ -19,7 +19,7 @@ export function appServerCommand(): Command {
     .addOption(
       new Option('--default-sandbox <mode>', 'for commands that bring no policy of their own')
         .choices(['read-only', 'workspace-write', 'danger-full-access'])
-        .default('danger-full-access'),
+        .default('read-only'),
     )
     .option(
       '--allow-host <name>',

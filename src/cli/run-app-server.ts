@@ -1,4 +1,4 @@
-import { AppServer, refuseConfinement } from '../app/index.js';
+import { AppServer } from '../app/index.js';
 import { EnvironmentManager, loadEnvironments, openChosen } from '../environment/index.js';
 import { adoptOrphans, dismissWatchdog, version } from '../host/index.js';
 import { type AppSandboxPolicy, ExecError } from '../protocol/index.js';
@@ -9,6 +9,7 @@ import {
   WebSocketListener,
 } from '../transport/index.js';
 import { ManagedEnvironments } from './app-environments.js';
+import { createSandboxChooser } from './app-sandbox.js';
 import { type AuthFlags, authFromFlags } from './auth-options.js';
 import { createLog, type LogFormat, type LogLevel } from './log.js';
 
@@ -45,7 +46,7 @@ export async function runAppServer(flags: AppServerFlags): Promise<void> {
   const manager = environmentManager();
   const defaultId = defaultEnvironment(manager, flags);
   const environments = new ManagedEnvironments(manager, { open: openChosen, defaultId });
-  const chooseSandbox = refuseConfinement(POLICIES[flags.defaultSandbox]);
+  const chooseSandbox = createSandboxChooser(POLICIES[flags.defaultSandbox]);
   const server = new AppServer({ environments, version, chooseSandbox, log });
   if (address.kind === 'stdio') {
     const shutDown = onceShutDown(async () => {

@@ -1,4 +1,5 @@
 export type { EnvironmentConfig, EnvironmentsConfig } from './configuration.js';
+export { configurationHome } from './configuration-home.js';
 export { type DialedChannel, dialEnvironment, isUrlEnvironment } from './dial-environment.js';
 export { LocalEnvironment } from './local.js';
 export { EnvironmentManager, type EnvironmentStatus, type OpenEnvironment } from './manager.js';

@@ -1,4 +1,6 @@
-import { realpathSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { base64, exec, type OpenApp } from '../harness/app-server.js';
 import { TestFolder } from '../harness/processes.js';
@@ -55,7 +57,7 @@ export function commandContract(name: string, open: OpenApp): void {
         [
           { permissionProfile: ':x', tty: true, size: nothing },
           -32600,
-          'invalid permission profile: there is none of this name',
+          'invalid permission profile: There is no permission profile :x.',
         ],
         [{ tty: true, size: nothing }, -32602, 'command/exec size rows and cols must be greater than 0'],
         ...[{ tty: true }, { streamStdin: true }, { streamStdoutStderr: true }].map(
@@ -117,7 +119,7 @@ export function commandContract(name: string, open: OpenApp): void {
       expect(await exec(client, 'exit 0', { processId: 'x' })).toMatchObject({ exitCode: 0 });
     });
 
-    test('policies that would confine are refused, the others run', async () => {
+    test('policies and profiles that leave everything open', async () => {
       await using app = await open();
       const client = await app.client.initialize();
       const unconfined = [
@@ -128,16 +130,46 @@ export function commandContract(name: string, open: OpenApp): void {
       ];
       for (const policy of unconfined)
         expect(await exec(client, 'echo ok', policy)).toMatchObject({ stdout: 'ok\n' });
-      const confined = [
-        { sandboxPolicy: { type: 'readOnly' } },
-        { sandboxPolicy: { type: 'workspaceWrite', writableRoots: ['/tmp'], networkAccess: true } },
-        { permissionProfile: ':read-only' },
-        { permissionProfile: ':workspace' },
+      expect(
+        await client.refusal('command/exec', { command: ['true'], permissionProfile: ':nonsense' }),
+      ).toEqual([-32600, expect.stringMatching(/^invalid permission profile: /)]);
+    });
+
+    test('policies and profiles that confine', async () => {
+      using folder = new TestFolder();
+      mkdirSync(join(homedir(), '.cache'), { recursive: true });
+      // Not below a temporary directory, which most policies make writable.
+      const base = mkdtempSync(join(homedir(), '.cache', 'execwire-app-'));
+      const [work, other] = [join(base, 'work'), join(base, 'other')];
+      for (const each of [work, other]) mkdirSync(each);
+      await using app = await open({ cwd: work });
+      const client = await app.client.initialize();
+      const script = `for d in ${work} ${other} ${folder.path}; do (echo x > $d/f) 2>/dev/null && echo yes || echo no; done`;
+      const cases: [object, string][] = [
+        [{ sandboxPolicy: { type: 'readOnly' } }, 'no no no'],
+        [{ permissionProfile: ':read-only' }, 'no no no'],
+        [{ sandboxPolicy: { type: 'workspaceWrite' } }, 'yes no yes'],
+        [{ sandboxPolicy: { type: 'workspaceWrite' }, cwd: other }, 'yes no yes'],
+        [{ permissionProfile: ':workspace', cwd: other }, 'no yes yes'],
+        [{ sandboxPolicy: { type: 'workspaceWrite', writableRoots: [other] } }, 'yes yes yes'],
+        [
+          { sandboxPolicy: { type: 'workspaceWrite', excludeSlashTmp: true, excludeTmpdirEnvVar: true } },
+          'yes no no',
+        ],
       ];
-      for (const policy of confined) {
-        const [code] = await client.refusal('command/exec', { command: ['true'], ...policy });
-        expect(code).toBe(-32603);
+      for (const [policy, expected] of cases) {
+        const { stdout } = await exec(client, script, policy);
+        expect({ policy, written: stdout.trim().replaceAll('\n', ' ') }).toEqual({
+          policy,
+          written: expected,
+        });
       }
+      const missing = await client.refusal('command/exec', {
+        command: ['no-such-program'],
+        sandboxPolicy: { type: 'readOnly' },
+      });
+      expect(missing).toEqual([-32603, expect.stringMatching(/^failed to spawn command: /)]);
+      rmSync(base, { recursive: true, force: true });
     });
 
     test('the environment is inherited, overridden and unset by exact name; directories resolve', async () => {

@@ -101,11 +101,16 @@ describe('the built server', () => {
     expect((await client.refusal('fs/readFile', { path: '/x' }))[0]).toBe(-32603);
   });
 
-  test('can be told to confine commands that bring no policy, and then refuses what it cannot', async () => {
+  test('confines commands that bring no policy to reading, unless told otherwise', async () => {
+    using folder = new TestFolder();
     await using app = new StdioApp({ args: ['--default-sandbox', 'read-only'] });
     const client = await app.client.initialize();
-    expect((await client.refusal('command/exec', { command: ['true'] }))[0]).toBe(-32603);
-    const full = { command: ['true'], sandboxPolicy: { type: 'dangerFullAccess' } };
+    const command = ['sh', '-c', `echo x > ${folder.file('f')}`];
+    expect(await client.call('command/exec', { command })).toMatchObject({
+      exitCode: expect.any(Number),
+      stderr: expect.stringMatching(/Read-only file system/),
+    });
+    const full = { command, sandboxPolicy: { type: 'dangerFullAccess' } };
     expect(await client.call('command/exec', full)).toMatchObject({ exitCode: 0 });
   });
 });

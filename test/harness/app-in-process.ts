@@ -1,3 +1,4 @@
+import { createSandboxChooser } from '../../src/cli/app-sandbox.js';
 import { PassThrough } from 'node:stream';
 import { createInterface } from 'node:readline';
 import { AppServer, type AppServerOptions } from '../../src/app/index.js';
@@ -25,7 +26,13 @@ export function localEnvironments(open: OpenEnvironment = openHere): ManagedEnvi
 
 /** The server in this process, its client at the other end of two streams of lines. */
 export function openInProcess(options: Partial<AppServerOptions> = {}): InProcessApp {
-  const server = new AppServer({ environments: localEnvironments(), version: '0', ...options });
+  const chooseSandbox = createSandboxChooser({ type: 'dangerFullAccess' });
+  const server = new AppServer({
+    environments: localEnvironments(),
+    version: '0',
+    chooseSandbox,
+    ...options,
+  });
   const first = connectLines(server);
   return {
     ...first,

@@ -85,7 +85,7 @@ export interface OpenedApp extends AsyncDisposable {
 export type OpenApp = (options?: { env?: Record<string, string>; cwd?: string }) => Promise<OpenedApp>;
 
 function start(args: string[], options: { env?: Record<string, string>; cwd?: string }): ChildProcess {
-  return spawn(process.execPath, [bin, 'app-server', ...args], {
+  return spawn(process.execPath, [bin, 'app-server', '--default-sandbox', 'danger-full-access', ...args], {
     stdio: ['pipe', 'pipe', 'pipe'],
     env: { ...process.env, ...options.env },
     cwd: options.cwd,

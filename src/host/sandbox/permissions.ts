@@ -39,6 +39,9 @@ export function contextOf(
     cwd,
     workspaceRoots: roots.length > 0 ? roots : [cwd],
     temporaryDirectories: temporary.length > 0 ? temporary : temporaryDirectoryOf(process.env),
+    ...(sandbox.protectedNames === undefined ? {} : { protectedNames: sandbox.protectedNames }),
+    ...(sandbox.unixSockets === undefined ? {} : { unixSockets: sandbox.unixSockets }),
+    ...(sandbox.maxProcesses === undefined ? {} : { maxProcesses: sandbox.maxProcesses }),
   };
 }
 

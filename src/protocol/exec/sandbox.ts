@@ -88,6 +88,19 @@ export const Sandbox = z.object({
     .optional()
     .meta({ description: 'Of no effect here. The peer insists on it.' }),
   useLegacyLandlock: z.boolean().optional().meta({ description: 'Of no effect here.' }),
+  protectedNames: z.array(z.string()).optional().meta({
+    description: 'Extension: names kept read-only below writable roots. Default `.git`, `.codex`, `.agents`.',
+  }),
+  unixSockets: z
+    .enum(['blocked', 'allowed'])
+    .optional()
+    .meta({ description: 'Extension: whether unix sockets of the host can be reached. Default `blocked`.' }),
+  maxProcesses: z
+    .number()
+    .int()
+    .min(1)
+    .optional()
+    .meta({ description: 'Extension: processes inside at a time.' }),
 });
 export type Sandbox = z.input<typeof Sandbox>;
 
