@@ -30,8 +30,8 @@ describe('shell', () => {
     using tmux = await openShell(server.url, folder);
 
     run(tmux, 'stty size; echo $TERM');
-    const screen = await tmux.showsLine('24 80');
-    expect(screen.some((line) => /^(screen|tmux)/.test(line))).toBe(true);
+    await tmux.showsLine('24 80');
+    await tmux.shows((screen) => screen.some((line) => /^(screen|tmux)/.test(line)));
     tmux.resize({ rows: 30, cols: 100 });
     run(tmux, 'until [ "$(stty size)" = \'30 100\' ]; do sleep 0.05; done; stty size');
     await tmux.showsLine('30 100');
@@ -45,8 +45,7 @@ describe('shell', () => {
     run(tmux, 'seq 1 500 > numbers; clear; less numbers');
     await tmux.shows(([first]) => first === '1');
     tmux.press('G');
-    await tmux.showsLine('500');
-    expect(tmux.screen[0]).toBe('472');
+    await tmux.shows((screen) => screen[0] === '472' && screen.includes('500'));
     tmux.press('q');
     await tmux.shows(([first]) => first === PROMPT);
 
