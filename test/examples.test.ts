@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 
 const examples = fileURLToPath(new URL('../examples', import.meta.url));
 const stories = readdirSync(examples, { withFileTypes: true })
@@ -13,6 +13,7 @@ test.each(stories)('the example %s holds what it shows', async (name) => {
   const child = spawn(process.execPath, [`${examples}/${name}/main.mjs`], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  onTestFinished(() => void child.kill('SIGKILL'));
   let said = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (data: Buffer) => {
