@@ -5,6 +5,7 @@ import { version } from '../host/machine-info.js';
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import('./serve.js')).serveCommand(),
   'app-server': async () => (await import('./app-server.js')).appServerCommand(),
+  mcp: async () => (await import('./mcp.js')).mcpCommand(),
   run: async () => (await import('./run.js')).runCommand(),
   shell: async () => (await import('./shell.js')).shellCommand(),
   ps: async () => (await import('./ps.js')).psCommand(),

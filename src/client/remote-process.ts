@@ -9,6 +9,7 @@ import {
   type ReadResult,
   type SignalName,
   type TerminalSize,
+  type TerminalState,
   type WriteStatus,
 } from '../contract/index.js';
 import { ExecError, isExecError, type SandboxType, type ServerCapabilities } from '../protocol/index.js';
@@ -124,6 +125,11 @@ export class RemoteProcess extends ProcessHandle {
     if (!this.#capabilities.processResize) throw unsupported('a way to change the size of a terminal');
     this.#input.flush();
     await this.#client.call('process/resize', { processId: this.processId, size });
+  }
+
+  async inspect(): Promise<TerminalState | null> {
+    if (!this.#capabilities.processInspect || !this.live) return null;
+    return (await this.#client.call('process/inspect', { processId: this.processId })).state;
   }
 
   async signal(signal: SignalName): Promise<void> {

@@ -24,6 +24,7 @@ export type {
   ReadResult,
   SignalName,
   TerminalSize,
+  TerminalState,
   WriteStatus,
 } from './process.js';
 export { ProcessHandle } from './process-handle.js';

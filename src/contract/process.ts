@@ -101,6 +101,14 @@ export interface ReadResult {
 /** `accepted` means queued, in order, behind earlier writes. */
 export type WriteStatus = 'accepted' | 'unknownProcess' | 'stdinClosed' | 'starting';
 
+/** What a program is doing with its terminal at this moment. */
+export interface TerminalState {
+  /** The foreground job sleeps until somebody types; one that also waits for a time or a socket does not count. */
+  readonly waitsForInput: boolean;
+  /** False while a line typed now would not be shown, as at a password prompt. */
+  readonly echo: boolean;
+}
+
 /**
  * A process on some machine.
  *
@@ -129,6 +137,8 @@ export interface ExecProcess extends AsyncDisposable {
   write(data: Uint8Array | string): Promise<WriteStatus>;
   closeStdin(): Promise<void>;
   resize(size: TerminalSize): Promise<void>;
+  /** Looks whether the program waits for its terminal. Null, or absent altogether, where that cannot be told. */
+  inspect?(): Promise<TerminalState | null>;
   /** Sends a signal to the process group. */
   signal(signal: SignalName): Promise<void>;
   /** Kills the whole tree: at once, or politely first when a grace period is given. False if it was over. */

@@ -11,6 +11,7 @@ import {
   type ReadResult,
   type SignalName,
   type TerminalSize,
+  type TerminalState,
   type WriteStatus,
 } from '../contract/index.js';
 import { ExecError } from '../protocol/errors.js';
@@ -175,6 +176,10 @@ export class LocalProcess extends ProcessHandle {
   override async resize(size: TerminalSize): Promise<void> {
     if (!this.tty) throw new ExecError('notATerminal', 'The process does not run on a terminal.');
     this.#child.resize(size);
+  }
+
+  async inspect(): Promise<TerminalState | null> {
+    return this.#child.terminalState();
   }
 
   override async signal(signal: SignalName): Promise<void> {

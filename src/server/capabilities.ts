@@ -20,6 +20,7 @@ export function offeredCapabilities(options: {
     processCloseStdin: true,
     processList: true,
     serverProcesses: true,
+    processInspect: true,
     processSignals: true,
     startSize: true,
     startTimeout: true,

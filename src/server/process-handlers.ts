@@ -56,6 +56,7 @@ export function processHandlers(
       await find(processId).closeStdin();
       return {};
     },
+    'process/inspect': async ({ processId }) => ({ state: await find(processId).inspect() }),
     'process/list': (params) => ({
       processes:
         params?.scope === 'server' ? everyProcess(session(), sessions.all()) : processesOf(session()),

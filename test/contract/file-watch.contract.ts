@@ -120,8 +120,15 @@ export function fileWatchContract(name: string, open: OpenFileSystem): void {
         overflow = value?.overflow === true;
         for (const { path } of value?.changes ?? []) seen.add(path);
       }
-      writeFileSync(bench.at('after'), '');
-      await until(changes, bench.at('after'), 'changed');
+      // What is left of the storm may overflow once more and take the next change along: then there is another.
+      for (let found = false; !found; ) {
+        writeFileSync(bench.at('after'), '');
+        for (let again = false; !found && !again; ) {
+          const { value } = await changes.next();
+          found = value?.changes.some(({ path }: { path: string }) => path === bench.at('after')) === true;
+          again = value?.overflow === true;
+        }
+      }
     });
 
     test('closing or aborting ends the iteration', async () => {

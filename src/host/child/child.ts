@@ -1,4 +1,4 @@
-import type { OutputStream, SignalName, TerminalSize } from '../../contract/index.js';
+import type { OutputStream, SignalName, TerminalSize, TerminalState } from '../../contract/index.js';
 import type { ChildEnd } from './exit-status.js';
 
 /** A program to run on this machine, with everything decided. */
@@ -54,6 +54,8 @@ export interface Child {
   closeStdin(): void;
   /** No effect without a terminal. */
   resize(size: TerminalSize): void;
+  /** What the program does with its terminal; null without one. Looks through all processes of the machine. */
+  terminalState(): TerminalState | null;
 
   /** Stops reading output: it stays in the kernel and the program blocks when that is full. */
   pause(): void;

@@ -62,6 +62,10 @@ export class PortableChild implements Child {
 
   resize(): void {}
 
+  terminalState(): null {
+    return null;
+  }
+
   pause(): void {
     this.#paused = true;
     for (const output of this.#outputs) output.pause();

@@ -1,4 +1,4 @@
-import type { OutputStream, SignalName, TerminalSize } from '../../contract/index.js';
+import type { OutputStream, SignalName, TerminalSize, TerminalState } from '../../contract/index.js';
 import type { Child, ChildSink, ChildSpec } from './child.js';
 import { DescriptorScope } from './descriptors.js';
 import { dyeAvailable, dyed, nextOwner } from './dye.js';
@@ -9,6 +9,7 @@ import { ProcessTree } from './process-tree.js';
 import type { TreeRoot } from './tree-killer.js';
 import { listenForExits, watchExit } from './reaper.js';
 import { assertSpawnable, explainSpawnError } from './spawn-failure.js';
+import { terminalState } from './terminal-state.js';
 import { ensureWatchdog } from './watchdog.js';
 import { type Connections, type Wiring, wire } from './wiring.js';
 
@@ -90,6 +91,13 @@ class PosixChild implements Child {
 
   resize(size: TerminalSize): void {
     this.#connections.terminal?.resize(size);
+  }
+
+  terminalState(): TerminalState | null {
+    const { terminal, input } = this.#connections;
+    const state = terminal && terminalState(terminal);
+    // Somebody has typed already, only it has not arrived.
+    return state && input.queuedBytes > 0 ? { ...state, waitsForInput: false } : state;
   }
 
   pause(): void {

@@ -93,6 +93,11 @@ export class PseudoTerminal {
     if (this.#master >= 0) libc().close(this.#master);
   }
 
+  /** Our descriptor of the slave; negative once released. */
+  get slave(): number {
+    return this.#slave;
+  }
+
   get closed(): boolean {
     return this.#closed;
   }

@@ -152,6 +152,20 @@ export const processCloseStdin = request({
   orderedBy: processLane,
 });
 
+export const processInspect = request({
+  doc: 'Tells whether the program waits for its terminal. `state` is null where that is not known.',
+  extension: 'processInspect',
+  params: z.object({ processId: ProcessId }),
+  result: z.object({
+    state: z
+      .object({
+        waitsForInput: z.boolean(),
+        echo: z.boolean().meta({ description: 'False while a typed line would not be shown.' }),
+      })
+      .nullable(),
+  }),
+});
+
 export const processList = request({
   doc: 'Lists the session’s processes, finished ones included while they are retained.',
   extension: 'processList',

@@ -19,6 +19,7 @@ export const ServerCapabilities = z.object({
   serverProcesses: z.boolean().optional().meta({
     description: '`scope` in `process/list` and `sessionId` in `process/terminate`.',
   }),
+  processInspect: z.boolean().optional(),
   processSignals: z
     .boolean()
     .optional()

@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import { Toolbox } from '../tools/index.js';
+import { createMcpServer } from './mcp-server.js';
+import type { McpOptions } from './stdio.js';
+
+/** Clients at a time; each may run commands of its own. */
+const MAX_CLIENTS = 64;
+/** A client without any request for this long is gone; HTTP has no other way to tell. */
+const IDLE_MS = 30 * 60_000;
+const IDLE_CHECK_MS = 60_000;
+
+interface Client {
+  readonly transport: StreamableHTTPServerTransport;
+  readonly toolbox: Toolbox;
+  openRequests: number;
+  lastSeenMs: number;
+}
+
+/** The clients of an MCP server over HTTP. Each has tools, and commands, of its own. */
+export class HttpSessions {
+  readonly #options: McpOptions;
+  readonly #clients = new Map<string, Client>();
+  readonly #idleCheck: NodeJS.Timeout;
+  #closed = false;
+
+  constructor(options: McpOptions) {
+    this.#options = options;
+    this.#idleCheck = setInterval(() => this.#endIdle(), IDLE_CHECK_MS);
+    this.#idleCheck.unref();
+  }
+
+  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const id = request.headers['mcp-session-id'];
+    if (id === undefined) return await this.#welcome(request, response);
+    const client = this.#clients.get(String(id));
+    if (!client) return answer(response, 404, 'unknown session');
+    client.openRequests += 1;
+    response.once('close', () => {
+      client.openRequests -= 1;
+      client.lastSeenMs = Date.now();
+    });
+    await client.transport.handleRequest(request, response);
+  }
+
+  /** Ends every client and its commands. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearInterval(this.#idleCheck);
+    await Promise.all([...this.#clients.keys()].map((id) => this.#end(id)));
+  }
+
+  /** A request without a session must be `initialize`; the transport refuses everything else. */
+  async #welcome(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (this.#closed || this.#clients.size >= MAX_CLIENTS) return answer(response, 503, 'too many clients');
+    const toolbox = new Toolbox(this.#options.environment, this.#options);
+    const transport: StreamableHTTPServerTransport = new StreamableHTTPServerTransport({
+      sessionIdGenerator: randomUUID,
+      onsessioninitialized: (id) => {
+        this.#clients.set(id, { transport, toolbox, openRequests: 0, lastSeenMs: Date.now() });
+      },
+      onsessionclosed: (id) => this.#end(id),
+    });
+    await createMcpServer(toolbox, this.#options.version).connect(transport);
+    await transport.handleRequest(request, response);
+    if (transport.sessionId === undefined) await transport.close();
+  }
+
+  async #end(id: string): Promise<void> {
+    const client = this.#clients.get(id);
+    this.#clients.delete(id);
+    await client?.toolbox.close();
+    await client?.transport.close();
+  }
+
+  #endIdle(): void {
+    const limit = Date.now() - IDLE_MS;
+    for (const [id, client] of this.#clients) {
+      if (client.openRequests === 0 && client.lastSeenMs < limit) void this.#end(id);
+    }
+  }
+}
+
+/** A plain answer outside the protocol. */
+export function answer(response: ServerResponse, status: number, reason: string): void {
+  response.writeHead(status, { 'content-type': 'text/plain' }).end(`${reason}\n`);
+}

@@ -1,0 +1,72 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { HttpGuard } from './http-guard.js';
+import { answer, HttpSessions } from './http-sessions.js';
+import type { McpOptions } from './stdio.js';
+
+const PATH = '/mcp';
+const LOOPBACK = '127.0.0.1';
+const TOKEN_BYTES = 32;
+
+export interface McpHttpOptions extends McpOptions {
+  /** Default 0: any free port. Always on the loopback address. */
+  readonly port?: number;
+  /** What clients present as a bearer token. Default: a fresh one. */
+  readonly token?: string | undefined;
+}
+
+/** A running MCP server over Streamable HTTP. */
+export interface McpHttpServer extends AsyncDisposable {
+  readonly url: string;
+  readonly token: string;
+  /** Ends all clients with their commands. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** Serves MCP clients of this machine that know the token. */
+export async function startMcpHttp(options: McpHttpOptions): Promise<McpHttpServer> {
+  const token = options.token ?? randomBytes(TOKEN_BYTES).toString('base64url');
+  const guard = new HttpGuard(token);
+  const sessions = new HttpSessions(options);
+  const server = createServer((request, response) => void serve({ guard, sessions }, request, response));
+  server.listen(options.port ?? 0, LOOPBACK);
+  await once(server, 'listening');
+  const close = async (): Promise<void> => {
+    await sessions.close();
+    await closeServer(server);
+  };
+  return { url: urlOf(server), token, close, [Symbol.asyncDispose]: close };
+}
+
+async function serve(
+  { guard, sessions }: { guard: HttpGuard; sessions: HttpSessions },
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const refusal = guard.refusal(request);
+  if (refusal) return answer(response, refusal.status, refusal.reason);
+  if (new URL(request.url ?? '/', 'http://localhost').pathname !== PATH) {
+    return answer(response, 404, 'not here');
+  }
+  try {
+    await sessions.handle(request, response);
+  } catch {
+    if (!response.headersSent) answer(response, 500, 'internal error');
+    else response.destroy();
+  }
+}
+
+function urlOf(server: Server): string {
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the server has no port');
+  return `http://${LOOPBACK}:${address.port}${PATH}`;
+}
+
+async function closeServer(server: Server): Promise<void> {
+  if (!server.listening) return;
+  const closed = once(server, 'close');
+  server.close();
+  server.closeAllConnections();
+  await closed;
+}

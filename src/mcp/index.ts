@@ -1,0 +1,3 @@
+export { type McpHttpOptions, type McpHttpServer, startMcpHttp } from './http.js';
+export { createMcpServer } from './mcp-server.js';
+export { type McpOptions, type McpStdioOptions, runMcpStdio } from './stdio.js';

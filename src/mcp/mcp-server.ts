@@ -1,0 +1,49 @@
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
+import {
+  CallToolRequestSchema,
+  type CallToolResult,
+  ListToolsRequestSchema,
+  type ServerNotification,
+  type ServerRequest,
+  type Tool as ListedTool,
+} from '@modelcontextprotocol/sdk/types.js';
+import { type CallOptions, mcpTools, type Toolbox, type ToolResult } from '../tools/index.js';
+import { instructions } from './instructions.js';
+
+type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
+
+/** The tools as an MCP server, ready to be connected to a transport. */
+export function createMcpServer(toolbox: Toolbox, version: string): McpServer {
+  const mcp = new McpServer(
+    { name: 'execwire', title: 'Execwire', version },
+    { capabilities: { tools: {} }, instructions },
+  );
+  // The tools check their own arguments and answer mistakes in a sentence; the level below the helper leaves that to them.
+  const { server } = mcp;
+  const tools = mcpTools(toolbox.tools) as unknown as ListedTool[];
+  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools }));
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) =>
+    toMcp(await toolbox.call(params.name, params.arguments, callOptions(extra))),
+  );
+  return mcp;
+}
+
+/** Cancelling the request cancels the call; a client that gave a progress token hears that the command is alive. */
+function callOptions({ signal, _meta, sendNotification }: Extra): CallOptions {
+  const progressToken = _meta?.progressToken;
+  if (progressToken === undefined) return { signal };
+  return {
+    signal,
+    onProgress: ({ seconds, message }) => {
+      const params = { progressToken, progress: Number(seconds.toFixed(1)), message };
+      // A client that is gone needs no progress.
+      sendNotification({ method: 'notifications/progress', params }).catch(() => undefined);
+    },
+  };
+}
+
+function toMcp({ text, notes, structured, isError }: ToolResult): CallToolResult {
+  const content = [text, ...notes].map((each) => ({ type: 'text' as const, text: each }));
+  return isError ? { content, isError: true } : { content, structuredContent: { ...structured } };
+}

@@ -1,0 +1,120 @@
+import { z } from 'zod';
+import { ExecError } from '../protocol/index.js';
+import { MAX_OUTPUT_TOKENS, Notes } from './arguments.js';
+import type { ToolSession } from './session/tool-session.js';
+import type { Budgeted } from './text/budgeted-text.js';
+import type { ToolContext, ToolResult } from './tool.js';
+
+/** What tools that run or watch a command answer. */
+export const CommandReport = z.object({
+  session_id: z.number().int().meta({ description: 'Pass it to write_stdin, wait_for and read_output.' }),
+  running: z.boolean(),
+  exit_code: z.number().int().nullable().meta({ description: '128 + n after signal n; null while running.' }),
+  signal: z.string().nullable().meta({ description: 'The signal that killed it.' }),
+  wall_time_seconds: z.number().meta({ description: 'How long this call took.' }),
+  output: z.string().meta({ description: 'What was printed since the last call.' }),
+  truncated: z.boolean(),
+  original_token_count: z.number().int().meta({ description: 'Tokens before anything was left out.' }),
+  needs_input: z.boolean().meta({ description: 'The program waits for input from its terminal.' }),
+  password: z.boolean().meta({ description: 'It waits with echo off, as for a password.' }),
+  notes: Notes,
+});
+
+export interface ReportRequest {
+  readonly startedAt: number;
+  readonly raw: boolean;
+  readonly max_output_tokens: number;
+  readonly notes?: readonly string[];
+  /** A line between wall time and state. */
+  readonly event?: string;
+}
+
+/** Hands out the new output of a session together with its state. The end of a command is told exactly once. */
+export async function reportCommand(
+  session: ToolSession,
+  context: ToolContext,
+  request: ReportRequest,
+): Promise<ToolResult> {
+  const over = session.over;
+  if (over) claimEnd(session);
+  // Asked first: what a program printed before it went to sleep is then part of the output.
+  const input = over ? NO_INPUT : await inputState(session);
+  const { maxLineChars, tokenizer } = context.settings;
+  const maxTokens = Math.min(request.max_output_tokens, MAX_OUTPUT_TOKENS);
+  const output = await session.take({ raw: request.raw, maxLineChars, maxTokens, tokenizer });
+  const notes = [...(request.notes ?? []), ...hints(session, output, input)];
+  const wallSeconds = (performance.now() - request.startedAt) / 1000;
+  return {
+    text: reportText({ wallSeconds, event: request.event, state: stateOf(session, over), output }),
+    notes,
+    structured: {
+      session_id: session.id,
+      running: !over,
+      exit_code: over ? (session.exit?.exitCode ?? null) : null,
+      signal: over ? (session.exit?.signal ?? null) : null,
+      wall_time_seconds: Number(wallSeconds.toFixed(3)),
+      output: output.text,
+      truncated: output.truncated,
+      original_token_count: output.originalTokens,
+      ...input,
+      notes,
+    },
+    isError: over && session.exit === null,
+  };
+}
+
+/** The answer as models know it. */
+export function reportText(report: {
+  wallSeconds: number;
+  event?: string | undefined;
+  state: string;
+  output: Budgeted;
+}): string {
+  const { wallSeconds, event, state, output } = report;
+  const warning = `Warning: truncated output (original token count: ${output.originalTokens})`;
+  return [
+    `Wall time: ${wallSeconds.toFixed(3)} seconds`,
+    ...(event === undefined ? [] : [event]),
+    state,
+    ...(output.truncated ? [warning] : []),
+    'Output:',
+    output.text,
+  ].join('\n');
+}
+
+function claimEnd(session: ToolSession): void {
+  if (session.reported) {
+    throw new ExecError(
+      'processNotFound',
+      `Unknown session ID ${session.id}: its end was reported to another call.`,
+    );
+  }
+  session.reported = true;
+}
+
+function stateOf(session: ToolSession, over: boolean): string {
+  if (!over) return `Process running with session ID ${session.id}`;
+  if (session.exit) return `Process exited with code ${session.exit.exitCode}`;
+  return 'Contact with the process was lost; how it ended is unknown.';
+}
+
+const NO_INPUT = { needs_input: false, password: false };
+
+/** Asks the machine whether the program waits for the terminal. Where it cannot tell, the answer is no. */
+export async function inputState(session: ToolSession): Promise<typeof NO_INPUT> {
+  const state = await session.process.inspect?.().catch(() => null);
+  const waits = state?.waitsForInput ?? false;
+  return { needs_input: waits, password: waits && state?.echo === false };
+}
+
+function hints(session: ToolSession, output: Budgeted, input: typeof NO_INPUT): string[] {
+  const found: string[] = [];
+  if (output.truncated) {
+    found.push(`The omitted output can be read with read_output, session_id ${session.id}.`);
+  }
+  if (input.password) found.push('The program asks for a password or passphrase: echo is off.');
+  else if (input.needs_input) found.push('The program waits for input.');
+  const { lostBytes } = session.transcript;
+  if (lostBytes > 0) found.push(`${lostBytes} bytes from the middle of the output could not be kept.`);
+  return found;
+}

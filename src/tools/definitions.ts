@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import type { Tool, ToolAnnotations } from './tool.js';
+
+/** A JSON Schema as it is sent. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+export interface OpenAiResponsesTool {
+  readonly type: 'function';
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: JsonSchema;
+  /** Strict mode would make every argument required. */
+  readonly strict: false;
+}
+
+export interface OpenAiChatTool {
+  readonly type: 'function';
+  readonly function: Omit<OpenAiResponsesTool, 'type' | 'strict'>;
+}
+
+export interface AnthropicTool {
+  readonly name: string;
+  readonly description: string;
+  readonly input_schema: JsonSchema;
+}
+
+export interface McpTool {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly inputSchema: JsonSchema;
+  readonly outputSchema: JsonSchema;
+  readonly annotations: ToolAnnotations;
+}
+
+/** Tools in the shape of the OpenAI Responses API. */
+export function openAiResponsesTools(tools: readonly Tool[]): OpenAiResponsesTool[] {
+  return tools.map((tool) => ({
+    type: 'function',
+    name: tool.name,
+    description: tool.description,
+    parameters: inputSchema(tool),
+    strict: false,
+  }));
+}
+
+/** Tools in the shape of the OpenAI Chat Completions API. */
+export function openAiChatTools(tools: readonly Tool[]): OpenAiChatTool[] {
+  return tools.map((tool) => ({
+    type: 'function',
+    function: { name: tool.name, description: tool.description, parameters: inputSchema(tool) },
+  }));
+}
+
+/** Tools in the shape of the Anthropic Messages API. */
+export function anthropicTools(tools: readonly Tool[]): AnthropicTool[] {
+  return tools.map((tool) => ({
+    name: tool.name,
+    description: tool.description,
+    input_schema: inputSchema(tool),
+  }));
+}
+
+/** Tools as an MCP server lists them. */
+export function mcpTools(tools: readonly Tool[]): McpTool[] {
+  return tools.map((tool) => ({
+    name: tool.name,
+    title: tool.title,
+    description: tool.description,
+    inputSchema: inputSchema(tool),
+    outputSchema: schemaOf(tool.output, 'output'),
+    annotations: tool.annotations,
+  }));
+}
+
+function inputSchema(tool: Tool): JsonSchema {
+  return schemaOf(tool.input, 'input');
+}
+
+function schemaOf(schema: z.ZodObject, io: 'input' | 'output'): JsonSchema {
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io });
+  return rest;
+}

@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import type { ExecProcess } from '../contract/index.js';
+import { isExecError } from '../protocol/index.js';
+import { MAX_YIELD_MS, MaxOutputTokens, milliseconds, Raw } from './arguments.js';
+import { CommandReport, reportCommand } from './command-report.js';
+import { absolutePath } from './paths.js';
+import { reportProgress } from './progress.js';
+import { interrupt } from './session/keystrokes.js';
+import type { ToolSession } from './session/tool-session.js';
+import { waitUntil } from './session/wait-until.js';
+import { tool, type ToolContext } from './tool.js';
+
+/** After a cancelled call: time to react to Ctrl-C before the tree is killed. */
+const INTERRUPT_GRACE_MS = 2_000;
+const SIZE = { rows: 24, cols: 80 };
+/** Makes one stream of two: separate pipes could not tell what was written first. */
+const MERGE_STREAMS = ['/bin/sh', '-c', 'exec "$@" 2>&1', 'sh'];
+
+const Arguments = z.object({
+  cmd: z.string().min(1).meta({ description: 'The command line for the shell.' }),
+  yield_time_ms: milliseconds({
+    default: 10_000,
+    max: MAX_YIELD_MS,
+    about: 'How long to wait for the command to end.',
+  }),
+  max_output_tokens: MaxOutputTokens,
+  shell: z.string().default('/bin/bash'),
+  login: z.boolean().default(true).meta({ description: 'Run the shell as a login shell (-l).' }),
+  tty: z.boolean().default(true).meta({
+    description: 'Run on a terminal. False: on pipes, with stdin open and stderr merged into stdout.',
+  }),
+  workdir: z.string().optional().meta({ description: 'Directory to run in.' }),
+  raw: Raw,
+});
+type Arguments = z.output<typeof Arguments>;
+
+export const execCommand = tool({
+  name: 'exec_command',
+  title: 'Run a command',
+  description:
+    'Runs a shell command. Returns when it ends or after yield_time_ms, whichever is first; a command that still ' +
+    'runs goes on under a session ID for write_stdin, wait_for and kill_session.',
+  input: Arguments,
+  output: CommandReport,
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
+  async run(args, context) {
+    const startedAt = performance.now();
+    const { session, ended } = await context.sessions.add({
+      command: args.cmd,
+      start: () => start(args, context),
+    });
+    await waitForEnd(session, context, Math.min(args.yield_time_ms, MAX_YIELD_MS));
+    const notes = ended.map(
+      (id) => `Session ${id} was ended to make room: the limit of sessions is reached.`,
+    );
+    return await reportCommand(session, context, { ...args, startedAt, notes });
+  },
+});
+
+async function start(args: Arguments, context: ToolContext): Promise<ExecProcess> {
+  const { environment, settings } = context;
+  const command = [args.shell, args.login ? '-lc' : '-c', args.cmd];
+  const cwd = args.workdir === undefined ? undefined : await absolutePath(args.workdir, environment);
+  return await environment.start({
+    argv: args.tty ? command : [...MERGE_STREAMS, ...command],
+    env: settings.env,
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(args.tty ? { tty: true, size: SIZE } : { pipeStdin: true }),
+  });
+}
+
+async function waitForEnd(session: ToolSession, context: ToolContext, timeoutMs: number): Promise<void> {
+  using _progress = reportProgress(session, context);
+  try {
+    await waitUntil(session, () => session.over, { timeoutMs, signal: context.signal });
+  } catch (error) {
+    if (isExecError(error, 'aborted')) await abandon(session, context);
+    throw error;
+  }
+}
+
+/** Nobody will learn the number of this session: it gets a Ctrl-C and a moment to clean up. */
+async function abandon(session: ToolSession, { sessions }: ToolContext): Promise<void> {
+  session.reported = true;
+  interrupt(session.process);
+  await waitUntil(session, () => session.over, { timeoutMs: INTERRUPT_GRACE_MS });
+  await sessions.remove(session, 'the call that started it was cancelled.');
+}

@@ -1,0 +1,16 @@
+export {
+  type AnthropicTool,
+  anthropicTools,
+  type JsonSchema,
+  type McpTool,
+  mcpTools,
+  type OpenAiChatTool,
+  type OpenAiResponsesTool,
+  openAiChatTools,
+  openAiResponsesTools,
+} from './definitions.js';
+export { DEFAULT_MAX_SESSIONS } from './session/session-table.js';
+export { type Budgeted, BudgetedText, truncateMiddle } from './text/budgeted-text.js';
+export { byteTokenizer, type Tokenizer } from './text/tokenizer.js';
+export type { CallOptions, Progress, Tool, ToolAnnotations, ToolResult } from './tool.js';
+export { resultText, Toolbox, type ToolboxOptions } from './toolbox.js';

@@ -1,0 +1,22 @@
+import { z } from 'zod';
+import { MaxOutputTokens, Raw, SessionId } from './arguments.js';
+import { CommandReport, reportCommand } from './command-report.js';
+import { tool } from './tool.js';
+
+export const killSession = tool({
+  name: 'kill_session',
+  title: 'Kill a session',
+  description:
+    'Kills a command with everything it started and returns its last output. To interrupt it, type Ctrl-C instead.',
+  input: z.object({ session_id: SessionId, max_output_tokens: MaxOutputTokens, raw: Raw }),
+  output: CommandReport,
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+  async run(args, context) {
+    const startedAt = performance.now();
+    const session = context.sessions.get(args.session_id);
+    // A command that has ended may have left jobs that still hold its output: those go too.
+    await session.kill();
+    session.reported = false;
+    return await reportCommand(session, context, { ...args, startedAt });
+  },
+});

@@ -1,0 +1,41 @@
+import type { ToolSession } from './session/tool-session.js';
+import { TerminalText } from './text/terminal-text.js';
+import type { ToolContext } from './tool.js';
+
+/** Often enough to show life and to keep a client from giving up, seldom enough to cost nothing. */
+const PROGRESS_INTERVAL_MS = 1000;
+const MESSAGE_CHARS = 200;
+const TAIL_BYTES = 2048;
+
+/** Tells the caller about a running command until the returned thing is disposed of. */
+export function reportProgress(session: ToolSession, context: ToolContext): Disposable {
+  const { onProgress } = context;
+  if (!onProgress) return { [Symbol.dispose]: () => undefined };
+  const startedAt = performance.now();
+  let over = false;
+  const timer = setInterval(() => {
+    const seconds = (performance.now() - startedAt) / 1000;
+    void lastLine(session).then((message) => {
+      // News about a call that has been answered would confuse its caller.
+      if (!over) onProgress({ seconds, message });
+    });
+  }, PROGRESS_INTERVAL_MS);
+  return {
+    [Symbol.dispose]: () => {
+      over = true;
+      clearInterval(timer);
+    },
+  };
+}
+
+async function lastLine(session: ToolSession): Promise<string> {
+  const { transcript } = session;
+  let last = '';
+  const keep = (line: string): void => {
+    if (line.trim() !== '') last = line;
+  };
+  const text = new TerminalText({ maxLineChars: MESSAGE_CHARS, emit: keep });
+  text.write(new TextDecoder().decode(await transcript.lastBytes(transcript.end, TAIL_BYTES)));
+  keep(text.end() ?? '');
+  return last;
+}

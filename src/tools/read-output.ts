@@ -1,0 +1,136 @@
+import { z } from 'zod';
+import { MAX_OUTPUT_TOKENS, MaxOutputTokens, Raw, SessionId } from './arguments.js';
+import { type NumberedLine, type Selection, selectLines } from './session/line-selection.js';
+import { outputLines } from './session/output-lines.js';
+import type { ToolSession } from './session/tool-session.js';
+import { BudgetedText } from './text/budgeted-text.js';
+import { SafePattern } from './text/safe-pattern.js';
+import { answer, tool, type ToolContext, type ToolResult } from './tool.js';
+
+const MAX_CONTEXT_LINES = 100;
+
+const Arguments = z.object({
+  session_id: SessionId,
+  from: z.number().int().min(1).optional().meta({ description: 'First line, counted from 1.' }),
+  to: z.number().int().min(1).optional().meta({ description: 'Last line.' }),
+  tail: z.number().int().min(1).optional().meta({ description: 'Only the last lines, this many.' }),
+  grep: z.string().optional().meta({ description: 'Only lines that match this regular expression.' }),
+  context: z.number().int().min(0).max(MAX_CONTEXT_LINES).default(0).meta({
+    description: 'Lines to show around each match.',
+  }),
+  max_output_tokens: MaxOutputTokens,
+  raw: Raw,
+});
+type Arguments = z.output<typeof Arguments>;
+
+export const readOutput = tool({
+  name: 'read_output',
+  title: 'Read output again',
+  description:
+    'Reads the output of a session, running or finished, from its beginning: a range of lines, the last lines, or ' +
+    'lines that match. Takes nothing away from what write_stdin returns.',
+  input: Arguments,
+  output: z.object({
+    session_id: z.number().int(),
+    first_line: z.number().int().nullable(),
+    last_line: z.number().int().nullable(),
+    total_lines: z.number().int(),
+    matches: z.number().int().nullable().meta({ description: 'Lines that match, with `grep`.' }),
+    output: z.string(),
+    truncated: z.boolean(),
+    original_token_count: z.number().int(),
+    lost_bytes: z.number().int().meta({ description: 'Bytes of this session that could not be kept.' }),
+  }),
+  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  async run(args, context) {
+    const session = context.sessions.get(args.session_id);
+    const to = session.transcript.end;
+    const tailFrom =
+      args.tail === undefined ? 1 : (await countLines(session, context, args, to)) - args.tail + 1;
+    const pattern = args.grep === undefined ? null : new SafePattern(args.grep);
+    const selection = selectLines(linesOf(session, context, args, to), {
+      from: Math.max(args.from ?? 1, tailFrom),
+      to: args.to ?? Number.POSITIVE_INFINITY,
+      matches: pattern && ((lines) => pattern.matches(lines)),
+      context: args.context,
+    });
+    return await collect(selection, session, { args, context });
+  },
+});
+
+function linesOf(session: ToolSession, context: ToolContext, args: Arguments, to: number) {
+  const { maxLineChars } = context.settings;
+  return outputLines(session.transcript, { from: 0, to, raw: args.raw, maxLineChars });
+}
+
+async function countLines(
+  session: ToolSession,
+  context: ToolContext,
+  args: Arguments,
+  to: number,
+): Promise<number> {
+  let count = 0;
+  for await (const { lines } of linesOf(session, context, args, to)) count += lines.length;
+  return count;
+}
+
+async function collect(
+  selection: Selection,
+  session: ToolSession,
+  { args, context }: { args: Arguments; context: ToolContext },
+): Promise<ToolResult> {
+  const maxTokens = Math.min(args.max_output_tokens, MAX_OUTPUT_TOKENS);
+  const budgeted = new BudgetedText({ maxTokens, tokenizer: context.settings.tokenizer });
+  const searching = args.grep !== undefined;
+  let first: NumberedLine | null = null;
+  let last: NumberedLine | null = null;
+  for await (const batch of selection.batches) {
+    budgeted.append(
+      searching ? matchText(batch, { before: last, groups: args.context > 0 }) : rangeText(batch),
+    );
+    first ??= batch[0] ?? null;
+    last = batch.at(-1) ?? last;
+  }
+  const { text, truncated, originalTokens } = budgeted.finish();
+  const { totals } = selection;
+  const found = searching
+    ? `${totals.hits} of ${totals.lines} lines match`
+    : rangeOf(first, last, totals.lines);
+  const warning = truncated ? [`Warning: truncated output (original token count: ${originalTokens})`] : [];
+  return answer([found, ...warning, 'Output:', text].join('\n'), {
+    session_id: session.id,
+    first_line: first?.number ?? null,
+    last_line: last?.number ?? null,
+    total_lines: totals.lines,
+    matches: searching ? totals.hits : null,
+    output: text,
+    truncated,
+    original_token_count: originalTokens,
+    lost_bytes: session.transcript.lostBytes,
+  });
+}
+
+function rangeText(lines: readonly NumberedLine[]): string {
+  return lines.map(({ text }) => `${text}\n`).join('');
+}
+
+/** As grep shows them: numbered, `:` for matches, `-` for their surroundings, `--` between groups. */
+function matchText(
+  lines: readonly NumberedLine[],
+  { before, groups }: { before: NumberedLine | null; groups: boolean },
+): string {
+  let previous = before;
+  let text = '';
+  for (const line of lines) {
+    if (groups && previous && line.number > previous.number + 1) text += '--\n';
+    text += `${line.number}${line.hit ? ':' : '-'}${line.text}\n`;
+    previous = line;
+  }
+  return text;
+}
+
+function rangeOf(first: NumberedLine | null, last: NumberedLine | null, total: number): string {
+  return first && last
+    ? `Lines ${first.number}-${last.number} of ${total}`
+    : `No such lines; there are ${total}`;
+}

@@ -1,0 +1,100 @@
+import type { LineBatch } from './output-lines.js';
+
+/** A line with its number, counted from 1 over the whole output. */
+export interface NumberedLine {
+  readonly number: number;
+  readonly text: string;
+  /** False for lines shown only because one near them matched. */
+  readonly hit: boolean;
+}
+
+export interface Selection {
+  /** In order, in batches: an output may have millions of lines. */
+  readonly batches: AsyncIterable<readonly NumberedLine[]>;
+  /** Known once all lines are read. */
+  readonly totals: { lines: number; hits: number };
+}
+
+export interface SelectionQuery {
+  readonly from: number;
+  readonly to: number;
+  /** Indexes of matching lines; null: every line will do. */
+  readonly matches: ((lines: readonly string[]) => number[]) | null;
+  /** Lines shown before and after each match. */
+  readonly context: number;
+}
+
+/** Picks lines by number and pattern out of an output of any length. */
+export function selectLines(batches: AsyncIterable<LineBatch>, query: SelectionQuery): Selection {
+  const totals = { lines: 0, hits: 0 };
+  const picker = query.matches ? new MatchPicker(query, totals) : new RangePicker(query, totals);
+  return { totals, batches: pickAll(batches, picker) };
+}
+
+interface Picker {
+  pick(lines: readonly string[]): NumberedLine[];
+}
+
+async function* pickAll(
+  batches: AsyncIterable<LineBatch>,
+  picker: Picker,
+): AsyncGenerator<readonly NumberedLine[], void> {
+  for await (const { lines } of batches) {
+    const picked = picker.pick(lines);
+    if (picked.length > 0) yield picked;
+  }
+}
+
+class RangePicker implements Picker {
+  constructor(
+    readonly query: SelectionQuery,
+    readonly totals: Selection['totals'],
+  ) {}
+
+  pick(lines: readonly string[]): NumberedLine[] {
+    const before = this.totals.lines;
+    this.totals.lines += lines.length;
+    const start = Math.max(0, this.query.from - before - 1);
+    const end = Math.max(0, Math.min(lines.length, this.query.to - before));
+    return lines
+      .slice(start, end)
+      .map((text, index) => ({ number: before + start + index + 1, text, hit: true }));
+  }
+}
+
+class MatchPicker implements Picker {
+  #before: NumberedLine[] = [];
+  #after = 0;
+
+  constructor(
+    readonly query: SelectionQuery,
+    readonly totals: Selection['totals'],
+  ) {}
+
+  pick(lines: readonly string[]): NumberedLine[] {
+    const hits = new Set(this.query.matches?.(lines));
+    return lines.flatMap((text, index) => {
+      this.totals.lines += 1;
+      const line = { number: this.totals.lines, text, hit: hits.has(index) };
+      return line.number < this.query.from || line.number > this.query.to ? [] : this.#consider(line);
+    });
+  }
+
+  #consider(line: NumberedLine): NumberedLine[] {
+    const { context } = this.query;
+    if (line.hit) {
+      this.totals.hits += 1;
+      const shown = [...this.#before, line];
+      this.#before = [];
+      this.#after = context;
+      return shown;
+    }
+    if (this.#after > 0) {
+      this.#after -= 1;
+      return [line];
+    }
+    this.#before.push(line);
+    if (this.#before.length > context) this.#before.shift();
+    return [];
+  }
+}

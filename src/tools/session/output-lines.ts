@@ -1,0 +1,49 @@
+import { RawText } from '../text/raw-text.js';
+import { TerminalText } from '../text/terminal-text.js';
+import type { Transcript } from './transcript.js';
+
+export interface LineOptions {
+  /** Colours, progress bars and corrections as they came, lines at full length. */
+  readonly raw: boolean;
+  readonly maxLineChars: number;
+}
+
+export interface OutputRange extends LineOptions {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A batch of lines in order. `complete` is false for a last line without its end. */
+export interface LineBatch {
+  readonly lines: readonly string[];
+  readonly complete: boolean;
+}
+
+/** The lines between two positions of a transcript, in batches of about one read. */
+export async function* outputLines(
+  transcript: Transcript,
+  range: OutputRange,
+): AsyncGenerator<LineBatch, void> {
+  const decoder = new TextDecoder();
+  let lines: string[] = [];
+  const emit = (line: string): void => void lines.push(line);
+  const splitter = range.raw
+    ? new RawText(emit)
+    : new TerminalText({ maxLineChars: range.maxLineChars, emit });
+  for await (const piece of transcript.read(range.from, range.to)) {
+    if (piece.kind === 'lost') splitter.write(`${decoder.decode()}\n${lossNotice(piece.lostBytes)}\n`);
+    else splitter.write(decoder.decode(piece.bytes, { stream: true }));
+    if (lines.length === 0) continue;
+    yield { lines, complete: true };
+    lines = [];
+  }
+  splitter.write(decoder.decode());
+  if (lines.length > 0) yield { lines, complete: true };
+  const rest = splitter.end();
+  if (rest !== null) yield { lines: [rest], complete: false };
+}
+
+/** Stands in the output where some of it is missing. */
+export function lossNotice(lostBytes: number): string {
+  return `[${lostBytes} bytes of output were lost here]`;
+}

@@ -1,0 +1,117 @@
+import type { ExecProcess } from '../../contract/index.js';
+import { ExecError } from '../../protocol/index.js';
+import { ToolSession } from './tool-session.js';
+import { Transcript, type TranscriptOptions } from './transcript.js';
+
+/** Commands one model keeps in sight; finished ones whose output can still be read count too. */
+export const DEFAULT_MAX_SESSIONS = 64;
+/** Numbers of removed sessions whose fate is remembered, to answer with more than "unknown". */
+const MAX_REMEMBERED = 1024;
+
+export interface SessionTableOptions extends TranscriptOptions {
+  readonly maxSessions?: number;
+}
+
+/** The sessions of one model, by number. Numbers count up and are never used again. */
+export class SessionTable {
+  readonly #options: SessionTableOptions;
+  readonly #sessions = new Map<number, ToolSession>();
+  readonly #fates = new Map<number, string>();
+  #nextId = 1;
+  /** Starts under way: they will need a place too. */
+  #starting = 0;
+  #closed = false;
+
+  constructor(options: SessionTableOptions = {}) {
+    this.#options = options;
+  }
+
+  all(): ToolSession[] {
+    return [...this.#sessions.values()];
+  }
+
+  /** A session whose output can be read, over or not. */
+  get(id: number): ToolSession {
+    const session = this.#sessions.get(id);
+    if (!session) throw unknownSession(id, this.#fates.get(id) ?? 'no such session was started.');
+    session.lastUsedAtMs = Date.now();
+    return session;
+  }
+
+  /** A session that runs, or whose end is news. */
+  getUnreported(id: number): ToolSession {
+    const session = this.get(id);
+    if (session.reported) {
+      throw unknownSession(id, `${endOf(session)}, as reported. read_output still has its output.`);
+    }
+    return session;
+  }
+
+  /** Makes room if need be and gives a process its number. `ended` names running sessions that had to go. */
+  async add(options: {
+    command: string;
+    start: () => Promise<ExecProcess>;
+  }): Promise<{ session: ToolSession; ended: number[] }> {
+    this.#starting += 1;
+    let ended: number[];
+    let process: ExecProcess;
+    try {
+      ended = await this.#makeRoom();
+      process = await options.start();
+    } finally {
+      this.#starting -= 1;
+    }
+    if (this.#closed) {
+      await process.terminate();
+      throw new ExecError('aborted', 'The tools were closed.');
+    }
+    const id = this.#nextId;
+    this.#nextId += 1;
+    const transcript = new Transcript(this.#options);
+    const session = new ToolSession({ id, command: options.command, process, transcript });
+    this.#sessions.set(id, session);
+    return { session, ended };
+  }
+
+  /** Ends a session and forgets its output. */
+  async remove(session: ToolSession, fate: string): Promise<void> {
+    this.#sessions.delete(session.id);
+    this.#fates.set(session.id, fate);
+    const [oldest] = this.#fates.keys();
+    if (this.#fates.size > MAX_REMEMBERED && oldest !== undefined) this.#fates.delete(oldest);
+    await session.kill();
+    await session.transcript.remove();
+  }
+
+  /** Ends everything. Idempotent. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.all(this.all().map((session) => this.remove(session, 'the tools were closed.')));
+  }
+
+  async #makeRoom(): Promise<number[]> {
+    const ended: number[] = [];
+    while (this.#sessions.size + this.#starting > (this.#options.maxSessions ?? DEFAULT_MAX_SESSIONS)) {
+      const victim = this.#leastNeeded();
+      if (!victim) break;
+      if (!victim.reported) ended.push(victim.id);
+      await this.remove(victim, 'it was ended to make room for newer sessions.');
+    }
+    return ended;
+  }
+
+  /** Finished ones first, then whoever was not used for the longest time. */
+  #leastNeeded(): ToolSession | undefined {
+    const rank = (session: ToolSession): number => (session.reported ? 0 : session.over ? 1 : 2);
+    return this.all().sort((a, b) => rank(a) - rank(b) || a.lastUsedAtMs - b.lastUsedAtMs || a.id - b.id)[0];
+  }
+}
+
+/** How a finished session ended, in words. */
+export function endOf(session: ToolSession): string {
+  return session.exit ? `it exited with code ${session.exit.exitCode}` : 'contact with it was lost';
+}
+
+function unknownSession(id: number, fate: string): ExecError {
+  return new ExecError('processNotFound', `Unknown session ID ${id}: ${fate}`, { data: { session_id: id } });
+}

@@ -1,0 +1,146 @@
+import type { ExecProcess, ExitedEvent } from '../../contract/index.js';
+import { ExecError } from '../../protocol/index.js';
+import type { Budgeted } from '../text/budgeted-text.js';
+import { LOOK_BACK_BYTES, unfinishedBytes } from '../text/safe-end.js';
+import type { Tokenizer } from '../text/tokenizer.js';
+import { lossNotice } from './output-lines.js';
+import { viewOutput } from './output-view.js';
+import type { Transcript } from './transcript.js';
+
+/** How long a tool may still see a killed process before it reports what it knows. */
+const KILL_WAIT_MS = 6_000;
+
+export interface ViewRequest {
+  readonly raw: boolean;
+  readonly maxLineChars: number;
+  readonly maxTokens: number;
+  readonly tokenizer: Tokenizer;
+}
+
+/** One command under a small number. It reads along all the time: what nobody has asked for yet waits in the transcript. */
+export class ToolSession {
+  readonly id: number;
+  readonly command: string;
+  readonly process: ExecProcess;
+  readonly transcript: Transcript;
+  readonly startedAtMs = Date.now();
+  lastUsedAtMs = Date.now();
+  /** The end was told to somebody. */
+  reported = false;
+  readonly #listeners = new Set<() => void>();
+  #cursor = 0;
+  #taking: Promise<unknown> = Promise.resolve();
+  #exit: ExitedEvent | null = null;
+  #failure: Error | null = null;
+  #closed = false;
+  #lastOutputAtMs = Date.now();
+
+  constructor(options: { id: number; command: string; process: ExecProcess; transcript: Transcript }) {
+    this.id = options.id;
+    this.command = options.command;
+    this.process = options.process;
+    this.transcript = options.transcript;
+    void this.#follow();
+  }
+
+  /** How the command itself ended; null while it runs. */
+  get exit(): ExitedEvent | null {
+    return this.#exit;
+  }
+
+  /** Contact with the process was lost: how it ended is unknown. */
+  get failure(): Error | null {
+    return this.#failure;
+  }
+
+  get over(): boolean {
+    return this.#exit !== null || this.#failure !== null;
+  }
+
+  /** Nothing of it can print any more, background jobs included. */
+  get closed(): boolean {
+    return this.#closed || this.#failure !== null;
+  }
+
+  /** Up to where the output was handed out. */
+  get cursor(): number {
+    return this.#cursor;
+  }
+
+  get lastOutputAtMs(): number {
+    return this.#lastOutputAtMs;
+  }
+
+  /** Calls `listener` whenever there is output or the process ended. */
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Hands out what was printed since the last time, within a budget. Calls at the same time share it without overlap. */
+  take(request: ViewRequest): Promise<Budgeted> {
+    const taken = this.#taking.then(() => this.#take(request));
+    this.#taking = taken.catch(() => undefined);
+    return taken;
+  }
+
+  /** Kills the whole tree and waits until nothing of it can print any more. */
+  async kill(): Promise<void> {
+    if (this.closed) return;
+    // A machine out of reach ends its processes itself.
+    if (!(await this.process.terminate().catch(() => false))) return;
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        if (!this.closed) return;
+        clearTimeout(timer);
+        stop();
+        resolve();
+      };
+      const stop = this.subscribe(done);
+      const timer = setTimeout(() => {
+        stop();
+        resolve();
+      }, KILL_WAIT_MS);
+      done();
+    });
+  }
+
+  async #take(request: ViewRequest): Promise<Budgeted> {
+    const to = await this.#readableEnd(request.raw);
+    const view = await viewOutput(this.transcript, { ...request, from: this.#cursor, to });
+    this.#cursor = to;
+    return view;
+  }
+
+  /** A character or control sequence of which only the beginning is there is left for the next time. */
+  async #readableEnd(raw: boolean): Promise<number> {
+    const { end } = this.transcript;
+    if (this.over) return end;
+    const tail = await this.transcript.lastBytes(end, Math.min(LOOK_BACK_BYTES, end - this.#cursor));
+    return end - unfinishedBytes(tail, { escapes: !raw });
+  }
+
+  async #follow(): Promise<void> {
+    try {
+      for await (const event of this.process.events()) {
+        if (event.type === 'output') await this.#append(event.bytes);
+        else if (event.type === 'gap') await this.#append(Buffer.from(`\n${lossNotice(event.lostBytes)}\n`));
+        else if (event.type === 'exited') this.#exit = event;
+        else this.#closed = true;
+        this.#announce();
+      }
+    } catch (cause) {
+      this.#failure = new ExecError('contactLost', 'Contact with the process was lost.', { cause });
+      this.#announce();
+    }
+  }
+
+  async #append(bytes: Uint8Array): Promise<void> {
+    this.#lastOutputAtMs = Date.now();
+    await this.transcript.append(bytes);
+  }
+
+  #announce(): void {
+    for (const listener of [...this.#listeners]) listener();
+  }
+}

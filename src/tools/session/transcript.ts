@@ -1,0 +1,162 @@
+import { tmpdir } from 'node:os';
+import { SpoolFile, type SpoolLimits } from './spool-file.js';
+
+/** Output kept in memory before it goes to the spool file: most commands never need one. */
+const MEMORY_BYTES = 256 * 1024;
+/** One read of the spool file: large enough to be cheap, small enough to leave the event loop room. */
+const READ_BYTES = 256 * 1024;
+/** Small pieces are joined past this number: each costs more than its bytes. */
+const MAX_MEMORY_PIECES = 1024;
+const MIB = 1024 * 1024;
+/** Per session: a build log fits several times over, a runaway program cannot fill the disk. */
+export const DEFAULT_SPOOL_LIMITS: SpoolLimits = { headBytes: 64 * MIB, tailBytes: 192 * MIB };
+
+export interface TranscriptOptions {
+  readonly spoolLimits?: SpoolLimits;
+  /** Where spool files go. Default: the system's temporary directory. */
+  readonly spoolParent?: string;
+}
+
+/** A piece of a transcript, or a hole where it was let go. */
+export type TranscriptPiece =
+  | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
+  | { readonly kind: 'lost'; readonly lostBytes: number };
+
+/**
+ * Everything a process printed, by position: the end in memory, the rest in a spool file. Past the limits the middle
+ * goes, and whoever reads across it learns how many bytes are missing.
+ */
+export class Transcript {
+  readonly #spoolParent: string;
+  readonly #limits: SpoolLimits;
+  #spool: SpoolFile | undefined;
+  #memory: Uint8Array[] = [];
+  #memoryBytes = 0;
+  /** Positions below this are in the spool file, the others in memory. */
+  #spooled = 0;
+  /** Retained is what lies before `headEnd` and from `tailStart` on. */
+  #headEnd = Number.POSITIVE_INFINITY;
+  #tailStart = 0;
+  #broken = false;
+  #removed = false;
+
+  constructor(options: TranscriptOptions = {}) {
+    this.#spoolParent = options.spoolParent ?? tmpdir();
+    this.#limits = options.spoolLimits ?? DEFAULT_SPOOL_LIMITS;
+  }
+
+  /** The position behind the last byte. */
+  get end(): number {
+    return this.#spooled + this.#memoryBytes;
+  }
+
+  /** Bytes that were let go. */
+  get lostBytes(): number {
+    return Math.max(0, this.#tailStart - this.#headEnd);
+  }
+
+  /** One call at a time. Resolves when there is room for more, so that a full disk queue slows the program down. */
+  async append(bytes: Uint8Array): Promise<void> {
+    this.#memory.push(bytes);
+    this.#memoryBytes += bytes.length;
+    if (this.#memoryBytes >= MEMORY_BYTES) await this.#flush();
+    else if (this.#memory.length > MAX_MEMORY_PIECES) this.#memory = [Buffer.concat(this.#memory)];
+  }
+
+  /** What is retained between two positions, in order. What is appended meanwhile is not part of it. */
+  async *read(from: number, to = this.end): AsyncGenerator<TranscriptPiece, void> {
+    for (let position = from; position < to; ) {
+      if (position >= this.#headEnd && position < this.#tailStart) {
+        const next = Math.min(this.#tailStart, to);
+        yield { kind: 'lost', lostBytes: next - position };
+        position = next;
+        continue;
+      }
+      const bytes = await this.#readSome(position, to - position);
+      // The ring may have come round while we read; what is left of it then is a hole.
+      if (position >= this.#headEnd && position < this.#tailStart) continue;
+      if (bytes.length === 0) return;
+      yield { kind: 'bytes', bytes };
+      position += bytes.length;
+    }
+  }
+
+  /** The last bytes before a position, for a look at how the output ends. */
+  async lastBytes(before: number, count: number): Promise<Uint8Array> {
+    const pieces: Uint8Array[] = [];
+    for await (const piece of this.read(Math.max(0, before - count), before)) {
+      if (piece.kind === 'bytes') pieces.push(piece.bytes);
+    }
+    return Buffer.concat(pieces);
+  }
+
+  /** Deletes the spool file. Nothing can be read afterwards. */
+  async remove(): Promise<void> {
+    if (this.#removed) return;
+    this.#removed = true;
+    this.#memory = [];
+    this.#memoryBytes = 0;
+    await this.#spool?.remove().catch(() => undefined);
+  }
+
+  async #readSome(position: number, length: number): Promise<Uint8Array> {
+    if (this.#removed) return new Uint8Array(0);
+    if (position >= this.#spooled) return this.#fromMemory(position, length);
+    const inFile =
+      Math.min(this.#spooled, this.#headEnd > position ? this.#headEnd : this.#spooled) - position;
+    try {
+      return (await this.#spool?.read(position, Math.min(length, inFile, READ_BYTES))) ?? new Uint8Array(0);
+    } catch {
+      // The file went away under us: everything in it is lost.
+      this.#loseFile();
+      return new Uint8Array(0);
+    }
+  }
+
+  #fromMemory(position: number, length: number): Uint8Array {
+    let start = this.#spooled;
+    for (const bytes of this.#memory) {
+      if (position < start + bytes.length) return bytes.subarray(position - start, position - start + length);
+      start += bytes.length;
+    }
+    return new Uint8Array(0);
+  }
+
+  async #flush(): Promise<void> {
+    const bytes = Buffer.concat(this.#memory);
+    if (!this.#broken) {
+      this.#makeRoom(this.#spooled + bytes.length);
+      try {
+        this.#spool ??= await SpoolFile.create(this.#spoolParent, this.#limits);
+        await this.#spool.write(this.#spooled, bytes);
+      } catch {
+        this.#broken = true;
+        this.#headEnd = Math.min(this.#headEnd, this.#spooled);
+      }
+    }
+    if (this.#removed) {
+      await this.#spool?.remove().catch(() => undefined);
+      return;
+    }
+    // Without a working spool the end of the output lives in memory alone.
+    const kept = this.#broken ? bytes.subarray(-MEMORY_BYTES / 2) : bytes.subarray(bytes.length);
+    this.#spooled += bytes.length - kept.length;
+    this.#memory = kept.length > 0 ? [Buffer.from(kept)] : [];
+    this.#memoryBytes = kept.length;
+    if (this.#broken) this.#tailStart = this.#spooled;
+  }
+
+  /** Lets go of what the ring is about to overwrite. */
+  #makeRoom(newEnd: number): void {
+    const { headBytes, tailBytes } = this.#limits;
+    if (newEnd <= headBytes + tailBytes) return;
+    this.#headEnd = Math.min(this.#headEnd, headBytes);
+    this.#tailStart = newEnd - tailBytes;
+  }
+
+  #loseFile(): void {
+    this.#broken = true;
+    this.#headEnd = 0;
+    this.#tailStart = this.#spooled;
+  }
+}

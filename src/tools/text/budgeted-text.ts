@@ -1,0 +1,89 @@
+import { HeadAndTail } from './head-and-tail.js';
+import { chooseEnds, cutMarker, joinEnds } from './middle-cut.js';
+import { BYTES_PER_TOKEN, byteTokenizer, type Tokenizer, tokensOfBytes } from './tokenizer.js';
+
+/** A text within its budget. */
+export interface Budgeted {
+  readonly text: string;
+  /** Something is missing in the middle; `text` says how much. */
+  readonly truncated: boolean;
+  /** Tokens before anything was left out. */
+  readonly originalTokens: number;
+}
+
+/** Each round of shrinking takes off a tenth; from the largest budget to the bare marker it needs less than this. */
+const MAX_ROUNDS = 200;
+
+/** Takes a text of any length piece by piece and gives back its beginning and end within a budget of tokens. */
+export class BudgetedText {
+  readonly #maxTokens: number;
+  readonly #tokenizer: Tokenizer;
+  readonly #ends: HeadAndTail;
+  #tokens = 0;
+
+  constructor(options: { maxTokens: number; tokenizer?: Tokenizer }) {
+    this.#maxTokens = options.maxTokens;
+    this.#tokenizer = options.tokenizer ?? byteTokenizer;
+    this.#ends = new HeadAndTail(options.maxTokens * this.#tokenizer.maxBytesPerToken);
+  }
+
+  append(text: string): void {
+    if (text === '') return;
+    this.#ends.append(text);
+    if (this.#tokenizer !== byteTokenizer) this.#tokens += this.#tokenizer.count(text);
+  }
+
+  finish(): Budgeted {
+    const head = this.#ends.head();
+    const { totalBytes } = this.#ends;
+    const originalTokens = this.#tokenizer === byteTokenizer ? tokensOfBytes(totalBytes) : this.#tokens;
+    if (totalBytes === head.length && originalTokens <= this.#maxTokens) {
+      return { text: head.toString(), truncated: false, originalTokens };
+    }
+    const text =
+      this.#tokenizer === byteTokenizer
+        ? cutMiddle({
+            head,
+            tail: this.#ends.tail(),
+            totalBytes,
+            maxBytes: this.#maxTokens * BYTES_PER_TOKEN,
+          })
+        : this.#shrink(head, originalTokens);
+    return { text, truncated: true, originalTokens };
+  }
+
+  /** A tokenizer tells only afterwards what a text costs: start from the average and shrink until it fits. */
+  #shrink(head: Buffer, originalTokens: number): string {
+    const tail = this.#ends.tail();
+    const bytesPerToken = this.#ends.totalBytes / Math.max(1, originalTokens);
+    let maxBytes = Math.min(head.length, Math.ceil(this.#maxTokens * bytesPerToken));
+    for (let round = 0; round < MAX_ROUNDS && maxBytes > 0; round += 1) {
+      const ends = chooseEnds({ head, tail, maxBytes, marker: cutMarker(originalTokens) });
+      if (ends === null) break;
+      const kept =
+        this.#tokenizer.count(ends.prefix.toString()) + this.#tokenizer.count(ends.suffix.toString());
+      const text = joinEnds(ends, cutMarker(Math.max(0, originalTokens - kept)));
+      if (this.#tokenizer.count(text) <= this.#maxTokens) return text;
+      maxBytes = Math.floor(maxBytes * 0.9);
+    }
+    return cutMarker(originalTokens);
+  }
+}
+
+/** Shortens a text to a number of bytes, four of which count as a token. */
+export function truncateMiddle(text: string, maxBytes: number): Budgeted {
+  const bytes = Buffer.from(text);
+  const originalTokens = tokensOfBytes(bytes.length);
+  if (bytes.length <= maxBytes) return { text, truncated: false, originalTokens };
+  const cut = cutMiddle({ head: bytes, tail: bytes, totalBytes: bytes.length, maxBytes });
+  return { text: cut, truncated: true, originalTokens };
+}
+
+function cutMiddle(source: { head: Buffer; tail: Buffer; totalBytes: number; maxBytes: number }): string {
+  const total = tokensOfBytes(source.totalBytes);
+  // The number in the marker cannot get longer than this one, whatever is kept.
+  const ends = chooseEnds({ ...source, marker: cutMarker(total) });
+  if (ends === null) return cutMarker(total);
+  const removed = source.totalBytes - ends.prefix.length - ends.suffix.length;
+  return joinEnds(ends, cutMarker(tokensOfBytes(removed)));
+}

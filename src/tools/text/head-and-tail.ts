@@ -1,0 +1,49 @@
+/** The first and the last bytes of a text of any length, with its true size. Memory stays below four times the capacity. */
+export class HeadAndTail {
+  readonly #capacity: number;
+  readonly #head: Buffer[] = [];
+  #headBytes = 0;
+  #tail: Buffer[] = [];
+  #tailBytes = 0;
+  #totalBytes = 0;
+
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+  }
+
+  get totalBytes(): number {
+    return this.#totalBytes;
+  }
+
+  append(text: string): void {
+    const bytes = Buffer.from(text);
+    this.#totalBytes += bytes.length;
+    const room = this.#capacity - this.#headBytes;
+    if (room > 0) {
+      this.#head.push(bytes.subarray(0, room));
+      this.#headBytes += Math.min(room, bytes.length);
+    }
+    this.#tail.push(bytes);
+    this.#tailBytes += bytes.length;
+    if (this.#tailBytes > 2 * this.#capacity) this.#trim();
+  }
+
+  /** The first `capacity` bytes; all there is if it is no longer than that. */
+  head(): Buffer {
+    return Buffer.concat(this.#head);
+  }
+
+  /** The last `capacity` bytes. */
+  tail(): Buffer {
+    this.#trim();
+    return this.#tail[0] ?? Buffer.alloc(0);
+  }
+
+  #trim(): void {
+    const joined = Buffer.concat(this.#tail);
+    // A copy: a view would keep everything it was cut from.
+    const kept = Buffer.from(joined.subarray(Math.max(0, joined.length - this.#capacity)));
+    this.#tail = [kept];
+    this.#tailBytes = kept.length;
+  }
+}

@@ -1,0 +1,65 @@
+import { createContext, Script } from 'node:vm';
+import { ExecError } from '../../protocol/index.js';
+
+/** A pattern that needs longer for a batch of lines backtracks without end. */
+const MATCH_TIMEOUT_MS = 1000;
+const MAX_PATTERN_CHARS = 1000;
+
+/** Names of the context are slow to look up, so each is once; the answer crosses the border as a string. */
+const SEARCH = `{
+  const wanted = pattern;
+  const found = [];
+  lines.forEach((line, index) => wanted.test(line) && found.push(index));
+  JSON.stringify(found);
+}`;
+
+/** One context for all patterns; it exists for the time limit, which only scripts in a context have. */
+const scope: { pattern: RegExp; lines: readonly string[] } = { pattern: /^/, lines: [] };
+let search: (() => unknown) | undefined;
+
+/** A regular expression from outside. One that would run for ever is stopped and reported. */
+export class SafePattern {
+  readonly #pattern: RegExp;
+
+  constructor(source: string) {
+    if (source.length > MAX_PATTERN_CHARS) throw invalid(`it is longer than ${MAX_PATTERN_CHARS} characters`);
+    try {
+      this.#pattern = new RegExp(source, 'u');
+    } catch {
+      this.#pattern = withoutUnicode(source);
+    }
+  }
+
+  /** Indexes of the lines that match. */
+  matches(lines: readonly string[]): number[] {
+    search ??= prepareSearch();
+    scope.pattern = this.#pattern;
+    scope.lines = lines;
+    try {
+      return JSON.parse(String(search())) as number[];
+    } catch (cause) {
+      throw invalid('it takes too long to match', cause);
+    } finally {
+      scope.lines = [];
+    }
+  }
+}
+
+/** Patterns with needless backslashes are common and only an error in unicode mode. */
+function withoutUnicode(source: string): RegExp {
+  try {
+    return new RegExp(source);
+  } catch (cause) {
+    throw invalid(cause instanceof Error ? cause.message : 'it is malformed', cause);
+  }
+}
+
+function prepareSearch(): () => unknown {
+  const context = createContext(scope);
+  const script = new Script(SEARCH);
+  return () => script.runInContext(context, { timeout: MATCH_TIMEOUT_MS });
+}
+
+function invalid(why: string, cause?: unknown): ExecError {
+  return new ExecError('invalidParams', `The pattern cannot be used: ${why}.`, { cause });
+}

@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import { MaxOutputTokens, milliseconds, Raw, SessionId } from './arguments.js';
+import { CommandReport, reportCommand } from './command-report.js';
+import { reportProgress } from './progress.js';
+import { tool } from './tool.js';
+import { type Happening, waitForFirst } from './wait-conditions.js';
+
+/** An hour: long builds end, and a forgotten call does too. */
+const MAX_WAIT_MS = 3_600_000;
+
+export const waitFor = tool({
+  name: 'wait_for',
+  title: 'Wait for something to happen',
+  description:
+    'Waits until the first of the given things happens in a session, then returns once with the new output. ' +
+    'Always returns when the command ends. Use it instead of polling with write_stdin.',
+  input: z.object({
+    session_id: SessionId,
+    exit: z.boolean().default(true).meta({ description: 'The command ended; waited for in any case.' }),
+    pattern: z.string().optional().meta({
+      description: 'A line of output not yet returned matches this regular expression.',
+    }),
+    quiet_ms: z.number().min(0).optional().meta({ description: 'Nothing was printed for this long.' }),
+    port: z.number().int().min(1).max(65_535).optional().meta({
+      description: 'Something listens on this TCP port of the machine.',
+    }),
+    needs_input: z.boolean().optional().meta({ description: 'The program waits for input.' }),
+    timeout_ms: milliseconds({ default: 60_000, max: MAX_WAIT_MS, about: 'When to give up.' }),
+    max_output_tokens: MaxOutputTokens,
+    raw: Raw,
+  }),
+  output: CommandReport.extend({
+    happened: z.enum(['exit', 'pattern', 'quiet', 'port', 'needs_input', 'timeout']),
+    match: z.string().nullable().meta({ description: 'The line that matched.' }),
+  }),
+  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: false, openWorldHint: false },
+  async run(args, context) {
+    const startedAt = performance.now();
+    const session = context.sessions.getUnreported(args.session_id);
+    using _progress = reportProgress(session, context);
+    const timeoutMs = Math.min(args.timeout_ms, MAX_WAIT_MS);
+    const happening = await waitForFirst(session, context, { ...args, timeoutMs });
+    const event = describe(happening);
+    const report = await reportCommand(session, context, { ...args, startedAt, event });
+    const { happened, match } = happening;
+    return { ...report, structured: { ...report.structured, happened, match } };
+  },
+});
+
+function describe({ happened, match }: Happening): string {
+  switch (happened) {
+    case 'exit':
+      return 'The command ended';
+    case 'pattern':
+      return `Pattern matched: ${match}`;
+    case 'quiet':
+      return 'Output has been quiet';
+    case 'port':
+      return 'The port is open';
+    case 'needs_input':
+      return 'The program waits for input';
+    case 'timeout':
+      return 'Timed out: none of it happened';
+  }
+}

@@ -1,0 +1,119 @@
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { CallToolResultSchema, type Progress } from '@modelcontextprotocol/sdk/types.js';
+import { describe, expect, test } from 'vitest';
+import { gone, pidsWithArgument, TestFolder } from '../harness/processes.js';
+
+/** A client of the SDK, connected. Disposing of it ends the connection as a client would. */
+export interface Connected extends AsyncDisposable {
+  readonly client: Client;
+}
+
+interface Answer {
+  readonly text: string;
+  readonly data: Record<string, unknown>;
+  readonly isError: boolean;
+}
+
+async function call(client: Client, name: string, args: Record<string, unknown>): Promise<Answer> {
+  const result = CallToolResultSchema.parse(await client.callTool({ name, arguments: args }));
+  const [first] = result.content;
+  return {
+    text: first?.type === 'text' ? first.text : '',
+    data: result.structuredContent ?? {},
+    isError: result.isError ?? false,
+  };
+}
+
+/** What every transport must do, seen through the SDK's own client, which checks answers against their schemas. */
+export function mcpContract(name: string, connect: () => Promise<Connected>): void {
+  describe(`MCP over ${name}`, () => {
+    test('introduces itself', async () => {
+      await using connected = await connect();
+      const { client } = connected;
+      expect(client.getServerVersion()).toMatchObject({ name: 'execwire' });
+      expect(client.getServerCapabilities()).toHaveProperty('tools');
+      expect(client.getInstructions()).toContain('write_stdin');
+      await client.ping();
+      const { tools } = await client.listTools();
+      expect(tools.map((tool) => tool.name)).toEqual(
+        expect.arrayContaining(['exec_command', 'write_stdin', 'wait_for', 'read_output']),
+      );
+      for (const tool of tools) {
+        expect(tool).toMatchObject({ inputSchema: { type: 'object' }, outputSchema: { type: 'object' } });
+        expect(tool.annotations).toHaveProperty('readOnlyHint');
+      }
+    });
+
+    test('runs commands and talks to them', async () => {
+      await using connected = await connect();
+      const { client } = connected;
+      await client.listTools();
+      const done = await call(client, 'exec_command', { cmd: 'echo hello', login: false });
+      expect(done.text).toMatch(/^Wall time: .*\nProcess exited with code 0\nOutput:\nhello\n$/);
+      expect(done.data).toMatchObject({ running: false, exit_code: 0, output: 'hello\n' });
+      const running = await call(client, 'exec_command', {
+        cmd: 'read x; echo "got $x"; exit 3',
+        login: false,
+        yield_time_ms: 0,
+      });
+      const session_id = running.data.session_id;
+      const end = await call(client, 'write_stdin', { session_id, chars: 'it\n', yield_time_ms: 60_000 });
+      expect(end.data).toMatchObject({ running: false, exit_code: 3 });
+      const gone = await call(client, 'write_stdin', { session_id });
+      expect(gone).toMatchObject({ isError: true });
+      expect(gone.text).toContain('Unknown session ID');
+      expect(await call(client, 'exec_command', {})).toMatchObject({ isError: true });
+      expect(await call(client, 'no_such_tool', {})).toMatchObject({ isError: true });
+    });
+
+    test('tells progress while a command runs', async () => {
+      await using connected = await connect();
+      const seen: Progress[] = [];
+      const stop = new AbortController();
+      const args = { cmd: 'echo working; sleep 1000', login: false, yield_time_ms: 60_000 };
+      const calling = connected.client.callTool({ name: 'exec_command', arguments: args }, undefined, {
+        signal: stop.signal,
+        onprogress: (progress) => {
+          seen.push(progress);
+          if (seen.length === 2) stop.abort();
+        },
+      });
+      await expect(calling).rejects.toThrow();
+      expect(seen[1]?.progress).toBeGreaterThan(seen[0]?.progress ?? 0);
+      expect(seen[1]?.message).toBe('working');
+    });
+
+    test('a cancelled request interrupts the command', async () => {
+      await using connected = await connect();
+      using folder = new TestFolder();
+      const script = `trap 'echo interrupted > ${folder.file('seen')}; exit' INT; echo up > ${folder.file('up')}; while :; do sleep 0.05; done`;
+      const stop = new AbortController();
+      const args = { cmd: script, login: false, yield_time_ms: 60_000 };
+      const calling = connected.client.callTool({ name: 'exec_command', arguments: args }, undefined, {
+        signal: stop.signal,
+      });
+      calling.catch(() => undefined);
+      await folder.appears('up');
+      stop.abort();
+      await expect(calling).rejects.toThrow();
+      expect(await folder.appears('seen')).toBe('interrupted\n');
+    });
+
+    test('sessions die with their client', async () => {
+      const mark = `mcp-${name.replace(/\W/g, '')}-${process.pid}`;
+      {
+        await using connected = await connect();
+        const cmd = `setsid bash -c 'sleep 1000; :' ${mark} & bash -c 'sleep 1000; :' ${mark} & echo up; wait`;
+        const { data } = await call(connected.client, 'exec_command', {
+          cmd,
+          login: false,
+          yield_time_ms: 0,
+        });
+        const { session_id } = data;
+        if (data.output !== 'up\n') await call(connected.client, 'wait_for', { session_id, pattern: 'up' });
+        expect(pidsWithArgument(mark).length).toBeGreaterThan(0);
+      }
+      await gone(mark);
+    });
+  });
+}

@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest';
+import {
+  anthropicTools,
+  mcpTools,
+  openAiChatTools,
+  openAiResponsesTools,
+  resultText,
+} from '../../src/tools/index.js';
+import { TestTools } from './harness.js';
+
+describe('definitions', () => {
+  test('the same tools in every shape', async () => {
+    await using tools = new TestTools();
+    const all = tools.box.tools;
+    const names = all.map(({ name }) => name);
+    expect(names.slice(0, 6)).toEqual([
+      'exec_command',
+      'write_stdin',
+      'wait_for',
+      'read_output',
+      'list_sessions',
+      'kill_session',
+    ]);
+    const responses = openAiResponsesTools(all);
+    expect(responses.map(({ name }) => name)).toEqual(names);
+    expect(openAiChatTools(all).map((tool) => tool.function.parameters)).toEqual(
+      responses.map(({ parameters }) => parameters),
+    );
+    expect(anthropicTools(all).map((tool) => tool.input_schema)).toEqual(
+      responses.map(({ parameters }) => parameters),
+    );
+    expect(mcpTools(all).map((tool) => tool.inputSchema)).toEqual(
+      responses.map(({ parameters }) => parameters),
+    );
+    for (const tool of responses) {
+      expect(tool).toMatchObject({ type: 'function', strict: false, parameters: { type: 'object' } });
+      expect(tool.description.length).toBeLessThan(400);
+    }
+  });
+
+  test('the schema of exec_command names its arguments and defaults', async () => {
+    await using tools = new TestTools({ tools: ['exec_command', 'write_stdin'] });
+    const [exec, write] = openAiResponsesTools(tools.box.tools);
+    expect(exec?.parameters).toMatchObject({
+      required: ['cmd'],
+      properties: {
+        cmd: { type: 'string' },
+        yield_time_ms: { type: 'number', default: 10_000 },
+        max_output_tokens: { type: 'integer', default: 10_000 },
+        shell: { type: 'string', default: '/bin/bash' },
+        login: { type: 'boolean', default: true },
+        tty: { type: 'boolean', default: true },
+        workdir: { type: 'string' },
+      },
+    });
+    expect(write?.parameters).toMatchObject({
+      required: ['session_id'],
+      properties: { session_id: { type: 'integer' }, yield_time_ms: { default: 250 } },
+    });
+    expect(await tools.failure('kill_session', { session_id: 1 })).toBe(
+      'There is no tool named kill_session.',
+    );
+    expect(() => new TestTools({ tools: ['no_such_tool'] })).toThrow('There is no tool named no_such_tool.');
+  });
+
+  test('notes follow the answer when there is only text', async () => {
+    await using tools = new TestTools();
+    const result = await tools.call('exec_command', {
+      cmd: 'seq 1 1000',
+      login: false,
+      max_output_tokens: 0,
+    });
+    expect(resultText(result)).toMatch(
+      /Output:\n…\d+ tokens truncated…\nNote: The omitted output can be read with read_output, session_id 1\.$/,
+    );
+  });
+});

@@ -1,0 +1,124 @@
+import { describe, expect, test } from 'vitest';
+import { pidsWithArgument, gone, TestFolder } from '../harness/processes.js';
+import { TestTools } from './harness.js';
+
+describe('exec_command', () => {
+  test('answers in the form models know', async () => {
+    await using tools = new TestTools();
+    const { text } = await tools.call('exec_command', { cmd: 'printf "a\\nb\\n"; exit 3' });
+    expect(text).toMatch(/^Wall time: \d+\.\d{3} seconds\nProcess exited with code 3\nOutput:\na\nb\n$/);
+    const running = await tools.call('exec_command', { cmd: 'sleep 1000', login: false, yield_time_ms: 0 });
+    expect(running.text).toMatch(
+      /^Wall time: \d+\.\d{3} seconds\nProcess running with session ID 2\nOutput:\n$/,
+    );
+    const cut = await tools.call('exec_command', {
+      cmd: 'seq -w 1 1000',
+      login: false,
+      max_output_tokens: 16,
+    });
+    expect(cut.text).toMatch(
+      /^Wall time: .*\nProcess exited with code 0\nWarning: truncated output \(original token count: 1250\)\nOutput:\n0001\n/,
+    );
+    expect(cut.structured).toMatchObject({ truncated: true, original_token_count: 1250, exit_code: 0 });
+    expect(cut.notes).toEqual(['The omitted output can be read with read_output, session_id 3.']);
+  });
+
+  test('returns the moment the command ends', async () => {
+    await using tools = new TestTools();
+    const before = performance.now();
+    await tools.exec('true', { yield_time_ms: 300_000 });
+    await tools.exec('sleep 1000 & true', { yield_time_ms: 300_000 });
+    expect(performance.now() - before).toBeLessThan(20_000);
+  });
+
+  test('runs the shell as asked, where asked', async () => {
+    await using tools = new TestTools();
+    using folder = new TestFolder();
+    const login = await tools.report('exec_command', {
+      cmd: 'shopt -q login_shell && pwd',
+      workdir: folder.path,
+    });
+    expect(login.output).toBe(`${folder.path}\n`);
+    expect((await tools.exec('shopt -q login_shell')).exit_code).toBe(1);
+    expect((await tools.exec('echo $0', { shell: '/bin/sh' })).output).toBe('/bin/sh\n');
+    expect((await tools.exec('stty size; tty >/dev/null && echo terminal')).output).toBe('24 80\nterminal\n');
+    expect((await tools.exec('tty', { tty: false })).output).toBe('not a tty\n');
+  });
+
+  test('merges stdout and stderr in order on pipes', async () => {
+    await using tools = new TestTools();
+    const script = 'for i in 1 2 3 4 5 6 7 8 9; do echo out$i; echo err$i >&2; done';
+    const expected = [1, 2, 3, 4, 5, 6, 7, 8, 9].map((i) => `out${i}\nerr${i}\n`).join('');
+    expect((await tools.exec(script, { tty: false })).output).toBe(expected);
+  });
+
+  test('what cannot be started is an error in a sentence', async () => {
+    await using tools = new TestTools();
+    const sentences = [
+      await tools.failure('exec_command', { cmd: 'true', shell: '/no/such/shell' }),
+      await tools.failure('exec_command', { cmd: 'true', workdir: '/no/such/directory' }),
+      await tools.failure('exec_command', { cmd: '' }),
+      await tools.failure('exec_command', { cmd: 'true', yield_time_ms: -1 }),
+      await tools.failure('write_stdin', { session_id: 99 }),
+      await tools.failure('no_such_tool', {}),
+    ];
+    for (const sentence of sentences) expect(sentence).toMatch(/^[A-Z].*\.$/);
+    expect(await tools.report('list_sessions', {})).toEqual({ sessions: [] });
+  });
+
+  test('a cancelled call interrupts its command, and kills one that does not listen', async () => {
+    await using tools = new TestTools();
+    using folder = new TestFolder();
+    const polite = `trap 'echo interrupted > ${folder.file('seen')}; exit' INT; echo up > ${folder.file('up')}; while :; do sleep 0.05; done`;
+    const stop = new AbortController();
+    const call = tools.call('exec_command', { cmd: polite, login: false }, { signal: stop.signal });
+    await folder.appears('up');
+    stop.abort();
+    await expect(call).rejects.toThrow('cancelled');
+    expect(await folder.appears('seen')).toBe('interrupted\n');
+    const mark = `stubborn-${process.pid}`;
+    const stubborn = `trap '' INT; echo up > ${folder.file('up2')}; exec bash -c 'while :; do sleep 0.1; done' ${mark}`;
+    const second = new AbortController();
+    const secondCall = tools.call('exec_command', { cmd: stubborn, login: false }, { signal: second.signal });
+    await folder.appears('up2');
+    second.abort();
+    await expect(secondCall).rejects.toThrow('cancelled');
+    await gone(mark);
+  });
+
+  test('tells about progress', async () => {
+    await using tools = new TestTools();
+    const seen: string[] = [];
+    const stop = new AbortController();
+    const call = tools.call(
+      'exec_command',
+      { cmd: 'echo first; printf "\\r\\033[32mhalf way"; sleep 1000', login: false, yield_time_ms: 60_000 },
+      {
+        signal: stop.signal,
+        onProgress: ({ message }) => {
+          seen.push(message);
+          if (message !== '') stop.abort();
+        },
+      },
+    );
+    await expect(call).rejects.toThrow('cancelled');
+    expect(seen.at(-1)).toBe('half way');
+  });
+
+  test('keeps a limited number of sessions and says which had to go', async () => {
+    await using tools = new TestTools({ maxSessions: 3 });
+    const mark = `evicted-${process.pid}`;
+    const first = await tools.exec(`exec bash -c 'read x' ${mark}`, { yield_time_ms: 0 });
+    const second = await tools.exec('read x', { yield_time_ms: 0 });
+    await tools.exec('true');
+    // The finished one goes first, and that is no news.
+    expect((await tools.exec('read x', { yield_time_ms: 0 })).notes.join()).not.toContain('ended');
+    await tools.report('write_stdin', { session_id: second.session_id, yield_time_ms: 0 });
+    const last = await tools.exec('read x', { yield_time_ms: 0 });
+    expect(last.notes).toContain('Session 1 was ended to make room: the limit of sessions is reached.');
+    expect(pidsWithArgument(mark)).toEqual([]);
+    expect(await tools.failure('write_stdin', { session_id: first.session_id })).toBe(
+      'Unknown session ID 1: it was ended to make room for newer sessions.',
+    );
+  });
+});

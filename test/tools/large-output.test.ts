@@ -1,0 +1,39 @@
+import { describe, expect, test } from 'vitest';
+import { TestTools } from './harness.js';
+
+const MB = 1_000_000;
+
+describe('large outputs', () => {
+  test('200 MB pass with flat memory, and the middle is there', async () => {
+    await using tools = new TestTools();
+    // 80 bytes with its end.
+    const line = `yes "${'0123456789'.repeat(8).slice(1)}"`;
+    await tools.exec(`${line} | head -c ${20 * MB}`, { tty: false, yield_time_ms: 60_000 });
+    const before = process.memoryUsage().rss;
+    let peak = before;
+    const watch = setInterval(() => {
+      peak = Math.max(peak, process.memoryUsage().rss);
+    }, 20);
+    const report = await tools.exec(`${line} | head -c ${200 * MB}`, { tty: false, yield_time_ms: 60_000 });
+    clearInterval(watch);
+    expect(report).toMatchObject({
+      running: false,
+      exit_code: 0,
+      truncated: true,
+      original_token_count: 50 * MB,
+    });
+    expect(peak - before).toBeLessThan(100 * MB);
+    const { session_id } = report;
+    const middle = await tools.report('read_output', { session_id, from: 1_250_000, to: 1_250_000 });
+    expect(middle).toMatchObject({ total_lines: 2_500_000, lost_bytes: 0 });
+    expect(middle.output).toBe(`${'0123456789'.repeat(8).slice(1)}\n`);
+  });
+
+  test('a program that nobody asks about is not held up', async () => {
+    await using tools = new TestTools();
+    const { session_id } = await tools.exec('seq 1 3000000', { tty: false, yield_time_ms: 0 });
+    const end = await tools.report('wait_for', { session_id, timeout_ms: 60_000, max_output_tokens: 8 });
+    expect(end).toMatchObject({ running: false, exit_code: 0 });
+    expect((await tools.report('read_output', { session_id, tail: 1 })).output).toBe('3000000\n');
+  });
+});

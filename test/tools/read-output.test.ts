@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest';
+import { TestTools } from './harness.js';
+
+describe('read_output', () => {
+  test('gives the omitted middle by range, end and pattern, also after the end', async () => {
+    await using tools = new TestTools();
+    const { session_id, truncated } = await tools.exec('seq 1 200000', { max_output_tokens: 10 });
+    expect(truncated).toBe(true);
+    const range = await tools.call('read_output', { session_id, from: 777, to: 779 });
+    expect(range.text).toBe('Lines 777-779 of 200000\nOutput:\n777\n778\n779\n');
+    expect((await tools.report('read_output', { session_id, tail: 2 })).output).toBe('199999\n200000\n');
+    const found = await tools.report('read_output', { session_id, grep: '^1000?5$', context: 1 });
+    expect(found).toMatchObject({ matches: 2, total_lines: 200_000 });
+    expect(found.output).toBe('1004-1004\n1005:1005\n1006-1006\n--\n10004-10004\n10005:10005\n10006-10006\n');
+    const within = await tools.report('read_output', { session_id, grep: '5$', from: 1000, to: 1020 });
+    expect(within.output).toBe('1005:1005\n1015:1015\n');
+    const beyond = await tools.call('read_output', { session_id, from: 200_001 });
+    expect(beyond.text).toBe('No such lines; there are 200000\nOutput:\n');
+  });
+
+  test('obeys the budget and takes nothing from the next answer', async () => {
+    await using tools = new TestTools();
+    const { session_id } = await tools.exec('read x; seq -w 1 500; read x', { yield_time_ms: 0 });
+    await tools.report('write_stdin', { session_id, chars: '\n', yield_time_ms: 0 });
+    await tools.report('wait_for', { session_id, needs_input: true, max_output_tokens: 0 });
+    await tools.report('write_stdin', { session_id, chars: 'mark\n', yield_time_ms: 60_000 });
+    const view = await tools.report('read_output', { session_id, max_output_tokens: 20 });
+    expect(view).toMatchObject({ truncated: true });
+    expect(Buffer.byteLength(view.output)).toBeLessThanOrEqual(80);
+  });
+
+  test('a pattern that cannot be used is an error', async () => {
+    await using tools = new TestTools();
+    const { session_id } = await tools.exec(`echo ${'a'.repeat(60)}b`);
+    expect(await tools.failure('read_output', { session_id, grep: '(' })).toMatch(
+      /^The pattern cannot be used: /,
+    );
+    expect(await tools.failure('read_output', { session_id, grep: '(a+)+$' })).toBe(
+      'The pattern cannot be used: it takes too long to match.',
+    );
+    expect(await tools.failure('wait_for', { session_id, pattern: '(' })).toMatch(/^Unknown session/);
+  });
+
+  test('says where output could not be kept', async () => {
+    const spoolLimits = { headBytes: 300_000, tailBytes: 1_000_000 };
+    await using tools = new TestTools({ spoolLimits });
+    const { session_id, notes } = await tools.exec('seq 1 1000000', { tty: false, yield_time_ms: 60_000 });
+    const view = await tools.report('read_output', {
+      session_id,
+      grep: 'bytes of output were lost',
+      context: 0,
+    });
+    expect(view).toMatchObject({ matches: 1 });
+    const lost = Number(/\[(\d+) bytes of output were lost here\]/.exec(view.output)?.[1]);
+    expect(lost).toBe(view.lost_bytes);
+    expect(notes).toContain(`${lost} bytes from the middle of the output could not be kept.`);
+    expect((await tools.report('read_output', { session_id, tail: 1 })).output).toBe('1000000\n');
+  });
+});

@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'vitest';
+import { dialWebSocket, RemoteEnvironment } from '../../src/client/index.js';
+import { TestFolder } from '../harness/processes.js';
+import { serve } from '../harness/serve.js';
+import { ServerProcess } from '../harness/server-process.js';
+import { TestTools } from './harness.js';
+
+async function connect(url: string): Promise<RemoteEnvironment> {
+  return await RemoteEnvironment.connect({ id: 'ws', dial: () => dialWebSocket(url), resume: false });
+}
+
+describe('on a machine behind a WebSocket', () => {
+  test('commands, prompts and large outputs are the same', async () => {
+    await using server = await serve();
+    await using tools = new TestTools({}, await connect(server.url));
+    expect(await tools.exec('echo hi; exit 3')).toMatchObject({ exit_code: 3, output: 'hi\n' });
+    const { session_id } = await tools.exec('stty -echo; printf "secret: "; read s; echo; echo ${#s}', {
+      yield_time_ms: 0,
+    });
+    const asked = await tools.report('wait_for', { session_id, needs_input: true });
+    expect(asked).toMatchObject({ needs_input: true, password: true });
+    const end = await tools.report('write_stdin', { session_id, chars: 'hunter2\n', yield_time_ms: 60_000 });
+    expect(end).toMatchObject({ running: false, output: '\n7\n' });
+    const large = await tools.exec('seq 1 1000000', { tty: false, yield_time_ms: 60_000 });
+    const tail = await tools.report('read_output', { session_id: large.session_id, tail: 1 });
+    expect(tail).toMatchObject({ output: '1000000\n', total_lines: 1_000_000 });
+  });
+
+  test('files are those of that machine', async () => {
+    await using server = await serve();
+    await using tools = new TestTools({}, await connect(server.url));
+    using folder = new TestFolder();
+    const path = folder.file('a/b.txt');
+    await tools.call('write_file', { path, content: 'one\ntwo\n' });
+    expect((await tools.call('read_file', { path, from: 2 })).text).toBe('two\n');
+    expect((await tools.call('list_directory', { path: folder.file('a') })).text).toBe('b.txt');
+    const found = await tools.call('search', { path: folder.path, pattern: 'two' });
+    expect(found.text).toBe(`${path}:2:two`);
+    expect(await tools.failure('read_file', { path: folder.file('missing') })).toMatch(/\w/);
+  });
+
+  test('Ctrl-C reaches a command on pipes', async () => {
+    await using server = await serve();
+    await using tools = new TestTools({}, await connect(server.url));
+    const { session_id } = await tools.execUntil(
+      'trap "echo interrupted; exit 5" INT; echo up; while :; do sleep 0.05; done',
+      'up',
+      { tty: false },
+    );
+    const end = await tools.report('write_stdin', { session_id, chars: '\u0003', yield_time_ms: 60_000 });
+    expect(end).toMatchObject({ exit_code: 5, output: 'interrupted\n' });
+  });
+
+  test('lost contact is not an exit', async () => {
+    await using server = await ServerProcess.start();
+    await using tools = new TestTools({}, await connect(server.url));
+    const { session_id } = await tools.execUntil('echo up; sleep 1000', 'up');
+    const waiting = tools.call('wait_for', { session_id, timeout_ms: 60_000 });
+    process.kill(server.pid, 'SIGKILL');
+    const { isError, text, structured } = await waiting;
+    expect({ isError, exit: structured.exit_code }).toEqual({ isError: true, exit: null });
+    expect(text).toContain('Contact with the process was lost; how it ended is unknown.');
+    expect(await tools.failure('write_stdin', { session_id })).toContain('contact with it was lost');
+    expect(await tools.failure('exec_command', { cmd: 'true' })).toMatch(/\w/);
+  });
+});

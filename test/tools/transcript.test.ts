@@ -1,0 +1,83 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { Transcript } from '../../src/tools/session/transcript.js';
+import { TestFolder } from '../harness/processes.js';
+
+const KIB = 1024;
+
+/** Bytes that tell their position. */
+function patterned(from: number, length: number): Uint8Array {
+  return Uint8Array.from({ length }, (_, index) => ((from + index) * 31) & 0xff);
+}
+
+async function collect(transcript: Transcript, from: number, to?: number) {
+  const found: { lost: number; bytes: number; intact: boolean } = { lost: 0, bytes: 0, intact: true };
+  let position = from;
+  for await (const piece of transcript.read(from, to)) {
+    if (piece.kind === 'lost') {
+      found.lost += piece.lostBytes;
+      position += piece.lostBytes;
+      continue;
+    }
+    found.intact &&= Buffer.from(piece.bytes).equals(patterned(position, piece.bytes.length));
+    found.bytes += piece.bytes.length;
+    position += piece.bytes.length;
+  }
+  return found;
+}
+
+async function fill(transcript: Transcript, total: number, piece = 50_000): Promise<void> {
+  for (let at = 0; at < total; at += piece)
+    await transcript.append(patterned(at, Math.min(piece, total - at)));
+}
+
+describe('transcript', () => {
+  test('small outputs never touch the disk', async () => {
+    using folder = new TestFolder();
+    const transcript = new Transcript({ spoolParent: folder.path });
+    await fill(transcript, 200 * KIB, 100);
+    expect(readdirSync(folder.path)).toEqual([]);
+    expect(await collect(transcript, 1234)).toEqual({ lost: 0, bytes: 200 * KIB - 1234, intact: true });
+  });
+
+  test('large ones are readable at every position, and leave no name in the file system', async () => {
+    using folder = new TestFolder();
+    const transcript = new Transcript({ spoolParent: folder.path });
+    const total = 3_000_001;
+    await fill(transcript, total);
+    for (const from of [0, 1, 262_144, 1_000_000, total - 1, total]) {
+      expect(await collect(transcript, from)).toEqual({ lost: 0, bytes: total - from, intact: true });
+    }
+    expect(await collect(transcript, 5, 900_000)).toEqual({ lost: 0, bytes: 899_995, intact: true });
+    expect(readdirSync(folder.path)).toEqual([]);
+    await transcript.remove();
+    expect(await collect(transcript, 0)).toMatchObject({ bytes: 0 });
+  });
+
+  test('past its limits it keeps both ends and counts the middle', async () => {
+    using folder = new TestFolder();
+    const spoolLimits = { headBytes: 500_000, tailBytes: 1_000_000 };
+    const transcript = new Transcript({ spoolParent: folder.path, spoolLimits });
+    const total = 5_000_000;
+    await fill(transcript, total);
+    const found = await collect(transcript, 0);
+    expect(found.intact).toBe(true);
+    expect(found.bytes + found.lost).toBe(total);
+    expect(found.lost).toBe(transcript.lostBytes);
+    expect(found.bytes).toBeGreaterThanOrEqual(1_500_000);
+    expect(await collect(transcript, 0, 500_000)).toEqual({ lost: 0, bytes: 500_000, intact: true });
+    expect((await collect(transcript, total - 1_000_000)).lost).toBe(0);
+    await transcript.remove();
+  });
+
+  test('a spool that cannot be written costs output, not the command', async () => {
+    using folder = new TestFolder();
+    const transcript = new Transcript({ spoolParent: join(folder.path, 'missing') });
+    await fill(transcript, 1_000_000);
+    const found = await collect(transcript, 0);
+    expect(found.intact).toBe(true);
+    expect(found.lost).toBeGreaterThan(0);
+    expect(found.bytes + found.lost).toBe(1_000_000);
+  });
+});
