@@ -1,13 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 
 const examples = fileURLToPath(new URL('../examples', import.meta.url));
-const stories = readdirSync(examples, { withFileTypes: true })
-  .filter((entry) => entry.isDirectory())
-  .map(({ name }) => name);
+const stories = readdirSync(examples).filter((name) => existsSync(`${examples}/${name}/main.mjs`));
 
 test.each(stories)('the example %s holds what it shows', async (name) => {
   const child = spawn(process.execPath, [`${examples}/${name}/main.mjs`], {
