@@ -9,7 +9,12 @@ import { AppClient } from './app-client.mjs';
 
 const execwire = fileURLToPath(new URL('../../bin/execwire.js', import.meta.url));
 const project = await mkdtemp(join(tmpdir(), 'editor-terminal-'));
-const client = new AppClient(process.execPath, [execwire, 'app-server']);
+const client = new AppClient(process.execPath, [
+  execwire,
+  'app-server',
+  '--default-sandbox',
+  'workspace-write',
+]);
 
 try {
   await client.request('initialize', {

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { parse } from 'smol-toml';
 import type { SandboxChooser } from '../app/index.js';
 import { configurationHome } from '../environment/index.js';
-import { findProfile, type Profile, permissionsFromAppPolicy } from '../host/index.js';
+import { permissionsFromAppPolicy } from '../host/index.js';
+import { findProfile, type Profile } from '../host/sandbox/profiles.js';
 import { type AppSandboxPolicy, ExecError, fileUri, isExecError, type Sandbox } from '../protocol/index.js';
 
 const PROFILES_FILE = 'permissions.toml';

@@ -1,26 +1,10 @@
-import { Command, CommanderError } from 'commander';
-import { version } from '../host/index.js';
-import { isExecError } from '../protocol/index.js';
-import { appServerCommand } from './app-server.js';
-import { mcpCommand } from './mcp.js';
-import { serveCommand } from './serve.js';
-
-/** Exit codes as shells know them: 2 for a command line that makes no sense, 1 for everything that failed. */
-const USAGE_ERROR = 2;
-const FAILURE = 1;
+import { CommanderError } from 'commander';
+import { isExecError } from '../protocol/errors.js';
+import { complain, FAILURE, USAGE_ERROR } from './exit-codes.js';
+import { createProgram } from './program.js';
 
 async function main(): Promise<void> {
-  const program = new Command('execwire')
-    .description(
-      'Run processes and touch files on some machine, with the same calls and guarantees everywhere.',
-    )
-    .version(version)
-    .exitOverride()
-    .showHelpAfterError('(run with --help for the whole story)')
-    .addCommand(serveCommand())
-    .addCommand(appServerCommand())
-    .addCommand(mcpCommand());
-  for (const command of program.commands) command.exitOverride().copyInheritedSettings(program);
+  const program = await createProgram(process.argv[2]);
   await program.parseAsync();
 }
 
@@ -29,8 +13,7 @@ function exitCodeOf(error: unknown): number {
     // Help and version are not errors; commander has already printed what there is to say.
     return error.exitCode === 0 ? 0 : USAGE_ERROR;
   }
-  const message = error instanceof Error ? error.message : String(error);
-  process.stderr.write(`execwire: ${message}\n`);
+  complain(error);
   return isExecError(error, 'invalidConfiguration') ? USAGE_ERROR : FAILURE;
 }
 

@@ -1,5 +1,5 @@
 import { AppServer } from '../app/index.js';
-import { EnvironmentManager, loadEnvironments } from '../environment/index.js';
+import { EnvironmentManager, loadEnvironments, openChosen } from '../environment/index.js';
 import { adoptOrphans, dismissWatchdog, version } from '../host/index.js';
 import { type AppSandboxPolicy, ExecError } from '../protocol/index.js';
 import {
@@ -12,7 +12,6 @@ import { ManagedEnvironments } from './app-environments.js';
 import { createSandboxChooser } from './app-sandbox.js';
 import { type AuthFlags, authFromFlags } from './auth-options.js';
 import { createLog, type LogFormat, type LogLevel } from './log.js';
-import { openEnvironment } from './open-environment.js';
 
 export interface AppServerFlags extends AuthFlags {
   readonly listen: string;
@@ -46,7 +45,7 @@ export async function runAppServer(flags: AppServerFlags): Promise<void> {
   adoptOrphans();
   const manager = environmentManager();
   const defaultId = defaultEnvironment(manager, flags);
-  const environments = new ManagedEnvironments(manager, { open: openEnvironment, defaultId });
+  const environments = new ManagedEnvironments(manager, { open: openChosen, defaultId });
   const chooseSandbox = createSandboxChooser(POLICIES[flags.defaultSandbox]);
   const server = new AppServer({ environments, version, chooseSandbox, log });
   if (address.kind === 'stdio') {
@@ -68,7 +67,7 @@ export async function runAppServer(flags: AppServerFlags): Promise<void> {
 
 /** The environments of the configuration, with the one of `--environment` as the default. */
 function environmentManager(): EnvironmentManager {
-  return new EnvironmentManager(loadEnvironments(), { open: openEnvironment });
+  return new EnvironmentManager(loadEnvironments(), { open: openChosen });
 }
 
 function defaultEnvironment(manager: EnvironmentManager, { environment }: AppServerFlags): string | null {

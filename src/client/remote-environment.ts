@@ -3,8 +3,15 @@ import type { EnvironmentInfo } from '../protocol/index.js';
 import type { ExecClientOptions } from './client-options.js';
 import { ExecClient } from './exec-client.js';
 import { RemoteFileSystem } from './remote-file-system.js';
+import { unsupported } from './remote-errors.js';
 import type { RemoteProcess } from './remote-process.js';
 import { startProcess } from './start-process.js';
+
+/** A row of the list of all processes of a server. */
+export interface ServerProcess extends ProcessSummary {
+  /** Process ids are unique within a session only. */
+  readonly sessionId: string;
+}
 
 /** A machine behind a connection to an exec server. */
 export class RemoteEnvironment implements Environment {
@@ -50,6 +57,23 @@ export class RemoteEnvironment implements Environment {
     return [...this.#processes].map((process) => process.summary());
   }
 
+  /** The processes of every session of the server. Those of others show their program without arguments. */
+  async listServer(): Promise<ServerProcess[]> {
+    this.#assertServerView();
+    const { processes } = await this.client.call('process/list', { scope: 'server' });
+    return processes.map((row) => ({ ...row, sessionId: row.sessionId ?? this.client.sessionId }));
+  }
+
+  /** Kills a process of any session of the server with everything it started. False when there was none. */
+  async terminateOnServer(process: {
+    processId: string;
+    sessionId: string;
+    graceMs?: number;
+  }): Promise<boolean> {
+    this.#assertServerView();
+    return (await this.client.call('process/terminate', process)).running;
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#endAll().then(() => this.client.close());
     return this.#closing;
@@ -63,6 +87,11 @@ export class RemoteEnvironment implements Environment {
   async #endAll(): Promise<void> {
     this.#forgetFinished();
     await Promise.allSettled([...this.#processes].map((process) => process[Symbol.asyncDispose]()));
+  }
+
+  #assertServerView(): void {
+    if (this.client.serverCapabilities.serverProcesses) return;
+    throw unsupported('a view of the processes of other connections');
   }
 
   #forgetFinished(): void {

@@ -1,5 +1,8 @@
 import { z } from 'zod';
-import { ExecError } from '../protocol/index.js';
+import { ExecError } from '../protocol/errors.js';
+import { isServerUrl, LOCAL_ID, NONE_ID } from './environment-names.js';
+
+export { isServerUrl, LOCAL_ID, NONE_ID };
 
 /** A machine to reach over a WebSocket. */
 export interface UrlEnvironment {
@@ -30,10 +33,6 @@ export interface EnvironmentsConfig {
   /** An id, or null when there is no default. */
   readonly defaultId: string | null;
 }
-
-/** Ids that mean something by themselves. */
-export const LOCAL_ID = 'local';
-export const NONE_ID = 'none';
 
 const idPattern = /^[A-Za-z0-9_-]{1,64}$/;
 
@@ -131,17 +130,6 @@ function entryConfig(entry: z.output<typeof Entry>): EnvironmentConfig {
       : { connectTimeoutMs: entry.connect_timeout_sec * 1000 }),
     ...initialize,
   };
-}
-
-/** True for what can be dialled. */
-export function isServerUrl(text: string): boolean {
-  if (/^unix:\/\/\/./.test(text)) return true;
-  try {
-    const { protocol, hostname } = new URL(text);
-    return (protocol === 'ws:' || protocol === 'wss:') && hostname !== '';
-  } catch {
-    return false;
-  }
 }
 
 /** Checks an id somebody gives at run time. */

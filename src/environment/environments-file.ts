@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
-import { ExecError } from '../protocol/index.js';
+import { ExecError } from '../protocol/errors.js';
+import { environmentsPath } from './configuration-home.js';
 import {
   configFromFile,
   type EnvironmentConfig,
@@ -10,17 +10,9 @@ import {
   type EnvironmentsConfig,
 } from './configuration.js';
 
-const FILE_NAME = 'environments.toml';
-
-/** Where configuration lives: `EXECWIRE_HOME`, or `execwire` in the user's config directory. */
-export function configurationHome(variables: NodeJS.ProcessEnv = process.env): string {
-  if (variables.EXECWIRE_HOME) return resolve(variables.EXECWIRE_HOME);
-  return join(variables.XDG_CONFIG_HOME || join(homedir(), '.config'), 'execwire');
-}
-
 /** Reads `environments.toml` of a folder; undefined when there is none. Mistakes name file, line and reason. */
 export function readEnvironmentsFile(home: string): EnvironmentsConfig | undefined {
-  const path = join(home, FILE_NAME);
+  const path = environmentsPath(home);
   if (!existsSync(path)) return undefined;
   const config = parseEnvironments(readFileSync(path, 'utf8'), path);
   return { ...config, environments: config.environments.map((entry) => withAbsoluteCwd(entry, home)) };

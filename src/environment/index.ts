@@ -1,4 +1,14 @@
-export { configurationHome } from './environments-file.js';
+export type { EnvironmentConfig, EnvironmentsConfig } from './configuration.js';
+export { configurationHome } from './configuration-home.js';
+export { type DialedChannel, dialEnvironment, isUrlEnvironment } from './dial-environment.js';
 export { LocalEnvironment } from './local.js';
-export { type EnvironmentStatus, EnvironmentManager, type OpenEnvironment } from './manager.js';
+export { EnvironmentManager, type EnvironmentStatus, type OpenEnvironment } from './manager.js';
+export {
+  chooseEnvironment,
+  type EnvironmentChoice,
+  isLocal,
+  openChosen,
+  openEnvironment,
+  type OpenOptions,
+} from './open-environment.js';
 export { loadEnvironments } from './providers.js';

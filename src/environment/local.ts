@@ -7,7 +7,8 @@ import {
   ProcessTable,
   type ProcessTableOptions,
 } from '../host/index.js';
-import { type EnvironmentInfo, type EnvPolicy, pathBytes, pathText } from '../protocol/index.js';
+import { pathBytes, pathText } from '../protocol/file-uri.js';
+import type { EnvironmentInfo, EnvPolicy } from '../protocol/index.js';
 
 /** What a child sees unless told otherwise: everything we see. */
 const INHERIT_ALL: EnvPolicy = {

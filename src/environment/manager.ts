@@ -1,5 +1,5 @@
 import type { Environment } from '../contract/index.js';
-import { ExecError } from '../protocol/index.js';
+import { ExecError } from '../protocol/errors.js';
 import {
   assertEnvironmentId,
   type EnvironmentConfig,

@@ -1,12 +1,8 @@
-import { ExecError } from '../protocol/index.js';
-import { type EnvironmentsConfig, isServerUrl, LOCAL_ID, NONE_ID } from './configuration.js';
-import { configurationHome, readEnvironmentsFile } from './environments-file.js';
-
-/** Variables that name one server, ours first. */
-const URL_VARIABLES = ['EXECWIRE_SERVER_URL', 'CODEX_EXEC_SERVER_URL'] as const;
-
-/** The id of the environment a variable names. */
-export const REMOTE_ID = 'remote';
+import { ExecError } from '../protocol/errors.js';
+import type { EnvironmentsConfig } from './configuration.js';
+import { isServerUrl, LOCAL_ID, NONE_ID, REMOTE_ID } from './environment-names.js';
+import { configurationHome, URL_VARIABLES } from './configuration-home.js';
+import { readEnvironmentsFile } from './environments-file.js';
 
 /**
  * Finds out which environments there are: the file if it exists, else the variable, else this machine.

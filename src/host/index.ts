@@ -9,7 +9,7 @@ export {
 export { childEnvironment } from './environment-variables.js';
 export { ConfinedProcess } from './confined-process.js';
 export { ConfinableFileSystem } from './files/index.js';
-export { findProfile, type Profile, permissionsFromAppPolicy, sandboxSupport } from './sandbox/index.js';
+export { permissionsFromAppPolicy, sandboxSupport } from './sandbox/index.js';
 export { LocalProcess, type LocalProcessSpec } from './local-process.js';
 export { machineInfo, version } from './machine-info.js';
 export { DEFAULT_MAX_PROCESSES, ProcessTable, type ProcessTableOptions } from './process-table.js';

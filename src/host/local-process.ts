@@ -14,7 +14,8 @@ import {
   type TerminalState,
   type WriteStatus,
 } from '../contract/index.js';
-import { ExecError, type SandboxType } from '../protocol/index.js';
+import { ExecError } from '../protocol/errors.js';
+import type { SandboxType } from '../protocol/index.js';
 import { type Child, type ChildSink, type ChildSpec, spawnChild } from './child/index.js';
 import type { ConfinedProcess } from './confined-process.js';
 

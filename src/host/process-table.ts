@@ -1,4 +1,4 @@
-import { ExecError } from '../protocol/index.js';
+import { ExecError } from '../protocol/errors.js';
 import { killTrees } from './child/index.js';
 import { LocalProcess, type LocalProcessOptions, type LocalProcessSpec } from './local-process.js';
 

@@ -1,4 +1,4 @@
-import { ExecError } from '../protocol/index.js';
+import { ExecError } from '../protocol/errors.js';
 
 /** Deeper nesting has no use on this wire and costs stack in naive readers. */
 export const MAX_JSON_DEPTH = 127;

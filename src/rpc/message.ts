@@ -1,4 +1,4 @@
-import { ExecError, type ExecError as ExecErrorType, isExecError, rpcNumberOf } from '../protocol/index.js';
+import { ExecError, type ExecError as ExecErrorType, isExecError, rpcNumberOf } from '../protocol/errors.js';
 import { inspectJson } from './json-structure.js';
 
 /** An id as it stood in the message, quotes and all, so that it can be echoed to the digit. */

@@ -1,4 +1,4 @@
-import { type ErrorCode, ExecError, errorCatalogue, isExecError } from '../protocol/index.js';
+import { type ErrorCode, ExecError, errorCatalogue, isExecError } from '../protocol/errors.js';
 import type { Channel, CloseReason } from './channel.js';
 import {
   type Dialect,

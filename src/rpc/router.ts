@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { ExecError, type MethodTable, type ParsedParamsOf, type ResultOf } from '../protocol/index.js';
+import { ExecError } from '../protocol/errors.js';
+import type { MethodTable, ParsedParamsOf, ResultOf } from '../protocol/index.js';
 import { Lanes } from './lanes.js';
 
 /**

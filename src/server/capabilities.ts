@@ -19,6 +19,7 @@ export function offeredCapabilities(options: {
     processResize: true,
     processCloseStdin: true,
     processList: true,
+    serverProcesses: true,
     processInspect: true,
     processSignals: true,
     startSize: true,

@@ -87,7 +87,7 @@ export class Connection implements SessionConnection {
       initialize: (params) => this.#initialize(params),
       'environment/info': async () => ({ ...this.#environmentInfo(), sandbox: await sandboxSummary() }),
       'environment/status': () => ({ status: 'ready' }),
-      ...processHandlers(() => this.#attachedSession()),
+      ...processHandlers(() => this.#attachedSession(), this.#options.sessions),
       ...fileHandlers({ ...context, files }),
       ...discoveryHandlers({ files }),
       ...httpHandlers(context),

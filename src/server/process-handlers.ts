@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import type { SignalName } from '../contract/index.js';
+import type { ProcessSummary, SignalName } from '../contract/index.js';
 import { ConfinedProcess, childEnvironment, type LocalProcess, machineInfo } from '../host/index.js';
 import {
   ExecError,
@@ -12,6 +12,7 @@ import {
 } from '../protocol/index.js';
 import { type Answer, AnswerLater, type Handlers } from '../rpc/index.js';
 import { decodeBase64, encodeBase64 } from './base64.js';
+import type { SessionRegistry } from './session-registry.js';
 import type { Session } from './session.js';
 
 /** The terminal a client gets that asks for none in particular, as with the peer. */
@@ -20,7 +21,10 @@ const DEFAULT_SIZE = { rows: 24, cols: 80 };
 type ProcessMethods = Pick<ExecMethods, Extract<keyof ExecMethods, `process/${string}`>>;
 
 /** Methods about processes, for one connection. Each finds its process and lets the host do the work. */
-export function processHandlers(session: () => Session): Handlers<ProcessMethods> {
+export function processHandlers(
+  session: () => Session,
+  sessions: Pick<SessionRegistry, 'all' | 'get'>,
+): Handlers<ProcessMethods> {
   const find = (processId: string): LocalProcess => {
     const process = session().processes.get(processId);
     if (!process) throw new ExecError('processNotFound', 'unknown process id', { data: { processId } });
@@ -39,8 +43,9 @@ export function processHandlers(session: () => Session): Handlers<ProcessMethods
       await session().processes.get(processId)?.signal(name);
       return {};
     },
-    'process/terminate': async ({ processId, graceMs }) => {
-      const process = session().processes.get(processId);
+    'process/terminate': async ({ processId, sessionId, graceMs }) => {
+      const owner = sessionId == null ? session() : sessions.get(sessionId);
+      const process = owner?.processes.get(processId);
       return { running: (await process?.terminate({ graceMs: graceMs ?? 0 })) ?? false };
     },
     'process/resize': async ({ processId, size }) => {
@@ -52,12 +57,26 @@ export function processHandlers(session: () => Session): Handlers<ProcessMethods
       return {};
     },
     'process/inspect': async ({ processId }) => ({ state: await find(processId).inspect() }),
-    'process/list': () => ({
-      processes: session()
-        .processes.all()
-        .map((process) => process.summary()),
+    'process/list': (params) => ({
+      processes:
+        params?.scope === 'server' ? everyProcess(session(), sessions.all()) : processesOf(session()),
     }),
   };
+}
+
+function processesOf(session: Session): ProcessSummary[] {
+  return session.processes.all().map((process) => process.summary());
+}
+
+/** The processes of all sessions. Arguments of other people's may hold secrets: only the program is named. */
+function everyProcess(own: Session, all: readonly Session[]): (ProcessSummary & { sessionId: string })[] {
+  return all.flatMap((session) =>
+    processesOf(session).map((row) => ({
+      ...row,
+      sessionId: session.id,
+      argv: session === own ? row.argv : row.argv.slice(0, 1),
+    })),
+  );
 }
 
 async function start(

@@ -26,6 +26,14 @@ export class SessionRegistry {
     this.#options = options;
   }
 
+  get(sessionId: string): Session | undefined {
+    return this.#sessions.get(sessionId);
+  }
+
+  all(): Session[] {
+    return [...this.#sessions.values()];
+  }
+
   /** Opens a session for a connection. */
   open(connection: SessionConnection, options: { acknowledged: boolean }): Session {
     if (this.#sessions.size >= (this.#options.maxSessions ?? DEFAULT_MAX_SESSIONS)) {

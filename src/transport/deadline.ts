@@ -1,4 +1,4 @@
-import { ExecError } from '../protocol/index.js';
+import { ExecError } from '../protocol/errors.js';
 
 /** Longest delay a timer takes; a longer one would fire at once. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;

@@ -1,4 +1,4 @@
-import { ExecError } from '../protocol/index.js';
+import { ExecError } from '../protocol/errors.js';
 
 /** How long connecting may take, as the peer's client waits. */
 export const DEFAULT_CONNECT_TIMEOUT_MS = 10_000;

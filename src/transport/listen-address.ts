@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { ExecError } from '../protocol/index.js';
+import { ExecError } from '../protocol/errors.js';
 
 /** Where a server waits for connections. */
 export type ListenAddress =

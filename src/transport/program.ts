@@ -1,6 +1,6 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
-import { ExecError } from '../protocol/index.js';
+import { ExecError } from '../protocol/errors.js';
 import type { Channel } from '../rpc/index.js';
 import { ProgramChannel } from './program-channel.js';
 import { readLines } from './program-stderr.js';

@@ -1,4 +1,4 @@
-import { ExecError } from '../protocol/index.js';
+import { ExecError } from '../protocol/errors.js';
 import type { Channel, ChannelReceiver } from '../rpc/index.js';
 import { withPatience } from './deadline.js';
 import { DEFAULT_CONNECT_TIMEOUT_MS, type DialOptions, type DialTarget } from './dial-target.js';

@@ -1,4 +1,4 @@
-import { ExecError } from '../protocol/index.js';
+import { ExecError } from '../protocol/errors.js';
 import type { Channel } from '../rpc/index.js';
 import { type DialOptions, parseTarget } from './dial-target.js';
 import { dialInBrowser } from './websocket-browser.js';

@@ -9,7 +9,7 @@ import { type AddressInfo, createConnection, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { chmodSync, existsSync, unlinkSync } from 'node:fs';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { ExecError } from '../protocol/index.js';
+import { ExecError } from '../protocol/errors.js';
 import type { Channel } from '../rpc/index.js';
 import { isAllowedHost } from './browser-guard.js';
 import { isLoopback, type ListenAddress, urlHost } from './listen-address.js';

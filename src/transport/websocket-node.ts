@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
-import { ExecError } from '../protocol/index.js';
+import { ExecError } from '../protocol/errors.js';
 import type { Channel, ChannelReceiver } from '../rpc/index.js';
 import { WebSocketChannel } from './websocket-channel.js';
 import { DEFAULT_CONNECT_TIMEOUT_MS, type DialOptions, type DialTarget } from './dial-target.js';

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { openEnvironment } from '../../src/cli/open-environment.js';
 import { RemoteEnvironment } from '../../src/client/index.js';
-import type { OpenEnvironment } from '../../src/environment/index.js';
+import { type OpenEnvironment, openChosen } from '../../src/environment/index.js';
 import { dialWebSocket } from '../../src/transport/index.js';
 import { localEnvironments, openInProcess } from '../harness/app-in-process.js';
 import { base64, StdioApp } from '../harness/app-server.js';
@@ -10,7 +9,7 @@ import { ServerProcess } from '../harness/server-process.js';
 
 test('everything about programs works the same on another machine', async () => {
   await using machine = await ServerProcess.start({ env: { WHERE: 'there', Gone: 'x' } });
-  await using app = openInProcess({ environments: localEnvironments(openEnvironment) });
+  await using app = openInProcess({ environments: localEnvironments(openChosen) });
   const client = await app.client.initialize();
   const environmentId = 'box';
   await client.call('environment/add', { environmentId, execServerUrl: machine.url });
@@ -40,7 +39,7 @@ test('everything about programs works the same on another machine', async () => 
 test('files of another machine are read, written, watched and refused as those of this one', async () => {
   await using machine = await ServerProcess.start();
   using folder = new TestFolder();
-  await using app = openInProcess({ environments: localEnvironments(openEnvironment) });
+  await using app = openInProcess({ environments: localEnvironments(openChosen) });
   const client = await app.client.initialize();
   const environmentId = 'box';
   await client.call('environment/add', { environmentId, execServerUrl: machine.url });

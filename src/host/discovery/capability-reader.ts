@@ -1,5 +1,7 @@
 import type { FileSystem } from '../../contract/index.js';
-import { fileUri, isExecError, type Sandbox } from '../../protocol/index.js';
+import { isExecError } from '../../protocol/errors.js';
+import { fileUri } from '../../protocol/file-uri.js';
+import type { Sandbox } from '../../protocol/index.js';
 
 /** A file that a plugin or skill consists of. */
 export interface CapabilityFile {

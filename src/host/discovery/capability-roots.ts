@@ -1,6 +1,8 @@
 import { posix } from 'node:path';
 import type { FileSystem, WalkResult } from '../../contract/index.js';
-import { fileUri, isExecError, type Sandbox } from '../../protocol/index.js';
+import { isExecError } from '../../protocol/errors.js';
+import { fileUri } from '../../protocol/file-uri.js';
+import type { Sandbox } from '../../protocol/index.js';
 import { type CapabilityFile, CapabilityReader } from './capability-reader.js';
 
 export interface CapabilityRoot {

@@ -1,7 +1,7 @@
 import { homedir, hostname } from 'node:os';
 import { join } from 'node:path';
 import type { FileSystem } from '../../contract/index.js';
-import { ExecError, isExecError } from '../../protocol/index.js';
+import { ExecError, isExecError } from '../../protocol/errors.js';
 
 /** Keys from the top of a configuration file to what is wanted. */
 export type KeyPath = readonly string[];

@@ -1,4 +1,4 @@
-import { ExecError } from '../../protocol/index.js';
+import { ExecError } from '../../protocol/errors.js';
 
 /** Throws when the caller has given up. */
 export function requireWanted(signal: AbortSignal | undefined): void {

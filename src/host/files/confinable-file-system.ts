@@ -13,7 +13,7 @@ import type {
   WalkResult,
   WatchOptions,
 } from '../../contract/index.js';
-import { ExecError } from '../../protocol/index.js';
+import { ExecError } from '../../protocol/errors.js';
 import { FileConfiner, policyOf } from './file-confiner.js';
 import { LocalFileSystem } from './local-file-system.js';
 

@@ -1,5 +1,5 @@
 import type { FileHandle } from '../../contract/index.js';
-import { ExecError } from '../../protocol/index.js';
+import { ExecError } from '../../protocol/errors.js';
 import { LocalFileSystem } from './local-file-system.js';
 
 /** File operations as they are called inside a sandbox: what cannot cross the border is named by a number. */

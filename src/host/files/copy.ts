@@ -1,6 +1,6 @@
 import type { Stats } from 'node:fs';
 import { type FileHandle, lstat, mkdir, readlink, realpath, stat, symlink } from 'node:fs/promises';
-import { ExecError } from '../../protocol/index.js';
+import { ExecError } from '../../protocol/errors.js';
 import { entriesOf } from './directories.js';
 import { childOf, isRoot, isWithin, nameOf, parentOf } from './host-path.js';
 import { IO_CHUNK_BYTES } from './limits.js';

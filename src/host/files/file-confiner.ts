@@ -2,7 +2,8 @@ import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { FileHandle } from '../../contract/index.js';
-import { ExecError, type Sandbox } from '../../protocol/index.js';
+import { ExecError } from '../../protocol/errors.js';
+import type { Sandbox } from '../../protocol/index.js';
 import {
   type ConfinedPolicy,
   contextOf,

@@ -1,4 +1,4 @@
-import { pathBytes, pathText } from '../../protocol/index.js';
+import { pathBytes, pathText } from '../../protocol/file-uri.js';
 
 const SLASH = 0x2f;
 

@@ -1,6 +1,6 @@
 import { createContext, Script } from 'node:vm';
 import type { SearchQuery } from '../../contract/index.js';
-import { ExecError } from '../../protocol/index.js';
+import { ExecError } from '../../protocol/errors.js';
 
 const NEWLINE = 0x0a;
 

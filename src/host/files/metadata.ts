@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import { lstat, stat } from 'node:fs/promises';
 import type { FileMetadata, LinkOptions } from '../../contract/index.js';
-import { ExecError } from '../../protocol/index.js';
+import { ExecError } from '../../protocol/errors.js';
 import { holdParent } from './held-directory.js';
 import { isRoot, nameOf } from './host-path.js';
 

@@ -1,5 +1,5 @@
 import { getSystemErrorMap } from 'node:util';
-import { ExecError, isExecError } from '../../protocol/index.js';
+import { ExecError, isExecError } from '../../protocol/errors.js';
 
 /** What the system calls these errors. Clients show the text to people and models, so it follows the peer's. */
 const osText: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 import type { Dirent, Stats } from 'node:fs';
 import { lstat, stat } from 'node:fs/promises';
 import type { DirectoryEntry } from '../../contract/index.js';
-import { ExecError } from '../../protocol/index.js';
+import { ExecError } from '../../protocol/errors.js';
 import { entriesOf } from './directories.js';
 import { childOf, shownPath } from './host-path.js';
 import { MAX_DIRECTORY_ENTRIES, STAT_CONCURRENCY } from './limits.js';

@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 import type { LinkOptions } from '../../contract/index.js';
-import { ExecError } from '../../protocol/index.js';
+import { ExecError } from '../../protocol/errors.js';
 import { holdParent } from './held-directory.js';
 import { nameOf } from './host-path.js';
 import { MAX_READ_FILE_BYTES } from './limits.js';

@@ -1,6 +1,6 @@
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { ExecError } from '../../protocol/index.js';
+import { ExecError } from '../../protocol/errors.js';
 import { shownPath } from './host-path.js';
 import { IO_CHUNK_BYTES } from './limits.js';
 

@@ -1,6 +1,6 @@
 import { lstat, rm, rmdir, unlink } from 'node:fs/promises';
 import type { LinkOptions } from '../../contract/index.js';
-import { ExecError } from '../../protocol/index.js';
+import { ExecError } from '../../protocol/errors.js';
 import { entriesOf } from './directories.js';
 import { canHoldDirectories, type HeldDirectory, holdParent, holdResolved } from './held-directory.js';
 import { isRoot, nameOf, parentOf } from './host-path.js';

@@ -5,7 +5,7 @@ import { access } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { SearchQuery } from '../../contract/index.js';
-import { ExecError } from '../../protocol/index.js';
+import { ExecError } from '../../protocol/errors.js';
 import { asBuffer } from './host-path.js';
 import type { RawMatch } from './search.js';
 import { MAX_FILE_BYTES, MAX_LINE_BYTES } from './search-limits.js';

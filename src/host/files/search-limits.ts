@@ -1,4 +1,4 @@
-import { ExecError } from '../../protocol/index.js';
+import { ExecError } from '../../protocol/errors.js';
 import type { SearchQuery } from '../../contract/index.js';
 
 /** What one page holds unless asked otherwise, and at most. */

@@ -1,7 +1,7 @@
 import type { Dirent, Stats } from 'node:fs';
 import { lstat, realpath, stat } from 'node:fs/promises';
 import type { WalkOptions, WalkResult } from '../../contract/index.js';
-import { ExecError } from '../../protocol/index.js';
+import { ExecError } from '../../protocol/errors.js';
 import { entriesOf } from './directories.js';
 import { childOf, shownPath } from './host-path.js';
 import { WALK_LIMITS, WALK_REPLY_BYTES } from './limits.js';

@@ -1,4 +1,4 @@
-import { ExecError } from '../../protocol/index.js';
+import { ExecError } from '../../protocol/errors.js';
 
 /**
  * Variables a client must never be able to send anywhere: this server's own secrets, and keys whose theft costs more

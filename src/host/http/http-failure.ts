@@ -1,4 +1,4 @@
-import { ExecError, isExecError } from '../../protocol/index.js';
+import { ExecError, isExecError } from '../../protocol/errors.js';
 
 /** What a failed request looks like to the caller. The library's own words may hold header values and stay out. */
 export function httpFailure(error: unknown): Error {

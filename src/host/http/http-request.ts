@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { ExecError } from '../../protocol/index.js';
+import { ExecError } from '../../protocol/errors.js';
 import { httpFailure } from './http-failure.js';
 import { isRedirect, nextHop } from './redirect.js';
 

@@ -1,4 +1,4 @@
-import { ExecError } from '../../protocol/index.js';
+import { ExecError } from '../../protocol/errors.js';
 import type { OutgoingHeader, OutgoingRequest } from './http-request.js';
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);

@@ -1,4 +1,5 @@
-import { ExecError, type SandboxType } from '../../protocol/index.js';
+import { ExecError } from '../../protocol/errors.js';
+import type { SandboxType } from '../../protocol/index.js';
 import { bwrapOptions } from './bwrap-argv.js';
 import { type Disk, localDisk } from './disk.js';
 import { planMounts } from './mount-plan.js';

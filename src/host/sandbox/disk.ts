@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync, readlinkSync } from 'node:fs';
 import { posix } from 'node:path';
-import { ExecError } from '../../protocol/index.js';
+import { ExecError } from '../../protocol/errors.js';
 import { compileGlob } from './glob.js';
 import { isPlaceholder } from './placeholder.js';
 import { type HiddenPattern, parentOf } from './policy.js';

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type ErrorCode, type ErrorData, ExecError, errorCatalogue } from '../../protocol/index.js';
+import { type ErrorCode, type ErrorData, ExecError, errorCatalogue } from '../../protocol/errors.js';
 import { type Confinement, confine } from './confine.js';
 import { encodeFrame, FrameReader, type HelperMessage } from './helper-frame.js';
 import { accessAt, type ConfinedPolicy, indexRules, type PathRule } from './policy.js';

@@ -1,5 +1,5 @@
 import { lstatSync } from 'node:fs';
-import { ExecError } from '../../protocol/index.js';
+import { ExecError } from '../../protocol/errors.js';
 import { localDisk } from './disk.js';
 import { FileHelper, type HelperOptions } from './file-helper.js';
 import { type MountPlan, planMounts } from './mount-plan.js';

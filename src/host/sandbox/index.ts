@@ -18,6 +18,5 @@ export {
 } from './policy.js';
 export { probeSandbox, type SandboxSupport, sandboxSupport } from './probe.js';
 export type { SandboxGap } from './probe-failure.js';
-export { findProfile, type Profile, ProfileTables } from './profiles.js';
 export { type FilterOptions, seccompFilter } from './seccomp.js';
 export { type SandboxOutcome, SandboxStatus } from './status.js';

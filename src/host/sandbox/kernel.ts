@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { ExecError } from '../../protocol/index.js';
+import { ExecError } from '../../protocol/errors.js';
 
 /** The few calls Node lacks. None of them takes a struct, so any C library will do. */
 interface Kernel {

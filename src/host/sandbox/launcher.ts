@@ -1,4 +1,4 @@
-import { ExecError } from '../../protocol/index.js';
+import { ExecError } from '../../protocol/errors.js';
 import type { ConfineSpec } from './confine.js';
 import type { ConfinedPolicy } from './policy.js';
 import type { SandboxSupport } from './probe.js';

@@ -1,4 +1,4 @@
-import { ExecError } from '../../protocol/index.js';
+import { ExecError } from '../../protocol/errors.js';
 import type { Disk, ResolvedPath } from './disk.js';
 import {
   type Access,

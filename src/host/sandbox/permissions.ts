@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ExecError, type PermissionEntry, type Permissions, type Sandbox } from '../../protocol/index.js';
+import { ExecError } from '../../protocol/errors.js';
+import type { PermissionEntry, Permissions, Sandbox } from '../../protocol/index.js';
 import {
   type Access,
   DEFAULT_PROTECTED_NAMES,

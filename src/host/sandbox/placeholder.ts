@@ -9,7 +9,7 @@ import {
   rmdirSync,
   statSync,
 } from 'node:fs';
-import { ExecError } from '../../protocol/index.js';
+import { ExecError } from '../../protocol/errors.js';
 import { tryLock } from './kernel.js';
 
 /** Readable by all, writable by none: it only keeps a name from being used. */

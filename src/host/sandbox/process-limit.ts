@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ExecError } from '../../protocol/index.js';
+import { ExecError } from '../../protocol/errors.js';
 
 /** bubblewrap itself stands outside the sandbox and inside the group. */
 const OWN_PROCESSES = 1;

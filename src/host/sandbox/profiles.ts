@@ -1,6 +1,7 @@
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
-import { ExecError, type PermissionEntry, type Permissions, type SpecialPath } from '../../protocol/index.js';
+import { ExecError } from '../../protocol/errors.js';
+import type { PermissionEntry, Permissions, SpecialPath } from '../../protocol/index.js';
 import { permissionsFromAppPolicy } from './app-policy.js';
 
 const ProfileAccess = z.enum(['read', 'write', 'none', 'deny']);

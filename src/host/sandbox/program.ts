@@ -1,6 +1,6 @@
 import { accessSync, closeSync, constants, openSync, readSync } from 'node:fs';
 import { posix } from 'node:path';
-import { ExecError } from '../../protocol/index.js';
+import { ExecError } from '../../protocol/errors.js';
 import type { Disk } from './disk.js';
 import type { MountPlan } from './mount-plan.js';
 

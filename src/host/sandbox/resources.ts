@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readlinkSync, writeSync } from 'node:fs';
-import { ExecError } from '../../protocol/index.js';
+import { ExecError } from '../../protocol/errors.js';
 import { openMemoryFile, openPipe } from './kernel.js';
 import type { Mount, MountPlan } from './mount-plan.js';
 import { holdPlaceholder, type Placeholder } from './placeholder.js';

@@ -9,7 +9,6 @@ import {
   TerminalSize,
   Unsigned,
 } from './common.js';
-import { NoParams } from './environment.js';
 import { Sandbox, SandboxType } from './sandbox.js';
 
 const Patterns = z
@@ -129,6 +128,9 @@ export const processTerminate = request({
     graceMs: Unsigned.nullish().meta({
       description: 'Send SIGTERM first and kill after this time. Absent: kill at once.',
     }),
+    sessionId: z.string().nullish().meta({
+      description: 'Extension `serverProcesses`: whose process is meant. Default: the session’s own.',
+    }),
   }),
   result: z.object({ running: z.boolean() }),
   orderedBy: processLane,
@@ -167,13 +169,26 @@ export const processInspect = request({
 export const processList = request({
   doc: 'Lists the session’s processes, finished ones included while they are retained.',
   extension: 'processList',
-  params: NoParams,
+  params: z
+    .union([
+      z.null(),
+      z.strictObject({
+        scope: z.enum(['session', 'server']).nullish().meta({
+          description:
+            'Extension `serverProcesses`: `server` lists those of every session. Default `session`.',
+        }),
+      }),
+    ])
+    .default(null),
   result: z.object({
     processes: z.array(
       z.object({
         processId: ProcessId,
+        sessionId: z.string().optional().meta({ description: 'Only with the scope `server`.' }),
         pid: z.number().int().nullable(),
-        argv: z.array(z.string()),
+        argv: z
+          .array(z.string())
+          .meta({ description: 'Of other sessions’ processes only the program: arguments may be secret.' }),
         tty: z.boolean(),
         startedAtMs: Unsigned,
         exited: z.boolean(),

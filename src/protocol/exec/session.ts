@@ -16,6 +16,9 @@ export const ServerCapabilities = z.object({
   processResize: z.boolean().optional(),
   processCloseStdin: z.boolean().optional(),
   processList: z.boolean().optional(),
+  serverProcesses: z.boolean().optional().meta({
+    description: '`scope` in `process/list` and `sessionId` in `process/terminate`.',
+  }),
   processInspect: z.boolean().optional(),
   processSignals: z
     .boolean()

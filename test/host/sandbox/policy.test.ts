@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import {
   contextOf,
-  findProfile,
   type PathRule,
   permissionsFromAppPolicy,
   policyFromPermissions,
   type SandboxPolicy,
 } from '../../../src/host/sandbox/index.js';
+import { findProfile } from '../../../src/host/sandbox/profiles.js';
 import {
   AppSandboxPolicy,
   ExecError,

@@ -1,0 +1,30 @@
+import { InvalidArgumentError } from 'commander';
+
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+/** `500ms`, `30s`, `2m`, `1h`; a bare number counts seconds, as with `timeout(1)`. */
+export function parseDuration(text: string): number {
+  const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text) ?? [];
+  const ms = Math.round(Number(amount) * (UNIT_MS[unit ?? 's'] ?? Number.NaN));
+  if (!Number.isSafeInteger(ms) || ms <= 0)
+    throw new InvalidArgumentError('Use a time such as 500ms, 30s or 2m.');
+  return ms;
+}
+
+/** Collects `NAME=VALUE`; a bare `NAME` takes the value it has here, if any. */
+export function collectVariable(
+  text: string,
+  previous: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const equals = text.indexOf('=');
+  const name = equals === -1 ? text : text.slice(0, equals);
+  if (name === '')
+    throw new InvalidArgumentError('Use NAME=VALUE, or NAME to pass on the value it has here.');
+  const value = equals === -1 ? process.env[name] : text.slice(equals + 1);
+  return value === undefined ? { ...previous } : { ...previous, [name]: value };
+}
+
+/** Collects the values of an option that may be repeated. */
+export function collect(value: string, previous: readonly string[]): string[] {
+  return [...previous, value];
+}

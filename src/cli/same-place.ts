@@ -1,0 +1,42 @@
+import type { Environment, FileMetadata, FileSystem } from '../contract/index.js';
+import { isExecError } from '../protocol/errors.js';
+
+/** A path on a machine that is open. */
+interface Place {
+  readonly environment: Environment;
+  readonly files: FileSystem;
+  readonly path: string;
+}
+
+/**
+ * True when the destination is the source itself or lies below it, reached over another way: copying would then
+ * empty what it reads, or never end. Machines may share an identity by mistake, so the times must agree too.
+ */
+export async function isSamePlace(from: Place, to: Place): Promise<boolean> {
+  const [here, there] = await Promise.all([from.environment.info(), to.environment.info()]);
+  if (here.providerId === undefined || here.providerId !== there.providerId) return false;
+  const source = await from.files.canonicalize(from.path);
+  const destination = await nearestExisting(to.files, to.path);
+  if (destination !== source && !destination.startsWith(`${source.replace(/\/$/, '')}/`)) return false;
+  const [seenHere, seenThere] = await Promise.all([from, to].map(({ files }) => files.getMetadata(source)));
+  return seenHere !== undefined && seenThere !== undefined && agree(seenHere, seenThere);
+}
+
+function agree(one: FileMetadata, other: FileMetadata): boolean {
+  return (
+    one.size === other.size &&
+    one.modifiedAtMs === other.modifiedAtMs &&
+    one.createdAtMs === other.createdAtMs
+  );
+}
+
+/** The path without links, or that of the closest directory above it that exists. */
+async function nearestExisting(files: FileSystem, path: string): Promise<string> {
+  try {
+    return await files.canonicalize(path);
+  } catch (error) {
+    const parent = path.slice(0, Math.max(path.lastIndexOf('/'), 1));
+    if (!isExecError(error, 'notFound') || parent === path) throw error;
+    return await nearestExisting(files, parent);
+  }
+}

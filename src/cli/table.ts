@@ -1,0 +1,25 @@
+import { paint } from './paint.js';
+
+const COLUMN_GAP = '  ';
+/** C0 controls and DEL would move the cursor or colour the rest of the screen. */
+// eslint-disable-next-line no-control-regex
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]/g;
+
+/** A table for people: columns as wide as their content, headings dimmed on terminals. */
+export function formatTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {
+  const clean = rows.map((row) => row.map((cell) => cell.replace(CONTROL, '\uFFFD')));
+  const widths = headings.map((heading, column) =>
+    Math.max(heading.length, ...clean.map((row) => row[column]?.length ?? 0)),
+  );
+  const line = (cells: readonly string[]): string =>
+    cells
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join(COLUMN_GAP)
+      .trimEnd();
+  return `${[paint(line(headings), 'bold'), ...clean.map(line)].join('\n')}\n`;
+}
+
+/** Data for programs: one JSON document, indented so that people can read it too. */
+export function formatJson(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}

@@ -1,0 +1,34 @@
+import { startProgram } from '../transport/program.js';
+import { dialWebSocket } from '../transport/websocket-dial.js';
+import type { EnvironmentConfig, UrlEnvironment } from './configuration.js';
+
+/** Whatever the way to the machine is, this is what it comes down to. */
+export type DialedChannel = Awaited<ReturnType<typeof dialWebSocket>>;
+
+/** Makes one channel to a configured machine: over a WebSocket, or to a program started for it. */
+export async function dialEnvironment(
+  config: EnvironmentConfig,
+  options: { onLog?: (message: string) => void } = {},
+): Promise<DialedChannel> {
+  const { onLog } = options;
+  if (isUrlEnvironment(config)) {
+    const { url, authBearerToken, connectTimeoutMs } = config;
+    return await dialWebSocket(url, {
+      authBearerToken,
+      ...(connectTimeoutMs === undefined ? {} : { connectTimeoutMs }),
+    });
+  }
+  const { program, args, env, cwd } = config;
+  return await startProgram({
+    program,
+    args,
+    env: { ...process.env, ...env },
+    cwd,
+    ...(onLog ? { onStderr: onLog, onWarning: onLog } : {}),
+  });
+}
+
+/** True for a machine behind a URL: its session can be resumed, as the server outlives the connection. */
+export function isUrlEnvironment(config: EnvironmentConfig): config is UrlEnvironment {
+  return 'url' in config;
+}

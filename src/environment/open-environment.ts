@@ -1,0 +1,83 @@
+import type { Environment } from '../contract/index.js';
+import { ExecError } from '../protocol/errors.js';
+import type { EnvironmentConfig } from './configuration.js';
+import { isConfigured } from './configuration-home.js';
+import { isServerUrl, LOCAL_ID, NONE_ID, REMOTE_ID } from './environment-names.js';
+
+/** This machine, or one that is configured. */
+export type EnvironmentChoice = EnvironmentConfig | { readonly id: typeof LOCAL_ID };
+
+export interface OpenOptions {
+  /** For servers that ask for one; only used with a URL. Configured environments have their own. */
+  readonly authBearerToken?: string | undefined;
+  /** For the server's log. */
+  readonly clientName?: string;
+  /** What the connection, or the program that carries it, has to say. */
+  readonly onLog?: (message: string) => void;
+  /** Where configuration is looked for. Default: `process.env`. */
+  readonly variables?: NodeJS.ProcessEnv;
+}
+
+/**
+ * Opens a machine: `local`, a `ws://`, `wss://` or `unix://` URL, the id of a configured environment, or, without
+ * a target, the configured default. Close it when done: that ends everything it started.
+ */
+export async function openEnvironment(target?: string, options: OpenOptions = {}): Promise<Environment> {
+  return await openChosen(await chooseEnvironment(target, options), options);
+}
+
+/** Finds out what a target means. Fails for ids nobody configured; another one is never put in its place. */
+export async function chooseEnvironment(
+  target: string | undefined,
+  options: OpenOptions = {},
+): Promise<EnvironmentChoice> {
+  const { variables } = options;
+  if (target === LOCAL_ID || (target === undefined && !isConfigured(variables))) return { id: LOCAL_ID };
+  if (target !== undefined && isServerUrl(target)) {
+    const { authBearerToken } = options;
+    return { id: REMOTE_ID, url: target, ...(authBearerToken === undefined ? {} : { authBearerToken }) };
+  }
+  const { loadEnvironments } = await import('./providers.js');
+  const config = loadEnvironments(variables);
+  const id = target ?? config.defaultId;
+  if (id === null || id === NONE_ID) {
+    throw new ExecError('environmentNotFound', 'There is no default environment; name one.');
+  }
+  if (id === LOCAL_ID) return { id: LOCAL_ID };
+  const found = config.environments.find((each) => each.id === id);
+  if (found) return found;
+  throw new ExecError('environmentNotFound', `No environment "${id.slice(0, 64)}" is configured.`, {
+    data: { environmentId: id.slice(0, 64) },
+  });
+}
+
+/** Opens what was chosen; also what an `EnvironmentManager` opens with. */
+export async function openChosen(choice: EnvironmentChoice, options: OpenOptions = {}): Promise<Environment> {
+  if (isLocal(choice)) {
+    // Loaded here: whoever only talks to other machines does without the code that spawns on this one.
+    const { LocalEnvironment } = await import('./local.js');
+    return new LocalEnvironment();
+  }
+  const { RemoteEnvironment } = await import('../client/index.js');
+  const { dialEnvironment, isUrlEnvironment } = await import('./dial-environment.js');
+  const { onLog, clientName } = options;
+  const { initializeTimeoutMs } = choice;
+  const log = onLog ? { onLog } : {};
+  return await RemoteEnvironment.connect({
+    id: choice.id,
+    dial: () => dialEnvironment(choice, log),
+    // A program is the life of its server: a new one would know nothing of the old one's processes.
+    resume: isUrlEnvironment(choice),
+    ...log,
+    ...(clientName === undefined ? {} : { clientName }),
+    ...(initializeTimeoutMs === undefined ? {} : { initializeTimeoutMs }),
+    ...(isUrlEnvironment(choice) && choice.connectTimeoutMs !== undefined
+      ? { connectTimeoutMs: choice.connectTimeoutMs }
+      : {}),
+  });
+}
+
+/** True for this machine itself. */
+export function isLocal(choice: EnvironmentChoice): choice is { readonly id: typeof LOCAL_ID } {
+  return !('url' in choice) && !('program' in choice);
+}

@@ -1,0 +1,148 @@
+import { execFileSync } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parseLocation } from '../../src/cli/copy-location.js';
+import { childPath, copyTree } from '../../src/cli/copy-tree.js';
+import type { FileSystem } from '../../src/contract/index.js';
+import { LocalFileSystem } from '../../src/host/files/index.js';
+import { isExecError } from '../../src/protocol/index.js';
+import { CommandLine, execwire } from '../harness/command-line.js';
+import { TestFolder } from '../harness/processes.js';
+import { ServerProcess } from '../harness/server-process.js';
+
+const sha = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+/** Neither a whole number of blocks nor small. */
+const LARGE = randomBytes(5 * 1024 * 1024 + 12_345);
+
+let server: ServerProcess;
+let other: ServerProcess;
+beforeAll(async () => {
+  [server, other] = await Promise.all([ServerProcess.start(), ServerProcess.start()]);
+});
+afterAll(async () => {
+  await Promise.all([server.stop(), other.stop()]);
+});
+
+/** Everything below a folder, with content and executable bit, in a form to compare. */
+function listing(folder: string): string {
+  const script =
+    'find . -type f -perm -u+x; echo; find . -type d | sort; find . -type f -exec sha256sum {} + | sort';
+  return execFileSync('sh', ['-c', script], { cwd: folder, encoding: 'utf8' });
+}
+
+describe('cp', () => {
+  test('files go both ways, by path, into directories and through stdin and stdout', async () => {
+    using folder = new TestFolder();
+    const at = (name: string): string => folder.file(name);
+    writeFileSync(at('large'), LARGE);
+    writeFileSync(at('tool'), '#!/bin/sh\n', { mode: 0o755 });
+    mkdirSync(at('into'));
+    const results = await Promise.all([
+      execwire(['cp', at('large'), `${server.url}:${at('up')}`]),
+      execwire(['cp', '-e', server.url, `:${at('large')}`, at('into')]),
+      execwire(['cp', at('tool'), `${server.url}:${at('into')}`]),
+      execwire(['cp', `${server.url}:${at('large')}`, `${other.url}:${at('across')}`]),
+      execwire(['cp', '-', `${server.url}:${at('typed')}`], { input: LARGE }),
+    ]);
+    for (const result of results) expect(result).toEqual({ code: 0, stdout: '', stderr: '' });
+    const copies = ['up', 'into/large', 'across', 'typed'].map((name) => sha(readFileSync(at(name))));
+    expect(new Set(copies)).toEqual(new Set([sha(LARGE)]));
+    expect(statSync(at('into/tool')).mode & 0o111).toBe(0o111);
+    const shown = new CommandLine(['cp', `${server.url}:${at('large')}`, '-']);
+    expect((await shown.result()).code).toBe(0);
+    expect(sha(shown.bytes)).toBe(sha(LARGE));
+  });
+
+  test('a directory goes with everything below it, odd names included', async () => {
+    using folder = new TestFolder();
+    const tree = folder.file('tree');
+    mkdirSync(`${tree}/a/b c/empty`, { recursive: true });
+    for (let index = 0; index < 30; index += 1) writeFileSync(`${tree}/a/file ${index}`, String(index));
+    writeFileSync(`${tree}/a/b c/large`, LARGE);
+    writeFileSync(`${tree}/run me`, '', { mode: 0o755 });
+    writeFileSync(Buffer.concat([Buffer.from(`${tree}/`), Buffer.from([0xff, 0x25, 0x41])]), 'not UTF-8');
+    const there = await execwire(['cp', tree, `${server.url}:${folder.file('there')}`]);
+    expect(there).toEqual({ code: 0, stdout: '', stderr: '' });
+    expect(listing(folder.file('there'))).toBe(listing(tree));
+    // The directory exists now: another copy goes into it.
+    const again = await execwire(['cp', `${server.url}:${tree}`, folder.file('there')]);
+    expect(again.code).toBe(0);
+    expect(listing(folder.file('there/tree'))).toBe(listing(tree));
+  });
+
+  test('links and special files are not followed where that could go wrong, and are named', async () => {
+    using folder = new TestFolder();
+    const tree = folder.file('tree');
+    mkdirSync(tree);
+    writeFileSync(`${tree}/file`, 'content');
+    symlinkSync('file', `${tree}/link`);
+    symlinkSync('.', `${tree}/loop`);
+    execFileSync('mkfifo', [`${tree}/fifo`]);
+    const { code, stderr } = await execwire(['cp', tree, `${server.url}:${folder.file('copy')}`]);
+    expect(code).toBe(0);
+    expect(stderr.split('\n').sort()).toEqual([
+      '',
+      `execwire: left out ${tree}/fifo: it is neither a file nor a directory`,
+      `execwire: left out ${tree}/loop: it is a link to a directory`,
+    ]);
+    expect(readFileSync(folder.file('copy/link'), 'utf8')).toBe('content');
+  });
+
+  test('what cannot be copied is said', async () => {
+    using folder = new TestFolder();
+    const missing = await execwire(['cp', folder.file('missing'), `${server.url}:${folder.path}`]);
+    expect(missing.code).toBe(1);
+    expect(missing.stderr).toMatch(/^execwire: .+\n$/);
+    expect((await execwire(['cp', '-', '-'])).code).toBe(2);
+    mkdirSync(folder.file('tree'));
+    writeFileSync(folder.file('tree/file'), LARGE);
+    for (const [from, to] of [
+      ['tree/file', 'tree'],
+      ['tree', 'tree/below/it'],
+    ]) {
+      const onto = await execwire(['cp', folder.file(from ?? ''), `${server.url}:${folder.file(to ?? '')}`]);
+      expect(onto).toMatchObject({ code: 1, stderr: expect.stringContaining('is the source') });
+    }
+    expect(sha(readFileSync(folder.file('tree/file')))).toBe(sha(LARGE));
+  });
+});
+
+describe('places', () => {
+  test('are read as people write them', () => {
+    const target = (text: string): unknown => {
+      const place = parseLocation(text, { environment: 'chosen' });
+      return place.kind === 'stream' ? '-' : [place.target, place.path];
+    };
+    expect(target('-')).toBe('-');
+    expect(target('a/b')).toEqual(['local', 'a/b']);
+    expect(target('./a:b')).toEqual(['local', './a:b']);
+    expect(target('/a:b')).toEqual(['local', '/a:b']);
+    expect(target('box:/a:b')).toEqual(['box', '/a:b']);
+    expect(target('box:a')).toEqual(['box', 'a']);
+    expect(target(':a')).toEqual(['chosen', 'a']);
+    expect(target('ws://host:1:/a')).toEqual(['ws://host:1', '/a']);
+    expect(target('wss://host/path:/a:/b')).toEqual(['wss://host/path', '/a:/b']);
+    expect(target('unix:///run/s.sock:/a')).toEqual(['unix:///run/s.sock', '/a']);
+  });
+
+  test('a name from the other machine cannot lead out of the directory', async () => {
+    for (const name of ['..', '.', '', '../x', '/etc', 'a\0b']) {
+      expect(() => childPath('/dir', { name, path: `/far/${name}` })).toThrow('not one');
+    }
+    using folder = new TestFolder();
+    const files = new LocalFileSystem();
+    const liar = {
+      readDirectory: async () => [
+        { name: '../escaped', path: '/far/x', isDirectory: false, isFile: true, size: 1 },
+      ],
+    } as unknown as FileSystem;
+    const events = { onBytes: () => undefined, onFile: () => undefined, onSkipped: () => undefined };
+    const outcome = await copyTree(
+      { files: liar, path: '/far' },
+      { files, path: folder.file('into') },
+      events,
+    ).catch((error: unknown) => isExecError(error, 'protocolViolation'));
+    expect(outcome).toBe(true);
+  });
+});

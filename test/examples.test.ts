@@ -1,0 +1,24 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+
+const examples = fileURLToPath(new URL('../examples', import.meta.url));
+const stories = readdirSync(examples).filter((name) => existsSync(`${examples}/${name}/main.mjs`));
+
+test.each(stories)('the example %s holds what it shows', async (name) => {
+  const child = spawn(process.execPath, [`${examples}/${name}/main.mjs`], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (data: Buffer) => {
+      said += data.toString();
+    });
+  }
+  const [code] = (await once(child, 'close')) as [number | null];
+  // What it said tells where it failed.
+  expect({ code, said }).toEqual({ code: 0, said });
+});
