@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
-import { LocalEnvironment } from '../environment/index.js';
+import type { Environment } from '../contract/index.js';
+import { openEnvironment } from '../environment/index.js';
 import { dismissWatchdog, version } from '../host/index.js';
 import { ExecError } from '../protocol/index.js';
 
 interface McpFlags {
-  readonly environment: string;
+  readonly environment?: string;
   readonly tools?: string;
   readonly listen: string;
   readonly tokenFile?: string;
@@ -19,7 +20,7 @@ export function mcpCommand(): Command {
         'On stdio for the program that started it; on HTTP for programs of this machine that know the token. ' +
         'Everything it started ends with it.',
     )
-    .option('-e, --environment <id>', 'where commands run', 'local')
+    .option('-e, --environment <id>', 'where commands run: an id of environments.toml, a ws:// URL, or local')
     .option('--tools <names>', 'only these tools, separated by commas')
     .option('--listen <where>', 'stdio, or http://127.0.0.1:PORT', 'stdio')
     .option('--token-file <file>', 'http: file with the bearer token; without it a fresh one is printed')
@@ -27,11 +28,8 @@ export function mcpCommand(): Command {
 }
 
 async function serveMcp(flags: McpFlags): Promise<void> {
-  if (flags.environment !== 'local') {
-    throw new ExecError('environmentNotFound', `There is no environment named ${flags.environment}.`);
-  }
   const tools = flags.tools?.split(',').map((name) => name.trim());
-  await using environment = new LocalEnvironment();
+  await using environment = await openEnvironment(flags.environment, { clientName: 'execwire mcp' });
   const stop = stopOnSignals();
   const options = { environment, version, tools };
   if (flags.listen === 'stdio') await serveStdio(options, stop);
@@ -41,7 +39,7 @@ async function serveMcp(flags: McpFlags): Promise<void> {
   process.exit(0);
 }
 
-type Serving = { environment: LocalEnvironment; version: string; tools: string[] | undefined };
+type Serving = { environment: Environment; version: string; tools: string[] | undefined };
 
 async function serveStdio(options: Serving, signal: AbortSignal): Promise<void> {
   // A stray print must not end up between two messages.

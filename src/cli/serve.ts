@@ -185,7 +185,9 @@ function printNextSteps(url: string): void {
     [
       '',
       `Serving this machine on ${url}. Press Ctrl-C to stop.`,
-      `  let Codex run its commands here:   CODEX_EXEC_SERVER_URL=${url} codex`,
+      `  run a command here:              execwire run -e ${url} -- uname -a`,
+      `  open a shell here:               execwire shell -e ${url}`,
+      `  let Codex run its commands here: CODEX_EXEC_SERVER_URL=${url} codex`,
       `  open a shell here:                 execwire shell -e ${url}`,
       '',
     ].join('\n'),
