@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command } from 'commander';
 import { DEFAULT_RETAINED_BYTES } from '../contract/index.js';
 import { adoptOrphans, DEFAULT_MAX_PROCESSES, dismissWatchdog, hostCapabilities } from '../host/index.js';
 import { ExecError } from '../protocol/index.js';
@@ -12,6 +12,7 @@ import {
   WebSocketListener,
 } from '../transport/index.js';
 import { type AuthFlags, authFromFlags } from './auth-options.js';
+import { addListenOptions, addLogOptions, collect, wholeNumber } from './listen-options.js';
 import { createLog, type LogFormat, type LogLevel } from './log.js';
 
 const DEFAULT_LISTEN = 'ws://127.0.0.1:0';
@@ -31,10 +32,10 @@ interface ServeFlags extends AuthFlags {
 }
 
 export function serveCommand(): Command {
-  return new Command('serve')
+  const command = new Command('serve')
     .summary('serve this machine to clients')
     .description(
-      'Serve this machine: run processes for whoever connects.\n\n' +
+      'Serve this machine: run processes and touch files for whoever connects.\n\n' +
         'Prints one line per listener on stdout, its bound URL, once it is ready. Logs go to stderr.',
     )
     .option(
@@ -43,26 +44,9 @@ export function serveCommand(): Command {
       collect,
       [],
     )
-    .option(
-      '--allow-host <name>',
-      'a further name clients may use for this machine; may be repeated',
-      collect,
-      [],
-    )
     .option('--tls-cert <file>', 'certificate chain (PEM); serves wss:// instead of ws://')
-    .option('--tls-key <file>', 'private key (PEM) for --tls-cert')
-    .addOption(
-      new Option('--ws-auth <mode>', 'what clients must present').choices([
-        'capability-token',
-        'signed-bearer-token',
-      ]),
-    )
-    .option('--ws-token-file <file>', 'capability-token: file with the token')
-    .option('--ws-token-sha256 <hex>', 'capability-token: SHA-256 of the token')
-    .option('--ws-shared-secret-file <file>', 'signed-bearer-token: file with the HS256 secret')
-    .option('--ws-issuer <iss>', 'signed-bearer-token: required issuer')
-    .option('--ws-audience <aud>', 'signed-bearer-token: required audience')
-    .option('--ws-max-clock-skew-seconds <n>', 'signed-bearer-token: tolerated clock difference', wholeNumber)
+    .option('--tls-key <file>', 'private key (PEM) for --tls-cert');
+  addListenOptions(command)
     .option(
       '--session-ttl <seconds>',
       'how long a session outlives its connection',
@@ -77,15 +61,8 @@ export function serveCommand(): Command {
       wholeNumber,
       DEFAULT_RETAINED_BYTES,
     )
-    .addOption(
-      new Option('--log-format <format>', 'how logs look').choices(['human', 'json']).default('human'),
-    )
-    .addOption(
-      new Option('--log-level <level>', 'how much is logged')
-        .choices(['debug', 'info', 'warn', 'silent'])
-        .default('info'),
-    )
-    .action(serve);
+    .option('--no-http', 'do not send HTTP requests for clients');
+  return addLogOptions(command).action(serve);
 }
 
 async function serve(flags: ServeFlags): Promise<void> {
@@ -192,13 +169,4 @@ function printNextSteps(url: string): void {
       '',
     ].join('\n'),
   );
-}
-
-function collect(value: string, previous: string[]): string[] {
-  return [...previous, value];
-}
-
-function wholeNumber(text: string): number {
-  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
-  return Number(text);
 }

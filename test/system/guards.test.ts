@@ -236,6 +236,20 @@ describe('start-up', () => {
     await again.client.handshake();
   });
 
+  test('HTTP from this machine can be switched off; then nothing of it is left', async () => {
+    for (const [args, code] of [
+      [[], -32602],
+      [['--no-http'], -32601],
+    ] as const) {
+      await using server = await ServerProcess.start({ args: [...args] });
+      const { client } = await dialWire(server.url);
+      await client.handshake();
+      expect(await client.refusal('http/request', {})).toBe(code);
+      const { capabilities } = await client.call('environment/info');
+      expect(Object.hasOwn(capabilities as object, 'httpHeaderEnvVars')).toBe(code === -32602);
+    }
+  });
+
   test('TLS serves wss://', async () => {
     using folder = new TestFolder();
     const made = spawnSync('openssl', [
