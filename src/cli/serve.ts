@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { basename, relative } from 'node:path';
 import { Command } from 'commander';
 import { DEFAULT_RETAINED_BYTES } from '../contract/index.js';
 import { adoptOrphans, DEFAULT_MAX_PROCESSES, dismissWatchdog, hostCapabilities } from '../host/index.js';
@@ -158,15 +159,21 @@ function tlsFromFlags(flags: ServeFlags): { cert: Buffer; key: Buffer } | undefi
 }
 
 function printNextSteps(url: string): void {
+  const self = commandName();
   process.stderr.write(
     [
       '',
       `Serving this machine on ${url}. Press Ctrl-C to stop.`,
-      `  run a command here:              execwire run -e ${url} -- uname -a`,
-      `  open a shell here:               execwire shell -e ${url}`,
+      `  run a command here:              ${self} run -e ${url} -- uname -a`,
+      `  open a shell here:               ${self} shell -e ${url}`,
       `  let Codex run its commands here: CODEX_EXEC_SERVER_URL=${url} codex`,
-      `  open a shell here:                 execwire shell -e ${url}`,
       '',
     ].join('\n'),
   );
+}
+
+/** What to type to get this program again: its name where it is installed, else the file it was started from. */
+function commandName(): string {
+  const script = process.argv[1] ?? 'execwire';
+  return basename(script) === 'execwire' ? 'execwire' : `node ${relative(process.cwd(), script)}`;
 }
