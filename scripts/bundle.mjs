@@ -24,8 +24,8 @@ export async function bundleProgram(root) {
   await bundle.close();
   const notices = INLINED.map((name) => licenseOf(root, name)).join('\n');
   replaceFiles(folder, [
-    ...output.map(({ fileName, code }) => ({ name: fileName, text: code })).reverse(),
     { name: 'LICENSES.txt', text: notices },
+    ...output.map(({ fileName, code }) => ({ name: fileName, text: code })).reverse(),
   ]);
 }
 
