@@ -25,7 +25,7 @@ export async function bundleProgram(root) {
   const notices = INLINED.map((name) => licenseOf(root, name)).join('\n');
   replaceFiles(folder, [
     { name: 'LICENSES.txt', text: notices },
-    ...output.map(({ fileName, code }) => ({ name: fileName, text: code })).reverse(),
+    ...output.map(({ fileName, code }) => ({ name: fileName, text: code })).toReversed(),
   ]);
 }
 
