@@ -4,6 +4,7 @@ import { homedir, hostname, tmpdir, userInfo } from 'node:os';
 import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { EnvironmentInfo } from '../protocol/index.js';
+import { packageFile } from './package-file.js';
 
 /** This package's version, as its package.json says. */
 export const version: string = readVersion();
@@ -55,7 +56,7 @@ function machineIdentity(): string {
 }
 
 function readVersion(): string {
-  const manifest: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  const manifest: unknown = JSON.parse(readFileSync(packageFile('package.json'), 'utf8'));
   const found: unknown =
     typeof manifest === 'object' && manifest ? Reflect.get(manifest, 'version') : undefined;
   return typeof found === 'string' ? found : '0.0.0';

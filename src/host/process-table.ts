@@ -9,6 +9,8 @@ export const DEFAULT_MAX_PROCESSES = 4096;
 
 export interface ProcessTableOptions extends LocalProcessOptions {
   readonly maxProcesses?: number | undefined;
+  /** Called when an id is free again: what else is kept under it can go. */
+  readonly onForgotten?: ((processId: string) => void) | undefined;
 }
 
 /** The processes of one owner, by id. When the owner goes, so do they, with everything they started. */
@@ -74,14 +76,12 @@ export class ProcessTable {
     clearTimeout(this.#expiries.get(processId));
     this.#expiries.delete(processId);
     this.#processes.delete(processId);
+    this.#options.onForgotten?.(processId);
   }
 
   #expire(process: LocalProcess): void {
     if (this.#closed) return;
-    const timer = setTimeout(() => {
-      this.#expiries.delete(process.processId);
-      this.#processes.delete(process.processId);
-    }, RETAIN_CLOSED_MS);
+    const timer = setTimeout(() => this.#forget(process), RETAIN_CLOSED_MS);
     timer.unref();
     this.#expiries.set(process.processId, timer);
   }

@@ -12,14 +12,25 @@ export interface ChannelReceiver {
   closed(reason: CloseReason): void;
 }
 
+/** A message to send: its text, or the same in UTF-8 where that is cheaper to put together. */
+export type OutgoingMessage = string | Uint8Array;
+
+/** The text of a message, for a transport that moves text alone. */
+export function messageText(message: OutgoingMessage): string {
+  return typeof message === 'string' ? message : new TextDecoder().decode(message);
+}
+
 /** Moves whole messages both ways. Knows nothing of what they say. */
 export interface Channel {
   /** For logs: what kind of channel and where to. Never arguments, environment or tokens. */
   readonly label: string;
   /** Starts delivery. Called once. */
   open(receiver: ChannelReceiver): void;
-  /** Queues one message; `flushed` is called when it has left this process. Silently dropped once closed. */
-  send(text: string, flushed: () => void): void;
+  /**
+   * Queues one message; `flushed` is called when it has left this process. Silently dropped once closed. Bytes must
+   * stay as they are until then.
+   */
+  send(message: OutgoingMessage, flushed: () => void): void;
   /** Stops and continues delivery of incoming messages. */
   pause(): void;
   resume(): void;

@@ -1,4 +1,10 @@
-export type { Channel, ChannelReceiver, CloseReason } from './channel.js';
+export {
+  type Channel,
+  type ChannelReceiver,
+  type CloseReason,
+  messageText,
+  type OutgoingMessage,
+} from './channel.js';
 export { Lanes } from './lanes.js';
 export { type Dialect, parseMessage, type RawId } from './message.js';
 export { OUTBOX_FULL_BYTES, Outbox } from './outbox.js';

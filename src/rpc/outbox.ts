@@ -1,4 +1,4 @@
-import type { Channel } from './channel.js';
+import type { Channel, OutgoingMessage } from './channel.js';
 
 /** Above this many unsent bytes nobody should push: a stalled reader then costs no more than this. */
 export const OUTBOX_FULL_BYTES = 4 * 1024 * 1024;
@@ -25,11 +25,15 @@ export class Outbox {
     return !this.#closed && this.#pendingBytes >= OUTBOX_FULL_BYTES;
   }
 
-  send(text: string): void {
-    const bytes = text.length;
+  /** `flushed` is called when the message has left this process; never, should the channel end before. */
+  send(message: OutgoingMessage, flushed?: () => void): void {
+    const bytes = message.length;
     this.#pendingBytes += bytes;
     if (this.full) this.#wasFull = true;
-    this.#channel.send(text, () => this.#flushed(bytes));
+    this.#channel.send(message, () => {
+      flushed?.();
+      this.#flushed(bytes);
+    });
   }
 
   /** Calls `listener` each time the outbox, having been full, has drained. Returns how to stop that. */

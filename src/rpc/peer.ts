@@ -1,5 +1,5 @@
 import { type ErrorCode, ExecError, errorCatalogue, isExecError } from '../protocol/errors.js';
-import type { Channel, CloseReason } from './channel.js';
+import type { Channel, CloseReason, OutgoingMessage } from './channel.js';
 import {
   type Dialect,
   EXEC_DIALECT,
@@ -117,8 +117,8 @@ export class RpcPeer {
   }
 
   /** Sends a message that was put together elsewhere: output is written without building an object first. */
-  sendText(text: string): void {
-    if (!this.#closed) this.outbox.send(text);
+  sendText(message: OutgoingMessage, flushed?: () => void): void {
+    if (!this.#closed) this.outbox.send(message, flushed);
   }
 
   close(reason: string): void {

@@ -8,7 +8,15 @@ import {
   type ExecResult,
   execMethods,
 } from '../protocol/index.js';
-import { type Channel, type CloseReason, type Handlers, Router, RpcPeer, validate } from '../rpc/index.js';
+import {
+  type Channel,
+  type CloseReason,
+  type Handlers,
+  type OutgoingMessage,
+  Router,
+  RpcPeer,
+  validate,
+} from '../rpc/index.js';
 import { offeredCapabilities, peerCapabilities } from './capabilities.js';
 import type { ConnectionContext } from './connection-context.js';
 import { discoveryHandlers } from './discovery-handlers.js';
@@ -62,8 +70,8 @@ export class Connection implements SessionConnection {
     options.log.debug({ connection: options.channel.label }, 'connected');
   }
 
-  sendText(text: string): void {
-    this.#peer.sendText(text);
+  sendText(message: OutgoingMessage, flushed?: () => void): void {
+    this.#peer.sendText(message, flushed);
   }
 
   probe(): void {

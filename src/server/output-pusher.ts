@@ -1,13 +1,15 @@
 import type { LogHold, ProcessEvent } from '../contract/index.js';
 import { positionAfter } from '../contract/index.js';
 import type { LocalProcess } from '../host/index.js';
-import { encodeBase64 } from './base64.js';
+import type { OutgoingMessage } from '../rpc/index.js';
+import { OutputMessage } from './output-message.js';
 import type { PushQueue, PushSource } from './push-queue.js';
 
 /** What a pusher needs of the connection its session is attached to. */
 export interface PushTarget {
   readonly queue: PushQueue;
-  sendText(text: string): void;
+  /** `flushed` is called once the message is sent and its bytes may be used again. */
+  sendText(message: OutgoingMessage, flushed?: () => void): void;
 }
 
 /**
@@ -17,8 +19,8 @@ export interface PushTarget {
 export class OutputPusher implements PushSource {
   readonly #process: LocalProcess;
   readonly #acknowledged: boolean;
-  /** The start of every notification, put together once. */
   readonly #idText: string;
+  readonly #output: OutputMessage;
   readonly #stopListening: () => void;
   #target: PushTarget | undefined;
   #position = 0;
@@ -28,6 +30,7 @@ export class OutputPusher implements PushSource {
     this.#process = process;
     this.#acknowledged = options.acknowledged;
     this.#idText = JSON.stringify(process.processId);
+    this.#output = new OutputMessage(this.#idText);
     this.#hold = process.log.hold(0);
     this.#stopListening = process.log.subscribe(() => this.#target?.queue.schedule(this));
   }
@@ -61,7 +64,8 @@ export class OutputPusher implements PushSource {
     const event = log.next(this.#position);
     if (!event || !this.#target) return false;
     this.#position = positionAfter(event);
-    if (event.type !== 'gap') this.#target.sendText(this.#textOf(event));
+    if (event.type === 'output') this.#output.send(event, this.#target);
+    else if (event.type !== 'gap') this.#target.sendText(this.#textOf(event));
     if (!this.#acknowledged) this.#hold?.moveTo(this.#position);
     if (event.type !== 'closed') return true;
     this.#release();
@@ -73,12 +77,9 @@ export class OutputPusher implements PushSource {
     this.#hold = undefined;
   }
 
-  /** Base64 and an id need no escaping beyond what was done once, so no object is built for output. */
-  #textOf(event: Exclude<ProcessEvent, { type: 'gap' }>): string {
+  #textOf(event: Exclude<ProcessEvent, { type: 'gap' | 'output' }>): string {
     const head = `"params":{"processId":${this.#idText},"seq":${event.seq}`;
     switch (event.type) {
-      case 'output':
-        return `{"method":"process/output",${head},"stream":"${event.stream}","chunk":"${encodeBase64(event.bytes)}"}}`;
       case 'exited': {
         const { exitCode, sandboxDenied, signal, timedOut } = event;
         const details = JSON.stringify({ exitCode, sandboxDenied, signal, timedOut }).slice(1);

@@ -28,7 +28,7 @@ export class Session {
 
   constructor(options: { acknowledged: boolean; table: ProcessTableOptions }) {
     this.acknowledged = options.acknowledged;
-    this.processes = new ProcessTable(options.table);
+    this.processes = new ProcessTable({ ...options.table, onForgotten: (id) => this.#forget(id) });
   }
 
   get connection(): SessionConnection | undefined {
@@ -46,7 +46,6 @@ export class Session {
   }
 
   start(spec: LocalProcessSpec): LocalProcess {
-    this.#forgetExpired();
     const process = this.processes.start(spec);
     const pusher = new OutputPusher(process, { acknowledged: this.acknowledged });
     this.#pushers.set(process.processId, pusher);
@@ -80,13 +79,10 @@ export class Session {
     await this.processes.close();
   }
 
-  /** Drops what belongs to processes the table no longer retains. */
-  #forgetExpired(): void {
-    for (const [processId, pusher] of this.#pushers) {
-      if (this.processes.get(processId)) continue;
-      pusher.close();
-      this.#pushers.delete(processId);
-      this.#writes.delete(processId);
-    }
+  /** Drops what belongs to a process the table no longer retains. */
+  #forget(processId: string): void {
+    this.#pushers.get(processId)?.close();
+    this.#pushers.delete(processId);
+    this.#writes.delete(processId);
   }
 }

@@ -1,10 +1,11 @@
 import type { Readable, Writable } from 'node:stream';
-import type { Channel, ChannelReceiver, CloseReason } from '../rpc/index.js';
+import type { Channel, ChannelReceiver, CloseReason, OutgoingMessage } from '../rpc/index.js';
 
 /** Longest line either side sends: what one WebSocket message may carry. */
 export const MAX_LINE_BYTES = 64 * 1024 * 1024;
 
 const NEWLINE = 0x0a;
+const LINE_END = Uint8Array.of(NEWLINE);
 
 export interface LineChannelOptions {
   readonly label: string;
@@ -41,8 +42,17 @@ export class LineChannel implements Channel {
     this.#output.on('error', (error: Error) => this.#end({ clean: false, message: error.message }));
   }
 
-  send(text: string, flushed: () => void): void {
-    if (!this.#ended && this.#output.writable) this.#output.write(`${text}\n`, () => flushed());
+  send(message: OutgoingMessage, flushed: () => void): void {
+    if (this.#ended || !this.#output.writable) return;
+    if (typeof message === 'string') {
+      this.#output.write(`${message}\n`, () => flushed());
+      return;
+    }
+    // Both in one system call, without copying the message.
+    this.#output.cork();
+    this.#output.write(message);
+    this.#output.write(LINE_END, () => flushed());
+    this.#output.uncork();
   }
 
   pause(): void {

@@ -1,4 +1,10 @@
-import type { Channel, ChannelReceiver, CloseReason } from '../rpc/index.js';
+import {
+  type Channel,
+  type ChannelReceiver,
+  type CloseReason,
+  messageText,
+  type OutgoingMessage,
+} from '../rpc/index.js';
 
 /** Two channels joined end to end, for tests and for a server in the same process. */
 export function createMemoryChannels(): [Channel, Channel] {
@@ -33,8 +39,8 @@ class MemoryChannel implements Channel {
     this.#schedule();
   }
 
-  send(text: string, flushed: () => void): void {
-    if (!this.#closing) this.#other?.accept(text, flushed);
+  send(message: OutgoingMessage, flushed: () => void): void {
+    if (!this.#closing) this.#other?.accept(messageText(message), flushed);
   }
 
   pause(): void {

@@ -1,4 +1,4 @@
-import type { Channel, ChannelReceiver, CloseReason } from '../rpc/index.js';
+import type { Channel, ChannelReceiver, CloseReason, OutgoingMessage } from '../rpc/index.js';
 import { LineChannel } from './lines.js';
 import { endGroup } from './program-group.js';
 import type { ProgramChild } from './program.js';
@@ -56,8 +56,8 @@ export class ProgramChannel implements Channel {
     });
   }
 
-  send(text: string, flushed: () => void): void {
-    if (!this.#ending) this.#lines.send(text, flushed);
+  send(message: OutgoingMessage, flushed: () => void): void {
+    if (!this.#ending) this.#lines.send(message, flushed);
   }
 
   pause(): void {

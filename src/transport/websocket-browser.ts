@@ -1,5 +1,5 @@
 import { ExecError } from '../protocol/errors.js';
-import type { Channel, ChannelReceiver } from '../rpc/index.js';
+import { type Channel, type ChannelReceiver, messageText, type OutgoingMessage } from '../rpc/index.js';
 import { withPatience } from './deadline.js';
 import { DEFAULT_CONNECT_TIMEOUT_MS, type DialOptions, type DialTarget } from './dial-target.js';
 
@@ -76,9 +76,9 @@ export class BrowserChannel implements Channel {
     this.resume();
   }
 
-  send(text: string, flushed: () => void): void {
+  send(message: OutgoingMessage, flushed: () => void): void {
     if (this.#socket.readyState !== OPEN) return;
-    this.#socket.send(text);
+    this.#socket.send(messageText(message));
     const look = (): void => {
       if (this.#socket.bufferedAmount === 0) flushed();
       else setTimeout(look, FLUSH_POLL_MS);

@@ -1,9 +1,11 @@
 import type { WebSocket } from 'ws';
-import type { Channel, ChannelReceiver } from '../rpc/index.js';
+import type { Channel, ChannelReceiver, OutgoingMessage } from '../rpc/index.js';
 
 /** Close codes of RFC 6455 we send. */
 const NORMAL = 1000;
 const PROTOCOL_ERROR = 1002;
+/** Bytes are text too: nobody shall see by the kind of frame how a message was put together. */
+const TEXT_FRAME = { binary: false };
 /** A Close frame has room for this much explanation. */
 const MAX_REASON_BYTES = 120;
 /** How long the other side has to answer a Close frame before the socket is cut. */
@@ -47,8 +49,9 @@ export class WebSocketChannel implements Channel {
     });
   }
 
-  send(text: string, flushed: () => void): void {
-    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(text, () => flushed());
+  send(message: OutgoingMessage, flushed: () => void): void {
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    this.#socket.send(message, TEXT_FRAME, () => flushed());
   }
 
   pause(): void {

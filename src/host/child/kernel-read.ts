@@ -31,7 +31,13 @@ export function fillBuffer(fd: number, offset: number): { filled: number; state:
   return { filled, state: 'full' };
 }
 
+/** From here on the zeros a fresh array would be filled with first cost more than the detour. */
+const WORTH_SPARING_BYTES = 4 * 1024;
+
 /** A copy of the first `count` bytes that were read. */
 export function take(count: number): Uint8Array {
-  return readBuffer.slice(0, count);
+  if (count < WORTH_SPARING_BYTES) return readBuffer.slice(0, count);
+  const copy = Buffer.allocUnsafeSlow(count);
+  copy.set(readBuffer.subarray(0, count));
+  return copy;
 }

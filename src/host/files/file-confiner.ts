@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { FileHandle } from '../../contract/index.js';
 import { ExecError } from '../../protocol/errors.js';
 import type { Sandbox } from '../../protocol/index.js';
+import { packageFile } from '../package-file.js';
 import {
   type ConfinedPolicy,
   contextOf,
@@ -62,10 +63,10 @@ async function openPool(): Promise<FileHelpers> {
     });
   }
   const target = {
-    module: new URL('./confined-target.js', import.meta.url).href,
+    module: packageFile('dist/host/files/confined-target.js').href,
     exportName: 'confinedTarget',
   };
-  const modulePaths = [fileURLToPath(new URL('../..', import.meta.url)), librariesOf()];
+  const modulePaths = [fileURLToPath(packageFile('dist/')), librariesOf()];
   return new FileHelpers({ support, target, modulePaths });
 }
 

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type ErrorCode, type ErrorData, ExecError, errorCatalogue } from '../../protocol/errors.js';
+import { packageFile } from '../package-file.js';
 import { type Confinement, confine } from './confine.js';
 import { encodeFrame, FrameReader, type HelperMessage } from './helper-frame.js';
 import { accessAt, type ConfinedPolicy, indexRules, type PathRule } from './policy.js';
@@ -40,7 +41,7 @@ export class FileHelper {
   readonly ended: Promise<void>;
 
   constructor(policy: ConfinedPolicy, options: HelperOptions) {
-    const script = options.script ?? fileURLToPath(new URL('./file-helper-main.js', import.meta.url));
+    const script = options.script ?? fileURLToPath(packageFile('dist/host/sandbox/file-helper-main.js'));
     const { target, support, ids } = options;
     const argv = [process.execPath, script, target.module, target.exportName];
     const modules = options.modulePaths ?? [dirname(script), dirname(fileURLToPath(target.module))];

@@ -1,0 +1,51 @@
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { rolldown } from 'rolldown';
+
+/**
+ * Libraries every command needs. They consist of some 130 files, and Node takes about a millisecond for each; all others
+ * are loaded from where they are installed, by the command that needs them.
+ */
+const INLINED = ['zod', 'ws', 'commander'];
+
+/** Puts the compiled command line and what it always loads into few files, so that every command starts fast. */
+export async function bundleProgram(root) {
+  const folder = join(root, 'dist', 'bin');
+  const bundle = await rolldown({
+    input: { execwire: join(root, 'dist', 'cli', 'main.js') },
+    platform: 'node',
+    external: (id) => /^[^./\0]/.test(id) && !INLINED.includes(id),
+    // `ws` is loaded lazily by clients and at once by servers; which of the two is no concern of ours here.
+    checks: { ineffectiveDynamicImport: false },
+  });
+  // Whitespace costs time to read at each start; names stay, for stack traces.
+  const minify = { compress: false, mangle: false, codegen: { removeWhitespace: true } };
+  const { output } = await bundle.generate({ format: 'esm', chunkFileNames: '[name]-[hash].js', minify });
+  await bundle.close();
+  const notices = INLINED.map((name) => licenseOf(root, name)).join('\n');
+  replaceFiles(folder, [
+    { name: 'LICENSES.txt', text: notices },
+    ...output.map(({ fileName, code }) => ({ name: fileName, text: code })).toReversed(),
+  ]);
+}
+
+/** Whoever starts the program meanwhile finds all of the old files or all of the new ones: the entry comes last. */
+function replaceFiles(folder, files) {
+  mkdirSync(folder, { recursive: true });
+  for (const { name, text } of files) {
+    const draft = join(folder, `${name}.${process.pid}`);
+    writeFileSync(draft, text);
+    renameSync(draft, join(folder, name));
+  }
+  const current = new Set(files.map(({ name }) => name));
+  for (const name of readdirSync(folder)) {
+    if (name.endsWith('.js') && !current.has(name)) rmSync(join(folder, name), { force: true });
+  }
+}
+
+/** The inlined libraries ask that their notices travel with every copy. */
+function licenseOf(root, name) {
+  const folder = join(root, 'node_modules', name);
+  const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
+  return `${name}\n\n${readFileSync(join(folder, file), 'utf8')}`;
+}
