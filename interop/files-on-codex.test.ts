@@ -59,10 +59,12 @@ describe('our client and the files behind the real server', () => {
     expect(await files.getMetadata(bench.at('link'))).toMatchObject({ isDirectory: true, isSymlink: true });
     expect(await files.canonicalize(bench.at('link/b c'))).toBe(bench.at('a/b c'));
     const listed = await files.readDirectory(bench.at());
-    expect(listed.map(({ name, path }) => [name, path]).sort()).toEqual([
-      ['a', bench.at('a')],
-      ['link', bench.at('link')],
-    ]);
+    expect(new Map(listed.map(({ name, path }) => [name, path]))).toEqual(
+      new Map([
+        ['a', bench.at('a')],
+        ['link', bench.at('link')],
+      ]),
+    );
     expect(await files.walk(bench.at())).toEqual({
       entries: [
         { path: bench.at('a'), kind: 'directory' },
