@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { version } from '../host/index.js';
 import { isExecError } from '../protocol/index.js';
 import { appServerCommand } from './app-server.js';
+import { conformanceCommand } from './conformance.js';
 import { serveCommand } from './serve.js';
 
 /** Exit codes as shells know them: 2 for a command line that makes no sense, 1 for everything that failed. */
@@ -15,9 +16,12 @@ async function main(): Promise<void> {
     )
     .version(version)
     .exitOverride()
+    // What follows the name of a program belongs to it.
+    .enablePositionalOptions()
     .showHelpAfterError('(run with --help for the whole story)')
     .addCommand(serveCommand())
-    .addCommand(appServerCommand());
+    .addCommand(appServerCommand())
+    .addCommand(conformanceCommand());
   for (const command of program.commands) command.exitOverride().copyInheritedSettings(program);
   await program.parseAsync();
 }

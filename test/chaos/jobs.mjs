@@ -23,6 +23,7 @@ export const jobs = {
     const writes = [];
     for (const [index, text] of texts.entries()) {
       writes.push(child.write(text));
+      writes.at(-1).catch(() => undefined);
       if (index % 4 === 3) await writes.at(-1);
     }
     await child.closeStdin();
@@ -93,6 +94,7 @@ export const jobs = {
         seen.push(...chunks);
       }
     })();
+    looks.catch(() => undefined);
     const streamed = new Map();
     for await (const event of child.events())
       if (event.type === 'output') streamed.set(event.seq, event.bytes);
@@ -104,7 +106,14 @@ export const jobs = {
 };
 
 /** All output; rejects when a number is missing, doubled or out of order, or when bytes were let go. */
-async function wholeOutput(child) {
+function wholeOutput(child) {
+  const output = collect(child);
+  // Whoever awaits it hears of the failure; until then another step may fail first.
+  output.catch(() => undefined);
+  return output;
+}
+
+async function collect(child) {
   const parts = [];
   let expected = 1;
   for await (const event of child.events()) {

@@ -8,7 +8,9 @@ import { pidsWithMark, SESSION_TTL_SECONDS, settles } from './subject.mjs';
 
 const victim = fileURLToPath(new URL('./victim.mjs', import.meta.url));
 /** Silence is noticed within a second or so: faster than a lease ends. */
-export const LIVENESS_TICK_MS = 200;
+const LIVENESS_TICK_MS = 200;
+/** A handshake that meets silence is given up as soon; the usual ten seconds are longer than a lease is here. */
+const HANDSHAKE_LIMIT_MS = 2_000;
 /** Many times what the slowest scenario needs on a busy machine. */
 const SCENARIO_LIMIT_MS = 60_000;
 /** A killed tree is gone long before this. */
@@ -36,8 +38,9 @@ export async function play(plan, subject) {
 
 /** Runs all jobs beside each other over one connection that suffers. */
 async function runJobs({ plan, subject, proxy, mark }) {
-  const dial = () => dialWebSocket(proxy.url, { livenessTickMs: LIVENESS_TICK_MS });
-  const client = await ExecClient.connect({ dial, resume: true });
+  const limits = { connectTimeoutMs: HANDSHAKE_LIMIT_MS, initializeTimeoutMs: HANDSHAKE_LIMIT_MS };
+  const dial = () => dialWebSocket(proxy.url, { livenessTickMs: LIVENESS_TICK_MS, ...limits });
+  const client = await ExecClient.connect({ dial, resume: true, ...limits });
   const start = (spec) => startProcess(client, { ...spec, env: { [MARK_NAME]: mark } });
   const over = new AbortController();
   const faults = plan.faults.map((fault) => strike({ fault, proxy, subject, over: over.signal }));
