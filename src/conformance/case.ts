@@ -3,9 +3,9 @@ import type { Wire } from './wire.js';
 /** What a case works with. */
 export interface CaseContext {
   /** A new connection, without a handshake. */
-  open(): Promise<Wire>;
+  readonly open: () => Promise<Wire>;
   /** A new connection, ready for requests. */
-  ready(): Promise<Wire>;
+  readonly ready: () => Promise<Wire>;
   /** A fresh directory on the machine, as a `file:` URI without a slash at its end. */
   readonly directory: string;
 }
@@ -18,7 +18,7 @@ export interface ConformanceCase {
   readonly says: string;
   /** Needs a second connection to the same server, which a program on its standard streams has not. */
   readonly reconnects?: true;
-  run(context: CaseContext): Promise<void>;
+  readonly run: (context: CaseContext) => Promise<void>;
 }
 
 /** A program to start, with everything filled in that does not matter. */

@@ -6,7 +6,7 @@ import type { Wire } from '../wire.js';
 const WALK = { maxDepth: 64, maxDirectories: 100, maxEntries: 100, followDirectorySymlinks: false };
 
 /** A directory of its own for one case, below the one of the run. */
-async function openDirectory(context: CaseContext): Promise<{ wire: Wire; at(name: string): string }> {
+async function openDirectory(context: CaseContext): Promise<{ wire: Wire; at: (name: string) => string }> {
   const wire = await context.ready();
   const directory = `${context.directory}/${randomUUID()}`;
   await wire.call('fs/createDirectory', { path: directory, recursive: false });
@@ -143,7 +143,7 @@ export const fileCases: readonly ConformanceCase[] = [
       same('watching', await wire.call('fs/watchMissing', watch), { watching: true });
       await write(wire, at('later'), '');
       await wire.until('the notice', () =>
-        wire.notifications.find(({ method }) => (method as string) === 'fs/missingChanged'),
+        wire.notifications.find(({ method }) => method === 'fs/missingChanged'),
       );
       same('exists', await wire.call('fs/watchMissing', { ...watch, watchId: 2 }), { watching: false });
     },

@@ -20,7 +20,9 @@ function textOf({ chunks }: Read): string {
 }
 
 /** Reads one line at a time and says it back: every line is a chunk of its own. */
-async function openEcho(context: CaseContext): Promise<{ wire: Wire; line(text: string): Promise<void> }> {
+async function openEcho(
+  context: CaseContext,
+): Promise<{ wire: Wire; line: (text: string) => Promise<void> }> {
   const wire = await context.ready();
   const script = 'while read x; do [ "$x" = end ] && exit 5; echo $x; done';
   await wire.call('process/start', startParams(context, 'p', shell(script), { pipeStdin: true }));
