@@ -35,6 +35,8 @@ export class Wire {
   readonly #watchers = new Set<() => void>();
   #nextId = 1;
   #closed = false;
+  /** Set once something arrived that is no message: nothing after it can be relied on. */
+  #broken: Difference | undefined;
 
   constructor(channel: WireChannel) {
     this.#channel = channel;
@@ -115,6 +117,7 @@ export class Wire {
       const look = (): void => {
         const value = probe();
         if (value !== undefined) settle(() => resolve(value));
+        else if (this.#broken) settle(() => reject(this.#broken));
         else if (this.#closed) settle(() => reject(failed(`the connection ended instead of ${what}`)));
       };
       const timer = setTimeout(() => settle(() => reject(failed(`no sign of ${what}`))), ANSWER_LIMIT_MS);
@@ -132,8 +135,10 @@ export class Wire {
   }
 
   #arrived(text: string): void {
-    const message = JSON.parse(text) as Params;
-    if ('method' in message) this.notifications.push(message as unknown as WireEvent);
+    const message = parsed(text);
+    if (message === undefined)
+      this.#broken ??= new Difference('the server sent something that is no message');
+    else if ('method' in message) this.notifications.push({ params: {}, ...message } as unknown as WireEvent);
     else this.answers.push({ ...(message as unknown as WireAnswer), text });
     this.#changed();
   }
@@ -150,6 +155,16 @@ export function outputOf(events: readonly WireEvent[], stream?: string): string 
       method === 'process/output' && (stream === undefined || params['stream'] === stream),
   );
   return Buffer.concat(chunks.map(({ params }) => Buffer.from(String(params['chunk']), 'base64'))).toString();
+}
+
+/** The object a text holds, if it holds one. */
+function parsed(text: string): Params | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Params) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function failed(message: string): ExecError {
