@@ -11,6 +11,7 @@ const victim = fileURLToPath(new URL('./victim.mjs', import.meta.url));
 const LIVENESS_TICK_MS = 200;
 /** A handshake that meets silence is given up as soon; the usual ten seconds are longer than a lease is here. */
 const HANDSHAKE_LIMIT_MS = 2_000;
+const CONNECT_ATTEMPTS = 5;
 /** Many times what the slowest scenario needs on a busy machine. */
 const SCENARIO_LIMIT_MS = 60_000;
 /** A killed tree is gone long before this. */
@@ -38,9 +39,7 @@ export async function play(plan, subject) {
 
 /** Runs all jobs beside each other over one connection that suffers. */
 async function runJobs({ plan, subject, proxy, mark }) {
-  const limits = { connectTimeoutMs: HANDSHAKE_LIMIT_MS, initializeTimeoutMs: HANDSHAKE_LIMIT_MS };
-  const dial = () => dialWebSocket(proxy.url, { livenessTickMs: LIVENESS_TICK_MS, ...limits });
-  const client = await ExecClient.connect({ dial, resume: true, ...limits });
+  const client = await openClient(proxy.url);
   const start = (spec) => startProcess(client, { ...spec, env: { [MARK_NAME]: mark } });
   const over = new AbortController();
   const faults = plan.faults.map((fault) => strike({ fault, proxy, subject, over: over.signal }));
@@ -51,6 +50,19 @@ async function runJobs({ plan, subject, proxy, mark }) {
     over.abort();
     await Promise.all(faults);
     await client.close();
+  }
+}
+
+/** Clients repair later losses only; the first connection may meet a server others hold frozen for too long. */
+async function openClient(url) {
+  const limits = { connectTimeoutMs: HANDSHAKE_LIMIT_MS, initializeTimeoutMs: HANDSHAKE_LIMIT_MS };
+  const dial = () => dialWebSocket(url, { livenessTickMs: LIVENESS_TICK_MS, ...limits });
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await ExecClient.connect({ dial, resume: true, ...limits });
+    } catch (error) {
+      if (attempt === CONNECT_ATTEMPTS) throw error;
+    }
   }
 }
 

@@ -1,17 +1,26 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { base64, type CaseContext, type ConformanceCase, shell, startParams } from '../case.js';
 import { same } from '../verdict.js';
 import { outputOf, type Wire } from '../wire.js';
 
+/** How often a session is asked for, and how long to wait in between: five seconds in all. */
+const RESUME_ATTEMPTS = 100;
+const RESUME_PAUSE_MS = 50;
+const SESSION_BUSY = -32010;
+
 /** The server may need a moment to notice that a connection is gone; until then the session is busy. */
 async function resume(context: CaseContext, sessionId: string): Promise<Wire> {
-  for (;;) {
+  const params = { clientName: 'conformance', resumeSessionId: sessionId };
+  for (let attempt = 1; ; attempt += 1) {
     const wire = await context.open();
-    const params = { clientName: 'conformance', resumeSessionId: sessionId };
     const { error } = await wire.ask('initialize', params);
-    if (error?.code === -32010) continue;
-    same('resume', error, undefined);
-    wire.send('{"method":"initialized","params":{}}');
-    return wire;
+    if (error === undefined) {
+      wire.send('{"method":"initialized","params":{}}');
+      return wire;
+    }
+    if (error.code !== SESSION_BUSY || attempt === RESUME_ATTEMPTS) same('resume', error.code, 'accepted');
+    wire.close();
+    await pause(RESUME_PAUSE_MS);
   }
 }
 
