@@ -31,6 +31,8 @@ export class Subject {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: { ...process.env, EXECWIRE_CHAOS_REPORT: join(subject.#folder, 'report') },
     });
+    // Whatever ends the runner, a bug of its own included, must not leave the server behind.
+    process.once('exit', () => subject.#child.kill('SIGKILL'));
     subject.#child.on('exit', (code, signal) => {
       if (!subject.#stopping) subject.died = `the server ended by itself: ${signal ?? code}`;
     });
