@@ -18,6 +18,7 @@ const mayImport: Record<string, readonly string[]> = {
   tools: ['contract', 'protocol'],
   app: ['contract', 'protocol', 'rpc', 'transport'],
   mcp: ['tools', 'environment', 'contract', 'protocol'],
+  conformance: ['protocol', 'transport'],
   cli: [
     'protocol',
     'contract',
@@ -30,6 +31,7 @@ const mayImport: Record<string, readonly string[]> = {
     'tools',
     'app',
     'mcp',
+    'conformance',
   ],
 };
 

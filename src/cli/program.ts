@@ -14,6 +14,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   env: async () => (await import('./env.js')).envCommand(),
   connect: async () => (await import('./connect.js')).connectCommand(),
   doctor: async () => (await import('./doctor.js')).doctorCommand(),
+  conformance: async () => (await import('./conformance.js')).conformanceCommand(),
   completion: async () => (await import('./completion.js')).completionCommand(() => createProgram()),
 };
 

@@ -36,5 +36,8 @@ test('running something elsewhere does not load what serves or spawns here', () 
   expect(loaded).toContain('client/remote-process.ts');
   const folders = new Set(loaded.map((name) => name.split('/')[0]));
   expect(folders.has('server')).toBe(false);
-  expect(loaded.filter((name) => name.startsWith('host/'))).toEqual(['host/machine-info.ts', 'host/package-file.ts']);
+  expect(loaded.filter((name) => name.startsWith('host/'))).toEqual([
+    'host/machine-info.ts',
+    'host/package-file.ts',
+  ]);
 });

@@ -28,10 +28,11 @@ export class ServerProcess implements AsyncDisposable {
   }
 
   static async start(
-    options: { args?: string[]; env?: Record<string, string> } = {},
+    options: { args?: string[]; env?: Record<string, string>; wrapper?: string[] } = {},
   ): Promise<ServerProcess> {
-    const args = ['serve', ...(options.args ?? [])];
-    const child = spawn(process.execPath, [bin, ...args], {
+    // A wrapper must become the server, as `exec` does: its pid is taken for the server's.
+    const argv = [...(options.wrapper ?? []), process.execPath, bin, 'serve', ...(options.args ?? [])];
+    const child = spawn(argv[0] ?? '', argv.slice(1), {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, ...options.env },
     });

@@ -1,0 +1,47 @@
+import { afterAll, beforeAll } from 'vitest';
+import { RemoteEnvironment, dialWebSocket } from '../src/client/index.js';
+import { startProgram } from '../src/transport/index.js';
+import { type Exceptions, processContract } from '../test/contract/process.contract.js';
+import { cleanEnv } from './harness/clean-env.js';
+import { codexServer, type RunningServer, startServer } from './harness/exec-server.js';
+import { type RunDirectory, openRunDirectory } from './harness/run-directory.js';
+
+/** What the real server does not promise, as it was seen to behave. Our own servers keep every one of these. */
+const codexExceptions: Exceptions = {
+  // The exit code is all it tells: 128 + n on pipes.
+  namesSignals: false,
+  // It has neither `process/resize` nor `process/closeStdin`.
+  resizes: false,
+  closesStdin: false,
+  // It kills the process group; what left the group lives on.
+  takesWholeTrees: false,
+  // Trailing output of a short process may be numbered after its exit.
+  ordersOutputBeforeExit: false,
+};
+
+let run: RunDirectory;
+let server: RunningServer;
+beforeAll(async () => {
+  run = await openRunDirectory();
+  server = await startServer(codexServer, run);
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await run[Symbol.asyncDispose]();
+});
+
+processContract(
+  'codex over ws',
+  () => RemoteEnvironment.connect({ id: 'ws', dial: () => dialWebSocket(server.url), resume: true }),
+  codexExceptions,
+);
+
+processContract(
+  'codex over stdio',
+  () => {
+    const [program = '', ...args] = codexServer.argv('stdio');
+    const dial = () => startProgram({ program, args, cwd: run.outside, env: cleanEnv(run.serverHome) });
+    return RemoteEnvironment.connect({ id: 'stdio', dial, resume: false });
+  },
+  codexExceptions,
+);

@@ -1,0 +1,19 @@
+import type { ConformanceCase } from '../case.js';
+import { envelopeCases } from './envelope.js';
+import { fileCases } from './files.js';
+import { handshakeCases } from './handshake.js';
+import { processCases } from './processes.js';
+import { promiseCases } from './promises.js';
+import { readCases } from './reads.js';
+import { sessionCases } from './sessions.js';
+
+/** All cases, in the order of the protocol. */
+export const conformanceCases: readonly ConformanceCase[] = [
+  ...envelopeCases,
+  ...handshakeCases,
+  ...processCases,
+  ...readCases,
+  ...sessionCases,
+  ...fileCases,
+  ...promiseCases,
+];

@@ -1,0 +1,25 @@
+import { isDeepStrictEqual } from 'node:util';
+
+/** Long values are cut for the report: the beginning tells enough. */
+const MAX_SHOWN_CHARS = 200;
+
+/** The server answered, but not as the protocol has it. Everything else that goes wrong is a failure. */
+export class Difference extends Error {
+  override readonly name = 'Difference';
+}
+
+/** Compares whole values. */
+export function same(what: string, actual: unknown, expected: unknown): void {
+  if (isDeepStrictEqual(actual, expected)) return;
+  throw new Difference(`${what}: ${shown(actual)} instead of ${shown(expected)}`);
+}
+
+/** For what is not one value. */
+export function holds(what: string, condition: boolean): void {
+  if (!condition) throw new Difference(what);
+}
+
+function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length > MAX_SHOWN_CHARS ? `${text.slice(0, MAX_SHOWN_CHARS)}…` : text;
+}

@@ -1,0 +1,98 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { pause } from './fault-proxy.mjs';
+
+const bin = fileURLToPath(new URL('../../bin/execwire.js', import.meta.url));
+const reporter = new URL('./resource-report.mjs', import.meta.url).href;
+const POLL_MS = 20;
+
+/** How long sessions outlive their connections here: longer than any fault, shorter than anybody's patience. */
+export const SESSION_TTL_SECONDS = 8;
+
+/** The server all scenarios share, and what can be seen of it from outside. */
+export class Subject {
+  #child;
+  #folder = mkdtempSync(join(tmpdir(), 'execwire-chaos-'));
+  #frozen = 0;
+  #stopping = false;
+  url = '';
+  /** Set when the server ended by itself. */
+  died;
+
+  static async start() {
+    const subject = new Subject();
+    const args = ['--expose-gc', '--import', reporter, bin, 'serve', '--log-level', 'silent'];
+    subject.#child = spawn(process.execPath, [...args, '--session-ttl', String(SESSION_TTL_SECONDS)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, EXECWIRE_CHAOS_REPORT: join(subject.#folder, 'report') },
+    });
+    // Whatever ends the runner, a bug of its own included, must not leave the server behind.
+    process.once('exit', () => subject.#child.kill('SIGKILL'));
+    subject.#child.on('exit', (code, signal) => {
+      if (!subject.#stopping) subject.died = `the server ended by itself: ${signal ?? code}`;
+    });
+    [subject.url] = await once(createInterface({ input: subject.#child.stdout }), 'line');
+    return subject;
+  }
+
+  /** Holds the whole server up, as a busy or sleeping machine does. */
+  async freeze(forMs) {
+    this.#frozen += 1;
+    this.#child.kill('SIGSTOP');
+    await pause(forMs);
+    this.#frozen -= 1;
+    if (this.#frozen === 0) this.#child.kill('SIGCONT');
+  }
+
+  get descriptors() {
+    return readdirSync(`/proc/${this.#child.pid}/fd`).length;
+  }
+
+  /** Timers that keep the server awake, and bytes it holds after a collection. */
+  async resources() {
+    const file = join(this.#folder, 'report');
+    rmSync(file, { force: true });
+    this.#child.kill('SIGUSR2');
+    while (!existsSync(file) || !readFileSync(file, 'utf8').endsWith('\n')) {
+      if (this.died) throw new Error(this.died);
+      await pause(POLL_MS);
+    }
+    return JSON.parse(readFileSync(file, 'utf8'));
+  }
+
+  async stop() {
+    this.#stopping = true;
+    this.#child.kill('SIGCONT');
+    this.#child.kill('SIGTERM');
+    if (this.#child.exitCode === null && this.#child.signalCode === null) await once(this.#child, 'exit');
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+/** Pids of running processes whose environment holds the text. Zombies have no environment any more. */
+export function pidsWithMark(mark) {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return pids.filter((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/environ`, 'utf8').includes(mark);
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** Polls until `probe` holds; rejects with what it last said. */
+export async function settles(what, limitMs, probe) {
+  const deadline = Date.now() + limitMs;
+  for (;;) {
+    const objection = await probe();
+    if (objection === undefined) return;
+    if (Date.now() > deadline) throw new Error(`${what}: ${objection}`);
+    await pause(POLL_MS * 5);
+  }
+}
