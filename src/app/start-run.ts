@@ -11,6 +11,9 @@ export const DEFAULT_CAP_BYTES = 1024 * 1024;
 /** Time a program has unless told otherwise, as with the peer. */
 export const DEFAULT_TIMEOUT_MS = 10_000;
 
+/** Every `command/exec` sees this, whatever it asks for; clients of the peer count on it. */
+const COMMAND_VARIABLES = { CODEX_APPLY_PATCH_PRESERVE_LINE_ENDINGS: '1' };
+
 /** The members `command/exec` and `process/spawn` have in common. */
 interface ProgramParams {
   readonly command: readonly string[];
@@ -53,7 +56,7 @@ async function startProcess(request: RunRequest): Promise<ExecProcess> {
     tty,
     pipeStdin: streamStdin,
     ...(cwd === undefined ? {} : { cwd }),
-    ...(env == null ? {} : { env }),
+    env: { ...env, ...(noun === 'command' ? COMMAND_VARIABLES : {}) },
     ...(size == null ? {} : { size }),
     ...(sandbox == null ? {} : { sandbox }),
   };

@@ -172,6 +172,16 @@ export function commandContract(name: string, open: OpenApp): void {
       rmSync(base, { recursive: true, force: true });
     });
 
+    test('one variable is always set for commands', async () => {
+      await using app = await open();
+      const client = await app.client.initialize();
+      const name = 'CODEX_APPLY_PATCH_PRESERVE_LINE_ENDINGS';
+      expect(await exec(client, `printenv ${name}`)).toMatchObject({ stdout: '1\n' });
+      expect(await exec(client, `printenv ${name}`, { env: { [name]: null } })).toMatchObject({
+        stdout: '1\n',
+      });
+    });
+
     test('the environment is inherited, overridden and unset by exact name; directories resolve', async () => {
       using folder = new TestFolder();
       const cwd = realpathSync(folder.path);
