@@ -1,15 +1,7 @@
 import { z } from 'zod';
 import { notification, request } from '../method.js';
-import {
-  Base64,
-  Count,
-  Empty,
-  EnvironmentOverrides,
-  Integer,
-  OutputStream,
-  Size,
-  TargetEnvironment,
-} from './common.js';
+import { Count, Empty, EnvironmentOverrides, Integer, Size, TargetEnvironment } from './common.js';
+import { InitialSize, OnTerminal, OutputPiece, ProgramArgv, StdinPiece } from './program.js';
 import { AppSandboxPolicy } from './sandbox-policy.js';
 
 const ActiveProcessId = z.string().meta({ description: 'The `processId` of a running `command/exec`.' });
@@ -20,14 +12,11 @@ const lane = (params: { processId?: string | null | undefined }): string | undef
 export const commandExec = request({
   doc: 'Runs a program to its end. The answer comes after all of its output.',
   params: z.object({
-    command: z.array(z.string()).meta({ description: 'Program and arguments; no shell is involved.' }),
+    command: ProgramArgv,
     processId: z.string().nullish().meta({
       description: 'A name for the other `command/exec/*` methods, on this connection. Needed to stream.',
     }),
-    tty: z
-      .boolean()
-      .default(false)
-      .meta({ description: 'Run on a terminal; input and output are then streamed.' }),
+    tty: OnTerminal,
     streamStdin: z
       .boolean()
       .default(false)
@@ -54,7 +43,7 @@ export const commandExec = request({
       .nullish()
       .meta({ description: 'A relative path starts at the server’s own directory, which is the default.' }),
     env: EnvironmentOverrides,
-    size: Size.nullish().meta({ description: 'With `tty` only. Default: 24 rows, 80 columns.' }),
+    size: InitialSize,
     sandboxPolicy: AppSandboxPolicy.nullish().meta({
       description: 'What the program may touch. Default: what the server was started with.',
     }),
@@ -77,11 +66,7 @@ export const commandExecWrite = request({
   doc: 'Writes to stdin, closes it, or both. Answered when the bytes are in line, not when they were read.',
   params: z.object({
     processId: ActiveProcessId,
-    deltaBase64: Base64.nullish().meta({ description: 'The bytes. Empty is fine and does nothing.' }),
-    closeStdin: z
-      .boolean()
-      .default(false)
-      .meta({ description: 'End stdin behind the bytes. A terminal gets its end-of-file character.' }),
+    ...StdinPiece,
   }),
   result: Empty,
   orderedBy: lane,
@@ -105,8 +90,6 @@ export const commandExecOutputDelta = notification({
   doc: 'A piece of streamed output. All of them come before the answer to `command/exec`.',
   params: z.object({
     processId: ActiveProcessId,
-    stream: OutputStream,
-    deltaBase64: Base64.meta({ description: 'The bytes, in order within a stream.' }),
-    capReached: z.boolean().meta({ description: 'The cap is reached: nothing more of this stream follows.' }),
+    ...OutputPiece,
   }),
 });

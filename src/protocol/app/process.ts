@@ -2,15 +2,14 @@ import { z } from 'zod';
 import { notification, request } from '../method.js';
 import {
   AbsolutePath,
-  Base64,
   Count,
   Empty,
   EnvironmentOverrides,
   Integer,
-  OutputStream,
   Size,
   TargetEnvironment,
 } from './common.js';
+import { InitialSize, OnTerminal, OutputPiece, ProgramArgv, StdinPiece } from './program.js';
 
 const ProcessHandle = z
   .string()
@@ -21,13 +20,10 @@ const lane = (params: { processHandle: string }): string => `process:${params.pr
 export const processSpawn = request({
   doc: 'Starts a program, never sandboxed. Answered when it runs; `process/exited` tells how it ended.',
   params: z.object({
-    command: z.array(z.string()).meta({ description: 'Program and arguments; no shell is involved.' }),
+    command: ProgramArgv,
     processHandle: ProcessHandle,
     cwd: AbsolutePath.meta({ description: 'Where it runs: an absolute path.' }),
-    tty: z
-      .boolean()
-      .default(false)
-      .meta({ description: 'Run on a terminal; input and output are then streamed.' }),
+    tty: OnTerminal,
     streamStdin: z
       .boolean()
       .default(false)
@@ -42,7 +38,7 @@ export const processSpawn = request({
       description: 'Kill the whole tree after this time. Default 10000, null: no limit.',
     }),
     env: EnvironmentOverrides,
-    size: Size.nullish().meta({ description: 'With `tty` only. Default: 24 rows, 80 columns.' }),
+    size: InitialSize,
     environmentId: TargetEnvironment,
   }),
   result: Empty,
@@ -53,11 +49,7 @@ export const processWriteStdin = request({
   doc: 'Writes to stdin, closes it, or both. Answered when the bytes are in line, not when they were read.',
   params: z.object({
     processHandle: ProcessHandle,
-    deltaBase64: Base64.nullish().meta({ description: 'The bytes. Empty is fine and does nothing.' }),
-    closeStdin: z
-      .boolean()
-      .default(false)
-      .meta({ description: 'End stdin behind the bytes. A terminal gets its end-of-file character.' }),
+    ...StdinPiece,
   }),
   result: Empty,
   orderedBy: lane,
@@ -81,9 +73,7 @@ export const processOutputDelta = notification({
   doc: 'A piece of streamed output. All of them come before `process/exited`.',
   params: z.object({
     processHandle: ProcessHandle,
-    stream: OutputStream,
-    deltaBase64: Base64.meta({ description: 'The bytes, in order within a stream.' }),
-    capReached: z.boolean().meta({ description: 'The cap is reached: nothing more of this stream follows.' }),
+    ...OutputPiece,
   }),
 });
 
