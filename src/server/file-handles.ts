@@ -1,6 +1,5 @@
 import type { FileHandle, FileSystem } from '../contract/index.js';
-import { ExecError, type ExecParsedParams } from '../protocol/index.js';
-import { decodeBase64, encodeBase64 } from './base64.js';
+import { decodeBase64, encodeBase64, ExecError, type ExecParsedParams } from '../protocol/index.js';
 import { wirePath } from './wire-path.js';
 
 /** As the peer: enough for any client, few enough that one cannot use up the descriptors. */
@@ -51,7 +50,7 @@ export class FileHandles {
   }
 
   async write(params: ExecParsedParams<'fs/writeBlock'>): Promise<void> {
-    const bytes = decodeBase64(params.chunk);
+    const bytes = decodeBase64(params.chunk, 'invalidParams');
     requireBlock('write', bytes.length);
     requireOffset(params.offset);
     await this.#get(params.handleId).write(params.offset, bytes);

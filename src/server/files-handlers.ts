@@ -1,7 +1,13 @@
 import { setMaxListeners } from 'node:events';
 import type { DirectoryEntry, FileSystem, LinkOptions } from '../contract/index.js';
-import { type ExecResult, fileUri, isFileUri, type Sandbox } from '../protocol/index.js';
-import { decodeBase64, encodeBase64 } from './base64.js';
+import {
+  decodeBase64,
+  encodeBase64,
+  type ExecResult,
+  fileUri,
+  isFileUri,
+  type Sandbox,
+} from '../protocol/index.js';
 import type { ConnectionContext, Handlers } from './connection-context.js';
 import { FileHandles } from './file-handles.js';
 import { FileWatches } from './file-watches.js';
