@@ -9,7 +9,20 @@ test('bytes come back as they were', () => {
 });
 
 test('one text stands for one sequence of bytes; every other is refused', () => {
-  for (const text of ['A', 'AA', 'AAA', 'AA=', 'A===', 'AB==', 'AAB=', 'AA==AA==', 'A A=', 'AAA\n', '-_-_', '====']) {
+  for (const text of [
+    'A',
+    'AA',
+    'AAA',
+    'AA=',
+    'A===',
+    'AB==',
+    'AAB=',
+    'AA==AA==',
+    'A A=',
+    'AAA\n',
+    '-_-_',
+    '====',
+  ]) {
     expect(() => decodeBase64(text, 'invalidData'), text).toThrow('not valid base64');
   }
 });
