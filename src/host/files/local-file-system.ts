@@ -17,6 +17,8 @@ import type {
 import { copy } from './copy.js';
 import { createDirectory } from './directories.js';
 import { hostPath, shownPath } from './host-path.js';
+import { metadataInstantly } from './instant/metadata.js';
+import { readInstantly } from './instant/read.js';
 import { openFile } from './local-file-handle.js';
 import { watchPath } from './local-file-watch.js';
 import { watchMissing } from './local-missing-watch.js';
@@ -31,8 +33,19 @@ import { writeFile } from './write-file.js';
 
 /** The files of this machine, with the rights of this process. Policies are for `ConfinableFileSystem` to hold. */
 export class LocalFileSystem implements FileSystem {
+  readonly #instant: boolean;
+
+  /** `instant: false` leaves every call to the thread pool, even one the kernel could answer from memory. */
+  constructor(options: { instant?: boolean } = {}) {
+    this.#instant = options.instant ?? true;
+  }
+
   readFile(path: string, options: LinkOptions = {}): Promise<Uint8Array> {
-    return run(() => readFile(hostPath(path), options));
+    return run(async () => {
+      const place = hostPath(path);
+      const instant = this.#instant ? readInstantly(place, options) : null;
+      return instant ?? (await readFile(place, options));
+    });
   }
 
   writeFile(
@@ -49,7 +62,11 @@ export class LocalFileSystem implements FileSystem {
   }
 
   getMetadata(path: string, options: LinkOptions = {}): Promise<FileMetadata> {
-    return run(() => getMetadata(hostPath(path), options));
+    return run(async () => {
+      const place = hostPath(path);
+      const instant = this.#instant ? metadataInstantly(place, options) : null;
+      return instant ?? (await getMetadata(place, options));
+    });
   }
 
   canonicalize(path: string): Promise<string> {
