@@ -59,7 +59,8 @@ export async function readBlocks(client, path, byteCount) {
   await client.request('fs/open', { handleId: 'r', path: uri(path), mode: 'read' });
   let arrived = 0;
   await inWindow(byteCount, async (offset) => {
-    arrived += (await client.request('fs/readBlock', { handleId: 'r', offset, len: MIB })).byteCount;
+    const block = await client.request('fs/readBlock', { handleId: 'r', offset, len: MIB });
+    arrived += block.byteCount;
   });
   await client.request('fs/close', { handleId: 'r' });
   if (arrived !== byteCount) throw new Error(`${arrived} bytes arrived instead of ${byteCount}`);

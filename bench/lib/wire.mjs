@@ -28,7 +28,7 @@ export class WireClient {
   }
 
   request(method, params) {
-    return this.requestText(method, JSON.stringify(params));
+    return this.requestText(method, params === undefined ? 'null' : JSON.stringify(params));
   }
 
   /** A request whose params are JSON already: those of a large write are put together once. */

@@ -1,5 +1,6 @@
 import type { FileHandle, FileSystem } from '../contract/index.js';
-import { decodeBase64, encodeBase64, ExecError, type ExecParsedParams } from '../protocol/index.js';
+import { decodeBase64, ExecError, type ExecParsedParams } from '../protocol/index.js';
+import { BytesResult } from '../rpc/index.js';
 import { wirePath } from './wire-path.js';
 
 /** As the peer: enough for any client, few enough that one cannot use up the descriptors. */
@@ -36,13 +37,13 @@ export class FileHandles {
     }
   }
 
-  async read(params: ExecParsedParams<'fs/readBlock'>): Promise<{ chunk: string; eof: boolean }> {
+  async read(params: ExecParsedParams<'fs/readBlock'>): Promise<BytesResult> {
     requireBlock('read', params.len);
     requireOffset(params.offset);
     const handle = this.#get(params.handleId);
     try {
       const { bytes, eof } = await handle.read(params.offset, params.len);
-      return { chunk: encodeBase64(bytes), eof };
+      return new BytesResult({ member: 'chunk', bytes, rest: { eof } });
     } catch (error) {
       await this.close(params.handleId);
       throw error;

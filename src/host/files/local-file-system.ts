@@ -16,6 +16,7 @@ import type {
 } from '../../contract/index.js';
 import { copy } from './copy.js';
 import { createDirectory } from './directories.js';
+import { type FileContent, openContent } from './file-content.js';
 import { hostPath, shownPath } from './host-path.js';
 import { metadataInstantly } from './instant/metadata.js';
 import { readInstantly } from './instant/read.js';
@@ -31,8 +32,13 @@ import { search } from './search.js';
 import { walk } from './walk.js';
 import { writeFile } from './write-file.js';
 
+/** Files that can be sent on without being in memory as a whole. */
+export interface HostFileSystem extends FileSystem {
+  openContent(path: string, options?: LinkOptions): Promise<FileContent>;
+}
+
 /** The files of this machine, with the rights of this process. Policies are for `ConfinableFileSystem` to hold. */
-export class LocalFileSystem implements FileSystem {
+export class LocalFileSystem implements HostFileSystem {
   readonly #instant: boolean;
 
   /** `instant: false` leaves every call to the thread pool, even one the kernel could answer from memory. */
@@ -45,6 +51,15 @@ export class LocalFileSystem implements FileSystem {
       const place = hostPath(path);
       const instant = this.#instant ? readInstantly(place, options) : null;
       return instant ?? (await readFile(place, options));
+    });
+  }
+
+  /** The same for whoever sends it on: a large file comes piece by piece. */
+  openContent(path: string, options: LinkOptions = {}): Promise<FileContent> {
+    return run(async () => {
+      const place = hostPath(path);
+      const instant = this.#instant ? readInstantly(place, options) : null;
+      return instant ?? (await openContent(place, options));
     });
   }
 
