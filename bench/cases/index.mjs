@@ -1,5 +1,9 @@
 import { crowd } from './crowd.mjs';
 import { echo } from './echo.mjs';
+import { filesSmall } from './files-small.mjs';
+import { filesStream } from './files-stream.mjs';
+import { filesWalk } from './files-walk.mjs';
+import { filesWhole } from './files-whole.mjs';
 import { pipes } from './pipes.mjs';
 import { pty } from './pty.mjs';
 import { ready } from './ready.mjs';
@@ -8,4 +12,18 @@ import { start } from './start.mjs';
 import { status } from './status.mjs';
 
 /** All cases, in the order they run and are reported. */
-export const cases = [echo, status, start, pipes, pty, crowd(100), crowd(1000), ready, slowReader];
+export const cases = [
+  echo,
+  status,
+  start,
+  pipes,
+  pty,
+  filesSmall,
+  filesWhole,
+  filesStream,
+  filesWalk,
+  crowd(100),
+  crowd(1000),
+  ready,
+  slowReader,
+];

@@ -1,10 +1,12 @@
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
+import { bulkAnswer } from './bulk-answer.mjs';
 import { outputSize } from './output-size.mjs';
 
 /**
  * The least a client can be, the same for every server: requests, ends of processes, and a count of output bytes.
- * Output is measured where it lies and never parsed or decoded, so that the client is not what is measured.
+ * Output and the content of files are measured where they lie and never parsed or decoded, so that the client is not
+ * what is measured.
  */
 export class WireClient {
   #link;
@@ -26,10 +28,15 @@ export class WireClient {
   }
 
   request(method, params) {
+    return this.requestText(method, params === undefined ? 'null' : JSON.stringify(params));
+  }
+
+  /** A request whose params are JSON already: those of a large write are put together once. */
+  requestText(method, paramsText) {
     const id = this.#nextId++;
     return new Promise((resolve, reject) => {
       this.#pending.set(id, { resolve, reject });
-      this.#link.send(JSON.stringify({ id, method, params }));
+      this.#link.send(`{"id":${id},"method":${JSON.stringify(method)},"params":${paramsText}}`);
     });
   }
 
@@ -65,8 +72,10 @@ export class WireClient {
 
   #receive(message) {
     const size = outputSize(message);
-    if (size === null) this.#dispatch(JSON.parse(message.toString()));
-    else this.#count(size);
+    if (size !== null) return this.#count(size);
+    const bulk = bulkAnswer(message);
+    if (bulk === null) this.#dispatch(JSON.parse(message.toString()));
+    else settle(this.#pending, bulk.id)?.resolve(bulk);
   }
 
   #dispatch({ id, result, error, method, params }) {
@@ -105,13 +114,23 @@ export async function webSocketLink(url) {
   await once(socket, 'open');
   socket.on('error', () => undefined);
   return {
-    send: (text) => socket.send(text),
+    send: (text) => sendInFrames(socket, text),
     onMessage: (listener) => socket.on('message', listener),
     onClose: (listener) => socket.on('close', listener),
     pause: () => socket.pause(),
     resume: () => socket.resume(),
     close: () => socket.terminate(),
   };
+}
+
+/** Codex takes messages of 64 MiB, but no frame above 16 MiB. */
+const MAX_FRAME_CHARS = 8 * 1024 * 1024;
+
+function sendInFrames(socket, text) {
+  for (let at = 0; at < text.length; at += MAX_FRAME_CHARS) {
+    const fin = at + MAX_FRAME_CHARS >= text.length;
+    socket.send(text.slice(at, at + MAX_FRAME_CHARS), { fin });
+  }
 }
 
 /** The stdio of a child as a link: one message, one line. */

@@ -1,6 +1,5 @@
 import type { FileSystem } from '../contract/index.js';
-import { decodeBase64, encodeBase64 } from './base64.js';
-import { type AppMethods, ExecError } from '../protocol/index.js';
+import { type AppMethods, decodeBase64, encodeBase64, ExecError } from '../protocol/index.js';
 import type { Handlers } from '../rpc/index.js';
 import { asAppFileError } from './file-errors.js';
 import { FileWatches } from './file-watches.js';
@@ -83,7 +82,7 @@ function fileText(bytes: Uint8Array): string {
 
 function fileContent(dataBase64: string): Uint8Array {
   try {
-    return decodeBase64(dataBase64);
+    return decodeBase64(dataBase64, 'invalidData');
   } catch (cause) {
     throw new ExecError('invalidData', 'fs/writeFile requires valid base64 dataBase64', { cause });
   }

@@ -1,8 +1,7 @@
 import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Environment, ExecProcess, ProcessSpec, TerminalSize } from '../contract/index.js';
-import { encodeBase64 } from './base64.js';
-import { ExecError, isExecError } from '../protocol/index.js';
+import { encodeBase64, ExecError, isExecError } from '../protocol/index.js';
 import type { HandlerContext } from './handler-context.js';
 import { Run, type RunOptions, type RunOutlet } from './run.js';
 

@@ -1,5 +1,4 @@
-import { decodeBase64 } from './base64.js';
-import { ExecError, isExecError } from '../protocol/index.js';
+import { decodeBase64, ExecError } from '../protocol/index.js';
 
 /** The bytes of a write, checked before anybody looks which program they are for. */
 export function stdinDelta(
@@ -12,9 +11,9 @@ export function stdinDelta(
     throw new ExecError('invalidParams', `${method} requires deltaBase64 or closeStdin`);
   }
   try {
-    return decodeBase64(deltaBase64);
-  } catch (error) {
-    const why = isExecError(error) ? error.message : 'it cannot be decoded';
-    throw new ExecError('invalidParams', `invalid deltaBase64: ${why}`, { cause: error });
+    return decodeBase64(deltaBase64, 'invalidData');
+  } catch (cause) {
+    const why = 'it is not standard base64 with padding';
+    throw new ExecError('invalidParams', `invalid deltaBase64: ${why}`, { cause });
   }
 }

@@ -1,6 +1,5 @@
 import type { FileHandle } from '../contract/index.js';
-import { ExecError, isExecError, type Sandbox } from '../protocol/index.js';
-import { decodeBase64, encodeBase64 } from './base64.js';
+import { decodeBase64, encodeBase64, ExecError, isExecError, type Sandbox } from '../protocol/index.js';
 import type { ExecClient } from './exec-client.js';
 
 interface OpenRequest {
@@ -72,7 +71,7 @@ export class RemoteFileHandle implements FileHandle {
   async #readBlock(offset: number, length: number): Promise<{ bytes: Uint8Array; eof: boolean }> {
     const block = { handleId: this.#handleId, offset, len: length };
     const { chunk, eof } = await this.#client.call('fs/readBlock', block);
-    return { bytes: decodeBase64(chunk), eof };
+    return { bytes: decodeBase64(chunk, 'protocolViolation'), eof };
   }
 
   #assertOpen(): void {

@@ -14,6 +14,8 @@ import type {
   WatchOptions,
 } from '../contract/index.js';
 import {
+  decodeBase64,
+  encodeBase64,
   fileUri,
   parseFileUri,
   pathBytes,
@@ -21,7 +23,6 @@ import {
   type Sandbox,
   type ServerCapabilities,
 } from '../protocol/index.js';
-import { decodeBase64, encodeBase64 } from './base64.js';
 import type { ExecClient } from './exec-client.js';
 import { unsupported } from './remote-errors.js';
 import { RemoteFileHandle } from './remote-file-handle.js';
@@ -47,7 +48,7 @@ export class RemoteFileSystem implements FileSystem {
 
   async readFile(path: string, options: LinkOptions = {}): Promise<Uint8Array> {
     const { dataBase64 } = await this.#client.call('fs/readFile', { path: fileUri(path), ...links(options) });
-    return decodeBase64(dataBase64);
+    return decodeBase64(dataBase64, 'protocolViolation');
   }
 
   async writeFile(

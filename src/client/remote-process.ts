@@ -12,9 +12,14 @@ import {
   type TerminalState,
   type WriteStatus,
 } from '../contract/index.js';
-import { ExecError, isExecError, type SandboxType, type ServerCapabilities } from '../protocol/index.js';
+import {
+  encodeBase64,
+  ExecError,
+  isExecError,
+  type SandboxType,
+  type ServerCapabilities,
+} from '../protocol/index.js';
 import { withPatience } from '../transport/deadline.js';
-import { encodeBase64 } from './base64.js';
 import { ClientTimeout } from './client-timeout.js';
 import { Consumption } from './consumption.js';
 import type { ExecClient } from './exec-client.js';

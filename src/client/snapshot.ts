@@ -1,5 +1,4 @@
-import { ExecError, type ExecResult } from '../protocol/index.js';
-import { decodeBase64 } from './base64.js';
+import { decodeBase64, ExecError, type ExecResult } from '../protocol/index.js';
 import { type ExitFacts, exitFacts, type WireEvent } from './wire-event.js';
 
 export type Snapshot = ExecResult<'process/read'>;
@@ -29,7 +28,7 @@ export interface Known {
  */
 export function eventsOf(snapshot: Snapshot, known: Known): WireEvent[] {
   const events: WireEvent[] = snapshot.chunks.map(({ seq, stream, chunk }) => {
-    return { type: 'output', seq, stream, bytes: decodeBase64(chunk) };
+    return { type: 'output', seq, stream, bytes: decodeBase64(chunk, 'protocolViolation') };
   });
   const last = snapshot.nextSeq - 1;
   const filled = new Set([...events.map((event) => event.seq), ...known.waiting]);

@@ -1,6 +1,5 @@
 import type { ExitedEvent, OutputStream } from '../contract/index.js';
-import { execServerNotifications } from '../protocol/index.js';
-import { decodeBase64 } from './base64.js';
+import { decodeBase64, execServerNotifications } from '../protocol/index.js';
 
 /** How a process ended, apart from where in the log it says so. */
 export type ExitFacts = Omit<ExitedEvent, 'type' | 'seq'>;
@@ -27,7 +26,7 @@ export type WireEvent =
 export function readNotification(method: string, params: unknown): WireEvent | undefined {
   if (method === 'process/output') {
     const { seq, stream, chunk } = execServerNotifications[method].params.parse(params);
-    return { type: 'output', seq, stream, bytes: decodeBase64(chunk) };
+    return { type: 'output', seq, stream, bytes: decodeBase64(chunk, 'protocolViolation') };
   }
   if (method === 'process/exited') {
     const exited = execServerNotifications[method].params.parse(params);

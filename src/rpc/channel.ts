@@ -20,6 +20,18 @@ export function messageText(message: OutgoingMessage): string {
   return typeof message === 'string' ? message : new TextDecoder().decode(message);
 }
 
+/** Puts the parts of a message together, for a transport that moves whole messages alone. */
+export class PartCollector {
+  #parts: string[] = [];
+  readonly #decoder = new TextDecoder();
+
+  /** The whole message with its last part, null before. */
+  add(part: Uint8Array, isLast: boolean): string | null {
+    this.#parts.push(this.#decoder.decode(part, { stream: !isLast }));
+    return isLast ? this.#parts.splice(0).join('') : null;
+  }
+}
+
 /** Moves whole messages both ways. Knows nothing of what they say. */
 export interface Channel {
   /** For logs: what kind of channel and where to. Never arguments, environment or tokens. */
@@ -31,6 +43,11 @@ export interface Channel {
    * stay as they are until then.
    */
   send(message: OutgoingMessage, flushed: () => void): void;
+  /**
+   * Sends one message in parts that come one after the other, nothing else between them; `isLast` completes it. The bytes
+   * of a part must stay as they are until its `flushed`.
+   */
+  sendPart(part: Uint8Array, isLast: boolean, flushed: () => void): void;
   /** Stops and continues delivery of incoming messages. */
   pause(): void;
   resume(): void;

@@ -1,9 +1,11 @@
+export { BytesResult, type ByteSource } from './bytes-result.js';
 export {
   type Channel,
   type ChannelReceiver,
   type CloseReason,
   messageText,
   type OutgoingMessage,
+  PartCollector,
 } from './channel.js';
 export { Lanes } from './lanes.js';
 export { type Dialect, parseMessage, type RawId } from './message.js';

@@ -1,3 +1,5 @@
+import { BytesResult } from './bytes-result.js';
+
 /**
  * Runs tasks of one key in the order they came, and tasks of different keys side by side.
  * An idle lane runs its task at once, in the same turn.
@@ -15,7 +17,7 @@ export class Lanes {
 
   #occupy(key: string, outcome: Promise<unknown>): void {
     const settled = outcome.then(
-      () => undefined,
+      (value) => (value instanceof BytesResult ? value.done : undefined),
       () => undefined,
     );
     const tail = settled.then(() => {

@@ -4,6 +4,15 @@ import type { Channel, OutgoingMessage } from './channel.js';
 export const OUTBOX_FULL_BYTES = 4 * 1024 * 1024;
 /** Pushing goes on below this, so that the channel does not run dry between the two. */
 export const OUTBOX_DRAINED_BYTES = 1024 * 1024;
+/** Parts of one message under way: one leaves while the next is made. */
+const PARTS_AHEAD = 2;
+
+/** A piece of a message. Its bytes stay as they are until `release` is called. */
+export interface MessagePart {
+  readonly bytes: Uint8Array;
+  readonly isLast: boolean;
+  readonly release: () => void;
+}
 
 /** What one connection still has to send, in bytes. Answers always go in; whoever pushes asks first. */
 export class Outbox {
@@ -12,6 +21,8 @@ export class Outbox {
   #closed = false;
   readonly #waiting = new Set<() => void>();
   readonly #channel: Channel;
+  /** What waits behind a message that is being sent in parts; null while there is none. */
+  #behind: (() => void)[] | null = null;
 
   constructor(channel: Channel) {
     this.#channel = channel;
@@ -28,11 +39,27 @@ export class Outbox {
   /** `flushed` is called when the message has left this process; never, should the channel end before. */
   send(message: OutgoingMessage, flushed?: () => void): void {
     const bytes = message.length;
-    this.#pendingBytes += bytes;
-    if (this.full) this.#wasFull = true;
-    this.#channel.send(message, () => {
-      flushed?.();
-      this.#flushed(bytes);
+    this.#count(bytes);
+    this.#inTurn(() =>
+      this.#channel.send(message, () => {
+        flushed?.();
+        this.#flushed(bytes);
+      }),
+    );
+  }
+
+  /**
+   * Sends one message in parts, made as the one before leaves; what is sent meanwhile waits behind it. Rejects when the
+   * parts cannot be made: then half a message has been sent and the channel is of no more use.
+   */
+  sendParts(parts: AsyncIterable<MessagePart>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#inTurn(() => {
+        this.#behind = [];
+        this.#pump(parts)
+          .then(resolve, reject)
+          .finally(() => this.#goOn());
+      });
     });
   }
 
@@ -57,6 +84,52 @@ export class Outbox {
   close(): void {
     this.#closed = true;
     for (const listener of [...this.#waiting]) listener();
+  }
+
+  async #pump(parts: AsyncIterable<MessagePart>): Promise<void> {
+    const underWay: Promise<void>[] = [];
+    for await (const part of parts) {
+      if (this.#closed) return part.release();
+      underWay.push(this.#sendPart(part));
+      if (underWay.length >= PARTS_AHEAD) await underWay.shift();
+    }
+  }
+
+  /** Resolves when the part has left, or the channel has ended. */
+  #sendPart({ bytes, isLast, release }: MessagePart): Promise<void> {
+    this.#count(bytes.length);
+    return new Promise((resolve) => {
+      const stop = this.#onClose(resolve);
+      this.#channel.sendPart(bytes, isLast, () => {
+        stop();
+        release();
+        this.#flushed(bytes.length);
+        resolve();
+      });
+    });
+  }
+
+  #onClose(listener: () => void): () => void {
+    return this.onDrained(() => {
+      if (this.#closed) listener();
+    });
+  }
+
+  #inTurn(send: () => void): void {
+    if (this.#behind) this.#behind.push(send);
+    else send();
+  }
+
+  #goOn(): void {
+    const behind = this.#behind ?? [];
+    this.#behind = null;
+    // One of them may be in parts itself: the rest then waits behind that one.
+    for (const send of behind) this.#inTurn(send);
+  }
+
+  #count(bytes: number): void {
+    this.#pendingBytes += bytes;
+    if (this.full) this.#wasFull = true;
   }
 
   #flushed(bytes: number): void {

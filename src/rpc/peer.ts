@@ -13,6 +13,8 @@ import {
   resultText,
   UNKNOWN_ID,
 } from './message.js';
+import { BytesResult } from './bytes-result.js';
+import { sendBytes } from './send-bytes.js';
 import { Outbox } from './outbox.js';
 
 /** Requests being answered at one time. Past it the channel is not read until some are done. */
@@ -166,20 +168,28 @@ export class RpcPeer {
       return;
     }
     if (!(outcome instanceof Promise)) {
-      this.sendText(resultText(id, outcome));
+      void this.#sendResult(id, outcome);
       return;
     }
     this.#underWay += 1;
     this.#regulate();
     outcome
       .then(
-        (result) => this.sendText(resultText(id, result)),
+        (result) => this.#sendResult(id, result),
         (error: unknown) => this.sendText(errorText(id, error)),
       )
       .finally(() => {
         this.#underWay -= 1;
         this.#regulate();
       });
+  }
+
+  #sendResult(id: RawId, result: unknown): void | Promise<void> {
+    if (!(result instanceof BytesResult)) return this.sendText(resultText(id, result));
+    // Half an answer can neither be taken back nor turned into an error.
+    return sendBytes(this.outbox, id, result).catch(() =>
+      this.#channel.destroy('the bytes of an answer could not be had'),
+    );
   }
 
   #settle(message: Extract<IncomingMessage, { kind: 'result' | 'error' }>): void {

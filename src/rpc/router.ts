@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ExecError } from '../protocol/errors.js';
 import type { MethodTable, ParsedParamsOf, ResultOf } from '../protocol/index.js';
+import type { BytesResult } from './bytes-result.js';
 import { Lanes } from './lanes.js';
 
 /**
@@ -11,7 +12,9 @@ export class AnswerLater<Value> {
   constructor(readonly answer: Promise<Value>) {}
 }
 
-export type Answer<Value> = Value | AnswerLater<Value> | Promise<Value | AnswerLater<Value>>;
+type Outcome<Value> = Value | AnswerLater<Value> | BytesResult;
+
+export type Answer<Value> = Outcome<Value> | Promise<Outcome<Value>>;
 
 /** One function per method of the table; the table decides what goes in and out. */
 export type Handlers<Table extends MethodTable> = {

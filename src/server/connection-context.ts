@@ -1,3 +1,4 @@
+import type { BytesResult } from '../rpc/index.js';
 import type {
   ExecMethodName,
   ExecParsedParams,
@@ -21,5 +22,5 @@ export interface ConnectionContext {
 
 /** One function per method, typed by the method table. */
 export type Handlers<Names extends ExecMethodName> = {
-  readonly [Name in Names]: (params: ExecParsedParams<Name>) => Promise<ExecResult<Name>>;
+  readonly [Name in Names]: (params: ExecParsedParams<Name>) => Promise<ExecResult<Name> | BytesResult>;
 };

@@ -1,5 +1,4 @@
-import type { FileSystem } from '../contract/index.js';
-import { machineInfo, sandboxSupport } from '../host/index.js';
+import { type HostFileSystem, machineInfo, sandboxSupport } from '../host/index.js';
 import {
   execClientNotifications,
   ExecError,
@@ -36,7 +35,7 @@ export interface ConnectionOptions {
   readonly resumable: boolean;
   readonly probe: () => void;
   readonly windowBytes: number;
-  readonly files: FileSystem;
+  readonly files: HostFileSystem;
   /** Whether clients may send HTTP requests from this machine. */
   readonly http: boolean;
   readonly closed: () => void;

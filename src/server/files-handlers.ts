@@ -1,7 +1,8 @@
 import { setMaxListeners } from 'node:events';
-import type { DirectoryEntry, FileSystem, LinkOptions } from '../contract/index.js';
-import { type ExecResult, fileUri, isFileUri, type Sandbox } from '../protocol/index.js';
-import { decodeBase64, encodeBase64 } from './base64.js';
+import type { DirectoryEntry, LinkOptions } from '../contract/index.js';
+import type { HostFileSystem } from '../host/index.js';
+import { decodeBase64, type ExecResult, fileUri, isFileUri, type Sandbox } from '../protocol/index.js';
+import { BytesResult } from '../rpc/index.js';
 import type { ConnectionContext, Handlers } from './connection-context.js';
 import { FileHandles } from './file-handles.js';
 import { FileWatches } from './file-watches.js';
@@ -30,7 +31,9 @@ type FileMethodName =
   | 'fs/search';
 
 /** The file methods for one connection. Its handles and watches are released when the context's signal aborts. */
-export function fileHandlers(context: ConnectionContext & { files: FileSystem }): Handlers<FileMethodName> {
+export function fileHandlers(
+  context: ConnectionContext & { files: HostFileSystem },
+): Handlers<FileMethodName> {
   const { files } = context;
   // Everything that belongs to the connection listens for its end; many listeners are no leak here.
   setMaxListeners(0, context.signal);
@@ -38,9 +41,10 @@ export function fileHandlers(context: ConnectionContext & { files: FileSystem })
   const missing = new MissingWatchSlot(files, context);
   const watches = new FileWatches(files, context);
   return {
-    'fs/readFile': async (params) => ({
-      dataBase64: encodeBase64(await files.readFile(wirePath(params.path), linkOptions(params))),
-    }),
+    'fs/readFile': async (params) => {
+      const bytes = await files.openContent(wirePath(params.path), linkOptions(params));
+      return new BytesResult({ member: 'dataBase64', bytes });
+    },
     'fs/writeFile': async (params) => {
       const data = decodeBase64(params.dataBase64, 'invalidData');
       const options = { ...linkOptions(params), atomic: params.atomic ?? false };

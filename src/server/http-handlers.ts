@@ -6,8 +6,14 @@ import {
   type OutgoingRequest,
   sendHttpRequest,
 } from '../host/http/index.js';
-import { ExecError, type ExecParsedParams, type ExecResult, isExecError } from '../protocol/index.js';
-import { decodeBase64, encodeBase64 } from './base64.js';
+import {
+  decodeBase64,
+  encodeBase64,
+  ExecError,
+  type ExecParsedParams,
+  type ExecResult,
+  isExecError,
+} from '../protocol/index.js';
 import type { ConnectionContext, Handlers } from './connection-context.js';
 
 /** A body that comes in one piece must fit a message; longer ones can be streamed. */
@@ -65,7 +71,7 @@ function outgoing(params: Params): OutgoingRequest {
     method: params.method,
     url: webUrl(params.url),
     headers: params.headers.map(outgoingHeader),
-    body: params.bodyBase64 == null ? null : decodeBase64(params.bodyBase64),
+    body: params.bodyBase64 == null ? null : decodeBase64(params.bodyBase64, 'invalidParams'),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { ProcessEvent } from '../contract/index.js';
-import { encodeBase64 } from './base64.js';
+import { encodeBase64 } from '../protocol/index.js';
 import { lendBuffer, returnBuffer } from './message-buffers.js';
 import type { PushTarget } from './output-pusher.js';
 

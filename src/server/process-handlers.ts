@@ -2,6 +2,8 @@ import { constants } from 'node:os';
 import type { ProcessSummary, SignalName } from '../contract/index.js';
 import { ConfinedProcess, childEnvironment, type LocalProcess, machineInfo } from '../host/index.js';
 import {
+  decodeBase64,
+  encodeBase64,
   ExecError,
   type ExecMethods,
   type ExecParsedParams,
@@ -11,7 +13,6 @@ import {
   pathText,
 } from '../protocol/index.js';
 import { type Answer, AnswerLater, type Handlers } from '../rpc/index.js';
-import { decodeBase64, encodeBase64 } from './base64.js';
 import type { SessionRegistry } from './session-registry.js';
 import type { Session } from './session.js';
 
@@ -126,7 +127,7 @@ function write(
   params: ExecParsedParams<'process/write'>,
 ): Answer<ExecResult<'process/write'>> {
   const { processId, writeId } = params;
-  const bytes = decodeBase64(params.chunk);
+  const bytes = decodeBase64(params.chunk, 'invalidParams');
   const process = session.processes.get(processId);
   if (!process) return { status: 'unknownProcess' };
   if (!session.isNewWrite(processId, writeId)) return { status: 'accepted' };

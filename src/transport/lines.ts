@@ -55,6 +55,11 @@ export class LineChannel implements Channel {
     this.#output.uncork();
   }
 
+  sendPart(part: Uint8Array, isLast: boolean, flushed: () => void): void {
+    if (isLast) return this.send(part, flushed);
+    if (!this.#ended && this.#output.writable) this.#output.write(part, () => flushed());
+  }
+
   pause(): void {
     this.#input.pause();
   }

@@ -4,6 +4,7 @@ import {
   type CloseReason,
   messageText,
   type OutgoingMessage,
+  PartCollector,
 } from '../rpc/index.js';
 
 /** Two channels joined end to end, for tests and for a server in the same process. */
@@ -21,6 +22,7 @@ class MemoryChannel implements Channel {
   #other: MemoryChannel | undefined;
   #receiver: ChannelReceiver | undefined;
   #inbox: { text: string; flushed: () => void }[] = [];
+  readonly #parts = new PartCollector();
   #scheduled = false;
   #paused = false;
   #closing: CloseReason | undefined;
@@ -41,6 +43,12 @@ class MemoryChannel implements Channel {
 
   send(message: OutgoingMessage, flushed: () => void): void {
     if (!this.#closing) this.#other?.accept(messageText(message), flushed);
+  }
+
+  sendPart(part: Uint8Array, isLast: boolean, flushed: () => void): void {
+    const message = this.#parts.add(part, isLast);
+    if (message === null) setImmediate(flushed);
+    else this.send(message, flushed);
   }
 
   pause(): void {

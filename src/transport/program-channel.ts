@@ -60,6 +60,10 @@ export class ProgramChannel implements Channel {
     if (!this.#ending) this.#lines.send(message, flushed);
   }
 
+  sendPart(part: Uint8Array, isLast: boolean, flushed: () => void): void {
+    if (!this.#ending) this.#lines.sendPart(part, isLast, flushed);
+  }
+
   pause(): void {
     this.#lines.pause();
   }

@@ -1,5 +1,11 @@
 import { ExecError } from '../protocol/errors.js';
-import { type Channel, type ChannelReceiver, messageText, type OutgoingMessage } from '../rpc/index.js';
+import {
+  type Channel,
+  type ChannelReceiver,
+  messageText,
+  type OutgoingMessage,
+  PartCollector,
+} from '../rpc/index.js';
 import { withPatience } from './deadline.js';
 import { DEFAULT_CONNECT_TIMEOUT_MS, type DialOptions, type DialTarget } from './dial-target.js';
 
@@ -57,6 +63,7 @@ export class BrowserChannel implements Channel {
   #paused = true;
   #delivering = false;
   #said: string | undefined;
+  readonly #parts = new PartCollector();
   #ended = false;
 
   constructor(socket: BrowserSocket, label: string) {
@@ -84,6 +91,12 @@ export class BrowserChannel implements Channel {
       else setTimeout(look, FLUSH_POLL_MS);
     };
     queueMicrotask(look);
+  }
+
+  sendPart(part: Uint8Array, isLast: boolean, flushed: () => void): void {
+    const message = this.#parts.add(part, isLast);
+    if (message === null) queueMicrotask(flushed);
+    else this.send(message, flushed);
   }
 
   pause(): void {

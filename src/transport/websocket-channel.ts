@@ -54,6 +54,11 @@ export class WebSocketChannel implements Channel {
     this.#socket.send(message, TEXT_FRAME, () => flushed());
   }
 
+  sendPart(part: Uint8Array, isLast: boolean, flushed: () => void): void {
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    this.#socket.send(part, { binary: false, fin: isLast }, () => flushed());
+  }
+
   pause(): void {
     this.#socket.pause();
   }

@@ -7,6 +7,7 @@ import {
   isExecError,
   rpcNumberOf,
 } from '../../src/protocol/index.js';
+import { BytesResult, memorySource } from '../../src/rpc/bytes-result.js';
 import type { ConnectionContext, Notify } from '../../src/server/connection-context.js';
 
 /** What a client would see: the result, or the number of the error. */
@@ -27,12 +28,25 @@ export function createCaller<Name extends ExecMethodName>(handlers: { readonly [
     if (!parsed.success) return INVALID_PARAMS;
     try {
       const result = await handlers[method](parsed.data as never);
-      return declared.result.parse(result) as ExecResult<Method>;
+      return declared.result.parse(
+        result instanceof BytesResult ? await plainResult(result) : result,
+      ) as ExecResult<Method>;
     } catch (error) {
       if (isExecError(error)) return rpcNumberOf(error.code);
       throw error;
     }
   };
+}
+
+/** What a client makes of a result that carries bytes. */
+async function plainResult(result: BytesResult): Promise<Record<string, unknown>> {
+  const pieces: Buffer[] = [];
+  const source = result.bytes instanceof Uint8Array ? memorySource(result.bytes) : result.bytes;
+  const piece = new Uint8Array(1024);
+  for (let count = await source.read(piece); count > 0; count = await source.read(piece))
+    pieces.push(Buffer.from(piece.subarray(0, count)));
+  await result.close();
+  return { [result.member]: Buffer.concat(pieces).toString('base64'), ...result.rest };
 }
 
 export interface RecordingContext extends ConnectionContext, Disposable {

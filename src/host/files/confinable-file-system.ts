@@ -15,18 +15,27 @@ import type {
 } from '../../contract/index.js';
 import { ExecError } from '../../protocol/errors.js';
 import { FileConfiner, policyOf } from './file-confiner.js';
-import { LocalFileSystem } from './local-file-system.js';
+import type { FileContent } from './file-content.js';
+import { type HostFileSystem, LocalFileSystem } from './local-file-system.js';
 
 /** Methods that do one thing and answer, so that they can be done elsewhere. */
 type Operation = Exclude<keyof FileSystem, 'open' | 'watch' | 'watchMissing'>;
 
 /** The files of this machine. An operation under a policy is done by a process that the policy confines. */
-export class ConfinableFileSystem implements FileSystem {
+export class ConfinableFileSystem implements HostFileSystem {
   readonly #local = new LocalFileSystem();
   readonly #confiner = new FileConfiner();
 
   readFile(path: string, options: LinkOptions = {}): Promise<Uint8Array> {
     return this.#do('readFile', [path], options);
+  }
+
+  /** Under a policy the confined process hands over the whole of it. */
+  async openContent(path: string, options: LinkOptions = {}): Promise<FileContent> {
+    const { sandbox, ...rest } = options;
+    return policyOf(sandbox) === null
+      ? await this.#local.openContent(path, rest)
+      : await this.readFile(path, options);
   }
 
   writeFile(

@@ -16,7 +16,10 @@ import type {
 } from '../../contract/index.js';
 import { copy } from './copy.js';
 import { createDirectory } from './directories.js';
+import { type FileContent, openContent } from './file-content.js';
 import { hostPath, shownPath } from './host-path.js';
+import { metadataInstantly } from './instant/metadata.js';
+import { readInstantly } from './instant/read.js';
 import { openFile } from './local-file-handle.js';
 import { watchPath } from './local-file-watch.js';
 import { watchMissing } from './local-missing-watch.js';
@@ -29,10 +32,35 @@ import { search } from './search.js';
 import { walk } from './walk.js';
 import { writeFile } from './write-file.js';
 
+/** Files that can be sent on without being in memory as a whole. */
+export interface HostFileSystem extends FileSystem {
+  openContent(path: string, options?: LinkOptions): Promise<FileContent>;
+}
+
 /** The files of this machine, with the rights of this process. Policies are for `ConfinableFileSystem` to hold. */
-export class LocalFileSystem implements FileSystem {
+export class LocalFileSystem implements HostFileSystem {
+  readonly #instant: boolean;
+
+  /** `instant: false` leaves every call to the thread pool, even one the kernel could answer from memory. */
+  constructor(options: { instant?: boolean } = {}) {
+    this.#instant = options.instant ?? true;
+  }
+
   readFile(path: string, options: LinkOptions = {}): Promise<Uint8Array> {
-    return run(() => readFile(hostPath(path), options));
+    return run(async () => {
+      const place = hostPath(path);
+      const instant = this.#instant ? readInstantly(place, options) : null;
+      return instant ?? (await readFile(place, options));
+    });
+  }
+
+  /** The same for whoever sends it on: a large file comes piece by piece. */
+  openContent(path: string, options: LinkOptions = {}): Promise<FileContent> {
+    return run(async () => {
+      const place = hostPath(path);
+      const instant = this.#instant ? readInstantly(place, options) : null;
+      return instant ?? (await openContent(place, options));
+    });
   }
 
   writeFile(
@@ -49,7 +77,11 @@ export class LocalFileSystem implements FileSystem {
   }
 
   getMetadata(path: string, options: LinkOptions = {}): Promise<FileMetadata> {
-    return run(() => getMetadata(hostPath(path), options));
+    return run(async () => {
+      const place = hostPath(path);
+      const instant = this.#instant ? metadataInstantly(place, options) : null;
+      return instant ?? (await getMetadata(place, options));
+    });
   }
 
   canonicalize(path: string): Promise<string> {

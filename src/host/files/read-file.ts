@@ -10,22 +10,24 @@ import { type OpenFile, openToRead, readFully } from './regular-file.js';
 const GROWTH_BYTES = 64 * 1024;
 
 export async function readFile(path: Buffer, options: LinkOptions): Promise<Buffer> {
-  const { handle, stats } = await openFor(path, options);
+  const { handle, stats } = await openForReading(path, options);
   try {
-    if (stats.size > MAX_READ_FILE_BYTES) throw tooLarge();
+    requireReadable(stats.size);
     return await readToEnd(handle, stats.size);
   } finally {
     await handle.close();
   }
 }
 
-async function openFor(path: Buffer, options: LinkOptions): Promise<OpenFile> {
+/** Opens a regular file as the options have it. */
+export async function openForReading(path: Buffer, options: LinkOptions): Promise<OpenFile> {
   if (options.followSymlinks !== false) return openToRead(path);
   await using parent = await holdParent(path);
   return await openToRead(parent.at(nameOf(path)), { shownAs: path, followSymlinks: false });
 }
 
-async function readToEnd(handle: FileHandle, size: number): Promise<Buffer> {
+/** Everything a file of about this size holds. */
+export async function readToEnd(handle: FileHandle, size: number): Promise<Buffer> {
   // One byte more than the size shows that the end was reached, without another round.
   let content = Buffer.allocUnsafeSlow(size === 0 ? GROWTH_BYTES : size + 1);
   let length = await readFully(handle, content, { offset: 0, ...(size > 0 ? { knownSize: size } : {}) });
@@ -38,6 +40,11 @@ async function readToEnd(handle: FileHandle, size: number): Promise<Buffer> {
   }
   if (length > MAX_READ_FILE_BYTES) throw tooLarge();
   return content.subarray(0, length);
+}
+
+/** Refuses what is too large to be read in one call. */
+export function requireReadable(size: number): void {
+  if (size > MAX_READ_FILE_BYTES) throw tooLarge();
 }
 
 function tooLarge(): ExecError {

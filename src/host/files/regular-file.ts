@@ -2,6 +2,7 @@ import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { ExecError } from '../../protocol/errors.js';
 import { shownPath } from './host-path.js';
+import { readFromMemory } from './instant/read.js';
 import { IO_CHUNK_BYTES } from './limits.js';
 
 /** Without it, opening a FIFO waits for its other end. Regular files do not care. */
@@ -65,7 +66,8 @@ export function notAFile(path: Buffer): ExecError {
 
 /**
  * Fills `target` from `offset` on; the number of bytes is smaller only at the end of the file. With the size of the file
- * known, a short read at its end need not be confirmed by another.
+ * known, a short read at its end need not be confirmed by another. Only the first chunk is taken from memory at once:
+ * the event loop is never held up for more than one.
  */
 export async function readFully(
   handle: FileHandle,
@@ -75,7 +77,8 @@ export async function readFully(
   let done = 0;
   while (done < target.length) {
     const length = Math.min(IO_CHUNK_BYTES, target.length - done);
-    const { bytesRead } = await handle.read(target, done, length, offset + done);
+    const instant = done === 0 ? readFromMemory(handle.fd, target.subarray(0, length), offset) : null;
+    const bytesRead = instant ?? (await handle.read(target, done, length, offset + done)).bytesRead;
     done += bytesRead;
     if (bytesRead === 0 || (bytesRead < length && offset + done >= knownSize)) break;
   }

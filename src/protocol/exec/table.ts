@@ -1,25 +1,11 @@
 import type { ParamsOf, ParsedParamsOf, ResultOf } from '../method.js';
 import { capabilityRootsDiscoverV1, environmentConfigRead } from './discovery.js';
 import { environmentInfo, environmentStatus } from './environment.js';
+import { fsSearch } from './file-search.js';
 import { fsClose, fsOpen, fsReadBlock, fsWriteBlock } from './file-streams.js';
-import {
-  fsCanonicalize,
-  fsChanged,
-  fsCopy,
-  fsCreateDirectory,
-  fsGetMetadata,
-  fsMissingChanged,
-  fsReadDirectory,
-  fsReadFile,
-  fsRemove,
-  fsRename,
-  fsSearch,
-  fsUnwatch,
-  fsWalk,
-  fsWatch,
-  fsWatchMissing,
-  fsWriteFile,
-} from './files.js';
+import { fsCopy, fsCreateDirectory, fsReadDirectory, fsRemove, fsRename, fsWalk } from './file-trees.js';
+import { fsChanged, fsMissingChanged, fsUnwatch, fsWatch, fsWatchMissing } from './file-watches.js';
+import { fsCanonicalize, fsGetMetadata, fsReadFile, fsWriteFile } from './files.js';
 import { httpRequest, httpRequestBodyDelta } from './http.js';
 import {
   processAck,

@@ -1,0 +1,49 @@
+import { type ErrorCode, ExecError } from './errors.js';
+
+/*
+ * Bytes travel as standard base64 with padding. Every layer that meets the wire uses this one place; nothing here needs
+ * Node, so that clients in a browser can use it, but where Node's Buffer exists it does the work.
+ */
+
+const hasBuffer = typeof Buffer !== 'undefined';
+
+/** Bytes as they travel. */
+export function encodeBase64(bytes: Uint8Array): string {
+  if (hasBuffer) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+  let binary = '';
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  return btoa(binary);
+}
+
+/**
+ * Bytes out of the one text that stands for them: standard alphabet, padding, no white space, spare bits zero. Anything
+ * else throws `code`; nothing is guessed.
+ */
+export function decodeBase64(text: string, code: ErrorCode): Uint8Array {
+  const bytes = hasBuffer ? Buffer.from(text, 'base64') : decodeInBrowser(text);
+  if (!isExact(text, bytes)) throw new ExecError(code, 'The data is not valid base64.');
+  return bytes;
+}
+
+/** Decoders skip what does not belong: that shows as missing bytes. Node's takes the URL alphabet, too. */
+function isExact(text: string, bytes: Uint8Array): boolean {
+  if (text.length === 0) return true;
+  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
+  return (
+    text.length % 4 === 0 &&
+    bytes.length === (text.length / 4) * 3 - padding &&
+    !text.includes('-') &&
+    !text.includes('_') &&
+    encodeBase64(bytes.subarray(-(3 - padding))) === text.slice(-4)
+  );
+}
+
+/** What cannot be decoded has no bytes, which is not what its length promises. */
+function decodeInBrowser(text: string): Uint8Array {
+  try {
+    const binary = atob(text);
+    return Uint8Array.from({ length: binary.length }, (_, index) => binary.charCodeAt(index));
+  } catch {
+    return new Uint8Array(0);
+  }
+}

@@ -1,0 +1,103 @@
+import { z } from 'zod';
+import { request } from '../method.js';
+import { FileUri, Unsigned } from './common.js';
+import { Empty, fileLane, followable, sandboxed } from './file-common.js';
+
+export const fsCreateDirectory = request({
+  doc: 'Makes a directory.',
+  params: z.object({
+    path: FileUri,
+    recursive: z
+      .boolean()
+      .nullish()
+      .meta({ description: 'Make parents too, and accept an existing directory. Default true.' }),
+    ...followable,
+  }),
+  result: Empty,
+  orderedBy: fileLane,
+});
+
+export const fsReadDirectory = request({
+  doc: 'Lists a directory of at most 50,000 entries, in no order.',
+  params: z.object({
+    path: FileUri,
+    details: z.boolean().nullish().meta({
+      description: 'Extension `fsDirectoryDetails`: fill in `isSymlink`, `size` and `mode`. Default false.',
+    }),
+    ...sandboxed,
+  }),
+  result: z.object({
+    entries: z.array(
+      z.object({
+        fileName: z.string().meta({ description: 'Bytes that are not UTF-8 show as U+FFFD.' }),
+        isDirectory: z.boolean().meta({ description: 'Of what a link leads to.' }),
+        isFile: z.boolean().meta({ description: 'Of what a link leads to; a dangling link is neither.' }),
+        path: FileUri.optional().meta({
+          description: 'Extension: present when the name is not UTF-8; the entry can be addressed by it.',
+        }),
+        isSymlink: z.boolean().optional().meta({ description: 'Extension: only with `details`.' }),
+        size: Unsigned.optional().meta({ description: 'Extension: only with `details`.' }),
+        mode: Unsigned.optional().meta({ description: 'Extension: permission bits, only with `details`.' }),
+      }),
+    ),
+  }),
+  orderedBy: fileLane,
+});
+
+export const fsWalk = request({
+  doc: 'Lists what is below a directory: breadth first, by name within a directory, the start itself left out.',
+  params: z.object({
+    path: FileUri,
+    options: z.object({
+      maxDepth: Unsigned.meta({ description: '0 lists only the directory’s own entries; at most 64.' }),
+      maxDirectories: Unsigned.meta({ description: '1 to 10,000.' }),
+      maxEntries: Unsigned.meta({ description: '1 to 50,000; skipped entries count.' }),
+      followDirectorySymlinks: z.boolean().meta({ description: 'False leaves links out altogether.' }),
+      pruneHiddenDirectories: z
+        .boolean()
+        .default(false)
+        .meta({ description: 'List directories whose name starts with a dot, but do not enter them.' }),
+    }),
+    ...sandboxed,
+  }),
+  result: z.object({
+    entries: z.array(z.object({ path: FileUri, kind: z.enum(['directory', 'file']) })),
+    errors: z
+      .array(z.object({ path: FileUri, message: z.string() }))
+      .meta({ description: 'Directories that could not be read.' }),
+    truncated: z.boolean().meta({ description: 'A limit was reached; there is more.' }),
+  }),
+  orderedBy: fileLane,
+});
+
+export const fsRemove = request({
+  doc: 'Removes a file, a link (never what it leads to) or a directory.',
+  params: z.object({
+    path: FileUri,
+    recursive: z.boolean().nullish().meta({ description: 'Default true.' }),
+    force: z.boolean().nullish().meta({ description: 'A missing path is fine. Default true.' }),
+    ...followable,
+  }),
+  result: Empty,
+  orderedBy: fileLane,
+});
+
+export const fsCopy = request({
+  doc: 'Copies a file (overwriting), a link (as a link) or, with `recursive`, a directory (merging).',
+  params: z.object({
+    sourcePath: FileUri,
+    destinationPath: FileUri,
+    recursive: z.boolean(),
+    ...sandboxed,
+  }),
+  result: Empty,
+  orderedBy: (params) => fileLane({ path: params.destinationPath }),
+});
+
+export const fsRename = request({
+  doc: 'Moves within one file system. A file at the destination is replaced in one step.',
+  extension: 'fsRename',
+  params: z.object({ sourcePath: FileUri, destinationPath: FileUri, ...sandboxed }),
+  result: Empty,
+  orderedBy: (params) => fileLane({ path: params.destinationPath }),
+});

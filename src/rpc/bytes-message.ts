@@ -1,0 +1,75 @@
+import { encodeBase64 } from '../protocol/base64.js';
+import type { BytesResult, ByteSource } from './bytes-result.js';
+import type { OutgoingMessage } from './channel.js';
+import type { RawId } from './message.js';
+import { lendPart, PART_BYTES, PART_SOURCE_BYTES, returnPart } from './part-buffers.js';
+
+/** Below this a text is cheaper to put together than bytes. */
+const WORTH_BYTES = 16 * 1024;
+/** A lent buffer is as large as the largest message: one that fills less of it is better made to measure. */
+const WORTH_LENDING_BYTES = PART_BYTES / 2;
+/** Encoded at a time: small texts are cheap to make and to forget. */
+const STEP_BYTES = 3 * 16 * 1024;
+
+/** A message in UTF-8 whose memory must be given back once it has been sent. */
+export interface LentMessage {
+  readonly message: OutgoingMessage;
+  readonly release: () => void;
+}
+
+/** An answer with bytes that fit into one message, as the JSON it stands for. */
+export function bytesMessage(id: RawId, result: BytesResult, bytes: Uint8Array): LentMessage {
+  const head = headText(id, result);
+  const tail = tailText(result);
+  if (bytes.length < WORTH_BYTES)
+    return { message: head.concat(encodeBase64(bytes), tail), release: () => undefined };
+  const size = Buffer.byteLength(head) + Math.ceil(bytes.length / 3) * 4 + Buffer.byteLength(tail);
+  const isLent = size > WORTH_LENDING_BYTES && size <= PART_BYTES;
+  const buffer = isLent ? lendPart() : Buffer.allocUnsafeSlow(size);
+  let end = buffer.write(head);
+  end = writeBase64(buffer, end, bytes);
+  end += buffer.write(tail, end);
+  return { message: buffer.subarray(0, end), release: () => (isLent ? returnPart(buffer) : undefined) };
+}
+
+/** The same, part by part, for bytes that are fetched as they are sent. The last part is the end of the JSON. */
+export async function* bytesParts(
+  id: RawId,
+  result: BytesResult,
+  source: ByteSource,
+): AsyncGenerator<{ readonly bytes: Uint8Array; readonly isLast: boolean; readonly release: () => void }> {
+  const fetched = lendPart();
+  const piece = fetched.subarray(0, PART_SOURCE_BYTES);
+  try {
+    let head = headText(id, result);
+    for (let count = await source.read(piece); count > 0; count = await source.read(piece)) {
+      const buffer = lendPart();
+      const end = writeBase64(buffer, buffer.write(head), piece.subarray(0, count));
+      head = '';
+      yield { bytes: buffer.subarray(0, end), isLast: false, release: () => returnPart(buffer) };
+    }
+    yield { bytes: Buffer.from(head + tailText(result)), isLast: true, release: () => undefined };
+  } finally {
+    returnPart(fetched);
+  }
+}
+
+/** Writes base64 of `bytes` at `start`; returns where it ends. Plain ASCII, so a character is a byte. */
+function writeBase64(target: Buffer, start: number, bytes: Uint8Array): number {
+  const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let end = start;
+  for (let at = 0; at < source.length; at += STEP_BYTES)
+    end += target.write(source.toString('base64', at, at + STEP_BYTES), end, 'latin1');
+  return end;
+}
+
+function headText(id: RawId, { member }: BytesResult): string {
+  return `{"id":${id},"result":{${JSON.stringify(member)}:"`;
+}
+
+function tailText({ rest }: BytesResult): string {
+  const others = Object.entries(rest).map(
+    ([name, value]) => `,${JSON.stringify(name)}:${JSON.stringify(value)}`,
+  );
+  return `"${others.join('')}}}`;
+}
