@@ -38,13 +38,21 @@ export class SshMachine implements AsyncDisposable {
     const shared = ['-o', `ControlPath=${folder.file('master')}`];
     const master = await startMaster([...shared, ...server.clientArgs]);
     const far = [...shared, ...server.clientArgs];
-    writeFileSync(folder.file('environments.toml'), `${entry('far', far)}${entry('alone', server.clientArgs)}`);
+    writeFileSync(
+      folder.file('environments.toml'),
+      `${entry('far', far)}${entry('alone', server.clientArgs)}`,
+    );
     return new SshMachine({ folder, server, master });
   }
 
   /** What names the configuration of this machine, for `openEnvironment` and for the command line. */
   get variables(): { EXECWIRE_HOME: string } {
     return { EXECWIRE_HOME: this.folder.path };
+  }
+
+  /** The ssh client whose connection `far` uses. */
+  get masterPid(): number {
+    return this.#master.pid ?? -1;
   }
 
   async open(id: 'far' | 'alone' = 'far', options: OpenOptions = {}): Promise<Environment> {
