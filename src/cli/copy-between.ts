@@ -1,10 +1,12 @@
 import { basename } from 'node:path/posix';
+import { RemoteEnvironment } from '../client/index.js';
 import type { Environment } from '../contract/index.js';
-import { ExecError, isExecError } from '../protocol/errors.js';
-import { copyFile, copyFromStdin, copyToStdout, type FilePlace } from './copy-file.js';
+import { ExecError } from '../protocol/errors.js';
+import { Drafts, metadataOf } from './copy-draft.js';
+import { type CopyJob, copyFile, copyFromStdin, copyToStdout, type FilePlace } from './copy-file.js';
 import { type CopyLocation, parseLocation, resolvePath } from './copy-location.js';
-import { childPath, copyTree } from './copy-tree.js';
-import { makeExecutable } from './make-executable.js';
+import { type Arrival, childPath, copyTree, listing } from './copy-tree.js';
+import { keepModes, type KeptMode } from './keep-modes.js';
 import { Progress } from './progress.js';
 import { isSamePlace } from './same-place.js';
 import { closeTarget, openTarget, type TargetFlags } from './target-options.js';
@@ -22,72 +24,101 @@ export async function copyBetween(request: {
   source: string;
   destination: string;
   flags: Flags;
+  signal: AbortSignal;
 }): Promise<void> {
-  const { flags } = request;
+  const { flags, signal } = request;
   const from = parseLocation(request.source, flags);
   const to = parseLocation(request.destination, flags);
   await using machines = new Machines(flags);
   if (from.kind === 'path' && to.kind === 'path') {
-    await copyPath(await machines.place(from), await machines.place(to), flags);
+    await copyPath(await machines.place(from), await machines.place(to), { flags, signal });
   } else if (from.kind === 'path') {
-    await copyToStdout(await machines.place(from), () => undefined);
+    await copyToStdout(await machines.place(from), { signal });
   } else if (to.kind === 'path') {
+    const place = await machines.place(to);
     using progress = new Progress(flags);
-    await copyFromStdin(await machines.place(to), (bytes) => progress.add(bytes));
+    await copyFromStdin(place, jobFor(place, { signal, progress }));
   } else {
     throw new ExecError('invalidConfiguration', 'Only one of the two places can be "-".');
   }
 }
 
-async function copyPath(from: OpenPlace, into: OpenPlace, flags: Flags): Promise<void> {
+async function copyPath(
+  from: OpenPlace,
+  into: OpenPlace,
+  { flags, signal }: { flags: Flags; signal: AbortSignal },
+): Promise<void> {
   const { isDirectory, isFile, size } = await from.files.getMetadata(from.path);
   const to = await destination(from, into);
-  if (from.environment === to.environment) {
-    // Nothing has to travel, and links and permissions stay what they are.
-    await from.files.copy(from.path, to.path, { recursive: true });
-    return;
-  }
+  using progress = new Progress({ ...flags, total: isDirectory ? undefined : size });
+  const job = jobFor(to, { signal, progress });
+  if (from.environment === to.environment) return await copyThere(from, to, { job, isDirectory });
   if (!isDirectory && !isFile)
     throw new ExecError('invalidFile', 'The source is neither a file nor a directory.');
   if (await isSamePlace(from, to)) {
     throw new ExecError('invalidFile', 'The destination is the source, or lies within it.');
   }
-  using progress = new Progress({ ...flags, total: isDirectory ? undefined : size });
-  const executables: string[] = [];
-  const onBytes = (bytes: number): void => progress.add(bytes);
+  const mode = await modeOf(from);
+  const files: Arrival[] = [];
+  const directories: Arrival[] = [];
   if (isDirectory) {
     await copyTree(from, to, {
-      onBytes,
-      onFile: ({ path, executable }) => {
+      ...job,
+      onFile: (file) => {
         progress.addFile();
-        if (executable) executables.push(path);
+        files.push(file);
       },
+      onDirectory: (directory) => directories.push(directory),
       onSkipped: (path, why) => process.stderr.write(`execwire: left out ${path}: ${why}\n`),
     });
+    directories.push({ path: to.path, mode });
   } else {
-    await copyFile({ ...from, size }, to, onBytes);
-    if (await isExecutable(from)) executables.push(to.path);
+    // A server that does not tell leaves the permissions of the file that was there.
+    const kept = mode ?? (await modeOf(to));
+    await copyFile({ ...from, size }, to, job);
+    files.push({ path: to.path, mode: kept });
   }
-  await makeExecutable(to.environment, executables);
+  // What is within a directory first: afterwards it may be closed to us.
+  await keepModes(to.environment, [...files, ...directories].filter(hasMode));
+}
+
+/** Nothing has to travel, and links and permissions stay what they are. */
+async function copyThere(
+  from: OpenPlace,
+  to: OpenPlace,
+  { job, isDirectory }: { job: CopyJob; isDirectory: boolean },
+): Promise<void> {
+  if (isDirectory) return await from.files.copy(from.path, to.path, { recursive: true });
+  await job.drafts.write(to, (place) => from.files.copy(from.path, place.path));
+}
+
+function jobFor(to: OpenPlace, { signal, progress }: { signal: AbortSignal; progress: Progress }): CopyJob {
+  // Servers that rename are ours, and those take files in blocks, too.
+  const ours = !(to.environment instanceof RemoteEnvironment) || offersRename(to.environment);
+  const drafts = new Drafts({ renames: ours, signal });
+  return { drafts, signal, blocks: ours, onBytes: (bytes) => progress.add(bytes) };
+}
+
+function offersRename({ client }: RemoteEnvironment): boolean {
+  return client.serverCapabilities.fsRename === true;
+}
+
+function hasMode(arrival: Arrival): arrival is KeptMode {
+  return arrival.mode !== undefined;
 }
 
 /** An existing directory takes the source in under its own name. */
 async function destination(from: OpenPlace, to: OpenPlace): Promise<OpenPlace> {
-  const existing = await to.files.getMetadata(to.path).catch((error: unknown) => {
-    if (isExecError(error, 'notFound')) return undefined;
-    throw error;
-  });
-  if (!existing?.isDirectory) return to;
+  if (!(await metadataOf(to))?.isDirectory) return to;
   const name = basename(from.path);
   return { ...to, path: childPath(to.path, { name, path: from.path }) };
 }
 
-/** Permissions are told by listings only. */
-async function isExecutable({ files, path }: OpenPlace): Promise<boolean> {
-  const parent = path.slice(0, Math.max(path.lastIndexOf('/'), 1));
-  const siblings = await files.readDirectory(parent, { details: true }).catch(() => []);
-  const mode = siblings.find((entry) => entry.path === path)?.mode ?? 0;
-  return (mode & 0o111) !== 0;
+/** Permissions are told by listings only. Undefined where nothing is, or the machine does not tell. */
+async function modeOf({ files, path }: OpenPlace): Promise<number | undefined> {
+  const directory = path.slice(0, Math.max(path.lastIndexOf('/'), 1));
+  const siblings = await listing({ files, path: directory }).catch(() => []);
+  return siblings.find((entry) => entry.path === path)?.mode;
 }
 
 /** The machines of one copy, each opened once. */

@@ -1,4 +1,6 @@
+import { addAbortSignal } from 'node:stream';
 import type { FileHandle, FileSystem } from '../contract/index.js';
+import type { Drafts } from './copy-draft.js';
 import { write } from './print-output.js';
 
 /** What one message may carry. */
@@ -6,72 +8,100 @@ const BLOCK_BYTES = 1024 * 1024;
 /** Blocks of one file on their way at a time: enough to hide the round trip, few enough to fit in memory. */
 const BLOCKS_AHEAD = 4;
 
-/** Told how many bytes have arrived. */
-export type OnBytes = (bytes: number) => void;
-
 /** A file on some machine. */
 export interface FilePlace {
   readonly files: FileSystem;
   readonly path: string;
 }
 
+/** What all parts of one copy share. */
+export interface CopyJob {
+  readonly drafts: Drafts;
+  /** Aborted by whoever wants the copy to end before it is done. */
+  readonly signal: AbortSignal;
+  /** Whether files can be written block by block at the destination. */
+  readonly blocks: boolean;
+  /** Told how many bytes have arrived. */
+  readonly onBytes: (bytes: number) => void;
+}
+
 /** Copies the content of a file. A small one goes in one piece, a large one block by block. */
 export async function copyFile(
   from: FilePlace & { readonly size: number },
   to: FilePlace,
-  onBytes: OnBytes,
+  job: CopyJob,
 ): Promise<void> {
-  if (from.size <= BLOCK_BYTES) {
-    const content = await from.files.readFile(from.path);
-    await to.files.writeFile(to.path, content);
-    onBytes(content.length);
-    return;
-  }
-  await using source = await from.files.open(from.path);
-  await using destination = await to.files.open(to.path, { mode: 'replace' });
-  await copyBlocks(source, destination, onBytes);
+  await job.drafts.write(to, async (place) => {
+    if (from.size <= BLOCK_BYTES || !job.blocks) {
+      const content = await from.files.readFile(from.path);
+      job.signal.throwIfAborted();
+      await place.files.writeFile(place.path, content);
+      job.onBytes(content.length);
+      return;
+    }
+    await using source = await from.files.open(from.path);
+    await using destination = await place.files.open(place.path, { mode: 'replace' });
+    await copyBlocks(source, destination, job);
+  });
 }
 
 /** Several blocks at a time, each from its place to the same place. */
-async function copyBlocks(source: FileHandle, destination: FileHandle, onBytes: OnBytes): Promise<void> {
+async function copyBlocks(source: FileHandle, destination: FileHandle, job: CopyJob): Promise<void> {
   let next = 0;
   let ended = false;
   const copySome = async (): Promise<void> => {
     while (!ended) {
+      job.signal.throwIfAborted();
       const offset = next;
       next += BLOCK_BYTES;
       const { bytes, eof } = await source.read(offset, BLOCK_BYTES);
       if (eof) ended = true;
       if (bytes.length > 0) await destination.write(offset, bytes);
-      onBytes(bytes.length);
+      job.onBytes(bytes.length);
     }
   };
+  const workers = Array.from({ length: BLOCKS_AHEAD }, copySome);
   try {
-    await Promise.all(Array.from({ length: BLOCKS_AHEAD }, copySome));
+    await Promise.all(workers);
   } finally {
     ended = true;
+    // Nothing may be under way any more when the file is removed or renamed.
+    await Promise.allSettled(workers);
   }
 }
 
 /** Writes a file to our stdout. */
-export async function copyToStdout(from: FilePlace, onBytes: OnBytes): Promise<void> {
+export async function copyToStdout(from: FilePlace, { signal }: Pick<CopyJob, 'signal'>): Promise<void> {
   process.stdout.on('error', () => undefined);
   await using source = await from.files.open(from.path);
   for (let offset = 0; ; offset += BLOCK_BYTES) {
+    signal.throwIfAborted();
     const { bytes, eof } = await source.read(offset, BLOCK_BYTES);
     await write(process.stdout, bytes);
-    onBytes(bytes.length);
     if (eof) return;
   }
 }
 
 /** Writes what comes from our stdin into a file. */
-export async function copyFromStdin(to: FilePlace, onBytes: OnBytes): Promise<void> {
-  await using destination = await to.files.open(to.path, { mode: 'replace' });
-  let offset = 0;
-  for await (const chunk of process.stdin as AsyncIterable<Uint8Array>) {
-    await destination.write(offset, chunk);
-    offset += chunk.length;
-    onBytes(chunk.length);
-  }
+export async function copyFromStdin(to: FilePlace, job: CopyJob): Promise<void> {
+  const { stdin } = process;
+  await job.drafts.write(to, async (place) => {
+    addAbortSignal(job.signal, stdin);
+    if (!job.blocks) return await writeWhole(place, stdin, job);
+    await using destination = await place.files.open(place.path, { mode: 'replace' });
+    let offset = 0;
+    for await (const chunk of stdin as AsyncIterable<Uint8Array>) {
+      await destination.write(offset, chunk);
+      offset += chunk.length;
+      job.onBytes(chunk.length);
+    }
+  });
+}
+
+async function writeWhole(place: FilePlace, input: AsyncIterable<unknown>, job: CopyJob): Promise<void> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of input as AsyncIterable<Uint8Array>) chunks.push(chunk);
+  const content = Buffer.concat(chunks);
+  await place.files.writeFile(place.path, content);
+  job.onBytes(content.length);
 }

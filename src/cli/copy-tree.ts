@@ -1,28 +1,30 @@
 import type { DirectoryEntry, FileSystem } from '../contract/index.js';
-import { ExecError } from '../protocol/errors.js';
+import { ExecError, isExecError } from '../protocol/errors.js';
 import { fileUri, isFileUri } from '../protocol/file-uri.js';
-import { copyFile, type FilePlace, type OnBytes } from './copy-file.js';
+import { type CopyJob, copyFile, type FilePlace } from './copy-file.js';
 
-/** Files copied at a time: small ones cost a round trip each, and those can be shared. */
-const FILES_AT_A_TIME = 8;
+/** Files copied at a time: small ones cost a few round trips each, and those can be shared. */
+const FILES_AT_A_TIME = 16;
 
-/** Permission bits that make a file executable; the others are the destination's own affair. */
-const EXECUTABLE_BITS = 0o111;
+/** What arrived at the destination. `mode` where the source tells it. */
+export interface Arrival {
+  readonly path: string;
+  readonly mode: number | undefined;
+}
 
-/** What happens during a copy. */
-export interface CopyEvents {
-  readonly onBytes: OnBytes;
-  /** A file has arrived whole. `mode` where the source tells it. */
-  readonly onFile: (file: { readonly path: string; readonly executable: boolean }) => void;
+/** A copy of a whole tree, and who is told of it. */
+export interface TreeCopyJob extends CopyJob {
+  readonly onFile: (file: Arrival) => void;
+  readonly onDirectory: (directory: Arrival) => void;
   readonly onSkipped: (path: string, why: string) => void;
 }
 
 /** Copies a directory with everything below it into one that is made if need be. */
-export async function copyTree(from: FilePlace, to: FilePlace, events: CopyEvents): Promise<void> {
+export async function copyTree(from: FilePlace, to: FilePlace, job: TreeCopyJob): Promise<void> {
   const running = new Set<Promise<void>>();
   let failure: unknown;
-  for await (const { entry, path } of filesToCopy(from, to, events)) {
-    const copied = copyEntry({ entry, from, to: { files: to.files, path }, events });
+  for await (const { entry, path } of filesToCopy(from, to, job)) {
+    const copied = copyEntry({ entry, from, to: { files: to.files, path }, job });
     const settled = copied.then(
       () => void running.delete(settled),
       (error: unknown) => {
@@ -32,39 +34,53 @@ export async function copyTree(from: FilePlace, to: FilePlace, events: CopyEvent
     );
     running.add(settled);
     if (running.size >= FILES_AT_A_TIME) await Promise.race(running);
-    if (failure) break;
+    if (failure || job.signal.aborted) break;
   }
   await Promise.all(running);
   if (failure) throw failure;
+  job.signal.throwIfAborted();
 }
 
 async function copyEntry(copy: {
   entry: DirectoryEntry;
   from: FilePlace;
   to: FilePlace;
-  events: CopyEvents;
+  job: TreeCopyJob;
 }): Promise<void> {
-  const { entry, to, events } = copy;
+  const { entry, to, job } = copy;
   const { files } = copy.from;
   const size = entry.size ?? (await files.getMetadata(entry.path)).size;
-  await copyFile({ files, path: entry.path, size }, to, events.onBytes);
-  events.onFile({ path: to.path, executable: ((entry.mode ?? 0) & EXECUTABLE_BITS) !== 0 });
+  await copyFile({ files, path: entry.path, size }, to, job);
+  job.onFile({ path: to.path, mode: entry.mode });
 }
 
 /** Walks the source, makes each directory before what is in it, and hands out the files with where they go. */
 async function* filesToCopy(
   from: FilePlace,
   to: FilePlace,
-  events: CopyEvents,
+  job: TreeCopyJob,
 ): AsyncGenerator<{ entry: DirectoryEntry; path: string }> {
   await to.files.createDirectory(to.path);
-  for (const entry of await from.files.readDirectory(from.path, { details: true })) {
+  for (const entry of await listing(from)) {
     const path = childPath(to.path, entry);
     if (entry.isFile) yield { entry, path };
-    else if (!entry.isDirectory) events.onSkipped(entry.path, 'it is neither a file nor a directory');
+    else if (!entry.isDirectory) job.onSkipped(entry.path, 'it is neither a file nor a directory');
     // A link to a directory may lead back to where we are.
-    else if (await isLink(from.files, entry)) events.onSkipped(entry.path, 'it is a link to a directory');
-    else yield* filesToCopy({ ...from, path: entry.path }, { ...to, path }, events);
+    else if (await isLink(from.files, entry)) job.onSkipped(entry.path, 'it is a link to a directory');
+    else {
+      yield* filesToCopy({ ...from, path: entry.path }, { ...to, path }, job);
+      job.onDirectory({ path, mode: entry.mode });
+    }
+  }
+}
+
+/** With sizes and permissions where the machine tells them; servers of others do not. */
+export async function listing({ files, path }: FilePlace): Promise<readonly DirectoryEntry[]> {
+  try {
+    return await files.readDirectory(path, { details: true });
+  } catch (error) {
+    if (!isExecError(error, 'unsupported')) throw error;
+    return await files.readDirectory(path);
   }
 }
 

@@ -4,14 +4,21 @@ import type { ExecProcess } from '../contract/index.js';
 export class OutputClosed extends Error {}
 
 /** Writes what a process writes to our own streams, at their pace. Resolves when its output is closed. */
-export async function printOutput(child: ExecProcess): Promise<void> {
+export async function printOutput(
+  child: ExecProcess,
+  options: { beforeOutput?: (bytes: Uint8Array) => void } = {},
+): Promise<void> {
+  const { beforeOutput } = options;
   // Failures are seen by the write they belong to.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   for await (const event of child.events()) {
     if (event.type === 'output' && event.stream === 'stderr')
       await write(process.stderr, event.bytes).catch(ignore);
-    else if (event.type === 'output') await writeOut(event.bytes);
-    else if (event.type === 'gap') complainOfGap(event.lostBytes);
+    else if (event.type === 'output') {
+      beforeOutput?.(event.bytes);
+      await writeOut(event.bytes);
+    }
+    if (event.type === 'gap') complainOfGap(event.lostBytes);
   }
 }
 

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Environment, ExecProcess, ProcessSpec } from '../contract/index.js';
 import { isExecError } from '../protocol/errors.js';
 import type { EnvironmentInfo } from '../protocol/index.js';
+import { ConnectionNotice } from './connection-notice.js';
 import { BROKEN_PIPE, complain, exitCodeOfEnd, exitCodeOfFailure, OUR_FAILURE } from './exit-codes.js';
 import { forwardInput } from './forward-input.js';
 import { forwardSignals } from './forward-signals.js';
@@ -20,7 +21,7 @@ export interface AttachedRun {
   readonly spec: (machine: EnvironmentInfo) => ProcessSpec;
   /** Pass on our stdin. */
   readonly stdin: boolean;
-  /** Whether Enter, ~ and . leaves. */
+  /** Whether Enter, ~ and . leaves. Only where keys are typed. */
   readonly escape: boolean;
 }
 
@@ -30,7 +31,7 @@ export async function runAttached(run: AttachedRun): Promise<number> {
   try {
     environment = await openTarget(run.target);
     const child = await start(environment, onOurTerminal(run.spec(await environment.info())));
-    return await attach(child, run);
+    return await attach(environment, child, run);
   } catch (error) {
     complain(error);
     return exitCodeOfFailure(error);
@@ -57,19 +58,20 @@ async function start(environment: Environment, spec: ProcessSpec): Promise<ExecP
   }
 }
 
-async function attach(child: ExecProcess, run: AttachedRun): Promise<number> {
+async function attach(environment: Environment, child: ExecProcess, run: AttachedRun): Promise<number> {
   using terminal = child.tty ? new RawTerminal(child) : undefined;
+  using notice = child.tty && process.stdout.isTTY ? new ConnectionNotice(environment, child) : undefined;
   using _signals = forwardSignals(child);
   const leaving = new AbortController();
   using _input = run.stdin
     ? forwardInput(child, {
-        escape: run.escape ? new LineEscape() : undefined,
+        escape: run.escape && process.stdin.isTTY ? new LineEscape() : undefined,
         leave: () => leaving.abort(),
       })
     : undefined;
   // Leaving needs no help from the other side: it may be out of reach, and that the reason to leave.
   const outcome = await Promise.race([
-    printOutput(child).catch(outputFailure),
+    printOutput(child, { beforeOutput: (bytes) => notice?.beforeOutput(bytes) }).catch(outputFailure),
     once(leaving.signal, 'abort').then(() => 'left' as const),
   ]);
   if (outcome === 'outputClosed') return BROKEN_PIPE;

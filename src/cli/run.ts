@@ -18,7 +18,8 @@ export function runCommand(): Command {
     .description(
       'Run a program on a machine: stdin, stdout, stderr and exit code as if it ran here.\n\n' +
         'Ctrl-C and other signals are passed on; a second Ctrl-C within a second kills. ' +
-        'Everything the program started ends with it.',
+        'Everything the program started ends with it. ' +
+        'With -t on a terminal, type Enter, ~ and . to leave when nothing else helps.',
     )
     .argument('<command...>', 'program and arguments; no shell is involved')
     .option('-t, --tty', 'run on a terminal: for programs that ask, draw or edit')
@@ -45,7 +46,7 @@ async function run(argv: string[], flags: RunFlags): Promise<void> {
       ...(timeout === undefined ? {} : { timeoutMs: timeout }),
     }),
     stdin,
-    escape: false,
+    escape: tty,
   });
   // All output has been handed over; only an open stdin would still hold us.
   process.exit(exitCode);

@@ -17,8 +17,8 @@ export function shellCommand(): Command {
     .summary('open an interactive shell somewhere')
     .description(
       "Open the user's shell of a machine on this terminal.\n\n" +
-        'A lost connection is made again by itself, and nothing is lost meanwhile. ' +
-        'Type Enter, ~ and . to leave when nothing else helps.',
+        'A lost connection is made again by itself, and nothing is lost meanwhile; a line on the terminal says so ' +
+        'when it takes longer than a second. Type Enter, ~ and . to leave when nothing else helps (~~ types one ~).',
     )
     .option('-l, --login', 'start a login shell')
     .option('--env <name=value>', 'set a variable; NAME alone passes on its value here', collectVariable, {})

@@ -8,7 +8,7 @@ import {
   type ServerCapabilities,
 } from '../protocol/index.js';
 import { definedOnly, type Patience, withPatience } from '../transport/deadline.js';
-import { backoffDelay, pause } from './backoff.js';
+import { type ClientListener, ClientListeners } from './client-listeners.js';
 import {
   type CallOptions,
   DEFAULT_GIVE_UP_AFTER_MS,
@@ -16,20 +16,12 @@ import {
   type ExecClientOptions,
   INFO_TIMEOUT_MS,
 } from './client-options.js';
+import { comeBack } from './come-back.js';
 import { type Connection, openConnection, readResult } from './connection.js';
 import { Intake } from './intake.js';
 import { ProcessSinks } from './process-sinks.js';
 import { contactLost } from './remote-errors.js';
 import { isRepeatable, isSessionBound } from './repetition.js';
-
-/** What a connection has to say beside answers and the events of processes. */
-export interface ClientListener {
-  notified(method: string, params: unknown): void;
-  /** There is a new connection: what belonged to the old one is gone. */
-  online(): void;
-  /** There will be none any more. */
-  ended(): void;
-}
 
 /**
  * A session on an exec server, and the connection it currently has. A lost connection is made again by itself:
@@ -38,7 +30,7 @@ export interface ClientListener {
 export class ExecClient implements AsyncDisposable {
   readonly processes = new ProcessSinks();
   readonly intake = new Intake();
-  readonly #listeners = new Set<ClientListener>();
+  readonly #listeners = new ClientListeners();
   readonly #options: ExecClientOptions;
   readonly #stop = new AbortController();
   #connection: Connection | undefined;
@@ -126,8 +118,7 @@ export class ExecClient implements AsyncDisposable {
 
   /** Tells `listener` what belongs to no process, and what becomes of the connection. Returns how to stop that. */
   listen(listener: ClientListener): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.#listeners.add(listener);
   }
 
   /** Ends the connection for good. Processes still running lose contact; their server ends them. */
@@ -189,13 +180,13 @@ export class ExecClient implements AsyncDisposable {
       initializeTimeoutMs: Math.min(initializeTimeoutMs, limitMs),
       onNotification: (method, params) => {
         this.processes.dispatch(method, params);
-        for (const listener of [...this.#listeners]) listener.notified(method, params);
+        this.#listeners.notified(method, params);
       },
       onClosed: (reason) => {
         disconnected();
         if (connection && this.#connection === connection) this.#wentOffline(reason.message);
       },
-      onLog: (message) => this.#log(message),
+      onLog: (message) => this.#options.onLog?.(message),
     });
     this.#disconnected = gone;
     if (this.#ended) {
@@ -212,7 +203,7 @@ export class ExecClient implements AsyncDisposable {
     this.#capabilities = connection.capabilities;
     this.#info = connection.info ?? this.#info;
     this.intake.attach(connection.capabilities.flowControl ? undefined : connection.channel);
-    for (const listener of [...this.#listeners]) listener.online();
+    this.#listeners.tell('online');
     if (connection.resumed) this.processes.resumed();
     else this.processes.lost(contactLost('the server no longer knows its session'));
   }
@@ -221,28 +212,24 @@ export class ExecClient implements AsyncDisposable {
     this.#connection = undefined;
     this.intake.attach(undefined);
     if (this.#ended) return;
-    this.#log(`connection lost: ${why}`);
+    this.#options.onLog?.(`connection lost: ${why}`);
     this.processes.interrupted();
-    if (this.#options.resume) this.#expect(this.#comeBack(why));
-    else this.#end(new ExecError('connectionClosed', `The connection ended: ${why}.`));
+    if (this.#options.resume) {
+      this.#expect(this.#comeBack(why));
+      this.#listeners.tell('offline');
+    } else this.#end(new ExecError('connectionClosed', `The connection ended: ${why}.`));
   }
 
   async #comeBack(why: string): Promise<Connection> {
     const { giveUpAfterMs = DEFAULT_GIVE_UP_AFTER_MS } = this.#options;
-    const deadline = Date.now() + giveUpAfterMs;
-    let last: unknown;
-    for (let attempt = 0; Date.now() < deadline && !this.#ended; attempt += 1) {
-      await pause(Math.min(backoffDelay(attempt), deadline - Date.now()), this.#stop.signal);
-      if (this.#ended) break;
-      try {
-        const connection = await this.#open(this.#sessionId, Math.max(1, deadline - Date.now()));
-        if (connection.peer.closed) continue;
-        this.#wentOnline(connection);
-        return connection;
-      } catch (error) {
-        last = error;
-      }
-    }
+    const attempt = async (limitMs: number): Promise<Connection | undefined> => {
+      const connection = await this.#open(this.#sessionId, limitMs);
+      if (connection.peer.closed) return undefined;
+      this.#wentOnline(connection);
+      return connection;
+    };
+    const { connection, last } = await comeBack({ attempt, giveUpAfterMs, signal: this.#stop.signal });
+    if (connection) return connection;
     if (this.#ended) throw this.#ended;
     this.#sessionId = undefined;
     this.processes.lost(contactLost(`the connection ended (${why}) and did not come back`, last));
@@ -254,13 +241,9 @@ export class ExecClient implements AsyncDisposable {
     if (this.#ended) return;
     this.#ended = error;
     this.#stop.abort();
-    for (const listener of [...this.#listeners]) listener.ended();
+    this.#listeners.tell('ended');
     this.processes.lost(contactLost(error.message.replace(/\.$/, ''), error));
     this.#connection?.peer.close('the client is done');
     this.#connection = undefined;
-  }
-
-  #log(message: string): void {
-    this.#options.onLog?.(message);
   }
 }

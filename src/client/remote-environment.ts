@@ -37,6 +37,10 @@ export class RemoteEnvironment implements Environment {
     return !this.client.usable;
   }
 
+  watchConnection(listener: (connected: boolean) => void): () => void {
+    return this.client.listen({ offline: () => listener(false), online: () => listener(true) });
+  }
+
   async info(): Promise<EnvironmentInfo> {
     return this.client.environmentInfo;
   }

@@ -12,6 +12,11 @@ export interface Environment extends AsyncDisposable {
   readonly files: FileSystem;
   /** True once the machine is out of reach for good: open the environment again. Absent where that cannot be. */
   readonly lost?: boolean;
+  /**
+   * Calls back with false when the connection is lost and being made again, and with true when it is back. Returns how
+   * to stop that. Absent where there is no connection to lose.
+   */
+  watchConnection?(listener: (connected: boolean) => void): () => void;
   /** Ends everything this environment started. Idempotent. */
   close(): Promise<void>;
 }

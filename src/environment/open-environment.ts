@@ -1,5 +1,5 @@
 import type { Environment } from '../contract/index.js';
-import { ExecError } from '../protocol/errors.js';
+import { ExecError, isExecError } from '../protocol/errors.js';
 import type { EnvironmentConfig } from './configuration.js';
 import { isConfigured } from './configuration-home.js';
 import { isServerUrl, LOCAL_ID, NONE_ID, REMOTE_ID } from './environment-names.js';
@@ -23,7 +23,19 @@ export interface OpenOptions {
  * a target, the configured default. Close it when done: that ends everything it started.
  */
 export async function openEnvironment(target?: string, options: OpenOptions = {}): Promise<Environment> {
-  return await openChosen(await chooseEnvironment(target, options), options);
+  const choice = await chooseEnvironment(target, options);
+  // The failure to reach a URL names it already.
+  if (target !== undefined && isServerUrl(target)) return await openChosen(choice, options);
+  return await openChosen(choice, options).catch((cause: unknown) => {
+    throw unreachable(choice.id, cause);
+  });
+}
+
+/** Says which of several machines it was; the code tells why. */
+function unreachable(environmentId: string, cause: unknown): unknown {
+  if (!isExecError(cause)) return cause;
+  const message = `Environment "${environmentId}" cannot be reached: ${cause.message}`;
+  return new ExecError(cause.code, message, { data: { ...cause.data, environmentId }, cause });
 }
 
 /** Finds out what a target means. Fails for ids nobody configured; another one is never put in its place. */

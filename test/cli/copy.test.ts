@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Drafts } from '../../src/cli/copy-draft.js';
 import { parseLocation } from '../../src/cli/copy-location.js';
 import { childPath, copyTree } from '../../src/cli/copy-tree.js';
 import type { FileSystem } from '../../src/contract/index.js';
@@ -24,10 +25,9 @@ afterAll(async () => {
   await Promise.all([server.stop(), other.stop()]);
 });
 
-/** Everything below a folder, with content and executable bit, in a form to compare. */
+/** Everything below a folder, with content and permissions, in a form to compare. */
 function listing(folder: string): string {
-  const script =
-    'find . -type f -perm -u+x; echo; find . -type d | sort; find . -type f -exec sha256sum {} + | sort';
+  const script = "find . -printf '%M %p\\n' | sort; find . -type f -exec sha256sum {} + | sort";
   return execFileSync('sh', ['-c', script], { cwd: folder, encoding: 'utf8' });
 }
 
@@ -48,7 +48,7 @@ describe('cp', () => {
     for (const result of results) expect(result).toEqual({ code: 0, stdout: '', stderr: '' });
     const copies = ['up', 'into/large', 'across', 'typed'].map((name) => sha(readFileSync(at(name))));
     expect(new Set(copies)).toEqual(new Set([sha(LARGE)]));
-    expect(statSync(at('into/tool')).mode & 0o111).toBe(0o111);
+    expect(statSync(at('into/tool')).mode & 0o777).toBe(0o755);
     const shown = new CommandLine(['cp', `${server.url}:${at('large')}`, '-']);
     expect((await shown.result()).code).toBe(0);
     expect(sha(shown.bytes)).toBe(sha(LARGE));
@@ -61,6 +61,8 @@ describe('cp', () => {
     for (let index = 0; index < 30; index += 1) writeFileSync(`${tree}/a/file ${index}`, String(index));
     writeFileSync(`${tree}/a/b c/large`, LARGE);
     writeFileSync(`${tree}/run me`, '', { mode: 0o755 });
+    writeFileSync(`${tree}/a/secret`, 'mine', { mode: 0o600 });
+    mkdirSync(`${tree}/private`, { mode: 0o700 });
     writeFileSync(Buffer.concat([Buffer.from(`${tree}/`), Buffer.from([0xff, 0x25, 0x41])]), 'not UTF-8');
     const there = await execwire(['cp', tree, `${server.url}:${folder.file('there')}`]);
     expect(there).toEqual({ code: 0, stdout: '', stderr: '' });
@@ -137,11 +139,20 @@ describe('places', () => {
         { name: '../escaped', path: '/far/x', isDirectory: false, isFile: true, size: 1 },
       ],
     } as unknown as FileSystem;
-    const events = { onBytes: () => undefined, onFile: () => undefined, onSkipped: () => undefined };
+    const ignore = (): undefined => undefined;
+    const { signal } = new AbortController();
     const outcome = await copyTree(
       { files: liar, path: '/far' },
       { files, path: folder.file('into') },
-      events,
+      {
+        drafts: new Drafts({ renames: true, signal }),
+        signal,
+        blocks: true,
+        onBytes: ignore,
+        onFile: ignore,
+        onDirectory: ignore,
+        onSkipped: ignore,
+      },
     ).catch((error: unknown) => isExecError(error, 'protocolViolation'));
     expect(outcome).toBe(true);
   });

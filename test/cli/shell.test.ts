@@ -18,6 +18,14 @@ async function openShell(url: string, folder: TestFolder): Promise<Tmux> {
   return tmux;
 }
 
+const LOST = '[execwire: connection lost, reconnecting…]';
+const BACK = '[execwire: back]';
+
+/** The last line that is not empty is an empty prompt. */
+function atPrompt(screen: string[]): boolean {
+  return screen.findLast((line) => line !== '') === PROMPT;
+}
+
 function run(tmux: Tmux, command: string): void {
   tmux.type(command);
   tmux.press('Enter');
@@ -69,6 +77,50 @@ describe('shell', () => {
     const numbers = screen.filter((line) => /^\d+$/.test(line));
     expect(numbers).toEqual(Array.from({ length: 10 }, (_, index) => String(index + 1)));
     expect(screen.filter((line) => line.startsWith('<'))).toHaveLength(1);
+  });
+
+  test('a longer break is told on a line of its own, and then that it is over', async () => {
+    using folder = new TestFolder();
+    await using server = await ServerProcess.start();
+    await using proxy = await CutProxy.to(server.url);
+    using tmux = await openShell(proxy.url, folder);
+    // At the top of an empty screen, then at the bottom of a full one: the prompt stays as it is, cursor included.
+    for (const fill of ['clear', 'seq 1 100']) {
+      run(tmux, fill);
+      await tmux.shows((screen) => atPrompt(screen) && (fill === 'clear') !== screen.includes('100'));
+      tmux.type('echo st');
+      await tmux.showsLine(`${PROMPT} echo st`);
+      const [column] = tmux.cursor;
+      proxy.interrupt();
+      const lost = await tmux.showsLine(LOST);
+      const line = lost.indexOf(`${PROMPT} echo st`);
+      expect(lost.indexOf(LOST)).toBe(line + 1);
+      expect(tmux.cursor).toEqual([column, line]);
+      proxy.restore();
+      await tmux.showsLine(BACK);
+      run(tmux, 'ill here');
+      const after = await tmux.showsLine('still here');
+      expect(after.filter((text) => text.includes('execwire'))).toEqual([]);
+      expect(after).toContain(`${PROMPT} echo still here`);
+    }
+  });
+
+  test('a full-screen program lends its last line, and gets it back', async () => {
+    using folder = new TestFolder();
+    await using server = await ServerProcess.start();
+    await using proxy = await CutProxy.to(server.url);
+    using tmux = await openShell(proxy.url, folder);
+    run(tmux, 'seq 1 500 > numbers; clear; less numbers');
+    const before = await tmux.shows((screen) => screen[0] === '1' && screen[23] === 'numbers');
+    proxy.interrupt();
+    await tmux.shows((screen) => screen[23] === LOST);
+    expect(tmux.screen.slice(0, 23)).toEqual(before.slice(0, 23));
+    proxy.restore();
+    await tmux.shows((screen) => screen[23] === BACK);
+    tmux.press('G');
+    await tmux.shows((screen) => screen[22] === '500' && !screen.some((line) => line.includes('execwire')));
+    tmux.press('q');
+    await tmux.shows(atPrompt);
   });
 
   test('Enter, ~ and . leaves a machine out of reach, and puts the screen in order', async () => {

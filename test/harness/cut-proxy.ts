@@ -5,6 +5,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 export class CutProxy implements AsyncDisposable {
   readonly #server: Server;
   readonly #pairs = new Set<{ near: Socket; far: Socket }>();
+  #reachable = true;
   /** Bytes from the server to clients so far. */
   bytesToClients = 0;
   /** Called with every piece on its way to a client. */
@@ -19,7 +20,10 @@ export class CutProxy implements AsyncDisposable {
     const target = new URL(url);
     const server = createServer();
     const proxy = new CutProxy(server);
-    server.on('connection', (near) => proxy.#relay(near, connect(Number(target.port), target.hostname)));
+    server.on('connection', (near) => {
+      if (proxy.#reachable) proxy.#relay(near, connect(Number(target.port), target.hostname));
+      else near.resetAndDestroy();
+    });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     return proxy;
@@ -36,6 +40,16 @@ export class CutProxy implements AsyncDisposable {
       far.resetAndDestroy();
     }
     this.#pairs.clear();
+  }
+
+  /** Ends every connection and takes no new ones, until `restore`. */
+  interrupt(): void {
+    this.#reachable = false;
+    this.cut();
+  }
+
+  restore(): void {
+    this.#reachable = true;
   }
 
   /** Lets the client believe it is connected while the server sees it go. */

@@ -21,6 +21,12 @@ export class Tmux implements Disposable {
       .map((line) => line.trimEnd());
   }
 
+  /** Where the cursor is: column and row, counted from 0. */
+  get cursor(): [number, number] {
+    const [x, y] = this.#tmux('display-message', '-p', '#{cursor_x} #{cursor_y}').split(' ').map(Number);
+    return [x ?? -1, y ?? -1];
+  }
+
   /** Types text as it stands. */
   type(text: string): void {
     this.#tmux('send-keys', '-l', text);

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { AlternateScreen } from '../../src/cli/alternate-screen.js';
 import { LineEscape } from '../../src/cli/line-escape.js';
 import { collectVariable, parseDuration } from '../../src/cli/option-values.js';
 
@@ -28,4 +29,17 @@ test('times and variables are read as people write them', () => {
   expect(collectVariable('A=b=c', { X: 'y' })).toEqual({ X: 'y', A: 'b=c' });
   expect(collectVariable('NOT_SET_ANYWHERE', {})).toEqual({});
   expect(() => collectVariable('=x', {})).toThrow('NAME');
+});
+
+test('a full-screen program is noticed, in however many pieces it says so', () => {
+  const screen = new AlternateScreen();
+  const after = (...pieces: string[]): boolean => {
+    for (const piece of pieces) screen.take(Buffer.from(piece));
+    return screen.active;
+  };
+  expect(after('plain', '\u001b[31mred\u001b[0m')).toBe(false);
+  expect(after('\u001b[?1049h')).toBe(true);
+  expect(after('text \u001b', '[?', '104', '9l')).toBe(false);
+  expect(after('x\u001b[?47h\u001b[?47l\u001b[?1047', 'h more')).toBe(true);
+  expect(after('\u001b[?25l')).toBe(true);
 });

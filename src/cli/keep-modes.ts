@@ -1,0 +1,67 @@
+import type { Environment } from '../contract/index.js';
+import { isFileUri, pathBytes } from '../protocol/file-uri.js';
+
+/** Paths given to one `chmod`; a command line has room for far more. */
+const PATHS_AT_A_TIME = 256;
+
+/** What may be read, written and executed by whom. Set-id and sticky bits are never handed on to another machine. */
+const PERMISSION_BITS = 0o777;
+
+/** What was copied, and the permissions it had where it came from. */
+export interface KeptMode {
+  readonly path: string;
+  readonly mode: number;
+}
+
+/**
+ * Gives copies the permissions of their originals. The file methods have no word for permissions, so the machine's own
+ * `chmod` does it; where there is none, the files are there all the same and only a warning is left to say.
+ */
+export async function keepModes(environment: Environment, copies: readonly KeptMode[]): Promise<void> {
+  let failed = 0;
+  for (const [mode, paths] of byMode(copies)) {
+    for (let start = 0; start < paths.length; start += PATHS_AT_A_TIME) {
+      const some = paths.slice(start, start + PATHS_AT_A_TIME);
+      if (!(await chmod(environment, mode, some))) failed += some.length;
+    }
+  }
+  if (failed > 0) process.stderr.write(`execwire: the permissions of ${failed} copies could not be set\n`);
+}
+
+function byMode(copies: readonly KeptMode[]): Map<number, string[]> {
+  const groups = new Map<number, string[]>();
+  for (const { path, mode } of copies) {
+    const bits = mode & PERMISSION_BITS;
+    const group = groups.get(bits);
+    if (group) group.push(path);
+    else groups.set(bits, [path]);
+  }
+  return groups;
+}
+
+/** Names that are not UTF-8 do not fit into arguments; they go through stdin as they are. */
+async function chmod(environment: Environment, mode: number, paths: readonly string[]): Promise<boolean> {
+  const argv = ['chmod', mode.toString(8).padStart(4, '0'), '--'];
+  const named = paths.filter((path) => !isFileUri(path));
+  const unnamed = paths.filter(isFileUri);
+  return (
+    (named.length === 0 || (await succeeds(environment, { argv: [...argv, ...named] }))) &&
+    (unnamed.length === 0 ||
+      (await succeeds(environment, { argv: ['xargs', '-0', ...argv], input: unnamed })))
+  );
+}
+
+async function succeeds(
+  environment: Environment,
+  { argv, input }: { argv: readonly string[]; input?: readonly string[] },
+): Promise<boolean> {
+  try {
+    await using child = await environment.start({ argv: [...argv], pipeStdin: input !== undefined });
+    for (const path of input ?? []) await child.write(Buffer.concat([pathBytes(path), Buffer.from([0])]));
+    if (input) await child.closeStdin();
+    const end = await child.wait();
+    return end.kind === 'exited' && end.exitCode === 0;
+  } catch {
+    return false;
+  }
+}
