@@ -1,5 +1,6 @@
 import type { ExecProcess } from '../../contract/index.js';
 import { ExecError } from '../../protocol/index.js';
+import { LiveOutput, type LiveOptions } from './live-output.js';
 import { ToolSession } from './tool-session.js';
 import { Transcript, type TranscriptOptions } from './transcript.js';
 
@@ -8,8 +9,13 @@ export const DEFAULT_MAX_SESSIONS = 64;
 /** Numbers of removed sessions whose fate is remembered, to answer with more than "unknown". */
 const MAX_REMEMBERED = 1024;
 
-export interface SessionTableOptions extends TranscriptOptions {
+export interface SessionLimits extends TranscriptOptions {
   readonly maxSessions?: number;
+}
+
+interface SessionTableOptions extends SessionLimits {
+  /** How output is rendered as it arrives. */
+  readonly live: LiveOptions;
 }
 
 /** The sessions of one model, by number. Numbers count up and are never used again. */
@@ -22,7 +28,7 @@ export class SessionTable {
   #starting = 0;
   #closed = false;
 
-  constructor(options: SessionTableOptions = {}) {
+  constructor(options: SessionTableOptions) {
     this.#options = options;
   }
 
@@ -68,7 +74,8 @@ export class SessionTable {
     const id = this.#nextId;
     this.#nextId += 1;
     const transcript = new Transcript(this.#options);
-    const session = new ToolSession({ id, command: options.command, process, transcript });
+    const live = new LiveOutput(this.#options.live);
+    const session = new ToolSession({ id, command: options.command, process, transcript, live });
     this.#sessions.set(id, session);
     return { session, ended };
   }
