@@ -1,6 +1,7 @@
 import type { ExecProcess } from '../../contract/index.js';
 import { ExecError } from '../../protocol/index.js';
 import { LiveOutput, type LiveOptions } from './live-output.js';
+import { SpoolQuota } from './spool-quota.js';
 import { ToolSession } from './tool-session.js';
 import { Transcript, type TranscriptOptions } from './transcript.js';
 
@@ -9,7 +10,7 @@ export const DEFAULT_MAX_SESSIONS = 64;
 /** Numbers of removed sessions whose fate is remembered, to answer with more than "unknown". */
 const MAX_REMEMBERED = 1024;
 
-export interface SessionLimits extends TranscriptOptions {
+export interface SessionLimits extends Omit<TranscriptOptions, 'expendableSince'> {
   readonly maxSessions?: number;
 }
 
@@ -22,6 +23,7 @@ interface SessionTableOptions extends SessionLimits {
 export class SessionTable {
   readonly #options: SessionTableOptions;
   readonly #sessions = new Map<number, ToolSession>();
+  readonly #quota: SpoolQuota;
   readonly #fates = new Map<number, string>();
   #nextId = 1;
   /** Starts under way: they will need a place too. */
@@ -30,6 +32,7 @@ export class SessionTable {
 
   constructor(options: SessionTableOptions) {
     this.#options = options;
+    this.#quota = options.spoolQuota ?? new SpoolQuota();
   }
 
   all(): ToolSession[] {
@@ -73,9 +76,11 @@ export class SessionTable {
     }
     const id = this.#nextId;
     this.#nextId += 1;
-    const transcript = new Transcript(this.#options);
+    const expendableSince = (): number | null =>
+      session.reported && session.closed ? session.lastUsedAtMs : null;
+    const transcript = new Transcript({ ...this.#options, spoolQuota: this.#quota, expendableSince });
     const live = new LiveOutput(this.#options.live);
-    const session = new ToolSession({ id, command: options.command, process, transcript, live });
+    const session: ToolSession = new ToolSession({ id, command: options.command, process, transcript, live });
     this.#sessions.set(id, session);
     return { session, ended };
   }
