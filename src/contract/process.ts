@@ -103,7 +103,10 @@ export type WriteStatus = 'accepted' | 'unknownProcess' | 'stdinClosed' | 'start
 
 /** What a program is doing with its terminal at this moment. */
 export interface TerminalState {
-  /** The foreground job sleeps until somebody types; one that also waits for a time or a socket does not count. */
+  /**
+   * The foreground job sleeps until somebody types. One that also waits for a socket does not count, nor one with a time
+   * limit, unless it takes single keys and means to sleep for more than 3 seconds: an editor waits, top refreshes.
+   */
   readonly waitsForInput: boolean;
   /** False while a line typed now would not be shown, as at a password prompt. */
   readonly echo: boolean;

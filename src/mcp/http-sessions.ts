@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
-import { Toolbox } from '../tools/index.js';
+import { SpoolQuota, Toolbox } from '../tools/index.js';
 import { createMcpServer } from './mcp-server.js';
 import type { McpOptions } from './stdio.js';
 
@@ -26,7 +26,8 @@ export class HttpSessions {
   #closed = false;
 
   constructor(options: McpOptions) {
-    this.#options = options;
+    // All clients write to the same disk.
+    this.#options = { spoolQuota: new SpoolQuota(), ...options };
     this.#idleCheck = setInterval(() => this.#endIdle(), IDLE_CHECK_MS);
     this.#idleCheck.unref();
   }

@@ -6,7 +6,8 @@ export const MAX_YIELD_MS = 300_000;
 export const MAX_OUTPUT_TOKENS = 1_000_000;
 /** More than anybody types; files are better written with a tool for files. */
 export const MAX_INPUT_CHARS = 512 * 1024;
-const DEFAULT_OUTPUT_TOKENS = 10_000;
+/** What a call returns at most unless it asks for more or less. */
+export const DEFAULT_OUTPUT_TOKENS = 10_000;
 
 /** A wait in milliseconds; longer ones than allowed are shortened rather than refused. */
 export function milliseconds(options: { default: number; max: number; about: string }) {

@@ -10,6 +10,7 @@ export {
   openAiResponsesTools,
 } from './definitions.js';
 export { DEFAULT_MAX_SESSIONS } from './session/session-table.js';
+export { DEFAULT_SPOOL_QUOTA_BYTES, SpoolQuota } from './session/spool-quota.js';
 export { type Budgeted, BudgetedText, truncateMiddle } from './text/budgeted-text.js';
 export { byteTokenizer, type Tokenizer } from './text/tokenizer.js';
 export type { CallOptions, Progress, Tool, ToolAnnotations, ToolResult } from './tool.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MAX_OUTPUT_TOKENS, MaxOutputTokens, Raw, SessionId } from './arguments.js';
 import { type NumberedLine, type Selection, selectLines } from './session/line-selection.js';
-import { outputLines } from './session/output-lines.js';
+import { sessionLines } from './session/session-lines.js';
 import type { ToolSession } from './session/tool-session.js';
 import { BudgetedText } from './text/budgeted-text.js';
 import { SafePattern } from './text/safe-pattern.js';
@@ -44,12 +44,12 @@ export const readOutput = tool({
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   async run(args, context) {
     const session = context.sessions.get(args.session_id);
-    const to = session.transcript.end;
-    const tailFrom =
-      args.tail === undefined ? 1 : (await countLines(session, context, args, to)) - args.tail + 1;
     const pattern = args.grep === undefined ? null : new SafePattern(args.grep);
-    const selection = selectLines(linesOf(session, context, args, to), {
-      from: Math.max(args.from ?? 1, tailFrom),
+    const { maxLineChars } = context.settings;
+    const { raw, from = 1, tail } = args;
+    const { batches, ...place } = await sessionLines(session, { raw, maxLineChars, from, tail });
+    const selection = selectLines(batches, {
+      ...place,
       to: args.to ?? Number.POSITIVE_INFINITY,
       matches: pattern && ((lines) => pattern.matches(lines)),
       context: args.context,
@@ -57,22 +57,6 @@ export const readOutput = tool({
     return await collect(selection, session, { args, context });
   },
 });
-
-function linesOf(session: ToolSession, context: ToolContext, args: Arguments, to: number) {
-  const { maxLineChars } = context.settings;
-  return outputLines(session.transcript, { from: 0, to, raw: args.raw, maxLineChars });
-}
-
-async function countLines(
-  session: ToolSession,
-  context: ToolContext,
-  args: Arguments,
-  to: number,
-): Promise<number> {
-  let count = 0;
-  for await (const { lines } of linesOf(session, context, args, to)) count += lines.length;
-  return count;
-}
 
 async function collect(
   selection: Selection,

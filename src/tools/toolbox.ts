@@ -2,7 +2,8 @@ import { z } from 'zod';
 import type { Environment } from '../contract/index.js';
 import { ExecError, isExecError } from '../protocol/index.js';
 import { allTools } from './all-tools.js';
-import { SessionTable, type SessionTableOptions } from './session/session-table.js';
+import { DEFAULT_OUTPUT_TOKENS } from './arguments.js';
+import { SessionTable, type SessionLimits } from './session/session-table.js';
 import { byteTokenizer, type Tokenizer } from './text/tokenizer.js';
 import type { CallOptions, Tool, ToolContext, ToolResult, ToolSettings } from './tool.js';
 
@@ -11,7 +12,7 @@ const DEFAULT_MAX_LINE_CHARS = 2048;
 /** A terminal that programs know, and no pager that waits for a key after every command. */
 const DEFAULT_ENV = { TERM: 'xterm-256color', PAGER: 'cat', GIT_PAGER: 'cat', GH_PAGER: 'cat' };
 
-export interface ToolboxOptions extends SessionTableOptions {
+export interface ToolboxOptions extends SessionLimits {
   /** Names of the tools to offer. Default: all. */
   readonly tools?: readonly string[] | undefined;
   /** Counts tokens for budgets. Default: four bytes each. */
@@ -32,12 +33,10 @@ export class Toolbox implements AsyncDisposable {
   constructor(environment: Environment, options: ToolboxOptions = {}) {
     this.environment = environment;
     this.tools = selectTools(options.tools);
-    this.#sessions = new SessionTable(options);
-    this.#settings = {
-      tokenizer: options.tokenizer ?? byteTokenizer,
-      maxLineChars: options.maxLineChars ?? DEFAULT_MAX_LINE_CHARS,
-      env: { ...DEFAULT_ENV, ...options.env },
-    };
+    const { tokenizer = byteTokenizer, maxLineChars = DEFAULT_MAX_LINE_CHARS } = options;
+    this.#settings = { tokenizer, maxLineChars, env: { ...DEFAULT_ENV, ...options.env } };
+    const live = { maxLineChars, tokenizer, viewTokens: DEFAULT_OUTPUT_TOKENS };
+    this.#sessions = new SessionTable({ ...options, live });
   }
 
   /** Runs a tool. Whatever goes wrong comes back as an answer with `isError`; only a cancelled call rejects. */

@@ -3,6 +3,21 @@ import { describe, expect, test } from 'vitest';
 import { TestFolder } from '../harness/processes.js';
 import { TestTools } from './harness.js';
 
+/** Takes single keys and ends with the first. */
+const RAW_MODE =
+  'process.stdin.setRawMode(true); process.stdin.once("data", () => process.exit()); console.log("up");';
+
+const ASYNC_PROMPT = `
+import asyncio, os, sys, tty
+async def key():
+    pressed = asyncio.Event()
+    asyncio.get_running_loop().add_reader(0, pressed.set)
+    await asyncio.wait_for(pressed.wait(), 1000)
+tty.setraw(0)
+asyncio.run(key())
+os.system("stty sane")
+`;
+
 describe('interactive programs, driven only through the tools', () => {
   test('a Python prompt', async () => {
     await using tools = new TestTools();
@@ -87,10 +102,31 @@ describe('interactive programs, driven only through the tools', () => {
   });
 
   test.each([
+    ['an editor with an idle timer', 'exec vim -u NONE -N --cmd "set updatetime=1000000"', ':q!\r'],
+    ['the prompt of Node', 'exec node', '.exit\n'],
+    ['a prompt with a timer far away', `exec node -e '${RAW_MODE} setTimeout(() => {}, 1e6);'`, 'q'],
+    ['a prompt that wakes itself through a socket pair', `exec python3 -c '${ASYNC_PROMPT}'`, 'q'],
+  ])('%s needs input although it does not block in a read', async (_name, command, leave) => {
+    await using tools = new TestTools();
+    const { session_id } = await tools.exec(command, { yield_time_ms: 0 });
+    const asked = await tools.report('wait_for', { session_id, needs_input: true, timeout_ms: 20_000 });
+    expect(asked).toMatchObject({ happened: 'needs_input', needs_input: true, password: false });
+    const end = await tools.report('write_stdin', { session_id, chars: leave, yield_time_ms: 60_000 });
+    expect(end).toMatchObject({ running: false, exit_code: 0 });
+  });
+
+  test.each([
     ['sleeps', 'echo up; sleep 1000'],
     ['computes', 'echo up; while :; do :; done'],
     ['waits with a time limit', 'echo up; read -t 1000 x'],
     ['waits in the background', 'echo up; (sleep 1000; read x) & wait'],
+    ['builds', 'echo up; while :; do (sleep 0.01; echo built); done'],
+    ['refreshes while it takes keys', 'echo up; exec top'],
+    ['turns a wheel while it takes keys', `exec node -e '${RAW_MODE} setInterval(() => {}, 1000);'`],
+    [
+      'takes keys beside the network',
+      `exec node -e '${RAW_MODE} for (let i = 0; i < 2; i++) require("net").createServer().listen(0);'`,
+    ],
   ])('a program that %s does not need input', async (_name, script) => {
     await using tools = new TestTools();
     const { session_id } = await tools.execUntil(script, 'up');

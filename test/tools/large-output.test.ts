@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { SpoolQuota } from '../../src/tools/index.js';
 import { TestTools } from './harness.js';
 
 const MB = 1_000_000;
@@ -35,5 +36,21 @@ describe('large outputs', () => {
     const end = await tools.report('wait_for', { session_id, timeout_ms: 60_000, max_output_tokens: 8 });
     expect(end).toMatchObject({ running: false, exit_code: 0 });
     expect((await tools.report('read_output', { session_id, tail: 1 })).output).toBe('3000000\n');
+  });
+
+  test('all sessions together stay within their quota, and what had to go is said', async () => {
+    const spoolQuota = new SpoolQuota(8 * MB);
+    await using tools = new TestTools({ spoolQuota });
+    const sessions: number[] = [];
+    for (let round = 0; round < 3; round += 1) {
+      const { session_id } = await tools.exec('seq 1 700000', { tty: false, yield_time_ms: 60_000 });
+      sessions.push(session_id);
+      expect(spoolQuota.usedBytes).toBeLessThanOrEqual(8 * MB);
+    }
+    const [first, , last] = await Promise.all(
+      sessions.map((session_id) => tools.report('read_output', { session_id, from: 500, to: 500 })),
+    );
+    expect(first?.lost_bytes).toBeGreaterThan(4 * MB);
+    expect(last).toMatchObject({ lost_bytes: 0, output: '500\n', total_lines: 700_000 });
   });
 });

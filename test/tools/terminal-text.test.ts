@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { unfinishedBytes } from '../../src/tools/text/safe-end.js';
+import { unfinishedCharacter } from '../../src/tools/text/unfinished-character.js';
 import { TerminalText } from '../../src/tools/text/terminal-text.js';
 
 function fold(source: string, options: { piece?: number; maxLineChars?: number } = {}): string[] {
@@ -71,16 +71,18 @@ describe('the end of what has arrived', () => {
     ['lone escape', 'a\x1b', 1],
     ['begun title', '\x1b]0;tit', 7],
   ])('%s', (_name, text, unfinished) => {
-    expect(unfinishedBytes(Buffer.from(text), { escapes: true })).toBe(unfinished);
+    const live = new TerminalText({ maxLineChars: 100, emit: () => undefined });
+    live.write(text);
+    expect(live.unfinished.length).toBe(unfinished);
   });
 
   test.each([1, 2, 3])('%i of 4 bytes of a character', (count) => {
     const bytes = Buffer.concat([Buffer.from('a'), Buffer.from('😀').subarray(0, count)]);
-    expect(unfinishedBytes(bytes, { escapes: false })).toBe(count);
+    expect(unfinishedCharacter(bytes)).toBe(count);
   });
 
   test('bytes that are no character at all do not wait for ever', () => {
-    expect(unfinishedBytes(Buffer.from([0x61, 0x80, 0x80, 0x80, 0x80]), { escapes: false })).toBe(0);
-    expect(unfinishedBytes(Buffer.from([0xff]), { escapes: false })).toBe(0);
+    expect(unfinishedCharacter(Buffer.from([0x61, 0x80, 0x80, 0x80, 0x80]))).toBe(0);
+    expect(unfinishedCharacter(Buffer.from([0xff]))).toBe(0);
   });
 });

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { SpoolQuota } from '../../src/tools/index.js';
 import { Transcript } from '../../src/tools/session/transcript.js';
 import { TestFolder } from '../harness/processes.js';
 
@@ -27,9 +28,9 @@ async function collect(transcript: Transcript, from: number, to?: number) {
   return found;
 }
 
-async function fill(transcript: Transcript, total: number, piece = 50_000): Promise<void> {
+async function fill(transcript: Transcript, total: number, piece = 50_000, from = 0): Promise<void> {
   for (let at = 0; at < total; at += piece)
-    await transcript.append(patterned(at, Math.min(piece, total - at)));
+    await transcript.append(patterned(from + at, Math.min(piece, total - at)));
 }
 
 describe('transcript', () => {
@@ -79,5 +80,50 @@ describe('transcript', () => {
     expect(found.intact).toBe(true);
     expect(found.lost).toBeGreaterThan(0);
     expect(found.bytes + found.lost).toBe(1_000_000);
+  });
+});
+
+describe('a quota for all transcripts', () => {
+  test('finished ones go first, the longest unused of them; then the one that grows stops growing', async () => {
+    using folder = new TestFolder();
+    const spoolQuota = new SpoolQuota(4_000_000);
+    const make = (since: number | null): Transcript =>
+      new Transcript({ spoolParent: folder.path, spoolQuota, expendableSince: () => since });
+    const [old, older, busy] = [make(2), make(1), make(null)];
+    for (const each of [old, older, busy]) await fill(each, 1_300_000);
+    const growing = make(null);
+    await fill(growing, 1_300_000);
+    expect(await collect(older, 0)).toMatchObject({ intact: true, lost: expect.toSatisfy((n) => n > 1e6) });
+    expect(await collect(old, 0)).toEqual({ lost: 0, bytes: 1_300_000, intact: true });
+    await fill(growing, 6_000_000 - 1_300_000, 50_000, 1_300_000);
+    expect((await collect(old, 0)).lost).toBeGreaterThan(1_000_000);
+    expect(await collect(busy, 0)).toEqual({ lost: 0, bytes: 1_300_000, intact: true });
+    const found = await collect(growing, 0);
+    expect(found).toMatchObject({ intact: true, lost: growing.lostBytes });
+    expect(found.bytes + found.lost).toBe(6_000_000);
+    expect(found.bytes).toBeGreaterThan(2_000_000);
+    expect(spoolQuota.usedBytes).toBeLessThanOrEqual(4_000_000);
+    for (const each of [old, older, busy, growing]) await each.remove();
+    expect(spoolQuota.usedBytes).toBe(0);
+  });
+
+  test('leaves everybody a log, and room comes back', async () => {
+    const spoolQuota = new SpoolQuota(2_000_000);
+    const first = new Transcript({ spoolQuota });
+    await fill(first, 3_000_000);
+    const second = new Transcript({ spoolQuota });
+    await fill(second, 3_000_000);
+    const found = await collect(second, 0);
+    expect(found).toMatchObject({ intact: true, lost: second.lostBytes });
+    expect(found.bytes).toBeGreaterThan(700_000);
+    // Too large a piece for what everybody gets.
+    const large = new Transcript({ spoolQuota });
+    await fill(large, 4_000_000, 2_000_000);
+    expect(await collect(large, 0)).toMatchObject({ intact: true, lost: large.lostBytes });
+    for (const each of [first, second, large]) await each.remove();
+    const third = new Transcript({ spoolQuota });
+    await fill(third, 1_900_000);
+    expect(third.lostBytes).toBe(0);
+    await third.remove();
   });
 });

@@ -1,6 +1,6 @@
 import { fstatSync } from 'node:fs';
 import type { TerminalState } from '../../contract/index.js';
-import { waitsForTerminal } from './blocked-reader.js';
+import { type ReadTerminal, waitsForTerminal } from './blocked-reader.js';
 import { waitingBytes } from './descriptors.js';
 import { libc } from './libc.js';
 import { scanNow } from './process-scan.js';
@@ -24,14 +24,15 @@ export function terminalState(terminal: PseudoTerminal): TerminalState | null {
   if (ioctl(slave, TCGETS, 'void *', modes) !== 0) return null;
   if (ioctl(terminal.control, TIOCGPGRP, 'void *', group) !== 0) return null;
   const local = modes[LOCAL_MODES] ?? 0;
+  const takesKeys = (local & ICANON) === 0;
   // Without line mode the program draws what is typed itself, or means not to: only it knows.
-  const echo = (local & ECHO) !== 0 || (local & ICANON) === 0;
-  return { waitsForInput: waitingBytes(slave) === 0 && groupWaits(group[0] ?? 0, slave, echo), echo };
+  const echo = (local & ECHO) !== 0 || takesKeys;
+  const read: ReadTerminal = { device: fstatSync(slave).rdev, takesKeys };
+  return { waitsForInput: waitingBytes(slave) === 0 && groupWaits(group[0] ?? 0, read, echo), echo };
 }
 
-function groupWaits(group: number, slave: number, echo: boolean): boolean {
-  const { rdev } = fstatSync(slave);
+function groupWaits(group: number, terminal: ReadTerminal, echo: boolean): boolean {
   const members = scanNow().processes.filter((each) => each.group === group);
   // Programs of other users do not let us look. Echo off in line mode is what their password prompts have in common.
-  return members.some(({ pid }) => waitsForTerminal(pid, rdev) ?? !echo);
+  return members.some(({ pid }) => waitsForTerminal(pid, terminal) ?? !echo);
 }

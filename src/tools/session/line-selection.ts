@@ -11,7 +11,7 @@ export interface NumberedLine {
 export interface Selection {
   /** In order, in batches: an output may have millions of lines. */
   readonly batches: AsyncIterable<readonly NumberedLine[]>;
-  /** Known once all lines are read. */
+  /** Known once all batches are read. */
   readonly totals: { lines: number; hits: number };
 }
 
@@ -22,27 +22,35 @@ export interface SelectionQuery {
   readonly matches: ((lines: readonly string[]) => number[]) | null;
   /** Lines shown before and after each match. */
   readonly context: number;
+  /** Lines before the first one given. Default: none. */
+  readonly skipped?: number;
+  /** The number of all lines, if it is known: then nothing is read behind the last one asked for. */
+  readonly total?: number;
 }
 
 /** Picks lines by number and pattern out of an output of any length. */
 export function selectLines(batches: AsyncIterable<LineBatch>, query: SelectionQuery): Selection {
-  const totals = { lines: 0, hits: 0 };
+  const totals = { lines: query.skipped ?? 0, hits: 0 };
   const picker = query.matches ? new MatchPicker(query, totals) : new RangePicker(query, totals);
-  return { totals, batches: pickAll(batches, picker) };
+  return { totals, batches: pickAll(batches, picker, query) };
 }
 
 interface Picker {
+  readonly totals: Selection['totals'];
   pick(lines: readonly string[]): NumberedLine[];
 }
 
 async function* pickAll(
   batches: AsyncIterable<LineBatch>,
   picker: Picker,
+  { to, total }: SelectionQuery,
 ): AsyncGenerator<readonly NumberedLine[], void> {
   for await (const { lines } of batches) {
     const picked = picker.pick(lines);
     if (picked.length > 0) yield picked;
+    if (total !== undefined && picker.totals.lines >= to) break;
   }
+  if (total !== undefined) picker.totals.lines = total;
 }
 
 class RangePicker implements Picker {

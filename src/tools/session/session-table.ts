@@ -1,5 +1,7 @@
 import type { ExecProcess } from '../../contract/index.js';
 import { ExecError } from '../../protocol/index.js';
+import { LiveOutput, type LiveOptions } from './live-output.js';
+import { SpoolQuota } from './spool-quota.js';
 import { ToolSession } from './tool-session.js';
 import { Transcript, type TranscriptOptions } from './transcript.js';
 
@@ -8,22 +10,29 @@ export const DEFAULT_MAX_SESSIONS = 64;
 /** Numbers of removed sessions whose fate is remembered, to answer with more than "unknown". */
 const MAX_REMEMBERED = 1024;
 
-export interface SessionTableOptions extends TranscriptOptions {
+export interface SessionLimits extends Omit<TranscriptOptions, 'expendableSince'> {
   readonly maxSessions?: number;
+}
+
+interface SessionTableOptions extends SessionLimits {
+  /** How output is rendered as it arrives. */
+  readonly live: LiveOptions;
 }
 
 /** The sessions of one model, by number. Numbers count up and are never used again. */
 export class SessionTable {
   readonly #options: SessionTableOptions;
   readonly #sessions = new Map<number, ToolSession>();
+  readonly #quota: SpoolQuota;
   readonly #fates = new Map<number, string>();
   #nextId = 1;
   /** Starts under way: they will need a place too. */
   #starting = 0;
   #closed = false;
 
-  constructor(options: SessionTableOptions = {}) {
+  constructor(options: SessionTableOptions) {
     this.#options = options;
+    this.#quota = options.spoolQuota ?? new SpoolQuota();
   }
 
   all(): ToolSession[] {
@@ -67,8 +76,11 @@ export class SessionTable {
     }
     const id = this.#nextId;
     this.#nextId += 1;
-    const transcript = new Transcript(this.#options);
-    const session = new ToolSession({ id, command: options.command, process, transcript });
+    const expendableSince = (): number | null =>
+      session.reported && session.closed ? session.lastUsedAtMs : null;
+    const transcript = new Transcript({ ...this.#options, spoolQuota: this.#quota, expendableSince });
+    const live = new LiveOutput(this.#options.live);
+    const session: ToolSession = new ToolSession({ id, command: options.command, process, transcript, live });
     this.#sessions.set(id, session);
     return { session, ended };
   }

@@ -15,7 +15,7 @@ export interface SpoolLimits {
 export class SpoolFile {
   readonly #file: FileHandle;
   readonly #directory: string;
-  readonly #limits: SpoolLimits;
+  #limits: SpoolLimits;
 
   private constructor(file: FileHandle, directory: string, limits: SpoolLimits) {
     this.#file = file;
@@ -35,6 +35,11 @@ export class SpoolFile {
     } finally {
       await removeDirectory(directory);
     }
+  }
+
+  /** Starts the ring here: the file does not grow any further. Only while nothing was overwritten yet. */
+  limit(limits: SpoolLimits): void {
+    this.#limits = limits;
   }
 
   async write(position: number, bytes: Uint8Array): Promise<void> {

@@ -1,8 +1,8 @@
 import type { ExecProcess, ExitedEvent } from '../../contract/index.js';
 import { ExecError } from '../../protocol/index.js';
 import type { Budgeted } from '../text/budgeted-text.js';
-import { LOOK_BACK_BYTES, unfinishedBytes } from '../text/safe-end.js';
 import type { Tokenizer } from '../text/tokenizer.js';
+import type { LiveOutput } from './live-output.js';
 import { lossNotice } from './output-lines.js';
 import { viewOutput } from './output-view.js';
 import type { Transcript } from './transcript.js';
@@ -23,6 +23,7 @@ export class ToolSession {
   readonly command: string;
   readonly process: ExecProcess;
   readonly transcript: Transcript;
+  readonly live: LiveOutput;
   readonly startedAtMs = Date.now();
   lastUsedAtMs = Date.now();
   /** The end was told to somebody. */
@@ -35,11 +36,18 @@ export class ToolSession {
   #closed = false;
   #lastOutputAtMs = Date.now();
 
-  constructor(options: { id: number; command: string; process: ExecProcess; transcript: Transcript }) {
+  constructor(options: {
+    id: number;
+    command: string;
+    process: ExecProcess;
+    transcript: Transcript;
+    live: LiveOutput;
+  }) {
     this.id = options.id;
     this.command = options.command;
     this.process = options.process;
     this.transcript = options.transcript;
+    this.live = options.live;
     void this.#follow();
   }
 
@@ -106,18 +114,14 @@ export class ToolSession {
   }
 
   async #take(request: ViewRequest): Promise<Budgeted> {
-    const to = await this.#readableEnd(request.raw);
-    const view = await viewOutput(this.transcript, { ...request, from: this.#cursor, to });
+    if (this.over) this.live.finish();
+    const from = this.#cursor;
+    const to = this.over ? this.transcript.end : this.live.readableEnd(request);
+    // Until the output is read again below, more of it may arrive: that belongs to the next time.
     this.#cursor = to;
-    return view;
-  }
-
-  /** A character or control sequence of which only the beginning is there is left for the next time. */
-  async #readableEnd(raw: boolean): Promise<number> {
-    const { end } = this.transcript;
-    if (this.over) return end;
-    const tail = await this.transcript.lastBytes(end, Math.min(LOOK_BACK_BYTES, end - this.#cursor));
-    return end - unfinishedBytes(tail, { escapes: !raw });
+    const rendered = this.live.take(request.maxTokens);
+    if (rendered && !request.raw) return rendered;
+    return await viewOutput(this.transcript, { ...request, from, to });
   }
 
   async #follow(): Promise<void> {
@@ -137,6 +141,7 @@ export class ToolSession {
 
   async #append(bytes: Uint8Array): Promise<void> {
     this.#lastOutputAtMs = Date.now();
+    this.live.append(bytes);
     await this.transcript.append(bytes);
   }
 

@@ -1,5 +1,7 @@
 import { tmpdir } from 'node:os';
+import { ExecError } from '../../protocol/index.js';
 import { SpoolFile, type SpoolLimits } from './spool-file.js';
+import { type SpoolOwner, SpoolQuota } from './spool-quota.js';
 
 /** Output kept in memory before it goes to the spool file: most commands never need one. */
 const MEMORY_BYTES = 256 * 1024;
@@ -15,6 +17,10 @@ export interface TranscriptOptions {
   readonly spoolLimits?: SpoolLimits;
   /** Where spool files go. Default: the system's temporary directory. */
   readonly spoolParent?: string;
+  /** What this output shares disk space with. Default: nothing. */
+  readonly spoolQuota?: SpoolQuota;
+  /** See `SpoolOwner`. Default: never expendable. */
+  readonly expendableSince?: () => number | null;
 }
 
 /** A piece of a transcript, or a hole where it was let go. */
@@ -26,9 +32,11 @@ export type TranscriptPiece =
  * Everything a process printed, by position: the end in memory, the rest in a spool file. Past the limits the middle
  * goes, and whoever reads across it learns how many bytes are missing.
  */
-export class Transcript {
+export class Transcript implements SpoolOwner {
+  readonly expendableSince: () => number | null;
+  readonly #quota: SpoolQuota;
   readonly #spoolParent: string;
-  readonly #limits: SpoolLimits;
+  #limits: SpoolLimits;
   #spool: SpoolFile | undefined;
   #memory: Uint8Array[] = [];
   #memoryBytes = 0;
@@ -43,6 +51,8 @@ export class Transcript {
   constructor(options: TranscriptOptions = {}) {
     this.#spoolParent = options.spoolParent ?? tmpdir();
     this.#limits = options.spoolLimits ?? DEFAULT_SPOOL_LIMITS;
+    this.#quota = options.spoolQuota ?? new SpoolQuota(Number.POSITIVE_INFINITY);
+    this.expendableSince = options.expendableSince ?? (() => null);
   }
 
   /** The position behind the last byte. */
@@ -96,7 +106,14 @@ export class Transcript {
     this.#removed = true;
     this.#memory = [];
     this.#memoryBytes = 0;
+    this.#quota.release(this);
     await this.#spool?.remove().catch(() => undefined);
+  }
+
+  /** Lets go of everything but the end in memory. */
+  dropSpool(): void {
+    this.#loseFile();
+    this.#spool?.remove().catch(() => undefined);
   }
 
   async #readSome(position: number, length: number): Promise<Uint8Array> {
@@ -125,8 +142,9 @@ export class Transcript {
   async #flush(): Promise<void> {
     const bytes = Buffer.concat(this.#memory);
     if (!this.#broken) {
-      this.#makeRoom(this.#spooled + bytes.length);
       try {
+        this.#reserve(bytes.length);
+        this.#makeRoom(this.#spooled + bytes.length);
         this.#spool ??= await SpoolFile.create(this.#spoolParent, this.#limits);
         await this.#spool.write(this.#spooled, bytes);
       } catch {
@@ -144,6 +162,19 @@ export class Transcript {
     this.#memory = kept.length > 0 ? [Buffer.from(kept)] : [];
     this.#memoryBytes = kept.length;
     if (this.#broken) this.#tailStart = this.#spooled;
+  }
+
+  /** Where there is no more room on disk, the ring begins with what the file has. */
+  #reserve(bytes: number): void {
+    const { headBytes, tailBytes } = this.#limits;
+    const most = headBytes + tailBytes;
+    const growth = Math.min(this.#spooled + bytes, most) - Math.min(this.#spooled, most);
+    if (growth <= 0 || this.#quota.grow(this, growth)) return;
+    const head = Math.min(headBytes, Math.floor(this.#spooled / 4));
+    this.#limits = { headBytes: head, tailBytes: this.#spooled - head };
+    if (bytes > this.#limits.tailBytes)
+      throw new ExecError('overloaded', 'No disk space is left for output.');
+    this.#spool?.limit(this.#limits);
   }
 
   /** Lets go of what the ring is about to overwrite. */

@@ -33,11 +33,17 @@ export class BudgetedText {
     if (this.#tokenizer !== byteTokenizer) this.#tokens += this.#tokenizer.count(text);
   }
 
-  finish(): Budgeted {
+  /** Nothing has been let go yet. */
+  get complete(): boolean {
+    return this.#ends.complete;
+  }
+
+  /** The text within its budget, or within another one that is no larger or while it is `complete`. */
+  finish(maxTokens = this.#maxTokens): Budgeted {
     const head = this.#ends.head();
     const { totalBytes } = this.#ends;
     const originalTokens = this.#tokenizer === byteTokenizer ? tokensOfBytes(totalBytes) : this.#tokens;
-    if (totalBytes === head.length && originalTokens <= this.#maxTokens) {
+    if (totalBytes === head.length && originalTokens <= maxTokens) {
       return { text: head.toString(), truncated: false, originalTokens };
     }
     const text =
@@ -46,24 +52,24 @@ export class BudgetedText {
             head,
             tail: this.#ends.tail(),
             totalBytes,
-            maxBytes: this.#maxTokens * BYTES_PER_TOKEN,
+            maxBytes: maxTokens * BYTES_PER_TOKEN,
           })
-        : this.#shrink(head, originalTokens);
+        : this.#shrink(head, originalTokens, maxTokens);
     return { text, truncated: true, originalTokens };
   }
 
   /** A tokenizer tells only afterwards what a text costs: start from the average and shrink until it fits. */
-  #shrink(head: Buffer, originalTokens: number): string {
+  #shrink(head: Buffer, originalTokens: number, maxTokens: number): string {
     const tail = this.#ends.tail();
     const bytesPerToken = this.#ends.totalBytes / Math.max(1, originalTokens);
-    let maxBytes = Math.min(head.length, Math.ceil(this.#maxTokens * bytesPerToken));
+    let maxBytes = Math.min(head.length, Math.ceil(maxTokens * bytesPerToken));
     for (let round = 0; round < MAX_ROUNDS && maxBytes > 0; round += 1) {
       const ends = chooseEnds({ head, tail, maxBytes, marker: cutMarker(originalTokens) });
       if (ends === null) break;
       const kept =
         this.#tokenizer.count(ends.prefix.toString()) + this.#tokenizer.count(ends.suffix.toString());
       const text = joinEnds(ends, cutMarker(Math.max(0, originalTokens - kept)));
-      if (this.#tokenizer.count(text) <= this.#maxTokens) return text;
+      if (this.#tokenizer.count(text) <= maxTokens) return text;
       maxBytes = Math.floor(maxBytes * 0.9);
     }
     return cutMarker(originalTokens);

@@ -15,6 +15,11 @@ export class HeadAndTail {
     return this.#totalBytes;
   }
 
+  /** The head is all there is. */
+  get complete(): boolean {
+    return this.#headBytes === this.#totalBytes;
+  }
+
   append(text: string): void {
     const bytes = Buffer.from(text);
     this.#totalBytes += bytes.length;

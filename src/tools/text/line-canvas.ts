@@ -20,13 +20,9 @@ export class LineCanvas {
 
   /** Printable text at the cursor. */
   put(text: string): void {
-    for (const character of text) {
-      if (this.#column < this.#maxChars) {
-        while (this.#cells.length < this.#column) this.#cells.push(' ');
-        this.#cells[this.#column] = character;
-      }
-      this.#column += 1;
-    }
+    // Past what is kept only the number of characters matters: lines without an end are millions long.
+    if (this.#column >= this.#maxChars) this.#column += countCharacters(text);
+    else this.#draw(text);
     this.#length = Math.max(this.#length, this.#column);
   }
 
@@ -91,6 +87,16 @@ export class LineCanvas {
     this.#length = 0;
   }
 
+  #draw(text: string): void {
+    for (const character of text) {
+      if (this.#column < this.#maxChars) {
+        while (this.#cells.length < this.#column) this.#cells.push(' ');
+        this.#cells[this.#column] = character;
+      }
+      this.#column += 1;
+    }
+  }
+
   #erase(mode: number): void {
     if (mode === 0) {
       this.#cells.length = Math.min(this.#cells.length, this.#column);
@@ -110,6 +116,11 @@ export class LineCanvas {
     this.#cells.length = Math.min(this.#cells.length, this.#maxChars);
     this.#length += count;
   }
+}
+
+/** Characters beyond 16 bits take two units. */
+function countCharacters(text: string): number {
+  return text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
 }
 
 /** Cuts a line to a number of characters and says so. */

@@ -4,6 +4,10 @@ import { capLine, LineCanvas } from './line-canvas.js';
 
 /** Everything that makes a line more than its characters. Tabs stay as they are. */
 const SPECIAL = /[\x00-\x08\x0b-\x1f\x7f]/;
+/** Most of what is special in most output, and nothing to see. */
+const COLOURS = /\x1b\[[0-9;:]*m/g;
+/** A sequence that holds text of its own: what looks like a colour there is not one. */
+const STRING_START = /\x1b[\]PX^_]/;
 
 /**
  * Turns what a program sent to a terminal into the lines a person would have seen: colours gone, progress bars in
@@ -22,6 +26,23 @@ export class TerminalText {
     this.#emit = options.emit;
   }
 
+  /** Nothing of a line is there, not even the beginning of a control sequence. */
+  get atLineStart(): boolean {
+    return this.#canvas.empty && this.#pending === '';
+  }
+
+  /** A control sequence whose rest has not arrived. */
+  get unfinished(): string {
+    return this.#pending;
+  }
+
+  /** One that leaves behind what is drawn of the line so far and goes on from there. */
+  fork(emit: (line: string) => void): TerminalText {
+    const fork = new TerminalText({ maxLineChars: this.#maxChars, emit });
+    fork.#pending = this.#pending;
+    return fork;
+  }
+
   write(piece: string): void {
     const text = this.#pending + piece;
     this.#pending = '';
@@ -30,14 +51,14 @@ export class TerminalText {
     this.#draw(text.slice(end));
   }
 
-  /** The line that has begun, if any. Nothing may be written afterwards. */
+  /** The line that has begun, if any, as it stands. */
   end(): string | null {
     return this.#canvas.empty ? null : this.#canvas.text();
   }
 
   /** Whole lines. Most output is plain, and looking once at all of it is fast. */
   #lines(text: string): void {
-    const joined = text.includes('\r') ? text.replaceAll('\r\n', '\n') : text;
+    const joined = withoutColours(text.includes('\r') ? text.replaceAll('\r\n', '\n') : text);
     const plain = !SPECIAL.test(joined);
     const lines = joined.split('\n');
     lines.pop();
@@ -93,12 +114,14 @@ export class TerminalText {
   }
 }
 
+function withoutColours(text: string): string {
+  return text.includes('\x1b[') && !STRING_START.test(text) ? text.replace(COLOURS, '') : text;
+}
+
+/** Where a run of printable characters ends. */
+const CONTROL_CHARACTER = /[\x00-\x1f\x7f]/g;
+
 function plainEnd(text: string, from: number): number {
-  let end = from + 1;
-  while (end < text.length) {
-    const code = text.charCodeAt(end);
-    if (code < 0x20 || code === 0x7f) break;
-    end += 1;
-  }
-  return end;
+  CONTROL_CHARACTER.lastIndex = from + 1;
+  return CONTROL_CHARACTER.exec(text)?.index ?? text.length;
 }
