@@ -19,5 +19,6 @@ export {
 } from './policy.js';
 export { probeSandbox, type SandboxSupport, sandboxSupport } from './probe.js';
 export type { SandboxGap } from './probe-failure.js';
+export { explainSetupFailure, type FailedStart } from './setup-failure.js';
 export { type FilterOptions, seccompFilter } from './seccomp.js';
 export { type SandboxOutcome, SandboxStatus } from './status.js';
