@@ -50,6 +50,12 @@ export class LocalEnvironment implements Environment {
     const names = processId === undefined ? {} : { processId };
     const process_ = this.#table.start({ ...child, ...names, confined, timeoutMs: spec.timeoutMs });
     process_.holdFromStart();
+    try {
+      await process_.ready();
+    } catch (error) {
+      await process_[Symbol.asyncDispose]();
+      throw error;
+    }
     return process_;
   }
 

@@ -1,16 +1,28 @@
 import type { OutputStream, SignalName } from '../contract/index.js';
+import type { ExecError } from '../protocol/errors.js';
 import type { Sandbox, SandboxType } from '../protocol/index.js';
 import type { ChildSpec } from './child/index.js';
 import {
   type Confinement,
   confine,
-  contextOf,
   DENIAL_TAIL_BYTES,
-  policyFromPermissions,
+  explainSetupFailure,
+  policyOfRequest,
   type SandboxPolicy,
   sandboxSupport,
   wasDenied,
 } from './sandbox/index.js';
+
+/** A sandbox is made of a few dozen mounts; one that takes longer than this hangs on a dead file system. */
+const SETUP_LIMIT_MS = 30_000;
+
+/** What was started for a program, seen by the sandbox around it. */
+export interface StartedSandbox {
+  /** It ended and said all it had to say. */
+  readonly closed: Promise<void>;
+  readonly wasKilled: () => boolean;
+  readonly kill: () => void;
+}
 
 /** A program under a policy: what to start for it, and what is different about it while it runs. */
 export class ConfinedProcess {
@@ -18,12 +30,14 @@ export class ConfinedProcess {
   readonly child: ChildSpec;
   readonly #confinement: Confinement;
   readonly #policy: SandboxPolicy;
+  readonly #name: string;
   readonly #cwd: string;
   readonly #decoder = new TextDecoder();
   #tail = '';
 
   private constructor(spec: ChildSpec, policy: SandboxPolicy, confinement: Confinement) {
     this.#policy = policy;
+    this.#name = spec.argv[0] ?? '';
     this.#cwd = spec.cwd;
     this.#confinement = confinement;
     const { argv, arg0, cwd, env, inheritFds, controllingTerminal } = confinement;
@@ -41,9 +55,9 @@ export class ConfinedProcess {
 
   /** Throws `sandboxUnavailable` where the policy cannot be enforced. Call `started` whatever happens next. */
   static async prepare(spec: ChildSpec, sandbox: Sandbox): Promise<ConfinedProcess> {
-    const policy = policyFromPermissions(sandbox.permissions, contextOf(sandbox, spec));
-    const support = await sandboxSupport();
     const { argv, arg0, cwd, env, terminal } = spec;
+    const policy = policyOfRequest(sandbox, { cwd, temporary: env.TMPDIR });
+    const support = await sandboxSupport();
     const confinement = confine({ argv, arg0, cwd, env, terminal: terminal !== null }, { policy, support });
     return new ConfinedProcess(spec, policy, confinement);
   }
@@ -52,9 +66,43 @@ export class ConfinedProcess {
     return this.#confinement.sandboxType;
   }
 
+  /** It will not be started after all. */
+  discard(): void {
+    this.started();
+    this.ended();
+  }
+
   /** The child has its copies of our descriptors, or never will. */
   started(): void {
     this.#confinement.release();
+  }
+
+  /** What was started for it has ended and was reaped, or could not be started at all. */
+  ended(): void {
+    this.#confinement.status?.over();
+  }
+
+  /** Resolves when the program itself runs. Throws if its sandbox ended before, once that is closed. */
+  async ready({ closed, wasKilled, kill }: StartedSandbox): Promise<void> {
+    let late = false;
+    const limit = setTimeout(() => {
+      late = true;
+      kill();
+    }, SETUP_LIMIT_MS);
+    const runs = (await this.#confinement.status?.commandRuns()) ?? true;
+    clearTimeout(limit);
+    // Whoever ended it himself wants to see the end of it.
+    if (runs || (wasKilled() && !late)) return;
+    await closed;
+    throw this.#failure();
+  }
+
+  #failure(): ExecError {
+    return explainSetupFailure(this.#tail, {
+      name: this.#name,
+      program: this.#confinement.program,
+      cwd: this.#cwd,
+    });
   }
 
   /** Sends a signal to the program inside. False where the child itself is the one to signal. */

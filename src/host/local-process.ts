@@ -54,6 +54,7 @@ export class LocalProcess extends ProcessHandle {
   #firstHold: LogHold | undefined;
   #readers = 0;
   #timedOut = false;
+  #wasKilled = false;
   #timeout: NodeJS.Timeout | undefined;
   #grace: NodeJS.Timeout | undefined;
   #killing: Promise<void> | undefined;
@@ -81,6 +82,7 @@ export class LocalProcess extends ProcessHandle {
         this.log.appendOutput(stream, bytes);
       },
       exited: (end) => {
+        this.#confined?.ended();
         const sandboxDenied = this.#confined?.denied(end.exitCode) ?? false;
         this.log.appendExited({ ...end, timedOut: this.#timedOut, sandboxDenied });
       },
@@ -92,6 +94,15 @@ export class LocalProcess extends ProcessHandle {
       },
     });
     if (spec.timeoutMs !== undefined) this.#timeout = this.#startTimeout(spec.timeoutMs);
+  }
+
+  /**
+   * Resolves when the program itself runs, at once without a sandbox. Throws where its sandbox could not be set up:
+   * then nothing of it is left, and this object is to be disposed.
+   */
+  async ready(): Promise<void> {
+    const [closed, wasKilled, kill] = [this.#closed, () => this.#wasKilled, () => void this.kill()];
+    await this.#confined?.ready({ closed, wasKilled, kill });
   }
 
   get pid(): number {
@@ -202,6 +213,7 @@ export class LocalProcess extends ProcessHandle {
   /** Kills the whole tree, survivors of a closed process included. Resolves when nothing of it is left. */
   kill(): Promise<void> {
     clearTimeout(this.#grace);
+    this.#wasKilled = true;
     this.#killing ??= this.#killTree().finally(() => {
       this.#killing = undefined;
     });
@@ -226,6 +238,9 @@ export class LocalProcess extends ProcessHandle {
   #spawn(spec: LocalProcessSpec, sink: ChildSink): Child {
     try {
       return spawnChild(spec.confined?.child ?? spec, sink);
+    } catch (error) {
+      spec.confined?.ended();
+      throw error;
     } finally {
       spec.confined?.started();
     }

@@ -36,15 +36,11 @@ export class ProcessTable {
 
   /** Spawns at once. A failed start leaves the id free. */
   start(spec: LocalProcessSpec): LocalProcess {
-    const { processId } = spec;
-    if (this.#closed) throw new ExecError('sessionNotFound', 'The session has ended.');
-    if (processId !== undefined && this.#processes.has(processId)) {
-      throw new ExecError('processIdInUse', 'A process with this id exists already.', {
-        data: { processId },
-      });
-    }
-    if (this.#processes.size >= (this.#options.maxProcesses ?? DEFAULT_MAX_PROCESSES)) {
-      throw new ExecError('tooManyProcesses', 'The session runs as many processes as it may.');
+    try {
+      this.#admit(spec.processId);
+    } catch (error) {
+      spec.confined?.discard();
+      throw error;
     }
     const process = new LocalProcess(spec, this.#options);
     this.#processes.set(process.processId, process);
@@ -56,6 +52,18 @@ export class ProcessTable {
       this.#expire(process);
     });
     return process;
+  }
+
+  #admit(processId: string | undefined): void {
+    if (this.#closed) throw new ExecError('sessionNotFound', 'The session has ended.');
+    if (processId !== undefined && this.#processes.has(processId)) {
+      throw new ExecError('processIdInUse', 'A process with this id exists already.', {
+        data: { processId },
+      });
+    }
+    if (this.#processes.size >= (this.#options.maxProcesses ?? DEFAULT_MAX_PROCESSES)) {
+      throw new ExecError('tooManyProcesses', 'The session runs as many processes as it may.');
+    }
   }
 
   /** Ends everything that was ever started here and still runs. */

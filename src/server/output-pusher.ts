@@ -35,6 +35,12 @@ export class OutputPusher implements PushSource {
     this.#stopListening = process.log.subscribe(() => this.#target?.queue.schedule(this));
   }
 
+  /** Pushes everything from the first event on. */
+  begin(target: PushTarget): void {
+    this.#target = target;
+    target.queue.schedule(this);
+  }
+
   /** Pushes from here on. Events missed in between are for the client to read. */
   attach(target: PushTarget): void {
     this.#target = target;

@@ -1,6 +1,12 @@
 import { constants } from 'node:os';
 import type { ProcessSummary, SignalName } from '../contract/index.js';
-import { ConfinedProcess, childEnvironment, type LocalProcess, machineInfo } from '../host/index.js';
+import {
+  ConfinedProcess,
+  childEnvironment,
+  type LocalProcess,
+  type LocalProcessSpec,
+  machineInfo,
+} from '../host/index.js';
 import {
   decodeBase64,
   encodeBase64,
@@ -26,6 +32,18 @@ export function processHandlers(
   session: () => Session,
   sessions: Pick<SessionRegistry, 'all' | 'get'>,
 ): Handlers<ProcessMethods> {
+  const ownerOf = (sessionId: string | null | undefined): Session | undefined =>
+    sessionId == null ? session() : sessions.get(sessionId);
+  /** Requests behind a start that takes a while wait for it, and fail with its error if it fails. */
+  const behindStart =
+    <Params extends { processId: string; sessionId?: string | null | undefined }, Result>(
+      handler: (params: Params) => Answer<Result>,
+    ) =>
+    (params: Params): Answer<Result> => {
+      const starting = ownerOf(params.sessionId)?.startUnderWay(params.processId);
+      // Not in the lane, where one behind the other would find the start over: all of them hear of it, in order.
+      return starting ? new AnswerLater(starting.then(() => flat(handler(params)))) : handler(params);
+    };
   const find = (processId: string): LocalProcess => {
     const process = session().processes.get(processId);
     if (!process) throw new ExecError('processNotFound', 'unknown process id', { data: { processId } });
@@ -33,31 +51,30 @@ export function processHandlers(
   };
   return {
     'process/start': (params) => start(session(), params),
-    'process/read': async ({ processId, afterSeq, maxBytes, waitMs }) => {
+    'process/read': behindStart(async ({ processId, afterSeq, maxBytes, waitMs }) => {
       const process = find(processId);
       if (waitMs) await process.log.news(afterSeq ?? 0, waitMs);
       return readResult(process, afterSeq ?? 0, maxBytes ?? undefined);
-    },
-    'process/write': (params) => write(session(), params),
-    'process/signal': async ({ processId, signal }) => {
+    }),
+    'process/write': behindStart((params) => write(session(), params)),
+    'process/signal': behindStart(async ({ processId, signal }) => {
       const name = signalName(signal);
       await session().processes.get(processId)?.signal(name);
       return {};
-    },
-    'process/terminate': async ({ processId, sessionId, graceMs }) => {
-      const owner = sessionId == null ? session() : sessions.get(sessionId);
-      const process = owner?.processes.get(processId);
+    }),
+    'process/terminate': behindStart(async ({ processId, sessionId, graceMs }) => {
+      const process = ownerOf(sessionId)?.processes.get(processId);
       return { running: (await process?.terminate({ graceMs: graceMs ?? 0 })) ?? false };
-    },
-    'process/resize': async ({ processId, size }) => {
+    }),
+    'process/resize': behindStart(async ({ processId, size }) => {
       await find(processId).resize(size);
       return {};
-    },
-    'process/closeStdin': async ({ processId }) => {
+    }),
+    'process/closeStdin': behindStart(async ({ processId }) => {
       await find(processId).closeStdin();
       return {};
-    },
-    'process/inspect': async ({ processId }) => ({ state: await find(processId).inspect() }),
+    }),
+    'process/inspect': behindStart(async ({ processId }) => ({ state: await find(processId).inspect() })),
     'process/list': (params) => ({
       processes:
         params?.scope === 'server' ? everyProcess(session(), sessions.all()) : processesOf(session()),
@@ -80,25 +97,49 @@ function everyProcess(own: Session, all: readonly Session[]): (ProcessSummary & 
   );
 }
 
-async function start(
+/** A start in a sandbox takes a while, but not its place in the order: what comes behind it learns how it went. */
+function start(
   session: Session,
   params: ExecParsedParams<'process/start'>,
-): Promise<ExecResult<'process/start'>> {
-  const { processId, argv, arg0, tty, pipeStdin, size, timeoutMs, sandbox } = params;
+): Answer<ExecResult<'process/start'>> {
+  const { processId, sandbox } = params;
+  const earlier = session.startUnderWay(processId);
+  if (!sandbox && !earlier) return startResult(session.start(childOf(params)));
+  return new AnswerLater(
+    session.announceStart(processId, async () => {
+      await earlier?.catch(() => undefined);
+      const child = childOf(params);
+      if (!sandbox) return startResult(session.start(child));
+      const confined = await ConfinedProcess.prepare(child, sandbox);
+      return startResult(await session.startConfined({ ...child, confined }));
+    }),
+  );
+}
+
+async function flat<Value>(answer: Answer<Value>): Promise<Value> {
+  const known = await answer;
+  return known instanceof AnswerLater ? await known.answer : known;
+}
+
+function startResult({ processId, sandboxType }: LocalProcess): ExecResult<'process/start'> {
+  return { processId, sandboxType };
+}
+
+function childOf(params: ExecParsedParams<'process/start'>): LocalProcessSpec {
+  const { processId, argv, arg0, tty, pipeStdin, size, timeoutMs } = params;
   refuseNetworkProxy(params);
   const env = childEnvironment({ own: process.env, policy: params.envPolicy ?? null, overlay: params.env });
   if (tty) env.SHELL ??= machineInfo().shell.path;
-  const child = {
+  return {
+    processId,
     argv,
     ...(arg0 == null ? {} : { arg0 }),
     cwd: pathOf(params.cwd),
     env,
-    stdin: pipeStdin ? ('pipe' as const) : ('null' as const),
+    stdin: pipeStdin ? 'pipe' : 'null',
     terminal: tty ? (size ?? DEFAULT_SIZE) : null,
+    timeoutMs: timeoutMs ?? undefined,
   };
-  const confined = sandbox ? await ConfinedProcess.prepare(child, sandbox) : undefined;
-  const started = session.start({ ...child, processId, confined, timeoutMs: timeoutMs ?? undefined });
-  return { processId, sandboxType: started.sandboxType };
 }
 
 /** Only a proxy could tell one host from another, and there is none: better no start than one nobody watches. */

@@ -24,6 +24,7 @@ export class Session {
   readonly acknowledged: boolean;
   readonly #pushers = new Map<string, OutputPusher>();
   readonly #writes = new Map<string, Set<string>>();
+  readonly #starting = new Map<string, Promise<unknown>>();
   #connection: SessionConnection | undefined;
 
   constructor(options: { acknowledged: boolean; table: ProcessTableOptions }) {
@@ -45,12 +46,43 @@ export class Session {
     for (const pusher of this.#pushers.values()) pusher.detach();
   }
 
+  /** Spawns at once; its events are pushed from the next turn of the event loop on, behind the answer to the start. */
   start(spec: LocalProcessSpec): LocalProcess {
     const process = this.processes.start(spec);
-    const pusher = new OutputPusher(process, { acknowledged: this.acknowledged });
-    this.#pushers.set(process.processId, pusher);
-    if (this.#connection) pusher.attach(this.#connection);
+    this.#push(process, new OutputPusher(process, { acknowledged: this.acknowledged }));
     return process;
+  }
+
+  /** As `start`, for a process in a sandbox: resolves when its program runs. If that fails, the id is free again. */
+  async startConfined(spec: LocalProcessSpec): Promise<LocalProcess> {
+    const process = this.processes.start(spec);
+    // Holds the output that comes before anybody is told of the process.
+    const pusher = new OutputPusher(process, { acknowledged: this.acknowledged });
+    try {
+      await process.ready();
+    } catch (error) {
+      pusher.close();
+      await process[Symbol.asyncDispose]();
+      throw error;
+    }
+    setImmediate(() => this.#push(process, pusher));
+    return process;
+  }
+
+  /** Announces a start that takes a while. Until it is over, `startUnderWay` tells of it. */
+  async announceStart<Result>(processId: string, start: () => Promise<Result>): Promise<Result> {
+    const starting = start();
+    this.#starting.set(processId, starting);
+    try {
+      return await starting;
+    } finally {
+      if (this.#starting.get(processId) === starting) this.#starting.delete(processId);
+    }
+  }
+
+  /** The start under this id that is not over yet: rejects with its error if it fails. */
+  startUnderWay(processId: string): Promise<unknown> | undefined {
+    return this.#starting.get(processId);
   }
 
   acknowledge(processId: string, seq: number): void {
@@ -77,6 +109,16 @@ export class Session {
     for (const pusher of this.#pushers.values()) pusher.close();
     this.#pushers.clear();
     await this.processes.close();
+  }
+
+  #push(process: LocalProcess, pusher: OutputPusher): void {
+    if (this.processes.get(process.processId) !== process) {
+      pusher.close();
+      return;
+    }
+    this.#pushers.set(process.processId, pusher);
+    if (this.#connection) pusher.begin(this.#connection);
+    else pusher.detach();
   }
 
   /** Drops what belongs to a process the table no longer retains. */

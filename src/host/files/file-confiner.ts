@@ -5,13 +5,7 @@ import type { FileHandle } from '../../contract/index.js';
 import { ExecError } from '../../protocol/errors.js';
 import type { Sandbox } from '../../protocol/index.js';
 import { packageFile } from '../package-file.js';
-import {
-  type ConfinedPolicy,
-  contextOf,
-  FileHelpers,
-  policyFromPermissions,
-  sandboxSupport,
-} from '../sandbox/index.js';
+import { type ConfinedPolicy, FileHelpers, policyOfRequest, sandboxSupport } from '../sandbox/index.js';
 import { ConfinedFileHandle } from './confined-file-handle.js';
 
 /** Holds file operations to a policy by doing them in a process that is confined to it. */
@@ -48,10 +42,7 @@ export class FileConfiner {
 /** The policy a request names; null when it leaves everything open. */
 export function policyOf(sandbox: Sandbox | null | undefined): ConfinedPolicy | null {
   if (!sandbox) return null;
-  const env = Object.fromEntries(
-    Object.entries(process.env).flatMap(([name, value]) => (value ? [[name, value]] : [])),
-  );
-  const policy = policyFromPermissions(sandbox.permissions, contextOf(sandbox, { cwd: '/', env }));
+  const policy = policyOfRequest(sandbox, { cwd: '/', temporary: process.env.TMPDIR });
   return policy.kind === 'confined' ? policy : null;
 }
 

@@ -1,13 +1,13 @@
 import { ExecError } from '../../protocol/errors.js';
 import type { SandboxType } from '../../protocol/index.js';
 import { bwrapOptions } from './bwrap-argv.js';
-import { type Disk, localDisk } from './disk.js';
+import { type Disk, localDisk, remembering } from './disk.js';
 import { planMounts } from './mount-plan.js';
 import type { ConfinedPolicy, SandboxPolicy } from './policy.js';
 import type { SandboxSupport } from './probe.js';
 import { checkCwd, locateVisibleProgram } from './program.js';
 import { Resources } from './resources.js';
-import { seccompFilter } from './seccomp.js';
+import { knownFilter } from './seccomp.js';
 import { launcherFor } from './launcher.js';
 import type { SandboxStatus } from './status.js';
 
@@ -30,6 +30,8 @@ export interface Confinement {
   readonly env: Readonly<Record<string, string>>;
   /** Descriptors of ours the child needs. Nothing else of ours may reach it. */
   readonly inheritFds: readonly { readonly childFd: number; readonly fd: number }[];
+  /** Where the program itself was found. */
+  readonly program: string;
   /** What is really enforced. */
   readonly sandboxType: SandboxType;
   /**
@@ -55,10 +57,15 @@ const MAX_OPTIONS = 8_900;
 /** Puts a program under a policy: the same program where there is nothing to enforce, an error where it cannot be. */
 export function confine(
   spec: ConfineSpec,
-  { policy, support, disk = localDisk }: { policy: SandboxPolicy; support: SandboxSupport; disk?: Disk },
+  {
+    policy,
+    support,
+    disk: asked = localDisk,
+  }: { policy: SandboxPolicy; support: SandboxSupport; disk?: Disk },
 ): Confinement {
   if (policy.kind === 'open') return unconfined(spec);
   if (!support.available) throw unavailable(support);
+  const disk = remembering(asked);
   const plan = planMounts(policy.files, disk);
   const view = { plan, disk };
   checkCwd(spec.cwd, view);
@@ -79,7 +86,7 @@ export function confine(
       sources: support.bindFd ? resources.openSources(held.mounts, FIRST_SOURCE_FD) : new Map(),
     });
     if (options.length > MAX_OPTIONS) throw tooManyOptions();
-    const filter = seccompFilter({ architecture: support.architecture, unixSockets: policy.unixSockets });
+    const filter = knownFilter({ architecture: support.architecture, unixSockets: policy.unixSockets });
     resources.pass(ARGUMENTS_FD, Buffer.from(options.map((option) => `${option}\0`).join('')));
     resources.pass(SECCOMP_FD, filter);
     const status = resources.openStatus(STATUS_FD, { terminal: spec.terminal });
@@ -89,6 +96,7 @@ export function confine(
       cwd: '/',
       env: {},
       inheritFds: resources.inheritFds,
+      program,
       sandboxType: 'linuxSeccomp',
       controllingTerminal: spec.terminal ? 'inside' : 'caller',
       release: () => resources.release(),
@@ -108,6 +116,7 @@ function unconfined({ argv, arg0, cwd, env }: ConfineSpec): Confinement {
     cwd,
     env,
     inheritFds: [],
+    program: argv[0] ?? '',
     sandboxType: 'none',
     controllingTerminal: 'caller',
     release: () => {},

@@ -37,6 +37,21 @@ const MAX_GLOB_MATCHES = 512;
 /** This machine's disk. */
 export const localDisk: Disk = { resolve: resolvePath, isPlaceholder, glob: findMatches };
 
+/** The same disk, each path looked at once. For one plan and the questions about it: the disk goes on changing. */
+export function remembering(disk: Disk): Disk {
+  const known = new Map<string, ResolvedPath>();
+  const resolve = (path: string) => {
+    const place = known.get(path) ?? disk.resolve(path);
+    known.set(path, place);
+    return place;
+  };
+  return {
+    resolve,
+    isPlaceholder: (path) => disk.isPlaceholder(path),
+    glob: (pattern) => disk.glob(pattern),
+  };
+}
+
 function resolvePath(path: string): ResolvedPath {
   const links: { path: string; target: string }[] = [];
   const pending = path.split('/').filter(Boolean).toReversed();

@@ -50,8 +50,8 @@ export class FileHelper {
     this.#child = start(this.#confinement, ids);
     this.#child.stdin?.on('error', () => {});
     this.#child.stdout?.on('data', (chunk: Buffer) => this.#read(chunk));
-    this.#child.on('error', () => this.#fail());
-    this.#child.on('close', () => this.#fail());
+    this.#child.on('error', () => this.#gone());
+    this.#child.on('close', () => this.#gone());
     this.ended = Promise.resolve(this.#confinement.status?.ended).then(() => {});
   }
 
@@ -94,6 +94,11 @@ export class FileHelper {
     this.#pending.delete(Number(id));
     if (error === undefined) call?.resolve(result);
     else call?.reject(errorFrom(error as HelperMessage));
+  }
+
+  #gone(): void {
+    this.#confinement.status?.over();
+    this.#fail();
   }
 
   #fail(): void {

@@ -5,6 +5,7 @@ export { DENIAL_TAIL_BYTES, type FinishedProcess, wasDenied } from './denial.js'
 export { type Disk, localDisk, type PlaceKind, type ResolvedPath } from './disk.js';
 export { FileHelper, type HelperOptions, type HelperTarget } from './file-helper.js';
 export { FileHelpers, type HelperLease, type PoolLimits } from './file-helpers.js';
+export { policyOfRequest } from './known-policies.js';
 export { type Mount, type MountPlan, planMounts } from './mount-plan.js';
 export { contextOf, type PolicyContext, policyFromPermissions, temporaryDirectoryOf } from './permissions.js';
 export {
@@ -18,5 +19,6 @@ export {
 } from './policy.js';
 export { probeSandbox, type SandboxSupport, sandboxSupport } from './probe.js';
 export type { SandboxGap } from './probe-failure.js';
+export { explainSetupFailure, type FailedStart } from './setup-failure.js';
 export { type FilterOptions, seccompFilter } from './seccomp.js';
 export { type SandboxOutcome, SandboxStatus } from './status.js';

@@ -6,6 +6,7 @@ import { ExecError } from '../../protocol/errors.js';
 interface Kernel {
   readonly memfdCreate: (name: string, flags: number) => number;
   readonly pipe2: (fds: Int32Array, flags: number) => number;
+  readonly read: (fd: number, into: Uint8Array, size: number) => number;
   readonly flock: (fd: number, operation: number) => number;
   readonly fcntl: (fd: number, command: number, type: 'int', argument: number) => number;
 }
@@ -17,6 +18,7 @@ const LIBRARIES: readonly string[] = [
 
 const MFD_CLOEXEC = 1;
 const O_CLOEXEC = 0o2000000;
+const O_NONBLOCK = 0o4000;
 const LOCK_SH = 1;
 const LOCK_EX = 2;
 const LOCK_NB = 4;
@@ -34,11 +36,20 @@ export function openMemoryFile(): number {
   return checked(calls().memfdCreate('execwire', MFD_CLOEXEC));
 }
 
-/** A pipe that no child inherits by itself. */
+/** A pipe that no child inherits by itself and nobody blocks on. */
 export function openPipe(): { readEnd: number; writeEnd: number } {
   const fds = new Int32Array(2);
-  checked(calls().pipe2(fds, O_CLOEXEC));
+  checked(calls().pipe2(fds, O_CLOEXEC | O_NONBLOCK));
   return { readEnd: fds[0] ?? -1, writeEnd: fds[1] ?? -1 };
+}
+
+/** As much as a short message; what is longer comes with the next call. */
+const readBuffer = Buffer.alloc(4096);
+
+/** What waits in a pipe of ours; nothing is not an error, as it would be with Node's own call. */
+export function readAvailable(fd: number): string {
+  const count = calls().read(fd, readBuffer, readBuffer.length);
+  return count > 0 ? readBuffer.toString('utf8', 0, count) : '';
 }
 
 /** Takes a lock on an open file without waiting. False if another holder is in the way. */
@@ -70,6 +81,7 @@ function load(): Kernel | null {
       const bound: Kernel = {
         memfdCreate: libc.func('int memfd_create(const char *name, unsigned int flags)'),
         pipe2: libc.func('int pipe2(void *fds, int flags)'),
+        read: libc.func('long read(int fd, void *into, size_t size)'),
         flock: libc.func('int flock(int fd, int operation)'),
         fcntl: libc.func('int fcntl(int fd, int command, ...)'),
       };

@@ -1,5 +1,5 @@
 import { ExecError } from '../../protocol/errors.js';
-import type { Disk, ResolvedPath } from './disk.js';
+import { type Disk, remembering, type ResolvedPath } from './disk.js';
 import {
   type Access,
   accessAt,
@@ -46,20 +46,6 @@ export function planMounts(files: FilePolicy, asked: Disk): MountPlan {
   for (const rule of rules.values()) planner.add(rule);
   for (const { rule, place } of firm) planner.addLinks(rule, place);
   return planner.finish();
-}
-
-function remembering(disk: Disk): Disk {
-  const known = new Map<string, ResolvedPath>();
-  const resolve = (path: string) => {
-    const place = known.get(path) ?? disk.resolve(path);
-    known.set(path, place);
-    return place;
-  };
-  return {
-    resolve,
-    isPlaceholder: (path) => disk.isPlaceholder(path),
-    glob: (pattern) => disk.glob(pattern),
-  };
 }
 
 interface PlacedRule {

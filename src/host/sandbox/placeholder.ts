@@ -1,4 +1,5 @@
 import {
+  close,
   closeSync,
   constants,
   fstatSync,
@@ -104,7 +105,23 @@ class HeldPlaceholder implements Placeholder {
     } catch {
       // Not empty: it has become someone's directory and stays.
     } finally {
-      closeSync(fd);
+      closeLater(fd);
     }
   }
+}
+
+const unwanted: number[] = [];
+
+/** The last close of a removed directory frees it on disk, which may take milliseconds: in the background, one by one. */
+function closeLater(fd: number): void {
+  if (unwanted.push(fd) === 1) setImmediate(closeNext);
+}
+
+function closeNext(): void {
+  const [fd] = unwanted;
+  if (fd === undefined) return;
+  close(fd, () => {
+    unwanted.shift();
+    closeNext();
+  });
 }

@@ -63,6 +63,12 @@ export function explainFailure(said: string, readSwitch: ReadSwitch = switchOfTh
       message: 'User namespaces are switched off here.',
       hint: 'Set user.max_user_namespaces to a few thousand.',
     };
+  if (namespaces && /ENOSPC|max_/.test(said))
+    return {
+      reason: 'namespacesExhausted',
+      message: 'As many namespaces exist here as there may be.',
+      hint: 'Wait for other sandboxes to end, or raise the limits below /proc/sys/user.',
+    };
   if (namespaces)
     return {
       reason: 'namespacesForbidden',

@@ -90,6 +90,16 @@ export interface FilterOptions {
   readonly unixSockets: 'blocked' | 'allowed';
 }
 
+const filters = new Map<string, Uint8Array>();
+
+/** The filter for a policy, made once for each of the few there are. */
+export function knownFilter(options: FilterOptions): Uint8Array {
+  const key = `${options.architecture} ${options.unixSockets}`;
+  const filter = filters.get(key) ?? seccompFilter(options);
+  filters.set(key, filter);
+  return filter;
+}
+
 /** The filter as the kernel takes it. A call through a foreign ABI kills the process: its numbers mean other calls. */
 export function seccompFilter({ architecture, unixSockets }: FilterOptions): Uint8Array {
   const on = (name: SyscallName, body: readonly Instruction[]) => forCall(architecture, name, body);

@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { Socket } from 'node:net';
+import { closeSync } from 'node:fs';
 import type { SignalName } from '../../contract/index.js';
+import { readAvailable } from './kernel.js';
+import { firstChildOf, hasExecuted, isAlive, leadsSession, send } from './process-state.js';
 
 /** How it ended, as bubblewrap told. */
 export type SandboxOutcome =
@@ -14,30 +15,61 @@ const MAX_STATUS_BYTES = 64 * 1024;
 /** Between the namespace and the command in it lie a few milliseconds of mounting. */
 const POLL_MS = 1;
 
+/** On a busy machine it lies longer, and a hundred sandboxes that look every millisecond keep it busy: look less often. */
+const MAX_POLL_MS = 20;
+
+/** A look may come late by this share of the time it took so far. */
+const POLL_SHARE = 0.2;
+
 /** A namespace that is being torn down is gone well within this. */
 const TEARDOWN_MS = 5_000;
 
 /**
  * The running sandbox as seen from outside. Signals go to the command's own group: bubblewrap in front of it
  * would die of them and take the command along before its handlers ran.
+ *
+ * There is no event for the moment the command runs, and nothing else in the status is urgent. So it is looked at
+ * where something depends on it, which costs less than a stream for every process.
  */
 export class SandboxStatus {
   readonly #terminal: boolean;
-  readonly #socket: Socket;
+  #readEnd: number | null;
   #text = '';
   #initPid: number | null = null;
   #exitCode: number | null = null;
-  #over = false;
+  #bwrapGone: () => void = () => {};
+  readonly #gone: Promise<void>;
   /** Settles when bubblewrap and everything inside are gone. */
   readonly ended: Promise<SandboxOutcome>;
 
+  /** Owns the descriptor, which does not block. */
   constructor(readEnd: number, { terminal }: { terminal: boolean }) {
     this.#terminal = terminal;
-    this.#socket = new Socket({ fd: readEnd, readable: true, writable: false });
-    this.#socket.setEncoding('utf8').on('data', (text: string) => this.#read(text));
-    this.ended = new Promise((resolve) => {
-      this.#socket.on('error', () => {}).on('close', () => void this.#teardown().then(resolve));
+    this.#readEnd = readEnd;
+    this.#gone = new Promise((resolve) => {
+      this.#bwrapGone = resolve;
     });
+    this.ended = this.#gone.then(() => this.#teardown());
+  }
+
+  /** To be called when bubblewrap was reaped, or never came to be: nobody writes here any more. Idempotent. */
+  over(): void {
+    this.#look();
+    if (this.#readEnd !== null) closeSync(this.#readEnd);
+    this.#readEnd = null;
+    this.#bwrapGone();
+  }
+
+  /** True as soon as the command itself runs; false if bubblewrap ended without it. */
+  async commandRuns(): Promise<boolean> {
+    const began = performance.now();
+    while (!this.#over) {
+      const command = this.#command();
+      if (command !== null && hasExecuted(command)) return true;
+      const pause = Math.max(POLL_MS, (performance.now() - began) * POLL_SHARE);
+      await Promise.race([sleep(Math.min(pause, MAX_POLL_MS)), this.#gone]);
+    }
+    return this.#exitCode !== null;
   }
 
   /** Sends a signal to the command's group, as soon as there is one. False if it is over. */
@@ -55,28 +87,42 @@ export class SandboxStatus {
    * rather than killing bubblewrap: in its first moments that would leave a process behind that waits for ever.
    */
   async kill(): Promise<boolean> {
-    while (!this.#over && this.#initPid === null) await sleep(POLL_MS);
+    this.#look();
+    while (!this.#over && this.#initPid === null) {
+      await sleep(POLL_MS);
+      this.#look();
+    }
     return !this.#over && this.#initPid !== null && send(this.#initPid, 'SIGKILL');
   }
 
-  #read(text: string): void {
-    if (this.#text.length < MAX_STATUS_BYTES) this.#text += text;
+  get #over(): boolean {
+    return this.#readEnd === null || this.#exitCode !== null;
+  }
+
+  #look(): void {
+    if (this.#readEnd === null) return;
+    const text = readAvailable(this.#readEnd);
+    if (text === '' || this.#text.length >= MAX_STATUS_BYTES) return;
+    this.#text += text;
     this.#initPid ??= numberIn(this.#text, 'child-pid');
     this.#exitCode ??= numberIn(this.#text, 'exit-code');
-    if (this.#exitCode !== null) this.#over = true;
+  }
+
+  #command(): number | null {
+    this.#look();
+    return this.#initPid === null ? null : firstChildOf(this.#initPid);
   }
 
   /** Without a terminal the group is that of the first process; with one the command leads a session of its own. */
   #group(): number | 'starting' | 'gone' {
+    const command = this.#command();
     if (this.#initPid === null) return 'starting';
-    const command = firstChildOf(this.#initPid);
     if (command === null) return isAlive(this.#initPid) ? 'starting' : 'gone';
     if (!this.#terminal) return this.#initPid;
     return leadsSession(command) ? command : 'starting';
   }
 
   async #teardown(): Promise<SandboxOutcome> {
-    this.#over = true;
     const deadline = performance.now() + TEARDOWN_MS;
     while (this.#initPid !== null && isAlive(this.#initPid) && performance.now() < deadline)
       await sleep(POLL_MS);
@@ -87,44 +133,6 @@ export class SandboxStatus {
 function numberIn(text: string, member: string): number | null {
   const digits = new RegExp(`"${member}": *(\\d+)`).exec(text)?.[1];
   return digits === undefined ? null : Number(digits);
-}
-
-/** Children are listed oldest first: the command comes before every orphan the first process inherits. */
-function firstChildOf(pid: number): number | null {
-  const [first] = readProc(`${pid}/task/${pid}/children`).split(' ');
-  return first ? Number(first) : null;
-}
-
-function leadsSession(pid: number): boolean {
-  return fieldsOf(pid)[3] === String(pid);
-}
-
-function readProc(name: string): string {
-  try {
-    return readFileSync(`/proc/${name}`, 'utf8');
-  } catch {
-    return '';
-  }
-}
-
-/** A dead process whose parent has not looked yet still has a number; it runs nothing and nothing below it does. */
-function isAlive(pid: number): boolean {
-  const [state] = fieldsOf(pid);
-  return state !== undefined && state !== 'Z' && state !== 'X';
-}
-
-/** What follows the name in parentheses: state, parent, group, session. */
-function fieldsOf(pid: number): string[] {
-  const text = readProc(`${pid}/stat`);
-  return text === '' ? [] : text.slice(text.lastIndexOf(')') + 2).split(' ');
-}
-
-function send(pid: number, signal: SignalName): boolean {
-  try {
-    return process.kill(pid, signal);
-  } catch {
-    return false;
-  }
 }
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -148,6 +148,7 @@ function watch(child: ChildProcess, confinement: Confinement): Running {
     });
   const done = new Promise<Finished>((resolve, reject) => {
     child.on('error', reject);
+    child.on('exit', () => confinement.status?.over());
     child.on('close', (code, signal) => {
       void (confinement.status?.ended ?? Promise.resolve(null)).then((outcome) =>
         resolve({ code, signal, ...text, outcome }),

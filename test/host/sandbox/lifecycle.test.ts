@@ -114,6 +114,7 @@ describe.each(identities)('the life of a confined process as $name', (identity) 
     await once(server.stdout ?? server, 'data');
     server.kill('SIGKILL');
     await once(server, 'close');
+    confinement.status?.over();
     expect(await confinement.status?.ended).toEqual({ kind: 'ended' });
   });
 

@@ -57,6 +57,7 @@ export class Terminal {
     reader.on('error', () => {}).on('data', (bytes: Buffer) => this.#show(bytes));
     this.done = new Promise((resolve) => {
       this.child.on('exit', (code) => {
+        confinement.status?.over();
         reader.pause();
         this.#drain();
         closeSync(slave);
