@@ -8,6 +8,8 @@ const base = join(homedir(), '.cache', 'execwire-interop');
 
 /** The folders of one test: two homes that share nothing, the workspace Codex works in, and a place outside it. */
 export interface RunDirectory extends AsyncDisposable {
+  /** What all of them are in. */
+  readonly root: string;
   readonly clientHome: string;
   readonly serverHome: string;
   readonly workspace: string;
@@ -23,6 +25,7 @@ export async function openRunDirectory(): Promise<RunDirectory> {
     return join(root, name);
   };
   return {
+    root,
     clientHome: await folder('client-home'),
     serverHome: await folder('server-home'),
     workspace: await folder('workspace'),

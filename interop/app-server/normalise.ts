@@ -1,0 +1,25 @@
+import type { WireAnswer } from '../../test/harness/wire-client.js';
+
+/**
+ * Error texts that quote the system or a decoder are each server's own: only how they begin is compared. Everything
+ * else an error says is. `data` is not: only our errors carry it, as an extension.
+ */
+const OWN_WORDS =
+  /^(Invalid request|failed to spawn \w+|invalid deltaBase64|invalid permission profile|Invalid clientInfo\.name|fs\/writeFile requires valid base64 dataBase64)(?:: .*)?$/s;
+const OS_FAILURE = -32603;
+
+/** An answer without what differs between any two runs: ids and folders. */
+export function normaliseAnswer({ result, error }: WireAnswer, root: string): unknown {
+  if (!error) return { result: normalise(result, root) };
+  const begun = OWN_WORDS.exec(error.message)?.[1];
+  const ownWords = begun !== undefined || error.code === OS_FAILURE;
+  return { code: error.code, message: ownWords ? `${begun ?? ''}…` : normalise(error.message, root) };
+}
+
+/** The same value with the folder of the run called `$RUN`. */
+export function normalise(value: unknown, root: string): unknown {
+  if (typeof value === 'string') return value.replaceAll(root, '$RUN');
+  if (Array.isArray(value)) return value.map((each) => normalise(each, root));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, normalise(each, root)]));
+}
