@@ -2,14 +2,6 @@ import { ExecError } from '../protocol/index.js';
 
 const hasBuffer = typeof Buffer !== 'undefined';
 
-/** Bytes as they travel. */
-export function encodeBase64(bytes: Uint8Array): string {
-  if (hasBuffer) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
-  let binary = '';
-  for (const byte of bytes) binary += String.fromCharCode(byte);
-  return btoa(binary);
-}
-
 /** Bytes out of standard padded base64. What is not that throws; nothing is guessed. */
 export function decodeBase64(text: string): Uint8Array {
   const bytes = hasBuffer ? decodeWithBuffer(text) : decodeInBrowser(text);

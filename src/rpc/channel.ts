@@ -1,3 +1,5 @@
+import { BinaryMessage, frameText } from './binary-frame.js';
+
 /** Why a channel ended. `clean` is true when one of the two sides meant to. */
 export interface CloseReason {
   readonly clean: boolean;
@@ -8,22 +10,27 @@ export interface CloseReason {
 export interface ChannelReceiver {
   /** One whole message. Not yet known to be JSON. */
   message(text: string): void;
+  /** One whole binary frame, as it came. Without this it counts as text that cannot be read. */
+  binary?(data: Uint8Array): void;
   /** Exactly once, last. */
   closed(reason: CloseReason): void;
 }
 
-/** A message to send: its text, or the same in UTF-8 where that is cheaper to put together. */
-export type OutgoingMessage = string | Uint8Array;
+/** A message to send: its text, the same in UTF-8 where that is cheaper to put together, or a binary frame. */
+export type OutgoingMessage = string | Uint8Array | BinaryMessage;
 
 /** The text of a message, for a transport that moves text alone. */
 export function messageText(message: OutgoingMessage): string {
-  return typeof message === 'string' ? message : new TextDecoder().decode(message);
+  if (typeof message === 'string') return message;
+  return message instanceof BinaryMessage ? frameText(message.joined()) : new TextDecoder().decode(message);
 }
 
 /** Moves whole messages both ways. Knows nothing of what they say. */
 export interface Channel {
   /** For logs: what kind of channel and where to. Never arguments, environment or tokens. */
   readonly label: string;
+  /** Whether binary frames arrive as such on the other side. Others send them as text. Absent: no. */
+  readonly carriesBytes?: boolean;
   /** Starts delivery. Called once. */
   open(receiver: ChannelReceiver): void;
   /**

@@ -1,3 +1,5 @@
+export { encodeBase64 } from './base64.js';
+export { BinaryMessage, binaryMessage, frameText, isBinaryFrame } from './binary-frame.js';
 export {
   type Channel,
   type ChannelReceiver,
@@ -18,3 +20,4 @@ export {
   type RouterOptions,
   validate,
 } from './router.js';
+export { type Attachment, WithBytes } from './with-bytes.js';

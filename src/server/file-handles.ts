@@ -1,6 +1,6 @@
 import type { FileHandle, FileSystem } from '../contract/index.js';
-import { ExecError, type ExecParsedParams } from '../protocol/index.js';
-import { decodeBase64, encodeBase64 } from './base64.js';
+import { ExecError, type ExecParsedParams, type ExecResult } from '../protocol/index.js';
+import { WithBytes } from '../rpc/index.js';
 import { wirePath } from './wire-path.js';
 
 /** As the peer: enough for any client, few enough that one cannot use up the descriptors. */
@@ -37,21 +37,20 @@ export class FileHandles {
     }
   }
 
-  async read(params: ExecParsedParams<'fs/readBlock'>): Promise<{ chunk: string; eof: boolean }> {
+  async read(params: ExecParsedParams<'fs/readBlock'>): Promise<WithBytes<ExecResult<'fs/readBlock'>>> {
     requireBlock('read', params.len);
     requireOffset(params.offset);
     const handle = this.#get(params.handleId);
     try {
       const { bytes, eof } = await handle.read(params.offset, params.len);
-      return { chunk: encodeBase64(bytes), eof };
+      return new WithBytes('chunk', bytes, { eof });
     } catch (error) {
       await this.close(params.handleId);
       throw error;
     }
   }
 
-  async write(params: ExecParsedParams<'fs/writeBlock'>): Promise<void> {
-    const bytes = decodeBase64(params.chunk);
+  async write(params: ExecParsedParams<'fs/writeBlock'>, bytes: Uint8Array): Promise<void> {
     requireBlock('write', bytes.length);
     requireOffset(params.offset);
     await this.#get(params.handleId).write(params.offset, bytes);

@@ -1,7 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import type { DirectoryEntry, FileSystem, LinkOptions } from '../contract/index.js';
 import { type ExecResult, fileUri, isFileUri, type Sandbox } from '../protocol/index.js';
-import { decodeBase64, encodeBase64 } from './base64.js';
+import { WithBytes } from '../rpc/index.js';
+import { decodeBase64 } from './base64.js';
 import type { ConnectionContext, Handlers } from './connection-context.js';
 import { FileHandles } from './file-handles.js';
 import { FileWatches } from './file-watches.js';
@@ -38,11 +39,12 @@ export function fileHandlers(context: ConnectionContext & { files: FileSystem })
   const missing = new MissingWatchSlot(files, context);
   const watches = new FileWatches(files, context);
   return {
-    'fs/readFile': async (params) => ({
-      dataBase64: encodeBase64(await files.readFile(wirePath(params.path), linkOptions(params))),
-    }),
-    'fs/writeFile': async (params) => {
-      const data = decodeBase64(params.dataBase64, 'invalidData');
+    'fs/readFile': async (params) => {
+      const bytes = await files.readFile(wirePath(params.path), linkOptions(params));
+      return new WithBytes('dataBase64', bytes, {});
+    },
+    'fs/writeFile': async (params, bytes) => {
+      const data = bytes ?? decodeBase64(params.dataBase64, 'invalidData');
       const options = { ...linkOptions(params), atomic: params.atomic ?? false };
       await files.writeFile(wirePath(params.path), data, options);
       return {};
@@ -87,8 +89,8 @@ export function fileHandlers(context: ConnectionContext & { files: FileSystem })
     },
     'fs/open': (params) => handles.open(params),
     'fs/readBlock': (params) => handles.read(params),
-    'fs/writeBlock': async (params) => {
-      await handles.write(params);
+    'fs/writeBlock': async (params, bytes) => {
+      await handles.write(params, bytes ?? decodeBase64(params.chunk));
       return {};
     },
     'fs/close': async (params) => {

@@ -37,7 +37,7 @@ export function processHandlers(
       if (waitMs) await process.log.news(afterSeq ?? 0, waitMs);
       return readResult(process, afterSeq ?? 0, maxBytes ?? undefined);
     },
-    'process/write': (params) => write(session(), params),
+    'process/write': (params, bytes) => write(session(), params, bytes ?? decodeBase64(params.chunk)),
     'process/signal': async ({ processId, signal }) => {
       const name = signalName(signal);
       await session().processes.get(processId)?.signal(name);
@@ -124,9 +124,9 @@ function pathOf(uri: string): string {
 function write(
   session: Session,
   params: ExecParsedParams<'process/write'>,
+  bytes: Uint8Array,
 ): Answer<ExecResult<'process/write'>> {
   const { processId, writeId } = params;
-  const bytes = decodeBase64(params.chunk);
   const process = session.processes.get(processId);
   if (!process) return { status: 'unknownProcess' };
   if (!session.isNewWrite(processId, writeId)) return { status: 'accepted' };

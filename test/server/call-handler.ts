@@ -7,6 +7,7 @@ import {
   isExecError,
   rpcNumberOf,
 } from '../../src/protocol/index.js';
+import { encodeBase64, WithBytes } from '../../src/rpc/index.js';
 import type { ConnectionContext, Notify } from '../../src/server/connection-context.js';
 
 /** What a client would see: the result, or the number of the error. */
@@ -27,12 +28,18 @@ export function createCaller<Name extends ExecMethodName>(handlers: { readonly [
     if (!parsed.success) return INVALID_PARAMS;
     try {
       const result = await handlers[method](parsed.data as never);
-      return declared.result.parse(result) as ExecResult<Method>;
+      return declared.result.parse(asText(result)) as ExecResult<Method>;
     } catch (error) {
       if (isExecError(error)) return rpcNumberOf(error.code);
       throw error;
     }
   };
+}
+
+/** A result as it is sent where no binary frames were agreed on. */
+function asText(result: unknown): unknown {
+  if (!(result instanceof WithBytes)) return result;
+  return { ...Object(result.rest), [result.field]: encodeBase64(result.bytes) };
 }
 
 export interface RecordingContext extends ConnectionContext, Disposable {

@@ -36,6 +36,7 @@ export const fsReadFile = request({
   params: z.object({ path: FileUri, ...followable }),
   result: z.object({ dataBase64: Chunk }),
   orderedBy: fileLane,
+  bytes: { result: 'dataBase64' },
 });
 
 export const fsWriteFile = request({
@@ -51,6 +52,7 @@ export const fsWriteFile = request({
   }),
   result: Empty,
   orderedBy: fileLane,
+  bytes: { params: 'dataBase64' },
 });
 
 export const fsCreateDirectory = request({
