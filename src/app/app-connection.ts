@@ -126,7 +126,7 @@ export class AppConnection {
 
   #notify(method: AppServerNotificationName, params: string): void {
     if (this.#client?.unwanted.has(method)) return;
-    this.#peer.sendText(`{"method":"${method}","params":${params},"emittedAtMs":${Date.now()}}`);
+    this.#peer.send(`{"method":"${method}","params":${params},"emittedAtMs":${Date.now()}}`);
   }
 
   #admit(method: string, params: unknown): void {

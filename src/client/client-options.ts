@@ -12,6 +12,8 @@ export const INFO_TIMEOUT_MS = 30_000;
 export interface ExecClientOptions {
   /** Makes a new channel to the same server. Called again for every attempt to come back. */
   readonly dial: () => Promise<Channel>;
+  /** Exchange bytes as they are where both sides can, instead of in base64. Default true. */
+  readonly binaryFrames?: boolean;
   /** For the server's log. */
   readonly clientName?: string;
   readonly connectTimeoutMs?: number;

@@ -7,7 +7,7 @@ import {
   isExecError,
   type ServerCapabilities,
 } from '../protocol/index.js';
-import { type Channel, type CloseReason, RpcPeer } from '../rpc/index.js';
+import { type Attachment, type Channel, type CloseReason, RpcPeer } from '../rpc/index.js';
 import { withPatience } from '../transport/deadline.js';
 import { isUnknownSession } from './remote-errors.js';
 
@@ -15,11 +15,12 @@ import { isUnknownSession } from './remote-errors.js';
 export interface ConnectionOptions {
   readonly dial: () => Promise<Channel>;
   readonly clientName: string;
+  readonly binaryFrames: boolean;
   readonly connectTimeoutMs: number;
   readonly initializeTimeoutMs: number;
   /** The session to take up again. When it is gone, a new one is opened on the same connection. */
   readonly resumeSessionId: string | undefined;
-  readonly onNotification: (method: string, params: unknown) => void;
+  readonly onNotification: (method: string, params: unknown, attached?: Attachment) => void;
   readonly onClosed: (reason: CloseReason) => void;
   readonly onLog: (message: string) => void;
 }
@@ -46,11 +47,14 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
     violation: (error) => options.onLog(`${channel.label}: ${error.message}`),
     closed: options.onClosed,
   });
+  // The first frame may come right behind the answer that agrees to them.
+  peer.acceptsBytes = options.binaryFrames && channel.carriesBytes === true;
   peer.open();
   try {
     const { result, resumed } = await shakeHands(peer, options);
     peer.notify('initialized', {});
     const { sessionId, environmentInfo: info, capabilities = {} } = result;
+    peer.sendsBytes = peer.acceptsBytes && capabilities.binaryFrames === true;
     return { channel, peer, sessionId, resumed, info, capabilities };
   } catch (error) {
     peer.destroy('the handshake failed');
@@ -99,7 +103,8 @@ async function initialize(
   { clientName, initializeTimeoutMs }: ConnectionOptions,
   resumeSessionId: string | null,
 ): Promise<ExecResult<'initialize'>> {
-  const params = { clientName, resumeSessionId, capabilities: { flowControl: true } };
+  const capabilities = { flowControl: true, ...(peer.acceptsBytes ? { binaryFrames: true } : {}) };
+  const params = { clientName, resumeSessionId, capabilities };
   return readResult('initialize', await peer.call('initialize', params, { timeoutMs: initializeTimeoutMs }));
 }
 

@@ -7,7 +7,8 @@ import {
   isExecError,
   type ServerCapabilities,
 } from '../protocol/index.js';
-import { definedOnly, type Patience, withPatience } from '../transport/deadline.js';
+import { type Patience, withPatience } from '../transport/deadline.js';
+import { type BulkRequest, bytesOf, post, resultOf } from './bulk.js';
 import { type ClientListener, ClientListeners } from './client-listeners.js';
 import {
   type CallOptions,
@@ -17,7 +18,7 @@ import {
   INFO_TIMEOUT_MS,
 } from './client-options.js';
 import { comeBack } from './come-back.js';
-import { type Connection, openConnection, readResult } from './connection.js';
+import { type Connection, openConnection } from './connection.js';
 import { Intake } from './intake.js';
 import { ProcessSinks } from './process-sinks.js';
 import { contactLost } from './remote-errors.js';
@@ -90,6 +91,28 @@ export class ExecClient implements AsyncDisposable {
     params: ExecParams<Name>,
     options: CallOptions = {},
   ): Promise<ExecResult<Name>> {
+    return resultOf(method, await this.#exchange({ method, params, bytes: undefined }, options));
+  }
+
+  /** The same for a request with a bulky member, which is left out of `params`. Bytes stay as they are until answered. */
+  async callWithBytes<Name extends ExecMethodName>(
+    method: Name,
+    params: Omit<ExecParams<Name>, 'chunk' | 'dataBase64'>,
+    bytes: Uint8Array,
+  ): Promise<ExecResult<Name>> {
+    return resultOf(method, await this.#exchange({ method, params, bytes }, {}));
+  }
+
+  /** The same for an answer with a bulky member, which comes as bytes. */
+  async callForBytes<Name extends ExecMethodName>(
+    method: Name,
+    params: ExecParams<Name>,
+  ): Promise<{ result: ExecResult<Name>; bytes: Uint8Array }> {
+    return bytesOf(method, await this.#exchange({ method, params, bytes: undefined }, {}));
+  }
+
+  async #exchange(request: BulkRequest, options: CallOptions): Promise<unknown> {
+    const { method } = request;
     const {
       timeoutMs = this.#options.requestTimeoutMs,
       signal,
@@ -103,8 +126,7 @@ export class ExecClient implements AsyncDisposable {
       const connection = this.#connection ?? (await this.#connected(method, { timeoutMs: left(), signal }));
       if (sameSession && connection.sessionId !== session) throw contactLost('its session is gone');
       try {
-        const patience = definedOnly({ timeoutMs: left(), signal });
-        return readResult(method, await connection.peer.call(method, params, patience));
+        return await post(connection.peer, request, { timeoutMs: left(), signal });
       } catch (error) {
         if (!this.#mayRepeat(method, error)) throw error;
       }
@@ -175,11 +197,12 @@ export class ExecClient implements AsyncDisposable {
     connection = await openConnection({
       dial: this.#options.dial,
       clientName: this.#options.clientName ?? 'execwire',
+      binaryFrames: this.#options.binaryFrames ?? true,
       resumeSessionId,
       connectTimeoutMs: Math.min(connectTimeoutMs, limitMs),
       initializeTimeoutMs: Math.min(initializeTimeoutMs, limitMs),
-      onNotification: (method, params) => {
-        this.processes.dispatch(method, params);
+      onNotification: (method, params, attached) => {
+        this.processes.dispatch(method, params, attached);
         this.#listeners.notified(method, params);
       },
       onClosed: (reason) => {

@@ -1,4 +1,5 @@
 import { ExecError } from '../protocol/index.js';
+import type { Attachment } from '../rpc/index.js';
 import { readNotification, type WireEvent } from './wire-event.js';
 
 /** Where the events of one process go, and how it hears of what happens to the connection. */
@@ -28,11 +29,11 @@ export class ProcessSinks {
   }
 
   /** Hands a notification to its process. Those of processes that are over are of no interest. */
-  dispatch(method: string, params: unknown): void {
+  dispatch(method: string, params: unknown, attached?: Attachment): void {
     const sink = this.#sinks.get(processIdOf(params));
     if (!sink) return;
     try {
-      const event = readNotification(method, params);
+      const event = readNotification(method, params, attached);
       if (event) sink.receive(event);
     } catch (cause) {
       sink.lost(new ExecError('protocolViolation', `A ${method} message is not understood.`, { cause }));

@@ -1,5 +1,5 @@
 import type { FileHandle } from '../contract/index.js';
-import { decodeBase64, encodeBase64, ExecError, isExecError, type Sandbox } from '../protocol/index.js';
+import { ExecError, isExecError, type Sandbox } from '../protocol/index.js';
 import type { ExecClient } from './exec-client.js';
 
 interface OpenRequest {
@@ -46,11 +46,7 @@ export class RemoteFileHandle implements FileHandle {
   async write(offset: number, bytes: Uint8Array): Promise<void> {
     this.#assertOpen();
     if (bytes.length === 0) return;
-    await this.#client.call('fs/writeBlock', {
-      handleId: this.#handleId,
-      offset,
-      chunk: encodeBase64(bytes),
-    });
+    await this.#client.callWithBytes('fs/writeBlock', { handleId: this.#handleId, offset }, bytes);
   }
 
   async close(): Promise<void> {
@@ -70,8 +66,8 @@ export class RemoteFileHandle implements FileHandle {
 
   async #readBlock(offset: number, length: number): Promise<{ bytes: Uint8Array; eof: boolean }> {
     const block = { handleId: this.#handleId, offset, len: length };
-    const { chunk, eof } = await this.#client.call('fs/readBlock', block);
-    return { bytes: decodeBase64(chunk, 'protocolViolation'), eof };
+    const { bytes, result } = await this.#client.callForBytes('fs/readBlock', block);
+    return { bytes, eof: result.eof };
   }
 
   #assertOpen(): void {

@@ -14,8 +14,6 @@ import type {
   WatchOptions,
 } from '../contract/index.js';
 import {
-  decodeBase64,
-  encodeBase64,
   fileUri,
   parseFileUri,
   pathBytes,
@@ -47,8 +45,8 @@ export class RemoteFileSystem implements FileSystem {
   }
 
   async readFile(path: string, options: LinkOptions = {}): Promise<Uint8Array> {
-    const { dataBase64 } = await this.#client.call('fs/readFile', { path: fileUri(path), ...links(options) });
-    return decodeBase64(dataBase64, 'protocolViolation');
+    const request = { path: fileUri(path), ...links(options) };
+    return (await this.#client.callForBytes('fs/readFile', request)).bytes;
   }
 
   async writeFile(
@@ -61,12 +59,8 @@ export class RemoteFileSystem implements FileSystem {
     const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : data;
     const plain = !atomic && options.followSymlinks !== false;
     if (plain && bytes.length > MAX_WHOLE_WRITE_BYTES) return await this.#writeBlocks(path, bytes, options);
-    await this.#client.call('fs/writeFile', {
-      path: fileUri(path),
-      dataBase64: encodeBase64(bytes),
-      ...(atomic ? { atomic } : {}),
-      ...links(options),
-    });
+    const request = { path: fileUri(path), ...(atomic ? { atomic } : {}), ...links(options) };
+    await this.#client.callWithBytes('fs/writeFile', request, bytes);
   }
 
   async createDirectory(

@@ -12,13 +12,7 @@ import {
   type TerminalState,
   type WriteStatus,
 } from '../contract/index.js';
-import {
-  encodeBase64,
-  ExecError,
-  isExecError,
-  type SandboxType,
-  type ServerCapabilities,
-} from '../protocol/index.js';
+import { ExecError, isExecError, type SandboxType, type ServerCapabilities } from '../protocol/index.js';
 import { withPatience } from '../transport/deadline.js';
 import { ClientTimeout } from './client-timeout.js';
 import { Consumption } from './consumption.js';
@@ -70,8 +64,7 @@ export class RemoteProcess extends ProcessHandle {
       unreadChanged: (bytes) => client.intake.add(bytes),
     });
     this.#input = new WriteQueue(async ({ bytes, writeId }) => {
-      const params = { processId, chunk: encodeBase64(bytes), writeId };
-      return (await client.call('process/write', params)).status;
+      return (await client.callWithBytes('process/write', { processId, writeId }, bytes)).status;
     });
   }
 

@@ -1,5 +1,6 @@
 import type { ExitedEvent, OutputStream } from '../contract/index.js';
 import { decodeBase64, execServerNotifications } from '../protocol/index.js';
+import type { Attachment } from '../rpc/index.js';
 
 /** How a process ended, apart from where in the log it says so. */
 export type ExitFacts = Omit<ExitedEvent, 'type' | 'seq'>;
@@ -23,10 +24,15 @@ export type WireEvent =
     };
 
 /** Reads a notification about a process. Undefined when it is none; throws when it is one we do not understand. */
-export function readNotification(method: string, params: unknown): WireEvent | undefined {
+export function readNotification(
+  method: string,
+  params: unknown,
+  attached?: Attachment,
+): WireEvent | undefined {
   if (method === 'process/output') {
     const { seq, stream, chunk } = execServerNotifications[method].params.parse(params);
-    return { type: 'output', seq, stream, bytes: decodeBase64(chunk, 'protocolViolation') };
+    const bytes = attached?.field === 'chunk' ? attached.bytes : decodeBase64(chunk, 'protocolViolation');
+    return { type: 'output', seq, stream, bytes };
   }
   if (method === 'process/exited') {
     const exited = execServerNotifications[method].params.parse(params);

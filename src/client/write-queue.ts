@@ -29,9 +29,8 @@ export class WriteQueue {
 
   /** Resolves when the server has answered for these bytes. */
   write(bytes: Uint8Array): Promise<WriteStatus> {
-    // What does not leave at once is copied: the caller may use its buffer again.
-    const leavesNow = this.#underWay === 0 && bytes.length <= MAX_WRITE_BYTES;
-    return this.#add(leavesNow ? bytes : bytes.slice(), undefined);
+    // The caller may use its buffer again, and a lost connection lets us send the bytes once more.
+    return this.#add(bytes.slice(), undefined);
   }
 
   /** Runs something behind the writes before it. */

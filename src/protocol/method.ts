@@ -10,6 +10,8 @@ export interface RequestMethod<Params extends z.ZodType = z.ZodType, Result exte
   readonly orderedBy: ((params: z.output<Params>) => string | undefined) | undefined;
   /** Name of the capability that announces this method; absent for what every peer has. */
   readonly extension: string | undefined;
+  /** The bulky member of each side, base64 in text; it may travel as bytes in a binary frame. */
+  readonly bytes: { readonly params?: string; readonly result?: string } | undefined;
 }
 
 /** A message that gets no answer. */
@@ -18,6 +20,7 @@ export interface NotificationMethod<Params extends z.ZodType = z.ZodType> {
   readonly doc: string;
   readonly params: Params;
   readonly extension: string | undefined;
+  readonly bytes: { readonly params?: string } | undefined;
 }
 
 export type MethodTable = Readonly<Record<string, RequestMethod>>;
@@ -36,8 +39,9 @@ export function request<Params extends z.ZodType, Result extends z.ZodType>(decl
   result: Result;
   orderedBy?: (params: z.output<Params>) => string | undefined;
   extension?: string;
+  bytes?: { params?: string; result?: string };
 }): RequestMethod<Params, Result> {
-  return { kind: 'request', orderedBy: undefined, extension: undefined, ...declaration };
+  return { kind: 'request', orderedBy: undefined, extension: undefined, bytes: undefined, ...declaration };
 }
 
 /** Declares a notification. */
@@ -45,6 +49,7 @@ export function notification<Params extends z.ZodType>(declaration: {
   doc: string;
   params: Params;
   extension?: string;
+  bytes?: { params?: string };
 }): NotificationMethod<Params> {
-  return { kind: 'notification', extension: undefined, ...declaration };
+  return { kind: 'notification', extension: undefined, bytes: undefined, ...declaration };
 }

@@ -1,3 +1,5 @@
+import { BinaryMessage, frameText } from './binary-frame.js';
+
 /** Why a channel ended. `clean` is true when one of the two sides meant to. */
 export interface CloseReason {
   readonly clean: boolean;
@@ -8,16 +10,19 @@ export interface CloseReason {
 export interface ChannelReceiver {
   /** One whole message. Not yet known to be JSON. */
   message(text: string): void;
+  /** One whole binary frame, as it came. Without this it counts as text that cannot be read. */
+  binary?(data: Uint8Array): void;
   /** Exactly once, last. */
   closed(reason: CloseReason): void;
 }
 
-/** A message to send: its text, or the same in UTF-8 where that is cheaper to put together. */
-export type OutgoingMessage = string | Uint8Array;
+/** A message to send: its text, the same in UTF-8 where that is cheaper to put together, or a binary frame. */
+export type OutgoingMessage = string | Uint8Array | BinaryMessage;
 
 /** The text of a message, for a transport that moves text alone. */
 export function messageText(message: OutgoingMessage): string {
-  return typeof message === 'string' ? message : new TextDecoder().decode(message);
+  if (typeof message === 'string') return message;
+  return message instanceof BinaryMessage ? frameText(message.joined()) : new TextDecoder().decode(message);
 }
 
 /** Puts the parts of a message together, for a transport that moves whole messages alone. */
@@ -32,10 +37,20 @@ export class PartCollector {
   }
 }
 
+/** What a part is a part of. */
+export interface PartPlace {
+  /** It completes its message. */
+  readonly isLast: boolean;
+  /** The message is a binary frame; only for channels that carry bytes. */
+  readonly isFrame: boolean;
+}
+
 /** Moves whole messages both ways. Knows nothing of what they say. */
 export interface Channel {
   /** For logs: what kind of channel and where to. Never arguments, environment or tokens. */
   readonly label: string;
+  /** Whether binary frames arrive as such on the other side. Others send them as text. Absent: no. */
+  readonly carriesBytes?: boolean;
   /** Starts delivery. Called once. */
   open(receiver: ChannelReceiver): void;
   /**
@@ -44,10 +59,10 @@ export interface Channel {
    */
   send(message: OutgoingMessage, flushed: () => void): void;
   /**
-   * Sends one message in parts that come one after the other, nothing else between them; `isLast` completes it. The bytes
-   * of a part must stay as they are until its `flushed`.
+   * Sends one message in parts that come one after the other, nothing else between them. The bytes of a part must stay as
+   * they are until its `flushed`.
    */
-  sendPart(part: Uint8Array, isLast: boolean, flushed: () => void): void;
+  sendPart(part: Uint8Array, place: PartPlace, flushed: () => void): void;
   /** Stops and continues delivery of incoming messages. */
   pause(): void;
   resume(): void;

@@ -1,3 +1,4 @@
+export { BinaryMessage, binaryMessage, frameText, isBinaryFrame } from './binary-frame.js';
 export { BytesResult, type ByteSource } from './bytes-result.js';
 export {
   type Channel,
@@ -5,6 +6,7 @@ export {
   type CloseReason,
   messageText,
   type OutgoingMessage,
+  type PartPlace,
   PartCollector,
 } from './channel.js';
 export { Lanes } from './lanes.js';
@@ -20,3 +22,4 @@ export {
   type RouterOptions,
   validate,
 } from './router.js';
+export { type Attachment, WithBytes } from './with-bytes.js';

@@ -1,5 +1,7 @@
 import { ExecError, type ExecError as ExecErrorType, isExecError, rpcNumberOf } from '../protocol/errors.js';
+import { readFrame } from './binary-frame.js';
 import { inspectJson } from './json-structure.js';
+import type { Attachment } from './with-bytes.js';
 
 /** An id as it stood in the message, quotes and all, so that it can be echoed to the digit. */
 export type RawId = string;
@@ -15,6 +17,9 @@ export type IncomingMessage =
   | { readonly kind: 'notification'; readonly method: string; readonly params: unknown }
   | { readonly kind: 'result'; readonly id: RawId; readonly result: unknown }
   | { readonly kind: 'error'; readonly id: RawId; readonly error: RpcErrorObject };
+
+/** A message out of a binary frame. The member its bytes stand for is there, as an empty text. */
+export type FramedMessage = Exclude<IncomingMessage, { kind: 'error' }> & { readonly attached: Attachment };
 
 /** The id of an answer to a message whose own id could not be read. */
 export const UNKNOWN_ID: RawId = '-1';
@@ -32,7 +37,25 @@ export const EXEC_DIALECT: Dialect = { brokenMessages: 'answered', unusableIds: 
 
 /** Reads one message. Throws `invalidMessage` for everything that is not exactly one. */
 export function parseMessage(text: string, dialect: Dialect = EXEC_DIALECT): IncomingMessage {
-  const message = parseObject(text);
+  return classify(parseObject(text), text, dialect);
+}
+
+/** Reads one binary frame. Throws `invalidMessage` for everything that is not exactly one message with its bytes. */
+export function parseFrame(data: Uint8Array, dialect: Dialect = EXEC_DIALECT): FramedMessage {
+  const { header, bytes } = readFrame(data);
+  const object = parseObject(header);
+  const message = classify(object, header, dialect);
+  const { bytes: field } = object;
+  if (typeof field !== 'string') throw unusable('`bytes` does not name a member');
+  if (message.kind === 'error') throw unusable('an error carries no bytes');
+  const carrier = message.kind === 'result' ? message.result : message.params;
+  if (typeof carrier !== 'object' || carrier === null || Object.hasOwn(carrier, field))
+    throw unusable('there is no place for its bytes');
+  Reflect.set(carrier, field, '');
+  return { ...message, attached: { field, bytes } };
+}
+
+function classify(message: Record<string, unknown>, text: string, dialect: Dialect): IncomingMessage {
   const rawId = usableId(inspectJson(text).rawId, dialect);
   const { method } = message;
   if (method !== undefined && typeof method !== 'string') throw unusable('`method` is not a string');
@@ -104,6 +127,11 @@ function isErrorObject(error: unknown): error is RpcErrorObject {
     'message' in error &&
     typeof error.message === 'string'
   );
+}
+
+/** The header of a frame: a message, put together as text, whose bytes stand for `field`. */
+export function frameHeader(text: string, field: string): string {
+  return `${text.slice(0, -1)},"bytes":${JSON.stringify(field)}}`;
 }
 
 export function requestText(id: number, method: string, params: unknown): string {

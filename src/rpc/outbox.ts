@@ -52,11 +52,11 @@ export class Outbox {
    * Sends one message in parts, made as the one before leaves; what is sent meanwhile waits behind it. Rejects when the
    * parts cannot be made: then half a message has been sent and the channel is of no more use.
    */
-  sendParts(parts: AsyncIterable<MessagePart>): Promise<void> {
+  sendParts(parts: AsyncIterable<MessagePart>, kind: { isFrame: boolean }): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#inTurn(() => {
         this.#behind = [];
-        this.#pump(parts)
+        this.#pump(parts, kind.isFrame)
           .then(resolve, reject)
           .finally(() => this.#goOn());
       });
@@ -86,21 +86,21 @@ export class Outbox {
     for (const listener of [...this.#waiting]) listener();
   }
 
-  async #pump(parts: AsyncIterable<MessagePart>): Promise<void> {
+  async #pump(parts: AsyncIterable<MessagePart>, isFrame: boolean): Promise<void> {
     const underWay: Promise<void>[] = [];
     for await (const part of parts) {
       if (this.#closed) return part.release();
-      underWay.push(this.#sendPart(part));
+      underWay.push(this.#sendPart(part, isFrame));
       if (underWay.length >= PARTS_AHEAD) await underWay.shift();
     }
   }
 
   /** Resolves when the part has left, or the channel has ended. */
-  #sendPart({ bytes, isLast, release }: MessagePart): Promise<void> {
+  #sendPart({ bytes, isLast, release }: MessagePart, isFrame: boolean): Promise<void> {
     this.#count(bytes.length);
     return new Promise((resolve) => {
       const stop = this.#onClose(resolve);
-      this.#channel.sendPart(bytes, isLast, () => {
+      this.#channel.sendPart(bytes, { isLast, isFrame }, () => {
         stop();
         release();
         this.#flushed(bytes.length);

@@ -1,14 +1,17 @@
-import { type ErrorCode, ExecError, errorCatalogue, isExecError } from '../protocol/errors.js';
+import { ExecError, isExecError } from '../protocol/errors.js';
+import { binaryMessage } from './binary-frame.js';
 import type { Channel, CloseReason, OutgoingMessage } from './channel.js';
 import {
   type Dialect,
   EXEC_DIALECT,
   errorText,
+  type FramedMessage,
+  frameHeader,
   type IncomingMessage,
   notificationText,
+  parseFrame,
   parseMessage,
   type RawId,
-  type RpcErrorObject,
   requestText,
   resultText,
   UNKNOWN_ID,
@@ -16,21 +19,31 @@ import {
 import { BytesResult } from './bytes-result.js';
 import { sendBytes } from './send-bytes.js';
 import { Outbox } from './outbox.js';
+import { errorFromWire } from './wire-errors.js';
+import { type Attachment, WithBytes } from './with-bytes.js';
 
 /** Requests being answered at one time. Past it the channel is not read until some are done. */
 const MAX_REQUESTS_UNDER_WAY = 4096;
 /** Unsent bytes past which no further requests are read: a client must read answers to ask more. */
 const MAX_UNREAD_ANSWER_BYTES = 32 * 1024 * 1024;
 
-/** What a peer does with what comes in. */
+/** What a peer does with what comes in. `attached` came as bytes; its member of `params` is then empty. */
 export interface PeerHandler {
-  request(method: string, params: unknown): unknown;
-  notification(method: string, params: unknown): void;
+  /** What it returns is the result, or a promise of it; one with bytes is `WithBytes`. */
+  request(method: string, params: unknown, attached?: Attachment): unknown;
+  notification(method: string, params: unknown, attached?: Attachment): void;
   /** A message that breaks the protocol; by default the connection ends. */
   violation?(error: ExecError): void;
   /** A message nobody can understand, in a dialect that drops those. */
   dropped?(error: unknown): void;
   closed(reason: CloseReason): void;
+}
+
+/** How long a call may take, and the bytes that go with it where the other side takes them. */
+export interface PeerCallOptions {
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+  readonly attached?: Attachment;
 }
 
 interface PendingCall {
@@ -41,6 +54,10 @@ interface PendingCall {
 /** One side of a JSON-RPC connection: numbers calls, matches answers, passes requests to a handler. */
 export class RpcPeer {
   readonly outbox: Outbox;
+  /** Binary frames are agreed on in a handshake. We may get them from the moment we offer them… */
+  acceptsBytes = false;
+  /** …and send them once the other side has said that it takes them. */
+  sendsBytes = false;
   readonly #channel: Channel;
   readonly #handler: PeerHandler;
   readonly #dialect: Dialect;
@@ -68,18 +85,18 @@ export class RpcPeer {
 
   open(): void {
     this.#channel.open({
-      message: (text) => this.#receive(text),
+      message: (text) => this.#receive(() => parseMessage(text, this.#dialect)),
+      binary: (data) => this.#receive(() => this.#readFrame(data)),
       closed: (reason) => this.#ended(reason),
     });
   }
 
-  /** Sends a request and waits for its answer. Rejects with `connectionClosed`, `requestTimeout` or `aborted`. */
-  call(
-    method: string,
-    params: unknown,
-    options: { timeoutMs?: number; signal?: AbortSignal } = {},
-  ): Promise<unknown> {
-    const { timeoutMs, signal } = options;
+  /**
+   * Sends a request and waits for its answer, which is `WithBytes` if bytes came with it. Rejects with `connectionClosed`,
+   * `requestTimeout` or `aborted`.
+   */
+  call(method: string, params: unknown, options: PeerCallOptions = {}): Promise<unknown> {
+    const { timeoutMs, signal, attached } = options;
     if (this.#closed) return Promise.reject(connectionClosed(this.#closed));
     if (signal?.aborted) return Promise.reject(new ExecError('aborted', `${method} was given up.`));
     const id = this.#nextId;
@@ -110,16 +127,16 @@ export class RpcPeer {
         },
         reject: fail,
       });
-      this.outbox.send(requestText(id, method, params));
+      this.outbox.send(withAttachment(requestText(id, method, params), attached));
     });
   }
 
   notify(method: string, params: unknown): void {
-    this.sendText(notificationText(method, params));
+    this.send(notificationText(method, params));
   }
 
   /** Sends a message that was put together elsewhere: output is written without building an object first. */
-  sendText(message: OutgoingMessage, flushed?: () => void): void {
+  send(message: OutgoingMessage, flushed?: () => void): void {
     if (!this.#closed) this.outbox.send(message, flushed);
   }
 
@@ -131,24 +148,30 @@ export class RpcPeer {
     this.#channel.destroy(reason);
   }
 
-  #receive(text: string): void {
+  #readFrame(data: Uint8Array): FramedMessage {
+    if (!this.acceptsBytes)
+      throw new ExecError('invalidMessage', 'failed to read the binary frame: the handshake agreed on none');
+    return parseFrame(data, this.#dialect);
+  }
+
+  #receive(read: () => IncomingMessage | FramedMessage): void {
     if (this.#closed) return;
-    let message: IncomingMessage;
+    let message: IncomingMessage & { readonly attached?: Attachment };
     try {
-      message = parseMessage(text, this.#dialect);
+      message = read();
     } catch (error) {
       if (this.#dialect.brokenMessages === 'dropped') this.#handler.dropped?.(error);
-      else this.sendText(errorText(UNKNOWN_ID, error));
+      else this.send(errorText(UNKNOWN_ID, error));
       return;
     }
-    if (message.kind === 'request') this.#answer(message.id, message.method, message.params);
-    else if (message.kind === 'notification') this.#notified(message.method, message.params);
+    if (message.kind === 'request') this.#answer(message.id, message);
+    else if (message.kind === 'notification') this.#notified(message);
     else this.#settle(message);
   }
 
-  #notified(method: string, params: unknown): void {
+  #notified({ method, params, attached }: IncomingCall): void {
     try {
-      this.#handler.notification(method, params);
+      this.#handler.notification(method, params, attached);
     } catch (error) {
       // There is nobody to answer: a notification that cannot be understood breaks the protocol.
       this.violation(
@@ -159,12 +182,12 @@ export class RpcPeer {
     }
   }
 
-  #answer(id: RawId, method: string, params: unknown): void {
+  #answer(id: RawId, { method, params, attached }: IncomingCall): void {
     let outcome: unknown;
     try {
-      outcome = this.#handler.request(method, params);
+      outcome = this.#handler.request(method, params, attached);
     } catch (error) {
-      this.sendText(errorText(id, error));
+      this.send(errorText(id, error));
       return;
     }
     if (!(outcome instanceof Promise)) {
@@ -176,7 +199,7 @@ export class RpcPeer {
     outcome
       .then(
         (result) => this.#sendResult(id, result),
-        (error: unknown) => this.sendText(errorText(id, error)),
+        (error: unknown) => this.send(errorText(id, error)),
       )
       .finally(() => {
         this.#underWay -= 1;
@@ -185,19 +208,21 @@ export class RpcPeer {
   }
 
   #sendResult(id: RawId, result: unknown): void | Promise<void> {
-    if (!(result instanceof BytesResult)) return this.sendText(resultText(id, result));
+    if (!(result instanceof BytesResult)) return this.send(resultText(id, result));
     // Half an answer can neither be taken back nor turned into an error.
-    return sendBytes(this.outbox, id, result).catch(() =>
+    return sendBytes({ outbox: this.outbox, asFrame: this.sendsBytes }, id, result).catch(() =>
       this.#channel.destroy('the bytes of an answer could not be had'),
     );
   }
 
-  #settle(message: Extract<IncomingMessage, { kind: 'result' | 'error' }>): void {
+  #settle(message: Extract<IncomingMessage, { kind: 'result' | 'error' }> & { attached?: Attachment }): void {
     const call = this.#pending.get(message.id);
     if (!call) {
       this.violation(new ExecError('protocolViolation', 'An answer came to a request that was never made.'));
     } else if (message.kind === 'result') {
-      call.resolve(message.result);
+      const { result, attached } = message;
+      // A frame is only read when `result` is an object.
+      call.resolve(attached ? new WithBytes(attached.field, attached.bytes, Object(result)) : result);
     } else {
       call.reject(errorFromWire(message.error));
     }
@@ -227,31 +252,16 @@ export class RpcPeer {
   }
 }
 
+interface IncomingCall {
+  readonly method: string;
+  readonly params: unknown;
+  readonly attached?: Attachment;
+}
+
+function withAttachment(text: string, attached: Attachment | undefined): OutgoingMessage {
+  return attached ? binaryMessage(frameHeader(text, attached.field), attached.bytes) : text;
+}
+
 function connectionClosed(reason: CloseReason): ExecError {
   return new ExecError('connectionClosed', `The connection ended: ${reason.message}.`);
-}
-
-/** An error answer as an ExecError: under its own code if the other side is one of us. */
-function errorFromWire(error: RpcErrorObject): ExecError {
-  const data = typeof error.data === 'object' && error.data !== null ? { ...error.data } : {};
-  const named: unknown = Reflect.get(data, 'code');
-  const code = isWireCode(named, error.code) ? named : guessCode(error.code);
-  return new ExecError(code, error.message, { data: { ...data, rpcCode: error.code } });
-}
-
-function isWireCode(code: unknown, rpc: number): code is ErrorCode {
-  return (
-    typeof code === 'string' &&
-    Object.hasOwn(errorCatalogue, code) &&
-    errorCatalogue[code as ErrorCode].rpc === rpc
-  );
-}
-
-/** Other servers send numbers alone; three of them mean one thing only. */
-function guessCode(rpc: number): ErrorCode {
-  if (rpc === -32004) return 'notFound';
-  if (rpc === -32010) return 'sessionBusy';
-  if (rpc === -32601) return 'methodNotFound';
-  if (rpc === -32602) return 'invalidParams';
-  return 'remoteError';
 }

@@ -3,22 +3,29 @@ import { ExecError } from '../protocol/errors.js';
 import type { MethodTable, ParsedParamsOf, ResultOf } from '../protocol/index.js';
 import type { BytesResult } from './bytes-result.js';
 import { Lanes } from './lanes.js';
+import type { Attachment } from './with-bytes.js';
 
 /**
  * An answer that comes after the request has taken its place in the order: the lane goes on at once.
  * A write waiting for room must not hold up the terminate behind it.
  */
 export class AnswerLater<Value> {
-  constructor(readonly answer: Promise<Value>) {}
+  constructor(readonly answer: Promise<Value | BytesResult>) {}
 }
 
 type Outcome<Value> = Value | AnswerLater<Value> | BytesResult;
 
 export type Answer<Value> = Outcome<Value> | Promise<Outcome<Value>>;
 
-/** One function per method of the table; the table decides what goes in and out. */
+/**
+ * One function per method of the table; the table decides what goes in and out. `bytes` came beside the parameters, whose
+ * bulky member is then empty.
+ */
 export type Handlers<Table extends MethodTable> = {
-  readonly [Name in keyof Table]: (params: ParsedParamsOf<Table[Name]>) => Answer<ResultOf<Table[Name]>>;
+  readonly [Name in keyof Table]: (
+    params: ParsedParamsOf<Table[Name]>,
+    bytes?: Uint8Array,
+  ) => Answer<ResultOf<Table[Name]>>;
 };
 
 /** How a protocol words what it cannot make sense of. */
@@ -58,14 +65,17 @@ export class Router<Table extends MethodTable> {
   }
 
   /** Runs a request. An unknown method is reported before bad params, those before a handshake not done. */
-  dispatch(method: string, rawParams: unknown): unknown {
+  dispatch(method: string, rawParams: unknown, attached?: Attachment): unknown {
     const declaration = Object.hasOwn(this.#table, method) ? this.#table[method] : undefined;
     if (!declaration) throw this.#refusals.unknownMethod(method);
+    if (attached && attached.field !== declaration.bytes?.params)
+      throw this.#refusals.undecodable('params: bytes stand for a member that takes none');
     const params = validate(declaration.params, rawParams, this.#refusals);
     this.#admit(method, params);
     // The table ties the handler's parameter type to the schema that just produced `params`.
-    const handler = this.#handlers[method] as (params: unknown) => Answer<unknown>;
-    return unwrap(this.#lanes.run(declaration.orderedBy?.(params), () => handler(params)));
+    const handler = this.#handlers[method] as (params: unknown, bytes?: Uint8Array) => Answer<unknown>;
+    const bytes = attached?.bytes;
+    return unwrap(this.#lanes.run(declaration.orderedBy?.(params), () => handler(params, bytes)));
   }
 }
 

@@ -1,25 +1,38 @@
 import { bytesMessage, bytesParts } from './bytes-message.js';
 import { type BytesResult, memorySource } from './bytes-result.js';
+import { bytesFrame, bytesFrameParts } from './bytes-frame.js';
 import type { RawId } from './message.js';
 import type { Outbox } from './outbox.js';
 import { PART_SOURCE_BYTES } from './part-buffers.js';
 
+/** Where an answer goes, and whether the other side takes binary frames. */
+export interface BytesTarget {
+  readonly outbox: Outbox;
+  readonly asFrame: boolean;
+}
+
 /**
- * Sends an answer that carries bytes, as one message or, where they are many, in parts; resolves when the bytes are no
- * longer needed. Rejects when they cannot be had in the middle of their message.
+ * Sends an answer that carries bytes, as one message or, where they are many, in parts; resolves when what comes behind it
+ * may go on. Rejects when the bytes cannot be had in the middle of their message.
  */
-export async function sendBytes(outbox: Outbox, id: RawId, result: BytesResult): Promise<void> {
+export async function sendBytes(target: BytesTarget, id: RawId, result: BytesResult): Promise<void> {
+  const { outbox, asFrame } = target;
   const { bytes } = result;
+  // Nothing was written: a descriptor that fails to close takes no data along.
+  const close = (): Promise<void> => result.close().catch(() => undefined);
+  if (bytes instanceof Uint8Array && asFrame) {
+    return outbox.send(bytesFrame(id, result, bytes), () => void close());
+  }
   try {
     if (bytes instanceof Uint8Array && bytes.length <= PART_SOURCE_BYTES) {
       const { message, release } = bytesMessage(id, result, bytes);
       outbox.send(message, release);
     } else {
       const source = bytes instanceof Uint8Array ? memorySource(bytes) : bytes;
-      await outbox.sendParts(bytesParts(id, result, source));
+      const parts = asFrame ? bytesFrameParts(id, result, source) : bytesParts(id, result, source);
+      await outbox.sendParts(parts, { isFrame: asFrame });
     }
   } finally {
-    // Nothing was written: a descriptor that fails to close takes no data along.
-    await result.close().catch(() => undefined);
+    await close();
   }
 }

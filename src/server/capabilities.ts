@@ -14,6 +14,7 @@ export function peerCapabilities(options: { http: boolean }): Record<string, boo
 export function offeredCapabilities(options: {
   flowControl: boolean;
   windowBytes: number;
+  binaryFrames: boolean;
 }): ServerCapabilities {
   return {
     processResize: true,
@@ -30,6 +31,7 @@ export function offeredCapabilities(options: {
     fsSearch: true,
     fsAtomicWrite: true,
     fsDirectoryDetails: true,
+    ...(options.binaryFrames ? { binaryFrames: true } : {}),
     ...(options.flowControl ? { flowControl: { windowBytes: options.windowBytes } } : {}),
   };
 }

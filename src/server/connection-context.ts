@@ -1,4 +1,3 @@
-import type { BytesResult } from '../rpc/index.js';
 import type {
   ExecMethodName,
   ExecParsedParams,
@@ -6,6 +5,7 @@ import type {
   ExecServerNotifications,
   ParamsOf,
 } from '../protocol/index.js';
+import type { BytesResult } from '../rpc/index.js';
 
 /** Sends a notification to the client. A promise means the connection is full: await it before the next. */
 export type Notify = <Name extends keyof ExecServerNotifications>(
@@ -20,7 +20,10 @@ export interface ConnectionContext {
   readonly signal: AbortSignal;
 }
 
-/** One function per method, typed by the method table. */
+/** One function per method, typed by the method table. `bytes` stands for the bulky member, if it came as bytes. */
 export type Handlers<Names extends ExecMethodName> = {
-  readonly [Name in Names]: (params: ExecParsedParams<Name>) => Promise<ExecResult<Name> | BytesResult>;
+  readonly [Name in Names]: (
+    params: ExecParsedParams<Name>,
+    bytes?: Uint8Array,
+  ) => Promise<ExecResult<Name> | BytesResult>;
 };

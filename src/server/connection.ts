@@ -60,7 +60,7 @@ export class Connection implements SessionConnection {
       admit: (method) => this.#admit(method),
     });
     this.#peer = new RpcPeer(options.channel, {
-      request: (method, params) => this.#router.dispatch(method, params),
+      request: (method, params, attached) => this.#router.dispatch(method, params, attached),
       notification: (method, params) => this.#notified(method, params),
       closed: (reason) => this.#ended(reason),
     });
@@ -69,8 +69,12 @@ export class Connection implements SessionConnection {
     options.log.debug({ connection: options.channel.label }, 'connected');
   }
 
-  sendText(message: OutgoingMessage, flushed?: () => void): void {
-    this.#peer.sendText(message, flushed);
+  get sendsBytes(): boolean {
+    return this.#peer.sendsBytes;
+  }
+
+  send(message: OutgoingMessage, flushed?: () => void): void {
+    this.#peer.send(message, flushed);
   }
 
   probe(): void {
@@ -121,12 +125,19 @@ export class Connection implements SessionConnection {
     const acknowledged = params.capabilities?.flowControl === true;
     this.#session =
       resumed === undefined ? sessions.open(this, { acknowledged }) : sessions.resume(resumed, this);
+    const binaryFrames = params.capabilities?.binaryFrames === true && channel.carriesBytes === true;
+    this.#peer.acceptsBytes = binaryFrames;
+    this.#peer.sendsBytes = binaryFrames;
     const session = this.#session.id;
     log.info({ connection: channel.label, session, resumed: resumed !== undefined }, 'session attached');
     return {
       sessionId: session,
       environmentInfo: this.#environmentInfo(),
-      capabilities: offeredCapabilities({ flowControl: this.#session.acknowledged, windowBytes }),
+      capabilities: offeredCapabilities({
+        flowControl: this.#session.acknowledged,
+        windowBytes,
+        binaryFrames,
+      }),
     };
   }
 

@@ -1,5 +1,5 @@
 import type { FileHandle, FileSystem } from '../contract/index.js';
-import { decodeBase64, ExecError, type ExecParsedParams } from '../protocol/index.js';
+import { ExecError, type ExecParsedParams } from '../protocol/index.js';
 import { BytesResult } from '../rpc/index.js';
 import { wirePath } from './wire-path.js';
 
@@ -50,8 +50,7 @@ export class FileHandles {
     }
   }
 
-  async write(params: ExecParsedParams<'fs/writeBlock'>): Promise<void> {
-    const bytes = decodeBase64(params.chunk, 'invalidParams');
+  async write(params: ExecParsedParams<'fs/writeBlock'>, bytes: Uint8Array): Promise<void> {
     requireBlock('write', bytes.length);
     requireOffset(params.offset);
     await this.#get(params.handleId).write(params.offset, bytes);

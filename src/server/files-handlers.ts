@@ -45,8 +45,8 @@ export function fileHandlers(
       const bytes = await files.openContent(wirePath(params.path), linkOptions(params));
       return new BytesResult({ member: 'dataBase64', bytes });
     },
-    'fs/writeFile': async (params) => {
-      const data = decodeBase64(params.dataBase64, 'invalidData');
+    'fs/writeFile': async (params, bytes) => {
+      const data = bytes ?? decodeBase64(params.dataBase64, 'invalidData');
       const options = { ...linkOptions(params), atomic: params.atomic ?? false };
       await files.writeFile(wirePath(params.path), data, options);
       return {};
@@ -91,8 +91,8 @@ export function fileHandlers(
     },
     'fs/open': (params) => handles.open(params),
     'fs/readBlock': (params) => handles.read(params),
-    'fs/writeBlock': async (params) => {
-      await handles.write(params);
+    'fs/writeBlock': async (params, bytes) => {
+      await handles.write(params, bytes ?? decodeBase64(params.chunk, 'invalidParams'));
       return {};
     },
     'fs/close': async (params) => {

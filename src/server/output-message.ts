@@ -1,31 +1,46 @@
 import type { ProcessEvent } from '../contract/index.js';
 import { encodeBase64 } from '../protocol/index.js';
+import { binaryMessage } from '../rpc/index.js';
 import { lendBuffer, returnBuffer } from './message-buffers.js';
 import type { PushTarget } from './output-pusher.js';
 
+type OutputEvent = Extract<ProcessEvent, { type: 'output' }>;
+
 const TAIL = '"}}';
+/** Ends the header of a binary frame: its bytes are the chunk. */
+const FRAME_TAIL = '"},"bytes":"chunk"}';
 
 /**
- * Writes `process/output` of one process as bytes. Base64 and numbers need no escaping and the id was escaped once, so
- * neither an object nor the text of a message is built.
+ * Writes `process/output` of one process, as a binary frame or as the bytes of a text. Base64 and numbers need no escaping
+ * and the id was escaped once, so neither an object nor the text of a long message is built.
  */
 export class OutputMessage {
-  readonly #head: Buffer;
+  readonly #head: string;
 
   /** `idText`: the process id as JSON. */
   constructor(idText: string) {
-    this.#head = Buffer.from(`{"method":"process/output","params":{"processId":${idText},"seq":`);
+    this.#head = `{"method":"process/output","params":{"processId":${idText},"seq":`;
   }
 
-  send({ seq, stream, bytes }: Extract<ProcessEvent, { type: 'output' }>, target: PushTarget): void {
+  send(event: OutputEvent, target: PushTarget): void {
+    if (target.sendsBytes) this.#sendFrame(event, target);
+    else this.#sendText(event, target);
+  }
+
+  /** The log keeps the chunk as it is, so it is sent from where it lies. */
+  #sendFrame({ seq, stream, bytes }: OutputEvent, target: PushTarget): void {
+    target.send(binaryMessage(`${this.#head}${seq},"stream":"${stream}${FRAME_TAIL}`, bytes));
+  }
+
+  #sendText({ seq, stream, bytes }: OutputEvent, target: PushTarget): void {
     const chunk = encodeBase64(bytes);
     const middle = `${seq},"stream":"${stream}","chunk":"`;
-    const head = this.#head;
+    const head = Buffer.from(this.#head);
     const buffer = lendBuffer(head.length + middle.length + chunk.length + TAIL.length);
     buffer.set(head);
     let end = head.length;
     // Plain ASCII from here on.
     for (const part of [middle, chunk, TAIL]) end += buffer.write(part, end, 'latin1');
-    target.sendText(buffer.subarray(0, end), () => returnBuffer(buffer));
+    target.send(buffer.subarray(0, end), () => returnBuffer(buffer));
   }
 }

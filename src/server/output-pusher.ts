@@ -8,8 +8,10 @@ import type { PushQueue, PushSource } from './push-queue.js';
 /** What a pusher needs of the connection its session is attached to. */
 export interface PushTarget {
   readonly queue: PushQueue;
+  /** Whether the client takes binary frames. */
+  readonly sendsBytes: boolean;
   /** `flushed` is called once the message is sent and its bytes may be used again. */
-  sendText(message: OutgoingMessage, flushed?: () => void): void;
+  send(message: OutgoingMessage, flushed?: () => void): void;
 }
 
 /**
@@ -71,7 +73,7 @@ export class OutputPusher implements PushSource {
     if (!event || !this.#target) return false;
     this.#position = positionAfter(event);
     if (event.type === 'output') this.#output.send(event, this.#target);
-    else if (event.type !== 'gap') this.#target.sendText(this.#textOf(event));
+    else if (event.type !== 'gap') this.#target.send(this.#textOf(event));
     if (!this.#acknowledged) this.#hold?.moveTo(this.#position);
     if (event.type !== 'closed') return true;
     this.#release();

@@ -18,7 +18,7 @@ import {
   parseFileUri,
   pathText,
 } from '../protocol/index.js';
-import { type Answer, AnswerLater, type Handlers } from '../rpc/index.js';
+import { type Answer, AnswerLater, type BytesResult, type Handlers } from '../rpc/index.js';
 import type { SessionRegistry } from './session-registry.js';
 import type { Session } from './session.js';
 
@@ -37,12 +37,14 @@ export function processHandlers(
   /** Requests behind a start that takes a while wait for it, and fail with its error if it fails. */
   const behindStart =
     <Params extends { processId: string; sessionId?: string | null | undefined }, Result>(
-      handler: (params: Params) => Answer<Result>,
+      handler: (params: Params, bytes?: Uint8Array) => Answer<Result>,
     ) =>
-    (params: Params): Answer<Result> => {
+    (params: Params, bytes?: Uint8Array): Answer<Result> => {
       const starting = ownerOf(params.sessionId)?.startUnderWay(params.processId);
       // Not in the lane, where one behind the other would find the start over: all of them hear of it, in order.
-      return starting ? new AnswerLater(starting.then(() => flat(handler(params)))) : handler(params);
+      return starting
+        ? new AnswerLater(starting.then(() => flat(handler(params, bytes))))
+        : handler(params, bytes);
     };
   const find = (processId: string): LocalProcess => {
     const process = session().processes.get(processId);
@@ -56,7 +58,9 @@ export function processHandlers(
       if (waitMs) await process.log.news(afterSeq ?? 0, waitMs);
       return readResult(process, afterSeq ?? 0, maxBytes ?? undefined);
     }),
-    'process/write': behindStart((params) => write(session(), params)),
+    'process/write': behindStart((params, bytes) =>
+      write(session(), params, bytes ?? decodeBase64(params.chunk, 'invalidParams')),
+    ),
     'process/signal': behindStart(async ({ processId, signal }) => {
       const name = signalName(signal);
       await session().processes.get(processId)?.signal(name);
@@ -116,7 +120,7 @@ function start(
   );
 }
 
-async function flat<Value>(answer: Answer<Value>): Promise<Value> {
+async function flat<Value>(answer: Answer<Value>): Promise<Value | BytesResult> {
   const known = await answer;
   return known instanceof AnswerLater ? await known.answer : known;
 }
@@ -166,9 +170,9 @@ function pathOf(uri: string): string {
 function write(
   session: Session,
   params: ExecParsedParams<'process/write'>,
+  bytes: Uint8Array,
 ): Answer<ExecResult<'process/write'>> {
   const { processId, writeId } = params;
-  const bytes = decodeBase64(params.chunk, 'invalidParams');
   const process = session.processes.get(processId);
   if (!process) return { status: 'unknownProcess' };
   if (!session.isNewWrite(processId, writeId)) return { status: 'accepted' };

@@ -1,5 +1,13 @@
 import type { Readable, Writable } from 'node:stream';
-import type { Channel, ChannelReceiver, CloseReason, OutgoingMessage } from '../rpc/index.js';
+import {
+  BinaryMessage,
+  type Channel,
+  type ChannelReceiver,
+  type CloseReason,
+  messageText,
+  type OutgoingMessage,
+  type PartPlace,
+} from '../rpc/index.js';
 
 /** Longest line either side sends: what one WebSocket message may carry. */
 export const MAX_LINE_BYTES = 64 * 1024 * 1024;
@@ -44,8 +52,8 @@ export class LineChannel implements Channel {
 
   send(message: OutgoingMessage, flushed: () => void): void {
     if (this.#ended || !this.#output.writable) return;
-    if (typeof message === 'string') {
-      this.#output.write(`${message}\n`, () => flushed());
+    if (typeof message === 'string' || message instanceof BinaryMessage) {
+      this.#output.write(`${messageText(message)}\n`, () => flushed());
       return;
     }
     // Both in one system call, without copying the message.
@@ -55,7 +63,7 @@ export class LineChannel implements Channel {
     this.#output.uncork();
   }
 
-  sendPart(part: Uint8Array, isLast: boolean, flushed: () => void): void {
+  sendPart(part: Uint8Array, { isLast }: PartPlace, flushed: () => void): void {
     if (isLast) return this.send(part, flushed);
     if (!this.#ended && this.#output.writable) this.#output.write(part, () => flushed());
   }

@@ -5,6 +5,7 @@ import {
   messageText,
   type OutgoingMessage,
   PartCollector,
+  type PartPlace,
 } from '../rpc/index.js';
 
 /** Two channels joined end to end, for tests and for a server in the same process. */
@@ -45,7 +46,7 @@ class MemoryChannel implements Channel {
     if (!this.#closing) this.#other?.accept(messageText(message), flushed);
   }
 
-  sendPart(part: Uint8Array, isLast: boolean, flushed: () => void): void {
+  sendPart(part: Uint8Array, { isLast }: PartPlace, flushed: () => void): void {
     const message = this.#parts.add(part, isLast);
     if (message === null) setImmediate(flushed);
     else this.send(message, flushed);

@@ -1,4 +1,4 @@
-import type { Channel, ChannelReceiver, CloseReason, OutgoingMessage } from '../rpc/index.js';
+import type { Channel, ChannelReceiver, CloseReason, OutgoingMessage, PartPlace } from '../rpc/index.js';
 import { LineChannel } from './lines.js';
 import { endGroup } from './program-group.js';
 import type { ProgramChild } from './program.js';
@@ -60,8 +60,8 @@ export class ProgramChannel implements Channel {
     if (!this.#ending) this.#lines.send(message, flushed);
   }
 
-  sendPart(part: Uint8Array, isLast: boolean, flushed: () => void): void {
-    if (!this.#ending) this.#lines.sendPart(part, isLast, flushed);
+  sendPart(part: Uint8Array, place: PartPlace, flushed: () => void): void {
+    if (!this.#ending) this.#lines.sendPart(part, place, flushed);
   }
 
   pause(): void {

@@ -1,7 +1,15 @@
-import type { Channel, CloseReason } from '../rpc/index.js';
+import {
+  BinaryMessage,
+  type Channel,
+  type CloseReason,
+  frameText,
+  type OutgoingMessage,
+} from '../rpc/index.js';
 
-/** Characters on their way through before the side they come from has to wait: a few of the usual messages. */
-const MAX_IN_FLIGHT_CHARS = 1024 * 1024;
+const NO_BYTES = new Uint8Array(0);
+
+/** Characters or bytes on their way through before the side they come from has to wait: a few of the usual messages. */
+const MAX_IN_FLIGHT = 1024 * 1024;
 
 /** Which side ended a relay, and why. */
 export interface RelayEnd {
@@ -10,8 +18,8 @@ export interface RelayEnd {
 }
 
 /**
- * Moves messages between two channels without reading them, as fast as the slower side takes them. When one side
- * ends, the other is closed behind what is on its way to it. Resolves when both are over.
+ * Moves messages between two channels without reading them, as fast as the slower side takes them. A binary frame
+ * becomes text where the other side moves nothing else: the two who talk cannot know what is between them. When one side ends, the other is closed behind what is on its way to it. Resolves when both are over.
  */
 export function relay(left: Channel, right: Channel): Promise<RelayEnd> {
   return new Promise((resolve) => {
@@ -29,19 +37,27 @@ export function relay(left: Channel, right: Channel): Promise<RelayEnd> {
 function pump(from: Channel, to: Channel, closed: (reason: CloseReason) => void): void {
   let inFlight = 0;
   let paused = false;
+  const move = (message: OutgoingMessage): void => {
+    inFlight += message.length;
+    if (!paused && inFlight > MAX_IN_FLIGHT) {
+      paused = true;
+      from.pause();
+    }
+    to.send(message, () => {
+      inFlight -= message.length;
+      if (!paused || inFlight > MAX_IN_FLIGHT / 2) return;
+      paused = false;
+      from.resume();
+    });
+  };
   from.open({
-    message: (text) => {
-      inFlight += text.length;
-      if (!paused && inFlight > MAX_IN_FLIGHT_CHARS) {
-        paused = true;
-        from.pause();
+    message: move,
+    binary: (data) => {
+      try {
+        move(to.carriesBytes ? new BinaryMessage(data, NO_BYTES) : frameText(data));
+      } catch {
+        from.reject('a binary frame cannot be read');
       }
-      to.send(text, () => {
-        inFlight -= text.length;
-        if (!paused || inFlight > MAX_IN_FLIGHT_CHARS / 2) return;
-        paused = false;
-        from.resume();
-      });
     },
     closed,
   });

@@ -1,10 +1,12 @@
 import { ExecError } from '../protocol/errors.js';
 import {
+  BinaryMessage,
   type Channel,
   type ChannelReceiver,
   messageText,
   type OutgoingMessage,
   PartCollector,
+  type PartPlace,
 } from '../rpc/index.js';
 import { withPatience } from './deadline.js';
 import { DEFAULT_CONNECT_TIMEOUT_MS, type DialOptions, type DialTarget } from './dial-target.js';
@@ -17,7 +19,8 @@ const NORMAL = 1000;
 export interface BrowserSocket {
   readonly readyState: number;
   readonly bufferedAmount: number;
-  send(text: string): void;
+  binaryType: string;
+  send(data: string | Uint8Array): void;
   close(code?: number, reason?: string): void;
   addEventListener(type: string, listener: (event: { data?: unknown; code?: number }) => void): void;
 }
@@ -57,8 +60,9 @@ export async function dialInBrowser(target: DialTarget, options: DialOptions): P
 /** One message per WebSocket message. A browser cannot stop reading: while paused, messages wait here. */
 export class BrowserChannel implements Channel {
   readonly label: string;
+  readonly carriesBytes = true;
   readonly #socket: BrowserSocket;
-  readonly #inbox: string[] = [];
+  readonly #inbox: (string | ArrayBuffer)[] = [];
   #receiver: ChannelReceiver | undefined;
   #paused = true;
   #delivering = false;
@@ -69,8 +73,9 @@ export class BrowserChannel implements Channel {
   constructor(socket: BrowserSocket, label: string) {
     this.#socket = socket;
     this.label = label;
+    socket.binaryType = 'arraybuffer';
     socket.addEventListener('message', ({ data }) => {
-      if (typeof data === 'string') this.#inbox.push(data);
+      if (typeof data === 'string' || data instanceof ArrayBuffer) this.#inbox.push(data);
       this.#deliver();
     });
     socket.addEventListener('close', () => this.#deliver());
@@ -85,7 +90,7 @@ export class BrowserChannel implements Channel {
 
   send(message: OutgoingMessage, flushed: () => void): void {
     if (this.#socket.readyState !== OPEN) return;
-    this.#socket.send(messageText(message));
+    this.#socket.send(message instanceof BinaryMessage ? message.joined() : messageText(message));
     const look = (): void => {
       if (this.#socket.bufferedAmount === 0) flushed();
       else setTimeout(look, FLUSH_POLL_MS);
@@ -93,7 +98,7 @@ export class BrowserChannel implements Channel {
     queueMicrotask(look);
   }
 
-  sendPart(part: Uint8Array, isLast: boolean, flushed: () => void): void {
+  sendPart(part: Uint8Array, { isLast }: PartPlace, flushed: () => void): void {
     const message = this.#parts.add(part, isLast);
     if (message === null) queueMicrotask(flushed);
     else this.send(message, flushed);
@@ -122,10 +127,15 @@ export class BrowserChannel implements Channel {
     this.close(reason);
   }
 
+  #hand(message: string | ArrayBuffer): void {
+    if (typeof message === 'string') this.#receiver?.message(message);
+    else this.#receiver?.binary?.(new Uint8Array(message));
+  }
+
   #deliver(): void {
     if (!this.#receiver || this.#delivering) return;
     this.#delivering = true;
-    while (!this.#paused && this.#inbox.length > 0) this.#receiver.message(this.#inbox.shift() ?? '');
+    while (!this.#paused && this.#inbox.length > 0) this.#hand(this.#inbox.shift() ?? '');
     this.#delivering = false;
     if (this.#inbox.length > 0 || this.#socket.readyState !== CLOSED || this.#ended) return;
     this.#ended = true;

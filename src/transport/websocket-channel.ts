@@ -1,36 +1,57 @@
 import type { WebSocket } from 'ws';
-import type { Channel, ChannelReceiver, OutgoingMessage } from '../rpc/index.js';
+import type { Duplex } from 'node:stream';
+import {
+  BinaryMessage,
+  type Channel,
+  type ChannelReceiver,
+  isBinaryFrame,
+  type OutgoingMessage,
+  type PartPlace,
+} from '../rpc/index.js';
+import { writeBinary } from './websocket-frames.js';
 
 /** Close codes of RFC 6455 we send. */
 const NORMAL = 1000;
 const PROTOCOL_ERROR = 1002;
 /** Bytes are text too: nobody shall see by the kind of frame how a message was put together. */
 const TEXT_FRAME = { binary: false };
+const BINARY_FRAME = { binary: true };
 /** A Close frame has room for this much explanation. */
 const MAX_REASON_BYTES = 120;
 /** How long the other side has to answer a Close frame before the socket is cut. */
 const CLOSE_GRACE_MS = 2_000;
 
-/** One JSON message per WebSocket message. */
+export interface WebSocketChannelOptions {
+  /** What a binary message counts as. Default: a frame, or else text. */
+  readonly binaryMessages?: 'text' | 'ignored';
+  /** What the WebSocket writes to. With it, as on a server, frames are written without being copied. */
+  readonly stream?: Duplex;
+}
+
+/** One message per WebSocket message. */
 export class WebSocketChannel implements Channel {
   readonly label: string;
+  readonly carriesBytes: boolean;
   readonly #socket: WebSocket;
-  readonly #ignoresBinary: boolean;
+  readonly #stream: Duplex | undefined;
   #said: string | undefined;
 
-  constructor(socket: WebSocket, label: string, options: { binaryMessages?: 'text' | 'ignored' } = {}) {
+  constructor(socket: WebSocket, label: string, options: WebSocketChannelOptions = {}) {
     this.#socket = socket;
     this.label = label;
-    this.#ignoresBinary = options.binaryMessages === 'ignored';
+    this.#stream = options.stream;
+    this.carriesBytes = options.binaryMessages !== 'ignored';
   }
 
   open(receiver: ChannelReceiver): void {
     const decoder = new TextDecoder('utf-8', { fatal: true });
     this.#socket.on('message', (data: Buffer | ArrayBuffer | Buffer[], isBinary: boolean) => {
-      if (isBinary && this.#ignoresBinary) return;
+      if (isBinary && !this.carriesBytes) return;
       const bytes = toBuffer(data);
-      // Text frames were checked by the WebSocket layer; a binary frame must be JSON text too.
+      // Text was checked by the WebSocket layer.
       if (!isBinary) return receiver.message(bytes.toString('utf8'));
+      if (receiver.binary && isBinaryFrame(bytes)) return receiver.binary(bytes);
+      // What is no frame must be JSON text too.
       let text: string;
       try {
         text = decoder.decode(bytes);
@@ -51,12 +72,14 @@ export class WebSocketChannel implements Channel {
 
   send(message: OutgoingMessage, flushed: () => void): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
-    this.#socket.send(message, TEXT_FRAME, () => flushed());
+    if (!(message instanceof BinaryMessage)) this.#socket.send(message, TEXT_FRAME, () => flushed());
+    else if (this.#stream) writeBinary(this.#stream, message, flushed);
+    else this.#socket.send(message.joined(), BINARY_FRAME, () => flushed());
   }
 
-  sendPart(part: Uint8Array, isLast: boolean, flushed: () => void): void {
+  sendPart(part: Uint8Array, { isLast, isFrame }: PartPlace, flushed: () => void): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
-    this.#socket.send(part, { binary: false, fin: isLast }, () => flushed());
+    this.#socket.send(part, { binary: isFrame, fin: isLast }, () => flushed());
   }
 
   pause(): void {

@@ -31,7 +31,7 @@ export interface WebSocketListenerOptions {
   readonly liveness?: LivenessOptions;
   /** Where clients may connect. Default: `/` alone; everything else is not found. */
   readonly paths?: 'root' | 'any';
-  /** What a binary message counts as. Default: text in another frame. */
+  /** What a binary message counts as. Default: a frame with bytes, or else text. */
   readonly binaryMessages?: 'text' | 'ignored';
   readonly onConnection: (channel: Channel, connection: { probe(): void }) => void;
 }
@@ -142,15 +142,15 @@ export class WebSocketListener {
     if (refusal !== null) return refuse(socket, 401, refusal);
     // Small messages must not wait for an acknowledgement of the one before (40 ms each).
     if ('setNoDelay' in socket) (socket as Socket).setNoDelay(true);
-    this.#upgrader.handleUpgrade(request, socket, head, (webSocket) => this.#accept(webSocket));
+    this.#upgrader.handleUpgrade(request, socket, head, (webSocket) => this.#accept(webSocket, socket));
   }
 
-  #accept(webSocket: WebSocket): void {
+  #accept(webSocket: WebSocket, stream: Duplex): void {
     this.#connections += 1;
     const liveness = new Liveness(webSocket, this.#options.liveness ?? DEFAULT_LIVENESS);
     const { address, binaryMessages = 'text' } = this.#options;
     const label = `${address.kind}#${this.#connections}`;
-    const channel = new WebSocketChannel(webSocket, label, { binaryMessages });
+    const channel = new WebSocketChannel(webSocket, label, { binaryMessages, stream });
     this.#options.onConnection(channel, liveness);
   }
 }

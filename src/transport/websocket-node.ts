@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import { ExecError } from '../protocol/errors.js';
-import type { Channel, ChannelReceiver, OutgoingMessage } from '../rpc/index.js';
+import { BinaryMessage, type Channel, type ChannelReceiver, type OutgoingMessage } from '../rpc/index.js';
 import { WebSocketChannel } from './websocket-channel.js';
 import { DEFAULT_CONNECT_TIMEOUT_MS, type DialOptions, type DialTarget } from './dial-target.js';
 import { LIVENESS_TICK_MS, watchLiveness } from './websocket-watch.js';
@@ -46,8 +46,9 @@ class DialledChannel extends WebSocketChannel {
   }
 
   override send(message: OutgoingMessage, flushed: () => void): void {
-    // A character takes at most three bytes, so shorter texts fit for certain.
-    if (message.length * 3 <= MAX_FRAME_BYTES) return super.send(message, flushed);
+    // A server that takes binary frames takes them in one piece. A character takes at most three bytes, so shorter texts fit for certain.
+    if (message instanceof BinaryMessage || message.length * 3 <= MAX_FRAME_BYTES)
+      return super.send(message, flushed);
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     const bytes = typeof message === 'string' ? Buffer.from(message) : message;
     for (let start = 0; start < bytes.length; start += MAX_FRAME_BYTES) {

@@ -8,10 +8,9 @@ type Sent = { message: OutgoingMessage; flushed: (() => void) | undefined };
 /** Takes messages and keeps them, as a connection nobody reads does. */
 function stalledTarget(): { target: PushTarget; sent: Sent[] } {
   const sent: Sent[] = [];
-  const sendText = (message: OutgoingMessage, flushed?: () => void): void =>
-    void sent.push({ message, flushed });
+  const send = (message: OutgoingMessage, flushed?: () => void): void => void sent.push({ message, flushed });
   // A message is written without a look at the queue.
-  return { target: { sendText } as PushTarget, sent };
+  return { target: { send } as PushTarget, sent };
 }
 
 function output(seq: number, bytes: Uint8Array) {

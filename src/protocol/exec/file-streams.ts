@@ -37,6 +37,7 @@ export const fsReadBlock = request({
     eof: z.boolean().meta({ description: 'True when fewer than `len` bytes were there.' }),
   }),
   orderedBy: handleLane,
+  bytes: { result: 'chunk' },
 });
 
 export const fsWriteBlock = request({
@@ -48,6 +49,7 @@ export const fsWriteBlock = request({
   }),
   result: z.object({}),
   orderedBy: handleLane,
+  bytes: { params: 'chunk' },
 });
 
 export const fsClose = request({

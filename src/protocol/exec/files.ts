@@ -8,6 +8,7 @@ export const fsReadFile = request({
   params: z.object({ path: FileUri, ...followable }),
   result: z.object({ dataBase64: Chunk }),
   orderedBy: fileLane,
+  bytes: { result: 'dataBase64' },
 });
 
 export const fsWriteFile = request({
@@ -23,6 +24,7 @@ export const fsWriteFile = request({
   }),
   result: Empty,
   orderedBy: fileLane,
+  bytes: { params: 'dataBase64' },
 });
 
 export const fsGetMetadata = request({

@@ -106,6 +106,7 @@ export const processWrite = request({
   }),
   result: z.object({ status: z.enum(['accepted', 'unknownProcess', 'stdinClosed', 'starting']) }),
   orderedBy: processLane,
+  bytes: { params: 'chunk' },
 });
 
 export const processSignal = request({
@@ -208,6 +209,7 @@ export const processAck = notification({
 export const processOutput = notification({
   doc: 'A piece of output. Numbers count up from 1 per process and are shared with `exited` and `closed`.',
   params: z.object({ processId: ProcessId, seq: Unsigned, stream: OutputStreamName, chunk: Chunk }),
+  bytes: { params: 'chunk' },
 });
 
 export const processExited = notification({

@@ -9,6 +9,10 @@ export const ClientCapabilities = z.object({
     .boolean()
     .optional()
     .meta({ description: 'The client sends `process/ack`; output it has not acknowledged is kept for it.' }),
+  binaryFrames: z
+    .boolean()
+    .optional()
+    .meta({ description: 'The client reads binary frames: bulky members as bytes instead of base64.' }),
 });
 
 /** What this server offers beyond the peer’s protocol. A client must treat an absent name as not offered. */
@@ -32,6 +36,10 @@ export const ServerCapabilities = z.object({
   fsSearch: z.boolean().optional(),
   fsAtomicWrite: z.boolean().optional().meta({ description: '`atomic` in `fs/writeFile`.' }),
   fsDirectoryDetails: z.boolean().optional().meta({ description: '`details` in `fs/readDirectory`.' }),
+  binaryFrames: z.boolean().optional().meta({
+    description:
+      'Present when the client announced it and the transport carries bytes: both sides may send them.',
+  }),
   flowControl: z.object({ windowBytes: Unsigned }).optional().meta({
     description: 'Present when the client asked for it: how much unacknowledged output is on its way.',
   }),
