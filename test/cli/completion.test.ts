@@ -24,7 +24,7 @@ beforeAll(async () => {
   });
   mkdirSync(folder.file('there/deep'), { recursive: true });
   for (const name of ['deep/one', 'with space', '.hidden']) writeFileSync(folder.file(`there/${name}`), '');
-  setUp = `unset NODE_EXTRA_CA_CERTS; export PATH="${folder.path}:$PATH" EXECWIRE_HOME="${folder.path}"; cd ${folder.path};`;
+  setUp = `unset NODE_EXTRA_CA_CERTS; export PATH="${folder.path}:$PATH" EXECWIRE_HOME="${folder.path}"; HOME="${folder.path}"; cd "$HOME";`;
 });
 afterAll(async () => {
   await server.stop();
