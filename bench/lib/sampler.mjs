@@ -25,8 +25,8 @@ export function openSampler({ name, argv }) {
 }
 
 /** The same for a script of `bench/bare`, run by this Node. */
-export function openNodeSampler({ name, script }) {
-  return openSampler({ name, argv: [process.execPath, bare(script)] });
+export function openNodeSampler({ name, script, args = [] }) {
+  return openSampler({ name, argv: [process.execPath, bare(script), ...args] });
 }
 
 /** Source of a program of `bench/bare`. */
