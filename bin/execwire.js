@@ -1,2 +1,3 @@
 #!/usr/bin/env node
-import '../dist/bin/execwire.js';
+'use strict';
+require('../dist/bin/loader.cjs').start();

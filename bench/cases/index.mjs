@@ -1,3 +1,4 @@
+import { cli } from './cli.mjs';
 import { crowd } from './crowd.mjs';
 import { echo } from './echo.mjs';
 import { filesSmall } from './files-small.mjs';
@@ -7,6 +8,7 @@ import { filesWhole } from './files-whole.mjs';
 import { pipes } from './pipes.mjs';
 import { pty } from './pty.mjs';
 import { ready } from './ready.mjs';
+import { remote } from './remote.mjs';
 import { slowReader } from './slow-reader.mjs';
 import { start } from './start.mjs';
 import { status } from './status.mjs';
@@ -26,4 +28,6 @@ export const cases = [
   crowd(1000),
   ready,
   slowReader,
+  remote,
+  cli,
 ];

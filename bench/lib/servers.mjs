@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { endChild, spawnTracked } from './children.mjs';
 import { stdioLink, WireClient, webSocketLink } from './wire.mjs';
 
-const bin = fileURLToPath(new URL('../../bin/execwire.js', import.meta.url));
+/** The command users run, as built. */
+export const bin = fileURLToPath(new URL('../../bin/execwire.js', import.meta.url));
 const LISTEN = { ws: 'ws://127.0.0.1:0', stdio: 'stdio' };
 
 /** The servers to measure: ours and, where there is one, codex, each over both transports. */
@@ -76,5 +77,18 @@ export async function withServers(subjects, work) {
     return await work(servers);
   } finally {
     await Promise.all(servers.map((server) => server.stop()));
+  }
+}
+
+/** Runs our own server on a WebSocket for the time of `work`, which gets its URL and connects by itself. */
+export async function withListeningServer(subjects, work) {
+  const child = launch(
+    subjects.find(({ vendor, transport }) => vendor === 'execwire' && transport === 'ws'),
+    'ignore',
+  );
+  try {
+    return await work(await firstLine(child));
+  } finally {
+    await endChild(child);
   }
 }

@@ -7,8 +7,14 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** Starts sshd with its files in a folder. `clientArgs` are what `ssh` needs to log in; `stop` ends it. */
-export async function startSshServer(folder) {
+/**
+ * Starts sshd with its files in a folder. `clientArgs` are what `ssh` needs to log in; `stop` ends it. Whoever keeps
+ * track of children brings a `start` of their own.
+ */
+export async function startSshServer(
+  folder,
+  { start = ([program, ...args], options) => spawn(program, args, options) } = {},
+) {
   const at = (name) => join(folder, name);
   for (const key of ['host', 'user']) {
     execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', at(key)]);
@@ -33,7 +39,7 @@ export async function startSshServer(folder) {
       `SetEnv HOME=${folder}`,
     ].join('\n'),
   );
-  const sshd = spawn('/usr/sbin/sshd', ['-D', '-e', '-f', at('sshd_config')], {
+  const sshd = start(['/usr/sbin/sshd', '-D', '-e', '-f', at('sshd_config')], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const exited = once(sshd, 'exit');

@@ -1,114 +1,84 @@
-import type { Command, Option } from 'commander';
-
 /** Shells a script can be made for. */
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
-/** Commands whose arguments name environments. */
-const TAKES_IDS: readonly string[] = ['connect', 'env info', 'env check'];
+/** The program itself knows what can follow; each script asks it and hands the answer to its shell. */
+const ASK = 'execwire completion candidates --';
 
-/** Commands whose arguments are a program and its own arguments. */
-const TAKES_PROGRAM: readonly string[] = ['run'];
-
-/** A completion script for the whole command line as it is now. */
-export function completionScript(shell: (typeof SHELLS)[number], program: Command): string {
-  switch (shell) {
-    case 'bash':
-      return bashScript(program);
-    case 'zsh':
-      // zsh runs completion scripts of bash by itself once asked to.
-      return `autoload -U +X compinit && compinit\nautoload -U +X bashcompinit && bashcompinit\n${bashScript(program)}`;
-    case 'fish':
-      return fishScript(program);
-  }
-}
-
-/** All commands with their path below the program: `run`, `env`, `env list`. */
-function allCommands(parent: Command, prefix = ''): { path: string; command: Command }[] {
-  return parent.commands.flatMap((command) => {
-    const path = `${prefix}${command.name()}`;
-    return [{ path, command }, ...allCommands(command, `${path} `)];
-  });
-}
-
-function optionNames(command: Command): string[] {
-  return [...command.options, { short: '-h', long: '--help' }].flatMap(({ short, long }) =>
-    [short, long].filter((name) => name != null),
-  );
-}
-
-function wordsOf(command: Command): string {
-  const words = command.name() === 'completion' ? SHELLS : command.commands.map((each) => each.name());
-  return [...words, ...optionNames(command)].join(' ');
-}
-
-function bashScript(program: Command): string {
-  const commands = allCommands(program);
-  const parents = commands.filter(({ command }) => command.commands.length > 0).map(({ path }) => path);
-  const cases = commands.map(({ path, command }) => `    '${path}') words='${wordsOf(command)}' ;;`);
-  return `_execwire() {
-  local current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]} command= words= index
-  for ((index = 1; index < COMP_CWORD; index++)); do
-    case "\${COMP_WORDS[index]}" in
-      -e|--environment) ((index++)) ;;
-      -*) ;;
-      *) case "$command" in
-           '') command=\${COMP_WORDS[index]} ;;
-${parents.map((path) => `           '${path}') command="${path} \${COMP_WORDS[index]}" ;;`).join('\n')}
-           ${TAKES_PROGRAM.map((path) => `'${path}'`).join('|')}) COMPREPLY=($(compgen -f -- "$current")); return ;;
-         esac ;;
-    esac
-  done
-  case "$previous" in
-    -e|--environment) COMPREPLY=($(compgen -W "$(execwire completion ids 2>/dev/null)" -- "$current")); return ;;
-    *-file|--tls-*|--cwd) COMPREPLY=($(compgen -f -- "$current")); return ;;
+/**
+ * bash cuts words at colons, the line has them whole. What stands before the last colon must then be left out of the
+ * answers.
+ */
+const BASH = String.raw`_execwire() {
+  local line=${'$'}{COMP_LINE:0:COMP_POINT} fallback value text current colon=
+  local -a words
+  # Without -r: a backslash before a space keeps a word together.
+  read -a words <<< "$line"
+  [[ $line == *[[:space:]] ]] && words+=('')
+  current=${'$'}{words[${'$'}{#words[@]}-1]}
+  [[ $COMP_WORDBREAKS == *:* ]] && colon=${'$'}{current%"${'$'}{current##*:}"}
+  COMPREPLY=()
+  {
+    IFS= read -r fallback
+    while IFS=$'\t' read -r value text; do
+      [[ $value == *[:/] ]] && compopt -o nospace
+      COMPREPLY+=("$(printf %q "${'$'}{value#"$colon"}")")
+    done
+  } < <(${ASK} "${'$'}{words[@]:1}" 2>/dev/null)
+  case $fallback in
+    files) [[ ${'$'}{#COMPREPLY[@]} -eq 0 ]] && compopt -o filenames ;;
+    programs) ;;
+    *) return ;;
   esac
-  case "$command" in
-    '') words='${wordsOf(program)}' ;;
-${cases.join('\n')}
-  esac
-  case "$current,$command" in
-    -*) ;;
-    ${TAKES_IDS.map((path) => `*,'${path}'`).join('|')}) words="$words $(execwire completion ids 2>/dev/null)" ;;
-    ${TAKES_PROGRAM.map((path) => `*,'${path}'`).join('|')}) COMPREPLY=($(compgen -c -- "$current")); return ;;
-  esac
-  COMPREPLY=($(compgen -W "$words" -- "$current"))
+  while IFS= read -r value; do
+    COMPREPLY+=("${'$'}{value#"$colon"}")
+  done < <(if [[ $fallback == files ]]; then compgen -f -- "$current"; else compgen -c -- "$current"; fi)
 }
-complete -o bashdefault -F _execwire execwire
+complete -F _execwire execwire
 `;
-}
 
-function fishScript(program: Command): string {
-  const lines = ['complete -c execwire -f'];
-  for (const command of program.commands) {
-    lines.push(fishWord({ when: '__fish_use_subcommand', word: command.name(), text: command.summary() }));
-  }
-  for (const { path, command } of allCommands(program)) {
-    const when = path
-      .split(' ')
-      .map((name) => `__fish_seen_subcommand_from ${name}`)
-      .join('; and ');
-    for (const child of command.commands) {
-      lines.push(fishWord({ when, word: child.name(), text: child.description() }));
-    }
-    for (const option of command.options) lines.push(fishOption(when, option));
-    if (TAKES_IDS.includes(path))
-      lines.push(`complete -c execwire -n '${when}' -a '(execwire completion ids)'`);
-  }
-  return `${lines.join('\n')}\n`;
+const ZSH = String.raw`_execwire() {
+  local fallback line value
+  local -a lines values texts open
+  lines=("${'$'}{(@f)$(${ASK} "${'$'}{(@Q)words[2,CURRENT-1]}" "${'$'}{(Q)PREFIX}" 2>/dev/null)}")
+  fallback=$lines[1]
+  for line in "${'$'}{(@)lines[2,-1]}"; do
+    value=${'$'}{line%%$'\t'*}
+    if [[ $value == *[:/] ]]; then
+      open+=("$value")
+    else
+      values+=("$value")
+      texts+=("${'$'}{line/$'\t'/  -- }")
+    fi
+  done
+  (( $#values )) && compadd -l -d texts -a values
+  (( $#open )) && compadd -S '' -a open
+  case $fallback in
+    files) _files ;;
+    programs) _command_names -e ;;
+  esac
 }
+(( $+functions[compdef] )) || { autoload -U compinit && compinit }
+compdef _execwire execwire
+`;
 
-function fishWord({ when, word, text }: { when: string; word: string; text: string }): string {
-  return `complete -c execwire -n '${when}' -a '${word}' -d '${quoted(text)}'`;
-}
+const FISH = String.raw`function __execwire_complete
+    set -l words (commandline -opc)
+    set -e words[1]
+    set -l current (commandline -ct)
+    set -l lines (${ASK} $words "$current" 2>/dev/null)
+    switch "$lines[1]"
+        case files
+            __fish_complete_path "$current"
+        case programs
+            complete -C "$current"
+    end
+    set -e lines[1]
+    string join \n -- $lines
+end
+complete -c execwire -f -a '(__execwire_complete)'
+`;
 
-function fishOption(when: string, option: Option): string {
-  const short = option.short ? ` -s ${option.short.slice(1)}` : '';
-  const long = option.long ? ` -l ${option.long.slice(2)}` : '';
-  const value =
-    option.long === '--environment' ? " -x -a '(execwire completion ids)'" : option.required ? ' -r -F' : '';
-  return `complete -c execwire -n '${when}'${short}${long}${value} -d '${quoted(option.description)}'`;
-}
-
-function quoted(text: string): string {
-  return (text.split('\n', 1)[0] ?? '').replaceAll(/['\\]/g, '\\$&');
+/** The script that teaches a shell to complete our command line. */
+export function completionScript(shell: (typeof SHELLS)[number]): string {
+  return { bash: BASH, zsh: ZSH, fish: FISH }[shell];
 }

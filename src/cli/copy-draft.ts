@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto';
 import type { FileMetadata } from '../contract/index.js';
+import { randomBytes } from '../host/random.js';
 import { isExecError } from '../protocol/errors.js';
 import type { FilePlace } from './copy-file.js';
 

@@ -15,7 +15,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   connect: async () => (await import('./connect.js')).connectCommand(),
   doctor: async () => (await import('./doctor.js')).doctorCommand(),
   conformance: async () => (await import('./conformance.js')).conformanceCommand(),
-  completion: async () => (await import('./completion.js')).completionCommand(() => createProgram()),
+  completion: async () => (await import('./completion.js')).completionCommand(createProgram),
 };
 
 /** The whole command line, or the part of it that a command line beginning with `first` needs. */

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Environment, ExecProcess, ProcessSpec } from '../contract/index.js';
 import { isExecError } from '../protocol/errors.js';
-import type { EnvironmentInfo } from '../protocol/index.js';
 import { ConnectionNotice } from './connection-notice.js';
 import { BROKEN_PIPE, complain, exitCodeOfEnd, exitCodeOfFailure, OUR_FAILURE } from './exit-codes.js';
 import { forwardInput } from './forward-input.js';
@@ -18,7 +17,7 @@ const FAREWELL_LIMIT_MS = 3_000;
 /** A process to run with our own streams, terminal and signals tied to it. */
 export interface AttachedRun {
   readonly target: TargetFlags;
-  readonly spec: (machine: EnvironmentInfo) => ProcessSpec;
+  readonly spec: (environment: Environment) => ProcessSpec | Promise<ProcessSpec>;
   /** Pass on our stdin. */
   readonly stdin: boolean;
   /** Whether Enter, ~ and . leaves. Only where keys are typed. */
@@ -30,7 +29,7 @@ export async function runAttached(run: AttachedRun): Promise<number> {
   let environment: Environment | undefined;
   try {
     environment = await openTarget(run.target);
-    const child = await start(environment, onOurTerminal(run.spec(await environment.info())));
+    const child = await start(environment, onOurTerminal(await run.spec(environment)));
     return await attach(environment, child, run);
   } catch (error) {
     complain(error);

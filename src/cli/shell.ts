@@ -38,14 +38,17 @@ async function shell(flags: ShellFlags): Promise<void> {
   const { env, cwd } = flags;
   const exitCode = await runAttached({
     target: flags,
-    spec: ({ shell: { path } }) => ({
-      argv: [path],
-      env,
-      tty: true,
-      // By custom a leading dash in its name makes a shell a login shell.
-      ...(flags.login ? { arg0: `-${basename(path)}` } : {}),
-      ...(cwd === undefined ? {} : { cwd }),
-    }),
+    spec: async (environment) => {
+      const { path } = (await environment.info()).shell;
+      return {
+        argv: [path],
+        env,
+        tty: true,
+        // By custom a leading dash in its name makes a shell a login shell.
+        ...(flags.login ? { arg0: `-${basename(path)}` } : {}),
+        ...(cwd === undefined ? {} : { cwd }),
+      };
+    },
     stdin: true,
     escape: true,
   });

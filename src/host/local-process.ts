@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import {
   followLog,
   type LogHold,
@@ -18,6 +17,7 @@ import { ExecError } from '../protocol/errors.js';
 import type { SandboxType } from '../protocol/index.js';
 import { type Child, type ChildSink, type ChildSpec, spawnChild } from './child/index.js';
 import type { ConfinedProcess } from './confined-process.js';
+import { randomBytes } from './random.js';
 
 /** Queued input past which the answer to a write waits until the program has read some. */
 const STDIN_SOFT_LIMIT_BYTES = 1024 * 1024;
@@ -62,7 +62,7 @@ export class LocalProcess extends ProcessHandle {
   /** Spawns at once. Throws `spawnFailed` and leaves nothing behind when that does not work. */
   constructor(spec: LocalProcessSpec, options: LocalProcessOptions = {}) {
     super();
-    this.processId = spec.processId ?? randomUUID();
+    this.processId = spec.processId ?? randomBytes(16).toString('hex');
     this.tty = spec.terminal !== null;
     this.argv = spec.argv;
     this.#confined = spec.confined;

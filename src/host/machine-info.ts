@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { homedir, hostname, tmpdir, userInfo } from 'node:os';
 import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { EnvironmentInfo } from '../protocol/index.js';
 import { packageFile } from './package-file.js';
+import { crypto } from './random.js';
 
 /** This package's version, as its package.json says. */
 export const version: string = readVersion();
@@ -16,7 +16,7 @@ export function machineInfo(): Omit<EnvironmentInfo, 'capabilities'> {
   return {
     shell: { name: basename(shell), path: shell },
     executorVersion: version,
-    providerId: `sha256:${createHash('sha256').update(machineIdentity()).digest('hex')}`,
+    providerId: `sha256:${crypto().createHash('sha256').update(machineIdentity()).digest('hex')}`,
     cwd: uri(process.cwd()),
     userHomeDir: uri(homedir()),
     platformOs:

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { RemoteEnvironment } from '../../src/client/index.js';
-import { CommandLine, execwire } from '../harness/command-line.js';
+import { execwire } from '../harness/command-line.js';
 import { gone, TestFolder } from '../harness/processes.js';
 import { ScriptedServer } from '../harness/scripted-server.js';
 import { ServerProcess } from '../harness/server-process.js';
@@ -70,7 +70,7 @@ test('a server without the view is told apart by a clear sentence', async () => 
   expect(server.sentTo('process/list')).toEqual([]);
 });
 
-describe('doctor and completion', () => {
+describe('doctor', () => {
   test('doctor measures each layer and fails when one is broken', async () => {
     using folder = new TestFolder();
     // A home of its own: the profile of whoever runs the tests may take any time.
@@ -99,30 +99,5 @@ describe('doctor and completion', () => {
     expect(JSON.parse(dead.stdout)).toEqual([
       { layer: 'connect', verdict: 'broken', ms: null, hint: expect.stringContaining('ECONNREFUSED') },
     ]);
-  });
-
-  test('bash completes commands, options and environments', async () => {
-    const { stdout: script } = await execwire(['completion', 'bash']);
-    const shell = new CommandLine(['run', '-e', 'local', '--', 'bash']);
-    shell.child.stdin.end(`${script}
-execwire() { printf 'local\\nserved\\n'; }
-try() { COMP_WORDS=("$@"); COMP_CWORD=$(($#-1)); COMPREPLY=(); _execwire; echo "\${COMPREPLY[*]}"; }
-try execwire ru
-try execwire run --t
-try execwire run -e s
-try execwire env c
-try execwire env check s
-`);
-    expect((await shell.result()).stdout.split('\n')).toEqual([
-      'run',
-      '--token-file --tty --timeout',
-      'served',
-      'check',
-      'served',
-      '',
-    ]);
-    const { stdout: fish } = await execwire(['completion', 'fish']);
-    expect(fish).toContain("complete -c execwire -n '__fish_seen_subcommand_from run' -s t -l tty");
-    expect((await execwire(['completion', 'tcsh'])).code).toBe(2);
   });
 });

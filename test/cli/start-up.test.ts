@@ -39,5 +39,6 @@ test('running something elsewhere does not load what serves or spawns here', () 
   expect(loaded.filter((name) => name.startsWith('host/'))).toEqual([
     'host/machine-info.ts',
     'host/package-file.ts',
+    'host/random.ts',
   ]);
 });

@@ -1,4 +1,4 @@
-import { randomInt } from 'node:crypto';
+import { randomBytes } from '../random.js';
 import { libc, loadLibc } from './libc.js';
 
 /*
@@ -16,7 +16,7 @@ const CHILD_DIGIT = '8';
 /** For the server's own helper, which belongs to no tree but must be recognised when its server is gone. */
 const HELPER_DIGIT = '7';
 
-const nonce = String(randomInt(10 ** DIGITS)).padStart(DIGITS, '0');
+const nonce = String(randomBytes(6).readUIntBE(0, 6) % 10 ** DIGITS).padStart(DIGITS, '0');
 
 /** What all numbers of this server begin with. */
 export const dyePrefix = `${CHILD_DIGIT}${nonce}`;

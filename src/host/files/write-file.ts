@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { lstat, open, readlink, rename, unlink } from 'node:fs/promises';
 import type { LinkOptions } from '../../contract/index.js';
+import { randomBytes } from '../random.js';
 import {
   canHoldDirectories,
   type HeldDirectory,

@@ -1,0 +1,53 @@
+import type { Command, Option } from 'commander';
+
+/** Commands whose arguments are a program and its own arguments. */
+const TAKES_PROGRAM: readonly string[] = ['run'];
+
+/** What is known of a command line that is still being typed. */
+export interface CompletionContext {
+  readonly command: Command;
+  /** Below the program: `run`, `env list`. */
+  readonly path: string;
+  /** Arguments before the word being typed. */
+  readonly args: readonly string[];
+  /** The option whose value is being typed. */
+  readonly option: Option | undefined;
+  /** Whether options are over: behind `--`, or within somebody else's program. */
+  readonly literal: boolean;
+  readonly takesProgram: boolean;
+  /** What -e names, if it was given. */
+  readonly environment: string | undefined;
+}
+
+/** Reads the words before the one being typed, as the parser will. */
+export function readContext(program: Command, words: readonly string[]): CompletionContext {
+  const names: string[] = [];
+  const args: string[] = [];
+  let command = program;
+  let option: Option | undefined;
+  let environment: string | undefined;
+  let literal = false;
+  const takesProgram = (): boolean => TAKES_PROGRAM.includes(names.join(' '));
+  for (const word of words) {
+    const child =
+      args.length === 0 && !literal ? command.commands.find((each) => each.name() === word) : undefined;
+    if (option) {
+      if (option.long === '--environment') environment = word;
+      option = undefined;
+    } else if (literal || !word.startsWith('-') || word === '-') {
+      if (child) command = child;
+      if (child) names.push(word);
+      else args.push(word);
+      literal ||= takesProgram() && args.length > 0;
+    } else if (word === '--') literal = true;
+    else option = valueOptionOf(command, word);
+  }
+  const path = names.join(' ');
+  return { command, path, args, option, literal, takesProgram: takesProgram(), environment };
+}
+
+/** The option a word names, if the next word is its value. */
+function valueOptionOf(command: Command, word: string): Option | undefined {
+  const found = command.options.find(({ short, long }) => word === short || word === long);
+  return found?.required ? found : undefined;
+}
