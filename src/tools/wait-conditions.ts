@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { inputState } from './command-report.js';
+import { inputState } from './input-state.js';
 import { portOpened } from './port-probe.js';
 import { PatternWatch } from './session/pattern-watch.js';
 import type { ToolSession } from './session/tool-session.js';
@@ -96,7 +96,7 @@ async function portIsOpen({ context, signal }: Watch, port: number): Promise<Hap
 
 async function inputWanted({ session, signal }: Watch): Promise<Happening> {
   for (let seenWaitingAt: number | null = null; ; ) {
-    const waits = (await inputState(session)).needs_input;
+    const waits = (await inputState(session)).needsInput;
     const { end } = session.transcript;
     if (waits && seenWaitingAt === end) return { happened: 'needs_input', match: null };
     seenWaitingAt = waits ? end : null;

@@ -36,8 +36,7 @@ export const writeStdin = tool({
     try {
       const taken = args.chars === '' || (await write(session, args.chars, signal));
       await waitUntil(session, () => session.over, { timeoutMs, signal });
-      const notes = taken || session.over ? [] : [NOT_READ];
-      return await reportCommand(session, context, { ...args, startedAt, notes });
+      return await reportCommand(session, context, { ...args, startedAt, taken });
     } catch (error) {
       // A cancelled look leaves the command alone; what was typed is taken back as far as possible.
       if (isExecError(error, 'aborted') && args.chars !== '') interrupt(session.process);
@@ -48,7 +47,6 @@ export const writeStdin = tool({
 
 /** A full queue takes input only as the program reads; the call does not wait for that longer than this. */
 const WRITE_PATIENCE_MS = 1000;
-const NOT_READ = 'The program does not read its input; what was typed waits for it.';
 
 /** True once the input is in line; false if the line is so long that it has to wait. */
 async function write(session: ToolSession, chars: string, signal: AbortSignal | undefined): Promise<boolean> {
