@@ -7,6 +7,7 @@ import { interrupt, typeKeys } from './session/keystrokes.js';
 import type { ToolSession } from './session/tool-session.js';
 import { waitUntil } from './session/wait-until.js';
 import { tool } from './tool.js';
+import { yieldWindow } from './yield-window.js';
 
 export const writeStdin = tool({
   name: 'write_stdin',
@@ -20,7 +21,7 @@ export const writeStdin = tool({
     yield_time_ms: milliseconds({
       default: 250,
       max: MAX_YIELD_MS,
-      about: 'How long to collect output; less if the command ends.',
+      about: 'How long to collect output; less if the command ends or waits for input.',
     }),
     max_output_tokens: MaxOutputTokens,
     raw: Raw,
@@ -35,7 +36,7 @@ export const writeStdin = tool({
     const timeoutMs = Math.min(args.yield_time_ms, MAX_YIELD_MS);
     try {
       const taken = args.chars === '' || (await write(session, args.chars, signal));
-      await waitUntil(session, () => session.over, { timeoutMs, signal });
+      await yieldWindow(session, { timeoutMs, signal });
       return await reportCommand(session, context, { ...args, startedAt, taken });
     } catch (error) {
       // A cancelled look leaves the command alone; what was typed is taken back as far as possible.

@@ -24,7 +24,7 @@ describe('on a machine behind a WebSocket', () => {
     expect(end).toMatchObject({ running: false, output: '\n7\n' });
     const large = await tools.exec('seq 1 1000000', { tty: false, yield_time_ms: 60_000 });
     const tail = await tools.report('read_output', { session_id: large.session_id, tail: 1 });
-    expect(tail).toMatchObject({ output: '1000000\n', total_lines: 1_000_000 });
+    expect(tail).toMatchObject({ output: '1000000\n', total_lines: 1_000_000, lost_bytes: 0 });
   });
 
   test('files are those of that machine', async () => {
