@@ -1,5 +1,5 @@
 /** What a model is told about the server: the two-call pattern, in as few words as it takes. */
-export const instructions = `Run commands with exec_command. It returns when the command ends or after yield_time_ms.
+export const instructions = `Run commands with exec_command. It returns when the command ends, when it waits for input, or after yield_time_ms.
 If the answer says "Process running with session ID N", the command goes on: call write_stdin with session_id N, with \
 chars to type into it or with empty chars to read what it printed meanwhile. Nothing is lost between calls.
 Do not poll in a loop: wait_for returns once when the command ends, a pattern appears, a port opens, output falls quiet \

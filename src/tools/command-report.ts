@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ExecError } from '../protocol/index.js';
 import { MAX_OUTPUT_TOKENS, Notes } from './arguments.js';
+import { type InputState, inputState, NO_INPUT } from './input-state.js';
 import type { ToolSession } from './session/tool-session.js';
 import type { Budgeted } from './text/budgeted-text.js';
 import type { ToolContext, ToolResult } from './tool.js';
@@ -25,6 +26,8 @@ export interface ReportRequest {
   readonly raw: boolean;
   readonly max_output_tokens: number;
   readonly notes?: readonly string[];
+  /** False: what was typed still waits for the program to read. */
+  readonly taken?: boolean;
   /** A line between wall time and state. */
   readonly event?: string;
 }
@@ -42,7 +45,7 @@ export async function reportCommand(
   const { maxLineChars, tokenizer } = context.settings;
   const maxTokens = Math.min(request.max_output_tokens, MAX_OUTPUT_TOKENS);
   const output = await session.take({ raw: request.raw, maxLineChars, maxTokens, tokenizer });
-  const notes = [...(request.notes ?? []), ...hints(session, output, input)];
+  const notes = [...(request.notes ?? []), ...hints(session, output, { ...input, ...request })];
   const wallSeconds = (performance.now() - request.startedAt) / 1000;
   return {
     text: reportText({ wallSeconds, event: request.event, state: stateOf(session, over), output }),
@@ -56,7 +59,8 @@ export async function reportCommand(
       output: output.text,
       truncated: output.truncated,
       original_token_count: output.originalTokens,
-      ...input,
+      needs_input: input.needsInput,
+      password: input.password,
       notes,
     },
     isError: over && session.exit === null,
@@ -82,6 +86,9 @@ export function reportText(report: {
   ].join('\n');
 }
 
+const NOT_READ = 'The program does not read its input; what was typed waits for it.';
+const NO_ANSWER = 'The machine does not answer at the moment; the connection to it is being restored.';
+
 function claimEnd(session: ToolSession): void {
   if (session.reported) {
     throw new ExecError(
@@ -98,22 +105,19 @@ function stateOf(session: ToolSession, over: boolean): string {
   return 'Contact with the process was lost; how it ended is unknown.';
 }
 
-const NO_INPUT = { needs_input: false, password: false };
-
-/** Asks the machine whether the program waits for the terminal. Where it cannot tell, the answer is no. */
-export async function inputState(session: ToolSession): Promise<typeof NO_INPUT> {
-  const state = await session.process.inspect?.().catch(() => null);
-  const waits = state?.waitsForInput ?? false;
-  return { needs_input: waits, password: waits && state?.echo === false };
-}
-
-function hints(session: ToolSession, output: Budgeted, input: typeof NO_INPUT): string[] {
+function hints(
+  session: ToolSession,
+  output: Budgeted,
+  input: InputState & Pick<ReportRequest, 'taken'>,
+): string[] {
   const found: string[] = [];
+  if (!input.answered) found.push(NO_ANSWER);
+  else if (input.taken === false && !session.over) found.push(NOT_READ);
   if (output.truncated) {
     found.push(`The omitted output can be read with read_output, session_id ${session.id}.`);
   }
   if (input.password) found.push('The program asks for a password or passphrase: echo is off.');
-  else if (input.needs_input) found.push('The program waits for input.');
+  else if (input.needsInput) found.push('The program waits for input.');
   const { lostBytes } = session.transcript;
   if (lostBytes > 0) found.push(`${lostBytes} bytes from the middle of the output could not be kept.`);
   return found;

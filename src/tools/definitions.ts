@@ -78,6 +78,12 @@ function inputSchema(tool: Tool): JsonSchema {
 }
 
 function schemaOf(schema: z.ZodObject, io: 'input' | 'output'): JsonSchema {
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io });
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, override: dropObvious });
   return rest;
+}
+
+/** That an integer is one JavaScript can count to goes without saying, and models pay for every word. */
+function dropObvious({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
 }

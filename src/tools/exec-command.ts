@@ -9,6 +9,7 @@ import { interrupt } from './session/keystrokes.js';
 import type { ToolSession } from './session/tool-session.js';
 import { waitUntil } from './session/wait-until.js';
 import { tool, type ToolContext } from './tool.js';
+import { yieldWindow } from './yield-window.js';
 
 /** After a cancelled call: time to react to Ctrl-C before the tree is killed. */
 const INTERRUPT_GRACE_MS = 2_000;
@@ -21,7 +22,7 @@ const Arguments = z.object({
   yield_time_ms: milliseconds({
     default: 10_000,
     max: MAX_YIELD_MS,
-    about: 'How long to wait for the command to end.',
+    about: 'How long to wait for the end or a prompt.',
   }),
   max_output_tokens: MaxOutputTokens,
   shell: z.string().default('/bin/bash'),
@@ -38,8 +39,8 @@ export const execCommand = tool({
   name: 'exec_command',
   title: 'Run a command',
   description:
-    'Runs a shell command. Returns when it ends or after yield_time_ms, whichever is first; a command that still ' +
-    'runs goes on under a session ID for write_stdin, wait_for and kill_session.',
+    'Runs a shell command. Returns when it ends, when it waits for input, or after yield_time_ms; a command that ' +
+    'still runs goes on under a session ID for write_stdin, wait_for and kill_session.',
   input: Arguments,
   output: CommandReport,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
@@ -72,7 +73,7 @@ async function start(args: Arguments, context: ToolContext): Promise<ExecProcess
 async function waitForEnd(session: ToolSession, context: ToolContext, timeoutMs: number): Promise<void> {
   using _progress = reportProgress(session, context);
   try {
-    await waitUntil(session, () => session.over, { timeoutMs, signal: context.signal });
+    await yieldWindow(session, { timeoutMs, signal: context.signal });
   } catch (error) {
     if (isExecError(error, 'aborted')) await abandon(session, context);
     throw error;

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { inputState } from './command-report.js';
 import { portOpened } from './port-probe.js';
 import { PatternWatch } from './session/pattern-watch.js';
 import type { ToolSession } from './session/tool-session.js';
 import { waitUntil } from './session/wait-until.js';
 import { SafePattern } from './text/safe-pattern.js';
 import type { ToolContext } from './tool.js';
+import { inputWanted } from './yield-window.js';
 
 /** The first thing that happened. */
 export interface Happening {
@@ -28,13 +28,8 @@ interface Watch {
   readonly signal: AbortSignal;
 }
 
-/** The kernel does not announce that a program waits; one look costs a few milliseconds. */
+/** Who waits for a prompt wants to know soon. */
 const INPUT_LOOK_MS = 100;
-/**
- * Between the two looks that must agree: what a program printed before it went to sleep may still be on its way to
- * us, and what was typed on its way to the program.
- */
-const SETTLE_MS = 30;
 /** A wait for "as long as it takes": timers count in 32 bits. */
 const FOR_EVER_MS = 0x7fff_ffff;
 
@@ -52,7 +47,7 @@ export async function waitForFirst(
   if (compiled) waits.push(patternMatched(watch, compiled));
   if (quietMs !== undefined) waits.push(wentQuiet(watch, quietMs));
   if (port !== undefined) waits.push(portIsOpen(watch, port));
-  if (needsInput) waits.push(inputWanted(watch));
+  if (needsInput) waits.push(waitsForInput(watch));
   // Those that lose are told to stop; that they then reject concerns nobody.
   for (const wait of waits) wait.catch(() => undefined);
   try {
@@ -94,12 +89,7 @@ async function portIsOpen({ context, signal }: Watch, port: number): Promise<Hap
   return { happened: 'port', match: null };
 }
 
-async function inputWanted({ session, signal }: Watch): Promise<Happening> {
-  for (let seenWaitingAt: number | null = null; ; ) {
-    const waits = (await inputState(session)).needs_input;
-    const { end } = session.transcript;
-    if (waits && seenWaitingAt === end) return { happened: 'needs_input', match: null };
-    seenWaitingAt = waits ? end : null;
-    await delay(waits ? SETTLE_MS : INPUT_LOOK_MS, undefined, { signal });
-  }
+async function waitsForInput({ session, signal }: Watch): Promise<Happening> {
+  await inputWanted(session, { signal, everyMs: INPUT_LOOK_MS });
+  return { happened: 'needs_input', match: null };
 }

@@ -40,8 +40,9 @@ export const waitFor = tool({
     using _progress = reportProgress(session, context);
     const timeoutMs = Math.min(args.timeout_ms, MAX_WAIT_MS);
     const happening = await waitForFirst(session, context, { ...args, timeoutMs });
-    const event = describe(happening);
-    const report = await reportCommand(session, context, { ...args, startedAt, event });
+    // A command out of reach has not ended, as far as anybody knows.
+    const event = session.failure ? {} : { event: describe(happening) };
+    const report = await reportCommand(session, context, { ...args, ...event, startedAt });
     const { happened, match } = happening;
     return { ...report, structured: { ...report.structured, happened, match } };
   },

@@ -7,6 +7,7 @@ import { interrupt, typeKeys } from './session/keystrokes.js';
 import type { ToolSession } from './session/tool-session.js';
 import { waitUntil } from './session/wait-until.js';
 import { tool } from './tool.js';
+import { yieldWindow } from './yield-window.js';
 
 export const writeStdin = tool({
   name: 'write_stdin',
@@ -20,7 +21,7 @@ export const writeStdin = tool({
     yield_time_ms: milliseconds({
       default: 250,
       max: MAX_YIELD_MS,
-      about: 'How long to collect output; less if the command ends.',
+      about: 'How long to collect output; less if the command ends or waits for input.',
     }),
     max_output_tokens: MaxOutputTokens,
     raw: Raw,
@@ -35,9 +36,8 @@ export const writeStdin = tool({
     const timeoutMs = Math.min(args.yield_time_ms, MAX_YIELD_MS);
     try {
       const taken = args.chars === '' || (await write(session, args.chars, signal));
-      await waitUntil(session, () => session.over, { timeoutMs, signal });
-      const notes = taken || session.over ? [] : [NOT_READ];
-      return await reportCommand(session, context, { ...args, startedAt, notes });
+      await yieldWindow(session, { timeoutMs, signal });
+      return await reportCommand(session, context, { ...args, startedAt, taken });
     } catch (error) {
       // A cancelled look leaves the command alone; what was typed is taken back as far as possible.
       if (isExecError(error, 'aborted') && args.chars !== '') interrupt(session.process);
@@ -48,7 +48,6 @@ export const writeStdin = tool({
 
 /** A full queue takes input only as the program reads; the call does not wait for that longer than this. */
 const WRITE_PATIENCE_MS = 1000;
-const NOT_READ = 'The program does not read its input; what was typed waits for it.';
 
 /** True once the input is in line; false if the line is so long that it has to wait. */
 async function write(session: ToolSession, chars: string, signal: AbortSignal | undefined): Promise<boolean> {

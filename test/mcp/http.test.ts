@@ -1,11 +1,10 @@
 import { request } from 'node:http';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LocalEnvironment } from '../../src/environment/index.js';
 import { type McpHttpServer, startMcpHttp } from '../../src/mcp/index.js';
 import { gone } from '../harness/processes.js';
-import { type Connected, mcpContract } from './mcp.contract.js';
+import { connectHttp } from './clients.js';
+import { mcpContract } from './mcp.contract.js';
 
 const environment = new LocalEnvironment();
 let server: McpHttpServer;
@@ -19,22 +18,7 @@ afterAll(async () => {
   await environment.close();
 });
 
-async function connectHttp({ url, token } = server): Promise<Connected> {
-  const client = new Client({ name: 'test', version: '1' });
-  const transport = new StreamableHTTPClientTransport(new URL(url), {
-    requestInit: { headers: { authorization: `Bearer ${token}` } },
-  });
-  await client.connect(transport);
-  return {
-    client,
-    [Symbol.asyncDispose]: async () => {
-      await transport.terminateSession();
-      await client.close();
-    },
-  };
-}
-
-mcpContract('HTTP', () => connectHttp());
+mcpContract('HTTP', () => connectHttp(server));
 
 /** The status of a bare request, with headers that `fetch` would not let us choose. */
 function statusOf(headers: Record<string, string>, path = '/mcp'): Promise<number> {
@@ -65,8 +49,8 @@ describe('who gets in over HTTP', () => {
   });
 
   test('clients do not see the sessions of others', async () => {
-    await using first = await connectHttp();
-    await using second = await connectHttp();
+    await using first = await connectHttp(server);
+    await using second = await connectHttp(server);
     await first.client.callTool({
       name: 'exec_command',
       arguments: { cmd: 'read x', login: false, yield_time_ms: 0 },

@@ -1,27 +1,12 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { CallToolResultSchema, type Progress } from '@modelcontextprotocol/sdk/types.js';
+import type { Progress } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, test } from 'vitest';
+import { call } from './call.js';
 import { gone, pidsWithArgument, TestFolder } from '../harness/processes.js';
 
 /** A client of the SDK, connected. Disposing of it ends the connection as a client would. */
 export interface Connected extends AsyncDisposable {
   readonly client: Client;
-}
-
-interface Answer {
-  readonly text: string;
-  readonly data: Record<string, unknown>;
-  readonly isError: boolean;
-}
-
-async function call(client: Client, name: string, args: Record<string, unknown>): Promise<Answer> {
-  const result = CallToolResultSchema.parse(await client.callTool({ name, arguments: args }));
-  const [first] = result.content;
-  return {
-    text: first?.type === 'text' ? first.text : '',
-    data: result.structuredContent ?? {},
-    isError: result.isError ?? false,
-  };
 }
 
 /** What every transport must do, seen through the SDK's own client, which checks answers against their schemas. */
@@ -38,10 +23,71 @@ export function mcpContract(name: string, connect: () => Promise<Connected>): vo
       expect(tools.map((tool) => tool.name)).toEqual(
         expect.arrayContaining(['exec_command', 'write_stdin', 'wait_for', 'read_output']),
       );
-      for (const tool of tools) {
+      for (const { annotations, ...tool } of tools) {
         expect(tool).toMatchObject({ inputSchema: { type: 'object' }, outputSchema: { type: 'object' } });
-        expect(tool.annotations).toHaveProperty('readOnlyHint');
+        expect(tool.title).toMatch(/^[A-Z]/);
+        for (const hint of ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint']) {
+          expect(annotations).toHaveProperty(hint, expect.any(Boolean));
+        }
       }
+      const harmless = tools.filter(({ annotations }) => annotations?.readOnlyHint).map((tool) => tool.name);
+      expect(harmless).toEqual([
+        'wait_for',
+        'read_output',
+        'list_sessions',
+        'read_file',
+        'list_directory',
+        'search',
+      ]);
+    });
+
+    test('answers of every tool fit its schema', async () => {
+      await using connected = await connect();
+      const { client } = connected;
+      using folder = new TestFolder();
+      // From here on the client holds every answer against the schema it was told.
+      const { tools } = await client.listTools();
+      const path = folder.file('a.txt');
+      const start = { cmd: 'echo one; read x; echo two', login: false, yield_time_ms: 0 };
+      const calls: [string, Record<string, unknown>][] = [
+        ['exec_command', start],
+        ['wait_for', { session_id: 1, needs_input: true }],
+        ['write_stdin', { session_id: 1, yield_time_ms: 0 }],
+        ['list_sessions', {}],
+        ['kill_session', { session_id: 1 }],
+        ['read_output', { session_id: 1, grep: 'one' }],
+        ['write_file', { path, content: 'one\n' }],
+        ['read_file', { path }],
+        ['list_directory', { path: folder.path }],
+        ['search', { path: folder.path, pattern: 'one' }],
+      ];
+      expect(calls.map(([tool]) => tool).sort()).toEqual(tools.map((tool) => tool.name).sort());
+      for (const [tool, args] of calls) {
+        const { isError, text, data } = await call(client, tool, args);
+        expect({ tool, isError, text }).toEqual({ tool, isError: false, text: expect.stringMatching(/./) });
+        expect(Object.keys(data).length).toBeGreaterThan(0);
+      }
+    });
+
+    test('mistakes are answered in a sentence', async () => {
+      await using connected = await connect();
+      const { client } = connected;
+      await client.listTools();
+      const mistakes: [string, Record<string, unknown>, RegExp][] = [
+        ['no_such_tool', {}, /^There is no tool named no_such_tool\.$/],
+        ['exec_command', {}, /^The arguments of exec_command are wrong: cmd: .*\.$/],
+        ['exec_command', { cmd: 7 }, /^The arguments of exec_command are wrong: cmd: .*\.$/],
+        ['write_stdin', { session_id: 'one' }, /^The arguments of write_stdin are wrong: session_id: .*\.$/],
+        ['write_stdin', { session_id: 99 }, /^Unknown session ID 99: no such session was started\.$/],
+        ['read_file', { path: '/no/such/file' }, /./],
+      ];
+      for (const [tool, args, sentence] of mistakes) {
+        const { isError, text, data } = await call(client, tool, args);
+        expect({ tool, isError, data }).toEqual({ tool, isError: true, data: {} });
+        expect(text).toMatch(sentence);
+      }
+      // Nothing of it has harmed the connection.
+      expect((await call(client, 'list_sessions', {})).data).toEqual({ sessions: [] });
     });
 
     test('runs commands and talks to them', async () => {
@@ -62,8 +108,6 @@ export function mcpContract(name: string, connect: () => Promise<Connected>): vo
       const gone = await call(client, 'write_stdin', { session_id });
       expect(gone).toMatchObject({ isError: true });
       expect(gone.text).toContain('Unknown session ID');
-      expect(await call(client, 'exec_command', {})).toMatchObject({ isError: true });
-      expect(await call(client, 'no_such_tool', {})).toMatchObject({ isError: true });
     });
 
     test('tells progress while a command runs', async () => {

@@ -1,28 +1,12 @@
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { expect, test } from 'vitest';
 import { gone } from '../harness/processes.js';
-import { bin } from '../harness/server-process.js';
-import { type Connected, mcpContract } from './mcp.contract.js';
+import { connectStdio } from './clients.js';
+import { mcpContract } from './mcp.contract.js';
 
-/** The built command, started by the SDK's client. */
-async function connectStdio(args: string[] = []): Promise<Connected & { readonly pid: number }> {
-  const client = new Client({ name: 'test', version: '1' });
-  const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: [bin, 'mcp', ...args],
-    env: { ...process.env } as Record<string, string>,
-    stderr: 'ignore',
-  });
-  await client.connect(transport);
-  const pid = transport.pid ?? -1;
-  return { client, pid, [Symbol.asyncDispose]: () => client.close() };
-}
-
-mcpContract('stdio', connectStdio);
+mcpContract('stdio', () => connectStdio());
 
 test('--tools offers only those', async () => {
-  await using connected = await connectStdio(['--tools', 'exec_command, write_stdin']);
+  await using connected = await connectStdio({ args: ['--tools', 'exec_command, write_stdin'] });
   const { tools } = await connected.client.listTools();
   expect(tools.map(({ name }) => name)).toEqual(['exec_command', 'write_stdin']);
 });

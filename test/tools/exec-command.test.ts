@@ -31,6 +31,20 @@ describe('exec_command', () => {
     expect(performance.now() - before).toBeLessThan(20_000);
   });
 
+  test('returns the moment the command waits for input, and so does write_stdin', async () => {
+    await using tools = new TestTools();
+    const before = performance.now();
+    const window = { yield_time_ms: 300_000 };
+    const asked = await tools.exec('read -p "name? " n; read -s -p "word? " w; echo "$n${#w}"', window);
+    expect(asked).toMatchObject({ running: true, needs_input: true, password: false, output: 'name? ' });
+    const { session_id } = asked;
+    const secret = await tools.report('write_stdin', { session_id, chars: 'me\n', ...window });
+    expect(secret).toMatchObject({ needs_input: true, output: 'me\nword? ' });
+    const end = await tools.report('write_stdin', { session_id, chars: 'abc\n', ...window });
+    expect(end).toMatchObject({ running: false, output: 'me3\n' });
+    expect(performance.now() - before).toBeLessThan(20_000);
+  });
+
   test('runs the shell as asked, where asked', async () => {
     await using tools = new TestTools();
     using folder = new TestFolder();

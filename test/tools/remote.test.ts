@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { dialWebSocket, RemoteEnvironment } from '../../src/client/index.js';
+import { CutProxy } from '../harness/cut-proxy.js';
 import { TestFolder } from '../harness/processes.js';
 import { serve } from '../harness/serve.js';
 import { ServerProcess } from '../harness/server-process.js';
@@ -23,7 +24,7 @@ describe('on a machine behind a WebSocket', () => {
     expect(end).toMatchObject({ running: false, output: '\n7\n' });
     const large = await tools.exec('seq 1 1000000', { tty: false, yield_time_ms: 60_000 });
     const tail = await tools.report('read_output', { session_id: large.session_id, tail: 1 });
-    expect(tail).toMatchObject({ output: '1000000\n', total_lines: 1_000_000 });
+    expect(tail).toMatchObject({ output: '1000000\n', total_lines: 1_000_000, lost_bytes: 0 });
   });
 
   test('files are those of that machine', async () => {
@@ -59,8 +60,33 @@ describe('on a machine behind a WebSocket', () => {
     process.kill(server.pid, 'SIGKILL');
     const { isError, text, structured } = await waiting;
     expect({ isError, exit: structured.exit_code }).toEqual({ isError: true, exit: null });
-    expect(text).toContain('Contact with the process was lost; how it ended is unknown.');
+    expect(text).toMatch(
+      /^Wall time: [\d.]+ seconds\nContact with the process was lost; how it ended is unknown\.\nOutput:\n$/,
+    );
     expect(await tools.failure('write_stdin', { session_id })).toContain('contact with it was lost');
     expect(await tools.failure('exec_command', { cmd: 'true' })).toMatch(/\w/);
+  });
+
+  test('while the connection is being restored calls do not hang, and then nothing is missing', async () => {
+    await using server = await serve();
+    await using proxy = await CutProxy.to(server.url);
+    let reachable = true;
+    // The machine is there, the way to it is not.
+    const dial = () => (reachable ? dialWebSocket(proxy.url) : new Promise<never>(() => undefined));
+    const environment = await RemoteEnvironment.connect({
+      id: 'ws',
+      dial,
+      resume: true,
+      connectTimeoutMs: 200,
+    });
+    await using tools = new TestTools({}, environment);
+    const { session_id } = await tools.execUntil('read x; echo "got $x"; sleep 1000', '');
+    reachable = false;
+    proxy.cut();
+    const typed = await tools.report('write_stdin', { session_id, chars: 'it\n', yield_time_ms: 0 });
+    expect(typed).toMatchObject({ running: true, notes: [expect.stringContaining('does not answer')] });
+    reachable = true;
+    const seen = await tools.report('wait_for', { session_id, pattern: 'got it' });
+    expect(seen).toMatchObject({ happened: 'pattern', running: true, notes: [] });
   });
 });
