@@ -3,9 +3,22 @@ import { echo } from './echo.mjs';
 import { pipes } from './pipes.mjs';
 import { pty } from './pty.mjs';
 import { ready } from './ready.mjs';
+import { sandboxRead, sandboxStart } from './sandbox.mjs';
 import { slowReader } from './slow-reader.mjs';
 import { start } from './start.mjs';
 import { status } from './status.mjs';
 
 /** All cases, in the order they run and are reported. */
-export const cases = [echo, status, start, pipes, pty, crowd(100), crowd(1000), ready, slowReader];
+export const cases = [
+  echo,
+  status,
+  start,
+  pipes,
+  pty,
+  crowd(100),
+  crowd(1000),
+  ready,
+  slowReader,
+  sandboxStart,
+  sandboxRead,
+];
