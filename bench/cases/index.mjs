@@ -9,6 +9,7 @@ import { pipes } from './pipes.mjs';
 import { pty } from './pty.mjs';
 import { ready } from './ready.mjs';
 import { remote } from './remote.mjs';
+import { sandboxRead, sandboxStart } from './sandbox.mjs';
 import { slowReader } from './slow-reader.mjs';
 import { start } from './start.mjs';
 import { status } from './status.mjs';
@@ -30,4 +31,6 @@ export const cases = [
   slowReader,
   remote,
   cli,
+  sandboxStart,
+  sandboxRead,
 ];

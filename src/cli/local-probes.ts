@@ -43,10 +43,19 @@ export async function examineSandbox(): Promise<Diagnosis> {
       support = await probeSandbox();
     },
   });
-  if (!support || support.available) return measured;
+  if (!support) return measured;
+  if (support.available) return { ...measured, hint: measured.hint ?? enforceable(support) };
   const { reason, message, hint } = support;
   const verdict = ABSENCES.includes(reason) ? 'absent' : 'broken';
   return { layer: 'sandbox', verdict, ms: null, hint: `${message} ${hint}` };
+}
+
+/** What of a policy holds here, in words. */
+function enforceable({ processLimit }: Extract<SandboxSupport, { available: true }>): string {
+  const always = 'Enforces files, network, sockets and system calls';
+  return processLimit
+    ? `${always}, and limits of processes.`
+    : `${always}; no limits of processes, for want of a writable cgroup with the pids controller.`;
 }
 
 /** A server of ours from its start to its first answer, over stdio. */

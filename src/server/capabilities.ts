@@ -1,12 +1,13 @@
 import type { ServerCapabilities } from '../protocol/index.js';
 
 /** The peer's capability names this server lives up to; clients read an absent one as false. */
-export function peerCapabilities(options: { http: boolean }): Record<string, boolean> {
+export function peerCapabilities(options: { http: boolean; sandbox: boolean }): Record<string, boolean> {
   return {
     fsWatchMissing: true,
     fileWriteStreaming: true,
     environmentConfigRead: true,
     ...(options.http ? { httpHeaderEnvVars: true } : {}),
+    ...(options.sandbox ? { sandboxedFileStreaming: true } : {}),
   };
 }
 

@@ -96,7 +96,10 @@ export class Connection implements SessionConnection {
     };
     return {
       initialize: (params) => this.#initialize(params),
-      'environment/info': async () => ({ ...this.#environmentInfo(), sandbox: await sandboxSummary() }),
+      'environment/info': async () => ({
+        ...(await this.#environmentInfo()),
+        sandbox: await sandboxSummary(),
+      }),
       'environment/status': () => ({ status: 'ready' }),
       ...processHandlers(() => this.#attachedSession(), this.#options.sessions),
       ...fileHandlers({ ...context, files }),
@@ -105,8 +108,10 @@ export class Connection implements SessionConnection {
     };
   }
 
-  #environmentInfo(): ExecResult<'environment/info'> {
-    return { ...machineInfo(), capabilities: peerCapabilities(this.#options) };
+  async #environmentInfo(): Promise<ExecResult<'environment/info'>> {
+    const { http } = this.#options;
+    const { available: sandbox } = await sandboxSupport();
+    return { ...machineInfo(), capabilities: peerCapabilities({ http, sandbox }) };
   }
 
   #admit(method: string): void {
@@ -117,7 +122,8 @@ export class Connection implements SessionConnection {
       throw new ExecError('notInitialized', 'client must send initialized before other methods');
   }
 
-  #initialize(params: ExecParsedParams<'initialize'>): ExecResult<'initialize'> {
+  /** The session is open when this returns, whatever the answer still waits for. */
+  async #initialize(params: ExecParsedParams<'initialize'>): Promise<ExecResult<'initialize'>> {
     const { sessions, log, channel, windowBytes } = this.#options;
     if (this.#session)
       throw new ExecError('alreadyInitialized', 'initialize may only be called once per connection');
@@ -128,16 +134,12 @@ export class Connection implements SessionConnection {
     const binaryFrames = params.capabilities?.binaryFrames === true && channel.carriesBytes === true;
     this.#peer.acceptsBytes = binaryFrames;
     this.#peer.sendsBytes = binaryFrames;
-    const session = this.#session.id;
+    const { id: session, acknowledged: flowControl } = this.#session;
     log.info({ connection: channel.label, session, resumed: resumed !== undefined }, 'session attached');
     return {
       sessionId: session,
-      environmentInfo: this.#environmentInfo(),
-      capabilities: offeredCapabilities({
-        flowControl: this.#session.acknowledged,
-        windowBytes,
-        binaryFrames,
-      }),
+      environmentInfo: await this.#environmentInfo(),
+      capabilities: offeredCapabilities({ flowControl, windowBytes, binaryFrames }),
     };
   }
 
@@ -180,5 +182,6 @@ function methodsOffered({ http }: { http: boolean }): ExecMethods {
 /** What of a policy this machine can enforce. Found out once, by doing it. */
 async function sandboxSummary(): Promise<ExecResult<'environment/info'>['sandbox']> {
   const support = await sandboxSupport();
-  return support.available ? { level: support.level } : { level: support.level, hint: support.hint };
+  const { level } = support;
+  return support.available ? { level, maxProcesses: support.processLimit } : { level, hint: support.hint };
 }

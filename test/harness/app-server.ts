@@ -84,8 +84,17 @@ export interface OpenedApp extends AsyncDisposable {
 
 export type OpenApp = (options?: { env?: Record<string, string>; cwd?: string }) => Promise<OpenedApp>;
 
-function start(args: string[], options: { env?: Record<string, string>; cwd?: string }): ChildProcess {
-  return spawn(process.execPath, [bin, 'app-server', '--default-sandbox', 'danger-full-access', ...args], {
+interface StartOptions {
+  readonly env?: Record<string, string>;
+  readonly cwd?: string;
+  /** What precedes the command, and becomes it. */
+  readonly wrapper?: string[];
+}
+
+function start(args: string[], options: StartOptions): ChildProcess {
+  const own = [process.execPath, bin, 'app-server', '--default-sandbox', 'danger-full-access', ...args];
+  const [program = '', ...rest] = [...(options.wrapper ?? []), ...own];
+  return spawn(program, rest, {
     stdio: ['pipe', 'pipe', 'pipe'],
     env: { ...process.env, ...options.env },
     cwd: options.cwd,
@@ -99,7 +108,7 @@ export class StdioApp implements OpenedApp {
   readonly exit: Promise<unknown[]>;
   stderr = '';
 
-  constructor(options: { env?: Record<string, string>; cwd?: string; args?: string[] } = {}) {
+  constructor(options: StartOptions & { args?: string[] } = {}) {
     this.child = start(options.args ?? [], options);
     this.exit = once(this.child, 'exit');
     this.child.stderr?.on('data', (data: Buffer) => {

@@ -13,7 +13,7 @@ export const special = (kind: string, access: string, subpath?: string): object 
 export function asIdentity({ uid }: Identity): string[] {
   return uid === undefined
     ? []
-    : ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', '--inh-caps=-all'];
+    : ['/usr/bin/setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', '--inh-caps=-all'];
 }
 
 export interface Finished {

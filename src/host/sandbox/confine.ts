@@ -1,7 +1,7 @@
 import { ExecError } from '../../protocol/errors.js';
 import type { SandboxType } from '../../protocol/index.js';
 import { bwrapOptions } from './bwrap-argv.js';
-import { type Disk, localDisk, remembering } from './disk.js';
+import { type Disk, diskOfNow } from './disk.js';
 import { planMounts } from './mount-plan.js';
 import type { ConfinedPolicy, SandboxPolicy } from './policy.js';
 import type { SandboxSupport } from './probe.js';
@@ -57,15 +57,10 @@ const MAX_OPTIONS = 8_900;
 /** Puts a program under a policy: the same program where there is nothing to enforce, an error where it cannot be. */
 export function confine(
   spec: ConfineSpec,
-  {
-    policy,
-    support,
-    disk: asked = localDisk,
-  }: { policy: SandboxPolicy; support: SandboxSupport; disk?: Disk },
+  { policy, support, disk = diskOfNow() }: { policy: SandboxPolicy; support: SandboxSupport; disk?: Disk },
 ): Confinement {
   if (policy.kind === 'open') return unconfined(spec);
   if (!support.available) throw unavailable(support);
-  const disk = remembering(asked);
   const plan = planMounts(policy.files, disk);
   const view = { plan, disk };
   checkCwd(spec.cwd, view);

@@ -34,25 +34,20 @@ const MAX_GLOB_ENTRIES = 200_000;
 /** More hidden files than this would make as many mounts. */
 const MAX_GLOB_MATCHES = 512;
 
-/** This machine's disk. */
-export const localDisk: Disk = { resolve: resolvePath, isPlaceholder, glob: findMatches };
-
-/** The same disk, each path looked at once. For one plan and the questions about it: the disk goes on changing. */
-export function remembering(disk: Disk): Disk {
-  const known = new Map<string, ResolvedPath>();
-  const resolve = (path: string) => {
-    const place = known.get(path) ?? disk.resolve(path);
-    known.set(path, place);
-    return place;
+/** This machine's disk as it is now, each place of it looked at once. For one plan: the disk goes on changing. */
+export function diskOfNow(): Disk {
+  const known = new Map<string, Found>();
+  const lookOnce = (path: string): Found => {
+    const found = known.get(path) ?? look(path);
+    known.set(path, found);
+    return found;
   };
-  return {
-    resolve,
-    isPlaceholder: (path) => disk.isPlaceholder(path),
-    glob: (pattern) => disk.glob(pattern),
-  };
+  return { resolve: (path) => resolvePath(path, lookOnce), isPlaceholder, glob: findMatches };
 }
 
-function resolvePath(path: string): ResolvedPath {
+type Found = PlaceKind | { readonly target: string };
+
+function resolvePath(path: string, lookAt: (path: string) => Found): ResolvedPath {
   const links: { path: string; target: string }[] = [];
   const pending = path.split('/').filter(Boolean).toReversed();
   let at = '/';
@@ -63,10 +58,10 @@ function resolvePath(path: string): ResolvedPath {
       at = parentOf(at);
       continue;
     }
-    const next = posix.join(at, name);
-    const found = look(next);
-    if (found === 'link') {
-      const target = readlinkSync(next);
+    const next = at === '/' ? `/${name}` : `${at}/${name}`;
+    const found = lookAt(next);
+    if (typeof found === 'object') {
+      const { target } = found;
       if (links.push({ path: next, target }) > MAX_LINKS)
         throw new ExecError('invalidParams', 'A path of the sandbox runs in a circle of links.');
       if (target.startsWith('/')) at = '/';
@@ -81,11 +76,11 @@ function resolvePath(path: string): ResolvedPath {
   return { path: at, kind, links };
 }
 
-function look(path: string): PlaceKind | 'link' {
+function look(path: string): Found {
   try {
     const found = lstatSync(path, { throwIfNoEntry: false });
     if (found === undefined) return 'missing';
-    if (found.isSymbolicLink()) return 'link';
+    if (found.isSymbolicLink()) return { target: readlinkSync(path) };
     return found.isDirectory() ? 'directory' : 'file';
   } catch {
     // What we may not even look at, the confined process may not either.

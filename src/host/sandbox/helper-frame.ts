@@ -10,7 +10,13 @@ const MAX_PART_BYTES = 1024 * 1024 * 1024;
 /** Stands in the JSON for bytes: where they start and how many they are. */
 const BYTES_MARK = '$bytes';
 
-/** Bytes travel behind the JSON as they are; base64 would cost more than the whole file operation. */
+/** Up to here copying bytes costs less than another call of the system to write them. */
+const MAX_COPIED_BYTES = 64 * 1024;
+
+/**
+ * Bytes travel behind the JSON as they are; base64 would cost more than the whole file operation. What is short is
+ * one piece, so that it is written, and read at the other end, at once.
+ */
 export function encodeFrame(message: HelperMessage): Uint8Array[] {
   const parts: Uint8Array[] = [];
   let length = 0;
@@ -26,7 +32,8 @@ export function encodeFrame(message: HelperMessage): Uint8Array[] {
   const prefix = Buffer.alloc(PREFIX_BYTES);
   prefix.writeUInt32BE(header.length, 0);
   prefix.writeUInt32BE(length, 4);
-  return [prefix, header, ...parts];
+  const pieces = [prefix, header, ...parts];
+  return length > MAX_COPIED_BYTES ? pieces : [Buffer.concat(pieces)];
 }
 
 /** Cuts a stream of bytes into messages. */

@@ -2,7 +2,7 @@ export { permissionsFromAppPolicy } from './app-policy.js';
 export { type BwrapRequest, bwrapOptions } from './bwrap-argv.js';
 export { type Confinement, type ConfineSpec, confine } from './confine.js';
 export { DENIAL_TAIL_BYTES, type FinishedProcess, wasDenied } from './denial.js';
-export { type Disk, localDisk, type PlaceKind, type ResolvedPath } from './disk.js';
+export { type Disk, diskOfNow, type PlaceKind, type ResolvedPath } from './disk.js';
 export { FileHelper, type HelperOptions, type HelperTarget } from './file-helper.js';
 export { FileHelpers, type HelperLease, type PoolLimits } from './file-helpers.js';
 export { policyOfRequest } from './known-policies.js';

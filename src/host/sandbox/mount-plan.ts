@@ -1,5 +1,5 @@
 import { ExecError } from '../../protocol/errors.js';
-import { type Disk, remembering, type ResolvedPath } from './disk.js';
+import type { Disk, ResolvedPath } from './disk.js';
 import {
   type Access,
   accessAt,
@@ -30,11 +30,10 @@ export interface MountPlan {
   readonly accessAt: (path: string) => Access;
 }
 
-/** Turns rules into mounts. Asks the disk, each place once, and changes nothing. */
-export function planMounts(files: FilePolicy, asked: Disk): MountPlan {
+/** Turns rules into mounts. Asks the disk and changes nothing. */
+export function planMounts(files: FilePolicy, disk: Disk): MountPlan {
   if (files.kind === 'unrestricted')
     return { base: 'unrestricted', mounts: [], placeholders: [], accessAt: () => 'write' };
-  const disk = remembering(asked);
   const placed: PlacedRule[] = [
     ...files.rules.map((rule) => ({ rule, place: disk.resolve(rule.path), named: true })),
     ...files.hidden.flatMap((pattern) => disk.glob(pattern)).map((path) => found(path, disk)),

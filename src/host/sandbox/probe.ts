@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { bwrapOptions } from './bwrap-argv.js';
 import { hasKernel, openMemoryFile } from './kernel.js';
 import { explainFailure, gaps, type SandboxGap } from './probe-failure.js';
+import { canLimitProcesses } from './process-limit.js';
 import { seccompFilter } from './seccomp.js';
 import type { FilterArchitecture } from './syscalls.js';
 
@@ -23,6 +24,8 @@ export type SandboxSupport =
       readonly root: boolean;
       /** A user namespace must be asked for. Plain users always get one. */
       readonly userNamespace: boolean;
+      /** Whether the number of processes inside can be bounded. */
+      readonly processLimit: boolean;
       /** bubblewrap can set the name a program sees. */
       readonly argv0: boolean;
       /** bubblewrap can mount what is open, so that nobody swaps it between our look and its mount. */
@@ -62,18 +65,40 @@ export async function probeSandbox({
   if (!hasKernel()) return gap(gaps.libcUnavailable);
   const bwrap = findBwrap(path);
   if (bwrap === null) return gap(gaps.bubblewrapMissing);
-  const help = await output(bwrap, ['--help']);
-  if (!NEEDED_OPTIONS.every((option) => help.includes(option))) return gap(gaps.bubblewrapTooOld);
   const root = process.getuid?.() === 0;
+  // Side by side: the first client waits for this.
+  const [help, version, trial] = await Promise.all([
+    output(bwrap, ['--help']),
+    output(bwrap, ['--version']),
+    tryOutWays(bwrap, { architecture, root }),
+  ]);
+  if (!NEEDED_OPTIONS.every((option) => help.includes(option))) return gap(gaps.bubblewrapTooOld);
+  if ('said' in trial) return gap(explainFailure(trial.said));
+  return {
+    available: true,
+    level: 'full',
+    bwrap,
+    version: version.replace(/^\D+/, '').trim(),
+    architecture,
+    root,
+    userNamespace: trial.userNamespace,
+    processLimit: canLimitProcesses({ root }),
+    argv0: help.includes('--argv0'),
+    bindFd: help.includes('--bind-fd'),
+  };
+}
+
+/** Root may do without a user namespace, or need one where it is root in a container only. */
+async function tryOutWays(
+  bwrap: string,
+  { architecture, root }: { architecture: FilterArchitecture; root: boolean },
+): Promise<{ userNamespace: boolean } | { said: string }> {
   let said = '';
   for (const userNamespace of root ? [false, true] : [false]) {
     said = await tryOut(bwrap, { architecture, userNamespace });
-    if (said !== '') continue;
-    const version = (await output(bwrap, ['--version'])).replace(/^\D+/, '').trim();
-    const features = { argv0: help.includes('--argv0'), bindFd: help.includes('--bind-fd') };
-    return { available: true, level: 'full', bwrap, version, architecture, root, userNamespace, ...features };
+    if (said === '') return { userNamespace };
   }
-  return gap(explainFailure(said));
+  return { said };
 }
 
 function gap(found: SandboxGap): SandboxSupport {

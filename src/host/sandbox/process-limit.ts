@@ -1,9 +1,19 @@
-import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmdirSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { ExecError } from '../../protocol/errors.js';
 
 /** bubblewrap itself stands outside the sandbox and inside the group. */
 const OWN_PROCESSES = 1;
+
+const LIMIT_TOOLS: readonly string[] = ['/usr/bin/prlimit', '/bin/prlimit', '/usr/local/bin/prlimit'];
 
 /** A group is free a moment after its last process is gone; one that is not by then stays, empty. */
 const REMOVE_ATTEMPTS = 50;
@@ -33,6 +43,16 @@ export function openProcessLimit(maxProcesses: number): ProcessGroupLimit {
     prefix: ['/bin/sh', '-c', 'echo 0 > "$0" && exec "$@"', join(path, 'cgroup.procs')],
     release: () => removeSoon(path, REMOVE_ATTEMPTS),
   };
+}
+
+/** Whether a limit can be kept: for root a group must be made, for others a tool sets it. */
+export function canLimitProcesses({ root }: { root: boolean }): boolean {
+  try {
+    if (root) accessSync(findHierarchy(), constants.W_OK);
+    return root || LIMIT_TOOLS.some((path) => existsSync(path));
+  } catch {
+    return false;
+  }
 }
 
 /** Where groups with a bound on processes can be made: the old hierarchy of its own, or the unified one. */

@@ -12,6 +12,9 @@ export type SandboxOutcome =
 /** The status bubblewrap writes is two short lines; more is not from it. */
 const MAX_STATUS_BYTES = 64 * 1024;
 
+/** No sandbox is made faster than this, so there is nothing to see before. */
+const FIRST_LOOK_MS = 3;
+
 /** Between the namespace and the command in it lie a few milliseconds of mounting. */
 const POLL_MS = 1;
 
@@ -63,13 +66,12 @@ export class SandboxStatus {
   /** True as soon as the command itself runs; false if bubblewrap ended without it. */
   async commandRuns(): Promise<boolean> {
     const began = performance.now();
-    while (!this.#over) {
-      const command = this.#command();
-      if (command !== null && hasExecuted(command)) return true;
-      const pause = Math.max(POLL_MS, (performance.now() - began) * POLL_SHARE);
+    for (let pause = FIRST_LOOK_MS; ; pause = Math.max(POLL_MS, (performance.now() - began) * POLL_SHARE)) {
       await Promise.race([sleep(Math.min(pause, MAX_POLL_MS)), this.#gone]);
+      const command = this.#command();
+      if (this.#over) return this.#exitCode !== null;
+      if (command !== null && hasExecuted(command)) return true;
     }
-    return this.#exitCode !== null;
   }
 
   /** Sends a signal to the command's group, as soon as there is one. False if it is over. */

@@ -23,6 +23,10 @@ export const EnvironmentInfo = z.object({
     .object({
       level: z.enum(['full', 'none']),
       hint: z.string().optional().meta({ description: 'What to do about it.' }),
+      maxProcesses: z
+        .boolean()
+        .optional()
+        .meta({ description: 'Whether a policy may bound the number of processes.' }),
     })
     .optional()
     .meta({

@@ -45,8 +45,8 @@ export class Place implements Disposable {
   readonly workspace: string;
   readonly outside: string;
 
-  constructor({ uid }: Identity) {
-    this.base = realpathSync(mkdtempSync(join(tmpdir(), 'execwire-sandbox-')));
+  constructor({ uid }: Identity, parent = tmpdir()) {
+    this.base = realpathSync(mkdtempSync(join(parent, 'execwire-sandbox-')));
     this.workspace = join(this.base, 'workspace');
     this.outside = join(this.base, 'outside');
     chmodSync(this.base, 0o755);

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import {
   confine,
   type Disk,
-  localDisk,
+  diskOfNow,
   probeSandbox,
   type SandboxPolicy,
 } from '../../../src/host/sandbox/index.js';
@@ -97,9 +97,10 @@ describe('what cannot be enforced', () => {
     const support = await supportFor(identity);
     const link = join(place.base, 'link');
     symlinkSync('outside', link);
+    const disk = diskOfNow();
     const before: Disk = {
-      ...localDisk,
-      resolve: (path) => (path === link ? { path, kind: 'directory', links: [] } : localDisk.resolve(path)),
+      ...disk,
+      resolve: (path) => (path === link ? { path, kind: 'directory', links: [] } : disk.resolve(path)),
     };
     const spec = { argv: ['true'], cwd: '/', env: {}, terminal: false };
     expect(() => confine(spec, { policy: workspacePolicy(link), support, disk: before })).toThrow(
