@@ -96,6 +96,8 @@ function start(args: string[], options: { env?: Record<string, string>; cwd?: st
 export class StdioApp implements OpenedApp {
   readonly child: ChildProcess;
   readonly client: AppClient;
+  /** What the client speaks over, for those who want to listen themselves. */
+  readonly wire: Wire;
   readonly exit: Promise<unknown[]>;
   stderr = '';
 
@@ -105,7 +107,8 @@ export class StdioApp implements OpenedApp {
     this.child.stderr?.on('data', (data: Buffer) => {
       this.stderr += data.toString();
     });
-    this.client = new AppClient(new WireClient(lineWire(this.child)));
+    this.wire = lineWire(this.child);
+    this.client = new AppClient(new WireClient(this.wire));
   }
 
   hangUp(): void {
