@@ -83,17 +83,15 @@ function failed(plan, error) {
 /** What the server holds when nobody uses it. */
 async function idle() {
   await settles('the server is not idle', SETTLE_LIMIT_MS, async () => {
-    const { timers } = await subject.resources();
+    const { timers } = await subject.holdings();
     return timers === 0 ? undefined : `${timers} timers`;
   });
   return await holdings();
 }
 
 async function holdings() {
-  const { timers, heldBytes } = await subject.resources();
-  const { descriptors, children } = subject;
   // Both ends: what a client keeps after it was closed is lost as well.
-  return { descriptors, children, timers, heldBytes, clientDescriptors: readdirSync('/proc/self/fd').length };
+  return { ...(await subject.holdings()), clientDescriptors: readdirSync('/proc/self/fd').length };
 }
 
 async function backTo(before) {

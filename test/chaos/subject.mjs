@@ -22,9 +22,9 @@ export class Subject {
   /** Set when the server ended by itself. */
   died;
 
-  static async start() {
+  static async start({ ttlSeconds = SESSION_TTL_SECONDS, args: more = [] } = {}) {
     const subject = new Subject();
-    const args = [bin, 'serve', '--log-level', 'silent', '--session-ttl', String(SESSION_TTL_SECONDS)];
+    const args = [bin, 'serve', '--log-level', 'silent', '--session-ttl', String(ttlSeconds), ...more];
     subject.#child = spawn(process.execPath, args, {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: { ...process.env, ...subject.#resources.env },
@@ -48,19 +48,12 @@ export class Subject {
     if (this.#frozen === 0) this.#child.kill('SIGCONT');
   }
 
-  get descriptors() {
-    return this.#resources.descriptors;
-  }
-
-  /** Children, dead ones nobody took leave of included. */
-  get children() {
-    return this.#resources.children.length;
-  }
-
-  /** Timers that keep the server awake, and bytes it holds after a collection. */
-  async resources() {
+  /** What it holds: descriptors, children (dead ones included), timers, handles, and memory after a collection. */
+  async holdings() {
     if (this.died) throw new Error(this.died);
-    return await this.#resources.inside();
+    const inside = await this.#resources.inside();
+    const { descriptors, children } = this.#resources;
+    return { descriptors, children: children.length, ...inside };
   }
 
   async stop() {

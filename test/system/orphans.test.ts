@@ -18,7 +18,11 @@ test('orphans a server inherits are taken leave of, whoever started them', async
   await client.closedEvents('first');
   // Looking what a sandbox can do leaves a dead process behind that no command of ours started.
   const entries = [{ path: { type: 'special', value: { kind: 'root' } }, access: 'read' }];
-  const permissions = { type: 'managed', file_system: { type: 'restricted', entries }, network: 'restricted' };
+  const permissions = {
+    type: 'managed',
+    file_system: { type: 'restricted', entries },
+    network: 'restricted',
+  };
   const sandbox = { permissions, cwd: `file://${folder.path}` };
   for (let round = 0; round < 5; round += 1) {
     await client.call('process/start', startParams(`confined${round}`, ['true'], { sandbox }));
