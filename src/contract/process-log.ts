@@ -7,6 +7,8 @@ export const DEFAULT_RETAINED_BYTES = 1024 * 1024;
 export const DEFAULT_WINDOW_BYTES = 1024 * 1024;
 /** Tiny chunks cost more than their bytes; this bounds them too. */
 const MAX_RETAINED_ENTRIES = 50_000;
+/** Less than this is not worth copying what stays, however little may be retained. */
+const MIN_COMPACTED_BYTES = 64 * 1024;
 
 /** Timers count in 32 bits; nobody waits 24 days for one read. */
 const MAX_TIMER_MS = 0x7fff_ffff;
@@ -45,6 +47,8 @@ export class ProcessLog {
   #entries: Entry[] = [];
   /** Entries before this index are evicted; the array is compacted now and then. */
   #head = 0;
+  /** Bytes of evicted entries that are still in the array: memory, too. */
+  #evictedBytes = 0;
   #nextSeq = 1;
   #totalBytes = 0;
   #retainedBytes = 0;
@@ -240,12 +244,18 @@ export class ProcessLog {
       if (this.#retainedBytes <= this.#retainedLimit && count <= MAX_RETAINED_ENTRIES) break;
       this.#evicted.add(first.seq, first.offset + first.bytes);
       this.#retainedBytes -= first.bytes;
+      this.#evictedBytes += first.bytes;
       this.#head += 1;
     }
-    if (this.#head > 256 && this.#head * 2 > this.#entries.length) {
-      this.#entries = this.#entries.slice(this.#head);
-      this.#head = 0;
-    }
+    const many = this.#head > 256 && this.#head * 2 > this.#entries.length;
+    const large = this.#evictedBytes > Math.max(this.#retainedLimit / 2, MIN_COMPACTED_BYTES);
+    if (many || large) this.#compact();
+  }
+
+  #compact(): void {
+    this.#entries = this.#entries.slice(this.#head);
+    this.#head = 0;
+    this.#evictedBytes = 0;
   }
 
   #gapBefore(seq: number, offset: number, afterSeq: number): ProcessEvent | undefined {

@@ -75,7 +75,7 @@ describe('budgets', () => {
 
   test('hold, are missed, or are not measured', async () => {
     type Verdict = Budget & { verdict: string };
-    type Module = { checkBudgets: (results: unknown) => Verdict[] };
+    type Module = { checkBudgets: (results: unknown, judgement?: object) => Verdict[] };
     const { checkBudgets } = await load<Module>('lib/budgets.mjs');
     const verdict = (rows: Record<string, number>): string | undefined =>
       checkBudgets({
@@ -89,6 +89,21 @@ describe('budgets', () => {
     expect(verdict({ 'execwire ws': 1, 'codex ws': 100 })).toBe('held');
     expect(verdict({ 'execwire ws': 100, 'codex ws': 100 })).toBe('missed');
     expect(verdict({ 'execwire ws': 1 })).toBe('not measured');
+    const unasked = checkBudgets({ cases: [] }, { left: ['echo'] });
+    expect(unasked.map((each) => [each.case, each.verdict])).toContainEqual(['echo', 'left out']);
+    expect(new Set(unasked.map((each) => each.case))).toEqual(new Set(['echo']));
+  });
+
+  test('have room in a check: half as much again, both ways', async () => {
+    type Module = { checkBudgets: (results: unknown, judgement?: object) => Budget[] };
+    const { checkBudgets } = await load<Module>('lib/budgets.mjs');
+    const names = ['echo', 'pipes'];
+    const cases = names.map((name) => ({ name, rows: [] }));
+    const limits = (room: number) => checkBudgets({ cases }, { room });
+    for (const [index, { comparison, limit }] of limits(1).entries()) {
+      const wider = limits(1.5)[index]?.limit ?? 0;
+      expect(wider / limit).toBeCloseTo(comparison === 'below' ? 1.5 : 1 / 1.5, 1);
+    }
   });
 });
 

@@ -1,6 +1,7 @@
 // Plays scenarios against the built server and tells what broke.
 //   node test/chaos/run.mjs [--from N] [--count N] [--concurrency N]
 //   node test/chaos/run.mjs --seed N        one scenario, to look at a failure again
+import { readdirSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { planOf } from './plan.mjs';
 import { play } from './scenario.mjs';
@@ -8,6 +9,8 @@ import { SESSION_TTL_SECONDS, settles, Subject } from './subject.mjs';
 
 /** What a server that has been busy may hold more than one that has not: caches of the runtime, nothing per session. */
 const MEMORY_SLACK_BYTES = 24 * 1024 * 1024;
+/** What must not be one more afterwards. */
+const COUNTED = ['descriptors', 'children', 'timers', 'clientDescriptors'];
 /** Leases end, trees die, sockets close: then everything must be as before. */
 const SETTLE_LIMIT_MS = SESSION_TTL_SECONDS * 1000 + 15_000;
 /** Touches everything once, so that what is opened for good is open before counting begins. */
@@ -80,16 +83,21 @@ function failed(plan, error) {
 /** What the server holds when nobody uses it. */
 async function idle() {
   await settles('the server is not idle', SETTLE_LIMIT_MS, async () => {
-    const { timers } = await subject.resources();
+    const { timers } = await subject.holdings();
     return timers === 0 ? undefined : `${timers} timers`;
   });
-  return { descriptors: subject.descriptors, ...(await subject.resources()) };
+  return await holdings();
+}
+
+async function holdings() {
+  // Both ends: what a client keeps after it was closed is lost as well.
+  return { ...(await subject.holdings()), clientDescriptors: readdirSync('/proc/self/fd').length };
 }
 
 async function backTo(before) {
-  await settles('the server kept something', SETTLE_LIMIT_MS, async () => {
-    const now = { descriptors: subject.descriptors, ...(await subject.resources()) };
-    const same = now.descriptors <= before.descriptors && now.timers <= before.timers;
+  await settles('something was kept', SETTLE_LIMIT_MS, async () => {
+    const now = await holdings();
+    const same = COUNTED.every((name) => now[name] <= before[name]);
     const small = now.heldBytes <= before.heldBytes + MEMORY_SLACK_BYTES;
     return same && small ? undefined : `${JSON.stringify(now)} instead of ${JSON.stringify(before)}`;
   });

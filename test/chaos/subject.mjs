@@ -1,14 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { ServerResources } from '../harness/server-resources.mjs';
 import { pause } from './fault-proxy.mjs';
 
 const bin = fileURLToPath(new URL('../../bin/execwire.js', import.meta.url));
-const reporter = new URL('./resource-report.mjs', import.meta.url).href;
 const POLL_MS = 20;
 
 /** How long sessions outlive their connections here: longer than any fault, shorter than anybody's patience. */
@@ -17,20 +15,21 @@ export const SESSION_TTL_SECONDS = 8;
 /** The server all scenarios share, and what can be seen of it from outside. */
 export class Subject {
   #child;
-  #folder = mkdtempSync(join(tmpdir(), 'execwire-chaos-'));
+  #resources = new ServerResources();
   #frozen = 0;
   #stopping = false;
   url = '';
   /** Set when the server ended by itself. */
   died;
 
-  static async start() {
+  static async start({ ttlSeconds = SESSION_TTL_SECONDS, args: more = [] } = {}) {
     const subject = new Subject();
-    const args = ['--expose-gc', '--import', reporter, bin, 'serve', '--log-level', 'silent'];
-    subject.#child = spawn(process.execPath, [...args, '--session-ttl', String(SESSION_TTL_SECONDS)], {
+    const args = [bin, 'serve', '--log-level', 'silent', '--session-ttl', String(ttlSeconds), ...more];
+    subject.#child = spawn(process.execPath, args, {
       stdio: ['ignore', 'pipe', 'inherit'],
-      env: { ...process.env, EXECWIRE_CHAOS_REPORT: join(subject.#folder, 'report') },
+      env: { ...process.env, ...subject.#resources.env },
     });
+    subject.#resources.pid = subject.#child.pid;
     // Whatever ends the runner, a bug of its own included, must not leave the server behind.
     process.once('exit', () => subject.#child.kill('SIGKILL'));
     subject.#child.on('exit', (code, signal) => {
@@ -49,20 +48,12 @@ export class Subject {
     if (this.#frozen === 0) this.#child.kill('SIGCONT');
   }
 
-  get descriptors() {
-    return readdirSync(`/proc/${this.#child.pid}/fd`).length;
-  }
-
-  /** Timers that keep the server awake, and bytes it holds after a collection. */
-  async resources() {
-    const file = join(this.#folder, 'report');
-    rmSync(file, { force: true });
-    this.#child.kill('SIGUSR2');
-    while (!existsSync(file) || !readFileSync(file, 'utf8').endsWith('\n')) {
-      if (this.died) throw new Error(this.died);
-      await pause(POLL_MS);
-    }
-    return JSON.parse(readFileSync(file, 'utf8'));
+  /** What it holds: descriptors, children (dead ones included), timers, handles, and memory after a collection. */
+  async holdings() {
+    if (this.died) throw new Error(this.died);
+    const inside = await this.#resources.inside();
+    const { descriptors, children } = this.#resources;
+    return { descriptors, children: children.length, ...inside };
   }
 
   async stop() {
@@ -70,7 +61,7 @@ export class Subject {
     this.#child.kill('SIGCONT');
     this.#child.kill('SIGTERM');
     if (this.#child.exitCode === null && this.#child.signalCode === null) await once(this.#child, 'exit');
-    rmSync(this.#folder, { recursive: true, force: true });
+    this.#resources[Symbol.dispose]();
   }
 }
 

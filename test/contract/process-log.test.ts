@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { followLog, ProcessLog } from '../../src/contract/index.js';
 
@@ -153,4 +155,17 @@ describe('process log', () => {
     for (let round = 0; round < 4; round += 1) log.appendOutput('stdout', bytes(4));
     expect(log.next(0)).toEqual({ type: 'gap', afterSeq: 0, beforeSeq: 12, lostBytes: 512 });
   });
+});
+
+test('what is let go is let go at once, not kept until there is much of it', () => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage = runInNewContext('gc') as () => void;
+  const MIB = 1024 * 1024;
+  const log = new ProcessLog({ retainedBytes: MIB });
+  collectGarbage();
+  const before = process.memoryUsage().arrayBuffers;
+  for (let count = 0; count < 100; count += 1) log.appendOutput('stdout', new Uint8Array(MIB));
+  collectGarbage();
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(4 * MIB);
+  expect(log.read(0).chunks).toMatchObject([{ seq: 100, lostBytes: 99 * MIB }]);
 });

@@ -105,6 +105,8 @@ function start(args: string[], options: StartOptions): ChildProcess {
 export class StdioApp implements OpenedApp {
   readonly child: ChildProcess;
   readonly client: AppClient;
+  /** What the client speaks over, for those who want to listen themselves. */
+  readonly wire: Wire;
   readonly exit: Promise<unknown[]>;
   stderr = '';
 
@@ -114,7 +116,8 @@ export class StdioApp implements OpenedApp {
     this.child.stderr?.on('data', (data: Buffer) => {
       this.stderr += data.toString();
     });
-    this.client = new AppClient(new WireClient(lineWire(this.child)));
+    this.wire = lineWire(this.child);
+    this.client = new AppClient(new WireClient(this.wire));
   }
 
   hangUp(): void {

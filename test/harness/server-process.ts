@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { WireClient } from './wire-client.js';
+import { type Wire, WireClient } from './wire-client.js';
 
 /** The command users run, as built. */
 export const bin = fileURLToPath(new URL('../../bin/execwire.js', import.meta.url));
@@ -28,13 +28,14 @@ export class ServerProcess implements AsyncDisposable {
   }
 
   static async start(
-    options: { args?: string[]; env?: Record<string, string>; wrapper?: string[] } = {},
+    options: { args?: string[]; env?: Record<string, string>; wrapper?: string[]; cwd?: string } = {},
   ): Promise<ServerProcess> {
     // A wrapper must become the server, as `exec` does: its pid is taken for the server's.
     const argv = [...(options.wrapper ?? []), process.execPath, bin, 'serve', ...(options.args ?? [])];
     const child = spawn(argv[0] ?? '', argv.slice(1), {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, ...options.env },
+      cwd: options.cwd,
     });
     const [line] = (await Promise.race([
       once(createInterface({ input: child.stdout }), 'line'),
@@ -71,21 +72,26 @@ export class ServerProcess implements AsyncDisposable {
 export class StdioServer implements AsyncDisposable {
   readonly child: ChildProcessByStdio<Writable, Readable, null>;
   readonly client: WireClient;
+  /** What the client speaks over, for those who want to listen themselves. */
+  readonly wire: Wire;
   readonly exit: Promise<unknown[]>;
 
-  constructor(options: { args?: string[] } = {}) {
+  constructor(options: { args?: string[]; env?: Record<string, string>; cwd?: string } = {}) {
     this.child = spawn(process.execPath, [bin, 'serve', '--listen', 'stdio', ...(options.args ?? [])], {
       stdio: ['pipe', 'pipe', 'ignore'],
+      env: { ...process.env, ...options.env },
+      cwd: options.cwd,
     });
     this.exit = once(this.child, 'exit');
     this.child.stdin.on('error', () => undefined);
     const lines = createInterface({ input: this.child.stdout });
-    this.client = new WireClient({
+    this.wire = {
       send: (text) => this.child.stdin.write(`${text}\n`),
       onText: (listener) => lines.on('line', listener),
       onClose: (listener) => lines.on('close', () => listener({})),
       close: () => this.child.stdin.end(),
-    });
+    };
+    this.client = new WireClient(this.wire);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -12,6 +12,9 @@ const SIGINFO_PID_AT = 16;
 /** SIGCHLD tells us at once; this is for one that never came, and it keeps the loop alive while children run. */
 const LOOK_AGAIN_MS = 1000;
 
+/** How long an ended child that is not ours waits for its owner, in a process that inherits orphans. */
+const ABANDONED_MS = 1000;
+
 interface Watch {
   readonly exited: (status: number) => void;
   readonly keepAlive: boolean;
@@ -89,9 +92,26 @@ function peek(): number {
 
 /** Looks once more in the next turn, when its owner has taken it; not again for the same one, which may stay. */
 function passStranger(pid: number): void {
-  if (pid !== stranger) setImmediate(reap);
+  if (pid !== stranger) {
+    setImmediate(reap);
+    if (adopting) setTimeout(afterNextSignals, ABANDONED_MS, () => takeAbandoned(pid)).unref();
+  }
   stranger = pid;
   for (const own of watched.keys()) collect(own);
+}
+
+/** Calls back when libuv has had a turn to hear of ended children, also if the loop stood still before. */
+function afterNextSignals(then: () => void): void {
+  setImmediate(() => setImmediate(then));
+}
+
+/**
+ * libuv takes its own children in the turn it hears of them: what is still there was left to us by a parent that
+ * died, such as the outer half of a sandbox. Nobody else can take it, and it hides all that is behind it.
+ */
+function takeAbandoned(pid: number): void {
+  if (peek() === pid && !watched.has(pid)) libc().waitpid(pid, status, WNOHANG);
+  reap();
 }
 
 function collect(pid: number): void {
