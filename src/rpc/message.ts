@@ -1,5 +1,6 @@
 import { ExecError, type ExecError as ExecErrorType, isExecError, rpcNumberOf } from '../protocol/errors.js';
-import { inspectJson } from './json-structure.js';
+import { type ParsedJson, parseBulkJson } from './bulk-json.js';
+import { inspectJson, type JsonStructure } from './json-structure.js';
 
 /** An id as it stood in the message, quotes and all, so that it can be echoed to the digit. */
 export type RawId = string;
@@ -32,8 +33,8 @@ export const EXEC_DIALECT: Dialect = { brokenMessages: 'answered', unusableIds: 
 
 /** Reads one message. Throws `invalidMessage` for everything that is not exactly one. */
 export function parseMessage(text: string, dialect: Dialect = EXEC_DIALECT): IncomingMessage {
-  const message = parseObject(text);
-  const rawId = usableId(inspectJson(text).rawId, dialect);
+  const { message, structure } = parseObject(text);
+  const rawId = usableId(structure.rawId, dialect);
   const { method } = message;
   if (method !== undefined && typeof method !== 'string') throw unusable('`method` is not a string');
   if (rawId !== undefined && !isValidId(rawId))
@@ -57,18 +58,19 @@ function usableId(rawId: RawId | undefined, dialect: Dialect): RawId | undefined
   return unusable && dialect.unusableIds === 'notification' ? undefined : rawId;
 }
 
-function parseObject(text: string): Record<string, unknown> {
-  let value: unknown;
+function parseObject(text: string): { message: Record<string, unknown>; structure: JsonStructure } {
+  let parsed: ParsedJson;
   try {
-    value = JSON.parse(text);
+    parsed = parseBulkJson(text);
   } catch (cause) {
     throw new ExecError('invalidMessage', 'failed to parse the message: it is not JSON', { cause });
   }
+  const { value } = parsed;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw unusable('it is not an object');
   }
   // An object out of JSON.parse has string keys and unknown values.
-  return value as Record<string, unknown>;
+  return { message: value as Record<string, unknown>, structure: inspectJson(parsed.text) };
 }
 
 function unusable(why: string): ExecErrorType {

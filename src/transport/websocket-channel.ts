@@ -1,5 +1,6 @@
 import type { WebSocket } from 'ws';
 import type { Channel, ChannelReceiver, OutgoingMessage } from '../rpc/index.js';
+import { asciiText } from './ascii-text.js';
 
 /** Close codes of RFC 6455 we send. */
 const NORMAL = 1000;
@@ -30,7 +31,7 @@ export class WebSocketChannel implements Channel {
       if (isBinary && this.#ignoresBinary) return;
       const bytes = toBuffer(data);
       // Text frames were checked by the WebSocket layer; a binary frame must be JSON text too.
-      if (!isBinary) return receiver.message(bytes.toString('utf8'));
+      if (!isBinary) return receiver.message(asciiText(bytes) ?? bytes.toString('utf8'));
       let text: string;
       try {
         text = decoder.decode(bytes);

@@ -1,0 +1,16 @@
+/** A block travels as one message beside others; larger ones would hold those up. */
+export const MAX_BLOCK_BYTES = 1024 * 1024;
+/** What is kept between two streams: 4 MiB. More are made while more are under way. */
+const MAX_KEPT = 4;
+
+const kept: Buffer[] = [];
+
+/** Room for the largest block, its content undefined. */
+export function lendBlock(): Buffer {
+  return kept.pop() ?? Buffer.allocUnsafeSlow(MAX_BLOCK_BYTES);
+}
+
+/** Nobody uses it any more. One that is never returned is simply lost. */
+export function returnBlock(block: Buffer): void {
+  if (kept.length < MAX_KEPT) kept.push(block);
+}
