@@ -38,8 +38,12 @@ export function pathBytes(path: string): Uint8Array {
   return normalized(encoder.encode(path));
 }
 
+/** Paths, normal already, that hold nothing a URI must escape: nearly all. */
+const PLAIN_PATH = /^(?:\/(?!\.\.?(?:\/|$))[A-Za-z0-9._~!$&'()*+,;=@-]+)+$/;
+
 /** The `file:` URI of an absolute path. */
 export function fileUri(path: string | Uint8Array): string {
+  if (typeof path === 'string' && PLAIN_PATH.test(path)) return `file://${path}`;
   const bytes = typeof path === 'string' ? pathBytes(path) : path;
   let uri = 'file://';
   for (const byte of bytes) uri += mustEscape(byte) ? escaped(byte) : String.fromCharCode(byte);
