@@ -20,8 +20,16 @@ export function isFileUri(text: string): boolean {
   return /^\s*file:/i.test(text);
 }
 
+/** Paths, normal already, that hold nothing a URI must escape: nearly all. */
+const PLAIN_PATH = /^(?:\/(?!\.\.?(?:\/|$))[A-Za-z0-9._~!$&'()*+,;=@-]+)+$/;
+const SCHEME = 'file://';
+
 /** The absolute path a `file:` URI names, as bytes, without `.`, `..`, doubled and trailing slashes. */
 export function parseFileUri(text: string): Uint8Array {
+  if (text.startsWith(SCHEME)) {
+    const path = text.slice(SCHEME.length);
+    if (PLAIN_PATH.test(path)) return encoder.encode(path);
+  }
   const url = parseUrl(text);
   if (url.protocol !== 'file:') throw invalid('The path is not a `file:` URI.');
   if (url.href.includes('?')) throw invalid('A path URI cannot have a query.');
@@ -37,9 +45,6 @@ export function pathBytes(path: string): Uint8Array {
   if (!path.startsWith('/')) throw foreign('The path is not absolute.');
   return normalized(encoder.encode(path));
 }
-
-/** Paths, normal already, that hold nothing a URI must escape: nearly all. */
-const PLAIN_PATH = /^(?:\/(?!\.\.?(?:\/|$))[A-Za-z0-9._~!$&'()*+,;=@-]+)+$/;
 
 /** The `file:` URI of an absolute path. */
 export function fileUri(path: string | Uint8Array): string {
