@@ -65,8 +65,15 @@ export interface WalkResult {
 
 /** An open file. Reads and writes say where; there is no position to keep track of. */
 export interface FileHandle extends AsyncDisposable {
-  /** Up to `length` bytes; fewer only at the end. `eof` is true when fewer were there. */
-  read(offset: number, length: number): Promise<{ readonly bytes: Uint8Array; readonly eof: boolean }>;
+  /**
+   * Up to `length` bytes; fewer only at the end. `eof` is true when fewer were there. `into` may be used to hold them,
+   * where it is given: it must be at least as long.
+   */
+  read(
+    offset: number,
+    length: number,
+    into?: Uint8Array,
+  ): Promise<{ readonly bytes: Uint8Array; readonly eof: boolean }>;
   /** Writes all of it; holes before it read as zeros. */
   write(offset: number, bytes: Uint8Array): Promise<void>;
   /** Idempotent. Waits for reads and writes under way. */

@@ -20,7 +20,15 @@ export function encodeBase64(bytes: Uint8Array): string {
  * else throws `code`; nothing is guessed.
  */
 export function decodeBase64(text: string, code: ErrorCode): Uint8Array {
-  const bytes = hasBuffer ? Buffer.from(text, 'base64') : decodeInBrowser(text);
+  return exact(text, hasBuffer ? Buffer.from(text, 'base64') : decodeInBrowser(text), code);
+}
+
+/** The same into memory that is there already; what does not fit counts as invalid. Only where there is a Buffer. */
+export function decodeBase64Into(text: string, target: Buffer, code: ErrorCode): Uint8Array {
+  return exact(text, target.subarray(0, target.write(text, 'base64')), code);
+}
+
+function exact(text: string, bytes: Uint8Array, code: ErrorCode): Uint8Array {
   if (!isExact(text, bytes)) throw new ExecError(code, 'The data is not valid base64.');
   return bytes;
 }

@@ -20,8 +20,16 @@ export function isFileUri(text: string): boolean {
   return /^\s*file:/i.test(text);
 }
 
+/** Paths, normal already, that hold nothing a URI must escape: nearly all. */
+const PLAIN_PATH = /^(?:\/(?!\.\.?(?:\/|$))[A-Za-z0-9._~!$&'()*+,;=@-]+)+$/;
+const SCHEME = 'file://';
+
 /** The absolute path a `file:` URI names, as bytes, without `.`, `..`, doubled and trailing slashes. */
 export function parseFileUri(text: string): Uint8Array {
+  if (text.startsWith(SCHEME)) {
+    const path = text.slice(SCHEME.length);
+    if (PLAIN_PATH.test(path)) return encoder.encode(path);
+  }
   const url = parseUrl(text);
   if (url.protocol !== 'file:') throw invalid('The path is not a `file:` URI.');
   if (url.href.includes('?')) throw invalid('A path URI cannot have a query.');
@@ -40,6 +48,7 @@ export function pathBytes(path: string): Uint8Array {
 
 /** The `file:` URI of an absolute path. */
 export function fileUri(path: string | Uint8Array): string {
+  if (typeof path === 'string' && PLAIN_PATH.test(path)) return `file://${path}`;
   const bytes = typeof path === 'string' ? pathBytes(path) : path;
   let uri = 'file://';
   for (const byte of bytes) uri += mustEscape(byte) ? escaped(byte) : String.fromCharCode(byte);

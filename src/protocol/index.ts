@@ -11,7 +11,7 @@ export {
   appMethods,
   appServerNotifications,
 } from './app/table.js';
-export { decodeBase64, encodeBase64 } from './base64.js';
+export { decodeBase64, decodeBase64Into, encodeBase64 } from './base64.js';
 export { EnvironmentInfo } from './exec/environment.js';
 export { EnvPolicy } from './exec/process.js';
 export {
@@ -50,8 +50,10 @@ export {
   type NotificationMethod,
   type NotificationTable,
   notification,
+  type OrderKey,
   type ParamsOf,
   type ParsedParamsOf,
+  type PathOrder,
   type RequestMethod,
   type ResultOf,
   request,

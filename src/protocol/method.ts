@@ -1,13 +1,25 @@
 import type { z } from 'zod';
 
+/**
+ * A path in the tree of files. Changes keep their order with changes of the same path, of what is above it and of what
+ * is below it; looking at a path keeps its order with changes of that very path.
+ */
+export interface PathOrder {
+  readonly path: string;
+  readonly changes: boolean;
+}
+
+/** What a request must stay in order with: others of the same name, or of a related path. */
+export type OrderKey = string | PathOrder;
+
 /** A method a client may call: what goes in, what comes out, and what it must stay in order with. */
 export interface RequestMethod<Params extends z.ZodType = z.ZodType, Result extends z.ZodType = z.ZodType> {
   readonly kind: 'request';
   readonly doc: string;
   readonly params: Params;
   readonly result: Result;
-  /** Requests with the same key take effect in the order they were sent; without a key they run at once. */
-  readonly orderedBy: ((params: z.output<Params>) => string | undefined) | undefined;
+  /** Requests with the same key, or one of several, take effect in the order they were sent; without they run at once. */
+  readonly orderedBy: ((params: z.output<Params>) => OrderKey | readonly OrderKey[] | undefined) | undefined;
   /** Name of the capability that announces this method; absent for what every peer has. */
   readonly extension: string | undefined;
   /** The bulky member of each side, base64 in text; it may travel as bytes in a binary frame. */
@@ -37,7 +49,7 @@ export function request<Params extends z.ZodType, Result extends z.ZodType>(decl
   doc: string;
   params: Params;
   result: Result;
-  orderedBy?: (params: z.output<Params>) => string | undefined;
+  orderedBy?: (params: z.output<Params>) => OrderKey | readonly OrderKey[] | undefined;
   extension?: string;
   bytes?: { params?: string; result?: string };
 }): RequestMethod<Params, Result> {

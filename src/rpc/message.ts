@@ -1,6 +1,7 @@
 import { ExecError, type ExecError as ExecErrorType, isExecError, rpcNumberOf } from '../protocol/errors.js';
 import { readFrame } from './binary-frame.js';
-import { inspectJson } from './json-structure.js';
+import { type ParsedJson, parseBulkJson } from './bulk-json.js';
+import { inspectJson, type JsonStructure } from './json-structure.js';
 import type { Attachment } from './with-bytes.js';
 
 /** An id as it stood in the message, quotes and all, so that it can be echoed to the digit. */
@@ -37,15 +38,15 @@ export const EXEC_DIALECT: Dialect = { brokenMessages: 'answered', unusableIds: 
 
 /** Reads one message. Throws `invalidMessage` for everything that is not exactly one. */
 export function parseMessage(text: string, dialect: Dialect = EXEC_DIALECT): IncomingMessage {
-  return classify(parseObject(text), text, dialect);
+  return classify(parseObject(text), dialect);
 }
 
 /** Reads one binary frame. Throws `invalidMessage` for everything that is not exactly one message with its bytes. */
 export function parseFrame(data: Uint8Array, dialect: Dialect = EXEC_DIALECT): FramedMessage {
   const { header, bytes } = readFrame(data);
-  const object = parseObject(header);
-  const message = classify(object, header, dialect);
-  const { bytes: field } = object;
+  const parsed = parseObject(header);
+  const message = classify(parsed, dialect);
+  const { bytes: field } = parsed.message;
   if (typeof field !== 'string') throw unusable('`bytes` does not name a member');
   if (message.kind === 'error') throw unusable('an error carries no bytes');
   const carrier = message.kind === 'result' ? message.result : message.params;
@@ -55,8 +56,8 @@ export function parseFrame(data: Uint8Array, dialect: Dialect = EXEC_DIALECT): F
   return { ...message, attached: { field, bytes } };
 }
 
-function classify(message: Record<string, unknown>, text: string, dialect: Dialect): IncomingMessage {
-  const rawId = usableId(inspectJson(text).rawId, dialect);
+function classify({ message, structure }: ParsedObject, dialect: Dialect): IncomingMessage {
+  const rawId = usableId(structure.rawId, dialect);
   const { method } = message;
   if (method !== undefined && typeof method !== 'string') throw unusable('`method` is not a string');
   if (rawId !== undefined && !isValidId(rawId))
@@ -80,18 +81,25 @@ function usableId(rawId: RawId | undefined, dialect: Dialect): RawId | undefined
   return unusable && dialect.unusableIds === 'notification' ? undefined : rawId;
 }
 
-function parseObject(text: string): Record<string, unknown> {
-  let value: unknown;
+/** An object, and how the text it came from is built. */
+interface ParsedObject {
+  readonly message: Record<string, unknown>;
+  readonly structure: JsonStructure;
+}
+
+function parseObject(text: string): ParsedObject {
+  let parsed: ParsedJson;
   try {
-    value = JSON.parse(text);
+    parsed = parseBulkJson(text);
   } catch (cause) {
     throw new ExecError('invalidMessage', 'failed to parse the message: it is not JSON', { cause });
   }
+  const { value } = parsed;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw unusable('it is not an object');
   }
   // An object out of JSON.parse has string keys and unknown values.
-  return value as Record<string, unknown>;
+  return { message: value as Record<string, unknown>, structure: inspectJson(parsed.text) };
 }
 
 function unusable(why: string): ExecErrorType {

@@ -1,14 +1,16 @@
 import type { FileHandle, FileSystem } from '../contract/index.js';
-import { ExecError, type ExecParsedParams } from '../protocol/index.js';
+import { decodeBase64Into, ExecError, type ExecParsedParams } from '../protocol/index.js';
 import { BytesResult } from '../rpc/index.js';
+import { lendBlock, MAX_BLOCK_BYTES, returnBlock } from './block-buffers.js';
+import { noteBulkGarbage } from './bulk-garbage.js';
 import { wirePath } from './wire-path.js';
 
 /** As the peer: enough for any client, few enough that one cannot use up the descriptors. */
 const MAX_HANDLES = 128;
 const MAX_HANDLE_ID_BYTES = 32;
 
-/** A block travels as one message beside others; larger ones would hold those up. */
-const MAX_BLOCK_BYTES = 1024 * 1024;
+/** The largest block in base64. */
+const MAX_BLOCK_CHARS = Math.ceil(MAX_BLOCK_BYTES / 3) * 4;
 
 /** The open files of one connection. They close with it. */
 export class FileHandles {
@@ -41,25 +43,45 @@ export class FileHandles {
     requireBlock('read', params.len);
     requireOffset(params.offset);
     const handle = this.#get(params.handleId);
+    const block = lendBlock();
     try {
-      const { bytes, eof } = await handle.read(params.offset, params.len);
-      return new BytesResult({ member: 'chunk', bytes, rest: { eof } });
+      const { bytes, eof } = await handle.read(params.offset, params.len, block);
+      return new BytesResult({
+        member: 'chunk',
+        bytes,
+        rest: { eof },
+        release: () => returnBlock(block),
+      });
     } catch (error) {
+      returnBlock(block);
       await this.close(params.handleId);
       throw error;
     }
   }
 
-  async write(params: ExecParsedParams<'fs/writeBlock'>, bytes: Uint8Array): Promise<void> {
-    requireBlock('write', bytes.length);
-    requireOffset(params.offset);
-    await this.#get(params.handleId).write(params.offset, bytes);
+  /** `bytes` stand for the chunk, if they came as such. */
+  async write(params: ExecParsedParams<'fs/writeBlock'>, bytes: Uint8Array | undefined): Promise<void> {
+    if (bytes) return await this.#write(params, bytes);
+    // A text too long for a block is decoded all the same, to be refused for what is wrong with it.
+    const block = params.chunk.length <= MAX_BLOCK_CHARS ? lendBlock() : Buffer.alloc(params.chunk.length);
+    try {
+      await this.#write(params, decodeBase64Into(params.chunk, block, 'invalidParams'));
+    } finally {
+      if (params.chunk.length <= MAX_BLOCK_CHARS) returnBlock(block);
+      noteBulkGarbage(2 * params.chunk.length);
+    }
   }
 
   async close(handleId: string): Promise<void> {
     const handle = this.#handles.get(handleId);
     this.#handles.delete(handleId);
     await handle?.close();
+  }
+
+  async #write(params: ExecParsedParams<'fs/writeBlock'>, bytes: Uint8Array): Promise<void> {
+    requireBlock('write', bytes.length);
+    requireOffset(params.offset);
+    await this.#get(params.handleId).write(params.offset, bytes);
   }
 
   #reserve(handleId: string): void {

@@ -92,7 +92,7 @@ export function fileHandlers(
     'fs/open': (params) => handles.open(params),
     'fs/readBlock': (params) => handles.read(params),
     'fs/writeBlock': async (params, bytes) => {
-      await handles.write(params, bytes ?? decodeBase64(params.chunk, 'invalidParams'));
+      await handles.write(params, bytes);
       return {};
     },
     'fs/close': async (params) => {

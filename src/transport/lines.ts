@@ -8,6 +8,7 @@ import {
   type OutgoingMessage,
   type PartPlace,
 } from '../rpc/index.js';
+import { asciiText } from './ascii-text.js';
 
 /** Longest line either side sends: what one WebSocket message may carry. */
 export const MAX_LINE_BYTES = 64 * 1024 * 1024;
@@ -108,12 +109,13 @@ export class LineChannel implements Channel {
   }
 
   #deliver(): void {
-    const line = this.#pieces.length === 1 ? this.#pieces[0] : Buffer.concat(this.#pieces);
+    const [first = Buffer.alloc(0)] = this.#pieces;
+    const line = this.#pieces.length === 1 ? first : Buffer.concat(this.#pieces);
     this.#pieces = [];
     this.#pieceBytes = 0;
     let text: string;
     try {
-      text = this.#decoder.decode(line);
+      text = asciiText(line) ?? this.#decoder.decode(line);
     } catch {
       this.#break('a line is not UTF-8');
       return;

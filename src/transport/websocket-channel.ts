@@ -8,6 +8,7 @@ import {
   type OutgoingMessage,
   type PartPlace,
 } from '../rpc/index.js';
+import { asciiText } from './ascii-text.js';
 import { writeBinary } from './websocket-frames.js';
 
 /** Close codes of RFC 6455 we send. */
@@ -49,7 +50,7 @@ export class WebSocketChannel implements Channel {
       if (isBinary && !this.carriesBytes) return;
       const bytes = toBuffer(data);
       // Text was checked by the WebSocket layer.
-      if (!isBinary) return receiver.message(bytes.toString('utf8'));
+      if (!isBinary) return receiver.message(asciiText(bytes) ?? bytes.toString('utf8'));
       if (receiver.binary && isBinaryFrame(bytes)) return receiver.binary(bytes);
       // What is no frame must be JSON text too.
       let text: string;

@@ -34,6 +34,46 @@ describe('lanes', () => {
     expect(lanes.run('a', () => 43)).toBe(43);
   });
 
+  test('changes wait for changes above and below, a look for changes of its very path', async () => {
+    const lanes = new Lanes();
+    const order: string[] = [];
+    const slow = gate();
+    const change = (path: string) => ({ path, changes: true });
+    const look = (path: string) => ({ path, changes: false });
+    const note = (what: string) => () => order.push(what);
+    const first = lanes.run(change('/a/b'), async () => {
+      await slow.opened;
+      order.push('first');
+    });
+    void lanes.run(change('/a/bc'), note('beside'));
+    const waiting = [
+      lanes.run(change('/a/b'), note('same')),
+      lanes.run(change('/a/b/c'), note('below')),
+      lanes.run(change('/a'), note('above')),
+      lanes.run(look('/a/b'), note('look')),
+      lanes.run([change('/x'), change('/a/b')], note('one of two')),
+    ];
+    void lanes.run(look('/a/b/d'), note('look below'));
+    void lanes.run(look('/'), note('look above'));
+    void lanes.run('/a/b', note('a name'));
+    expect(order).toEqual(['beside', 'look below', 'look above', 'a name']);
+    slow.open();
+    await Promise.all([first, ...waiting]);
+    expect(order[4]).toBe('first');
+    expect(order.indexOf('same')).toBeLessThan(order.indexOf('below'));
+    expect(order.indexOf('below')).toBeLessThan(order.indexOf('above'));
+    expect(order).toHaveLength(10);
+  });
+
+  test('a look does not wait for a look', async () => {
+    const lanes = new Lanes();
+    const slow = gate();
+    const first = lanes.run({ path: '/a', changes: false }, () => slow.opened);
+    expect(lanes.run({ path: '/a', changes: false }, () => 42)).toBe(42);
+    slow.open();
+    await first;
+  });
+
   test('a failed task does not block the ones behind it', async () => {
     const lanes = new Lanes();
     const failing = lanes.run('a', () => Promise.reject(new Error('no')));

@@ -1,5 +1,6 @@
 import type { FileHandle as Descriptor } from 'node:fs/promises';
 import type { FileHandle } from '../../contract/index.js';
+import { asBuffer } from './host-path.js';
 import { asExecError, osError } from './os-error.js';
 import { openToRead, openToWrite, readFully, writeFully } from './regular-file.js';
 
@@ -26,9 +27,9 @@ class LocalFileHandle implements FileHandle {
     this.#descriptor = descriptor;
   }
 
-  read(offset: number, length: number): Promise<{ bytes: Uint8Array; eof: boolean }> {
+  read(offset: number, length: number, into?: Uint8Array): Promise<{ bytes: Uint8Array; eof: boolean }> {
     return this.#run(async () => {
-      const block = Buffer.allocUnsafeSlow(length);
+      const block = into ? asBuffer(into).subarray(0, length) : Buffer.allocUnsafeSlow(length);
       const count = await readFully(this.#descriptor, block, { offset });
       return { bytes: block.subarray(0, count), eof: count < length };
     });

@@ -1,8 +1,8 @@
-import type { Dirent, Stats } from 'node:fs';
+import type { Stats } from 'node:fs';
 import { lstat, stat } from 'node:fs/promises';
 import type { DirectoryEntry } from '../../contract/index.js';
 import { ExecError } from '../../protocol/errors.js';
-import { entriesOf } from './directories.js';
+import { listDirectory } from './directory-listing.js';
 import { childOf, shownPath } from './host-path.js';
 import { MAX_DIRECTORY_ENTRIES, STAT_CONCURRENCY } from './limits.js';
 import { hasOsCode } from './os-error.js';
@@ -11,11 +11,12 @@ export async function readDirectory(path: Buffer, options: { details?: boolean }
   const details = options.details === true;
   const entries: DirectoryEntry[] = [];
   const unclear: Buffer[] = [];
-  for await (const entry of entriesOf(path)) {
-    if (entries.length + unclear.length === MAX_DIRECTORY_ENTRIES) throw tooManyEntries();
-    if (details || !isKnown(entry)) unclear.push(entry.name);
-    else
-      entries.push({ ...shown(path, entry.name), isDirectory: entry.isDirectory(), isFile: entry.isFile() });
+  const listed = await listDirectory(path, MAX_DIRECTORY_ENTRIES + 1);
+  if (listed.length > MAX_DIRECTORY_ENTRIES) throw tooManyEntries();
+  for (const { name, kind } of listed) {
+    const bytes = Buffer.from(name, 'latin1');
+    if (details || kind === 'link' || kind === 'unknown') unclear.push(bytes);
+    else entries.push({ ...shown(path, bytes), isDirectory: kind === 'directory', isFile: kind === 'file' });
   }
   for (let from = 0; from < unclear.length; from += STAT_CONCURRENCY) {
     const batch = unclear.slice(from, from + STAT_CONCURRENCY);
@@ -42,15 +43,6 @@ async function lookAt(directory: Buffer, name: Buffer, details: boolean): Promis
     if (hasOsCode(error, 'ENOENT')) return null;
     throw error;
   }
-}
-
-/** The listing told what it is, and it is no link. Some file systems do not tell. */
-function isKnown(entry: Dirent<Buffer>): boolean {
-  return entry.isDirectory() || entry.isFile() || isSpecial(entry);
-}
-
-function isSpecial(entry: Dirent<Buffer>): boolean {
-  return entry.isFIFO() || entry.isSocket() || entry.isCharacterDevice() || entry.isBlockDevice();
 }
 
 async function statOrNull(path: Buffer): Promise<Stats | null> {

@@ -1,13 +1,17 @@
-import type { Dirent, Stats } from 'node:fs';
+import type { Stats } from 'node:fs';
 import { lstat, realpath, stat } from 'node:fs/promises';
 import type { WalkOptions, WalkResult } from '../../contract/index.js';
 import { ExecError } from '../../protocol/errors.js';
-import { entriesOf } from './directories.js';
-import { childOf, shownPath } from './host-path.js';
+import { type ListedEntry, listDirectory } from './directory-listing.js';
+import { shownPath } from './host-path.js';
 import { WALK_LIMITS, WALK_REPLY_BYTES } from './limits.js';
 import { asExecError } from './os-error.js';
 
-const DOT = 0x2e;
+/** Directories whose listing is fetched ahead of the one being looked at: hides the trip, and few enough to keep. */
+const LISTED_AHEAD = 3;
+
+/** Nothing but ASCII: the bytes of such a path are its text. */
+const ASCII = /^[\x01-\x7f]*$/;
 
 /** What an entry costs in the answer beside its path: quotes, braces and field names. */
 const ENTRY_OVERHEAD_BYTES = 40;
@@ -16,6 +20,13 @@ export async function walk(root: Buffer, options: WalkOptions): Promise<WalkResu
   const walker = new Walker(options);
   await walker.run(root);
   return walker.result();
+}
+
+/** A directory to list. Its path has one character per byte. */
+interface Waiting {
+  readonly path: string;
+  readonly depth: number;
+  listing: Promise<ListedEntry[]> | null;
 }
 
 class Walker {
@@ -28,7 +39,7 @@ class Walker {
   readonly #errors: { path: string; message: string }[] = [];
   /** Real paths of directories on the list, when links are followed: cuts cycles. */
   readonly #visited = new Set<string>();
-  #queue: { path: Buffer; depth: number }[] = [];
+  #queue: Waiting[] = [];
   #directories = 0;
   #seen = 0;
   #replyBytes = 0;
@@ -50,9 +61,11 @@ class Walker {
       ? this.#follow && (await stat(root)).isDirectory()
       : own.isDirectory();
     if (!isDirectory) return;
-    await this.#enqueue(root, 0);
-    for (let next = this.#queue.shift(); next !== undefined && !this.#full; next = this.#queue.shift())
-      await this.#list(next.path, next.depth);
+    await this.#enqueue(root.toString('latin1'), 0);
+    for (let next = this.#queue.shift(); next !== undefined && !this.#full; next = this.#queue.shift()) {
+      for (const ahead of this.#queue.slice(0, LISTED_AHEAD)) listOnce(ahead);
+      await this.#list(next);
+    }
   }
 
   result(): WalkResult {
@@ -70,67 +83,68 @@ class Walker {
       );
   }
 
-  async #list(directory: Buffer, depth: number): Promise<void> {
-    let children: Dirent<Buffer>[];
+  async #list(directory: Waiting): Promise<void> {
+    let children: ListedEntry[];
     try {
-      children = await this.#sortedChildren(directory);
+      children = await listOnce(directory);
     } catch (error) {
-      this.#errors.push({ path: shownPath(directory), message: asExecError(error).message });
+      this.#errors.push({ path: shown(directory.path), message: asExecError(error).message });
       return;
     }
+    const prefix = directory.path === '/' ? '/' : `${directory.path}/`;
     for (const child of children) {
       if (this.#seen === this.#maxEntries) return this.#stop();
       this.#seen += 1;
-      await this.#visit(childOf(directory, child.name), child, depth);
+      const path = prefix + child.name;
+      // What the listing tells needs no look, and no turn of the event loop.
+      const isClear = child.kind === 'file' || child.kind === 'directory';
+      const kind = isClear ? child.kind : await this.#lookAt(path, child);
+      if (kind === 'file' || kind === 'directory') {
+        const entering = this.#visit(path, { name: child.name, kind }, directory.depth);
+        if (entering !== undefined) await entering;
+      }
       if (this.#full) return;
     }
   }
 
-  /** More than what may still be listed is not kept; which of them then come first is not defined. */
-  async #sortedChildren(directory: Buffer): Promise<Dirent<Buffer>[]> {
-    const children: Dirent<Buffer>[] = [];
-    for await (const child of entriesOf(directory)) {
-      children.push(child);
-      if (children.length > WALK_LIMITS.entries) break;
-    }
-    return children.sort((a, b) => Buffer.compare(a.name, b.name));
-  }
-
-  async #visit(path: Buffer, child: Dirent<Buffer>, depth: number): Promise<void> {
-    const kind = await this.#kindOf(path, child);
-    if (kind === null) return;
-    const shown = shownPath(path);
-    this.#replyBytes += shown.length + ENTRY_OVERHEAD_BYTES;
+  #visit(
+    path: string,
+    child: { name: string; kind: 'directory' | 'file' },
+    depth: number,
+  ): void | Promise<void> {
+    const text = shown(path);
+    this.#replyBytes += text.length + ENTRY_OVERHEAD_BYTES;
     if (this.#replyBytes > WALK_REPLY_BYTES) return this.#stop();
-    this.#entries.push({ path: shown, kind });
-    const enter = kind === 'directory' && depth < this.#maxDepth && !(this.#prune && child.name[0] === DOT);
-    if (enter) await this.#enqueue(path, depth + 1);
+    this.#entries.push({ path: text, kind: child.kind });
+    const enter =
+      child.kind === 'directory' && depth < this.#maxDepth && !(this.#prune && child.name.startsWith('.'));
+    return enter ? this.#enqueue(path, depth + 1) : undefined;
   }
 
   /** Null for what a walk leaves out: special files, and links that are not followed to a directory. */
-  async #kindOf(path: Buffer, child: Dirent<Buffer>): Promise<'directory' | 'file' | null> {
-    if (child.isDirectory()) return 'directory';
-    if (child.isFile()) return 'file';
-    const isUnknown = !child.isSymbolicLink() && !child.isFIFO() && !child.isSocket();
-    const own = isUnknown ? await statOrNull(lstat(path)) : null;
+  async #lookAt(path: string, child: ListedEntry): Promise<'directory' | 'file' | null> {
+    if (child.kind === 'special') return null;
+    const bytes = Buffer.from(path, 'latin1');
+    const own = child.kind === 'unknown' ? await statOrNull(lstat(bytes)) : null;
     if (own?.isDirectory() === true) return 'directory';
     if (own?.isFile() === true) return 'file';
-    if (!this.#follow || !(child.isSymbolicLink() || own?.isSymbolicLink() === true)) return null;
-    return (await statOrNull(stat(path)))?.isDirectory() === true ? 'directory' : null;
+    if (!this.#follow || !(child.kind === 'link' || own?.isSymbolicLink() === true)) return null;
+    return (await statOrNull(stat(bytes)))?.isDirectory() === true ? 'directory' : null;
   }
 
-  async #enqueue(path: Buffer, depth: number): Promise<void> {
+  async #enqueue(path: string, depth: number): Promise<void> {
     if (this.#follow && !(await this.#isFirstVisit(path))) return;
     if (this.#directories === this.#maxDirectories) {
       this.#truncated = true;
       return;
     }
     this.#directories += 1;
-    this.#queue.push({ path, depth });
+    this.#queue.push({ path, depth, listing: null });
   }
 
-  async #isFirstVisit(path: Buffer): Promise<boolean> {
-    const real = await realpath(path, { encoding: 'buffer' }).catch(() => path);
+  async #isFirstVisit(path: string): Promise<boolean> {
+    const bytes = Buffer.from(path, 'latin1');
+    const real = await realpath(bytes, { encoding: 'buffer' }).catch(() => bytes);
     const key = real.toString('latin1');
     if (this.#visited.has(key)) return false;
     this.#visited.add(key);
@@ -141,6 +155,20 @@ class Walker {
     this.#truncated = true;
     this.#full = true;
   }
+}
+
+/** By bytes. Past what may be listed at all, which of them come first is not defined. */
+function listOnce(directory: Waiting): Promise<ListedEntry[]> {
+  directory.listing ??= listDirectory(Buffer.from(directory.path, 'latin1'), WALK_LIMITS.entries + 1).then(
+    (children) => children.sort((a, b) => (a.name < b.name ? -1 : 1)),
+  );
+  // Whoever needs the listing hears what is wrong; one fetched ahead and not needed must not.
+  directory.listing.catch(() => undefined);
+  return directory.listing;
+}
+
+function shown(path: string): string {
+  return ASCII.test(path) ? path : shownPath(Buffer.from(path, 'latin1'));
 }
 
 function statOrNull(stats: Promise<Stats>): Promise<Stats | null> {

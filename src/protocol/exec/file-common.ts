@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { pathText, parseFileUri } from '../file-uri.js';
+import { parseFileUri } from '../file-uri.js';
+import type { PathOrder } from '../method.js';
 import { Sandbox } from './sandbox.js';
 
 /** The answer of methods that only do something. */
@@ -21,12 +22,23 @@ export const followable = {
     .meta({ description: 'False: no component of the path may be a link. Default true.' }),
 };
 
-/** Operations on one path keep their order. Two spellings of a path are one path. */
-export const fileLane = (params: { path: string }): string => `file:${spelledOut(params.path)}`;
+/** One character per byte: names need not be UTF-8, and all that matters is which paths are the same. */
+const byteText = new TextDecoder('latin1');
 
+/** For operations that only look. */
+export function looksAt(uri: string): PathOrder {
+  return { path: spelledOut(uri), changes: false };
+}
+
+/** For operations after which the path, or what is below it, is not what it was. */
+export function changes(uri: string): PathOrder {
+  return { path: spelledOut(uri), changes: true };
+}
+
+/** Two spellings of a path are one path. What is none is refused later, by whoever uses it. */
 function spelledOut(uri: string): string {
   try {
-    return pathText(parseFileUri(uri));
+    return byteText.decode(parseFileUri(uri));
   } catch {
     return uri;
   }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { request } from '../method.js';
 import { Chunk, FileUri, Unsigned } from './common.js';
+import { changes, looksAt } from './file-common.js';
 import { Sandbox } from './sandbox.js';
 
 const HandleId = z
@@ -22,7 +23,10 @@ export const fsOpen = request({
     sandbox: Sandbox.nullish(),
   }),
   result: z.object({ handleId: HandleId }),
-  orderedBy: handleLane,
+  orderedBy: (params) => [
+    handleLane(params),
+    params.mode === 'replace' ? changes(params.path) : looksAt(params.path),
+  ],
 });
 
 export const fsReadBlock = request({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { request } from '../method.js';
 import { FileUri, Unsigned } from './common.js';
-import { Empty, fileLane, followable, sandboxed } from './file-common.js';
+import { changes, Empty, followable, looksAt, sandboxed } from './file-common.js';
 
 export const fsCreateDirectory = request({
   doc: 'Makes a directory.',
@@ -14,7 +14,7 @@ export const fsCreateDirectory = request({
     ...followable,
   }),
   result: Empty,
-  orderedBy: fileLane,
+  orderedBy: ({ path }) => changes(path),
 });
 
 export const fsReadDirectory = request({
@@ -41,7 +41,7 @@ export const fsReadDirectory = request({
       }),
     ),
   }),
-  orderedBy: fileLane,
+  orderedBy: ({ path }) => looksAt(path),
 });
 
 export const fsWalk = request({
@@ -67,7 +67,7 @@ export const fsWalk = request({
       .meta({ description: 'Directories that could not be read.' }),
     truncated: z.boolean().meta({ description: 'A limit was reached; there is more.' }),
   }),
-  orderedBy: fileLane,
+  orderedBy: ({ path }) => looksAt(path),
 });
 
 export const fsRemove = request({
@@ -79,7 +79,7 @@ export const fsRemove = request({
     ...followable,
   }),
   result: Empty,
-  orderedBy: fileLane,
+  orderedBy: ({ path }) => changes(path),
 });
 
 export const fsCopy = request({
@@ -91,7 +91,7 @@ export const fsCopy = request({
     ...sandboxed,
   }),
   result: Empty,
-  orderedBy: (params) => fileLane({ path: params.destinationPath }),
+  orderedBy: ({ sourcePath, destinationPath }) => [changes(sourcePath), changes(destinationPath)],
 });
 
 export const fsRename = request({
@@ -99,5 +99,5 @@ export const fsRename = request({
   extension: 'fsRename',
   params: z.object({ sourcePath: FileUri, destinationPath: FileUri, ...sandboxed }),
   result: Empty,
-  orderedBy: (params) => fileLane({ path: params.destinationPath }),
+  orderedBy: ({ sourcePath, destinationPath }) => [changes(sourcePath), changes(destinationPath)],
 });

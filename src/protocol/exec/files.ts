@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { request } from '../method.js';
 import { Chunk, FileUri, Unsigned } from './common.js';
-import { Empty, fileLane, followable, sandboxed } from './file-common.js';
+import { changes, Empty, followable, looksAt, sandboxed } from './file-common.js';
 
 export const fsReadFile = request({
   doc: 'Reads a whole regular file of at most 512 MiB.',
   params: z.object({ path: FileUri, ...followable }),
   result: z.object({ dataBase64: Chunk }),
-  orderedBy: fileLane,
+  orderedBy: ({ path }) => looksAt(path),
   bytes: { result: 'dataBase64' },
 });
 
@@ -23,7 +23,7 @@ export const fsWriteFile = request({
     ...followable,
   }),
   result: Empty,
-  orderedBy: fileLane,
+  orderedBy: ({ path }) => changes(path),
   bytes: { params: 'dataBase64' },
 });
 
@@ -38,12 +38,12 @@ export const fsGetMetadata = request({
     createdAtMs: z.number().int().meta({ description: '0 where the machine does not tell.' }),
     modifiedAtMs: z.number().int(),
   }),
-  orderedBy: fileLane,
+  orderedBy: ({ path }) => looksAt(path),
 });
 
 export const fsCanonicalize = request({
   doc: 'The path without links. It must exist.',
   params: z.object({ path: FileUri, ...sandboxed }),
   result: z.object({ path: FileUri }),
-  orderedBy: fileLane,
+  orderedBy: ({ path }) => looksAt(path),
 });

@@ -9,6 +9,8 @@ export interface KernelCalls {
   readonly statx: (fd: number, flags: number, mask: number, into: Uint8Array) => number;
   /** Reads into `target` what is in memory already; never waits for a disk. */
   readonly readCached: (fd: number, target: Uint8Array, offset: number) => number;
+  /** Fills `into` with entries of an open directory, on the thread pool. Resolves to their length, 0 at the end. */
+  readonly readEntries: (fd: number, into: Uint8Array) => Promise<number>;
   /** Gives the file behind a path such as `/proc/self/fd/3` a name. */
   readonly link: (existing: Uint8Array, path: Uint8Array) => number;
 }
@@ -49,6 +51,7 @@ function tryLoad(): KernelCalls | null {
     const linkat = library.func(
       'int linkat(int fromDirectory, void *from, int toDirectory, void *to, int flags)',
     );
+    const getdents = library.func('long getdents64(int fd, void *into, size_t size)');
     const vector = new BigUint64Array(2);
     return {
       openat2: (path, how) => syscall(SYS_OPENAT2, AT_FDCWD, path, how, OPEN_HOW_BYTES) as number,
@@ -60,6 +63,12 @@ function tryLoad(): KernelCalls | null {
         vector[1] = BigInt(target.length);
         return preadv2(fd, vector, 1, offset, RWF_NOWAIT) as number;
       },
+      readEntries: (fd, into) =>
+        new Promise((resolve) => {
+          getdents.async(fd, into, into.length, (error: unknown, count: number) =>
+            resolve(error ? -1 : count),
+          );
+        }),
       link: (existing, path) => linkat(AT_FDCWD, existing, AT_FDCWD, path, AT_SYMLINK_FOLLOW) as number,
     };
   } catch {
