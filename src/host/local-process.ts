@@ -16,7 +16,7 @@ import {
 } from '../contract/index.js';
 import { ExecError } from '../protocol/errors.js';
 import type { SandboxType } from '../protocol/index.js';
-import { type Child, type ChildSink, type ChildSpec, spawnChild } from './child/index.js';
+import { type Child, type ChildSink, type ChildSpec, releaseChunk, spawnChild } from './child/index.js';
 import type { ConfinedProcess } from './confined-process.js';
 
 /** Queued input past which the answer to a write waits until the program has read some. */
@@ -36,6 +36,8 @@ export interface LocalProcessSpec extends ChildSpec {
 export interface LocalProcessOptions {
   readonly retainedBytes?: number | undefined;
   readonly windowBytes?: number | undefined;
+  /** Nobody keeps output beyond the log, but for what was retained: its memory is used again. */
+  readonly recycled?: boolean | undefined;
 }
 
 /** A process of this machine: a child, its log, and one way to end. */
@@ -69,6 +71,7 @@ export class LocalProcess extends ProcessHandle {
     this.log = new ProcessLog({
       ...(options.retainedBytes === undefined ? {} : { retainedBytes: options.retainedBytes }),
       ...(options.windowBytes === undefined ? {} : { windowBytes: options.windowBytes }),
+      ...(options.recycled ? { onEvicted: releaseChunk } : {}),
       onPressure: (paused) => (paused ? this.#child.pause() : this.#child.resume()),
     });
     let closed: () => void;
