@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { frameOf } from '../harness/frames.js';
 import { TestFolder } from '../harness/processes.js';
 import { seededRandom } from '../harness/random.js';
 import { type Schema, SchemaValues } from '../harness/schema-values.js';
@@ -142,6 +143,26 @@ describe('messages made up from the schema, and bytes made up from nothing', () 
       const bytes = Buffer.from(Array.from({ length: 40 }, () => Math.floor(random() * 256)));
       socket.send(bytes, { binary: true });
       await Promise.race([client.answerTo(-1).catch(() => undefined), client.untilClosed()]);
+      socket.terminate();
+    }
+    await until(() => descriptors(server.pid) <= idle);
+  });
+
+  test('frames with wrong bytes in them are answered or end the connection', async () => {
+    const random = seededRandom(9);
+    const params = { processId: 'none', writeId: '1' };
+    for (let round = 0; round < 300; round += 1) {
+      const { client, socket } = await dialWire(server.url);
+      await client.handshake({ capabilities: { binaryFrames: true } });
+      const frame = frameOf({ id: 'f', method: 'process/write', params, bytes: 'chunk' }, Buffer.from('x'));
+      for (let wrong = 1 + random() * 3; wrong > 0; wrong -= 1)
+        frame[1 + Math.floor(random() * (frame.length - 1))] = Math.floor(random() * 256);
+      const cut = random() < 0.3 ? Math.ceil(random() * frame.length) : frame.length;
+      socket.send(frame.subarray(0, cut));
+      const answered = client.until(() =>
+        client.arrivals.some((each) => 'error' in each || 'result' in each),
+      );
+      await Promise.race([answered.catch(() => undefined), client.untilClosed()]);
       socket.terminate();
     }
     await until(() => descriptors(server.pid) <= idle);
