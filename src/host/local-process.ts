@@ -160,10 +160,14 @@ export class LocalProcess extends ProcessHandle {
     return 'accepted';
   }
 
-  /** Resolves when there is room for further input, or no use in it. */
+  /** Whether there is room for further input, or no use in it. */
+  get takesInput(): boolean {
+    return this.#child.queuedBytes <= STDIN_SOFT_LIMIT_BYTES;
+  }
+
+  /** Resolves when there is. */
   async writable(): Promise<void> {
-    if (this.#child.queuedBytes > STDIN_SOFT_LIMIT_BYTES)
-      await this.#child.onceWritable(STDIN_SOFT_LIMIT_BYTES);
+    if (!this.takesInput) await this.#child.onceWritable(STDIN_SOFT_LIMIT_BYTES);
   }
 
   override async write(data: Uint8Array | string): Promise<WriteStatus> {
