@@ -1,4 +1,4 @@
-import { withServers } from '../lib/servers.mjs';
+import { binaryFramesSubject, withServers } from '../lib/servers.mjs';
 import { bareMover, measureThroughput, serverMover, throughputMetrics } from '../lib/throughput.mjs';
 
 export const pipes = {
@@ -9,7 +9,7 @@ export const pipes = {
   headline: 'mbPerSecond',
   baseline: 'Node child_process',
   run: ({ servers, plan }) =>
-    withServers(servers, async (opened) => {
+    withServers([...servers, binaryFramesSubject(servers)], async (opened) => {
       const { byteCount } = plan.pipes;
       const argv = ['head', '-c', String(byteCount), '/dev/zero'];
       const movers = opened.map((server) => serverMover(server, { argv, byteCount, tty: false }));

@@ -25,6 +25,12 @@ export function serverSubjects({ codex, codexHome }) {
   );
 }
 
+/** The same server, asked for output as bytes. */
+export function binaryFramesSubject(servers) {
+  const subject = servers.find(({ name }) => name === 'execwire ws');
+  return { ...subject, name: 'execwire ws binary', capabilities: { binaryFrames: true } };
+}
+
 /** Starts a server, connects and shakes hands. `readyMs` is the time until it could be used. */
 export async function openServer(subject) {
   return await (subject.transport === 'ws' ? openOverWebSocket(subject) : openOverStdio(subject));
@@ -36,7 +42,7 @@ async function openOverWebSocket(subject) {
   const url = await firstLine(child);
   const readyMs = performance.now() - begun;
   const client = new WireClient(await webSocketLink(url));
-  await client.handshake();
+  await client.handshake(subject.capabilities);
   return running({ subject, child, client, readyMs });
 }
 

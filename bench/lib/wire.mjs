@@ -22,8 +22,8 @@ export class WireClient {
     link.onClose(() => this.#fail(new Error('the connection closed')));
   }
 
-  async handshake() {
-    await this.request('initialize', { clientName: 'bench' });
+  async handshake(capabilities = {}) {
+    await this.request('initialize', { clientName: 'bench', capabilities });
     this.#link.send('{"method":"initialized","params":{}}');
   }
 

@@ -32,6 +32,8 @@ export interface ProcessLogOptions {
   readonly windowBytes?: number;
   /** Called when unread output of a holding reader passes the window, and again when it has drained. */
   readonly onPressure?: (paused: boolean) => void;
+  /** Called with output the log has let go: its memory may be used again, if nobody else has it. */
+  readonly onEvicted?: (bytes: Uint8Array) => void;
 }
 
 /**
@@ -42,6 +44,7 @@ export class ProcessLog {
   readonly #retainedLimit: number;
   readonly #windowBytes: number;
   readonly #onPressure: (paused: boolean) => void;
+  readonly #onEvicted: ((bytes: Uint8Array) => void) | undefined;
   readonly #listeners = new Set<() => void>();
   readonly #holds = new Set<{ seq: number; offset: number }>();
   #entries: Entry[] = [];
@@ -62,6 +65,7 @@ export class ProcessLog {
     this.#retainedLimit = options.retainedBytes ?? DEFAULT_RETAINED_BYTES;
     this.#windowBytes = options.windowBytes ?? DEFAULT_WINDOW_BYTES;
     this.#onPressure = options.onPressure ?? (() => undefined);
+    this.#onEvicted = options.onEvicted;
   }
 
   /** The number the next entry will get. */
@@ -246,6 +250,7 @@ export class ProcessLog {
       this.#retainedBytes -= first.bytes;
       this.#evictedBytes += first.bytes;
       this.#head += 1;
+      if (first.event.type === 'output') this.#onEvicted?.(first.event.bytes);
     }
     const many = this.#head > 256 && this.#head * 2 > this.#entries.length;
     const large = this.#evictedBytes > Math.max(this.#retainedLimit / 2, MIN_COMPACTED_BYTES);

@@ -5,6 +5,8 @@ export {
   type HostCapabilities,
   hostCapabilities,
   killAllTrees,
+  releaseChunk,
+  retainChunk,
 } from './child/index.js';
 export { childEnvironment } from './environment-variables.js';
 export { ConfinedProcess } from './confined-process.js';

@@ -15,7 +15,7 @@ import {
 } from '../contract/index.js';
 import { ExecError } from '../protocol/errors.js';
 import type { SandboxType } from '../protocol/index.js';
-import { type Child, type ChildSink, type ChildSpec, spawnChild } from './child/index.js';
+import { type Child, type ChildSink, type ChildSpec, releaseChunk, spawnChild } from './child/index.js';
 import type { ConfinedProcess } from './confined-process.js';
 import { randomBytes } from './random.js';
 
@@ -36,6 +36,8 @@ export interface LocalProcessSpec extends ChildSpec {
 export interface LocalProcessOptions {
   readonly retainedBytes?: number | undefined;
   readonly windowBytes?: number | undefined;
+  /** Nobody keeps output beyond the log, but for what was retained: its memory is used again. */
+  readonly recycled?: boolean | undefined;
 }
 
 /** A process of this machine: a child, its log, and one way to end. */
@@ -70,6 +72,7 @@ export class LocalProcess extends ProcessHandle {
     this.log = new ProcessLog({
       ...(options.retainedBytes === undefined ? {} : { retainedBytes: options.retainedBytes }),
       ...(options.windowBytes === undefined ? {} : { windowBytes: options.windowBytes }),
+      ...(options.recycled ? { onEvicted: releaseChunk } : {}),
       onPressure: (paused) => (paused ? this.#child.pause() : this.#child.resume()),
     });
     let closed: () => void;
@@ -168,10 +171,14 @@ export class LocalProcess extends ProcessHandle {
     return 'accepted';
   }
 
-  /** Resolves when there is room for further input, or no use in it. */
+  /** Whether there is room for further input, or no use in it. */
+  get takesInput(): boolean {
+    return this.#child.queuedBytes <= STDIN_SOFT_LIMIT_BYTES;
+  }
+
+  /** Resolves when there is. */
   async writable(): Promise<void> {
-    if (this.#child.queuedBytes > STDIN_SOFT_LIMIT_BYTES)
-      await this.#child.onceWritable(STDIN_SOFT_LIMIT_BYTES);
+    if (!this.takesInput) await this.#child.onceWritable(STDIN_SOFT_LIMIT_BYTES);
   }
 
   override async write(data: Uint8Array | string): Promise<WriteStatus> {

@@ -39,6 +39,7 @@ export class ExecServer {
         maxProcesses: options.maxProcesses,
         retainedBytes: options.retainedBytes,
         windowBytes: this.#windowBytes,
+        recycled: true,
       },
       log: this.#log,
     });

@@ -1,4 +1,5 @@
 import type { ProcessEvent } from '../contract/index.js';
+import { releaseChunk, retainChunk } from '../host/index.js';
 import { encodeBase64 } from '../protocol/index.js';
 import { binaryMessage } from '../rpc/index.js';
 import { lendBuffer, returnBuffer } from './message-buffers.js';
@@ -27,9 +28,11 @@ export class OutputMessage {
     else this.#sendText(event, target);
   }
 
-  /** The log keeps the chunk as it is, so it is sent from where it lies. */
+  /** Sent from where it lies. The log may let go of the chunk before it has left. */
   #sendFrame({ seq, stream, bytes }: OutputEvent, target: PushTarget): void {
-    target.send(binaryMessage(`${this.#head}${seq},"stream":"${stream}${FRAME_TAIL}`, bytes));
+    const header = `${this.#head}${seq},"stream":"${stream}${FRAME_TAIL}`;
+    retainChunk(bytes);
+    target.send(binaryMessage(header, bytes), () => releaseChunk(bytes));
   }
 
   #sendText({ seq, stream, bytes }: OutputEvent, target: PushTarget): void {

@@ -178,6 +178,7 @@ function write(
   if (!session.isNewWrite(processId, writeId)) return { status: 'accepted' };
   const status = process.enqueue(bytes);
   if (status === 'accepted') session.rememberWrite(processId, writeId);
+  if (process.takesInput) return { status };
   // The bytes are in line; a program that does not read delays this answer and nothing else.
   return new AnswerLater(process.writable().then(() => ({ status })));
 }

@@ -9,7 +9,7 @@ import {
   type PartPlace,
 } from '../rpc/index.js';
 import { asciiText } from './ascii-text.js';
-import { writeBinary } from './websocket-frames.js';
+import { writeFrame } from './websocket-frames.js';
 
 /** Close codes of RFC 6455 we send. */
 const NORMAL = 1000;
@@ -73,9 +73,10 @@ export class WebSocketChannel implements Channel {
 
   send(message: OutgoingMessage, flushed: () => void): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
-    if (!(message instanceof BinaryMessage)) this.#socket.send(message, TEXT_FRAME, () => flushed());
-    else if (this.#stream) writeBinary(this.#stream, message, flushed);
-    else this.#socket.send(message.joined(), BINARY_FRAME, () => flushed());
+    if (this.#stream) writeFrame(this.#stream, message, () => flushed());
+    else if (message instanceof BinaryMessage)
+      this.#socket.send(message.joined(), BINARY_FRAME, () => flushed());
+    else this.#socket.send(message, TEXT_FRAME, () => flushed());
   }
 
   sendPart(part: Uint8Array, { isLast, isFrame }: PartPlace, flushed: () => void): void {

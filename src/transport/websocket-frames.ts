@@ -1,37 +1,71 @@
 import type { Duplex } from 'node:stream';
-import type { BinaryMessage } from '../rpc/index.js';
+import { BinaryMessage, type OutgoingMessage } from '../rpc/index.js';
 
-/** FIN and the opcode of a binary message. */
+/** FIN and the opcode of a message in one frame. */
+const TEXT_START = 0x81;
 const BINARY_START = 0x82;
 /** Payloads up to here have their length in the second byte. */
 const MAX_SHORT = 125;
 const TWO_BYTE_LENGTH = 126;
 const EIGHT_BYTE_LENGTH = 127;
+const MAX_START_BYTES = 10;
+/** Up to here bytes are copied behind the start of their frame: cheaper than handing two pieces to the kernel. */
+const MAX_COPIED_BYTES = 4 * 1024;
 
 /**
- * Writes a binary message to the stream under a server's WebSocket, in one frame and one system call; the bytes
- * are not copied. The `ws` package would need them in one piece with what comes before. It writes whole frames at once,
- * and we do, so the two do not get mixed up.
+ * Writes a message to the stream under a server's WebSocket: one frame, one system call, and long bytes are not
+ * copied. The `ws` package wants each frame in one piece, and takes longer to get there. It writes whole frames at
+ * once, and so do we: the two do not get mixed up.
  */
-export function writeBinary(stream: Duplex, message: BinaryMessage, flushed: () => void): void {
-  const { head, bytes } = message;
-  const start = frameStart(message.length);
-  const first = Buffer.allocUnsafe(start.length + head.length);
-  first.set(start);
-  first.set(head, start.length);
-  stream.cork();
-  stream.write(first, bytes.length === 0 ? flushed : undefined);
-  if (bytes.length > 0) stream.write(bytes, flushed);
-  stream.uncork();
+export function writeFrame(stream: Duplex, message: OutgoingMessage, flushed: () => void): void {
+  if (typeof message === 'string') {
+    stream.write(textFrame(message), flushed);
+  } else if (message instanceof BinaryMessage) {
+    const { head, bytes } = message;
+    writeTwo(stream, [frameStart(BINARY_START, message.length, head), bytes], flushed);
+  } else {
+    writeTwo(stream, [frameStart(TEXT_START, message.length), message], flushed);
+  }
 }
 
-/** What stands before the payload of an unmasked frame that is a whole message. */
-function frameStart(payloadBytes: number): Buffer {
-  if (payloadBytes <= MAX_SHORT) return Buffer.from([BINARY_START, payloadBytes]);
-  const long = payloadBytes > 0xffff;
-  const start = Buffer.alloc(long ? 10 : 4);
-  start.set([BINARY_START, long ? EIGHT_BYTE_LENGTH : TWO_BYTE_LENGTH]);
-  if (long) start.writeUIntBE(payloadBytes, 4, 6);
-  else start.writeUInt16BE(payloadBytes, 2);
-  return start;
+function textFrame(text: string): Buffer {
+  const bytes = Buffer.byteLength(text);
+  const frame = Buffer.allocUnsafe(MAX_START_BYTES + bytes);
+  const start = writeStart(frame, TEXT_START, bytes);
+  return frame.subarray(0, start + frame.write(text, start));
+}
+
+/** What stands before the payload, or before the rest of it. */
+function frameStart(first: number, payloadBytes: number, head?: Uint8Array): Buffer {
+  const buffer = Buffer.allocUnsafe(MAX_START_BYTES + (head?.length ?? 0));
+  const start = writeStart(buffer, first, payloadBytes);
+  if (head) buffer.set(head, start);
+  return buffer.subarray(0, start + (head?.length ?? 0));
+}
+
+/** Returns how many bytes it took. Servers do not mask what they send. */
+function writeStart(buffer: Buffer, first: number, payloadBytes: number): number {
+  buffer[0] = first;
+  if (payloadBytes <= MAX_SHORT) {
+    buffer[1] = payloadBytes;
+    return 2;
+  }
+  if (payloadBytes <= 0xffff) {
+    buffer[1] = TWO_BYTE_LENGTH;
+    return buffer.writeUInt16BE(payloadBytes, 2);
+  }
+  buffer[1] = EIGHT_BYTE_LENGTH;
+  buffer.writeUInt16BE(0, 2);
+  return buffer.writeUIntBE(payloadBytes, 4, 6);
+}
+
+function writeTwo(stream: Duplex, [first, second]: [Buffer, Uint8Array], flushed: () => void): void {
+  if (second.length <= MAX_COPIED_BYTES) {
+    stream.write(Buffer.concat([first, second]), flushed);
+    return;
+  }
+  stream.cork();
+  stream.write(first);
+  stream.write(second, flushed);
+  stream.uncork();
 }

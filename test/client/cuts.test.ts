@@ -33,10 +33,15 @@ function expectedOutput(): string {
   return hash.digest('hex');
 }
 
-async function open(proxy: CutProxy): Promise<RemoteEnvironment> {
+async function open(proxy: CutProxy, binaryFrames: boolean): Promise<RemoteEnvironment> {
   const dial = () => dialWebSocket(proxy.url);
-  return await RemoteEnvironment.connect({ id: 'cut', dial, resume: true });
+  return await RemoteEnvironment.connect({ id: 'cut', dial, resume: true, binaryFrames });
 }
+
+const frames = [
+  ['binary frames', true],
+  ['text frames', false],
+] as const;
 
 /** Cuts once this many more bytes went from the server to its client. Resolves then. */
 async function cutAfter(proxy: CutProxy, bytes: number): Promise<void> {
@@ -50,10 +55,10 @@ async function cutAfter(proxy: CutProxy, bytes: number): Promise<void> {
   proxy.cut();
 }
 
-test(`${CUTS} cuts in the middle of the output leave it whole`, async () => {
+test.each(frames)(`${CUTS} cuts in the middle of the output leave it whole: %s`, async (_name, binary) => {
   await using server = await serve();
   await using proxy = await CutProxy.to(server.url);
-  await using environment = await open(proxy);
+  await using environment = await open(proxy, binary);
   const random = seededRandom(7);
   let cuts = 0;
   const cutAgainAndAgain = async (): Promise<void> => {
@@ -80,10 +85,10 @@ test(`${CUTS} cuts in the middle of the output leave it whole`, async () => {
   });
 });
 
-test('writes are typed once, in order, across cuts', async () => {
+test.each(frames)('writes are typed once, in order, across cuts: %s', async (_name, binary) => {
   await using server = await serve();
   await using proxy = await CutProxy.to(server.url);
-  await using environment = await open(proxy);
+  await using environment = await open(proxy, binary);
   const random = seededRandom(11);
   let cuts = 0;
   const cat = await environment.start({ argv: ['/bin/cat'], pipeStdin: true });

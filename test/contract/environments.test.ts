@@ -39,6 +39,15 @@ processContract('ws', () =>
   RemoteEnvironment.connect({ id: 'ws', dial: () => dialWebSocket(webSocket.url), resume: true }),
 );
 
+processContract('ws without binary frames', () =>
+  RemoteEnvironment.connect({
+    id: 'ws',
+    dial: () => dialWebSocket(webSocket.url),
+    resume: true,
+    binaryFrames: false,
+  }),
+);
+
 processContract('unix', () =>
   RemoteEnvironment.connect({ id: 'unix', dial: () => dialWebSocket(unixSocket.url), resume: true }),
 );

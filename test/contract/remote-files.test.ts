@@ -43,6 +43,11 @@ fileSystemContract('ws', async () =>
   filesOf(await ExecClient.connect({ dial: () => dialWebSocket(server.url), resume: true })),
 );
 
+fileSystemContract('ws without binary frames', async () => {
+  const dial = () => dialWebSocket(server.url);
+  return filesOf(await ExecClient.connect({ dial, resume: true, binaryFrames: false }));
+});
+
 fileSystemContract('stdio', async () => {
   const program = { program: process.execPath, args: [bin, 'serve', '--listen', 'stdio'] };
   return filesOf(await ExecClient.connect({ dial: async () => startProgram(program), resume: false }));

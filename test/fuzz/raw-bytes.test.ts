@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { frameOf } from '../harness/frames.js';
 import { StdioServer } from '../harness/server-process.js';
 import { seededRandom } from '../harness/random.js';
 import { dialWire } from '../harness/wire-client.js';
@@ -86,6 +87,26 @@ describe('bytes made up from nothing', () => {
       await stillServes();
     });
   }
+
+  test('300 frames with wrong bytes in them', async () => {
+    const random = seededRandom(baseSeed + 750);
+    const params = { processId: 'none', writeId: '1' };
+    for (let round = 0; round < 300; round += 1) {
+      const { client, socket } = await dialWire(server.url);
+      await client.handshake({ capabilities: { binaryFrames: true } });
+      const frame = frameOf({ id: 'f', method: 'process/write', params, bytes: 'chunk' }, Buffer.from('x'));
+      for (let wrong = 1 + random() * 3; wrong > 0; wrong -= 1)
+        frame[1 + Math.floor(random() * (frame.length - 1))] = Math.floor(random() * 256);
+      const cut = random() < 0.3 ? Math.ceil(random() * frame.length) : frame.length;
+      socket.send(frame.subarray(0, cut));
+      const answered = client.until(() =>
+        client.arrivals.some((each) => 'error' in each || 'result' in each),
+      );
+      await Promise.race([answered.catch(() => undefined), client.untilClosed()]);
+      socket.terminate();
+    }
+    await stillServes();
+  });
 
   test('100 upgrades followed by broken frames', async () => {
     const random = seededRandom(baseSeed + 800);

@@ -1,3 +1,4 @@
+export { releaseChunk, retainChunk } from './chunk-memory.js';
 export type { Child, ChildSink, ChildSpec, InheritedFd } from './child.js';
 export type { ChildEnd } from './exit-status.js';
 export { adoptOrphans, type HostCapabilities, hostCapabilities, spawnChild } from './spawn-child.js';

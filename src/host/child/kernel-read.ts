@@ -1,7 +1,5 @@
+import { CHUNK_BYTES, chunkMemory } from './chunk-memory.js';
 import { libc } from './libc.js';
-
-/** The largest chunk handed on at once. One read of a pipe never gives more; a pty gives 4 KiB at a time. */
-export const CHUNK_BYTES = 64 * 1024;
 
 /**
  * One buffer for all reads of this thread: nothing stays in it between two calls, and a thousand idle children
@@ -37,7 +35,7 @@ const WORTH_SPARING_BYTES = 4 * 1024;
 /** A copy of the first `count` bytes that were read. */
 export function take(count: number): Uint8Array {
   if (count < WORTH_SPARING_BYTES) return readBuffer.slice(0, count);
-  const copy = Buffer.allocUnsafeSlow(count);
+  const copy = chunkMemory(count);
   copy.set(readBuffer.subarray(0, count));
   return copy;
 }

@@ -66,7 +66,12 @@ export abstract class OutputReader {
   protected release(): void {}
 
   protected emit(count: number): void {
-    if (count > 0) this.#events.bytes(take(count));
+    if (count > 0) this.hand(take(count));
+  }
+
+  /** Hands on bytes that nobody will overwrite. */
+  protected hand(bytes: Uint8Array): void {
+    this.#events.bytes(bytes);
   }
 
   /** Reads by hand until nothing is left, more than `limit` bytes came (`full`), or the sink pauses (`full`). */

@@ -1,5 +1,6 @@
 import { ReadStream } from 'node:tty';
-import { CHUNK_BYTES, fillBuffer, readBuffer } from './kernel-read.js';
+import { CHUNK_BYTES } from './chunk-memory.js';
+import { fillBuffer, readBuffer } from './kernel-read.js';
 import { OutputReader, type ReaderEvents } from './output-reader.js';
 import type { PseudoTerminal } from './pseudo-terminal.js';
 
