@@ -20,7 +20,7 @@ export function encodeBase64(bytes: Uint8Array): string {
  * else throws `code`; nothing is guessed.
  */
 export function decodeBase64(text: string, code: ErrorCode): Uint8Array {
-  return exact(text, hasBuffer ? Buffer.from(text, 'base64') : decodeInBrowser(text), code);
+  return exact(text, hasBuffer ? decodeInNode(text) : decodeInBrowser(text), code);
 }
 
 /** The same into memory that is there already; what does not fit counts as invalid. Only where there is a Buffer. */
@@ -44,6 +44,12 @@ function isExact(text: string, bytes: Uint8Array): boolean {
     !text.includes('_') &&
     encodeBase64(bytes.subarray(-(3 - padding))) === text.slice(-4)
   );
+}
+
+/** As plain bytes: whoever gets them shall not depend on what made them. */
+function decodeInNode(text: string): Uint8Array {
+  const { buffer, byteOffset, length } = Buffer.from(text, 'base64');
+  return new Uint8Array(buffer, byteOffset, length);
 }
 
 /** What cannot be decoded has no bytes, which is not what its length promises. */
