@@ -4,7 +4,7 @@
 // code that belongs to another text is never taken; V8 refuses code of other versions or flags by itself.
 const { existsSync, readFileSync } = require('node:fs');
 const module_ = require('node:module');
-const { join } = require('node:path');
+const path = require('node:path');
 
 /** Filled in by the build. */
 const ENTRY = '__ENTRY__';
@@ -19,7 +19,7 @@ const platform = () => `${process.versions.v8} ${process.arch}`;
 function start() {
   if (BUILT_FOR === platform()) return createLoader()(ENTRY);
   cacheForNextTime();
-  return require(join(__dirname, ENTRY));
+  return require(path.join(__dirname, ENTRY));
 }
 
 /** A `require` for chunks. `onScript` is told of every chunk that was compiled, and whether its code was there. */
@@ -30,7 +30,7 @@ function createLoader({ onScript = () => undefined } = {}) {
   return function load(name) {
     const known = loaded.get(name);
     if (known) return known.exports;
-    const filename = join(__dirname, name);
+    const filename = path.join(__dirname, name);
     const text = `(function (exports, require, module, __filename, __dirname) {${readFileSync(filename, 'utf8')}\n})`;
     const cachedData = existsSync(codeFile(filename)) ? readFileSync(codeFile(filename)) : undefined;
     const script = new vm.Script(text, { filename, cachedData });
@@ -46,8 +46,8 @@ function createLoader({ onScript = () => undefined } = {}) {
 /** Another Node keeps what it compiled in the user's own cache, where it can do so. */
 function cacheForNextTime() {
   const { XDG_CACHE_HOME, HOME } = process.env;
-  const caches = XDG_CACHE_HOME || (HOME && join(HOME, '.cache'));
-  if (caches) module_.enableCompileCache?.(join(caches, 'execwire'));
+  const caches = XDG_CACHE_HOME || (HOME && path.join(HOME, '.cache'));
+  if (caches) module_.enableCompileCache?.(path.join(caches, 'execwire'));
 }
 
 module.exports = { start, createLoader, codeFile, ENTRY };

@@ -2,11 +2,11 @@
 // Runs a command line of the built program and keeps what V8 compiled for it beside each chunk, unless some is there:
 //   node scripts/record-code.cjs DIST_BIN ARGUMENTS...
 const { renameSync, writeFileSync } = require('node:fs');
-const { join } = require('node:path');
+const path = require('node:path');
 
 const [folder, ...args] = process.argv.slice(2);
-const { codeFile, createLoader, ENTRY } = require(join(folder, 'loader.cjs'));
-process.argv = [process.argv[0], join(folder, '..', '..', 'bin', 'execwire.js'), ...args];
+const { codeFile, createLoader, ENTRY } = require(path.join(folder, 'loader.cjs'));
+process.argv = [process.argv[0], path.join(folder, '..', '..', 'bin', 'execwire.js'), ...args];
 
 const fresh = [];
 // At the end, because functions are compiled when they are first called.
@@ -20,7 +20,7 @@ createLoader({
 })(ENTRY);
 
 /** Whoever starts the program meanwhile finds all of it or nothing. */
-function keep(path, data) {
-  writeFileSync(`${path}.${process.pid}`, data);
-  renameSync(`${path}.${process.pid}`, path);
+function keep(file, data) {
+  writeFileSync(`${file}.${process.pid}`, data);
+  renameSync(`${file}.${process.pid}`, file);
 }

@@ -19,7 +19,7 @@ export function connectCommand(): Command {
 
 async function connect(environment: string, flags: { tokenFile?: string }): Promise<void> {
   const choice = await chooseTarget({ environment, ...flags });
-  const { isLocal } = await import('../environment/open-environment.js');
+  const { isLocal, unreachable } = await import('../environment/open-environment.js');
   const lines = await import('../transport/lines.js');
   const stdio = new lines.LineChannel({ label: 'stdio', input: process.stdin, output: process.stdout });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
@@ -31,7 +31,10 @@ async function connect(environment: string, flags: { tokenFile?: string }): Prom
   } else {
     const { dialEnvironment } = await import('../environment/dial-environment.js');
     const { relay } = await import('../transport/relay.js');
-    const far = await dialEnvironment(choice, { onLog: (line) => process.stderr.write(`${line}\n`) });
+    const onLog = (line: string): void => void process.stderr.write(`${line}\n`);
+    const far = await dialEnvironment(choice, { onLog }).catch((cause: unknown) => {
+      throw unreachable(choice, { target: environment, cause });
+    });
     const { side, reason } = await relay(stdio, far);
     process.stdin.destroy();
     if (side === 'right' && !reason.clean) {

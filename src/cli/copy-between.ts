@@ -3,7 +3,7 @@ import { RemoteEnvironment } from '../client/index.js';
 import type { Environment } from '../contract/index.js';
 import { ExecError } from '../protocol/errors.js';
 import { Drafts, metadataOf } from './copy-draft.js';
-import { type CopyJob, copyFile, copyFromStdin, copyToStdout, type FilePlace } from './copy-file.js';
+import { type CopyJob, copyFile, copyFromStdin, copyToStdout, type FilePlace, naming } from './copy-file.js';
 import { type CopyLocation, parseLocation, resolvePath } from './copy-location.js';
 import { type Arrival, childPath, copyTree, listing } from './copy-tree.js';
 import { keepModes, type KeptMode } from './keep-modes.js';
@@ -48,7 +48,7 @@ async function copyPath(
   into: OpenPlace,
   { flags, signal }: { flags: Flags; signal: AbortSignal },
 ): Promise<void> {
-  const { isDirectory, isFile, size } = await from.files.getMetadata(from.path);
+  const { isDirectory, isFile, size } = await naming(from, from.files.getMetadata(from.path));
   const to = await destination(from, into);
   using progress = new Progress({ ...flags, total: isDirectory ? undefined : size });
   const job = jobFor(to, { signal, progress });
@@ -88,8 +88,10 @@ async function copyThere(
   to: OpenPlace,
   { job, isDirectory }: { job: CopyJob; isDirectory: boolean },
 ): Promise<void> {
-  if (isDirectory) return await from.files.copy(from.path, to.path, { recursive: true });
-  await job.drafts.write(to, (place) => from.files.copy(from.path, place.path));
+  const copy = (path: string): Promise<void> =>
+    naming(to, from.files.copy(from.path, path, { recursive: isDirectory }));
+  if (isDirectory) await copy(to.path);
+  else await job.drafts.write(to, (place) => copy(place.path));
 }
 
 function jobFor(to: OpenPlace, { signal, progress }: { signal: AbortSignal; progress: Progress }): CopyJob {
@@ -139,7 +141,12 @@ class Machines implements AsyncDisposable {
         ...(tokenFile === undefined ? {} : { tokenFile }),
       }));
     this.#open.set(target, environment);
-    return { environment, files: environment.files, path: await resolvePath(environment, path) };
+    return {
+      environment,
+      files: environment.files,
+      path: await resolvePath(environment, path),
+      ...(environment.id === 'local' ? {} : { machine: environment.id }),
+    };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

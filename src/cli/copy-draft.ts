@@ -1,7 +1,7 @@
 import type { FileMetadata } from '../contract/index.js';
 import { randomBytes } from '../host/random.js';
 import { isExecError } from '../protocol/errors.js';
-import type { FilePlace } from './copy-file.js';
+import { type FilePlace, naming } from './copy-file.js';
 
 /** What is being written, until it is whole: nobody takes it for the real thing. */
 const DRAFT_PREFIX = '.execwire-';
@@ -30,11 +30,11 @@ export class Drafts {
     if (!this.#renames) return await writeInPlace(to, { fill, isNew: existing === undefined });
     // Whoever made a link wants what it leads to written.
     const path = existing?.isSymlink ? await to.files.canonicalize(to.path) : to.path;
-    const draft = { files: to.files, path: draftBeside(path) };
+    const draft = { ...to, path: draftBeside(path) };
     try {
       await fill(draft);
       this.#signal.throwIfAborted();
-      await to.files.rename(draft.path, path);
+      await naming(to, to.files.rename(draft.path, path));
     } catch (error) {
       await discard(draft);
       throw error;
@@ -43,9 +43,9 @@ export class Drafts {
 }
 
 /** What is at a place; undefined when nothing is. */
-export async function metadataOf({ files, path }: FilePlace): Promise<FileMetadata | undefined> {
+export async function metadataOf(place: FilePlace): Promise<FileMetadata | undefined> {
   try {
-    return await files.getMetadata(path);
+    return await naming(place, place.files.getMetadata(place.path));
   } catch (error) {
     if (isExecError(error, 'notFound')) return undefined;
     throw error;

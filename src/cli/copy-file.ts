@@ -1,5 +1,6 @@
 import { addAbortSignal } from 'node:stream';
 import type { FileHandle, FileSystem } from '../contract/index.js';
+import { ExecError, isExecError } from '../protocol/errors.js';
 import type { Drafts } from './copy-draft.js';
 import { write } from './print-output.js';
 
@@ -12,6 +13,17 @@ const BLOCKS_AHEAD = 4;
 export interface FilePlace {
   readonly files: FileSystem;
   readonly path: string;
+  /** The id of the machine; absent for this one. */
+  readonly machine?: string;
+}
+
+/** Waits for something done with a file, and names the file when that fails: the system itself does not. */
+export async function naming<Value>({ machine, path }: FilePlace, work: Promise<Value>): Promise<Value> {
+  return await work.catch((cause: unknown) => {
+    if (!isExecError(cause)) throw cause;
+    const place = machine === undefined ? path : `${machine}:${path}`;
+    throw new ExecError(cause.code, `${place}: ${cause.message}`, { data: cause.data, cause });
+  });
 }
 
 /** What all parts of one copy share. */
@@ -33,20 +45,28 @@ export async function copyFile(
 ): Promise<void> {
   await job.drafts.write(to, async (place) => {
     if (from.size <= BLOCK_BYTES || !job.blocks) {
-      const content = await from.files.readFile(from.path);
+      const content = await naming(from, from.files.readFile(from.path));
       job.signal.throwIfAborted();
-      await place.files.writeFile(place.path, content);
+      await naming(to, place.files.writeFile(place.path, content));
       job.onBytes(content.length);
       return;
     }
-    await using source = await from.files.open(from.path);
-    await using destination = await place.files.open(place.path, { mode: 'replace' });
-    await copyBlocks(source, destination, job);
+    await using source = await naming(from, from.files.open(from.path));
+    await using destination = await naming(to, place.files.open(place.path, { mode: 'replace' }));
+    await copyBlocks({ from, source, to, destination }, job);
   });
 }
 
 /** Several blocks at a time, each from its place to the same place. */
-async function copyBlocks(source: FileHandle, destination: FileHandle, job: CopyJob): Promise<void> {
+async function copyBlocks(
+  {
+    from,
+    source,
+    to,
+    destination,
+  }: { from: FilePlace; source: FileHandle; to: FilePlace; destination: FileHandle },
+  job: CopyJob,
+): Promise<void> {
   let next = 0;
   let ended = false;
   const copySome = async (): Promise<void> => {
@@ -54,9 +74,9 @@ async function copyBlocks(source: FileHandle, destination: FileHandle, job: Copy
       job.signal.throwIfAborted();
       const offset = next;
       next += BLOCK_BYTES;
-      const { bytes, eof } = await source.read(offset, BLOCK_BYTES);
+      const { bytes, eof } = await naming(from, source.read(offset, BLOCK_BYTES));
       if (eof) ended = true;
-      if (bytes.length > 0) await destination.write(offset, bytes);
+      if (bytes.length > 0) await naming(to, destination.write(offset, bytes));
       job.onBytes(bytes.length);
     }
   };
@@ -73,10 +93,10 @@ async function copyBlocks(source: FileHandle, destination: FileHandle, job: Copy
 /** Writes a file to our stdout. */
 export async function copyToStdout(from: FilePlace, { signal }: Pick<CopyJob, 'signal'>): Promise<void> {
   process.stdout.on('error', () => undefined);
-  await using source = await from.files.open(from.path);
+  await using source = await naming(from, from.files.open(from.path));
   for (let offset = 0; ; offset += BLOCK_BYTES) {
     signal.throwIfAborted();
-    const { bytes, eof } = await source.read(offset, BLOCK_BYTES);
+    const { bytes, eof } = await naming(from, source.read(offset, BLOCK_BYTES));
     await write(process.stdout, bytes);
     if (eof) return;
   }
@@ -88,10 +108,10 @@ export async function copyFromStdin(to: FilePlace, job: CopyJob): Promise<void> 
   await job.drafts.write(to, async (place) => {
     addAbortSignal(job.signal, stdin);
     if (!job.blocks) return await writeWhole(place, stdin, job);
-    await using destination = await place.files.open(place.path, { mode: 'replace' });
+    await using destination = await naming(to, place.files.open(place.path, { mode: 'replace' }));
     let offset = 0;
     for await (const chunk of stdin as AsyncIterable<Uint8Array>) {
-      await destination.write(offset, chunk);
+      await naming(to, destination.write(offset, chunk));
       offset += chunk.length;
       job.onBytes(chunk.length);
     }

@@ -1,7 +1,7 @@
 import type { DirectoryEntry, FileSystem } from '../contract/index.js';
 import { ExecError, isExecError } from '../protocol/errors.js';
 import { fileUri, isFileUri } from '../protocol/file-uri.js';
-import { type CopyJob, copyFile, type FilePlace } from './copy-file.js';
+import { type CopyJob, copyFile, type FilePlace, naming } from './copy-file.js';
 
 /** Files copied at a time: small ones cost a few round trips each, and those can be shared. */
 const FILES_AT_A_TIME = 16;
@@ -24,7 +24,7 @@ export async function copyTree(from: FilePlace, to: FilePlace, job: TreeCopyJob)
   const running = new Set<Promise<void>>();
   let failure: unknown;
   for await (const { entry, path } of filesToCopy(from, to, job)) {
-    const copied = copyEntry({ entry, from, to: { files: to.files, path }, job });
+    const copied = copyEntry({ entry, from, to: { ...to, path }, job });
     const settled = copied.then(
       () => void running.delete(settled),
       (error: unknown) => {
@@ -48,9 +48,9 @@ async function copyEntry(copy: {
   job: TreeCopyJob;
 }): Promise<void> {
   const { entry, to, job } = copy;
-  const { files } = copy.from;
-  const size = entry.size ?? (await files.getMetadata(entry.path)).size;
-  await copyFile({ files, path: entry.path, size }, to, job);
+  const from = { ...copy.from, path: entry.path };
+  const size = entry.size ?? (await naming(from, from.files.getMetadata(from.path))).size;
+  await copyFile({ ...from, size }, to, job);
   job.onFile({ path: to.path, mode: entry.mode });
 }
 
@@ -60,7 +60,7 @@ async function* filesToCopy(
   to: FilePlace,
   job: TreeCopyJob,
 ): AsyncGenerator<{ entry: DirectoryEntry; path: string }> {
-  await to.files.createDirectory(to.path);
+  await naming(to, to.files.createDirectory(to.path));
   for (const entry of await listing(from)) {
     const path = childPath(to.path, entry);
     if (entry.isFile) yield { entry, path };
@@ -75,12 +75,13 @@ async function* filesToCopy(
 }
 
 /** With sizes and permissions where the machine tells them; servers of others do not. */
-export async function listing({ files, path }: FilePlace): Promise<readonly DirectoryEntry[]> {
+export async function listing(place: FilePlace): Promise<readonly DirectoryEntry[]> {
+  const { files, path } = place;
   try {
-    return await files.readDirectory(path, { details: true });
+    return await naming(place, files.readDirectory(path, { details: true }));
   } catch (error) {
     if (!isExecError(error, 'unsupported')) throw error;
-    return await files.readDirectory(path);
+    return await naming(place, files.readDirectory(path));
   }
 }
 

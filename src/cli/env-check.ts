@@ -1,5 +1,6 @@
 import { RemoteEnvironment } from '../client/index.js';
 import { loadEnvironments } from '../environment/providers.js';
+import { isExecError } from '../protocol/errors.js';
 import { medianOf, rounded } from './diagnosis.js';
 import { environmentRows } from './env-list.js';
 import { paint } from './paint.js';
@@ -47,9 +48,14 @@ export async function checkEnvironment(id: string, flags: { tokenFile?: string }
       await closeTarget(environment);
     }
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return { id, ready: false, connectMs: null, roundTripMs: null, reason };
+    return { id, ready: false, connectMs: null, roundTripMs: null, reason: reasonOf(error) };
   }
+}
+
+/** Which environment it is, the id says already. */
+function reasonOf(error: unknown): string {
+  const shown = isExecError(error) && 'environmentId' in error.data ? (error.cause ?? error) : error;
+  return shown instanceof Error ? shown.message : String(shown);
 }
 
 async function roundTrip({ client }: RemoteEnvironment): Promise<number> {

@@ -81,7 +81,7 @@ async function attach(environment: Environment, child: ExecProcess, run: Attache
   const end = await child.wait();
   if (end.kind !== 'contactLost') return exitCodeOfEnd(end);
   terminal?.reset();
-  complain(end.error);
+  complain(new Error(`Environment "${environment.id}": ${end.error.message}`));
   return OUR_FAILURE;
 }
 

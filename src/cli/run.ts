@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { EXIT_CODE_HELP } from './exit-codes.js';
+import { resolvePath } from './copy-location.js';
 import { collectVariable, parseDuration } from './option-values.js';
 import { type TargetFlags, withTarget } from './target-options.js';
 
@@ -26,7 +27,7 @@ export function runCommand(): Command {
     .option('--no-stdin', 'do not pass on stdin; the program finds it empty')
     .option('--timeout <time>', 'kill after this time: 500ms, 30s, 2m', parseDuration)
     .option('--env <name=value>', 'set a variable; NAME alone passes on its value here', collectVariable, {})
-    .option('--cwd <directory>', 'where to run, an absolute path on that machine')
+    .option('--cwd <directory>', 'where to run, on that machine')
     .addHelpText('after', EXIT_CODE_HELP)
     .passThroughOptions()
     .action(run);
@@ -37,12 +38,12 @@ async function run(argv: string[], flags: RunFlags): Promise<void> {
   const { tty = false, stdin, timeout, env, cwd } = flags;
   const exitCode = await runAttached({
     target: flags,
-    spec: () => ({
+    spec: async (environment) => ({
       argv,
       env,
       tty,
       pipeStdin: stdin,
-      ...(cwd === undefined ? {} : { cwd }),
+      ...(cwd === undefined ? {} : { cwd: await resolvePath(environment, cwd) }),
       ...(timeout === undefined ? {} : { timeoutMs: timeout }),
     }),
     stdin,

@@ -2,6 +2,7 @@ import { basename } from 'node:path/posix';
 import { Command } from 'commander';
 import { ExecError } from '../protocol/errors.js';
 import { EXIT_CODE_HELP } from './exit-codes.js';
+import { resolvePath } from './copy-location.js';
 import { collectVariable } from './option-values.js';
 import { type TargetFlags, withTarget } from './target-options.js';
 
@@ -22,7 +23,7 @@ export function shellCommand(): Command {
     )
     .option('-l, --login', 'start a login shell')
     .option('--env <name=value>', 'set a variable; NAME alone passes on its value here', collectVariable, {})
-    .option('--cwd <directory>', 'where to start, an absolute path on that machine')
+    .option('--cwd <directory>', 'where to start, on that machine')
     .addHelpText('after', EXIT_CODE_HELP)
     .action(shell);
 }
@@ -46,7 +47,7 @@ async function shell(flags: ShellFlags): Promise<void> {
         tty: true,
         // By custom a leading dash in its name makes a shell a login shell.
         ...(flags.login ? { arg0: `-${basename(path)}` } : {}),
-        ...(cwd === undefined ? {} : { cwd }),
+        ...(cwd === undefined ? {} : { cwd: await resolvePath(environment, cwd) }),
       };
     },
     stdin: true,

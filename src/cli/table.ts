@@ -5,9 +5,14 @@ const COLUMN_GAP = '  ';
 // eslint-disable-next-line no-control-regex
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/g;
 
+/** Text from elsewhere, without anything that could do more than be read. */
+export function printable(text: string): string {
+  return text.replace(CONTROL, '\uFFFD');
+}
+
 /** A table for people: columns as wide as their content, headings dimmed on terminals. */
 export function formatTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {
-  const clean = rows.map((row) => row.map((cell) => cell.replace(CONTROL, '\uFFFD')));
+  const clean = rows.map((row) => row.map((cell) => printable(cell)));
   const widths = headings.map((heading, column) =>
     Math.max(heading.length, ...clean.map((row) => row[column]?.length ?? 0)),
   );

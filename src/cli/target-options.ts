@@ -1,8 +1,12 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { Environment } from '../contract/index.js';
-import { ExecError } from '../protocol/errors.js';
+import { ExecError, isExecError } from '../protocol/errors.js';
+import { printable } from './table.js';
 import type { EnvironmentChoice } from '../environment/index.js';
+
+/** Enough for any reason; a program may say more, and nobody reads it once connected. */
+const MAX_SAID_LINES = 20;
 
 /** Which machine a command is about. */
 export interface TargetFlags {
@@ -23,17 +27,25 @@ export async function chooseTarget(flags: TargetFlags): Promise<EnvironmentChoic
   return await chooseEnvironment(flags.environment, { authBearerToken: tokenOf(flags) });
 }
 
-/** Opens the machine the flags name. */
-export async function openTarget(
-  flags: TargetFlags,
-  options: { onLog?: (message: string) => void } = {},
-): Promise<Environment> {
+/** Opens the machine the flags name. When that fails, what the program in between had to say is shown. */
+export async function openTarget(flags: TargetFlags): Promise<Environment> {
   const { openEnvironment } = await import('../environment/open-environment.js');
-  return await openEnvironment(flags.environment, {
-    authBearerToken: tokenOf(flags),
-    clientName: 'execwire-cli',
-    ...options,
-  });
+  // Each line once: whoever repeats himself says nothing new.
+  const said = new Set<string>();
+  try {
+    return await openEnvironment(flags.environment, {
+      authBearerToken: tokenOf(flags),
+      clientName: 'execwire-cli',
+      onLog: (line) => {
+        if (said.size < MAX_SAID_LINES) said.add(line);
+      },
+    });
+  } catch (error) {
+    const id = isExecError(error) ? error.data.environmentId : undefined;
+    const name = typeof id === 'string' ? id : 'execwire';
+    for (const line of said) process.stderr.write(`${name}: ${printable(line)}\n`);
+    throw error;
+  }
 }
 
 /** Closes a machine, with everything started on it. */

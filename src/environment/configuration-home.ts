@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 
@@ -18,10 +18,15 @@ export function environmentsPath(home: string): string {
   return join(home, FILE_NAME);
 }
 
+/** False only where there is none: one that cannot be looked at is an error, or this machine would take its place. */
+export function isFileThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
 /** Whether anything is configured at all. Reading what is takes a parser and schemas; looking does not. */
 export function isConfigured(variables: NodeJS.ProcessEnv = process.env): boolean {
   return (
-    existsSync(environmentsPath(configurationHome(variables))) ||
+    isFileThere(environmentsPath(configurationHome(variables))) ||
     URL_VARIABLES.some((name) => variables[name]?.trim())
   );
 }

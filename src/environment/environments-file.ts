@@ -1,8 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
 import { ExecError } from '../protocol/errors.js';
-import { environmentsPath } from './configuration-home.js';
+import { environmentsPath, isFileThere } from './configuration-home.js';
 import {
   configFromFile,
   type EnvironmentConfig,
@@ -13,9 +13,17 @@ import {
 /** Reads `environments.toml` of a folder; undefined when there is none. Mistakes name file, line and reason. */
 export function readEnvironmentsFile(home: string): EnvironmentsConfig | undefined {
   const path = environmentsPath(home);
-  if (!existsSync(path)) return undefined;
-  const config = parseEnvironments(readFileSync(path, 'utf8'), path);
+  if (!isFileThere(path)) return undefined;
+  const config = parseEnvironments(readText(path), path);
   return { ...config, environments: config.environments.map((entry) => withAbsoluteCwd(entry, home)) };
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new ExecError('invalidConfiguration', `Cannot read ${path}.`, { data: { path }, cause });
+  }
 }
 
 /** Parses the text of an environments file; `path` is for messages only. */

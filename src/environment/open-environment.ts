@@ -24,18 +24,20 @@ export interface OpenOptions {
  */
 export async function openEnvironment(target?: string, options: OpenOptions = {}): Promise<Environment> {
   const choice = await chooseEnvironment(target, options);
-  // The failure to reach a URL names it already.
-  if (target !== undefined && isServerUrl(target)) return await openChosen(choice, options);
   return await openChosen(choice, options).catch((cause: unknown) => {
-    throw unreachable(choice.id, cause);
+    throw unreachable(choice, { target, cause });
   });
 }
 
-/** Says which of several machines it was; the code tells why. */
-function unreachable(environmentId: string, cause: unknown): unknown {
-  if (!isExecError(cause)) return cause;
-  const message = `Environment "${environmentId}" cannot be reached: ${cause.message}`;
-  return new ExecError(cause.code, message, { data: { ...cause.data, environmentId }, cause });
+/** Says which of several machines could not be reached; the code tells why. */
+export function unreachable(
+  { id }: EnvironmentChoice,
+  { target, cause }: { target: string | undefined; cause: unknown },
+): unknown {
+  // The failure to reach a URL names it already.
+  if (!isExecError(cause) || (target !== undefined && isServerUrl(target))) return cause;
+  const message = `Environment "${id}" cannot be reached: ${cause.message}`;
+  return new ExecError(cause.code, message, { data: { ...cause.data, environmentId: id }, cause });
 }
 
 /** Finds out what a target means. Fails for ids nobody configured; another one is never put in its place. */
@@ -48,6 +50,13 @@ export async function chooseEnvironment(
   if (target !== undefined && isServerUrl(target)) {
     const { authBearerToken } = options;
     return { id: REMOTE_ID, url: target, ...(authBearerToken === undefined ? {} : { authBearerToken }) };
+  }
+  if (target?.includes('://')) {
+    // Not repeated: an address may hold credentials.
+    throw new ExecError(
+      'invalidConfiguration',
+      'The address must be ws://HOST:PORT, wss://… or unix:///PATH.',
+    );
   }
   const { loadEnvironments } = await import('./providers.js');
   const config = loadEnvironments(variables);

@@ -1,6 +1,5 @@
 /** Asked for at run time, because a browser could not follow an import. Node has this since 20.16; before, nothing is ASCII. */
-const { getBuiltinModule }: Partial<NodeJS.Process> = globalThis.process ?? {};
-const isAscii = getBuiltinModule?.('node:buffer').isAscii;
+const { isAscii } = globalThis.process?.getBuiltinModule?.('node:buffer') ?? {};
 
 /**
  * The text of bytes that are nothing but ASCII, as almost every message is; null otherwise. Three times as fast as

@@ -13,6 +13,9 @@ const LAST_WORDS_MS = 500;
 /** Stands for the end of the program by itself, whose status is known once it is gone. */
 const ENDED: CloseReason = { clean: false, message: 'the program ended' };
 
+/** What a write to a program that is gone fails with. Its status says more. */
+const BROKEN_PIPE = /\b(?:EPIPE|ECONNRESET)\b/;
+
 /** Messages over the standard streams of a program, whose process group it owns. */
 export class ProgramChannel implements Channel {
   readonly label: string;
@@ -52,7 +55,10 @@ export class ProgramChannel implements Channel {
     if (ended) setImmediate(() => receiver.closed(ended));
     this.#lines.open({
       message: (text) => this.#take(text),
-      closed: (reason) => this.#end({ reason: reason.clean ? ENDED : reason, now: false }),
+      closed: (reason) => {
+        const ended = reason.clean || BROKEN_PIPE.test(reason.message);
+        this.#end({ reason: ended ? ENDED : reason, now: false });
+      },
     });
   }
 

@@ -83,6 +83,13 @@ test('a program that dies in the handshake is reported with its status', async (
   });
 });
 
+test('a program that ends before it has read anything is reported with its status, too', async () => {
+  const quick = { program: 'sh', args: ['-c', 'exec <&-; exit 3'] };
+  const attempts = Array.from({ length: 10 }, () => open('', quick).catch((error: unknown) => error));
+  for (const failure of await Promise.all(attempts))
+    expect(failure).toMatchObject({ message: 'The connection ended: the program ended with exit status 3.' });
+});
+
 test('a program that never answers runs into the time limit and is ended', async () => {
   const stderr = new Lines();
   const opening = open('silent', { initializeTimeoutMs: 300, onStderr: stderr.add });
