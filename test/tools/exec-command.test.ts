@@ -135,4 +135,16 @@ describe('exec_command', () => {
       'Unknown session ID 1: it was ended to make room for newer sessions.',
     );
   });
+
+  test('the limit is 64 sessions', async () => {
+    await using tools = new TestTools();
+    for (let session = 1; session <= 64; session += 1) {
+      const { notes } = await tools.exec('read x', { tty: false, yield_time_ms: 0 });
+      expect(notes).toEqual([]);
+    }
+    const over = await tools.exec('read x', { tty: false, yield_time_ms: 0 });
+    expect(over.notes).toEqual(['Session 1 was ended to make room: the limit of sessions is reached.']);
+    const { sessions } = (await tools.call('list_sessions', {})).structured as { sessions: unknown[] };
+    expect(sessions.length).toBe(64);
+  });
 });
