@@ -35,7 +35,10 @@ describe('exec_command', () => {
     await using tools = new TestTools();
     const before = performance.now();
     const window = { yield_time_ms: 300_000 };
-    const asked = await tools.exec('read -p "name? " n; read -s -p "word? " w; echo "$n${#w}"', window);
+    const asked = await tools.exec(
+      'sleep 0.5; read -p "name? " n; read -s -p "word? " w; echo "$n${#w}"',
+      window,
+    );
     expect(asked).toMatchObject({ running: true, needs_input: true, password: false, output: 'name? ' });
     const { session_id } = asked;
     const secret = await tools.report('write_stdin', { session_id, chars: 'me\n', ...window });
