@@ -39,11 +39,14 @@ export class Toolbox implements AsyncDisposable {
     this.#sessions = new SessionTable({ ...options, live });
   }
 
-  /** Runs a tool. Whatever goes wrong comes back as an answer with `isError`; only a cancelled call rejects. */
+  /**
+   * Runs a tool. The arguments are an object, or JSON as some model APIs hand them out. Whatever goes wrong comes back
+   * as an answer with `isError`; only a cancelled call rejects.
+   */
   async call(name: string, args: unknown, options: CallOptions = {}): Promise<ToolResult> {
     const found = this.tools.find((tool) => tool.name === name);
     if (!found) return failure(`There is no tool named ${name}.`);
-    const parsed = found.input.safeParse(args ?? {});
+    const parsed = found.input.safeParse(decoded(args));
     if (!parsed.success) return failure(`The arguments of ${name} are wrong: ${firstIssue(parsed.error)}.`);
     const { environment } = this;
     const context: ToolContext = {
@@ -86,6 +89,16 @@ function selectTools(names: readonly string[] | undefined): readonly Tool[] {
     if (!found) throw new ExecError('invalidConfiguration', `There is no tool named ${name}.`);
     return found;
   });
+}
+
+/** Models leave arguments out, or send them as text. What is no JSON is refused by the schema like any other text. */
+function decoded(args: unknown): unknown {
+  if (typeof args !== 'string') return args ?? {};
+  try {
+    return args.trim() === '' ? {} : JSON.parse(args);
+  } catch {
+    return args;
+  }
 }
 
 function failure(text: string, code = 'invalidParams'): ToolResult {

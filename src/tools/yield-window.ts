@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { inputState } from './input-state.js';
 import type { ToolSession } from './session/tool-session.js';
 import { waitUntil, type WaitOptions } from './session/wait-until.js';
@@ -28,28 +27,35 @@ export async function yieldWindow(session: ToolSession, options: WaitOptions): P
   for (const wait of [end, prompt]) wait.catch(() => undefined);
   try {
     await Promise.race([end, prompt]);
-  } catch (error) {
-    // Whichever noticed first, a cancelled call is reported by the one whose words are meant for callers.
-    await end;
-    throw error;
   } finally {
     stop.abort();
   }
 }
 
-/** Resolves when the program waits for input. Rejects when aborted. */
+/** Resolves when the program waits for input. Throws `aborted`. */
 export async function inputWanted(
   session: ToolSession,
   { signal, everyMs }: { signal: AbortSignal; everyMs?: number },
 ): Promise<void> {
   let pauseMs = everyMs ?? FIRST_LOOK_MS;
   for (let seenWaitingAt: number | null = null; ; ) {
-    const before = session.transcript.end;
-    await delay(seenWaitingAt === null ? pauseMs : SETTLE_MS, undefined, { signal });
+    const news = await pauseOrNews(session, {
+      timeoutMs: seenWaitingAt === null ? pauseMs : SETTLE_MS,
+      signal,
+    });
     const { needsInput } = await inputState(session);
     const { end } = session.transcript;
     if (needsInput && seenWaitingAt === end) return;
     seenWaitingAt = needsInput ? end : null;
-    pauseMs = everyMs ?? (end > before ? FIRST_LOOK_MS : Math.min(pauseMs * 2, LAST_LOOK_MS));
+    pauseMs = everyMs ?? (news ? FIRST_LOOK_MS : Math.min(pauseMs * 2, LAST_LOOK_MS));
   }
+}
+
+/** A pause that output cuts short, as soon as that has come to a rest: a prompt is worth a look at once. */
+async function pauseOrNews(session: ToolSession, { timeoutMs, signal }: WaitOptions): Promise<boolean> {
+  const grownSince = (end: number) => (): boolean => session.transcript.end > end;
+  if (!(await waitUntil(session, grownSince(session.transcript.end), { timeoutMs, signal }))) return false;
+  const rest = { timeoutMs: FIRST_LOOK_MS, signal };
+  while (await waitUntil(session, grownSince(session.transcript.end), rest));
+  return true;
 }

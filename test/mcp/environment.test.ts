@@ -17,7 +17,7 @@ beforeAll(async () => {
   // A lost session is kept for as long as its client may come back; here that is a second.
   server = await ServerProcess.start({ wrapper: there, args: ['--session-ttl', '1'] });
   writeFileSync(far.file('note.txt'), 'one\ntwo\n');
-  const [program = '', ...args] = [...there, process.execPath, bin, 'serve', '--listen', 'stdio'];
+  const [program, ...args] = [...there, process.execPath, bin, 'serve', '--listen', 'stdio'];
   const box = { id: 'box', program, args };
   const fields = Object.entries(box).map(([key, value]) => `${key} = ${JSON.stringify(value)}\n`);
   writeFileSync(
@@ -63,7 +63,7 @@ describe.each([
     expect((await call(client, 'read_file', { path: 'note.txt', from: 2 })).text).toBe('two\n');
     const path = `${transport}-${environment}/new.txt`;
     await call(client, 'write_file', { path, content: 'three\n' });
-    expect((await call(client, 'search', { pattern: 'three', path })).text).toBe(`${far.file(path)}:1:three`);
+    expect((await call(client, 'search', { pattern: 'three' })).text).toContain(`${path}:1:three`);
     const listed = await call(client, 'list_directory', {});
     expect(listed.data).toMatchObject({ path: far.path });
     expect(listed.text.split('\n')).toEqual(

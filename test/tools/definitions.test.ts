@@ -38,6 +38,28 @@ describe('definitions', () => {
     }
   });
 
+  test('one executor serves the calls of every model API', async () => {
+    await using tools = new TestTools();
+    const args = { cmd: 'echo hi', login: false };
+    // As they come: OpenAI sends arguments as text, the others as an object.
+    const responses = { type: 'function_call', name: 'exec_command', arguments: JSON.stringify(args) };
+    const chat = { type: 'function', function: { name: 'exec_command', arguments: JSON.stringify(args) } };
+    const anthropic = { type: 'tool_use', name: 'exec_command', input: args };
+    const mcp = { name: 'exec_command', arguments: args };
+    const answers = [
+      await tools.box.call(responses.name, responses.arguments),
+      await tools.box.call(chat.function.name, chat.function.arguments),
+      await tools.box.call(anthropic.name, anthropic.input),
+      await tools.box.call(mcp.name, mcp.arguments),
+    ];
+    for (const { structured } of answers) expect(structured).toMatchObject({ exit_code: 0, output: 'hi\n' });
+    expect((await tools.box.call('list_sessions', '')).isError).toBe(false);
+    expect(await tools.box.call('exec_command', '{"cmd": "ec')).toMatchObject({
+      isError: true,
+      text: expect.stringMatching(/^The arguments of exec_command are wrong: .*\.$/),
+    });
+  });
+
   test('the schema of exec_command names its arguments and defaults', async () => {
     await using tools = new TestTools({ tools: ['exec_command', 'write_stdin'] });
     const [exec, write] = openAiResponsesTools(tools.box.tools);

@@ -35,7 +35,10 @@ describe('exec_command', () => {
     await using tools = new TestTools();
     const before = performance.now();
     const window = { yield_time_ms: 300_000 };
-    const asked = await tools.exec('read -p "name? " n; read -s -p "word? " w; echo "$n${#w}"', window);
+    const asked = await tools.exec(
+      'sleep 0.5; read -p "name? " n; read -s -p "word? " w; echo "$n${#w}"',
+      window,
+    );
     expect(asked).toMatchObject({ running: true, needs_input: true, password: false, output: 'name? ' });
     const { session_id } = asked;
     const secret = await tools.report('write_stdin', { session_id, chars: 'me\n', ...window });
@@ -134,5 +137,17 @@ describe('exec_command', () => {
     expect(await tools.failure('write_stdin', { session_id: first.session_id })).toBe(
       'Unknown session ID 1: it was ended to make room for newer sessions.',
     );
+  });
+
+  test('the limit is 64 sessions', async () => {
+    await using tools = new TestTools();
+    for (let session = 1; session <= 64; session += 1) {
+      const { notes } = await tools.exec('read x', { tty: false, yield_time_ms: 0 });
+      expect(notes).toEqual([]);
+    }
+    const over = await tools.exec('read x', { tty: false, yield_time_ms: 0 });
+    expect(over.notes).toEqual(['Session 1 was ended to make room: the limit of sessions is reached.']);
+    const { sessions } = (await tools.call('list_sessions', {})).structured as { sessions: unknown[] };
+    expect(sessions.length).toBe(64);
   });
 });

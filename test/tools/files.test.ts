@@ -1,4 +1,5 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { TestFolder } from '../harness/processes.js';
 import { TestTools } from './harness.js';
@@ -57,6 +58,19 @@ describe('file tools', () => {
     expect(none.text).toBe('No matches.');
     const regex = await tools.call('search', { path: folder.path, pattern: 't[w]o$', regex: true });
     expect(regex.text).toBe(`${folder.file('a.txt')}:3:needle two`);
+  });
+
+  test('search shows paths as they were asked for', async () => {
+    await using tools = new TestTools();
+    using folder = new TestFolder();
+    await tools.call('write_file', { path: folder.file('deep/a.txt'), content: 'needle\n' });
+    const search = async (path: string) => (await tools.call('search', { path, pattern: 'needle' })).text;
+    const below = relative(process.cwd(), folder.path);
+    expect(await search(folder.path)).toBe(`${folder.file('deep/a.txt')}:1:needle`);
+    expect(await search(below)).toBe(`${below}/deep/a.txt:1:needle`);
+    expect(await search(`${below}/deep/a.txt`)).toBe(`${below}/deep/a.txt:1:needle`);
+    const read = await tools.call('read_file', { path: `${below}/deep/a.txt` });
+    expect(read.text).toBe('needle\n');
   });
 
   test('failures are sentences', async () => {

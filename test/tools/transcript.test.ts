@@ -9,8 +9,10 @@ const KIB = 1024;
 
 /** Bytes that tell their position. */
 function patterned(from: number, length: number): Uint8Array {
-  return Uint8Array.from({ length }, (_, index) => ((from + index) * 31) & 0xff);
+  const phase = from % PERIOD.length;
+  return Buffer.alloc(phase + length, PERIOD).subarray(phase);
 }
+const PERIOD = Uint8Array.from({ length: 251 }, (_, index) => (index * 31) & 0xff);
 
 async function collect(transcript: Transcript, from: number, to?: number) {
   const found: { lost: number; bytes: number; intact: boolean } = { lost: 0, bytes: 0, intact: true };

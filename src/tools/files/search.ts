@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import { z } from 'zod';
 import { capLine } from '../text/line-canvas.js';
 import { absolutePath, Path } from '../paths.js';
@@ -41,14 +42,24 @@ export const search = tool({
       ...(args.globs === undefined ? {} : { globs: args.globs }),
       ...(signal === undefined ? {} : { signal }),
     });
+    const shown = asAsked({ asked: args.path, absolute });
     const matches = page.matches.map(({ path, line, text }) => ({
       path,
       line,
       text: capLine(text, LINE_CHARS),
     }));
-    const lines = matches.map(({ path, line, text }) => `${path}:${line}:${text}`);
+    const lines = matches.map(({ path, line, text }) => `${shown(path)}:${line}:${text}`);
     const more = page.cursor === null ? [] : [`More matches: cursor ${page.cursor}`];
     const text = matches.length === 0 ? 'No matches.' : [...lines, ...more].join('\n');
     return answer(text, { matches, cursor: page.cursor });
   },
 });
+
+/** Paths begin as the caller began them, as grep shows them: short, and good for the next call. */
+function asAsked({ asked, absolute }: { asked: string; absolute: string }): (path: string) => string {
+  const start = asked === '.' ? '' : asked.replace(/\/+$/, '');
+  return (path) => {
+    if (asked === absolute || !path.startsWith(absolute)) return path;
+    return posix.join(start, `.${path.slice(absolute.length)}`);
+  };
+}
