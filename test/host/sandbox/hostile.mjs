@@ -7,7 +7,9 @@ import net from 'node:net';
 import { constants } from 'node:os';
 import koffi from 'koffi';
 
-const { workspace, outside, port, socketPath, abstractName, hostPid } = JSON.parse(process.argv[2]);
+const { workspace, outside, port, socketPath, abstractName, hostPid, namespaces } = JSON.parse(
+  process.argv[2],
+);
 
 const libc = koffi.load('libc.so.6');
 const syscall = libc.func('long syscall(long number, long a, long b, long c, long d)');
@@ -62,6 +64,10 @@ const attempts = {
     );
     return [...left, /NoNewPrivs:\t1/.test(status) ? 'noNewPrivileges' : 'newPrivileges'].join(' ');
   },
+  sharedNamespaces: () =>
+    Object.keys(namespaces)
+      .filter((name) => fs.readlinkSync(`/proc/self/ns/${name}`) === namespaces[name])
+      .join(' '),
   writeInside: () => fs.writeFileSync(`${workspace}/inside`, 'x'),
   writeOutside: () => fs.writeFileSync(`${outside}/new`, 'x'),
   overwriteOutside: () => fs.writeFileSync(`${outside}/kept`, 'x'),

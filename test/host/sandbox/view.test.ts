@@ -43,7 +43,7 @@ describe.each(identities)('what a confined process sees as $name', (identity) =>
 
   test('read-only is read-only everywhere, the workspace and the temporary directory too', async () => {
     using place = new Place(identity);
-    const script = `for d in . /tmp /var/tmp ${place.outside}; do (: > $d/new) 2>&- && echo wrote $d; done; echo done`;
+    const script = `for d in . /tmp /var/tmp /dev /proc ${place.outside}; do (: > $d/new) 2>&- && echo wrote $d; done; echo done`;
     expect(await outputOf(policyOf([rootReadable], place.workspace), place, script)).toBe('done\n');
   });
 
@@ -170,10 +170,13 @@ describe.each(identities)('what a confined process sees as $name', (identity) =>
       { type: 'managed', file_system: { type: 'unrestricted' }, network: 'restricted' },
       { cwd: place.workspace, workspaceRoots: [], temporaryDirectories: [] },
     );
-    const script = `: > ${place.outside}/new && echo wrote; ls /sys/class/net; echo $CODEX_SANDBOX_NETWORK_DISABLED`;
+    // Opened and nothing more: even if that worked, nothing would change.
+    const reach = '(exec 3>>/proc/sys/kernel/core_pattern) 2>&- && echo reached';
+    const script = `: > ${place.outside}/new && echo wrote; ${reach}; ls /sys/class/net; echo $CODEX_SANDBOX_NETWORK_DISABLED`;
     expect(pathToFileURL(place.outside).href).toContain('file:');
     const shown = await outputOf(policy, place, `${script}; grep -c : /proc/net/dev`);
     expect(shown.startsWith('wrote\n')).toBe(true);
+    expect(shown).not.toContain('reached');
     expect(shown.endsWith('1\n1\n')).toBe(true);
   });
 });
