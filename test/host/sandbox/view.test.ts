@@ -10,6 +10,7 @@ import {
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { SHARED_MEMORY_BYTES } from '../../../src/host/sandbox/bwrap-argv.js';
 import { policyFromPermissions, type SandboxPolicy } from '../../../src/host/sandbox/index.js';
 import type { PermissionEntry } from '../../../src/protocol/index.js';
 import { entry, type Identity, identities, Place, rootReadable, run, workspacePolicy } from './harness.js';
@@ -155,13 +156,25 @@ describe.each(identities)('what a confined process sees as $name', (identity) =>
     expect(await outputOf(policy, place, `mkdir ${place.outside}/later || echo no`)).toBe('no\n');
   });
 
-  test('shared memory is private', async () => {
+  test('shared memory is private and bounded', async () => {
     using place = new Place(identity);
     const name = `/dev/shm/execwire-${process.pid}`;
-    expect(await outputOf(workspacePolicy(place.workspace), place, `echo x > ${name}; cat ${name}`)).toBe(
-      'x\n',
+    const script = `echo x > ${name}; cat ${name}; echo $(($(stat -f -c '%b * %S' /dev/shm)))`;
+    expect(await outputOf(workspacePolicy(place.workspace), place, script)).toBe(
+      `x\n${SHARED_MEMORY_BYTES}\n`,
     );
     expect(existsSync(name)).toBe(false);
+  });
+
+  test('a writable root does not reach the kernel’s own files', async () => {
+    using place = new Place(identity);
+    const script = "grep -o ' /sys r[ow]' /proc/self/mountinfo; grep -o ' /proc r[ow]' /proc/self/mountinfo";
+    const shown = await outputOf(policyOf([entry('/', 'write')], place.workspace), place, script);
+    // The last mount covers those before it.
+    const [sys, proc] = ['/sys', '/proc'].map((path) =>
+      shown.split('\n').findLast((line) => line.includes(path)),
+    );
+    expect({ sys, proc }).toEqual({ sys: ' /sys ro', proc: ' /proc ro' });
   });
 
   test('full access to files without network still has no network', async () => {
