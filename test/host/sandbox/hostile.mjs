@@ -91,6 +91,7 @@ const attempts = {
   newUserNamespace: () => raw(unshare(CLONE_NEWUSER_NEWNS)),
   cloneNamespace: () =>
     raw(syscall(number(56, 220), CLONE_NEWUSER_NEWNS | constants.signals.SIGCHLD, 0, 0, 0)),
+  joinNamespace: () => raw(syscall(number(308, 268), -1, 0, 0, 0)),
   clone3: () => raw(syscall(435, 0, 0, 0, 0)),
   openTree: () => raw(syscall(428, -100, 0, 0, 0)),
   ioUring: () => raw(syscall(425, 1, 0, 0, 0)),
