@@ -89,5 +89,9 @@ describe.each(identities)('a server run by $name', (identity) => {
     expect(pidsWithArgument(mark).length).toBeGreaterThanOrEqual(3);
     await host.server.stop('SIGKILL');
     await gone(mark);
+    // The empty directories that kept names free are taken over by the next one, and removed.
+    await using next = await ConfinedServer.start(identity, { place: host.place });
+    await next.run(['true']);
+    await expect.poll(() => readdirSync(host.place.workspace)).toEqual(['ready']);
   });
 });

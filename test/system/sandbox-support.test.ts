@@ -53,9 +53,9 @@ describe.each(identities)('what a server says about its sandbox as $name', (iden
 
 function doctor(identity: (typeof identities)[number], path = ''): Record<string, unknown> {
   const env = { ...process.env, PATH: path, HOME: '/nowhere' };
-  const [program = '', ...args] = [...asIdentity(identity), process.execPath, bin, 'doctor', '--json'];
+  const [program, ...args]: string[] = [...asIdentity(identity), process.execPath, bin, 'doctor', '--json'];
   // Its exit code is about the whole machine.
-  const { stdout } = spawnSync(program, args, { env, encoding: 'utf8', cwd: '/' });
+  const { stdout } = spawnSync(program ?? '', args, { env, encoding: 'utf8', cwd: '/' });
   const rows = JSON.parse(stdout) as Record<string, unknown>[];
   return rows.find(({ layer }) => layer === 'sandbox') ?? {};
 }

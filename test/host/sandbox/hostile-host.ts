@@ -1,6 +1,6 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -56,6 +56,7 @@ export class Host implements AsyncDisposable {
 /** What every attempt must meet, whoever tries. A list: the kernel checks in another order for root. */
 export const expected: Record<string, readonly string[]> = {
   capabilities: ['noNewPrivileges'],
+  sharedNamespaces: [''],
   writeInside: ['allowed'],
   writeOutside: ['EROFS'],
   overwriteOutside: ['EROFS'],
@@ -75,6 +76,8 @@ export const expected: Record<string, readonly string[]> = {
   uncoverProtected: ['EPERM'],
   newUserNamespace: ['EPERM'],
   cloneNamespace: ['EPERM'],
+  // The filter answers before the kernel sees that the descriptor is none.
+  joinNamespace: ['EPERM'],
   clone3: ['ENOSYS'],
   openTree: ['EPERM'],
   ioUring: ['EPERM'],
@@ -112,7 +115,10 @@ export function layOut({ outside, workspace }: Place): void {
 
 /** The argv of an attack on a place and the servers beside it. */
 export function attackOn({ workspace, outside }: Place, { port, socketPath, abstractName }: Host): string[] {
-  const places = { workspace, outside, port, socketPath, abstractName, hostPid: process.pid };
+  const namespaces = Object.fromEntries(
+    ['ipc', 'mnt', 'net', 'pid', 'uts'].map((name) => [name, readlinkSync(`/proc/self/ns/${name}`)]),
+  );
+  const places = { workspace, outside, port, socketPath, abstractName, hostPid: process.pid, namespaces };
   return [process.execPath, hostileProgram, JSON.stringify(places)];
 }
 

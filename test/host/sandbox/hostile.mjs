@@ -7,7 +7,9 @@ import net from 'node:net';
 import { constants } from 'node:os';
 import koffi from 'koffi';
 
-const { workspace, outside, port, socketPath, abstractName, hostPid } = JSON.parse(process.argv[2]);
+const { workspace, outside, port, socketPath, abstractName, hostPid, namespaces } = JSON.parse(
+  process.argv[2],
+);
 
 const libc = koffi.load('libc.so.6');
 const syscall = libc.func('long syscall(long number, long a, long b, long c, long d)');
@@ -62,6 +64,10 @@ const attempts = {
     );
     return [...left, /NoNewPrivs:\t1/.test(status) ? 'noNewPrivileges' : 'newPrivileges'].join(' ');
   },
+  sharedNamespaces: () =>
+    Object.keys(namespaces)
+      .filter((name) => fs.readlinkSync(`/proc/self/ns/${name}`) === namespaces[name])
+      .join(' '),
   writeInside: () => fs.writeFileSync(`${workspace}/inside`, 'x'),
   writeOutside: () => fs.writeFileSync(`${outside}/new`, 'x'),
   overwriteOutside: () => fs.writeFileSync(`${outside}/kept`, 'x'),
@@ -85,6 +91,7 @@ const attempts = {
   newUserNamespace: () => raw(unshare(CLONE_NEWUSER_NEWNS)),
   cloneNamespace: () =>
     raw(syscall(number(56, 220), CLONE_NEWUSER_NEWNS | constants.signals.SIGCHLD, 0, 0, 0)),
+  joinNamespace: () => raw(syscall(number(308, 268), -1, 0, 0, 0)),
   clone3: () => raw(syscall(435, 0, 0, 0, 0)),
   openTree: () => raw(syscall(428, -100, 0, 0, 0)),
   ioUring: () => raw(syscall(425, 1, 0, 0, 0)),

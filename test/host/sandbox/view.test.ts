@@ -10,6 +10,7 @@ import {
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { SHARED_MEMORY_BYTES } from '../../../src/host/sandbox/bwrap-argv.js';
 import { policyFromPermissions, type SandboxPolicy } from '../../../src/host/sandbox/index.js';
 import type { PermissionEntry } from '../../../src/protocol/index.js';
 import { entry, type Identity, identities, Place, rootReadable, run, workspacePolicy } from './harness.js';
@@ -43,7 +44,7 @@ describe.each(identities)('what a confined process sees as $name', (identity) =>
 
   test('read-only is read-only everywhere, the workspace and the temporary directory too', async () => {
     using place = new Place(identity);
-    const script = `for d in . /tmp /var/tmp ${place.outside}; do (: > $d/new) 2>&- && echo wrote $d; done; echo done`;
+    const script = `for d in . /tmp /var/tmp /dev /proc ${place.outside}; do (: > $d/new) 2>&- && echo wrote $d; done; echo done`;
     expect(await outputOf(policyOf([rootReadable], place.workspace), place, script)).toBe('done\n');
   });
 
@@ -155,13 +156,25 @@ describe.each(identities)('what a confined process sees as $name', (identity) =>
     expect(await outputOf(policy, place, `mkdir ${place.outside}/later || echo no`)).toBe('no\n');
   });
 
-  test('shared memory is private', async () => {
+  test('shared memory is private and bounded', async () => {
     using place = new Place(identity);
     const name = `/dev/shm/execwire-${process.pid}`;
-    expect(await outputOf(workspacePolicy(place.workspace), place, `echo x > ${name}; cat ${name}`)).toBe(
-      'x\n',
+    const script = `echo x > ${name}; cat ${name}; echo $(($(stat -f -c '%b * %S' /dev/shm)))`;
+    expect(await outputOf(workspacePolicy(place.workspace), place, script)).toBe(
+      `x\n${SHARED_MEMORY_BYTES}\n`,
     );
     expect(existsSync(name)).toBe(false);
+  });
+
+  test('a writable root does not reach the kernel’s own files', async () => {
+    using place = new Place(identity);
+    const script = "grep -o ' /sys r[ow]' /proc/self/mountinfo; grep -o ' /proc r[ow]' /proc/self/mountinfo";
+    const shown = await outputOf(policyOf([entry('/', 'write')], place.workspace), place, script);
+    // The last mount covers those before it.
+    const [sys, proc] = ['/sys', '/proc'].map((path) =>
+      shown.split('\n').findLast((line) => line.includes(path)),
+    );
+    expect({ sys, proc }).toEqual({ sys: ' /sys ro', proc: ' /proc ro' });
   });
 
   test('full access to files without network still has no network', async () => {
@@ -170,10 +183,13 @@ describe.each(identities)('what a confined process sees as $name', (identity) =>
       { type: 'managed', file_system: { type: 'unrestricted' }, network: 'restricted' },
       { cwd: place.workspace, workspaceRoots: [], temporaryDirectories: [] },
     );
-    const script = `: > ${place.outside}/new && echo wrote; ls /sys/class/net; echo $CODEX_SANDBOX_NETWORK_DISABLED`;
+    // Opened and nothing more: even if that worked, nothing would change.
+    const reach = '(exec 3>>/proc/sys/kernel/core_pattern) 2>&- && echo reached';
+    const script = `: > ${place.outside}/new && echo wrote; ${reach}; ls /sys/class/net; echo $CODEX_SANDBOX_NETWORK_DISABLED`;
     expect(pathToFileURL(place.outside).href).toContain('file:');
     const shown = await outputOf(policy, place, `${script}; grep -c : /proc/net/dev`);
     expect(shown.startsWith('wrote\n')).toBe(true);
+    expect(shown).not.toContain('reached');
     expect(shown.endsWith('1\n1\n')).toBe(true);
   });
 });
