@@ -26,7 +26,7 @@ describe('a server of a plain user', () => {
     for (const each of [home, own]) chownSync(each, UID ?? 0, GID ?? 0);
     const become =
       process.getuid?.() === 0 ? ['setpriv', `--reuid=${UID}`, `--regid=${GID}`, '--clear-groups'] : [];
-    const [program = '', ...args] = [...become, process.execPath, copy.bin, 'serve', '--log-level', 'silent'];
+    const [program, ...args] = [...become, process.execPath, copy.bin, 'serve', '--log-level', 'silent'];
     const env = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: home };
     server = spawn(program, args, { cwd: home, env, stdio: ['ignore', 'pipe', 'inherit'] });
     if (!server.stdout) throw new Error('the server has no stdout');
