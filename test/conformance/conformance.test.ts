@@ -42,11 +42,12 @@ describe('execwire conformance', () => {
 
   test('a program is a server too; its own options are its own', async () => {
     const program = ['--program', process.execPath, bin, 'serve', '--listen', 'stdio'];
-    const { code, stdout } = await conformance(['--case', 'envelope', ...program]);
+    const { code, stdout } = await conformance(program);
     expect(stdout).toMatch(/^ok {7}envelope\/unusable-messages\n/);
-    expect(stdout).toMatch(/\n5 cases: 5 ok, 0 differ, 0 fail\n$/);
+    expect(stdout).toMatch(/\n(\d+) cases: \1 ok, 0 differ, 0 fail\n$/);
     expect(code).toBe(0);
-  });
+    // Each case starts the program anew.
+  }, 120_000);
 
   test('a server that is none is told from one that differs', async () => {
     const silent = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');

@@ -9,6 +9,8 @@ export type OpenEnvironment = () => Promise<Environment>;
 /** What an environment of another maker does not promise. Each is named where the suite is run, with its reason. */
 export interface Exceptions {
   readonly namesSignals?: false;
+  /** A terminal is refused then, with a code of its own. */
+  readonly terminals?: false;
   readonly resizes?: false;
   readonly closesStdin?: false;
   readonly takesWholeTrees?: false;
@@ -93,7 +95,10 @@ export function processContract(name: string, open: OpenEnvironment, exceptions:
 
     test('a terminal: size, resize, input', async () => {
       await using env = await open();
-      const child = await env.start({ argv: sh('stty size; read x; stty size; echo got $x'), tty: true });
+      const starting = env.start({ argv: sh('stty size; read x; stty size; echo got $x'), tty: true });
+      if (!holds('terminals'))
+        return await expect(starting).rejects.toMatchObject({ code: 'ptyUnavailable' });
+      const child = await starting;
       let screen = '';
       let typed = false;
       for await (const event of child.events()) {

@@ -1,0 +1,104 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { InstalledCopy } from '../harness/installed-copy.js';
+import { gone } from '../harness/processes.js';
+import { dialWire, sh, startParams, type WireClient } from '../harness/wire-client.js';
+
+/** Nobody has it. Only root can become somebody else; everybody else is a plain user already. */
+const UID = process.getuid?.() === 0 ? 54_321 : process.getuid?.();
+const GID = process.getuid?.() === 0 ? 54_321 : process.getgid?.();
+
+describe('a server of a plain user', () => {
+  const copy = new InstalledCopy();
+  const home = mkdtempSync(join(tmpdir(), 'execwire-user-'));
+  let server: ChildProcess;
+  let client: WireClient;
+  let hangUp: () => void;
+
+  beforeAll(async () => {
+    const own = join(home, 'own');
+    mkdirSync(own);
+    for (const each of [home, own]) chownSync(each, UID ?? 0, GID ?? 0);
+    const become =
+      process.getuid?.() === 0 ? ['setpriv', `--reuid=${UID}`, `--regid=${GID}`, '--clear-groups'] : [];
+    const [program, ...args] = [...become, process.execPath, copy.bin, 'serve', '--log-level', 'silent'];
+    const env = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: home };
+    server = spawn(program, args, { cwd: home, env, stdio: ['ignore', 'pipe', 'inherit'] });
+    if (!server.stdout) throw new Error('the server has no stdout');
+    const [url] = (await once(createInterface({ input: server.stdout }), 'line')) as [string];
+    const dialled = await dialWire(url);
+    client = dialled.client;
+    hangUp = () => dialled.socket.terminate();
+    await client.handshake();
+  });
+  afterAll(async () => {
+    hangUp();
+    const exit = once(server, 'exit');
+    server.kill('SIGTERM');
+    await exit;
+    copy[Symbol.dispose]();
+    rmSync(home, { recursive: true, force: true });
+  });
+
+  async function run(id: string, script: string, more: Record<string, unknown> = {}): Promise<string> {
+    const params = { cwd: `file://${home}`, ...more };
+    const started = await client.ask('process/start', startParams(id, sh(script), params));
+    if (started.error) return `refused: ${started.error.data?.code}`;
+    await client.closedEvents(id);
+    return client.output(id).toString();
+  }
+
+  test('runs commands as that user', async () => {
+    expect(await run('who', 'id -u; id -g; echo hi >&2; echo new > own/file; cat own/file')).toContain(
+      `${UID}\n${GID}\n`,
+    );
+    expect(client.output('who').toString()).toContain('new\n');
+  });
+
+  test('has terminals of its own', async () => {
+    expect(await run('screen', 'test -t 0 && stty size && stat -c %u $(tty)', { tty: true })).toBe(
+      `24 80\r\n${UID}\r\n`,
+    );
+  });
+
+  test('ends whole trees', async () => {
+    const mark = `plain-user-${process.pid}`;
+    const script = `setsid sh -c 'sleep 1000; :' ${mark} & (setsid sh -c 'sleep 1000; :' ${mark} &); echo up; wait`;
+    await client.call('process/start', startParams('tree', sh(script), { cwd: `file://${home}` }));
+    await client.until(() => client.output('tree').toString() === 'up\n');
+    await client.call('process/terminate', { processId: 'tree' });
+    await gone(mark);
+  });
+
+  test('confines, or refuses where the kernel lets a plain user make no namespaces', async () => {
+    const special = (kind: string, access: string): object => ({
+      path: { type: 'special', value: { kind } },
+      access,
+    });
+    const entries = [special('root', 'read'), special('project_roots', 'write')];
+    const own = `file://${home}/own`;
+    const permissions = {
+      type: 'managed',
+      file_system: { type: 'restricted', entries },
+      network: 'restricted',
+    };
+    const sandbox = { permissions, cwd: own, workspaceRoots: [own] };
+    const script = 'id -u; for d in own .; do touch $d/new 2>/dev/null && echo yes || echo no; done';
+    const said = await run('confined', script, { sandbox });
+    expect([`${UID}\nyes\nno\n`, 'refused: sandboxUnavailable']).toContain(said);
+    const screen = await run('screen2', 'stty size; id -u', { sandbox, tty: true });
+    expect([`24 80\r\n${UID}\r\n`, 'refused: sandboxUnavailable']).toContain(screen);
+  });
+
+  test('touches files as that user', async () => {
+    const path = `file://${home}/own/written`;
+    await client.call('fs/writeFile', { path, dataBase64: Buffer.from('x').toString('base64') });
+    expect(await client.call('fs/readFile', { path })).toEqual({ dataBase64: 'eA==' });
+    expect(await run('owner', 'stat -c %u own/written')).toBe(`${UID}\n`);
+  });
+});
