@@ -30,6 +30,8 @@ import { RemoteMissingWatch } from './remote-missing-watch.js';
 /** Larger files are written block by block: in one message their base64 would not fit. */
 const MAX_WHOLE_WRITE_BYTES = 32 * 1024 * 1024;
 const WRITE_BLOCK_BYTES = 1024 * 1024;
+/** Blocks on their way at a time: enough to hide the round trip, few enough to fit in memory. */
+const BLOCKS_AHEAD = 4;
 
 /** What a walk looks at unless told otherwise: as much as the protocol allows. */
 const WALK_LIMITS = { maxDepth: 64, maxDirectories: 10_000, maxEntries: 50_000 };
@@ -170,8 +172,19 @@ export class RemoteFileSystem implements FileSystem {
 
   async #writeBlocks(path: string, bytes: Uint8Array, options: FileOptions): Promise<void> {
     await using handle = await this.open(path, { ...options, mode: 'replace' });
-    for (let offset = 0; offset < bytes.length; offset += WRITE_BLOCK_BYTES) {
-      await handle.write(offset, bytes.subarray(offset, offset + WRITE_BLOCK_BYTES));
+    let next = 0;
+    const writeSome = async (): Promise<void> => {
+      while (next < bytes.length) {
+        const offset = next;
+        next += WRITE_BLOCK_BYTES;
+        await handle.write(offset, bytes.subarray(offset, offset + WRITE_BLOCK_BYTES));
+      }
+    };
+    try {
+      await Promise.all(Array.from({ length: BLOCKS_AHEAD }, writeSome));
+    } finally {
+      // After a failure the others have nothing more to begin.
+      next = bytes.length;
     }
   }
 

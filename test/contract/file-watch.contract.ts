@@ -60,6 +60,42 @@ export function fileWatchContract(name: string, open: OpenFileSystem): void {
       await until(reader(watch), bench.at('link'), 'changed');
     });
 
+    test('a directory on the way that is replaced by another of its name is noticed', async () => {
+      await using bench = await prepare(open);
+      mkdirSync(bench.at('a/b/watched'), { recursive: true });
+      mkdirSync(bench.at('other/b/watched'), { recursive: true });
+      await using watch = await bench.files.watch(bench.at('a/b/watched'));
+      const changes = reader(watch);
+      renameSync(bench.at('a'), bench.at('aside'));
+      await until(changes, bench.at('a/b/watched'), 'removed');
+      renameSync(bench.at('other'), bench.at('a'));
+      await until(changes, bench.at('a/b/watched'), 'changed');
+      writeFileSync(bench.at('a/b/watched/new'), '');
+      await until(changes, bench.at('a/b/watched/new'), 'changed');
+      rmSync(bench.at('a'), { recursive: true });
+      await until(changes, bench.at('a/b/watched'), 'removed');
+      mkdirSync(bench.at('a/b/watched'), { recursive: true });
+      await until(changes, bench.at('a/b/watched'), 'changed');
+      writeFileSync(bench.at('a/b/watched/again'), '');
+      await until(changes, bench.at('a/b/watched/again'), 'changed');
+    });
+
+    test('a link that is led elsewhere is followed there', async () => {
+      await using bench = await prepare(open);
+      for (const name of ['one', 'two']) {
+        mkdirSync(bench.at(name));
+        writeFileSync(bench.at(`${name}/file`), '');
+      }
+      symlinkSync('one', bench.at('link'));
+      await using watch = await bench.files.watch(bench.at('link/file'));
+      const changes = reader(watch);
+      symlinkSync('two', bench.at('new'));
+      renameSync(bench.at('new'), bench.at('link'));
+      await until(changes, bench.at('link/file'), 'changed');
+      appendFileSync(bench.at('two/file'), 'more');
+      await until(changes, bench.at('link/file'), 'changed');
+    });
+
     test('a directory reports its entries and its own removal, and nothing from below', async () => {
       await using bench = await prepare(open);
       mkdirSync(bench.at('dir/sub'), { recursive: true });

@@ -1,5 +1,6 @@
 import { watch } from 'node:fs';
 import { nameOf } from './host-path.js';
+import { countEvent } from './lost-events.js';
 
 /** Something happened to an entry of a directory, or to the directory itself. */
 export interface DirectoryEvent {
@@ -18,6 +19,7 @@ export function watchDirectory(
 ): { close(): void } {
   const ownName = nameOf(path);
   const watcher = watch(path, { encoding: 'buffer' }, (type, name) => {
+    countEvent();
     handlers.onEvent({
       name,
       maybeSelf: name === null || name.equals(ownName),

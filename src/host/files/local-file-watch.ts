@@ -7,8 +7,10 @@ import {
   type WatchOptions,
 } from '../../contract/index.js';
 import { requireWanted } from './abort.js';
-import { type DirectoryEvent, watchDirectory } from './directory-events.js';
+import type { DirectoryEvent } from './directory-events.js';
 import { childOf, isRoot, nameOf, parentOf, shownPath } from './host-path.js';
+import { onLostEvents } from './lost-events.js';
+import { PathAnchor } from './path-anchor.js';
 import { WatchedDirectories } from './watched-directories.js';
 
 /** Starts to watch a path that need not exist; the directory that holds it must. */
@@ -32,7 +34,11 @@ class LocalFileWatch implements FileWatch {
   readonly #target: Buffer;
   readonly #queue: ChangeQueue;
   readonly #directories: WatchedDirectories;
-  readonly #anchors: { close(): void }[] = [];
+  #ownAnchor: PathAnchor | null = null;
+  #endAnchor: PathAnchor | null = null;
+  /** What the target was found to be, links resolved. */
+  #end: Buffer;
+  #stopHearing: () => void = () => undefined;
   readonly #signal: AbortSignal | undefined;
   readonly #onAbort = (): void => void this.close();
   #dirty = new Map<string, Buffer>();
@@ -43,6 +49,7 @@ class LocalFileWatch implements FileWatch {
 
   constructor(target: Buffer, options: WatchOptions) {
     this.#target = target;
+    this.#end = target;
     this.path = shownPath(target);
     this.#queue = new ChangeQueue(options.debounceMs ?? 0);
     this.#signal = options.signal;
@@ -56,10 +63,16 @@ class LocalFileWatch implements FileWatch {
   async start(): Promise<void> {
     requireWanted(this.#signal);
     this.#signal?.addEventListener('abort', this.#onAbort, { once: true });
-    if (!isRoot(this.#target)) this.#anchor(this.#target);
-    // A link is watched at both ends: where it is, and where the file it leads to is.
-    const real = await realpath(this.#target, { encoding: 'buffer' }).catch(() => this.#target);
-    if (!real.equals(this.#target) && !isRoot(real)) this.#anchor(real);
+    this.#stopHearing = onLostEvents(() => this.#startAnew());
+    if (!isRoot(this.#target)) {
+      this.#ownAnchor = this.#anchor(this.#target, () => {
+        this.#anchorAtEnd().then(
+          () => this.#markDirty(this.#target),
+          () => this.#queue.overflow(),
+        );
+      });
+    }
+    await this.#anchorAtEnd();
     await this.#directories.start(this.#target);
   }
 
@@ -70,7 +83,9 @@ class LocalFileWatch implements FileWatch {
   async close(): Promise<void> {
     this.#closed = true;
     this.#signal?.removeEventListener('abort', this.#onAbort);
-    for (const anchor of this.#anchors.splice(0)) anchor.close();
+    this.#stopHearing();
+    this.#ownAnchor?.close();
+    this.#endAnchor?.close();
     this.#directories.close();
     this.#queue.close();
   }
@@ -79,17 +94,24 @@ class LocalFileWatch implements FileWatch {
     await this.close();
   }
 
-  #anchor(path: Buffer): void {
-    const name = nameOf(path);
-    this.#anchors.push(
-      watchDirectory(parentOf(path), {
-        onEvent: (event) => {
-          if (event.name === null || event.maybeSelf || event.name.equals(name))
-            this.#markDirty(this.#target);
-        },
-        onError: () => this.#queue.overflow(),
-      }),
-    );
+  /** `onMoved` is told before the target is looked at again. */
+  #anchor(path: Buffer, onMoved: () => void): PathAnchor {
+    const anchor = new PathAnchor(path, {
+      onTouched: () => this.#markDirty(this.#target),
+      onMoved,
+      onBlind: () => this.#queue.overflow(),
+    });
+    anchor.start();
+    return anchor;
+  }
+
+  /** A link is watched at both ends: where it is, and where the file it leads to is. */
+  async #anchorAtEnd(): Promise<void> {
+    const real = await realpath(this.#target, { encoding: 'buffer' }).catch(() => this.#target);
+    if (this.#closed || real.equals(this.#end)) return;
+    this.#end = real;
+    this.#endAnchor?.close();
+    this.#endAnchor = real.equals(this.#target) || isRoot(real) ? null : this.#anchor(real, () => undefined);
   }
 
   #onEntryEvent(directory: Buffer, event: DirectoryEvent): void {
@@ -102,10 +124,14 @@ class LocalFileWatch implements FileWatch {
   #markDirty(path: Buffer): void {
     if (this.#closed) return;
     this.#dirty.set(path.toString('latin1'), path);
-    if (this.#dirty.size > MAX_PENDING_CHANGES) {
-      this.#dirty.clear();
-      this.#lost = true;
-    }
+    if (this.#dirty.size > MAX_PENDING_CHANGES) this.#startAnew();
+    else if (!this.#looking) void this.#lookAtAll();
+  }
+
+  /** Events were dropped, by the system or by us: everything has to be looked at again. */
+  #startAnew(): void {
+    this.#dirty.clear();
+    this.#lost = true;
     if (!this.#looking) void this.#lookAtAll();
   }
 

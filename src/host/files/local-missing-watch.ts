@@ -3,6 +3,7 @@ import type { MissingWatch } from '../../contract/index.js';
 import { watchDirectory } from './directory-events.js';
 import { childOf, componentsOf, nameOf, parentOf } from './host-path.js';
 import { MAX_MISSING_PATHS } from './limits.js';
+import { onLostEvents } from './lost-events.js';
 
 interface MissingOptions {
   readonly present: Buffer | null;
@@ -49,6 +50,7 @@ class LocalMissingWatch implements MissingWatch {
   readonly #watchers = new Map<string, { names: Buffer[]; close(): void }>();
   readonly #signal: AbortSignal | undefined;
   readonly #settle: (changed: boolean) => void;
+  readonly #stopHearing: () => void;
   readonly #onAbort = (): void => void this.close();
 
   constructor(signal: AbortSignal | undefined) {
@@ -57,6 +59,7 @@ class LocalMissingWatch implements MissingWatch {
     this.#settle = settle;
     this.#signal = signal;
     signal?.addEventListener('abort', this.#onAbort, { once: true });
+    this.#stopHearing = onLostEvents(() => this.#fire());
   }
 
   /** Watches for anything that happens to `path`, through the directory that holds it. */
@@ -99,6 +102,7 @@ class LocalMissingWatch implements MissingWatch {
   }
 
   #release(): void {
+    this.#stopHearing();
     this.#signal?.removeEventListener('abort', this.#onAbort);
     for (const watcher of this.#watchers.values()) watcher.close();
     this.#watchers.clear();

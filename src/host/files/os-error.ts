@@ -35,7 +35,8 @@ const osText: Readonly<Record<string, string>> = {
 
 const errnoOf = new Map([...getSystemErrorMap()].map(([errno, [name]]) => [name, -errno]));
 
-function isSystemError(error: unknown): error is NodeJS.ErrnoException & { code: string } {
+/** True for what the operating system, rather than we, refused. */
+export function isSystemError(error: unknown): error is NodeJS.ErrnoException & { code: string } {
   return error instanceof Error && 'code' in error && typeof error.code === 'string';
 }
 

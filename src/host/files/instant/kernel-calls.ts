@@ -11,8 +11,8 @@ export interface KernelCalls {
   readonly readCached: (fd: number, target: Uint8Array, offset: number) => number;
   /** Fills `into` with entries of an open directory, on the thread pool. Resolves to their length, 0 at the end. */
   readonly readEntries: (fd: number, into: Uint8Array) => Promise<number>;
-  /** Gives the file behind a path such as `/proc/self/fd/3` a name. */
-  readonly link: (existing: Uint8Array, path: Uint8Array) => number;
+  /** Gives what a descriptor path leads to a name, on the thread pool. Resolves to 0, or -1 when it cannot be done. */
+  readonly link: (existing: string, path: Uint8Array) => Promise<number>;
 }
 
 /** The number of the call and the C structures below are the same on these two. */
@@ -49,7 +49,7 @@ function tryLoad(): KernelCalls | null {
     );
     const preadv2 = library.func('long preadv2(int fd, void *vector, int count, int64_t offset, int flags)');
     const linkat = library.func(
-      'int linkat(int fromDirectory, void *from, int toDirectory, void *to, int flags)',
+      'int linkat(int fromDirectory, const char *from, int toDirectory, void *to, int flags)',
     );
     const getdents = library.func('long getdents64(int fd, void *into, size_t size)');
     const vector = new BigUint64Array(2);
@@ -69,7 +69,17 @@ function tryLoad(): KernelCalls | null {
             resolve(error ? -1 : count),
           );
         }),
-      link: (existing, path) => linkat(AT_FDCWD, existing, AT_FDCWD, path, AT_SYMLINK_FOLLOW) as number,
+      link: (existing, path) =>
+        new Promise((resolve) => {
+          linkat.async(
+            AT_FDCWD,
+            existing,
+            AT_FDCWD,
+            path,
+            AT_SYMLINK_FOLLOW,
+            (error: unknown, status: number) => resolve(error ? -1 : status),
+          );
+        }),
     };
   } catch {
     return null;
