@@ -36,10 +36,11 @@ function jsonSchema(schema) {
   return rest;
 }
 
-function describe({ doc, extension, params, result }) {
+function describe({ doc, extension, bytes, params, result }) {
   return {
     description: doc,
     ...(extension ? { extension } : {}),
+    ...(bytes ? { bytes } : {}),
     params: jsonSchema(params),
     ...(result ? { result: jsonSchema(result) } : {}),
   };
@@ -98,12 +99,13 @@ function fieldTable(title, schema) {
 }
 
 function methodSection([name, declaration]) {
-  const { params, result, extension, description } = describe(declaration);
+  const { params, result, extension, bytes, description } = describe(declaration);
+  const bulk = bytes ? ` With \`binaryFrames\` \`${bytes.params ?? bytes.result}\` may travel as bytes.` : '';
   return [
     '',
     `### ${name}`,
     '',
-    `${description}${extension ? ` *Extension: \`${extension}\`.*` : ''}`,
+    `${description}${extension ? ` *Extension: \`${extension}\`.*` : ''}${bulk}`,
     ...fieldTable('Parameters', params),
     ...(result ? fieldTable('Result', result) : []),
   ];

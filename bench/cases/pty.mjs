@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { withServers } from '../lib/servers.mjs';
+import { binaryFramesSubject, withServers } from '../lib/servers.mjs';
 import { bareMover, measureThroughput, serverMover, throughputMetrics } from '../lib/throughput.mjs';
 
 /** Without newlines: a terminal turns each into two bytes, and the count would no longer fit. */
@@ -15,7 +15,7 @@ export const pty = {
   headline: 'mbPerSecond',
   baseline: 'script(1)',
   run: ({ servers, plan, scratch }) =>
-    withServers(servers, async (opened) => {
+    withServers([...servers, binaryFramesSubject(servers)], async (opened) => {
       const { byteCount } = plan.pty;
       const argv = ['head', '-c', String(byteCount), writeText(scratch, byteCount)];
       const movers = opened.map((server) => serverMover(server, { argv, byteCount, tty: true }));

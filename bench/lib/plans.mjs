@@ -19,7 +19,8 @@ export const FULL = {
 
 /** For a quick look and for the check of the budgets: the same cases, fewer and smaller. */
 export const SHORT = {
-  latency: { rounds: 5, count: 20, budgetMs: 100 },
+  // As many samples a round as in a full run: the first hundreds are those of a program not yet compiled.
+  latency: { rounds: 8, count: 100, budgetMs: 100 },
   ready: { rounds: 3, count: 1, budgetMs: 0 },
   pipes: { rounds: 3, byteCount: 64 * MIB },
   pty: { rounds: 3, byteCount: 16 * MIB },

@@ -22,9 +22,10 @@ export function caseSection(result) {
   return `### ${title}\n\n${about}.\n\n${table(head, lines)}`;
 }
 
-/** Ours is compared with codex over the same transport. */
+/** Ours is compared with codex over the same transport; codex knows text frames alone. */
 function counterpart({ subject }, rows) {
-  return subject.startsWith('execwire ') ? find(rows, subject.replace('execwire', 'codex')) : undefined;
+  if (!subject.startsWith('execwire ')) return undefined;
+  return find(rows, subject.replace('execwire', 'codex').replace(' binary', ''));
 }
 
 function find(rows, name) {

@@ -15,6 +15,7 @@ import {
 import { type AuthFlags, authFromFlags } from './auth-options.js';
 import { addListenOptions, addLogOptions, collect, wholeNumber } from './listen-options.js';
 import { createLog, type LogFormat, type LogLevel } from './log.js';
+import { keepHeapSmall } from './small-heap.js';
 
 const DEFAULT_LISTEN = 'ws://127.0.0.1:0';
 
@@ -67,6 +68,7 @@ export function serveCommand(): Command {
 }
 
 async function serve(flags: ServeFlags): Promise<void> {
+  keepHeapSmall();
   const addresses = (flags.listen.length > 0 ? flags.listen : [DEFAULT_LISTEN]).map(parseListenAddress);
   const auth = authFromFlags(flags);
   if (auth && addresses.some(({ kind }) => kind === 'stdio')) {

@@ -5,6 +5,7 @@ import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { frameOf } from '../harness/frames.js';
 
 const url = (name: string): URL => new URL(`../../bench/${name}`, import.meta.url);
 
@@ -36,6 +37,16 @@ function outputMessage(bytes: number): string {
 }
 
 describe('the wire client', () => {
+  test('reads the size of output off a binary frame', async () => {
+    type Module = { outputSize: (message: Buffer) => number | null };
+    const { outputSize } = await load<Module>('lib/output-size.mjs');
+    const params = { processId: 'p', seq: 1, stream: 'stdout' };
+    for (const size of [0, 1, 70_000])
+      expect(
+        outputSize(frameOf({ method: 'process/output', params, bytes: 'chunk' }, Buffer.alloc(size))),
+      ).toBe(size);
+  });
+
   test('reads the size of output off its base64', async () => {
     type Module = { outputSize: (message: Buffer) => number | null };
     const { outputSize } = await load<Module>('lib/output-size.mjs');
@@ -63,7 +74,7 @@ describe('budgets', () => {
   test('speak of what is measured', async () => {
     const { cases } = await load<{ cases: Case[] }>('cases/index.mjs');
     const subjects =
-      /^(execwire (ws|stdio|in process|client ws|run|run -e ws)|ssh, (warm|cold)|codex (ws|stdio)|C posix_spawn|script\(1\)|node -e 0|Node child_process|no policy|bwrap by hand|under a policy)$/;
+      /^(execwire (ws|ws binary|stdio|in process|client ws|run|run -e ws)|ssh, (warm|cold)|codex (ws|stdio)|C posix_spawn|script\(1\)|node -e 0|Node child_process|no policy|bwrap by hand|under a policy)$/;
     for (const budget of JSON.parse(readFileSync(url('budgets.json'), 'utf8')) as Budget[]) {
       const measured = cases.find(({ name }) => name === budget.case)?.metrics.map(({ key }) => key);
       expect(measured).toContain(budget.metric);
