@@ -69,7 +69,8 @@ describe('an environment behind ssh', () => {
   test.each(['alone', 'far'] as const)('a killed ssh client leaves nothing running there, %s', async (id) => {
     const mark = `mark-ssh-${id}-${process.pid}-${Date.now()}`;
     await using environment = await machine.open(id);
-    const script = `setsid sh -c 'sleep 1000; :' ${mark} & echo ready; sleep 1000`;
+    // The one in a session of its own says that it runs.
+    const script = `setsid sh -c 'echo ready; sleep 1000; :' ${mark} & sleep 1000`;
     const busy = await environment.start({ argv: ['sh', '-c', script, mark] });
     await busy.events().next();
     expect(pidsWithArgument(mark).length).toBeGreaterThan(1);

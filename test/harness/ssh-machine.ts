@@ -60,9 +60,12 @@ export class SshMachine implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const gone = once(this.#master, 'exit');
-    this.#master.kill();
-    await gone;
+    // Killed from elsewhere it is gone already.
+    if (this.#master.exitCode === null && this.#master.signalCode === null) {
+      const gone = once(this.#master, 'exit');
+      this.#master.kill();
+      await gone;
+    }
     await this.#server.stop();
     this.folder[Symbol.dispose]();
   }
