@@ -62,7 +62,7 @@ async function copyPath(
   const files: Arrival[] = [];
   const directories: Arrival[] = [];
   if (isDirectory) {
-    await copyTree(from, to, {
+    await copyTree({ ...from, mode }, to, {
       ...job,
       onFile: (file) => {
         progress.addFile();
@@ -75,7 +75,7 @@ async function copyPath(
   } else {
     // A server that does not tell leaves the permissions of the file that was there.
     const kept = mode ?? (await modeOf(to));
-    await copyFile({ ...from, size }, to, job);
+    await copyFile({ ...from, size, mode: kept }, to, job);
     files.push({ path: to.path, mode: kept });
   }
   // What is within a directory first: afterwards it may be closed to us.
@@ -98,7 +98,13 @@ function jobFor(to: OpenPlace, { signal, progress }: { signal: AbortSignal; prog
   // Servers that rename are ours, and those take files in blocks, too.
   const ours = !(to.environment instanceof RemoteEnvironment) || offersRename(to.environment);
   const drafts = new Drafts({ renames: ours, signal });
-  return { drafts, signal, blocks: ours, onBytes: (bytes) => progress.add(bytes) };
+  return {
+    drafts,
+    signal,
+    blocks: ours,
+    protect: (path, mode) => keepModes(to.environment, [{ path, mode }]),
+    onBytes: (bytes) => progress.add(bytes),
+  };
 }
 
 function offersRename({ client }: RemoteEnvironment): boolean {

@@ -26,6 +26,16 @@ export async function naming<Value>({ machine, path }: FilePlace, work: Promise<
   });
 }
 
+/** What is copied. `mode` where its machine tells it. */
+export interface Original extends FilePlace {
+  readonly mode?: number | undefined;
+}
+
+/** What nobody but the owner may read. */
+export function isPrivate(mode: number | undefined): mode is number {
+  return mode !== undefined && (mode & 0o077) === 0;
+}
+
 /** What all parts of one copy share. */
 export interface CopyJob {
   readonly drafts: Drafts;
@@ -33,17 +43,23 @@ export interface CopyJob {
   readonly signal: AbortSignal;
   /** Whether files can be written block by block at the destination. */
   readonly blocks: boolean;
+  /** Sets the permissions of what is to hold something private, before it does. */
+  readonly protect: (path: string, mode: number) => Promise<void>;
   /** Told how many bytes have arrived. */
   readonly onBytes: (bytes: number) => void;
 }
 
 /** Copies the content of a file. A small one goes in one piece, a large one block by block. */
 export async function copyFile(
-  from: FilePlace & { readonly size: number },
+  from: Original & { readonly size: number },
   to: FilePlace,
   job: CopyJob,
 ): Promise<void> {
   await job.drafts.write(to, async (place) => {
+    if (isPrivate(from.mode)) {
+      await naming(to, place.files.writeFile(place.path, new Uint8Array(0)));
+      await job.protect(place.path, from.mode);
+    }
     if (from.size <= BLOCK_BYTES || !job.blocks) {
       const content = await naming(from, from.files.readFile(from.path));
       job.signal.throwIfAborted();

@@ -1,7 +1,7 @@
 import type { DirectoryEntry, FileSystem } from '../contract/index.js';
 import { ExecError, isExecError } from '../protocol/errors.js';
 import { fileUri, isFileUri } from '../protocol/file-uri.js';
-import { type CopyJob, copyFile, type FilePlace, naming } from './copy-file.js';
+import { type CopyJob, copyFile, type FilePlace, isPrivate, naming, type Original } from './copy-file.js';
 
 /** Files copied at a time: small ones cost a few round trips each, and those can be shared. */
 const FILES_AT_A_TIME = 16;
@@ -20,7 +20,7 @@ export interface TreeCopyJob extends CopyJob {
 }
 
 /** Copies a directory with everything below it into one that is made if need be. */
-export async function copyTree(from: FilePlace, to: FilePlace, job: TreeCopyJob): Promise<void> {
+export async function copyTree(from: Original, to: FilePlace, job: TreeCopyJob): Promise<void> {
   const running = new Set<Promise<void>>();
   let failure: unknown;
   for await (const { entry, path } of filesToCopy(from, to, job)) {
@@ -50,17 +50,19 @@ async function copyEntry(copy: {
   const { entry, to, job } = copy;
   const from = { ...copy.from, path: entry.path };
   const size = entry.size ?? (await naming(from, from.files.getMetadata(from.path))).size;
-  await copyFile({ ...from, size }, to, job);
+  await copyFile({ ...from, size, mode: entry.mode }, to, job);
   job.onFile({ path: to.path, mode: entry.mode });
 }
 
 /** Walks the source, makes each directory before what is in it, and hands out the files with where they go. */
 async function* filesToCopy(
-  from: FilePlace,
+  from: Original,
   to: FilePlace,
   job: TreeCopyJob,
 ): AsyncGenerator<{ entry: DirectoryEntry; path: string }> {
   await naming(to, to.files.createDirectory(to.path));
+  // With what the owner needs to fill it; what it really had it gets at the end.
+  if (isPrivate(from.mode)) await job.protect(to.path, from.mode | 0o700);
   for (const entry of await listing(from)) {
     const path = childPath(to.path, entry);
     if (entry.isFile) yield { entry, path };
@@ -68,7 +70,7 @@ async function* filesToCopy(
     // A link to a directory may lead back to where we are.
     else if (await isLink(from.files, entry)) job.onSkipped(entry.path, 'it is a link to a directory');
     else {
-      yield* filesToCopy({ ...from, path: entry.path }, { ...to, path }, job);
+      yield* filesToCopy({ ...from, path: entry.path, mode: entry.mode }, { ...to, path }, job);
       job.onDirectory({ path, mode: entry.mode });
     }
   }

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Drafts } from '../../src/cli/copy-draft.js';
 import { parseLocation } from '../../src/cli/copy-location.js';
@@ -52,6 +53,27 @@ describe('cp', () => {
     const shown = new CommandLine(['cp', `${server.url}:${at('large')}`, '-']);
     expect((await shown.result()).code).toBe(0);
     expect(sha(shown.bytes)).toBe(sha(LARGE));
+  });
+
+  test('what is private is so before there is anything in it', async () => {
+    using folder = new TestFolder();
+    writeFileSync(folder.file('key'), Buffer.concat([LARGE, LARGE, LARGE]), { mode: 0o600 });
+    mkdirSync(folder.file('there'));
+    const copy = execwire(['cp', folder.file('key'), `${server.url}:${folder.file('there')}`]);
+    let over = false;
+    void copy.then(() => {
+      over = true;
+    });
+    const seen: number[] = [];
+    while (!over) {
+      for (const name of readdirSync(folder.file('there'))) {
+        const stat = statSync(folder.file(`there/${name}`), { throwIfNoEntry: false });
+        if (stat && stat.size > 0) seen.push(stat.mode & 0o777);
+      }
+      await nextTurn();
+    }
+    expect((await copy).code).toBe(0);
+    expect(new Set(seen)).toEqual(new Set([0o600]));
   });
 
   test('a directory goes with everything below it, odd names included', async () => {
@@ -148,6 +170,7 @@ describe('places', () => {
         drafts: new Drafts({ renames: true, signal }),
         signal,
         blocks: true,
+        protect: async () => undefined,
         onBytes: ignore,
         onFile: ignore,
         onDirectory: ignore,
