@@ -40,7 +40,8 @@ function connect(transport: Transport, environment: string): Promise<ConnectedPr
 }
 
 async function startMarked(client: Client, mark: string): Promise<unknown> {
-  const cmd = `bash -c 'sleep 1000; :' ${mark} & echo up; wait`;
+  // Says so itself: its parent could speak before it has become what we look for.
+  const cmd = `bash -c 'echo up; sleep 1000; :' ${mark} & wait`;
   const started = await call(client, 'exec_command', { cmd, login: false, yield_time_ms: 0 });
   const { session_id, output } = started.data;
   if (output !== 'up\n') await call(client, 'wait_for', { session_id, pattern: 'up' });

@@ -147,7 +147,7 @@ export function mcpContract(name: string, connect: () => Promise<Connected>): vo
       const mark = `mcp-${name.replace(/\W/g, '')}-${process.pid}`;
       {
         await using connected = await connect();
-        const cmd = `setsid bash -c 'sleep 1000; :' ${mark} & bash -c 'sleep 1000; :' ${mark} & echo up; wait`;
+        const cmd = `setsid bash -c 'sleep 1000; :' ${mark} & bash -c 'echo up; sleep 1000; :' ${mark} & wait`;
         const { data } = await call(connected.client, 'exec_command', {
           cmd,
           login: false,
