@@ -67,11 +67,16 @@ describe.each(identities)('starts in a sandbox as $name', (identity) => {
     await client.closedEvents('t');
   });
 
-  test('requests behind a failed one fail with its error, and the id is free for the next', async () => {
-    await using host = await ConfinedServer.start(identity);
+  test('requests behind one that fails get its error, and the id is free for the next', async () => {
+    const place = new Place(identity);
+    const [first, go] = [join(place.outside, 'first'), join(place.outside, 'go')];
+    // The first sandbox fails, but not before it is told to.
+    const fail = `until [ -e ${go} ]; do sleep 0.01; done; exec /usr/bin/bwrap --ro-bind /no/such/source /mnt "$@"`;
+    const PATH = breakBubblewrap(place, `if mkdir ${first} 2>/dev/null; then ${fail}; fi`);
+    await using host = await ConfinedServer.start(identity, { place, env: { PATH } });
     const p = { processId: 'p' };
-    const answers = await pipeline(host.client, [
-      ['process/start', host.params('p', ['no-such-program'])],
+    const answering = pipeline(host.client, [
+      ['process/start', host.params('p', ['true'])],
       ['process/read', { ...p, waitMs: 1000 }],
       ['process/write', { ...p, chunk: '', writeId: '1' }],
       ['process/signal', { ...p, signal: 'SIGTERM' }],
@@ -80,12 +85,18 @@ describe.each(identities)('starts in a sandbox as $name', (identity) => {
       ['process/inspect', p],
       ['process/terminate', p],
       ['process/start', host.params('p', ['true'])],
+      ['process/read', { ...p, waitMs: 1000 }],
     ]);
-    const failure = { code: 'spawnFailed', reason: 'programNotFound', errno: 'ENOENT' };
-    expect(answers.slice(0, -1).map(({ error }) => error?.data)).toEqual(
+    // Requests are taken in order: all of them have arrived when this one is answered.
+    await host.client.call('environment/status');
+    writeFileSync(go, '');
+    const answers = await answering;
+    const failure = expect.objectContaining({ code: 'sandboxUnavailable', reason: 'setupFailed' });
+    expect(answers.slice(0, 8).map(({ error }) => error?.data)).toEqual(
       Array.from({ length: 8 }, () => failure),
     );
-    expect(answers.at(-1)?.result).toEqual({ processId: 'p', sandboxType: 'linuxSeccomp' });
+    expect(answers[8]?.result).toEqual({ processId: 'p', sandboxType: 'linuxSeccomp' });
+    expect(answers[9]?.error).toBeUndefined();
     await host.client.closedEvents('p');
   });
 

@@ -4,6 +4,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -161,6 +162,15 @@ describe.each(identities)('file operations under a policy as $name', (identity) 
     });
     await expect(pool.call(policy, 'constructor', [])).rejects.toThrow('no method');
     await expect(pool.call(policy, 'other', [])).rejects.toThrow('no method');
+  });
+
+  test('reach no network, whatever the policy gives to programs', async () => {
+    using place = new Place(identity);
+    await using pool = await Pool.open(identity);
+    const policy = confined(workspacePolicy(place.workspace, { network: 'enabled' }));
+    const network = await pool.call(policy, 'network', []);
+    expect(network).toMatch(/^net:/);
+    expect(network).not.toBe(readlinkSync('/proc/self/ns/net'));
   });
 
   test('their number is bounded, and the end of one fails its calls', async () => {
