@@ -71,7 +71,7 @@ export class AppServerProcess implements AsyncDisposable {
     return Object.assign(process, { url });
   }
 
-  /** Where the next case works. Both servers count alike, so that paths can be compared. */
+  /** Where the next case works. */
   nextFolder(): string {
     this.#folders += 1;
     return join(this.run.outside, `case-${this.#folders}`);

@@ -50,7 +50,7 @@ export class CaseBench {
     return new CaseBench(options);
   }
 
-  /** A handle no other case uses: the real server forgets one a moment after it told the end. */
+  /** An id no other case uses: the real server forgets one a moment after it told the end. */
   get handle(): string {
     return basename(this.folder);
   }
@@ -61,7 +61,7 @@ export class CaseBench {
 
   /** The answer in a form that can be compared. */
   async ask(method: string, params?: unknown, client = this.client): Promise<unknown> {
-    return normaliseAnswer(await client.ask(method, params), this.run.root);
+    return normaliseAnswer(await client.ask(method, params), this);
   }
 
   /** Answers to several requests, asked one after the other. */
@@ -78,17 +78,23 @@ export class CaseBench {
 
   /** Sends without waiting. The answer is in `answerTo` later. */
   post(id: string, method: string, params: object): void {
-    this.client.post(id, method, params);
+    this.client.post(`${this.handle} ${id}`, method, params);
   }
 
-  /** Starts a script whose output is streamed under `id`; its answer has the id `run`. */
+  /** Starts a script under the id of the case; its answer has the id `run`. */
   postExec(script: string, more: object = {}): void {
-    const params = { command: sh(script), processId: 'p', disableTimeout: true, ...UNCONFINED, ...more };
+    const params = {
+      command: sh(script),
+      processId: this.handle,
+      disableTimeout: true,
+      ...UNCONFINED,
+      ...more,
+    };
     this.post('run', 'command/exec', params);
   }
 
   async answerTo(id: string): Promise<unknown> {
-    return normaliseAnswer(await this.client.wire.answerTo(id), this.run.root);
+    return normaliseAnswer(await this.client.wire.answerTo(`${this.handle} ${id}`), this);
   }
 
   /** What was streamed under an id: the bytes of each stream, and how often its cap was said to be reached. */
@@ -104,7 +110,7 @@ export class CaseBench {
       stderr: this.client.streamed(id, 'stderr').toString('latin1'),
       stderrCaps: capsOf('stderr'),
     };
-    return normalise(all, this.run.root);
+    return normalise(all, this);
   }
 
   /** `process/spawn` of a script, to its end. */
@@ -115,7 +121,7 @@ export class CaseBench {
   }
 
   async exited(handle: string): Promise<unknown> {
-    return normalise(await this.client.exited(handle), this.run.root);
+    return normalise(await this.client.exited(handle), this);
   }
 }
 

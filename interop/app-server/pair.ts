@@ -94,7 +94,19 @@ interface Played {
   readonly url: string | undefined;
 }
 
-async function playOn(each: AppCase, { client, server, name, connect, url }: Played): Promise<unknown> {
+/** The real server was seen to sleep over a key press on a busy machine: it gets a second chance, ours does not. */
+async function playOn(each: AppCase, played: Played): Promise<unknown> {
+  const plays = played.name === 'codex' ? 2 : 1;
+  for (let left = plays - 1; ; left -= 1) {
+    try {
+      return await playOnce(each, played);
+    } catch (error) {
+      if (left === 0) throw error;
+    }
+  }
+}
+
+async function playOnce(each: AppCase, { client, server, name, connect, url }: Played): Promise<unknown> {
   const folder = server.nextFolder();
   const bench = await CaseBench.prepare({ client, run: server.run, folder, connect, url });
   let timer: NodeJS.Timeout | undefined;

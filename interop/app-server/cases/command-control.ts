@@ -1,10 +1,10 @@
-import { base64 } from '../../../test/harness/app-server.js';
-import type { AppCase, CaseBench } from '../case.js';
+import { base64, sh } from '../../../test/harness/app-server.js';
+import { type AppCase, type CaseBench, UNCONFINED } from '../case.js';
 
 const STREAMED = { streamStdin: true, streamStdoutStderr: true };
 
 function control(bench: CaseBench, what: string, more: object = {}): Promise<unknown> {
-  return bench.ask(`command/exec/${what}`, { processId: 'p', ...more });
+  return bench.ask(`command/exec/${what}`, { processId: bench.handle, ...more });
 }
 
 /** Streams a script without touching it; its answer and all it said. */
@@ -13,7 +13,22 @@ function streams(name: string, script: string, more: object = {}): AppCase {
     name: `command/exec: streaming: ${name}`,
     play: async (bench) => {
       bench.postExec(script, { streamStdoutStderr: true, ...more });
-      return { answer: await bench.answerTo('run'), streamed: bench.streamed('p') };
+      return { answer: await bench.answerTo('run'), streamed: bench.streamed(bench.handle) };
+    },
+  };
+}
+
+/** Leaves a connection while something runs on it, and waits until that is gone. */
+function endsWithConnection(method: string, more: object): AppCase {
+  return {
+    name: `${method}: ends with its connection`,
+    play: async (bench) => {
+      const other = await (await bench.connect()).initialize();
+      const script = `echo $$ > ${bench.at('new')}; mv ${bench.at('new')} ${bench.at('pid')}; sleep 600`;
+      other.post('run', method, { command: sh(script), ...more });
+      await bench.exec(`until [ -e ${bench.at('pid')} ]; do sleep 0.02; done`);
+      other.wire.close();
+      return await bench.exec(`while kill -0 $(cat ${bench.at('pid')}) 2>/dev/null; do sleep 0.02; done`);
     },
   };
 }
@@ -37,7 +52,7 @@ export const commandControlCases: readonly AppCase[] = [
         await control(bench, 'write', { deltaBase64: '' }),
         await control(bench, 'write', { deltaBase64: base64('two\n'), closeStdin: true }),
       ];
-      return { writes, answer: await bench.answerTo('run'), streamed: bench.streamed('p') };
+      return { writes, answer: await bench.answerTo('run'), streamed: bench.streamed(bench.handle) };
     },
   },
   {
@@ -45,7 +60,7 @@ export const commandControlCases: readonly AppCase[] = [
     play: async (bench) => {
       bench.postExec('cat; echo seen; sleep 600', STREAMED);
       const writes = [await control(bench, 'write', { closeStdin: true })];
-      await bench.client.shows('p', 'seen');
+      await bench.client.shows(bench.handle, 'seen');
       writes.push(
         await control(bench, 'write', { closeStdin: true }),
         await control(bench, 'write', { deltaBase64: '' }),
@@ -59,7 +74,7 @@ export const commandControlCases: readonly AppCase[] = [
     name: 'command/exec: input and sizes for a command that takes none',
     play: async (bench) => {
       bench.postExec('echo up; sleep 600', { streamStdoutStderr: true });
-      await bench.client.shows('p', 'up');
+      await bench.client.shows(bench.handle, 'up');
       return [
         await control(bench, 'write', { deltaBase64: 'AAAA' }),
         await control(bench, 'write', { deltaBase64: '' }),
@@ -76,18 +91,18 @@ export const commandControlCases: readonly AppCase[] = [
     play: async (bench) => {
       bench.postExec('cat', STREAMED);
       for (const [index, text] of ['a', 'b', 'c', 'd'].entries()) {
-        bench.post(`w${index}`, 'command/exec/write', { processId: 'p', deltaBase64: base64(text) });
+        bench.post(`w${index}`, 'command/exec/write', { processId: bench.handle, deltaBase64: base64(text) });
       }
-      bench.post('close', 'command/exec/write', { processId: 'p', closeStdin: true });
-      return { answer: await bench.answerTo('run'), streamed: bench.streamed('p') };
+      bench.post('close', 'command/exec/write', { processId: bench.handle, closeStdin: true });
+      return { answer: await bench.answerTo('run'), streamed: bench.streamed(bench.handle) };
     },
   },
   {
     name: 'command/exec: terminate gives no time to clean up',
     play: async (bench) => {
       bench.postExec('trap "echo trapped" TERM INT HUP EXIT; echo up; sleep 600', STREAMED);
-      await bench.client.shows('p', 'up');
-      return [await control(bench, 'terminate'), await bench.answerTo('run'), bench.streamed('p')];
+      await bench.client.shows(bench.handle, 'up');
+      return [await control(bench, 'terminate'), await bench.answerTo('run'), bench.streamed(bench.handle)];
     },
   },
   {
@@ -101,7 +116,7 @@ export const commandControlCases: readonly AppCase[] = [
   {
     name: 'command/exec: control of one that is over',
     play: async (bench) => {
-      await bench.exec('true', { processId: 'p' });
+      await bench.exec('true', { processId: bench.handle });
       return [
         await control(bench, 'terminate'),
         await control(bench, 'write', { closeStdin: true }),
@@ -109,13 +124,15 @@ export const commandControlCases: readonly AppCase[] = [
       ];
     },
   },
+  endsWithConnection('command/exec', { processId: 'p', disableTimeout: true, ...UNCONFINED }),
+  endsWithConnection('process/spawn', { processHandle: 'h', cwd: '/', timeoutMs: null }),
   {
     name: 'command/exec: ids belong to their connection',
     play: async (bench) => {
       bench.postExec('echo up; sleep 600', STREAMED);
-      await bench.client.shows('p', 'up');
+      await bench.client.shows(bench.handle, 'up');
       const other = await (await bench.connect()).initialize();
-      const stranger = await bench.ask('command/exec/terminate', { processId: 'p' }, other);
+      const stranger = await bench.ask('command/exec/terminate', { processId: bench.handle }, other);
       return [stranger, await control(bench, 'terminate'), await bench.answerTo('run')];
     },
   },

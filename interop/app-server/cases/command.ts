@@ -8,6 +8,13 @@ function exec(name: string, script: string, more: object = {}): AppCase {
 }
 
 const MIB = 1024 * 1024;
+const SECRETS = [
+  'CODEX_EXEC_SERVER_NOISE_AUTH_TOKEN',
+  'OPENAI_FEDERATION_RULE_ID',
+  'OPENAI_IDENTITY_TOKEN_FILE',
+  'OPENAI_WORKLOAD_IDENTITY_CONTEXT',
+  'OPENAI_API_KEY',
+];
 
 /** What a command finds around it, how it ends, and what is kept of its output. */
 export const commandCases: readonly AppCase[] = [
@@ -30,6 +37,9 @@ export const commandCases: readonly AppCase[] = [
   exec('a variable without content', 'echo "[${EMPTY-unset}]"', { env: { EMPTY: '' } }),
   exec('secrets of the server are kept back', 'echo ${NODE_REPL_AUTH_TOKEN-unset}', {
     env: { NODE_REPL_AUTH_TOKEN: 'given' },
+  }),
+  exec('all secrets of the server are kept back', `env | cut -d= -f1 | grep -E '^(CODEX_EXEC|OPENAI)_'`, {
+    env: Object.fromEntries(SECRETS.map((name) => [name, 'given'])),
   }),
   exec('names of all variables', VARIABLE_NAMES),
   exec(
@@ -107,18 +117,18 @@ export const commandCases: readonly AppCase[] = [
     name: 'command/exec: an id is taken while its command runs, and free afterwards',
     play: async (bench) => {
       bench.postExec('echo up; read x', { streamStdin: true, streamStdoutStderr: true });
-      await bench.client.shows('p', 'up');
-      const duplicate = await bench.exec('echo second', { processId: 'p' });
-      await bench.ask('command/exec/write', { processId: 'p', closeStdin: true });
+      await bench.client.shows(bench.handle, 'up');
+      const duplicate = await bench.exec('echo second', { processId: bench.handle });
+      await bench.ask('command/exec/write', { processId: bench.handle, closeStdin: true });
       const first = await bench.answerTo('run');
-      return { duplicate, first, again: await bench.exec('echo again', { processId: 'p' }) };
+      return { duplicate, first, again: await bench.exec('echo again', { processId: bench.handle }) };
     },
   },
   {
     name: 'command/exec: a start that failed leaves its id free',
     play: async (bench) => [
-      await bench.exec('', { command: ['/no/such/program'], processId: 'p' }),
-      await bench.exec('echo ok', { processId: 'p' }),
+      await bench.exec('', { command: ['/no/such/program'], processId: bench.handle }),
+      await bench.exec('echo ok', { processId: bench.handle }),
     ],
   },
 ];

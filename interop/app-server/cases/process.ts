@@ -87,6 +87,7 @@ export const processCases: readonly AppCase[] = [
   spawns('a cap of nothing, streamed', 'echo out', { outputBytesCap: 0, streamStdoutStderr: true }),
   spawns('no cap', 'echo out', { outputBytesCap: null }),
   { ...spawns('a timeout', 'echo up; sleep 600', { timeoutMs: 1500 }), slow: true },
+  spawns('input is open and never written to', 'echo over', { streamStdin: true }),
   spawns('no timeout', 'sleep 0.1; echo over', { timeoutMs: null }),
   spawns('ended by SIGTERM', 'kill -TERM $$'),
   spawns('its directory', 'pwd'),

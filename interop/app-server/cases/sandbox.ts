@@ -108,17 +108,17 @@ export const sandboxCases: readonly AppCase[] = [
     name: 'sandbox: on a terminal',
     play: async (bench) => {
       bench.postExec('stty size; read x; echo got:$x', { tty: true, ...READ_ONLY });
-      await bench.client.shows('p', '24 80');
-      await bench.ask('command/exec/write', { processId: 'p', deltaBase64: base64('word\n') });
-      return { answer: await bench.answerTo('run'), streamed: bench.streamed('p') };
+      await bench.client.shows(bench.handle, '24 80');
+      await bench.ask('command/exec/write', { processId: bench.handle, deltaBase64: base64('word\n') });
+      return { answer: await bench.answerTo('run'), streamed: bench.streamed(bench.handle) };
     },
   },
   {
     name: 'sandbox: terminate',
     play: async (bench) => {
       bench.postExec('echo up; sleep 600', { streamStdoutStderr: true, ...READ_ONLY });
-      await bench.client.shows('p', 'up');
-      const ended = await bench.ask('command/exec/terminate', { processId: 'p' });
+      await bench.client.shows(bench.handle, 'up');
+      const ended = await bench.ask('command/exec/terminate', { processId: bench.handle });
       return { ended, answer: await bench.answerTo('run') };
     },
   },
@@ -126,9 +126,9 @@ export const sandboxCases: readonly AppCase[] = [
     name: 'sandbox: input',
     play: async (bench) => {
       bench.postExec('cat', { streamStdin: true, streamStdoutStderr: true, ...READ_ONLY });
-      const params = { processId: 'p', deltaBase64: base64('typed'), closeStdin: true };
+      const params = { processId: bench.handle, deltaBase64: base64('typed'), closeStdin: true };
       const written = await bench.ask('command/exec/write', params);
-      return { written, answer: await bench.answerTo('run'), streamed: bench.streamed('p') };
+      return { written, answer: await bench.answerTo('run'), streamed: bench.streamed(bench.handle) };
     },
   },
 ];

@@ -9,7 +9,7 @@ function shows(name: string, script: string, more: object = {}): AppCase {
     name: `terminal: ${name}`,
     play: async (bench) => {
       bench.postExec(script, { ...TTY, ...more });
-      return { answer: await bench.answerTo('run'), streamed: bench.streamed('p') };
+      return { answer: await bench.answerTo('run'), streamed: bench.streamed(bench.handle) };
     },
   };
 }
@@ -20,15 +20,15 @@ function handled(name: string, script: string, act: (bench: CaseBench) => Promis
     name: `terminal: ${name}`,
     play: async (bench) => {
       bench.postExec(script, TTY);
-      await bench.client.shows('p', 'up');
+      await bench.client.shows(bench.handle, 'up');
       const acts = await act(bench);
-      return { acts, answer: await bench.answerTo('run'), streamed: bench.streamed('p') };
+      return { acts, answer: await bench.answerTo('run'), streamed: bench.streamed(bench.handle) };
     },
   };
 }
 
 const types = (text: string) => (bench: CaseBench) =>
-  bench.ask('command/exec/write', { processId: 'p', deltaBase64: base64(text) });
+  bench.ask('command/exec/write', { processId: bench.handle, deltaBase64: base64(text) });
 
 /** Commands on a terminal. */
 export const terminalCases: readonly AppCase[] = [
@@ -45,6 +45,7 @@ export const terminalCases: readonly AppCase[] = [
   shows('variables', 'echo ${TERM-no TERM} ${COLUMNS-no COLUMNS} ${LINES-no LINES}'),
   shows('names of all variables', VARIABLE_NAMES),
   shows('ignored signals', 'exec grep -E "^Sig(Blk|Ign)" /proc/self/status'),
+  shows('a cap of nothing', 'echo out', { outputBytesCap: 0 }),
   shows('a cap', 'stty -opost; printf abcde', { outputBytesCap: 3 }),
   { ...shows('a timeout', 'echo up; sleep 600', { disableTimeout: false, timeoutMs: 1500 }), slow: true },
   shows('ended by SIGTERM', 'kill -TERM $$'),
@@ -57,25 +58,28 @@ export const terminalCases: readonly AppCase[] = [
     types('\u0003'),
   ),
   handled('closing the input is the end of file', 'echo up; cat; echo end', (bench) =>
-    bench.ask('command/exec/write', { processId: 'p', closeStdin: true }),
+    bench.ask('command/exec/write', { processId: bench.handle, closeStdin: true }),
   ),
   handled('input after closing it', 'echo up; cat >/dev/null; sleep 600', async (bench) => [
-    await bench.ask('command/exec/write', { processId: 'p', closeStdin: true }),
-    await bench.ask('command/exec/write', { processId: 'p', deltaBase64: 'AAAA' }),
-    await bench.ask('command/exec/terminate', { processId: 'p' }),
+    await bench.ask('command/exec/write', { processId: bench.handle, closeStdin: true }),
+    await bench.ask('command/exec/write', { processId: bench.handle, deltaBase64: 'AAAA' }),
+    await bench.ask('command/exec/terminate', { processId: bench.handle }),
   ]),
   handled(
     'resize',
     'trap "stty size; exit 0" WINCH; echo up; while :; do sleep 0.05; done',
     async (bench) => {
-      return await bench.ask('command/exec/resize', { processId: 'p', size: { rows: 45, cols: 132 } });
+      return await bench.ask('command/exec/resize', {
+        processId: bench.handle,
+        size: { rows: 45, cols: 132 },
+      });
     },
   ),
   handled('resize to nothing is refused', 'stty -echo; echo up; read x; stty size', async (bench) => [
-    await bench.ask('command/exec/resize', { processId: 'p', size: { rows: 0, cols: 132 } }),
+    await bench.ask('command/exec/resize', { processId: bench.handle, size: { rows: 0, cols: 132 } }),
     await types('\n')(bench),
   ]),
   handled('terminate', 'echo up; sleep 600', (bench) =>
-    bench.ask('command/exec/terminate', { processId: 'p' }),
+    bench.ask('command/exec/terminate', { processId: bench.handle }),
   ),
 ];

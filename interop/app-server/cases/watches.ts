@@ -103,6 +103,9 @@ export const watchCases: readonly AppCase[] = [
     (bench) => rmSync(bench.at('old')),
     write('old'),
   ),
+  watches('a directory that comes later', { path: 'later', awaited: ['later'] }, (bench) =>
+    mkdirSync(bench.at('later')),
+  ),
   watches('a file that comes later', { path: 'later', awaited: ['later'] }, write('later')),
   watches(
     'a file replaced',

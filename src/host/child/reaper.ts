@@ -110,7 +110,7 @@ function afterNextSignals(then: () => void): void {
  * died, such as the outer half of a sandbox. Nobody else can take it, and it hides all that is behind it.
  */
 function takeAbandoned(pid: number): void {
-  if (peek() === pid && !watched.has(pid)) libc().waitpid(pid, status, WNOHANG);
+  if (!watched.has(pid)) libc().waitpid(pid, status, WNOHANG);
   reap();
 }
 
