@@ -63,7 +63,7 @@ describe('budgets', () => {
   test('speak of what is measured', async () => {
     const { cases } = await load<{ cases: Case[] }>('cases/index.mjs');
     const subjects =
-      /^(execwire (ws|stdio|in process)|codex (ws|stdio)|C posix_spawn|script\(1\)|node -e 0|Node child_process)$/;
+      /^(execwire (ws|stdio|in process)|codex (ws|stdio)|C posix_spawn|script\(1\)|node -e 0|Node child_process|node:fs)$/;
     for (const budget of JSON.parse(readFileSync(url('budgets.json'), 'utf8')) as Budget[]) {
       const measured = cases.find(({ name }) => name === budget.case)?.metrics.map(({ key }) => key);
       expect(measured).toContain(budget.metric);

@@ -11,8 +11,8 @@ import { asExecError } from './os-error.js';
 /** Directories whose listing is fetched ahead of the one being looked at: hides the trip, and few enough to keep. */
 const LISTED_AHEAD = 3;
 
-/** Nothing but ASCII: the bytes of such a path are its text. */
-const ASCII = /^[\x01-\x7f]*$/;
+/** Without any of these the bytes of a path are its text. */
+const BEYOND_ASCII = /[\x80-\xff]/;
 
 /** What an entry costs in the answer beside its path: quotes, braces and field names. */
 const ENTRY_OVERHEAD_BYTES = 40;
@@ -174,7 +174,7 @@ function listOnce(directory: Waiting): Promise<ListedEntry[]> {
 }
 
 function shown(path: string): string {
-  return ASCII.test(path) ? path : shownPath(Buffer.from(path, 'latin1'));
+  return BEYOND_ASCII.test(path) ? shownPath(Buffer.from(path, 'latin1')) : path;
 }
 
 function statOrNull(stats: Promise<Stats>): Promise<Stats | null> {
