@@ -15,7 +15,7 @@ export interface ParsedJson {
 
 /**
  * JSON.parse, which looks at every character and copies every string, for texts that are mostly one long base64 string
- * in `params`: that string is taken out first and put back as it stood.
+ * in `params` or `result`: that string is taken out first and put back as it stood.
  */
 export function parseBulkJson(text: string): ParsedJson {
   const cut = text.length < WORTH_CUTTING_CHARS ? null : findBulk(text);
@@ -40,11 +40,11 @@ function findBulk(text: string): { name: string; start: number; end: number } | 
   return null;
 }
 
-/** False when what was cut out was not a member of `params` after all. */
+/** False when what was cut out was no member of `params` or `result` after all. */
 function putBack(message: unknown, name: string, bulk: string): boolean {
-  const params: unknown = isObject(message) ? message['params'] : undefined;
-  if (!isObject(params) || params[name] !== PLACEHOLDER) return false;
-  params[name] = bulk;
+  const holder: unknown = isObject(message) ? (message['params'] ?? message['result']) : undefined;
+  if (!isObject(holder) || holder[name] !== PLACEHOLDER) return false;
+  holder[name] = bulk;
   return true;
 }
 

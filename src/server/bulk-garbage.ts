@@ -6,7 +6,7 @@ import { runInNewContext } from 'node:vm';
  * megabytes, and then goes over everything it has; a look at what is new after this much takes some 0.3 ms and finds
  * nearly all of it.
  */
-const COLLECT_AFTER_BYTES = 16 * 1024 * 1024;
+const COLLECT_AFTER_BYTES = 8 * 1024 * 1024;
 
 type Collect = (options: { type: 'minor' }) => void;
 

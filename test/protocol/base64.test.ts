@@ -23,6 +23,6 @@ test('one text stands for one sequence of bytes; every other is refused', () => 
     '-_-_',
     '====',
   ]) {
-    expect(() => decodeBase64(text, 'invalidData'), text).toThrow('not valid base64');
+    expect(() => decodeBase64(text, 'invalidData')).toThrow('not valid base64');
   }
 });

@@ -32,7 +32,7 @@ test('a server killed in the middle of atomic writes leaves the old content or t
     await using server = await ServerProcess.start();
     const { client } = await dialWire(server.url);
     await client.handshake();
-    const letters = [...'bcdefgh'];
+    const letters = Array.from('bcdefgh');
     for (const letter of letters) {
       const dataBase64 = Buffer.alloc(SIZE, letter).toString('base64');
       const params = { path: `file://${path}`, dataBase64, atomic: true };

@@ -1,6 +1,7 @@
 import type { Dirent } from 'node:fs';
 import { entriesOf } from './directories.js';
 import { type KernelCalls, kernelCalls } from './instant/kernel-calls.js';
+import type { Way } from './instant/way.js';
 import { openDirectoryInstantly } from './instant/open-directory.js';
 
 /** What a listing says of an entry without looking at it. Some file systems do not tell. */
@@ -27,8 +28,9 @@ const KINDS: Readonly<Record<number, EntryKind>> = {
 };
 
 /** The entries of a directory in no order, at most `limit`. */
-export async function listDirectory(path: Buffer, limit: number): Promise<ListedEntry[]> {
-  return (await listFast(path, limit)) ?? (await listPortably(path, limit));
+export async function listDirectory(path: Buffer, limit: number, way: Way): Promise<ListedEntry[]> {
+  const listed = way.instant === false ? null : await listFast(path, limit);
+  return listed ?? (await listPortably(path, limit));
 }
 
 /** Null where the portable way has to do it, or to say what is wrong. */

@@ -20,6 +20,7 @@ import { type FileContent, openContent } from './file-content.js';
 import { hostPath, shownPath } from './host-path.js';
 import { metadataInstantly } from './instant/metadata.js';
 import { readInstantly } from './instant/read.js';
+import type { Way } from './instant/way.js';
 import { openFile } from './local-file-handle.js';
 import { watchPath } from './local-file-watch.js';
 import { watchMissing } from './local-missing-watch.js';
@@ -41,8 +42,8 @@ export interface HostFileSystem extends FileSystem {
 export class LocalFileSystem implements HostFileSystem {
   readonly #instant: boolean;
 
-  /** `instant: false` leaves every call to the thread pool, even one the kernel could answer from memory. */
-  constructor(options: { instant?: boolean } = {}) {
+  /** With `instant: false` every call goes the way Node offers, even one the kernel could answer from memory. */
+  constructor(options: Way = {}) {
     this.#instant = options.instant ?? true;
   }
 
@@ -69,7 +70,7 @@ export class LocalFileSystem implements HostFileSystem {
     options: LinkOptions & { readonly atomic?: boolean } = {},
   ): Promise<void> {
     const bytes = typeof data === 'string' ? Buffer.from(data) : data;
-    return run(() => writeFile(hostPath(path), bytes, options));
+    return run(() => writeFile(hostPath(path), bytes, { ...options, instant: this.#instant }));
   }
 
   createDirectory(path: string, options: LinkOptions & { readonly recursive?: boolean } = {}): Promise<void> {
@@ -92,11 +93,11 @@ export class LocalFileSystem implements HostFileSystem {
     path: string,
     options: FileOptions & { readonly details?: boolean } = {},
   ): Promise<readonly DirectoryEntry[]> {
-    return run(() => readDirectory(hostPath(path), options));
+    return run(() => readDirectory(hostPath(path), { ...options, instant: this.#instant }));
   }
 
   walk(path: string, options: WalkOptions = {}): Promise<WalkResult> {
-    return run(() => walk(hostPath(path), options));
+    return run(() => walk(hostPath(path), { ...options, instant: this.#instant }));
   }
 
   remove(

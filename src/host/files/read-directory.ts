@@ -4,14 +4,18 @@ import type { DirectoryEntry } from '../../contract/index.js';
 import { ExecError } from '../../protocol/errors.js';
 import { listDirectory } from './directory-listing.js';
 import { childOf, shownPath } from './host-path.js';
+import type { Way } from './instant/way.js';
 import { MAX_DIRECTORY_ENTRIES, STAT_CONCURRENCY } from './limits.js';
 import { hasOsCode } from './os-error.js';
 
-export async function readDirectory(path: Buffer, options: { details?: boolean }): Promise<DirectoryEntry[]> {
+export async function readDirectory(
+  path: Buffer,
+  options: Way & { details?: boolean },
+): Promise<DirectoryEntry[]> {
   const details = options.details === true;
   const entries: DirectoryEntry[] = [];
   const unclear: Buffer[] = [];
-  const listed = await listDirectory(path, MAX_DIRECTORY_ENTRIES + 1);
+  const listed = await listDirectory(path, MAX_DIRECTORY_ENTRIES + 1, options);
   if (listed.length > MAX_DIRECTORY_ENTRIES) throw tooManyEntries();
   for (const { name, kind } of listed) {
     const bytes = Buffer.from(name, 'latin1');

@@ -2,6 +2,7 @@ import { randomBytes } from '../random.js';
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readlink, rename, unlink } from 'node:fs/promises';
 import type { LinkOptions } from '../../contract/index.js';
+import type { Way } from './instant/way.js';
 import { canHoldDirectories, type HeldDirectory, holdDirectory, holdResolved } from './held-directory.js';
 import { childOf, isRoot, nameOf, parentOf } from './host-path.js';
 import { kernelCalls } from './instant/kernel-calls.js';
@@ -18,20 +19,24 @@ const O_TMPFILE = 0o20000000 | constants.O_DIRECTORY;
  * nothing is left over, not even by a process that is killed: only between the two names it leaves the new file, whole,
  * as `.execwire-….tmp`. Where files must have names from the start it may leave half of one under such a name.
  */
-export async function replaceFile(path: Buffer, data: Uint8Array, options: LinkOptions): Promise<void> {
+export async function replaceFile(path: Buffer, data: Uint8Array, options: LinkOptions & Way): Promise<void> {
   if (isRoot(path)) throw osError('EISDIR');
   const follow = options.followSymlinks !== false;
   const target = follow ? await withoutLinks(path) : path;
   if (!canHoldDirectories && !follow) throw osError('ENOSYS');
   await using directory = await (follow ? holdResolved : holdDirectory)(parentOf(target));
-  await replaceIn(directory, nameOf(target), data);
+  await replaceIn(directory, nameOf(target), { data, isNamed: options.instant === false });
 }
 
-async function replaceIn(directory: HeldDirectory, name: Buffer, data: Uint8Array): Promise<void> {
+async function replaceIn(
+  directory: HeldDirectory,
+  name: Buffer,
+  { data, isNamed }: { data: Uint8Array; isNamed: boolean },
+): Promise<void> {
   const old = await replaceable(directory, name);
   const temporary = directory.at(Buffer.from(`.execwire-${randomBytes(9).toString('hex')}.tmp`));
   try {
-    if (!(await writeUnnamed(directory, temporary, { data, old })))
+    if (isNamed || !(await writeUnnamed(directory, temporary, { data, old })))
       await writeNamed(temporary, { data, old });
     await rename(temporary, directory.at(name));
   } catch (error) {

@@ -4,19 +4,20 @@ import type { WalkOptions, WalkResult } from '../../contract/index.js';
 import { ExecError } from '../../protocol/errors.js';
 import { type ListedEntry, listDirectory } from './directory-listing.js';
 import { shownPath } from './host-path.js';
+import type { Way } from './instant/way.js';
 import { WALK_LIMITS, WALK_REPLY_BYTES } from './limits.js';
 import { asExecError } from './os-error.js';
 
 /** Directories whose listing is fetched ahead of the one being looked at: hides the trip, and few enough to keep. */
 const LISTED_AHEAD = 3;
 
-/** Nothing but ASCII: the bytes of such a path are its text. */
-const ASCII = /^[\x01-\x7f]*$/;
+/** Without any of these the bytes of a path are its text. */
+const BEYOND_ASCII = /[\x80-\xff]/;
 
 /** What an entry costs in the answer beside its path: quotes, braces and field names. */
 const ENTRY_OVERHEAD_BYTES = 40;
 
-export async function walk(root: Buffer, options: WalkOptions): Promise<WalkResult> {
+export async function walk(root: Buffer, options: WalkOptions & Way): Promise<WalkResult> {
   const walker = new Walker(options);
   await walker.run(root);
   return walker.result();
@@ -26,10 +27,12 @@ export async function walk(root: Buffer, options: WalkOptions): Promise<WalkResu
 interface Waiting {
   readonly path: string;
   readonly depth: number;
+  readonly way: Way;
   listing: Promise<ListedEntry[]> | null;
 }
 
 class Walker {
+  readonly #way: Way;
   readonly #maxDepth: number;
   readonly #maxDirectories: number;
   readonly #maxEntries: number;
@@ -46,7 +49,8 @@ class Walker {
   #truncated = false;
   #full = false;
 
-  constructor(options: WalkOptions) {
+  constructor(options: WalkOptions & Way) {
+    this.#way = options;
     this.#maxDepth = options.maxDepth ?? WALK_LIMITS.depth;
     this.#maxDirectories = options.maxDirectories ?? WALK_LIMITS.directories;
     this.#maxEntries = options.maxEntries ?? WALK_LIMITS.entries;
@@ -63,7 +67,7 @@ class Walker {
     if (!isDirectory) return;
     await this.#enqueue(root.toString('latin1'), 0);
     for (let next = this.#queue.shift(); next !== undefined && !this.#full; next = this.#queue.shift()) {
-      for (const ahead of this.#queue.slice(0, LISTED_AHEAD)) listOnce(ahead);
+      for (const ahead of this.#queue.slice(0, LISTED_AHEAD)) void listOnce(ahead);
       await this.#list(next);
     }
   }
@@ -139,7 +143,7 @@ class Walker {
       return;
     }
     this.#directories += 1;
-    this.#queue.push({ path, depth, listing: null });
+    this.#queue.push({ path, depth, way: this.#way, listing: null });
   }
 
   async #isFirstVisit(path: string): Promise<boolean> {
@@ -159,16 +163,18 @@ class Walker {
 
 /** By bytes. Past what may be listed at all, which of them come first is not defined. */
 function listOnce(directory: Waiting): Promise<ListedEntry[]> {
-  directory.listing ??= listDirectory(Buffer.from(directory.path, 'latin1'), WALK_LIMITS.entries + 1).then(
-    (children) => children.sort((a, b) => (a.name < b.name ? -1 : 1)),
-  );
+  directory.listing ??= listDirectory(
+    Buffer.from(directory.path, 'latin1'),
+    WALK_LIMITS.entries + 1,
+    directory.way,
+  ).then((children) => children.sort((a, b) => (a.name < b.name ? -1 : 1)));
   // Whoever needs the listing hears what is wrong; one fetched ahead and not needed must not.
   directory.listing.catch(() => undefined);
   return directory.listing;
 }
 
 function shown(path: string): string {
-  return ASCII.test(path) ? path : shownPath(Buffer.from(path, 'latin1'));
+  return BEYOND_ASCII.test(path) ? shownPath(Buffer.from(path, 'latin1')) : path;
 }
 
 function statOrNull(stats: Promise<Stats>): Promise<Stats | null> {

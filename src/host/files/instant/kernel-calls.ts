@@ -59,7 +59,7 @@ function tryLoad(): KernelCalls | null {
       close: (fd) => close(fd) as number,
       statx: (fd, flags, mask, into) => statx(fd, '', flags, mask, into) as number,
       readCached: (fd, target, offset) => {
-        vector[0] = BigInt(koffi.address(target));
+        vector[0] = koffi.address(target);
         vector[1] = BigInt(target.length);
         return preadv2(fd, vector, 1, offset, RWF_NOWAIT) as number;
       },
