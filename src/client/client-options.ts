@@ -32,3 +32,12 @@ export interface CallOptions extends Patience {
   /** Fail with `contactLost` rather than call a session opened meanwhile. Default: where the method is about a process. */
   readonly sameSession?: boolean;
 }
+
+/** What a connection has to say beside answers and the events of processes. */
+export interface ClientListener {
+  notified(method: string, params: unknown): void;
+  /** There is a new connection: what belonged to the old one is gone. */
+  online(): void;
+  /** There will be none any more. */
+  ended(): void;
+}

@@ -9,9 +9,10 @@ import {
 } from '../protocol/index.js';
 import { type Patience, withPatience } from '../transport/deadline.js';
 import { backoffDelay, pause } from './backoff.js';
-import { type BulkRequest, bytesOf, post, resultOf } from './bulk.js';
+import { type BulkRequest, post, resultOf } from './bulk.js';
 import {
   type CallOptions,
+  type ClientListener,
   DEFAULT_GIVE_UP_AFTER_MS,
   DEFAULT_TIMEOUT_MS,
   type ExecClientOptions,
@@ -22,15 +23,6 @@ import { Intake } from './intake.js';
 import { ProcessSinks } from './process-sinks.js';
 import { contactLost } from './remote-errors.js';
 import { isRepeatable, isSessionBound } from './repetition.js';
-
-/** What a connection has to say beside answers and the events of processes. */
-export interface ClientListener {
-  notified(method: string, params: unknown): void;
-  /** There is a new connection: what belonged to the old one is gone. */
-  online(): void;
-  /** There will be none any more. */
-  ended(): void;
-}
 
 /**
  * A session on an exec server, and the connection it currently has. A lost connection is made again by itself:
@@ -99,27 +91,11 @@ export class ExecClient implements AsyncDisposable {
     params: ExecParams<Name>,
     options: CallOptions = {},
   ): Promise<ExecResult<Name>> {
-    return resultOf(method, await this.#exchange({ method, params, bytes: undefined }, options));
+    return resultOf(method, await this.exchange({ method, params, bytes: undefined }, options));
   }
 
-  /** The same for a request with a bulky member, which is left out of `params`. Bytes stay as they are until answered. */
-  async callWithBytes<Name extends ExecMethodName>(
-    method: Name,
-    params: Omit<ExecParams<Name>, 'chunk' | 'dataBase64'>,
-    bytes: Uint8Array,
-  ): Promise<ExecResult<Name>> {
-    return resultOf(method, await this.#exchange({ method, params, bytes }, {}));
-  }
-
-  /** The same for an answer with a bulky member, which comes as bytes. */
-  async callForBytes<Name extends ExecMethodName>(
-    method: Name,
-    params: ExecParams<Name>,
-  ): Promise<{ result: ExecResult<Name>; bytes: Uint8Array }> {
-    return bytesOf(method, await this.#exchange({ method, params, bytes: undefined }, {}));
-  }
-
-  async #exchange(request: BulkRequest, options: CallOptions): Promise<unknown> {
+  /** The same for whoever reads the answer by itself. */
+  async exchange(request: BulkRequest, options: CallOptions = {}): Promise<unknown> {
     const { method } = request;
     const {
       timeoutMs = this.#options.requestTimeoutMs,

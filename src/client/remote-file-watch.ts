@@ -1,6 +1,7 @@
 import { ChangeQueue, type FileChanges, type FileWatch, type WatchOptions } from '../contract/index.js';
 import { ExecError, execServerNotifications, parseFileUri, pathText } from '../protocol/index.js';
-import type { ClientListener, ExecClient } from './exec-client.js';
+import type { ClientListener } from './client-options.js';
+import type { ExecClient } from './exec-client.js';
 
 let lastWatch = 0;
 

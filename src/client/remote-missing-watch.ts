@@ -1,5 +1,6 @@
 import type { MissingWatch } from '../contract/index.js';
-import type { ClientListener, ExecClient } from './exec-client.js';
+import type { ClientListener } from './client-options.js';
+import type { ExecClient } from './exec-client.js';
 
 interface MissingRequest {
   readonly missing: readonly string[];
