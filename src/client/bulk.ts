@@ -2,13 +2,14 @@ import {
   decodeBase64,
   encodeBase64,
   type ExecMethodName,
+  type ExecParams,
   type ExecResult,
   execMethods,
 } from '../protocol/index.js';
 import { type RpcPeer, WithBytes } from '../rpc/index.js';
-import type { Patience } from '../transport/deadline.js';
-import { definedOnly } from '../transport/deadline.js';
+import { definedOnly, type Patience } from '../transport/deadline.js';
 import { readResult } from './connection.js';
+import type { ExecClient } from './exec-client.js';
 
 /** A request as its caller has it: bulky bytes apart from the rest. */
 export interface BulkRequest {
@@ -34,15 +35,25 @@ export function resultOf<Name extends ExecMethodName>(method: Name, answer: unkn
   return readResult(method, { ...rest, [field]: encodeBase64(bytes) });
 }
 
-/** The same with the bulky member as bytes. */
-export function bytesOf<Name extends ExecMethodName>(
+/** Calls a method with a bulky member, which is left out of `params`. Bytes must stay as they are until answered. */
+export async function callWithBytes<Name extends ExecMethodName>(
+  client: ExecClient,
   method: Name,
-  answer: unknown,
-): { result: ExecResult<Name>; bytes: Uint8Array } {
+  request: { params: Omit<ExecParams<Name>, 'chunk' | 'dataBase64'>; bytes: Uint8Array },
+): Promise<ExecResult<Name>> {
+  return resultOf(method, await client.exchange({ method, ...request }));
+}
+
+/** Calls a method whose answer has a bulky member, which comes as bytes. */
+export async function callForBytes<Name extends ExecMethodName>(
+  client: ExecClient,
+  method: Name,
+  params: ExecParams<Name>,
+): Promise<{ result: ExecResult<Name>; bytes: Uint8Array }> {
+  const answer = await client.exchange({ method, params, bytes: undefined });
   const field = execMethods[method].bytes?.result ?? '';
-  if (answer instanceof WithBytes && answer.field === field) {
+  if (answer instanceof WithBytes && answer.field === field)
     return { result: readResult(method, answer.rest), bytes: answer.bytes };
-  }
   const result = resultOf(method, answer);
   return { result, bytes: decodeBase64(String(Reflect.get(result, field)), 'protocolViolation') };
 }

@@ -8,7 +8,7 @@ import {
   type ServerCapabilities,
 } from '../protocol/index.js';
 import { type Patience, withPatience } from '../transport/deadline.js';
-import { type BulkRequest, bytesOf, post, resultOf } from './bulk.js';
+import { type BulkRequest, post, resultOf } from './bulk.js';
 import { type ClientListener, ClientListeners } from './client-listeners.js';
 import {
   type CallOptions,
@@ -91,27 +91,11 @@ export class ExecClient implements AsyncDisposable {
     params: ExecParams<Name>,
     options: CallOptions = {},
   ): Promise<ExecResult<Name>> {
-    return resultOf(method, await this.#exchange({ method, params, bytes: undefined }, options));
+    return resultOf(method, await this.exchange({ method, params, bytes: undefined }, options));
   }
 
-  /** The same for a request with a bulky member, which is left out of `params`. Bytes stay as they are until answered. */
-  async callWithBytes<Name extends ExecMethodName>(
-    method: Name,
-    params: Omit<ExecParams<Name>, 'chunk' | 'dataBase64'>,
-    bytes: Uint8Array,
-  ): Promise<ExecResult<Name>> {
-    return resultOf(method, await this.#exchange({ method, params, bytes }, {}));
-  }
-
-  /** The same for an answer with a bulky member, which comes as bytes. */
-  async callForBytes<Name extends ExecMethodName>(
-    method: Name,
-    params: ExecParams<Name>,
-  ): Promise<{ result: ExecResult<Name>; bytes: Uint8Array }> {
-    return bytesOf(method, await this.#exchange({ method, params, bytes: undefined }, {}));
-  }
-
-  async #exchange(request: BulkRequest, options: CallOptions): Promise<unknown> {
+  /** The same for whoever reads the answer by itself. */
+  async exchange(request: BulkRequest, options: CallOptions = {}): Promise<unknown> {
     const { method } = request;
     const {
       timeoutMs = this.#options.requestTimeoutMs,

@@ -1,5 +1,6 @@
 import type { FileHandle } from '../contract/index.js';
 import { ExecError, isExecError, type Sandbox } from '../protocol/index.js';
+import { callForBytes, callWithBytes } from './bulk.js';
 import type { ExecClient } from './exec-client.js';
 
 interface OpenRequest {
@@ -46,7 +47,8 @@ export class RemoteFileHandle implements FileHandle {
   async write(offset: number, bytes: Uint8Array): Promise<void> {
     this.#assertOpen();
     if (bytes.length === 0) return;
-    await this.#client.callWithBytes('fs/writeBlock', { handleId: this.#handleId, offset }, bytes);
+    const params = { handleId: this.#handleId, offset };
+    await callWithBytes(this.#client, 'fs/writeBlock', { params, bytes });
   }
 
   async close(): Promise<void> {
@@ -66,7 +68,7 @@ export class RemoteFileHandle implements FileHandle {
 
   async #readBlock(offset: number, length: number): Promise<{ bytes: Uint8Array; eof: boolean }> {
     const block = { handleId: this.#handleId, offset, len: length };
-    const { bytes, result } = await this.#client.callForBytes('fs/readBlock', block);
+    const { bytes, result } = await callForBytes(this.#client, 'fs/readBlock', block);
     return { bytes, eof: result.eof };
   }
 

@@ -21,6 +21,7 @@ import {
   type Sandbox,
   type ServerCapabilities,
 } from '../protocol/index.js';
+import { callForBytes, callWithBytes } from './bulk.js';
 import type { ExecClient } from './exec-client.js';
 import { unsupported } from './remote-errors.js';
 import { RemoteFileHandle } from './remote-file-handle.js';
@@ -48,7 +49,7 @@ export class RemoteFileSystem implements FileSystem {
 
   async readFile(path: string, options: LinkOptions = {}): Promise<Uint8Array> {
     const request = { path: fileUri(path), ...links(options) };
-    return (await this.#client.callForBytes('fs/readFile', request)).bytes;
+    return (await callForBytes(this.#client, 'fs/readFile', request)).bytes;
   }
 
   async writeFile(
@@ -61,8 +62,8 @@ export class RemoteFileSystem implements FileSystem {
     const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : data;
     const plain = !atomic && options.followSymlinks !== false;
     if (plain && bytes.length > MAX_WHOLE_WRITE_BYTES) return await this.#writeBlocks(path, bytes, options);
-    const request = { path: fileUri(path), ...(atomic ? { atomic } : {}), ...links(options) };
-    await this.#client.callWithBytes('fs/writeFile', request, bytes);
+    const params = { path: fileUri(path), ...(atomic ? { atomic } : {}), ...links(options) };
+    await callWithBytes(this.#client, 'fs/writeFile', { params, bytes });
   }
 
   async createDirectory(

@@ -14,6 +14,7 @@ import {
 } from '../contract/index.js';
 import { ExecError, isExecError, type SandboxType, type ServerCapabilities } from '../protocol/index.js';
 import { withPatience } from '../transport/deadline.js';
+import { callWithBytes } from './bulk.js';
 import { ClientTimeout } from './client-timeout.js';
 import { Consumption } from './consumption.js';
 import type { ExecClient } from './exec-client.js';
@@ -64,7 +65,8 @@ export class RemoteProcess extends ProcessHandle {
       unreadChanged: (bytes) => client.intake.add(bytes),
     });
     this.#input = new WriteQueue(async ({ bytes, writeId }) => {
-      return (await client.callWithBytes('process/write', { processId, writeId }, bytes)).status;
+      const request = { params: { processId, writeId }, bytes };
+      return (await callWithBytes(client, 'process/write', request)).status;
     });
   }
 

@@ -19,6 +19,7 @@ import {
 import { BytesResult } from './bytes-result.js';
 import { sendBytes } from './send-bytes.js';
 import { Outbox } from './outbox.js';
+import { type CallPatience, PendingCalls } from './pending-calls.js';
 import { errorFromWire } from './wire-errors.js';
 import { type Attachment, WithBytes } from './with-bytes.js';
 
@@ -40,15 +41,8 @@ export interface PeerHandler {
 }
 
 /** How long a call may take, and the bytes that go with it where the other side takes them. */
-export interface PeerCallOptions {
-  readonly timeoutMs?: number;
-  readonly signal?: AbortSignal;
+export interface PeerCallOptions extends CallPatience {
   readonly attached?: Attachment;
-}
-
-interface PendingCall {
-  resolve(result: unknown): void;
-  reject(error: ExecError): void;
 }
 
 /** One side of a JSON-RPC connection: numbers calls, matches answers, passes requests to a handler. */
@@ -61,7 +55,7 @@ export class RpcPeer {
   readonly #channel: Channel;
   readonly #handler: PeerHandler;
   readonly #dialect: Dialect;
-  readonly #pending = new Map<RawId, PendingCall>();
+  readonly #pending = new PendingCalls();
   #nextId = 1;
   #underWay = 0;
   #paused = false;
@@ -96,39 +90,13 @@ export class RpcPeer {
    * `requestTimeout` or `aborted`.
    */
   call(method: string, params: unknown, options: PeerCallOptions = {}): Promise<unknown> {
-    const { timeoutMs, signal, attached } = options;
     if (this.#closed) return Promise.reject(connectionClosed(this.#closed));
-    if (signal?.aborted) return Promise.reject(new ExecError('aborted', `${method} was given up.`));
+    if (options.signal?.aborted) return Promise.reject(new ExecError('aborted', `${method} was given up.`));
     const id = this.#nextId;
     this.#nextId += 1;
-    return new Promise<unknown>((resolve, reject) => {
-      const cleanUp = (): void => {
-        clearTimeout(timer);
-        signal?.removeEventListener('abort', abort);
-        this.#pending.delete(String(id));
-      };
-      const fail = (error: ExecError): void => {
-        cleanUp();
-        reject(error);
-      };
-      const abort = (): void => fail(new ExecError('aborted', `${method} was given up.`));
-      const timer =
-        timeoutMs === undefined
-          ? undefined
-          : setTimeout(
-              () => fail(new ExecError('requestTimeout', `No answer to ${method} within ${timeoutMs} ms.`)),
-              timeoutMs,
-            );
-      signal?.addEventListener('abort', abort, { once: true });
-      this.#pending.set(String(id), {
-        resolve: (result) => {
-          cleanUp();
-          resolve(result);
-        },
-        reject: fail,
-      });
-      this.outbox.send(withAttachment(requestText(id, method, params), attached));
-    });
+    const answer = this.#pending.wait(String(id), method, options);
+    this.outbox.send(withAttachment(requestText(id, method, params), options.attached));
+    return answer;
   }
 
   notify(method: string, params: unknown): void {
@@ -246,7 +214,7 @@ export class RpcPeer {
   #ended(reason: CloseReason): void {
     if (this.#closed) return;
     this.#closed = reason;
-    for (const call of [...this.#pending.values()]) call.reject(connectionClosed(reason));
+    this.#pending.rejectAll(connectionClosed(reason));
     this.#handler.closed(reason);
     this.outbox.close();
   }

@@ -1,0 +1,54 @@
+import { ExecError } from '../protocol/errors.js';
+import type { RawId } from './message.js';
+
+/** How long a call may take. */
+export interface CallPatience {
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+interface PendingCall {
+  resolve(result: unknown): void;
+  reject(error: ExecError): void;
+}
+
+/** Calls that wait for their answer, by id. */
+export class PendingCalls {
+  readonly #calls = new Map<RawId, PendingCall>();
+
+  /** Rejects with `requestTimeout` or `aborted` when patience ends first. */
+  wait(id: RawId, method: string, { timeoutMs, signal }: CallPatience): Promise<unknown> {
+    return new Promise<unknown>((resolve, reject) => {
+      const cleanUp = (): void => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', abort);
+        this.#calls.delete(id);
+      };
+      const fail = (error: ExecError): void => {
+        cleanUp();
+        reject(error);
+      };
+      const abort = (): void => fail(new ExecError('aborted', `${method} was given up.`));
+      const late = (): void =>
+        fail(new ExecError('requestTimeout', `No answer to ${method} within ${timeoutMs} ms.`));
+      const timer = timeoutMs === undefined ? undefined : setTimeout(late, timeoutMs);
+      signal?.addEventListener('abort', abort, { once: true });
+      this.#calls.set(id, {
+        resolve: (result) => {
+          cleanUp();
+          resolve(result);
+        },
+        reject: fail,
+      });
+    });
+  }
+
+  get(id: RawId): PendingCall | undefined {
+    return this.#calls.get(id);
+  }
+
+  /** No answer will come any more. */
+  rejectAll(error: ExecError): void {
+    for (const call of [...this.#calls.values()]) call.reject(error);
+  }
+}
