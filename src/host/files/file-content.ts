@@ -1,5 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import type { LinkOptions } from '../../contract/index.js';
+import { isLocalPlace } from './instant/local-devices.js';
+import { descriptorPath } from './instant/place.js';
 import { asExecError } from './os-error.js';
 import { openForReading, readToEnd, requireReadable } from './read-file.js';
 import { readFully } from './regular-file.js';
@@ -22,12 +24,20 @@ export async function openContent(path: Buffer, options: LinkOptions): Promise<F
   let keep = false;
   try {
     requireReadable(stats.size);
-    if (stats.size < PIECEWISE_FROM_BYTES) return await readToEnd(handle, stats.size);
+    if (!(await mayComeInPieces(handle, stats.size))) return await readToEnd(handle, stats.size);
     keep = true;
     return new OpenContent(handle, stats.size);
   } finally {
     if (!keep) await handle.close();
   }
+}
+
+/**
+ * Whether a file may be read while its message is being sent. One that is slow to come would hold up all messages behind
+ * it: what is not on a local disk is read as a whole before.
+ */
+async function mayComeInPieces(handle: FileHandle, size: number): Promise<boolean> {
+  return size >= PIECEWISE_FROM_BYTES && (await isLocalPlace(descriptorPath(handle.fd)));
 }
 
 class OpenContent implements PiecewiseContent {

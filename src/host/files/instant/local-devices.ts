@@ -23,6 +23,14 @@ interface Known {
 
 const known = new Map<string, Known>();
 
+/** Whether a path leads into a local file system. Asks on the thread pool. */
+export async function isLocalPlace(path: string): Promise<boolean> {
+  return await statfs(path).then(
+    ({ type }) => LOCAL_TYPES.has(type),
+    () => false,
+  );
+}
+
 /** Whether a device holds a local file system; undefined when that is not known (any more). */
 export function isLocalDevice(device: string): boolean | undefined {
   const entry = known.get(device);
@@ -36,9 +44,6 @@ export function isLocalDevice(device: string): boolean | undefined {
 export async function learnDevice(device: string, path: string): Promise<void> {
   if (known.size >= MAX_KNOWN) known.clear();
   known.set(device, { isLocal: false, until: Number.POSITIVE_INFINITY });
-  const isLocal = await statfs(path).then(
-    ({ type }) => LOCAL_TYPES.has(type),
-    () => false,
-  );
+  const isLocal = await isLocalPlace(path);
   known.set(device, { isLocal, until: performance.now() + KNOWN_FOR_MS });
 }
