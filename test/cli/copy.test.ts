@@ -60,12 +60,10 @@ describe('cp', () => {
     writeFileSync(folder.file('key'), Buffer.concat([LARGE, LARGE, LARGE]), { mode: 0o600 });
     mkdirSync(folder.file('there'));
     const copy = execwire(['cp', folder.file('key'), `${server.url}:${folder.file('there')}`]);
-    let over = false;
-    void copy.then(() => {
-      over = true;
-    });
+    const over = new AbortController();
+    void copy.then(() => over.abort());
     const seen: number[] = [];
-    while (!over) {
+    while (!over.signal.aborted) {
       for (const name of readdirSync(folder.file('there'))) {
         const stat = statSync(folder.file(`there/${name}`), { throwIfNoEntry: false });
         if (stat && stat.size > 0) seen.push(stat.mode & 0o777);
