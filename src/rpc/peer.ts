@@ -1,4 +1,4 @@
-import { type ErrorCode, ExecError, errorCatalogue, isExecError } from '../protocol/errors.js';
+import { ExecError, isExecError } from '../protocol/errors.js';
 import type { Channel, CloseReason, OutgoingMessage } from './channel.js';
 import {
   type Dialect,
@@ -8,7 +8,6 @@ import {
   notificationText,
   parseMessage,
   type RawId,
-  type RpcErrorObject,
   requestText,
   resultText,
   UNKNOWN_ID,
@@ -16,6 +15,7 @@ import {
 import { BytesResult } from './bytes-result.js';
 import { sendBytes } from './send-bytes.js';
 import { Outbox } from './outbox.js';
+import { errorFromWire } from './wire-error.js';
 
 /** Requests being answered at one time. Past it the channel is not read until some are done. */
 const MAX_REQUESTS_UNDER_WAY = 4096;
@@ -229,29 +229,4 @@ export class RpcPeer {
 
 function connectionClosed(reason: CloseReason): ExecError {
   return new ExecError('connectionClosed', `The connection ended: ${reason.message}.`);
-}
-
-/** An error answer as an ExecError: under its own code if the other side is one of us. */
-function errorFromWire(error: RpcErrorObject): ExecError {
-  const data = typeof error.data === 'object' && error.data !== null ? { ...error.data } : {};
-  const named: unknown = Reflect.get(data, 'code');
-  const code = isWireCode(named, error.code) ? named : guessCode(error.code);
-  return new ExecError(code, error.message, { data: { ...data, rpcCode: error.code } });
-}
-
-function isWireCode(code: unknown, rpc: number): code is ErrorCode {
-  return (
-    typeof code === 'string' &&
-    Object.hasOwn(errorCatalogue, code) &&
-    errorCatalogue[code as ErrorCode].rpc === rpc
-  );
-}
-
-/** Other servers send numbers alone; three of them mean one thing only. */
-function guessCode(rpc: number): ErrorCode {
-  if (rpc === -32004) return 'notFound';
-  if (rpc === -32010) return 'sessionBusy';
-  if (rpc === -32601) return 'methodNotFound';
-  if (rpc === -32602) return 'invalidParams';
-  return 'remoteError';
 }
