@@ -30,7 +30,7 @@ const MAX_UNREAD_ANSWER_BYTES = 32 * 1024 * 1024;
 
 /** What a peer does with what comes in. `attached` came as bytes; its member of `params` is then empty. */
 export interface PeerHandler {
-  /** What it returns is the result, or a promise of it; one with bytes is `WithBytes`. */
+  /** What it returns is the result, or a promise of it; one with bytes is a `BytesResult`. */
   request(method: string, params: unknown, attached?: Attachment): unknown;
   notification(method: string, params: unknown, attached?: Attachment): void;
   /** A message that breaks the protocol; by default the connection ends. */
