@@ -4,8 +4,8 @@ export const PART_SOURCE_BYTES = 3 * 349_526;
 const ENVELOPE_BYTES = 4 * 1024;
 /** Room for that in base64 and what is around it. */
 export const PART_BYTES = (PART_SOURCE_BYTES / 3) * 4 + ENVELOPE_BYTES;
-/** What is kept between two streams: 8.4 MB. More are made while more are under way. */
-const MAX_KEPT = 6;
+/** What is kept between two streams: 4.2 MB. More are made while more are under way. */
+const MAX_KEPT = 3;
 
 const kept: Buffer[] = [];
 

@@ -2,8 +2,8 @@
 export const MAX_BLOCK_BYTES = 1024 * 1024;
 /** Base64 comes in groups of three bytes: a text as long as that of the largest block may hold two more. */
 const BUFFER_BYTES = Math.ceil(MAX_BLOCK_BYTES / 3) * 3;
-/** What is kept between two streams: 4 MiB. More are made while more are under way. */
-const MAX_KEPT = 4;
+/** What is kept between two streams: 2 MiB. More are made while more are under way. */
+const MAX_KEPT = 2;
 
 const kept: Buffer[] = [];
 
