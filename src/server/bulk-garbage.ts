@@ -9,9 +9,10 @@ import { runInNewContext } from 'node:vm';
 const COLLECT_AFTER_BYTES = 8 * 1024 * 1024;
 
 /** What blocks and texts in use may add up to; beyond it some of them are no longer in use. */
-const MAX_EXTERNAL_BYTES = 20 * 1024 * 1024;
+const MAX_EXTERNAL_BYTES = 24 * 1024 * 1024;
 
-type Collect = (options: { type: 'minor' | 'major' }) => void;
+/** What is new with options, whatever they say in older engines; everything without. */
+type Collect = (options?: { type: 'minor' }) => void;
 
 let collect: Collect | null | undefined;
 let garbageBytes = 0;
@@ -24,7 +25,7 @@ export function noteBulkGarbage(bytes: number): void {
   collect ??= exposedCollector();
   collect?.({ type: 'minor' });
   // Texts that were in use during two such looks count as old and are left out by further ones.
-  if (process.memoryUsage().external > MAX_EXTERNAL_BYTES) collect?.({ type: 'major' });
+  if (process.memoryUsage().external > MAX_EXTERNAL_BYTES) collect?.();
 }
 
 /** Node offers it by a flag alone. Whether the engine still has it is its own affair: then nothing is collected early. */

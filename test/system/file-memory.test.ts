@@ -7,7 +7,7 @@ import { ServerProcess } from '../harness/server-process.js';
 
 const MIB = 1024 * 1024;
 /** What a file of any size may cost the server. */
-const MAX_GROWTH_BYTES = 64 * MIB;
+const MAX_GROWTH_BYTES = 64e6;
 /** Blocks under way at a time. */
 const WINDOW = 4;
 const STREAM_BLOCKS = 1024;
