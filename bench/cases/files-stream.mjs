@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { medianRows, readBlocks, secondsOf, writeBlocks } from '../lib/files.mjs';
 import { interleave } from '../lib/interleave.mjs';
 import { growthDuring } from '../lib/memory.mjs';
-import { openServer } from '../lib/servers.mjs';
+import { binaryFramesSubject, openServer } from '../lib/servers.mjs';
 
 const metrics = [
   { key: 'writeMbPerSecond', label: 'MB/s written' },
@@ -20,7 +20,8 @@ export const filesStream = {
   run: async ({ servers, plan, scratch }) => {
     const { byteCount } = plan.filesStream;
     const path = join(scratch, 'streamed');
-    const runs = await interleave(servers, plan.filesStream, (subject) => stream(subject, path, byteCount));
+    const subjects = [...servers, binaryFramesSubject(servers)];
+    const runs = await interleave(subjects, plan.filesStream, (subject) => stream(subject, path, byteCount));
     return medianRows(runs, metrics);
   },
 };

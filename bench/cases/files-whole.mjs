@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { MIB, medianRows, readWhole, secondsOf, sourceFile, writeText, writeWhole } from '../lib/files.mjs';
+import { contentOf, MIB, medianRows, readWhole, secondsOf, sourceFile, writeWhole } from '../lib/files.mjs';
 import { interleave } from '../lib/interleave.mjs';
 import { growthDuring } from '../lib/memory.mjs';
 import { openNodeSampler } from '../lib/sampler.mjs';
-import { openServer } from '../lib/servers.mjs';
+import { binaryFramesSubject, openServer } from '../lib/servers.mjs';
 
 const metrics = [
   { key: 'read32Ms', label: '32 MiB read ms' },
@@ -27,10 +27,10 @@ export const filesWhole = {
       written: join(scratch, 'written'),
     };
     const bare = { name: 'node:fs', measure: () => measureBare(files) };
-    const text = writeText(files.written, 32 * MIB);
-    const subjects = servers.map((subject) => ({
+    const content = contentOf(32 * MIB);
+    const subjects = [...servers, binaryFramesSubject(servers)].map((subject) => ({
       name: subject.name,
-      measure: () => measure(subject, files, text),
+      measure: () => measure(subject, files, content),
     }));
     const all = [...subjects, bare];
     const runs = await interleave(all, plan.filesWhole, (subject) => subject.measure());
@@ -38,7 +38,7 @@ export const filesWhole = {
   },
 };
 
-async function measure(subject, { small, large }, text) {
+async function measure(subject, { small, large, written }, content) {
   const server = await openServer(subject);
   try {
     const { client, pid } = server;
@@ -47,7 +47,7 @@ async function measure(subject, { small, large }, text) {
       read64 = await secondsOf(() => readWhole(client, large, 64 * MIB));
     });
     const read32 = await secondsOf(() => readWhole(client, small, 32 * MIB));
-    const write32 = await secondsOf(() => writeWhole(client, text));
+    const write32 = await secondsOf(() => writeWhole(client, written, content));
     return { read32Ms: read32 * 1e3, write32Ms: write32 * 1e3, read64Ms: read64 * 1e3, read64GrownMb };
   } finally {
     await server.stop();

@@ -44,14 +44,15 @@ export async function readWhole(client, path, byteCount) {
   if (arrived !== byteCount) throw new Error(`${arrived} bytes arrived instead of ${byteCount}`);
 }
 
-/** Writes a file in one message, whose text is prepared by `writeText`. */
-export async function writeWhole(client, text) {
-  await client.requestText('fs/writeFile', text);
+/** Writes a file in one message. */
+export async function writeWhole(client, path, content) {
+  await client.requestBulk('fs/writeFile', { path: uri(path) }, { field: 'dataBase64', ...content });
 }
 
-export function writeText(path, byteCount) {
-  const dataBase64 = Buffer.alloc(byteCount, 'written ').toString('base64');
-  return JSON.stringify({ path: uri(path), dataBase64 });
+/** Something to write, as bytes and in base64: made before anything is measured. */
+export function contentOf(byteCount) {
+  const bytes = Buffer.alloc(byteCount, 'written ');
+  return { bytes, base64: bytes.toString('base64') };
 }
 
 /** Reads a file block by block, some blocks ahead. */
@@ -68,10 +69,10 @@ export async function readBlocks(client, path, byteCount) {
 
 /** Writes a file block by block, some blocks ahead. */
 export async function writeBlocks(client, path, byteCount) {
-  const chunk = Buffer.alloc(MIB, 'block ').toString('base64');
+  const block = { field: 'chunk', ...contentOf(MIB) };
   await client.request('fs/open', { handleId: 'w', path: uri(path), mode: 'replace' });
   await inWindow(byteCount, (offset) =>
-    client.requestText('fs/writeBlock', `{"handleId":"w","offset":${offset},"chunk":"${chunk}"}`),
+    client.requestBulk('fs/writeBlock', { handleId: 'w', offset }, block),
   );
   await client.request('fs/close', { handleId: 'w' });
 }

@@ -1,16 +1,14 @@
+import { frameOf } from './frames.mjs';
+
 const HEAD = Buffer.from('{"method":"process/output"');
 const CHUNK = Buffer.from('"chunk":"');
 const QUOTE = 0x22;
 const PADDING = 0x3d;
 
-/** First byte of a binary frame; the length of its header follows in three bytes. */
-const FRAME_VERSION = 1;
-const PREAMBLE_BYTES = 4;
-
 /** Bytes of output a `process/output` message carries, found without parsing it; null for any other message. */
 export function outputSize(message) {
-  // The bench asks for nothing else that comes in frames.
-  if (message[0] === FRAME_VERSION) return message.length - PREAMBLE_BYTES - message.readUIntBE(1, 3);
+  const frame = frameOf(message);
+  if (frame) return frame.header.startsWith('{"method":"process/output"') ? frame.byteCount : null;
   if (message.length < HEAD.length || message.compare(HEAD, 0, HEAD.length, 0, HEAD.length) !== 0)
     return null;
   const start = message.indexOf(CHUNK, HEAD.length) + CHUNK.length;

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import { bulkAnswer } from './bulk-answer.mjs';
+import { toFrame } from './frames.mjs';
 import { outputSize } from './output-size.mjs';
 
 /**
@@ -16,6 +17,9 @@ export class WireClient {
   #outputBytes = 0;
   #outputGoal = null;
 
+  /** Whether the server takes bytes as they are. */
+  #framed = false;
+
   constructor(link) {
     this.#link = link;
     link.onMessage((message) => this.#receive(message));
@@ -25,6 +29,7 @@ export class WireClient {
   async handshake(capabilities = {}) {
     await this.request('initialize', { clientName: 'bench', capabilities });
     this.#link.send('{"method":"initialized","params":{}}');
+    this.#framed = capabilities.binaryFrames === true;
   }
 
   request(method, params) {
@@ -33,11 +38,16 @@ export class WireClient {
 
   /** A request whose params are JSON already: those of a large write are put together once. */
   requestText(method, paramsText) {
-    const id = this.#nextId++;
-    return new Promise((resolve, reject) => {
-      this.#pending.set(id, { resolve, reject });
-      this.#link.send(`{"id":${id},"method":${JSON.stringify(method)},"params":${paramsText}}`);
-    });
+    return this.#request((id) => `{"id":${id},"method":${JSON.stringify(method)},"params":${paramsText}}`);
+  }
+
+  /** A request with bulky bytes, as those where that was agreed on, else in the text that was made of them before. */
+  requestBulk(method, params, { field, bytes, base64 }) {
+    const others = JSON.stringify(params).slice(1, -1);
+    if (!this.#framed) return this.requestText(method, `{${others},"${field}":"${base64}"}`);
+    return this.#request((id) =>
+      toFrame(`{"id":${id},"method":"${method}","params":{${others}},"bytes":"${field}"}`, bytes),
+    );
   }
 
   /** Resolves at `process/closed`. Ask before starting: events of a short process may overtake the answer. */
@@ -68,6 +78,14 @@ export class WireClient {
 
   close() {
     this.#link.close();
+  }
+
+  #request(messageWith) {
+    const id = this.#nextId++;
+    return new Promise((resolve, reject) => {
+      this.#pending.set(id, { resolve, reject });
+      this.#link.send(messageWith(id));
+    });
   }
 
   #receive(message) {
@@ -127,6 +145,7 @@ export async function webSocketLink(url) {
 const MAX_FRAME_CHARS = 8 * 1024 * 1024;
 
 function sendInFrames(socket, text) {
+  if (typeof text !== 'string') return socket.send(text);
   for (let at = 0; at < text.length; at += MAX_FRAME_CHARS) {
     const fin = at + MAX_FRAME_CHARS >= text.length;
     socket.send(text.slice(at, at + MAX_FRAME_CHARS), { fin });
