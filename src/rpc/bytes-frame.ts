@@ -2,7 +2,7 @@ import { type BinaryMessage, binaryMessage } from './binary-frame.js';
 import type { BytesResult, ByteSource } from './bytes-result.js';
 import { frameHeader, type RawId, resultText } from './message.js';
 import type { MessagePart } from './outbox.js';
-import { lendPart, returnPart } from './part-buffers.js';
+import { partBuffers } from './part-buffers.js';
 
 /** An answer with bytes as one binary frame. They are sent from where they are. */
 export function bytesFrame(id: RawId, { member, rest }: BytesResult, bytes: Uint8Array): BinaryMessage {
@@ -18,8 +18,8 @@ export async function* bytesFrameParts(
   const { head } = bytesFrame(id, result, new Uint8Array(0));
   yield { bytes: head, isLast: false, release: () => undefined };
   for (;;) {
-    const buffer = lendPart();
-    const release = (): void => returnPart(buffer);
+    const buffer = partBuffers.lend();
+    const release = (): void => partBuffers.giveBack(buffer);
     const count = await source.read(buffer);
     yield { bytes: buffer.subarray(0, count), isLast: count === 0, release };
     if (count === 0) return;

@@ -2,7 +2,7 @@ import { encodeBase64 } from '../protocol/base64.js';
 import type { BytesResult, ByteSource } from './bytes-result.js';
 import type { OutgoingMessage } from './channel.js';
 import type { RawId } from './message.js';
-import { lendPart, PART_BYTES, PART_SOURCE_BYTES, returnPart } from './part-buffers.js';
+import { PART_BYTES, PART_SOURCE_BYTES, partBuffers } from './part-buffers.js';
 
 /** Below this a text is cheaper to put together than bytes. */
 const WORTH_BYTES = 16 * 1024;
@@ -25,11 +25,14 @@ export function bytesMessage(id: RawId, result: BytesResult, bytes: Uint8Array):
     return { message: head.concat(encodeBase64(bytes), tail), release: () => undefined };
   const size = Buffer.byteLength(head) + Math.ceil(bytes.length / 3) * 4 + Buffer.byteLength(tail);
   const isLent = size > WORTH_LENDING_BYTES && size <= PART_BYTES;
-  const buffer = isLent ? lendPart() : Buffer.allocUnsafeSlow(size);
+  const buffer = isLent ? partBuffers.lend() : Buffer.allocUnsafeSlow(size);
   let end = buffer.write(head);
   end = writeBase64(buffer, end, bytes);
   end += buffer.write(tail, end);
-  return { message: buffer.subarray(0, end), release: () => (isLent ? returnPart(buffer) : undefined) };
+  return {
+    message: buffer.subarray(0, end),
+    release: () => (isLent ? partBuffers.giveBack(buffer) : undefined),
+  };
 }
 
 /** The same, part by part, for bytes that are fetched as they are sent. The last part is the end of the JSON. */
@@ -38,19 +41,19 @@ export async function* bytesParts(
   result: BytesResult,
   source: ByteSource,
 ): AsyncGenerator<{ readonly bytes: Uint8Array; readonly isLast: boolean; readonly release: () => void }> {
-  const fetched = lendPart();
+  const fetched = partBuffers.lend();
   const piece = fetched.subarray(0, PART_SOURCE_BYTES);
   try {
     let head = headText(id, result);
     for (let count = await source.read(piece); count > 0; count = await source.read(piece)) {
-      const buffer = lendPart();
+      const buffer = partBuffers.lend();
       const end = writeBase64(buffer, buffer.write(head), piece.subarray(0, count));
       head = '';
-      yield { bytes: buffer.subarray(0, end), isLast: false, release: () => returnPart(buffer) };
+      yield { bytes: buffer.subarray(0, end), isLast: false, release: () => partBuffers.giveBack(buffer) };
     }
     yield { bytes: Buffer.from(head + tailText(result)), isLast: true, release: () => undefined };
   } finally {
-    returnPart(fetched);
+    partBuffers.giveBack(fetched);
   }
 }
 

@@ -1,4 +1,5 @@
 export { BinaryMessage, binaryMessage, frameText, isBinaryFrame } from './binary-frame.js';
+export { BufferPool } from './buffer-pool.js';
 export { BytesResult, type ByteSource } from './bytes-result.js';
 export {
   type Channel,

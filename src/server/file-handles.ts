@@ -1,7 +1,7 @@
 import type { FileHandle, FileSystem } from '../contract/index.js';
 import { decodeBase64Into, ExecError, type ExecParsedParams } from '../protocol/index.js';
 import { BytesResult } from '../rpc/index.js';
-import { lendBlock, MAX_BLOCK_BYTES, returnBlock } from './block-buffers.js';
+import { blockBuffers, MAX_BLOCK_BYTES } from './block-buffers.js';
 import { noteBulkGarbage } from './bulk-garbage.js';
 import { wirePath } from './wire-path.js';
 
@@ -43,17 +43,17 @@ export class FileHandles {
     requireBlock('read', params.len);
     requireOffset(params.offset);
     const handle = this.#get(params.handleId);
-    const block = lendBlock();
+    const block = blockBuffers.lend();
     try {
       const { bytes, eof } = await handle.read(params.offset, params.len, block);
       return new BytesResult({
         member: 'chunk',
         bytes,
         rest: { eof },
-        release: () => returnBlock(block),
+        release: () => blockBuffers.giveBack(block),
       });
     } catch (error) {
-      returnBlock(block);
+      blockBuffers.giveBack(block);
       await this.close(params.handleId);
       throw error;
     }
@@ -63,11 +63,12 @@ export class FileHandles {
   async write(params: ExecParsedParams<'fs/writeBlock'>, bytes: Uint8Array | undefined): Promise<void> {
     if (bytes) return await this.#write(params, bytes);
     // A text too long for a block is decoded all the same, to be refused for what is wrong with it.
-    const block = params.chunk.length <= MAX_BLOCK_CHARS ? lendBlock() : Buffer.alloc(params.chunk.length);
+    const block =
+      params.chunk.length <= MAX_BLOCK_CHARS ? blockBuffers.lend() : Buffer.alloc(params.chunk.length);
     try {
       await this.#write(params, decodeBase64Into(params.chunk, block, 'invalidParams'));
     } finally {
-      if (params.chunk.length <= MAX_BLOCK_CHARS) returnBlock(block);
+      if (params.chunk.length <= MAX_BLOCK_CHARS) blockBuffers.giveBack(block);
       noteBulkGarbage(2 * params.chunk.length);
     }
   }

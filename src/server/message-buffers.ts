@@ -1,19 +1,17 @@
-/** Room for the largest chunk of a process (64 KiB) in base64 and what is around it. */
-const LENT_BYTES = 96 * 1024;
+import { BufferPool } from '../rpc/index.js';
+
 /** Smaller messages are cheap to make anew, and a large buffer each would be a waste while they wait. */
 const WORTH_LENDING_BYTES = 16 * 1024;
-/** What is kept between two floods: 1.5 MiB. More are made while more are under way. */
-const MAX_KEPT = 16;
 
-const kept: Buffer[] = [];
+/** Room for the largest chunk of a process (64 KiB) in base64 and what is around it. Between two floods it keeps 1.5 MiB. */
+const pool = new BufferPool({ bytes: 96 * 1024, kept: 16 });
 
-/** A buffer of at least this size, its content undefined. Made anew for each message they cost more than the sending. */
+/** A buffer of at least this size, its content undefined. */
 export function lendBuffer(size: number): Buffer {
-  if (size < WORTH_LENDING_BYTES || size > LENT_BYTES) return Buffer.allocUnsafe(size);
-  return kept.pop() ?? Buffer.allocUnsafeSlow(LENT_BYTES);
+  return size < WORTH_LENDING_BYTES || size > pool.bytes ? Buffer.allocUnsafe(size) : pool.lend();
 }
 
-/** Nobody uses it any more. One that is never returned is simply lost. */
+/** Nobody uses it any more. */
 export function returnBuffer(buffer: Buffer): void {
-  if (buffer.length === LENT_BYTES && kept.length < MAX_KEPT) kept.push(buffer);
+  if (buffer.length === pool.bytes) pool.giveBack(buffer);
 }
