@@ -1,11 +1,10 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { AppClient } from '../../test/harness/app-server.js';
-import { dialWire, type Wire, WireClient } from '../../test/harness/wire-client.js';
+import { dialWire, lineWire, WireClient } from '../../test/harness/wire-client.js';
 import { cleanEnv } from '../harness/clean-env.js';
 import { codexProgram } from '../harness/codex-program.js';
 import { type RunDirectory, openRunDirectory } from '../harness/run-directory.js';
@@ -99,14 +98,4 @@ export async function dialConfined(
     close: () => plain.close(),
   });
   return { client: new AppClient(new WireClient(wire)), hangUp: () => socket.terminate() };
-}
-
-function lineWire({ stdin, stdout }: { stdin: Writable; stdout: Readable }): Wire {
-  const lines = createInterface({ input: stdout });
-  return {
-    send: (text) => stdin.write(`${text}\n`),
-    onText: (listener) => lines.on('line', listener),
-    onClose: (listener) => lines.on('close', () => listener({})),
-    close: () => stdin.end(),
-  };
 }

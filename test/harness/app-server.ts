@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { bin } from './server-process.js';
-import { dialWire, type Wire, type WireAnswer, WireClient } from './wire-client.js';
+import { dialWire, lineWire, type Wire, type WireAnswer, WireClient } from './wire-client.js';
 
 export interface AppNotification {
   readonly method: string;
@@ -116,7 +116,7 @@ export class StdioApp implements OpenedApp {
     this.child.stderr?.on('data', (data: Buffer) => {
       this.stderr += data.toString();
     });
-    this.wire = lineWire(this.child);
+    this.wire = wireOf(this.child);
     this.client = new AppClient(new WireClient(this.wire));
   }
 
@@ -130,17 +130,10 @@ export class StdioApp implements OpenedApp {
   }
 }
 
-function lineWire(child: ChildProcess): Wire {
-  const { stdin, stdout } = child;
+function wireOf({ stdin, stdout }: ChildProcess): Wire {
   if (!stdin || !stdout) throw new Error('the server has no pipes');
   stdin.on('error', () => undefined);
-  const lines = createInterface({ input: stdout });
-  return {
-    send: (text) => stdin.write(`${text}\n`),
-    onText: (listener) => lines.on('line', listener),
-    onClose: (listener) => lines.on('close', () => listener({})),
-    close: () => stdin.end(),
-  };
+  return lineWire({ stdin, stdout });
 }
 
 /** The built server on a port of its choice. */

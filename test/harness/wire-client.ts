@@ -1,4 +1,6 @@
 import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
 import { WebSocket } from 'ws';
 
 /** Moves texts to and from a server. What the three transports have in common for a test. */
@@ -7,6 +9,17 @@ export interface Wire {
   onText(listener: (text: string) => void): void;
   onClose(listener: (info: { code?: number; reason?: string }) => void): void;
   close(): void;
+}
+
+/** The pipes of a server as a wire: one message, one line. */
+export function lineWire({ stdin, stdout }: { stdin: Writable; stdout: Readable }): Wire {
+  const lines = createInterface({ input: stdout });
+  return {
+    send: (text) => stdin.write(`${text}\n`),
+    onText: (listener) => lines.on('line', listener),
+    onClose: (listener) => lines.on('close', () => listener({})),
+    close: () => stdin.end(),
+  };
 }
 
 export interface WireNotification {
