@@ -8,10 +8,14 @@ const examples = fileURLToPath(new URL('../examples', import.meta.url));
 const stories = readdirSync(examples).filter((name) => existsSync(`${examples}/${name}/main.mjs`));
 
 test.each(stories)('the example %s holds what it shows', async (name) => {
+  // A group of its own: what the example started ends with it.
   const child = spawn(process.execPath, [`${examples}/${name}/main.mjs`], {
     stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
   });
-  onTestFinished(() => void child.kill('SIGKILL'));
+  // Ended before the test's own time is up, so that a failure shows what was said until then.
+  const late = setTimeout(() => process.kill(-Number(child.pid), 'SIGKILL'), 25_000);
+  onTestFinished(() => clearTimeout(late));
   let said = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (data: Buffer) => {

@@ -36,8 +36,10 @@ try {
     await screen.shows('40 132');
 
     // Ctrl-C is a key like any other: the terminal makes a signal of it.
-    // (The empty quotes tell what was typed from what was printed.)
-    await shell.write('echo be""gun; sleep 1000; echo not"" reached\n');
+    // The job itself says that it runs: a key typed while the shell is still handing the
+    // terminal over reaches the shell alone. (The empty quotes tell what was typed from
+    // what was printed.)
+    await shell.write('sh -c \'echo be""gun; exec sleep 1000\'; echo not"" reached\n');
     await screen.shows('begun');
     await shell.write('\u0003');
     await shell.write('echo "ended with $?"\n');
