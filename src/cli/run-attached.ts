@@ -5,7 +5,7 @@ import { isExecError } from '../protocol/errors.js';
 import { ConnectionNotice } from './connection-notice.js';
 import { BROKEN_PIPE, complain, exitCodeOfEnd, exitCodeOfFailure, OUR_FAILURE } from './exit-codes.js';
 import { forwardInput } from './forward-input.js';
-import { forwardSignals } from './forward-signals.js';
+import { ForwardedSignals } from './forward-signals.js';
 import { LineEscape } from './line-escape.js';
 import { OutputClosed, printOutput } from './print-output.js';
 import { currentSize, RawTerminal } from './raw-terminal.js';
@@ -26,14 +26,16 @@ export interface AttachedRun {
 
 /** Runs a process as if it were ours. Resolves to our exit code. */
 export async function runAttached(run: AttachedRun): Promise<number> {
+  const signals = new ForwardedSignals();
   let environment: Environment | undefined;
   try {
     environment = await openTarget(run.target);
     const child = await start(environment, onOurTerminal(await run.spec(environment)));
-    return await attach(environment, child, run);
+    signals.passTo(child);
+    return signals.leaveWith(await attach(environment, child, run));
   } catch (error) {
     complain(error);
-    return exitCodeOfFailure(error);
+    return signals.leaveWith(exitCodeOfFailure(error));
   } finally {
     if (environment) await Promise.race([closeTarget(environment), delay(FAREWELL_LIMIT_MS)]);
   }
@@ -60,7 +62,6 @@ async function start(environment: Environment, spec: ProcessSpec): Promise<ExecP
 async function attach(environment: Environment, child: ExecProcess, run: AttachedRun): Promise<number> {
   using terminal = child.tty ? new RawTerminal(child) : undefined;
   using notice = child.tty && process.stdout.isTTY ? new ConnectionNotice(environment, child) : undefined;
-  using _signals = forwardSignals(child);
   const leaving = new AbortController();
   using _input = run.stdin
     ? forwardInput(child, {
