@@ -55,7 +55,8 @@ describe('on a machine behind a WebSocket', () => {
   test('lost contact is not an exit', async () => {
     await using server = await ServerProcess.start();
     await using tools = new TestTools({}, await connect(server.url));
-    const { session_id } = await tools.execUntil('echo up; sleep 1000', 'up');
+    // No line end, which a terminal would deliver apart from the text: nothing may follow.
+    const { session_id } = await tools.execUntil('printf up; sleep 1000', 'up');
     const waiting = tools.call('wait_for', { session_id, timeout_ms: 60_000 });
     process.kill(server.pid, 'SIGKILL');
     const { isError, text, structured } = await waiting;
