@@ -82,6 +82,9 @@ function entry(id: string, clientArgs: readonly string[]): string {
 async function startMaster(args: readonly string[]): Promise<ChildProcess> {
   const ready = ['-o', 'PermitLocalCommand=yes', '-o', 'LocalCommand=echo ready'];
   const master = spawn('ssh', ['-M', '-N', ...ready, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
-  await once(master.stdout, 'data');
+  await Promise.race([
+    once(master.stdout, 'data'),
+    once(master, 'exit').then(([code]) => Promise.reject(new Error(`ssh ended with ${code}`))),
+  ]);
   return master;
 }
