@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { dialWebSocket, RemoteEnvironment } from '../../src/client/index.js';
+import { openEnvironment } from '../../src/environment/index.js';
 import { CutProxy } from '../harness/cut-proxy.js';
 import { TestFolder } from '../harness/processes.js';
 import { serve } from '../harness/serve.js';
@@ -89,5 +90,32 @@ describe('on a machine behind a WebSocket', () => {
     reachable = true;
     const seen = await tools.report('wait_for', { session_id, pattern: 'got it' });
     expect(seen).toMatchObject({ happened: 'pattern', running: true, notes: [] });
+  });
+
+  test('a machine that stays out of reach is an error after the limit, with what was lost', async () => {
+    await using server = await serve();
+    await using proxy = await CutProxy.to(server.url);
+    await using tools = new TestTools({}, await openEnvironment(proxy.url, { giveUpAfterMs: 300 }));
+    const { session_id } = await tools.execUntil('printf up; sleep 1000', 'up');
+    proxy.interrupt();
+    // All of them are under way before anybody knows of the break.
+    const waiting = tools.call('wait_for', { session_id, timeout_ms: 60_000 });
+    const failed = await Promise.all([
+      tools.call('exec_command', { cmd: 'true' }),
+      tools.call('read_file', { path: '/no/such/file' }),
+    ]);
+    for (const { isError, text, structured } of failed) {
+      expect(text).toMatch(/^The connection ended \(.+\) and could not be made again within 300 ms\.$/);
+      expect({ isError, structured }).toEqual({
+        isError: true,
+        structured: { error: text, code: 'connectionClosed' },
+      });
+    }
+    const { isError, text } = await waiting;
+    expect({ isError, text }).toEqual({
+      isError: true,
+      text: expect.stringContaining('Contact with the process was lost'),
+    });
+    expect(await tools.failure('write_stdin', { session_id })).toContain('contact with it was lost');
   });
 });
