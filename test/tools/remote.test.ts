@@ -95,11 +95,15 @@ describe('on a machine behind a WebSocket', () => {
   test('a machine that stays out of reach is an error after the limit, with what was lost', async () => {
     await using server = await serve();
     await using proxy = await CutProxy.to(server.url);
-    await using tools = new TestTools({}, await openEnvironment(proxy.url, { giveUpAfterMs: 300 }));
+    const environment = await openEnvironment(proxy.url, { giveUpAfterMs: 300 });
+    await using tools = new TestTools({}, environment);
     const { session_id } = await tools.execUntil('printf up; sleep 1000', 'up');
-    proxy.interrupt();
-    // All of them are under way before anybody knows of the break.
     const waiting = tools.call('wait_for', { session_id, timeout_ms: 60_000 });
+    const offline = new Promise<void>((resolve) => {
+      environment.watchConnection?.((connected) => void (connected || resolve()));
+    });
+    proxy.interrupt();
+    await offline;
     const failed = await Promise.all([
       tools.call('exec_command', { cmd: 'true' }),
       tools.call('read_file', { path: '/no/such/file' }),
