@@ -63,7 +63,8 @@ export class SshMachine implements AsyncDisposable {
     // Killed from elsewhere it is gone already.
     if (this.#master.exitCode === null && this.#master.signalCode === null) {
       const gone = once(this.#master, 'exit');
-      this.#master.kill();
+      // Not politely: OpenSSH 9 polls for up to five minutes if a signal comes between its look for one and the poll.
+      this.#master.kill('SIGKILL');
       await gone;
     }
     await this.#server.stop();
