@@ -8,6 +8,8 @@ export default defineConfig({
     reporters: ['default', './test/harness/count-reporter.ts'],
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    // The default of a second is what a busy machine may need for a single look.
+    expect: { poll: { timeout: 10_000 } },
     // Tests start real processes: more workers than this only makes them wait for each other.
     pool: 'forks',
     maxWorkers: 2,

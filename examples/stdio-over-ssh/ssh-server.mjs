@@ -22,11 +22,9 @@ export async function startSshServer(
   copyFileSync(at('user.pub'), at('authorized_keys'));
   // Where sshd confines itself when it runs as root.
   if (process.getuid() === 0) mkdirSync('/run/sshd', { recursive: true });
-  const port = await freePort();
   writeFileSync(
     at('sshd_config'),
     [
-      `Port ${port}`,
       'ListenAddress 127.0.0.1',
       `HostKey ${at('host')}`,
       `AuthorizedKeysFile ${at('authorized_keys')}`,
@@ -39,14 +37,14 @@ export async function startSshServer(
       `SetEnv HOME=${folder}`,
     ].join('\n'),
   );
-  const sshd = start(['/usr/sbin/sshd', '-D', '-e', '-f', at('sshd_config')], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  const exited = once(sshd, 'exit');
-  await listening(sshd, exited);
+  const { sshd, exited, port } = await startListening((chosen) =>
+    start(['/usr/sbin/sshd', '-D', '-e', '-f', at('sshd_config'), '-p', chosen], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    }),
+  );
   return {
     clientArgs: [
-      ...['-F', 'none', '-p', String(port), '-i', at('user')],
+      ...['-F', 'none', '-p', port, '-i', at('user')],
       ...['IdentitiesOnly=yes', 'BatchMode=yes', 'StrictHostKeyChecking=no', 'LogLevel=ERROR'].flatMap(
         (each) => ['-o', each],
       ),
@@ -60,13 +58,27 @@ export async function startSshServer(
   };
 }
 
+/** sshd cannot choose a port itself, and one that was free a moment ago may be taken by the time it starts. */
+async function startListening(start, attempts = 5) {
+  const port = await freePort();
+  const sshd = start(port);
+  const exited = once(sshd, 'exit');
+  try {
+    await listening(sshd, exited);
+    return { sshd, exited, port };
+  } catch (error) {
+    if (attempts === 1) throw error;
+    return await startListening(start, attempts - 1);
+  }
+}
+
 async function freePort() {
   const probe = createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');
   const { port } = probe.address();
   probe.close();
   await once(probe, 'close');
-  return port;
+  return String(port);
 }
 
 /** Resolves when sshd says that it listens; rejects with what it said if it ends instead. */

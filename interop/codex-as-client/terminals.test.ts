@@ -19,6 +19,8 @@ describe.each(servers)('terminals of Codex on $name', (kind) => {
     await using stage = await openStage(kind);
     await stage.play(async function* () {
       const first = yield startCommand('tty; stty size; read -r line; echo "got $line"', { tty: true });
+      // What is typed shows at once, wherever the program has come to by then.
+      await outputPasses(stage, '24 80');
       const second = yield writeStdin(runningSession(first), 'hello\n');
       expect(readReport(second).exitCode).toBe(0);
       expect(readReport(first).output + readReport(second).output).toMatch(

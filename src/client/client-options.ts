@@ -4,7 +4,7 @@ import type { Patience } from '../transport/deadline.js';
 /** Below the 30 s a server keeps a detached session: later there is nothing left to resume. */
 export const DEFAULT_GIVE_UP_AFTER_MS = 25_000;
 /** As long as the peer's client waits. */
-export const DEFAULT_TIMEOUT_MS = 10_000;
+const DEFAULT_TIMEOUT_MS = 10_000;
 /** Asking for the environment may run a shell on the other side. */
 export const INFO_TIMEOUT_MS = 30_000;
 
@@ -25,6 +25,19 @@ export interface ExecClientOptions {
   /** How long to try coming back before contact counts as lost. */
   readonly giveUpAfterMs?: number;
   readonly onLog?: (message: string) => void;
+}
+
+/** How one connection of a client is made, with what its options leave open decided. It takes `limitMs` at most. */
+export function connectionSettings(options: ExecClientOptions, limitMs: number) {
+  const { connectTimeoutMs = DEFAULT_TIMEOUT_MS, initializeTimeoutMs = DEFAULT_TIMEOUT_MS } = options;
+  return {
+    dial: options.dial,
+    clientName: options.clientName ?? 'execwire',
+    binaryFrames: options.binaryFrames ?? true,
+    connectTimeoutMs: Math.min(connectTimeoutMs, limitMs),
+    initializeTimeoutMs: Math.min(initializeTimeoutMs, limitMs),
+    onLog: (message: string) => options.onLog?.(message),
+  };
 }
 
 /** How long to wait for an answer, and where it may come from. */

@@ -12,8 +12,8 @@ import { type BulkRequest, post, resultOf } from './bulk.js';
 import { type ClientListener, ClientListeners } from './client-listeners.js';
 import {
   type CallOptions,
+  connectionSettings,
   DEFAULT_GIVE_UP_AFTER_MS,
-  DEFAULT_TIMEOUT_MS,
   type ExecClientOptions,
   INFO_TIMEOUT_MS,
 } from './client-options.js';
@@ -172,19 +172,14 @@ export class ExecClient implements AsyncDisposable {
   }
 
   async #open(resumeSessionId: string | undefined, limitMs = Number.POSITIVE_INFINITY): Promise<Connection> {
-    const { connectTimeoutMs = DEFAULT_TIMEOUT_MS, initializeTimeoutMs = DEFAULT_TIMEOUT_MS } = this.#options;
     let connection: Connection | undefined;
     let disconnected = (): void => undefined;
     const gone = new Promise<void>((resolve) => {
       disconnected = resolve;
     });
     connection = await openConnection({
-      dial: this.#options.dial,
-      clientName: this.#options.clientName ?? 'execwire',
-      binaryFrames: this.#options.binaryFrames ?? true,
+      ...connectionSettings(this.#options, limitMs),
       resumeSessionId,
-      connectTimeoutMs: Math.min(connectTimeoutMs, limitMs),
-      initializeTimeoutMs: Math.min(initializeTimeoutMs, limitMs),
       onNotification: (method, params, attached) => {
         this.processes.dispatch(method, params, attached);
         this.#listeners.notified(method, params);
@@ -193,7 +188,6 @@ export class ExecClient implements AsyncDisposable {
         disconnected();
         if (connection && this.#connection === connection) this.#wentOffline(reason.message);
       },
-      onLog: (message) => this.#options.onLog?.(message),
     });
     this.#disconnected = gone;
     if (this.#ended) {

@@ -1,25 +1,12 @@
-import { Checkpoints, firstIndex } from './checkpoints.js';
 import type { ExitedEvent, OutputStream, ProcessEvent, ReadResult } from './process.js';
+import { RetainedEntries } from './retained-entries.js';
 
 /** Output a process keeps for readers that come late, as the peer does. */
 export const DEFAULT_RETAINED_BYTES = 1024 * 1024;
 /** Unread output a waiting reader may pile up before the source is paused. */
 export const DEFAULT_WINDOW_BYTES = 1024 * 1024;
-/** Tiny chunks cost more than their bytes; this bounds them too. */
-const MAX_RETAINED_ENTRIES = 50_000;
-/** Less than this is not worth copying what stays, however little may be retained. */
-const MIN_COMPACTED_BYTES = 64 * 1024;
-
 /** Timers count in 32 bits; nobody waits 24 days for one read. */
 const MAX_TIMER_MS = 0x7fff_ffff;
-
-/** `offset`: how many output bytes came before this entry. */
-type Entry = {
-  readonly event: ProcessEvent;
-  readonly seq: number;
-  readonly offset: number;
-  readonly bytes: number;
-};
 
 /** A promise to a reader: what comes after its position stays until the position moves on. */
 export interface LogHold {
@@ -41,31 +28,23 @@ export interface ProcessLogOptions {
  * consumer is a position in it. Keeps a bounded tail, and everything behind the slowest hold.
  */
 export class ProcessLog {
-  readonly #retainedLimit: number;
+  readonly #entries: RetainedEntries;
   readonly #windowBytes: number;
   readonly #onPressure: (paused: boolean) => void;
-  readonly #onEvicted: ((bytes: Uint8Array) => void) | undefined;
   readonly #listeners = new Set<() => void>();
   readonly #holds = new Set<{ seq: number; offset: number }>();
-  #entries: Entry[] = [];
-  /** Entries before this index are evicted; the array is compacted now and then. */
-  #head = 0;
-  /** Bytes of evicted entries that are still in the array: memory, too. */
-  #evictedBytes = 0;
   #nextSeq = 1;
   #totalBytes = 0;
-  #retainedBytes = 0;
-  readonly #evicted = new Checkpoints();
   #paused = false;
   #exited: { readonly event: ExitedEvent; readonly offset: number } | undefined;
   #closed = false;
   #failure: Error | undefined;
 
   constructor(options: ProcessLogOptions = {}) {
-    this.#retainedLimit = options.retainedBytes ?? DEFAULT_RETAINED_BYTES;
+    const { retainedBytes: limitBytes = DEFAULT_RETAINED_BYTES, onEvicted } = options;
+    this.#entries = new RetainedEntries({ limitBytes, onEvicted });
     this.#windowBytes = options.windowBytes ?? DEFAULT_WINDOW_BYTES;
     this.#onPressure = options.onPressure ?? (() => undefined);
-    this.#onEvicted = options.onEvicted;
   }
 
   /** The number the next entry will get. */
@@ -124,7 +103,7 @@ export class ProcessLog {
 
   /** The event after a position; undefined when there is none yet. A gap tells what is gone in between. */
   next(afterSeq: number): ProcessEvent | undefined {
-    const entry = this.#entries[this.#indexAfter(afterSeq)];
+    const entry = this.#entries.after(afterSeq);
     const exited = this.#exited;
     if (exited && exited.event.seq > afterSeq && (!entry || exited.event.seq < entry.seq)) {
       return this.#gapBefore(exited.event.seq, exited.offset, afterSeq) ?? exited.event;
@@ -168,7 +147,7 @@ export class ProcessLog {
   /** True when `read` has something to say that a reader at this position does not know. */
   hasNews(afterSeq: number): boolean {
     if (this.#closed || this.#failure || (this.exit && this.exit.seq > afterSeq)) return true;
-    return this.#entries[this.#indexAfter(afterSeq)] !== undefined;
+    return this.#entries.after(afterSeq) !== undefined;
   }
 
   /** Resolves when there is news for a reader at this position, or the time is over. */
@@ -218,7 +197,6 @@ export class ProcessLog {
     this.#entries.push({ event, seq: this.#nextSeq, offset, bytes });
     this.#nextSeq += 1;
     this.#totalBytes += bytes;
-    this.#retainedBytes += bytes;
     this.#evict();
     this.#regulate();
     this.#announce();
@@ -240,27 +218,7 @@ export class ProcessLog {
   #evict(): void {
     let keepAfter = Number.POSITIVE_INFINITY;
     for (const hold of this.#holds) keepAfter = Math.min(keepAfter, hold.seq);
-    for (;;) {
-      const first = this.#entries[this.#head];
-      const count = this.#entries.length - this.#head;
-      // The newest entry always stays, so that a gap has a place where it is reported.
-      if (!first || count <= 1 || first.seq > keepAfter) break;
-      if (this.#retainedBytes <= this.#retainedLimit && count <= MAX_RETAINED_ENTRIES) break;
-      this.#evicted.add(first.seq, first.offset + first.bytes);
-      this.#retainedBytes -= first.bytes;
-      this.#evictedBytes += first.bytes;
-      this.#head += 1;
-      if (first.event.type === 'output') this.#onEvicted?.(first.event.bytes);
-    }
-    const many = this.#head > 256 && this.#head * 2 > this.#entries.length;
-    const large = this.#evictedBytes > Math.max(this.#retainedLimit / 2, MIN_COMPACTED_BYTES);
-    if (many || large) this.#compact();
-  }
-
-  #compact(): void {
-    this.#entries = this.#entries.slice(this.#head);
-    this.#head = 0;
-    this.#evictedBytes = 0;
+    this.#entries.evict(keepAfter);
   }
 
   #gapBefore(seq: number, offset: number, afterSeq: number): ProcessEvent | undefined {
@@ -271,19 +229,7 @@ export class ProcessLog {
   /** Output bytes up to and including an entry. */
   #offsetAfter(seq: number): number {
     if (seq >= this.#nextSeq) return this.#totalBytes;
-    const next = this.#entries[this.#indexAfter(seq)];
-    const previous = this.#entries[this.#indexAfter(seq) - 1];
-    if (next && (next.seq === seq + 1 || (previous && previous.seq <= seq))) return next.offset;
-    if (!next) return this.#totalBytes;
-    return this.#evicted.offsetAt(seq);
-  }
-
-  /** Index of the first retained entry after a position. */
-  #indexAfter(seq: number): number {
-    const last = this.#entries.length - 1;
-    // Most readers are at the end or one entry before it.
-    if (last >= this.#head && (this.#entries[last]?.seq ?? 0) <= seq) return last + 1;
-    return firstIndex(this.#entries, this.#head, (entry) => entry.seq > seq);
+    return this.#entries.offsetAfter(seq) ?? this.#totalBytes;
   }
 }
 

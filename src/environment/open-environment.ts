@@ -12,6 +12,8 @@ export interface OpenOptions {
   readonly authBearerToken?: string | undefined;
   /** For the server's log. */
   readonly clientName?: string;
+  /** How long to try coming back after a lost connection before calls fail. Default 25 s; servers keep a session for 30. */
+  readonly giveUpAfterMs?: number;
   /** What the connection, or the program that carries it, has to say. */
   readonly onLog?: (message: string) => void;
   /** Where configuration is looked for. Default: `process.env`. */
@@ -81,7 +83,7 @@ export async function openChosen(choice: EnvironmentChoice, options: OpenOptions
   }
   const { RemoteEnvironment } = await import('../client/index.js');
   const { dialEnvironment, isUrlEnvironment } = await import('./dial-environment.js');
-  const { onLog, clientName } = options;
+  const { onLog, clientName, giveUpAfterMs } = options;
   const { initializeTimeoutMs } = choice;
   const log = onLog ? { onLog } : {};
   return await RemoteEnvironment.connect({
@@ -91,6 +93,7 @@ export async function openChosen(choice: EnvironmentChoice, options: OpenOptions
     resume: isUrlEnvironment(choice),
     ...log,
     ...(clientName === undefined ? {} : { clientName }),
+    ...(giveUpAfterMs === undefined ? {} : { giveUpAfterMs }),
     ...(initializeTimeoutMs === undefined ? {} : { initializeTimeoutMs }),
     ...(isUrlEnvironment(choice) && choice.connectTimeoutMs !== undefined
       ? { connectTimeoutMs: choice.connectTimeoutMs }

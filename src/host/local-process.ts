@@ -1,6 +1,4 @@
 import {
-  followLog,
-  type LogHold,
   ProcessHandle,
   type ProcessEnd,
   type ProcessEvent,
@@ -17,14 +15,14 @@ import { ExecError } from '../protocol/errors.js';
 import type { SandboxType } from '../protocol/index.js';
 import { type Child, type ChildSink, type ChildSpec, releaseChunk, spawnChild } from './child/index.js';
 import type { ConfinedProcess } from './confined-process.js';
+import { OwnerReaders } from './owner-readers.js';
+import { ProcessEnding } from './process-ending.js';
 import { randomBytes } from './random.js';
 
 /** Queued input past which the answer to a write waits until the program has read some. */
 const STDIN_SOFT_LIMIT_BYTES = 1024 * 1024;
 /** Queued input past which a write is refused: a program that never reads must not fill our memory. */
 const STDIN_HARD_LIMIT_BYTES = 16 * 1024 * 1024;
-/** After a kill, output held open by something outside the tree is waited for no longer than this. */
-const ABANDON_OUTPUT_MS = 1_000;
 
 export interface LocalProcessSpec extends ChildSpec {
   readonly processId?: string;
@@ -53,13 +51,8 @@ export class LocalProcess extends ProcessHandle {
   readonly #child: Child;
   readonly #confined: ConfinedProcess | undefined;
   readonly #closed: Promise<void>;
-  #firstHold: LogHold | undefined;
-  #readers = 0;
-  #timedOut = false;
-  #wasKilled = false;
-  #timeout: NodeJS.Timeout | undefined;
-  #grace: NodeJS.Timeout | undefined;
-  #killing: Promise<void> | undefined;
+  readonly #ending: ProcessEnding;
+  readonly #readers: OwnerReaders;
 
   /** Spawns at once. Throws `spawnFailed` and leaves nothing behind when that does not work. */
   constructor(spec: LocalProcessSpec, options: LocalProcessOptions = {}) {
@@ -75,9 +68,17 @@ export class LocalProcess extends ProcessHandle {
       ...(options.recycled ? { onEvicted: releaseChunk } : {}),
       onPressure: (paused) => (paused ? this.#child.pause() : this.#child.resume()),
     });
+    this.#readers = new OwnerReaders(this.log);
     let closed: () => void;
     this.#closed = new Promise((resolve) => {
       closed = resolve;
+    });
+    this.#ending = new ProcessEnding({
+      signal: (signal) => this.#signal(signal),
+      killTree: () => this.#child.killTree(),
+      abandonOutput: () => this.#child.abandonOutput(),
+      exited: () => this.log.exit !== undefined,
+      closed: this.#closed,
     });
     this.#child = this.#spawn(spec, {
       output: (stream, bytes) => {
@@ -87,16 +88,15 @@ export class LocalProcess extends ProcessHandle {
       exited: (end) => {
         this.#confined?.ended();
         const sandboxDenied = this.#confined?.denied(end.exitCode) ?? false;
-        this.log.appendExited({ ...end, timedOut: this.#timedOut, sandboxDenied });
+        this.log.appendExited({ ...end, timedOut: this.#ending.timedOut, sandboxDenied });
       },
       closed: () => {
-        clearTimeout(this.#timeout);
-        clearTimeout(this.#grace);
+        this.#ending.over();
         this.log.appendClosed();
         closed();
       },
     });
-    if (spec.timeoutMs !== undefined) this.#timeout = this.#startTimeout(spec.timeoutMs);
+    if (spec.timeoutMs !== undefined) this.#ending.limit(spec.timeoutMs);
   }
 
   /**
@@ -104,7 +104,7 @@ export class LocalProcess extends ProcessHandle {
    * then nothing of it is left, and this object is to be disposed.
    */
   async ready(): Promise<void> {
-    const [closed, wasKilled, kill] = [this.#closed, () => this.#wasKilled, () => void this.kill()];
+    const [closed, wasKilled, kill] = [this.#closed, () => this.#ending.wasKilled, () => void this.kill()];
     await this.#confined?.ready({ closed, wasKilled, kill });
   }
 
@@ -135,23 +135,11 @@ export class LocalProcess extends ProcessHandle {
 
   /** Keeps output from the first byte on for the owner of this handle, until somebody reads or only waits. */
   holdFromStart(): void {
-    this.#firstHold = this.log.hold(0);
+    this.#readers.holdFromStart();
   }
 
   override events(options: { afterSeq?: number } = {}): AsyncIterableIterator<ProcessEvent> {
-    const afterSeq = options.afterSeq ?? 0;
-    const hold = this.log.hold(afterSeq);
-    this.#readers += 1;
-    this.#releaseFirstHold();
-    const release = (): void => {
-      this.#readers -= 1;
-      hold.release();
-    };
-    return followLog({
-      log: this.log,
-      hold: { moveTo: (seq) => hold.moveTo(seq), release: once(release) },
-      afterSeq,
-    });
+    return this.#readers.follow(options.afterSeq ?? 0);
   }
 
   override async read(request: ReadRequest = {}): Promise<ReadResult> {
@@ -207,28 +195,17 @@ export class LocalProcess extends ProcessHandle {
   /** False once the process is closed. What it deliberately left in the background lives on until its owner goes. */
   override async terminate(options: { graceMs?: number } = {}): Promise<boolean> {
     if (this.log.closed) return false;
-    const graceMs = options.graceMs ?? 0;
-    if (graceMs === 0) {
-      void this.kill();
-    } else if (!this.#grace) {
-      this.#signal('SIGTERM');
-      this.#grace = setTimeout(() => void this.kill(), graceMs);
-    }
+    this.#ending.terminate(options.graceMs ?? 0);
     return true;
   }
 
   /** Kills the whole tree, survivors of a closed process included. Resolves when nothing of it is left. */
   kill(): Promise<void> {
-    clearTimeout(this.#grace);
-    this.#wasKilled = true;
-    this.#killing ??= this.#killTree().finally(() => {
-      this.#killing = undefined;
-    });
-    return this.#killing;
+    return this.#ending.kill();
   }
 
   override async wait(): Promise<ProcessEnd> {
-    if (this.#readers === 0) this.#releaseFirstHold();
+    this.#readers.onlyWaits();
     await this.#closed;
     const { exit } = this.log;
     if (!exit) throw new ExecError('internalError', 'A process closed without an exit.');
@@ -256,34 +233,4 @@ export class LocalProcess extends ProcessHandle {
   #signal(signal: SignalName): void {
     if (!this.#confined?.signal(signal)) this.#child.signalGroup(signal);
   }
-
-  async #killTree(): Promise<void> {
-    await this.#child.killTree();
-    // Something outside the tree may hold the output open: a descriptor handed on through a socket, say.
-    const timer = setTimeout(() => this.#child.abandonOutput(), ABANDON_OUTPUT_MS);
-    await this.#closed;
-    clearTimeout(timer);
-  }
-
-  #startTimeout(timeoutMs: number): NodeJS.Timeout | undefined {
-    // setTimeout counts in 32 bits; what is longer than 24 days does not need a timer.
-    if (timeoutMs > 0x7fff_ffff) return undefined;
-    return setTimeout(() => {
-      this.#timedOut = this.log.exit === undefined;
-      void this.kill();
-    }, timeoutMs);
-  }
-
-  #releaseFirstHold(): void {
-    this.#firstHold?.release();
-    this.#firstHold = undefined;
-  }
-}
-
-function once(action: () => void): () => void {
-  let done = false;
-  return () => {
-    if (!done) action();
-    done = true;
-  };
 }

@@ -26,6 +26,7 @@ export async function inputState({ process }: ToolSession): Promise<InputState> 
 
 function patience(): Promise<'no answer'> {
   return new Promise((resolve) => {
-    setTimeout(resolve, ANSWER_PATIENCE_MS, 'no answer').unref();
+    // Timers come before what has arrived: after a standstill the answer may be there, and only be read a turn later.
+    setTimeout(() => setImmediate(resolve, 'no answer'), ANSWER_PATIENCE_MS).unref();
   });
 }

@@ -44,9 +44,11 @@ describe('shell', () => {
     run(tmux, 'until [ "$(stty size)" = \'30 100\' ]; do sleep 0.05; done; stty size');
     await tmux.showsLine('30 100');
 
-    run(tmux, 'echo begun; sleep 1000');
+    // The job itself says that it runs: a key pressed while the shell hands the terminal over may reach the shell alone.
+    run(tmux, "sh -c 'echo begun; exec sleep 1000'");
     await tmux.showsLine('begun');
     tmux.press('C-c');
+    await tmux.shows(atPrompt);
     run(tmux, 'echo "ended by $?"');
     await tmux.showsLine('ended by 130');
 
@@ -117,10 +119,12 @@ describe('shell', () => {
     expect(tmux.screen.slice(0, 23)).toEqual(before.slice(0, 23));
     proxy.restore();
     await tmux.shows((screen) => screen[23] === BACK);
-    tmux.press('G');
-    await tmux.shows((screen) => screen[22] === '500' && !screen.some((line) => line.includes('execwire')));
-    tmux.press('q');
-    await tmux.shows(atPrompt);
+    // The program draws itself twice now, for two changes of size.
+    await tmux.pressUntil(
+      'G',
+      (screen) => screen[22] === '500' && !screen.some((line) => line.includes('execwire')),
+    );
+    await tmux.pressUntil('q', (screen) => screen.some((line) => line.startsWith(PROMPT)));
   });
 
   test('Enter, ~ and . leaves a machine out of reach, and puts the screen in order', async () => {

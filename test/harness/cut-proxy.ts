@@ -4,6 +4,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 /** A TCP relay on loopback that can stall or cut what goes through it, at any byte. */
 export class CutProxy implements AsyncDisposable {
   readonly #server: Server;
+  #target: URL;
   readonly #pairs = new Set<{ near: Socket; far: Socket }>();
   #reachable = true;
   /** Bytes from the server to clients so far. */
@@ -11,17 +12,18 @@ export class CutProxy implements AsyncDisposable {
   /** Called with every piece on its way to a client. */
   onBytes: ((total: number) => void) | undefined;
 
-  private constructor(server: Server) {
+  private constructor(server: Server, target: URL) {
     this.#server = server;
+    this.#target = target;
   }
 
   /** Relays to the server behind a `ws://` URL. */
   static async to(url: string): Promise<CutProxy> {
-    const target = new URL(url);
     const server = createServer();
-    const proxy = new CutProxy(server);
+    const proxy = new CutProxy(server, new URL(url));
     server.on('connection', (near) => {
-      if (proxy.#reachable) proxy.#relay(near, connect(Number(target.port), target.hostname));
+      const { port, hostname } = proxy.#target;
+      if (proxy.#reachable) proxy.#relay(near, connect(Number(port), hostname));
       else near.resetAndDestroy();
     });
     server.listen(0, '127.0.0.1');
@@ -31,6 +33,11 @@ export class CutProxy implements AsyncDisposable {
 
   get url(): string {
     return `ws://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** Relays new connections to another server: one that was started again, but not necessarily at its old address. */
+  leadTo(url: string): void {
+    this.#target = new URL(url);
   }
 
   /** Ends every connection without a goodbye. */

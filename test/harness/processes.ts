@@ -26,7 +26,8 @@ export class TestFolder implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    rmSync(this.path, { recursive: true, force: true });
+    // Something that is just ending may still have put a file there.
+    rmSync(this.path, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 

@@ -63,7 +63,8 @@ export class SshMachine implements AsyncDisposable {
     // Killed from elsewhere it is gone already.
     if (this.#master.exitCode === null && this.#master.signalCode === null) {
       const gone = once(this.#master, 'exit');
-      this.#master.kill();
+      // Not politely: OpenSSH 9 polls for up to five minutes if a signal comes between its look for one and the poll.
+      this.#master.kill('SIGKILL');
       await gone;
     }
     await this.#server.stop();
@@ -82,6 +83,9 @@ function entry(id: string, clientArgs: readonly string[]): string {
 async function startMaster(args: readonly string[]): Promise<ChildProcess> {
   const ready = ['-o', 'PermitLocalCommand=yes', '-o', 'LocalCommand=echo ready'];
   const master = spawn('ssh', ['-M', '-N', ...ready, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
-  await once(master.stdout, 'data');
+  await Promise.race([
+    once(master.stdout, 'data'),
+    once(master, 'exit').then(([code]) => Promise.reject(new Error(`ssh ended with ${code}`))),
+  ]);
   return master;
 }

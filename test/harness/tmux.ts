@@ -1,8 +1,10 @@
 import { execFileSync } from 'node:child_process';
+import { setTimeout as pause } from 'node:timers/promises';
 import { TestFolder } from './processes.js';
 
 /** Between two looks at the screen. A terminal tells nobody when it has changed. */
 const LOOK_MS = 25;
+const LOOKS_PER_KEY = 40;
 
 /** A real terminal with one program in it: tmux, on a socket of its own. */
 export class Tmux implements Disposable {
@@ -37,6 +39,20 @@ export class Tmux implements Disposable {
     this.#tmux('send-keys', ...keys);
   }
 
+  /**
+   * Presses a key until the screen looks as expected, for programs that lose one now and then: less leaves its read when
+   * the size changes, with the key that was just read if both come at once.
+   */
+  async pressUntil(key: string, expected: (screen: string[]) => boolean): Promise<void> {
+    for (;;) {
+      this.press(key);
+      for (let look = 0; look < LOOKS_PER_KEY; look += 1) {
+        if (expected(this.screen)) return;
+        await pause(LOOK_MS);
+      }
+    }
+  }
+
   resize({ rows, cols }: { rows: number; cols: number }): void {
     this.#tmux('resize-window', '-x', String(cols), '-y', String(rows));
   }
@@ -46,9 +62,7 @@ export class Tmux implements Disposable {
     for (;;) {
       const { screen } = this;
       if (expected(screen)) return screen;
-      await new Promise((resolve) => {
-        setTimeout(resolve, LOOK_MS);
-      });
+      await pause(LOOK_MS);
     }
   }
 

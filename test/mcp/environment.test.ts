@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CutProxy } from '../harness/cut-proxy.js';
 import { gone, pidsWithArgument, TestFolder } from '../harness/processes.js';
 import { bin, ServerProcess } from '../harness/server-process.js';
 import { call } from './call.js';
@@ -41,10 +42,11 @@ function connect(transport: Transport, environment: string): Promise<ConnectedPr
 
 async function startMarked(client: Client, mark: string): Promise<unknown> {
   // Says so itself: its parent could speak before it has become what we look for.
-  const cmd = `bash -c 'echo up; sleep 1000; :' ${mark} & wait`;
+  // No line end, which a terminal would deliver apart from the text.
+  const cmd = `bash -c 'printf up; sleep 1000; :' ${mark} & wait`;
   const started = await call(client, 'exec_command', { cmd, login: false, yield_time_ms: 0 });
   const { session_id, output } = started.data;
-  if (output !== 'up\n') await call(client, 'wait_for', { session_id, pattern: 'up' });
+  if (output === '') await call(client, 'wait_for', { session_id, pattern: 'up' });
   expect(pidsWithArgument(mark).length).toBeGreaterThan(0);
   return session_id;
 }
@@ -80,13 +82,15 @@ describe.each([
 describe.each(['stdio', 'HTTP'] as const)('a connection lost, over %s', (transport) => {
   test('is one clear error; what follows goes to the machine that is there', async () => {
     await using first = await ServerProcess.start({ wrapper: there });
-    const { client, ...connected } = await transports[transport]({ args: ['-e', first.url] });
+    // Its own port may be somebody else's by the time another server starts.
+    await using proxy = await CutProxy.to(first.url);
+    const { client, ...connected } = await transports[transport]({ args: ['-e', proxy.url] });
     await using _connected = connected;
     const session_id = await startMarked(client, `mcp-lost-${transport}-${process.pid}`);
     const waiting = call(client, 'wait_for', { session_id });
     await first.stop('SIGKILL');
-    await using second = await ServerProcess.start({ args: ['--listen', first.url] });
-    expect(second.url).toBe(first.url);
+    await using second = await ServerProcess.start();
+    proxy.leadTo(second.url);
     const lost = await waiting;
     expect(lost.isError).toBe(true);
     expect(lost.text).toMatch(/\nContact with the process was lost; how it ended is unknown\.\n/);

@@ -119,12 +119,11 @@ export function mcpContract(name: string, connect: () => Promise<Connected>): vo
         signal: stop.signal,
         onprogress: (progress) => {
           seen.push(progress);
-          if (seen.length === 2) stop.abort();
+          if (seen.length > 1 && progress.message === 'working') stop.abort();
         },
       });
       await expect(calling).rejects.toThrow();
-      expect(seen[1]?.progress).toBeGreaterThan(seen[0]?.progress ?? 0);
-      expect(seen[1]?.message).toBe('working');
+      expect(seen.at(-1)?.progress).toBeGreaterThan(seen[0]?.progress ?? 0);
     });
 
     test('a cancelled request interrupts the command', async () => {
@@ -147,14 +146,14 @@ export function mcpContract(name: string, connect: () => Promise<Connected>): vo
       const mark = `mcp-${name.replace(/\W/g, '')}-${process.pid}`;
       {
         await using connected = await connect();
-        const cmd = `setsid bash -c 'sleep 1000; :' ${mark} & bash -c 'echo up; sleep 1000; :' ${mark} & wait`;
+        const cmd = `setsid bash -c 'sleep 1000; :' ${mark} & bash -c 'printf up; sleep 1000; :' ${mark} & wait`;
         const { data } = await call(connected.client, 'exec_command', {
           cmd,
           login: false,
           yield_time_ms: 0,
         });
         const { session_id } = data;
-        if (data.output !== 'up\n') await call(connected.client, 'wait_for', { session_id, pattern: 'up' });
+        if (data.output === '') await call(connected.client, 'wait_for', { session_id, pattern: 'up' });
         expect(pidsWithArgument(mark).length).toBeGreaterThan(0);
       }
       await gone(mark);

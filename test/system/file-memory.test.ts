@@ -1,50 +1,18 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
-import { WebSocket } from 'ws';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { TestFolder } from '../harness/processes.js';
-import { ServerProcess } from '../harness/server-process.js';
+import { RawClient, rawLines, rawWebSocket } from '../harness/raw-client.js';
+import { bin, ServerProcess } from '../harness/server-process.js';
 
 const MIB = 1024 * 1024;
 /** What a file of any size may cost the server. */
 const MAX_GROWTH_BYTES = 64e6;
 /** Blocks under way at a time. */
 const WINDOW = 4;
-const STREAM_BLOCKS = 1024;
-
-/** The least a client can be: a thousand blocks must not be parsed, kept or decoded by the test. */
-class RawClient {
-  readonly #socket: WebSocket;
-  readonly #waiting = new Map<string, (message: Buffer) => void>();
-
-  private constructor(socket: WebSocket) {
-    this.#socket = socket;
-    socket.on('message', (message: Buffer) => {
-      const id = /"id":(\d+)/.exec(message.toString('latin1', 0, 40))?.[1] ?? '';
-      this.#waiting.get(id)?.(message);
-      this.#waiting.delete(id);
-    });
-  }
-
-  static async open(url: string): Promise<RawClient> {
-    const socket = new WebSocket(url, { perMessageDeflate: false, skipUTF8Validation: true });
-    await once(socket, 'open');
-    const client = new RawClient(socket);
-    await client.ask(0, '"method":"initialize","params":{"clientName":"raw"}');
-    socket.send('{"method":"initialized","params":{}}');
-    return client;
-  }
-
-  ask(id: number, rest: string): Promise<Buffer> {
-    const answer = new Promise<Buffer>((resolve) => this.#waiting.set(String(id), resolve));
-    this.#socket.send(`{"id":${id},${rest}}`);
-    return answer;
-  }
-
-  close(): void {
-    this.#socket.terminate();
-  }
-}
+/** Blocks of a mebibyte; fewer over stdio, where a test is about the lines and not about the files. */
+const BLOCKS = { WebSocket: 1024, stdio: 512 };
 
 /** Peak of the server's memory during `work` above what it was before. */
 async function growthDuring(pid: number, work: () => Promise<void>): Promise<number> {
@@ -72,10 +40,10 @@ function isBlock(answer: Buffer, index: number): boolean {
   return start > 0 && answer.subarray(from, from + COMMON_BYTES.length).equals(COMMON_BYTES);
 }
 
-async function eachBlock(move: (index: number) => Promise<void>): Promise<void> {
+async function eachBlock(count: number, move: (index: number) => Promise<void>): Promise<void> {
   let next = 0;
   const lane = async (): Promise<void> => {
-    while (next < STREAM_BLOCKS) {
+    while (next < count) {
       next += 1;
       await move(next - 1);
     }
@@ -83,33 +51,55 @@ async function eachBlock(move: (index: number) => Promise<void>): Promise<void> 
   await Promise.all(Array.from({ length: WINDOW }, lane));
 }
 
-test('1 GiB is written and read in blocks without the server growing with it', {
-  timeout: 240_000,
-}, async () => {
+/** Writes a file in blocks and reads it again. Returns by how much the server grew meanwhile. */
+async function streamed(
+  client: RawClient,
+  { pid, blocks }: { pid: number; blocks: number },
+): Promise<number> {
   using folder = new TestFolder();
-  await using server = await ServerProcess.start();
-  const client = await RawClient.open(server.url);
   const path = folder.file('streamed');
   const open = (mode: string): string =>
     `"method":"fs/open","params":{"handleId":"${mode}","path":"file://${path}","mode":"${mode}"}`;
   let wrong = 0;
-  const grown = await growthDuring(server.pid, async () => {
+  const grown = await growthDuring(pid, async () => {
     await client.ask(1, open('replace'));
-    await eachBlock(async (index) => {
+    await eachBlock(blocks, async (index) => {
       const params = `{"handleId":"replace","offset":${index * MIB},"chunk":"${label(index)}${COMMON}"}`;
       await client.ask(10 + index, `"method":"fs/writeBlock","params":${params}`);
     });
     await client.ask(2, open('read'));
-    await eachBlock(async (index) => {
+    await eachBlock(blocks, async (index) => {
       const params = `{"handleId":"read","offset":${index * MIB},"len":${MIB}}`;
       const answer = await client.ask(10_000 + index, `"method":"fs/readBlock","params":${params}`);
       if (!isBlock(answer, index)) wrong += 1;
     });
   });
-  client.close();
-  expect(statSync(path).size).toBe(STREAM_BLOCKS * MIB);
+  expect(statSync(path).size).toBe(blocks * MIB);
   expect(wrong).toBe(0);
-  expect(grown).toBeLessThan(MAX_GROWTH_BYTES);
+  return grown;
+}
+
+describe('a large file is written and read in blocks without the server growing with it', () => {
+  test('over a WebSocket', { timeout: 240_000 }, async () => {
+    await using server = await ServerProcess.start();
+    using wire = await rawWebSocket(server.url);
+    const client = await RawClient.open(wire);
+    const grown = await streamed(client, { pid: server.pid, blocks: BLOCKS.WebSocket });
+    expect(grown).toBeLessThan(MAX_GROWTH_BYTES);
+  });
+
+  test('over stdio', { timeout: 240_000 }, async () => {
+    const server = spawn(process.execPath, [bin, 'serve', '--listen', 'stdio'], {
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    onTestFinished(() => void server.kill('SIGKILL'));
+    const client = await RawClient.open(rawLines(server));
+    const grown = await streamed(client, { pid: server.pid ?? -1, blocks: BLOCKS.stdio });
+    expect(grown).toBeLessThan(MAX_GROWTH_BYTES);
+    const exit = once(server, 'exit');
+    server.stdin.end();
+    expect(await exit).toEqual([0, null]);
+  });
 });
 
 test('64 MiB are read in one message without the server growing by as much', async () => {
@@ -120,12 +110,12 @@ test('64 MiB are read in one message without the server growing by as much', asy
   stream.end();
   await once(stream, 'close');
   await using server = await ServerProcess.start();
-  const client = await RawClient.open(server.url);
+  using wire = await rawWebSocket(server.url);
+  const client = await RawClient.open(wire);
   let answer: Buffer = Buffer.alloc(0);
   const grown = await growthDuring(server.pid, async () => {
     answer = await client.ask(7, `"method":"fs/readFile","params":{"path":"file://${path}"}`);
   });
-  client.close();
   const head = '{"id":7,"result":{"dataBase64":"';
   expect(answer.toString('latin1', 0, head.length)).toBe(head);
   expect(answer.toString('latin1', answer.length - 3)).toBe('"}}');
@@ -139,7 +129,8 @@ test('a file that shrinks while it is sent ends where it ends, and the connectio
   const path = folder.file('shrinking');
   writeFileSync(path, Buffer.alloc(64 * MIB, 'x'));
   await using server = await ServerProcess.start();
-  const client = await RawClient.open(server.url);
+  using wire = await rawWebSocket(server.url);
+  const client = await RawClient.open(wire);
   const answer = client.ask(7, `"method":"fs/readFile","params":{"path":"file://${path}"}`);
   // The answer to a later request waits behind it, so the file is open by the time this one is taken in.
   const behind = client.ask(8, '"method":"environment/status","params":{}');
@@ -149,5 +140,4 @@ test('a file that shrinks while it is sent ends where it ends, and the connectio
   expect(content.length).toBeGreaterThanOrEqual(2 * MIB);
   expect(content.equals(Buffer.alloc(content.length, 'x'))).toBe(true);
   expect((await behind).toString()).toContain('ready');
-  client.close();
 });

@@ -3,6 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { ServerProcess } from '../harness/server-process.js';
 import { dialWire, outputOf, sh, startParams } from '../harness/wire-client.js';
 
+/** For 200 questions, which take a fifth of a second. A server that tries to write all the time takes minutes. */
+const QUICK_MS = 10_000;
+
 /** Resident memory of a process in bytes. */
 function residentBytes(pid: number): number {
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
@@ -107,11 +110,9 @@ describe('every byte arrives', () => {
     await client.until(() => client.output('p').toString().includes('ready'));
     const chunk = Buffer.alloc(300_000, 'x').toString('base64');
     await client.call('process/write', { processId: 'p', chunk, writeId: '1' });
-    const cpuBefore = readFileSync(`/proc/${server.pid}/stat`, 'utf8');
     const started = performance.now();
     for (let round = 0; round < 200; round += 1) await client.call('environment/status');
-    expect(performance.now() - started).toBeLessThan(2_000);
-    expect(cpuBefore).not.toBe('');
+    expect(performance.now() - started).toBeLessThan(QUICK_MS);
     expect(await client.call('process/terminate', { processId: 'p' })).toEqual({ running: true });
     await client.closedEvents('p');
   });

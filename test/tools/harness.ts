@@ -3,6 +3,9 @@ import { LocalEnvironment } from '../../src/environment/index.js';
 import { type CallOptions, Toolbox, type ToolboxOptions, type ToolResult } from '../../src/tools/index.js';
 import { TestFolder } from '../harness/processes.js';
 
+/** Between two looks at what a command has printed. */
+const LOOK_MS = 20;
+
 /** What tools that run or watch a command answer, as tests read it. */
 export interface Report {
   readonly session_id: number;
@@ -50,13 +53,20 @@ export class TestTools implements AsyncDisposable {
     return this.report('exec_command', { cmd, login: false, ...args });
   }
 
-  /** Starts a command and waits for a line it prints. */
+  /**
+   * Starts a command and waits for what it prints. All of its output is looked at: a line may arrive in pieces, and a
+   * terminal delivers the end of a line apart from its text.
+   */
   async execUntil(cmd: string, pattern: string, args: Record<string, unknown> = {}): Promise<Report> {
-    const first = await this.exec(cmd, { yield_time_ms: 0, ...args });
-    if (new RegExp(pattern, 'm').test(first.output)) return first;
-    const { session_id } = first;
-    const rest = await this.report('wait_for', { session_id, pattern, timeout_ms: 20_000 });
-    return { ...rest, output: first.output + rest.output };
+    const wanted = new RegExp(pattern, 'm');
+    let report = await this.exec(cmd, { yield_time_ms: 0, ...args });
+    const { session_id } = report;
+    while (!wanted.test(report.output)) {
+      if (!report.running) throw new Error(`ended without ${pattern}: ${report.output}`);
+      const rest = await this.report('write_stdin', { session_id, yield_time_ms: LOOK_MS });
+      report = { ...rest, output: report.output + rest.output };
+    }
+    return report;
   }
 
   /** The sentence of a call that must fail. */

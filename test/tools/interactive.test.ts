@@ -40,6 +40,8 @@ describe('interactive programs, driven only through the tools', () => {
     await tools.exec(`git init -q -b main; ${identity}; ${commits}`, { workdir: folder.path });
     const editor = 'GIT_EDITOR="vim -u NONE -N" git rebase -i --root';
     const { session_id } = await tools.execUntil(editor, 'pick .* commit 3', { workdir: folder.path });
+    // What is typed before an editor is ready may be taken for the answer of a terminal it has asked.
+    await tools.report('wait_for', { session_id, needs_input: true });
     // Swap the first two commits, drop the third, save and leave.
     const end = await tools.report('write_stdin', {
       session_id,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { dialWebSocket, RemoteEnvironment } from '../../src/client/index.js';
+import { openEnvironment } from '../../src/environment/index.js';
 import { CutProxy } from '../harness/cut-proxy.js';
 import { TestFolder } from '../harness/processes.js';
 import { serve } from '../harness/serve.js';
@@ -55,7 +56,8 @@ describe('on a machine behind a WebSocket', () => {
   test('lost contact is not an exit', async () => {
     await using server = await ServerProcess.start();
     await using tools = new TestTools({}, await connect(server.url));
-    const { session_id } = await tools.execUntil('echo up; sleep 1000', 'up');
+    // No line end, which a terminal would deliver apart from the text: nothing may follow.
+    const { session_id } = await tools.execUntil('printf up; sleep 1000', 'up');
     const waiting = tools.call('wait_for', { session_id, timeout_ms: 60_000 });
     process.kill(server.pid, 'SIGKILL');
     const { isError, text, structured } = await waiting;
@@ -88,5 +90,36 @@ describe('on a machine behind a WebSocket', () => {
     reachable = true;
     const seen = await tools.report('wait_for', { session_id, pattern: 'got it' });
     expect(seen).toMatchObject({ happened: 'pattern', running: true, notes: [] });
+  });
+
+  test('a machine that stays out of reach is an error after the limit, with what was lost', async () => {
+    await using server = await serve();
+    await using proxy = await CutProxy.to(server.url);
+    const environment = await openEnvironment(proxy.url, { giveUpAfterMs: 300 });
+    await using tools = new TestTools({}, environment);
+    const { session_id } = await tools.execUntil('printf up; sleep 1000', 'up');
+    const waiting = tools.call('wait_for', { session_id, timeout_ms: 60_000 });
+    const offline = new Promise<void>((resolve) => {
+      environment.watchConnection?.((connected) => void (connected || resolve()));
+    });
+    proxy.interrupt();
+    await offline;
+    const failed = await Promise.all([
+      tools.call('exec_command', { cmd: 'true' }),
+      tools.call('read_file', { path: '/no/such/file' }),
+    ]);
+    for (const { isError, text, structured } of failed) {
+      expect(text).toMatch(/^The connection ended \(.+\) and could not be made again within 300 ms\.$/);
+      expect({ isError, structured }).toEqual({
+        isError: true,
+        structured: { error: text, code: 'connectionClosed' },
+      });
+    }
+    const { isError, text } = await waiting;
+    expect({ isError, text }).toEqual({
+      isError: true,
+      text: expect.stringContaining('Contact with the process was lost'),
+    });
+    expect(await tools.failure('write_stdin', { session_id })).toContain('contact with it was lost');
   });
 });

@@ -1,5 +1,6 @@
+import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { gone, pidsWithArgument } from '../harness/processes.js';
+import { gone, pidsWithArgument, TestFolder } from '../harness/processes.js';
 import { TestTools } from './harness.js';
 
 const listener = `python3 -c '
@@ -16,8 +17,12 @@ sys.stdin.readline()
 describe('wait_for', () => {
   test('returns at the exit with what was printed', async () => {
     await using tools = new TestTools();
-    const { session_id } = await tools.exec('sleep 0.3; echo done; exit 4', { yield_time_ms: 0 });
-    const end = await tools.report('wait_for', { session_id });
+    using folder = new TestFolder();
+    const script = `until [ -e ${folder.file('go')} ]; do sleep 0.02; done; echo done; exit 4`;
+    const { session_id } = await tools.exec(script, { yield_time_ms: 0 });
+    const waiting = tools.report('wait_for', { session_id });
+    writeFileSync(folder.file('go'), '');
+    const end = await waiting;
     expect(end).toMatchObject({ happened: 'exit', running: false, exit_code: 4, output: 'done\n' });
     expect(await tools.failure('wait_for', { session_id })).toContain('as reported');
   });
@@ -49,7 +54,8 @@ describe('wait_for', () => {
   test('returns when output falls quiet', async () => {
     await using tools = new TestTools();
     const script = 'for i in $(seq 1 10); do echo $i; sleep 0.05; done; read x';
-    const { session_id } = await tools.exec(script, { tty: false, yield_time_ms: 0 });
+    // Not before it prints: how long a shell takes to start is no part of the quiet.
+    const { session_id } = await tools.execUntil(script, '1', { tty: false });
     const quiet = await tools.report('wait_for', { session_id, quiet_ms: 1500 });
     expect(quiet).toMatchObject({ happened: 'quiet', running: true });
     expect(quiet.output).toContain('10\n');
@@ -84,7 +90,8 @@ describe('list_sessions and kill_session', () => {
   test('show and end what runs', async () => {
     await using tools = new TestTools();
     const mark = `killed-${process.pid}`;
-    const script = `setsid bash -c 'sleep 1000; :' ${mark} & echo up; wait`;
+    // No line end, which a terminal would deliver apart from the text: nothing may be unread.
+    const script = `setsid bash -c 'sleep 1000; :' ${mark} & printf up; wait`;
     const { session_id } = await tools.execUntil(script, 'up');
     await tools.exec('exit 3');
     const { text, structured } = await tools.call('list_sessions', {});

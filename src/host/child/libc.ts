@@ -11,6 +11,7 @@ export interface Libc {
   readonly write: (fd: number, from: Uint8Array, size: number) => number;
   readonly fcntl: (fd: number, command: number, type: 'int', argument: number) => number;
   readonly ioctl: (fd: number, request: number, type: 'int' | 'void *', argument: unknown) => number;
+  readonly poll: (fds: Int32Array, count: number, timeoutMs: number) => number;
   readonly waitpid: (pid: number, status: Int32Array, options: number) => number;
   readonly waitid: (kind: number, id: number, info: Uint8Array, options: number) => number;
   readonly getrlimit: (resource: number, limits: BigUint64Array) => number;
@@ -56,6 +57,7 @@ const declarations = {
   write: 'long write(int fd, void *from, size_t size)',
   fcntl: 'int fcntl(int fd, int command, ...)',
   ioctl: 'int ioctl(int fd, unsigned long request, ...)',
+  poll: 'int poll(void *fds, unsigned long count, int timeoutMs)',
   waitpid: 'int waitpid(int pid, void *status, int options)',
   waitid: 'int waitid(int kind, int id, void *info, int options)',
   getrlimit: 'int getrlimit(int resource, void *limits)',

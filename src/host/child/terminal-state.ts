@@ -13,11 +13,13 @@ const TERMIOS_WORDS = 16;
 const LOCAL_MODES = 3;
 const ICANON = 0o2;
 const ECHO = 0o10;
+const POLLIN = 1;
 
 /** What the foreground job of a terminal does with it, from the kernel's own state. Null once the leader is gone. */
 export function terminalState(terminal: PseudoTerminal): TerminalState | null {
   const { slave } = terminal;
   if (terminal.closed || slave < 0) return null;
+  passOn(slave);
   const modes = new Uint32Array(TERMIOS_WORDS);
   const group = new Int32Array(1);
   const { ioctl } = libc();
@@ -28,7 +30,19 @@ export function terminalState(terminal: PseudoTerminal): TerminalState | null {
   // Without line mode the program draws what is typed itself, or means not to: only it knows.
   const echo = (local & ECHO) !== 0 || takesKeys;
   const read: ReadTerminal = { device: fstatSync(slave).rdev, takesKeys };
-  return { waitsForInput: waitingBytes(slave) === 0 && groupWaits(group[0] ?? 0, read, echo), echo };
+  const waitsForInput = waitingBytes(slave) === 0 && groupWaits(group[0] ?? 0, read, echo);
+  // What it printed before it went to sleep shall be readable by now: a prompt belongs to the answer.
+  passOn(terminal.control);
+  return { waitsForInput, echo };
+}
+
+/**
+ * The kernel moves bytes through a terminal in the background, on a busy machine a third of a second after they were
+ * written. A poll that finds nothing waits until that is done: what was typed can then be counted, and what was printed be read.
+ */
+export function passOn(descriptor: number): void {
+  // The struct is a descriptor and two 16-bit sets of events, of which the second comes back.
+  libc().poll(Int32Array.of(descriptor, POLLIN), 1, 0);
 }
 
 function groupWaits(group: number, terminal: ReadTerminal, echo: boolean): boolean {

@@ -1,0 +1,85 @@
+import { Checkpoints, firstIndex } from './checkpoints.js';
+import type { ProcessEvent } from './process.js';
+
+/** Tiny chunks cost more than their bytes; this bounds them too. */
+const MAX_RETAINED_ENTRIES = 50_000;
+/** Less than this is not worth copying what stays, however little may be retained. */
+const MIN_COMPACTED_BYTES = 64 * 1024;
+
+/** `offset`: how many output bytes came before this entry. */
+export interface LogEntry {
+  readonly event: ProcessEvent;
+  readonly seq: number;
+  readonly offset: number;
+  readonly bytes: number;
+}
+
+/** What a log keeps of its entries: a bounded tail, in order. Of the others it knows how many bytes they had. */
+export class RetainedEntries {
+  readonly #limitBytes: number;
+  readonly #onEvicted: ((bytes: Uint8Array) => void) | undefined;
+  readonly #evicted = new Checkpoints();
+  #entries: LogEntry[] = [];
+  /** Entries before this index are evicted; the array is compacted now and then. */
+  #head = 0;
+  #retainedBytes = 0;
+  /** Bytes of evicted entries that are still in the array: memory, too. */
+  #evictedBytes = 0;
+
+  constructor(options: { limitBytes: number; onEvicted: ((bytes: Uint8Array) => void) | undefined }) {
+    this.#limitBytes = options.limitBytes;
+    this.#onEvicted = options.onEvicted;
+  }
+
+  push(entry: LogEntry): void {
+    this.#entries.push(entry);
+    this.#retainedBytes += entry.bytes;
+  }
+
+  /** The first entry after a position. */
+  after(seq: number): LogEntry | undefined {
+    return this.#entries[this.#indexAfter(seq)];
+  }
+
+  /** Output bytes up to and including an entry; undefined for the last one, which may not be the last for long. */
+  offsetAfter(seq: number): number | undefined {
+    const index = this.#indexAfter(seq);
+    const next = this.#entries[index];
+    if (!next) return undefined;
+    const previous = this.#entries[index - 1];
+    if (next.seq === seq + 1 || (previous && previous.seq <= seq)) return next.offset;
+    return this.#evicted.offsetAt(seq);
+  }
+
+  /** Lets go of what is too much, but of nothing after `keepAfter`. */
+  evict(keepAfter: number): void {
+    for (;;) {
+      const first = this.#entries[this.#head];
+      const count = this.#entries.length - this.#head;
+      // The newest entry always stays, so that a gap has a place where it is reported.
+      if (!first || count <= 1 || first.seq > keepAfter) break;
+      if (this.#retainedBytes <= this.#limitBytes && count <= MAX_RETAINED_ENTRIES) break;
+      this.#evicted.add(first.seq, first.offset + first.bytes);
+      this.#retainedBytes -= first.bytes;
+      this.#evictedBytes += first.bytes;
+      this.#head += 1;
+      if (first.event.type === 'output') this.#onEvicted?.(first.event.bytes);
+    }
+    const many = this.#head > 256 && this.#head * 2 > this.#entries.length;
+    const large = this.#evictedBytes > Math.max(this.#limitBytes / 2, MIN_COMPACTED_BYTES);
+    if (many || large) this.#compact();
+  }
+
+  #compact(): void {
+    this.#entries = this.#entries.slice(this.#head);
+    this.#head = 0;
+    this.#evictedBytes = 0;
+  }
+
+  #indexAfter(seq: number): number {
+    const last = this.#entries.length - 1;
+    // Most readers are at the end or one entry before it.
+    if (last >= this.#head && (this.#entries[last]?.seq ?? 0) <= seq) return last + 1;
+    return firstIndex(this.#entries, this.#head, (entry) => entry.seq > seq);
+  }
+}

@@ -1,0 +1,83 @@
+import type { SignalName } from '../contract/index.js';
+
+/** After a kill, output held open by something outside the tree is waited for no longer than this. */
+const ABANDON_OUTPUT_MS = 1_000;
+/** setTimeout counts in 32 bits; what is longer than 24 days does not need a timer. */
+const MAX_TIMER_MS = 0x7fff_ffff;
+
+/** What can be done to a process to end it, and how to know that it has. */
+export interface EndingMeans {
+  signal(signal: SignalName): void;
+  killTree(): Promise<unknown>;
+  abandonOutput(): void;
+  /** Its own end was seen, though its output may still be open. */
+  exited(): boolean;
+  /** Resolves when its output has closed, too. */
+  readonly closed: Promise<void>;
+}
+
+/** Brings a process to its end: at once, after a grace, or when its time is over. */
+export class ProcessEnding {
+  readonly #means: EndingMeans;
+  #timedOut = false;
+  #wasKilled = false;
+  #timeout: NodeJS.Timeout | undefined;
+  #grace: NodeJS.Timeout | undefined;
+  #killing: Promise<void> | undefined;
+
+  constructor(means: EndingMeans) {
+    this.#means = means;
+  }
+
+  /** Its time was over before it ended. */
+  get timedOut(): boolean {
+    return this.#timedOut;
+  }
+
+  get wasKilled(): boolean {
+    return this.#wasKilled;
+  }
+
+  /** Kills it when the time is over. */
+  limit(timeoutMs: number): void {
+    if (timeoutMs > MAX_TIMER_MS) return;
+    this.#timeout = setTimeout(() => {
+      this.#timedOut = !this.#means.exited();
+      void this.kill();
+    }, timeoutMs);
+  }
+
+  /** Asks, and kills when the grace is over. Without one it kills. */
+  terminate(graceMs: number): void {
+    if (graceMs === 0) {
+      void this.kill();
+    } else if (!this.#grace) {
+      this.#means.signal('SIGTERM');
+      this.#grace = setTimeout(() => void this.kill(), graceMs);
+    }
+  }
+
+  /** Kills the whole tree. Resolves when nothing of it is left. */
+  kill(): Promise<void> {
+    clearTimeout(this.#grace);
+    this.#wasKilled = true;
+    this.#killing ??= this.#killTree().finally(() => {
+      this.#killing = undefined;
+    });
+    return this.#killing;
+  }
+
+  /** There is nothing left to wait for. */
+  over(): void {
+    clearTimeout(this.#timeout);
+    clearTimeout(this.#grace);
+  }
+
+  async #killTree(): Promise<void> {
+    await this.#means.killTree();
+    // Something outside the tree may hold the output open: a descriptor handed on through a socket, say.
+    const timer = setTimeout(() => this.#means.abandonOutput(), ABANDON_OUTPUT_MS);
+    await this.#means.closed;
+    clearTimeout(timer);
+  }
+}
