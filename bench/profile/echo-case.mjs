@@ -1,0 +1,26 @@
+import { openEcho } from '../lib/echo.mjs';
+import { median } from '../lib/stats.mjs';
+
+/** As many as it takes until the code that serves them is compiled. */
+const WARM_UP = { full: 3000, short: 100 };
+const COUNT = { full: 2000, short: 200 };
+
+export const echo = {
+  name: 'echo',
+  about: '6 bytes typed into `cat`, one line after the other',
+  prepare: async (client, { short }) => {
+    const echoOnce = await openEcho(client);
+    const size = short ? 'short' : 'full';
+    const repeat = async (count) => {
+      const samples = [];
+      while (samples.length < count) samples.push(await echoOnce());
+      return samples;
+    };
+    return {
+      unit: { name: 'echo', amount: COUNT[size] },
+      warmUp: () => repeat(WARM_UP[size]),
+      once: () => repeat(COUNT[size]),
+      say: (rounds) => `p50 ${median(rounds.flat()).toFixed(3)} ms`,
+    };
+  },
+};

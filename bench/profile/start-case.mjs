@@ -1,0 +1,54 @@
+import { once } from 'node:events';
+import { spawnTracked } from '../lib/children.mjs';
+import { interleave } from '../lib/interleave.mjs';
+import { bin } from '../lib/servers.mjs';
+import { median, sum } from '../lib/stats.mjs';
+import { analyse, POLL } from './areas.mjs';
+import { OFTEN_US, profiledEnvironment, withProfile } from './profiled.mjs';
+import { countCallsIn } from './system-calls.mjs';
+
+const ROUNDS = { full: 15, short: 2 };
+const PROFILES = { full: 9, short: 1 };
+
+const node = process.execPath;
+const run = [bin, 'run', '-e', 'local', '--', 'true'];
+const subjects = [
+  { name: 'execwire run -- true', argv: [node, ...run] },
+  { name: 'node -e 0', argv: [node, '-e', '0'] },
+];
+
+/** Profiles the start of the command line: what happens between Node being there and the end of `execwire run -- true`. */
+export async function profileStart(spec, context) {
+  const size = context.short ? 'short' : 'full';
+  const walls = await interleave(subjects, { rounds: ROUNDS[size], warmUp: true }, ({ argv }) => timed(argv));
+  const summary = [...walls].map(([name, ms]) => `${name}: ${Math.round(median(ms))} ms`).join(', ');
+  const profiles = [];
+  while (profiles.length < PROFILES[size]) profiles.push(await profileOnce(context));
+  const calls = context.syscalls ? await countCallsIn([node, ...run], context.scratch) : null;
+  return { about: spec.about, summary, unit: { name: 'start', amount: 1 }, ...fastest(profiles), calls };
+}
+
+async function timed(argv) {
+  const begun = performance.now();
+  const child = spawnTracked(argv, { stdio: 'ignore', env: profiledEnvironment() });
+  const [code] = await once(child, 'exit');
+  if (code !== 0) throw new Error(`it ended with ${code}`);
+  return performance.now() - begun;
+}
+
+async function profileOnce({ moduleOf }) {
+  const { profile } = await withProfile(OFTEN_US, (flags) => timed([node, ...flags, ...run]));
+  const { areas, functions } = analyse(profile, { moduleOf });
+  return {
+    areas: areas.filter(({ area }) => area !== POLL),
+    functions,
+    sleptMs: areas.find(({ area }) => area === POLL)?.ms ?? 0,
+    wallMs: (profile.endTime - profile.startTime) / 1000,
+  };
+}
+
+/** Of several starts the one others disturbed least. */
+function fastest(profiles) {
+  const busyMs = ({ areas }) => sum(areas.map(({ ms }) => ms));
+  return profiles.sort((a, b) => busyMs(a) - busyMs(b))[0];
+}
