@@ -4,7 +4,7 @@ import { profileStart } from './start-case.mjs';
 import { filesWrite, pipes, pipesBinary, pty } from './throughput-cases.mjs';
 
 const served = (spec) => ({ name: spec.name, profile: (context) => profileServer(spec, context) });
-const run = { name: 'run', about: 'The command line: `execwire run -- true`' };
+const run = { name: 'run', about: 'The start of the command line' };
 
 /** Everything that can be profiled, in the order of the report. */
 export const cases = [

@@ -1,51 +1,58 @@
 import { childrenOf, cpuTimes } from '../lib/procfs.mjs';
+import { sum } from '../lib/stats.mjs';
 
 const zero = () => ({ user: 0, system: 0 });
+const together = ({ user, system }) => user + system;
 
-/** Counts the CPU several processes use during some work. */
+/** Counts the CPU several processes use for some work, round by round. */
 export class Consumption {
   #pids;
   #programOf;
-  #used;
-  /** Seconds and units of work that were counted. */
-  seconds = 0;
-  amount = 0;
+  #rounds = [];
 
   /** `pids` by role. The programs that `programOf` starts are a role of their own. */
   constructor(pids, { programOf }) {
     this.#pids = pids;
     this.#programOf = programOf;
-    this.#used = { program: zero(), ...Object.fromEntries(Object.keys(pids).map((role) => [role, zero()])) };
   }
 
+  /** Does one round of this much work, and resolves to what it returned. */
   async during(work, amount) {
     const before = this.#read();
     const begun = performance.now();
     const value = await work();
-    this.seconds += (performance.now() - begun) / 1000;
-    this.amount += amount;
+    const seconds = (performance.now() - begun) / 1000;
     const after = this.#read();
-    for (const [role, used] of Object.entries(this.#used)) {
-      used.user += after[role].user - before[role].user;
-      used.system += after[role].system - before[role].system;
-    }
+    const used = Object.keys(after).map((role) => ({
+      role,
+      user: after[role].user - before[role].user,
+      system: after[role].system - before[role].system,
+    }));
+    this.#rounds.push({ seconds, amount, used, cpu: sum(used.map(together)) });
     return value;
   }
 
-  /** Each role with the seconds of CPU it used. */
+  /** Milliseconds of CPU one unit of work took each role, in the round others disturbed least. */
   roles() {
-    return Object.entries(this.#used).map(([role, used]) => ({ role, ...used }));
+    const { used, amount } = this.#cheapest();
+    const perUnit = (seconds) => (seconds * 1000) / amount;
+    return used.map(({ role, user, system }) => ({ role, user: perUnit(user), system: perUnit(system) }));
   }
 
-  /** Milliseconds of CPU a role used for one unit of work. */
   perUnitMs(role) {
-    const { user, system } = this.#used[role];
-    return ((user + system) * 1000) / this.amount;
+    return together(this.roles().find((each) => each.role === role));
   }
 
-  /** How many cores were busy with it all on average. */
-  get cores() {
-    return this.roles().reduce((sum, { user, system }) => sum + user + system, 0) / this.seconds;
+  /** How many cores were busy with that round, and how much of the work they could do in a second at that cost. */
+  cores() {
+    const { cpu, seconds, amount } = this.#cheapest();
+    return { busy: cpu / seconds, amountPerCoreSecond: amount / cpu };
+  }
+
+  #cheapest() {
+    return this.#rounds.reduce((best, round) =>
+      round.cpu / round.amount < best.cpu / best.amount ? round : best,
+    );
   }
 
   #read() {
@@ -56,12 +63,8 @@ export class Consumption {
 
 /** What the children of a process have used, those that still run included. */
 function programTimes(pid) {
-  const living = childrenOf(pid).map(timesOf);
-  const all = [cpuTimes(pid).children, ...living];
-  return {
-    user: all.reduce((sum, { user }) => sum + user, 0),
-    system: all.reduce((sum, { system }) => sum + system, 0),
-  };
+  const all = [cpuTimes(pid).children, ...childrenOf(pid).map(timesOf)];
+  return { user: sum(all.map(({ user }) => user)), system: sum(all.map(({ system }) => system)) };
 }
 
 function timesOf(pid) {

@@ -1,8 +1,11 @@
 import { openEcho } from '../lib/echo.mjs';
-import { median } from '../lib/stats.mjs';
+import { median, rounded } from '../lib/stats.mjs';
+import { number } from '../lib/table.mjs';
 
 /** As many as it takes until the code that serves them is compiled. */
 const WARM_UP = { full: 3000, short: 100 };
+/** The first of them, before anything is. */
+const COLD_COUNT = 500;
 const COUNT = { full: 2000, short: 200 };
 
 export const echo = {
@@ -20,7 +23,11 @@ export const echo = {
       unit: { name: 'echo', amount: COUNT[size] },
       warmUp: () => repeat(WARM_UP[size]),
       once: () => repeat(COUNT[size]),
-      say: (rounds) => `p50 ${median(rounds.flat()).toFixed(3)} ms`,
+      say: (rounds, { warmed }) => {
+        const cold = warmed.slice(0, COLD_COUNT);
+        const p50 = (samples) => `${rounded(median(samples))} ms`;
+        return `p50 ${p50(rounds.flat())} after ${number(warmed.length)} of them, ${p50(cold)} of the first ${cold.length}`;
+      },
     };
   },
 };

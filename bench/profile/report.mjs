@@ -16,23 +16,28 @@ const SMALL_MS = 1;
 export function sectionOf(result) {
   const parts = [`${result.about}: ${result.summary}.`];
   if (result.consumption) parts.push(consumptionTable(result), coresLine(result));
+  if (result.bare) parts.push(`${result.bare.name}, the same bytes: ${result.bare.summary}.`);
+  if (result.bare) parts.push(consumptionTable(result.bare), coresLine(result.bare));
   parts.push(areaTable(result), `${sleepLine(result)} ${functionList(result)}`);
   if (result.calls) parts.push(callTable(result));
   return parts.join('\n\n');
 }
 
 function consumptionTable({ consumption, unit }) {
-  const scale = scaleOf((consumption.seconds * 1000) / consumption.amount);
-  const cell = (seconds) => scale.text((seconds * 1000) / consumption.amount);
+  const roles = consumption.roles();
+  const scale = scaleOf(Math.max(...roles.map(({ user, system }) => user + system)));
   const head = ['CPU', ...['user', 'kernel', 'together'].map((part) => `${part} ${scale.name}/${unit.name}`)];
-  const rows = consumption
-    .roles()
-    .map(({ role, user, system }) => [role, cell(user), cell(system), cell(user + system)]);
-  return table(head, rows);
+  const line = ({ role, user, system }) => [role, ...[user, system, user + system].map(scale.text)];
+  return table(head, roles.map(line));
 }
 
-function coresLine({ consumption }) {
-  return `Together they kept ${number(rounded(consumption.cores))} of ${cpus().length} cores busy.`;
+function coresLine({ consumption, unit }) {
+  const { busy, amountPerCoreSecond } = consumption.cores();
+  const count = cpus().length;
+  const kept = `Together they kept ${number(rounded(busy))} of ${count} cores busy.`;
+  if (unit.name !== 'GB') return kept;
+  const most = number(rounded(amountPerCoreSecond * count * 1000));
+  return `${kept} At that cost ${count} cores without a pause move ${most} MB/s.`;
 }
 
 /** The shares are those of the profile; a unit of work is given what it costs when nobody watches. */

@@ -1,9 +1,10 @@
 import { mainThreadTimes } from '../lib/procfs.mjs';
 import { openServer, serverSubjects } from '../lib/servers.mjs';
-import { median, rounded, sum } from '../lib/stats.mjs';
+import { sum } from '../lib/stats.mjs';
 import { analyse, POLL } from './areas.mjs';
 import { Consumption } from './consumption.mjs';
 import { profileClock, SELDOM_US, withProfile } from './profiled.mjs';
+import { sayThroughput } from './throughput.mjs';
 import { countCallsOf } from './system-calls.mjs';
 
 /** A profile is written at the end, and takes its time on a busy machine. */
@@ -21,6 +22,7 @@ export async function profileServer(spec, context) {
     summary,
     unit,
     consumption,
+    bare: spec.bare ? await countBare(await spec.bare(context), context) : null,
     ...(await profileAreas(spec, context)),
     calls: context.syscalls ? await withCase(spec, context, countCalls) : null,
   };
@@ -34,24 +36,35 @@ async function withCase(spec, context, work, flags = []) {
   const server = await openServer({ ...subject, argv: [node, ...flags, ...args], capabilities });
   try {
     const prepared = await spec.prepare(server.client, context);
-    await (prepared.warmUp ?? prepared.once)();
-    return await work(server, { ...context, ...prepared });
+    const warmed = await (prepared.warmUp ?? prepared.once)();
+    return await work(server, { ...context, ...prepared, warmed });
   } finally {
     await server.stop({ graceMs: GRACE_MS });
   }
 }
 
-async function countCpu(server, { once, unit, short, say = sayThroughput }) {
+async function countCpu(server, { once, unit, short, warmed, say = sayThroughput }) {
   const consumption = new Consumption({ server: server.pid, client: process.pid }, { programOf: 'server' });
   const rounds = [];
   while (rounds.length < (short ? ROUNDS.short : ROUNDS.full)) {
     rounds.push(await consumption.during(once, unit.amount));
   }
-  return { unit, consumption, summary: say(rounds, unit) };
+  return { unit, consumption, summary: say(rounds, { unit, warmed }) };
 }
 
-function sayThroughput(rounds, { amount }) {
-  return `${rounded(median(rounds.map((seconds) => (amount * 1000) / seconds)))} MB/s`;
+/** The same work done by the least there can be between program and client. */
+async function countBare({ name, unit, subject }, { short }) {
+  const consumption = new Consumption({ [name]: subject.pid, client: process.pid }, { programOf: name });
+  const rounds = [];
+  try {
+    await subject.move();
+    while (rounds.length < (short ? ROUNDS.short : ROUNDS.full)) {
+      rounds.push((await consumption.during(subject.move, unit.amount)).seconds);
+    }
+  } finally {
+    await subject.stop();
+  }
+  return { name, unit, consumption, summary: sayThroughput(rounds, { unit }) };
 }
 
 async function profileAreas(spec, context) {

@@ -1,22 +1,40 @@
 import { join } from 'node:path';
+import { openForwarder } from '../lib/forwarder.mjs';
 import { textFile } from '../lib/text-file.mjs';
 import { MIB, secondsOf, writeBlocks } from '../lib/files.mjs';
 import { runOutput } from '../lib/processes.mjs';
+import { rounded } from '../lib/stats.mjs';
+import { sayThroughput } from './throughput.mjs';
 
 const gigabytes = (byteCount) => ({ name: 'GB', amount: byteCount / 1e9 });
 
 /** Output of a program, in one kind of frames. */
-function output({ name, about, size, capabilities, tty = false, source }) {
+function output({ name, about, size, capabilities, tty = false, source, bareName }) {
+  const command = ({ short, scratch }) => {
+    const byteCount = (short ? size.short : size.full) * MIB;
+    return { byteCount, argv: ['head', '-c', String(byteCount), source(scratch, byteCount)] };
+  };
   return {
     name,
     about,
     capabilities,
-    prepare: (client, { short, scratch }) => {
-      const byteCount = (short ? size.short : size.full) * MIB;
-      const argv = ['head', '-c', String(byteCount), source(scratch, byteCount)];
-      return { unit: gigabytes(byteCount), once: () => runOutput(client, { argv, byteCount, tty }), argv };
+    prepare: (client, context) => {
+      const { byteCount, argv } = command(context);
+      const once = () => runOutput(client, { argv, byteCount, tty });
+      const say = (rounds, { unit }) => `${sayThroughput(rounds, { unit })}, ${sayMessages(client)}`;
+      return { unit: gigabytes(byteCount), once, say };
     },
+    ...(bareName ? { bare: (context) => forwarded(bareName, command(context)) } : {}),
   };
+}
+
+/** How much a message carries depends on who gets a core when: a server that is never late reads little at a time. */
+function sayMessages({ outputBytes, outputMessages }) {
+  return `${rounded(outputBytes / outputMessages / 1024)} KiB in a message`;
+}
+
+async function forwarded(name, { byteCount, argv }) {
+  return { name, unit: gigabytes(byteCount), subject: await openForwarder({ name, argv, byteCount }) };
 }
 
 const zeros = () => '/dev/zero';
@@ -34,6 +52,7 @@ export const pipesBinary = output({
   size: { full: 256, short: 32 },
   capabilities: { binaryFrames: true },
   source: zeros,
+  bareName: 'Node stdout.pipe(socket)',
 });
 
 export const pty = output({
