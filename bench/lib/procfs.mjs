@@ -20,9 +20,17 @@ export function cpuTimes(pid) {
 
 /** The processes a process has started and not yet waited for. */
 export function childrenOf(pid) {
-  const threads = readdirSync(`/proc/${pid}/task`);
-  const lists = threads.map((thread) => readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8'));
+  const lists = readdirSync(`/proc/${pid}/task`).map((thread) => childrenOfThread(pid, thread));
   return lists.flatMap((list) => list.trim().split(' ').filter(Boolean).map(Number));
+}
+
+function childrenOfThread(pid, thread) {
+  try {
+    return readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8');
+  } catch {
+    // The thread has ended meanwhile, or the kernel was built without these lists.
+    return '';
+  }
 }
 
 /** Milliseconds the main thread of a process ran, and those it was ready to run while every core was taken. */

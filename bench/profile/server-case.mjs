@@ -72,8 +72,7 @@ async function profileAreas(spec, context) {
     withCase(spec, context, measureWindows, flags),
   );
   const { windows, ...times } = value;
-  const { areas, functions } = analyse(profile, { moduleOf: context.moduleOf, windows });
-  return { ...times, areas: countedAsCpu(areas, times), functions };
+  return { ...times, ...countedAsCpu(analyse(profile, { moduleOf: context.moduleOf, windows }), times) };
 }
 
 /** When the work was done, on the clock of the profile, and what the main thread did meanwhile according to the kernel. */
@@ -96,14 +95,15 @@ async function measureWindows(server, { once, short }) {
  * V8 calls all of libuv's poll idle, also while it reads, and counts on while others have the core. The kernel knows how
  * long the thread slept and ran: the first is taken from the poll, the second shared out.
  */
-function countedAsCpu(areas, { sleptMs, ranMs }) {
+function countedAsCpu({ areas, functions }, { sleptMs, ranMs }) {
   const awake = areas.map(({ area, ms }) =>
     area === POLL
       ? { area: 'libuv: poll and reads, in the kernel', ms: Math.max(0, ms - sleptMs) }
       : { area, ms },
   );
   const scale = ranMs / Math.max(sum(awake.map(({ ms }) => ms)), Number.EPSILON);
-  return awake.map(({ area, ms }) => ({ area, ms: ms * scale })).sort((a, b) => b.ms - a.ms);
+  const scaled = (row) => ({ ...row, ms: row.ms * scale });
+  return { areas: awake.map(scaled).sort((a, b) => b.ms - a.ms), functions: functions.map(scaled) };
 }
 
 async function countCalls(server, { once, scratch }) {

@@ -16,12 +16,12 @@ export async function countCallsOf(pid, scratch, work) {
   const argv = ['strace', '-c', '-o', summary, ...threads.flatMap((thread) => ['-p', thread])];
   const tracer = spawnTracked(argv, { stdio: ['ignore', 'ignore', 'pipe'] });
   const exit = once(tracer, 'exit');
-  // strace says so for each thread it has got hold of.
+  // strace says for each thread whether it has got hold of it; one may have ended meanwhile.
   const lines = createInterface({ input: tracer.stderr });
   let attached = 0;
   await new Promise((resolve, reject) => {
     lines.on('line', (line) => {
-      if (/attached/.test(line) && ++attached === threads.length) resolve();
+      if (/attach(ed|:)/.test(line) && ++attached === threads.length) resolve();
     });
     exit.then(() => reject(new Error('strace could not attach')), reject);
   });

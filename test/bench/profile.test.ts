@@ -143,7 +143,7 @@ describe('npm run bench:profile', () => {
     const { stdout } = await run('--short', 'echo');
     expect(stdout).toMatch(/^\| client +\| +[\d.,]+ \| +[\d.,]+ \| +[\d.,]+ \|$/m);
     expect(stdout).toMatch(/^\| together +\| +[\d.,]+ \| 100\.0 % \| +[\d.,]+ \|$/m);
-  });
+  }, 60_000);
 
   test('knows its cases', async () => {
     const failure: unknown = await run('nothing').catch((error: unknown) => error);
