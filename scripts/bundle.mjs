@@ -15,7 +15,24 @@ const INLINED = [...NEEDED_BY_ALL, ...MODULES_ONLY];
 
 /** Puts the compiled command line and what it always loads into few files, so that every command starts fast. */
 export async function bundleProgram(root) {
-  const folder = join(root, 'dist', 'bin');
+  const chunks = await generateChunks(root);
+  const notices = INLINED.map((name) => licenseOf(root, name)).join('\n');
+  replaceFiles(join(root, 'dist', 'bin'), [
+    { name: 'LICENSES.txt', text: notices },
+    ...chunks.map(({ fileName, code }) => ({ name: fileName, text: code })),
+    { name: 'loader.cjs', text: loaderFor(root, chunks.find(({ isEntry }) => isEntry).fileName) },
+  ]);
+}
+
+/** The source map of each chunk by its name: for tools that ask which module a function came from. Not shipped. */
+export async function chunkMaps(root) {
+  const output = await generateChunks(root, { sourcemap: 'hidden' });
+  // A chunk that only passes names on has none.
+  const chunks = output.filter(({ map }) => map);
+  return new Map(chunks.map(({ fileName, map }) => [fileName, map]));
+}
+
+async function generateChunks(root, { sourcemap = false } = {}) {
   const bundle = await rolldown({
     input: { execwire: join(root, 'dist', 'cli', 'main.js') },
     platform: 'node',
@@ -28,20 +45,18 @@ export async function bundleProgram(root) {
   // CommonJS, because Node loads that faster than ES modules, and can be given the code V8 made of it.
   const names = '[name]-[hash].cjs';
   const { output } = await bundle.generate({
+    // Names of sources in a map are relative to where the chunks go.
+    dir: join(root, 'dist', 'bin'),
     format: 'cjs',
     entryFileNames: names,
     chunkFileNames: names,
     // Code taken from the build has no way to `import`.
     dynamicImportInCjs: false,
     minify,
+    sourcemap,
   });
   await bundle.close();
-  const notices = INLINED.map((name) => licenseOf(root, name)).join('\n');
-  replaceFiles(folder, [
-    { name: 'LICENSES.txt', text: notices },
-    ...output.map(({ fileName, code }) => ({ name: fileName, text: code })),
-    { name: 'loader.cjs', text: loaderFor(root, output.find(({ isEntry }) => isEntry).fileName) },
-  ]);
+  return output;
 }
 
 function loaderFor(root, entry) {

@@ -10,6 +10,9 @@ const path = require('node:path');
 const ENTRY = '__ENTRY__';
 const BUILT_FOR = '__BUILT_FOR__';
 
+/** What Node puts around a module; a profile counts columns of the first line from here. */
+const WRAPPER = ['(function (exports, require, module, __filename, __dirname) {', '\n})'];
+
 /** Code of V8 for one chunk. */
 const codeFile = (file) => `${file}.code`;
 
@@ -31,7 +34,7 @@ function createLoader({ onScript = () => undefined } = {}) {
     const known = loaded.get(name);
     if (known) return known.exports;
     const filename = path.join(__dirname, name);
-    const text = `(function (exports, require, module, __filename, __dirname) {${readFileSync(filename, 'utf8')}\n})`;
+    const text = WRAPPER.join(readFileSync(filename, 'utf8'));
     const cachedData = existsSync(codeFile(filename)) ? readFileSync(codeFile(filename)) : undefined;
     const script = new vm.Script(text, { filename, cachedData });
     onScript({ filename, script, found: cachedData !== undefined && !script.cachedDataRejected });
@@ -50,4 +53,4 @@ function cacheForNextTime() {
   if (caches) module_.enableCompileCache?.(path.join(caches, 'execwire'));
 }
 
-module.exports = { start, createLoader, codeFile, ENTRY };
+module.exports = { start, createLoader, codeFile, ENTRY, WRAPPER };

@@ -1,10 +1,8 @@
+import { openEcho } from '../lib/echo.mjs';
 import { latencyMetrics, measureLatency } from '../lib/latency.mjs';
-import { startParams } from '../lib/processes.mjs';
 import { openNodeSampler } from '../lib/sampler.mjs';
 import { withServers } from '../lib/servers.mjs';
 import { repeat } from '../lib/stats.mjs';
-
-const TYPED = Buffer.from('hello\n');
 
 export const echo = {
   name: 'echo',
@@ -25,16 +23,6 @@ export const echo = {
 };
 
 async function echoSubject({ name, client }) {
-  const params = startParams(['cat'], { pipeStdin: true });
-  await client.request('process/start', params);
-  let writes = 0;
-  const echoOnce = async () => {
-    const { processId } = params;
-    const write = { processId, chunk: TYPED.toString('base64'), writeId: String(++writes) };
-    const begun = performance.now();
-    const arrived = client.output(TYPED.length).then(() => performance.now());
-    const [at] = await Promise.all([arrived, client.request('process/write', write)]);
-    return at - begun;
-  };
+  const echoOnce = await openEcho(client);
   return { name, sample: (limits) => repeat(limits, echoOnce) };
 }

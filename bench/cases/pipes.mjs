@@ -1,3 +1,4 @@
+import { openForwarder } from '../lib/forwarder.mjs';
 import { binaryFramesSubject, withServers } from '../lib/servers.mjs';
 import { bareMover, measureThroughput, serverMover, throughputMetrics } from '../lib/throughput.mjs';
 
@@ -13,7 +14,12 @@ export const pipes = {
       const { byteCount } = plan.pipes;
       const argv = ['head', '-c', String(byteCount), '/dev/zero'];
       const movers = opened.map((server) => serverMover(server, { argv, byteCount, tty: false }));
-      movers.push(bareMover({ name: 'Node child_process', argv, byteCount }));
-      return await measureThroughput(movers, plan.pipes);
+      const forwarder = await openForwarder({ name: 'Node stdout.pipe(socket)', argv, byteCount });
+      const reader = bareMover({ name: 'Node child_process', argv, byteCount });
+      try {
+        return await measureThroughput([...movers, forwarder, reader], plan.pipes);
+      } finally {
+        await forwarder.stop();
+      }
     }),
 };

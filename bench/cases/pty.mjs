@@ -1,11 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { closeSync, openSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
 import { binaryFramesSubject, withServers } from '../lib/servers.mjs';
+import { textFile } from '../lib/text-file.mjs';
 import { bareMover, measureThroughput, serverMover, throughputMetrics } from '../lib/throughput.mjs';
-
-/** Without newlines: a terminal turns each into two bytes, and the count would no longer fit. */
-const TEXT = Buffer.from('the quick brown fox jumps over the lazy dog; '.repeat(24_000)).subarray(0, 1 << 20);
 
 export const pty = {
   name: 'pty',
@@ -17,21 +13,11 @@ export const pty = {
   run: ({ servers, plan, scratch }) =>
     withServers([...servers, binaryFramesSubject(servers)], async (opened) => {
       const { byteCount } = plan.pty;
-      const argv = ['head', '-c', String(byteCount), writeText(scratch, byteCount)];
+      const argv = ['head', '-c', String(byteCount), textFile(scratch, byteCount)];
       const movers = opened.map((server) => serverMover(server, { argv, byteCount, tty: true }));
       return await measureThroughput([...movers, ...scriptMover(argv, byteCount)], plan.pty);
     }),
 };
-
-function writeText(scratch, byteCount) {
-  const path = join(scratch, 'text');
-  const file = openSync(path, 'w');
-  for (let written = 0; written < byteCount; written += TEXT.length) {
-    writeSync(file, TEXT, 0, Math.min(TEXT.length, byteCount - written));
-  }
-  closeSync(file);
-  return path;
-}
 
 /** `script` of util-linux runs a program on a PTY and copies what it prints; a system without it has no bare row. */
 function scriptMover(argv, byteCount) {

@@ -20,13 +20,13 @@ export function spawnTracked([program, ...args], options) {
 }
 
 /** Ends a child: politely, by the end of its stdin or SIGTERM, and by force when that takes too long. */
-export async function endChild(child) {
+export async function endChild(child, { graceMs = GRACE_MS } = {}) {
   if (!running.has(child)) return;
   const exit = once(child, 'exit');
   child.stdout?.resume();
   if (child.stdin) child.stdin.end();
   else child.kill('SIGTERM');
-  const force = setTimeout(() => child.kill('SIGKILL'), GRACE_MS);
+  const force = setTimeout(() => child.kill('SIGKILL'), graceMs);
   await exit;
   clearTimeout(force);
 }

@@ -58,7 +58,8 @@ function launch({ argv, env }, stdin) {
   return spawnTracked(argv, { stdio: [stdin, 'pipe', 'ignore'], env: { ...process.env, ...env } });
 }
 
-async function firstLine(child) {
+/** What a server prints first: where it listens. */
+export async function firstLine(child) {
   const lines = createInterface({ input: child.stdout });
   const [line] = await Promise.race([
     once(lines, 'line'),
@@ -68,9 +69,9 @@ async function firstLine(child) {
 }
 
 function running({ subject, child, client, readyMs }) {
-  const stop = async () => {
+  const stop = async (options) => {
     client.close();
-    await endChild(child);
+    await endChild(child, options);
   };
   return { name: subject.name, subject, pid: child.pid, client, readyMs, stop };
 }

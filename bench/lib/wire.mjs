@@ -15,6 +15,7 @@ export class WireClient {
   #pending = new Map();
   #closings = new Map();
   #outputBytes = 0;
+  #outputMessages = 0;
   #outputGoal = null;
 
   /** Whether the server takes bytes as they are. */
@@ -67,6 +68,11 @@ export class WireClient {
     return this.#outputBytes;
   }
 
+  /** In how many messages it came. */
+  get outputMessages() {
+    return this.#outputMessages;
+  }
+
   /** Stops taking anything from the connection, as a client that hangs does. */
   pauseReading() {
     this.#link.pause();
@@ -104,6 +110,7 @@ export class WireClient {
 
   #count(size) {
     this.#outputBytes += size;
+    this.#outputMessages += 1;
     const goal = this.#outputGoal;
     if (goal === null || this.#outputBytes < goal.byteCount) return;
     this.#outputGoal = null;

@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { loadKoffi } from '../load-koffi.js';
 import { errnoName } from './errno.js';
 
 /** The C functions this folder uses. Buffers stand for pointers; -1 means "ask `errno()`" as in C. */
@@ -99,7 +99,7 @@ export function libc(): Libc {
 function tryLoad(): Libc | null {
   if (process.platform !== 'linux' || !KNOWN_ARCHITECTURES.includes(process.arch)) return null;
   try {
-    const koffi = createRequire(import.meta.url)('koffi') as typeof import('koffi');
+    const koffi = loadKoffi();
     const library = koffi.load('libc.so.6');
     // Only glibc has it: another libc under this file name has other struct sizes.
     library.func('const char *gnu_get_libc_version()');

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { ExecError } from '../../protocol/errors.js';
+import { loadKoffi } from '../load-koffi.js';
 
 /** The few calls Node lacks. None of them takes a struct, so any C library will do. */
 interface Kernel {
@@ -76,7 +76,7 @@ function load(): Kernel | null {
   if (process.platform !== 'linux') return null;
   for (const library of LIBRARIES) {
     try {
-      const koffi = createRequire(import.meta.url)('koffi') as typeof import('koffi');
+      const koffi = loadKoffi();
       const libc = koffi.load(library);
       const bound: Kernel = {
         memfdCreate: libc.func('int memfd_create(const char *name, unsigned int flags)'),

@@ -1,4 +1,4 @@
-import { createRequire } from 'node:module';
+import { loadKoffi } from '../../load-koffi.js';
 
 /** The system calls Node does not offer. Buffers stand for pointers, paths end with a NUL, -1 is a failure. */
 export interface KernelCalls {
@@ -36,7 +36,7 @@ export function kernelCalls(): KernelCalls | null {
 function tryLoad(): KernelCalls | null {
   if (process.platform !== 'linux' || !KNOWN_ARCHITECTURES.includes(process.arch)) return null;
   try {
-    const koffi = createRequire(import.meta.url)('koffi') as typeof import('koffi');
+    const koffi = loadKoffi();
     const library = koffi.load('libc.so.6');
     // glibc alone has all of them under these names and takes a NULL-free empty path in statx.
     const syscall = library.func(

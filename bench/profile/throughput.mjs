@@ -1,0 +1,6 @@
+import { median, rounded } from '../lib/stats.mjs';
+
+/** The throughput of rounds that took so many seconds for so many GB each. */
+export function sayThroughput(rounds, { unit }) {
+  return `${rounded(median(rounds.map((seconds) => (unit.amount * 1000) / seconds)))} MB/s`;
+}
