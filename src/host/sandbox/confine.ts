@@ -2,12 +2,13 @@ import { ExecError } from '../../protocol/errors.js';
 import type { SandboxType } from '../../protocol/index.js';
 import { bwrapOptions } from './bwrap-argv.js';
 import { type Disk, diskOfNow } from './disk.js';
+import { openBytes } from './memory-file.js';
 import { planMounts } from './mount-plan.js';
 import type { ConfinedPolicy, SandboxPolicy } from './policy.js';
 import type { SandboxSupport } from './probe.js';
 import { checkCwd, locateVisibleProgram } from './program.js';
 import { Resources } from './resources.js';
-import { knownFilter } from './seccomp.js';
+import { openFilter } from './seccomp.js';
 import { launcherFor } from './launcher.js';
 import type { SandboxStatus } from './status.js';
 
@@ -81,9 +82,9 @@ export function confine(
       sources: support.bindFd ? resources.openSources(held.mounts, FIRST_SOURCE_FD) : new Map(),
     });
     if (options.length > MAX_OPTIONS) throw tooManyOptions();
-    const filter = knownFilter({ architecture: support.architecture, unixSockets: policy.unixSockets });
-    resources.pass(ARGUMENTS_FD, Buffer.from(options.map((option) => `${option}\0`).join('')));
-    resources.pass(SECCOMP_FD, filter);
+    const { architecture } = support;
+    resources.pass(ARGUMENTS_FD, openBytes(Buffer.from(`${options.join('\0')}\0`)));
+    resources.pass(SECCOMP_FD, openFilter({ architecture, unixSockets: policy.unixSockets }));
     const status = resources.openStatus(STATUS_FD, { terminal: spec.terminal });
     const limit = support.root && policy.maxProcesses !== null ? resources.limit(policy.maxProcesses) : [];
     return {

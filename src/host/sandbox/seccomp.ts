@@ -11,6 +11,7 @@ import {
   unlessAnyBit,
   unlessEqual,
 } from './filter-program.js';
+import { SharedBytes } from './memory-file.js';
 import { type FilterArchitecture, type SyscallName, syscallNumber } from './syscalls.js';
 
 const ALLOW = 0x7fff_0000;
@@ -87,14 +88,14 @@ export interface FilterOptions {
   readonly unixSockets: 'blocked' | 'allowed';
 }
 
-const filters = new Map<string, Uint8Array>();
+const filters = new Map<string, SharedBytes>();
 
-/** The filter for a policy, made once for each of the few there are. */
-export function knownFilter(options: FilterOptions): Uint8Array {
+/** A descriptor to read the filter from, which is made once for each of the few there are. The caller closes it. */
+export function openFilter(options: FilterOptions): number {
   const key = `${options.architecture} ${options.unixSockets}`;
-  const filter = filters.get(key) ?? seccompFilter(options);
+  const filter = filters.get(key) ?? new SharedBytes(seccompFilter(options));
   filters.set(key, filter);
-  return filter;
+  return filter.open();
 }
 
 /** The filter as the kernel takes it. A call through a foreign ABI kills the process: its numbers mean other calls. */
