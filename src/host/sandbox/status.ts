@@ -64,7 +64,7 @@ export class SandboxStatus {
   async commandRuns(): Promise<boolean> {
     const looks = pace.begin();
     for (;;) {
-      await Promise.race([sleep(looks.pauseMs()), this.#gone]);
+      await this.#pause(looks.pauseMs());
       const command = this.#command();
       if (this.#over) return this.#exitCode !== null;
       if (command !== null && hasExecuted(command)) {
@@ -95,6 +95,17 @@ export class SandboxStatus {
       this.#look();
     }
     return !this.#over && this.#initPid !== null && send(this.#initPid, 'SIGKILL');
+  }
+
+  /** Ends early, and leaves no timer behind, when bubblewrap is gone. */
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      void this.#gone.then(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
   }
 
   get #over(): boolean {
