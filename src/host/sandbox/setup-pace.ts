@@ -1,12 +1,12 @@
 /** No sandbox is made faster than this, so there is nothing to see before. */
 const MIN_FIRST_LOOK_MS = 3;
 
-/** Later than this a first look never comes: when a busy time is over, the next start must not wait for one. */
-const MAX_FIRST_LOOK_MS = 10;
+/** Later than this a first look never comes: when a busy time is over, the next start must not wait long for one. */
+const MAX_FIRST_LOOK_MS = 20;
 
-/** A first look in vain puts the next sandbox's off by so much, one that was not brings it forward: one in three is. */
+/** A first look in vain puts the next sandbox's off by so much, one that was not brings it forward: every other is. */
 const IN_VAIN = 1.2;
-const NOT_IN_VAIN = 0.9;
+const NOT_IN_VAIN = 0.8;
 
 /** Between two looks: most of the mounts are made by then. */
 const MIN_PAUSE_MS = 1;
