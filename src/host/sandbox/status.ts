@@ -1,4 +1,5 @@
 import { closeSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { SignalName } from '../../contract/index.js';
 import { readAvailable } from './kernel.js';
 import { firstChildOf, hasExecuted, isAlive, leadsSession, send } from './process-state.js';
@@ -49,7 +50,8 @@ export class SandboxStatus {
     this.#gone = new Promise((resolve) => {
       this.#bwrapGone = resolve;
     });
-    this.ended = this.#gone.then(() => this.#teardown());
+    // A turn later: whoever waits for the end of the program hears of it first.
+    this.ended = this.#gone.then(() => nextTurn()).then(() => this.#teardown());
   }
 
   /** To be called when bubblewrap was reaped, or never came to be: nobody writes here any more. Idempotent. */
