@@ -66,7 +66,7 @@ export class SetupLooks {
     return Math.min(Math.max(MIN_PAUSE_MS, share), MAX_PAUSE_MS);
   }
 
-  /** The last look saw it made. */
+  /** It was made when last looked at, or has even ended before. */
   found(): void {
     if (this.#count === 1) this.#learn(NOT_IN_VAIN);
   }

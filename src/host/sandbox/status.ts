@@ -68,11 +68,10 @@ export class SandboxStatus {
     for (;;) {
       await this.#pause(looks.pauseMs());
       const command = this.#command();
-      if (this.#over) return this.#exitCode !== null;
-      if (command !== null && hasExecuted(command)) {
-        looks.found();
-        return true;
-      }
+      const ran = this.#over ? this.#exitCode !== null : command !== null && hasExecuted(command);
+      // Having ended is to have been made in time, too: else short commands would put the looks off ever further.
+      if (ran) looks.found();
+      if (ran || this.#over) return ran;
     }
   }
 

@@ -38,6 +38,15 @@ describe('looks for a sandbox that is being made', () => {
     expect(make(pace, 7).at(-1)).toBeLessThan(8.5);
   });
 
+  test('come sooner after one that ended before it was looked at', () => {
+    const pace = new SetupPace();
+    makeMany(pace, 12);
+    const looks = pace.begin(() => 0);
+    const before = looks.pauseMs();
+    looks.found();
+    expect(pace.begin(() => 0).pauseMs()).toBeCloseTo(before * 0.8);
+  });
+
   test('of a hundred sandboxes at once count as one', () => {
     const pace = new SetupPace();
     const all = Array.from({ length: 100 }, () => pace.begin(() => 0));
