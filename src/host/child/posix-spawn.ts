@@ -83,10 +83,13 @@ export function posixSpawn(
   }
 }
 
-/** Copies above every number the child will use, so that no `dup2` overwrites what a later one needs. */
+/** Those among the numbers the child will use are copied above them, so that no `dup2` overwrites what a later one needs. */
 function liftInherited(wanted: readonly InheritedFd[], scope: DescriptorScope): InheritedFd[] {
   const lowest = Math.max(2, ...wanted.map(({ childFd }) => childFd)) + 1;
-  return wanted.map(({ childFd, fd }) => ({ childFd, fd: scope.duplicate(fd, lowest) }));
+  return wanted.map(({ childFd, fd }) => ({
+    childFd,
+    fd: fd < lowest ? scope.duplicate(fd, lowest) : fd,
+  }));
 }
 
 function connectStreams(actions: Uint8Array, streams: StandardStreams): void {

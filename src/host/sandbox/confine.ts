@@ -1,13 +1,15 @@
 import { ExecError } from '../../protocol/errors.js';
 import type { SandboxType } from '../../protocol/index.js';
 import { bwrapOptions } from './bwrap-argv.js';
-import { type Disk, diskOfNow } from './disk.js';
+import type { Disk } from './disk.js';
+import { planNow } from './known-plans.js';
+import { openBytes } from './memory-file.js';
 import { planMounts } from './mount-plan.js';
 import type { ConfinedPolicy, SandboxPolicy } from './policy.js';
 import type { SandboxSupport } from './probe.js';
 import { checkCwd, locateVisibleProgram } from './program.js';
 import { Resources } from './resources.js';
-import { knownFilter } from './seccomp.js';
+import { openFilter } from './seccomp.js';
 import { launcherFor } from './launcher.js';
 import type { SandboxStatus } from './status.js';
 
@@ -57,18 +59,17 @@ const MAX_OPTIONS = 8_900;
 /** Puts a program under a policy: the same program where there is nothing to enforce, an error where it cannot be. */
 export function confine(
   spec: ConfineSpec,
-  { policy, support, disk = diskOfNow() }: { policy: SandboxPolicy; support: SandboxSupport; disk?: Disk },
+  { policy, support, disk }: { policy: SandboxPolicy; support: SandboxSupport; disk?: Disk },
 ): Confinement {
   if (policy.kind === 'open') return unconfined(spec);
   if (!support.available) throw unavailable(support);
-  const plan = planMounts(policy.files, disk);
-  const view = { plan, disk };
+  const view = disk ? { plan: planMounts(policy.files, disk), disk } : planNow(policy.files);
   checkCwd(spec.cwd, view);
   const program = locateVisibleProgram(spec, view);
   const { command, arg0 } = launcherFor(spec, { program, policy, support, view });
   const resources = new Resources();
   try {
-    const held = resources.holdPlaceholders(plan);
+    const held = resources.holdPlaceholders(view.plan);
     const options = bwrapOptions({
       plan: held,
       network: policy.network,
@@ -81,9 +82,9 @@ export function confine(
       sources: support.bindFd ? resources.openSources(held.mounts, FIRST_SOURCE_FD) : new Map(),
     });
     if (options.length > MAX_OPTIONS) throw tooManyOptions();
-    const filter = knownFilter({ architecture: support.architecture, unixSockets: policy.unixSockets });
-    resources.pass(ARGUMENTS_FD, Buffer.from(options.map((option) => `${option}\0`).join('')));
-    resources.pass(SECCOMP_FD, filter);
+    const { architecture } = support;
+    resources.pass(ARGUMENTS_FD, openBytes(Buffer.from(`${options.join('\0')}\0`)));
+    resources.pass(SECCOMP_FD, openFilter({ architecture, unixSockets: policy.unixSockets }));
     const status = resources.openStatus(STATUS_FD, { terminal: spec.terminal });
     const limit = support.root && policy.maxProcesses !== null ? resources.limit(policy.maxProcesses) : [];
     return {

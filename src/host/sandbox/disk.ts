@@ -34,18 +34,54 @@ const MAX_GLOB_ENTRIES = 200_000;
 /** More hidden files than this would make as many mounts. */
 const MAX_GLOB_MATCHES = 512;
 
-/** This machine's disk as it is now, each place of it looked at once. For one plan: the disk goes on changing. */
-export function diskOfNow(): Disk {
-  const known = new Map<string, Found>();
-  const lookOnce = (path: string): Found => {
-    const found = known.get(path) ?? look(path);
-    known.set(path, found);
-    return found;
-  };
-  return { resolve: (path) => resolvePath(path, lookOnce), isPlaceholder, glob: findMatches };
+/** What a disk was asked and said. Whoever gets the same answers to the same questions comes to the same result. */
+export interface Answers {
+  readonly places: ReadonlyMap<string, Found>;
+  readonly placeholders: ReadonlyMap<string, boolean>;
 }
 
-type Found = PlaceKind | { readonly target: string };
+/** A disk that knows what it said. */
+export interface RememberingDisk extends Disk {
+  /** All it was asked so far; what patterns found is not among it. */
+  answers(): Answers;
+  /** Asks the same questions now. */
+  stillSays(answers: Answers): boolean;
+}
+
+/** This machine's disk as it is now, each place of it looked at once. For one plan: the disk goes on changing. */
+export function diskOfNow(): RememberingDisk {
+  const places = new Map<string, Found>();
+  const placeholders = new Map<string, boolean>();
+  const lookAt = (path: string): Found => once(places, path, look);
+  const isHeld = (path: string): boolean => once(placeholders, path, isPlaceholder);
+  return {
+    resolve: (path) => resolvePath(path, lookAt),
+    isPlaceholder: isHeld,
+    glob: findMatches,
+    answers: () => ({ places: new Map(places), placeholders: new Map(placeholders) }),
+    stillSays: (before) =>
+      every(before.places, (path, found) => isSame(lookAt(path), found)) &&
+      every(before.placeholders, (path, held) => isHeld(path) === held),
+  };
+}
+
+function once<T>(known: Map<string, T>, path: string, ask: (path: string) => T): T {
+  const found = known.get(path) ?? ask(path);
+  known.set(path, found);
+  return found;
+}
+
+function every<T>(map: ReadonlyMap<string, T>, holds: (path: string, value: T) => boolean): boolean {
+  for (const [path, value] of map) if (!holds(path, value)) return false;
+  return true;
+}
+
+/** What is at one path: a place, or a link and where it points. */
+export type Found = PlaceKind | { readonly target: string };
+
+function isSame(a: Found, b: Found): boolean {
+  return typeof a === 'object' && typeof b === 'object' ? a.target === b.target : a === b;
+}
 
 function resolvePath(path: string, lookAt: (path: string) => Found): ResolvedPath {
   const links: { path: string; target: string }[] = [];

@@ -1,8 +1,8 @@
 import { lstatSync } from 'node:fs';
 import { ExecError } from '../../protocol/errors.js';
-import { diskOfNow } from './disk.js';
 import { FileHelper, type HelperOptions } from './file-helper.js';
-import { type MountPlan, planMounts } from './mount-plan.js';
+import { planNow } from './known-plans.js';
+import type { MountPlan } from './mount-plan.js';
 import type { ConfinedPolicy } from './policy.js';
 
 /** Each is a Node process of some 50 MB. */
@@ -83,7 +83,7 @@ export class FileHelpers {
   }
 
   #slotFor(policy: ConfinedPolicy): Slot {
-    const plan = planMounts(policy.files, diskOfNow());
+    const { plan } = planNow(policy.files);
     const key = keyOf(plan, policy);
     const known = this.#slots.get(key);
     if (known?.helper.usable) {
@@ -99,7 +99,7 @@ export class FileHelpers {
     );
     // Only now do the placeholders exist, and with them the places the next call will find.
     const slot: Slot = {
-      key: keyOf(planMounts(policy.files, diskOfNow()), policy),
+      key: keyOf(planNow(policy.files).plan, policy),
       helper,
       idleMs,
       leases: 0,

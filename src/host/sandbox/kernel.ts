@@ -2,13 +2,20 @@ import { readdirSync } from 'node:fs';
 import { ExecError } from '../../protocol/errors.js';
 import { loadKoffi } from '../load-koffi.js';
 
-/** The few calls Node lacks. None of them takes a struct, so any C library will do. */
+/** The few calls Node lacks. None of them takes a struct of the C library, so any will do. */
 interface Kernel {
   readonly memfdCreate: (name: string, flags: number) => number;
   readonly pipe2: (fds: Int32Array, flags: number) => number;
   readonly read: (fd: number, into: Uint8Array, size: number) => number;
   readonly flock: (fd: number, operation: number) => number;
   readonly fcntl: (fd: number, command: number, type: 'int', argument: number) => number;
+  readonly openat2: (
+    number: number,
+    directory: number,
+    path: string,
+    how: BigUint64Array,
+    size: number,
+  ) => number;
 }
 
 const LIBRARIES: readonly string[] = [
@@ -17,11 +24,23 @@ const LIBRARIES: readonly string[] = [
 ];
 
 const MFD_CLOEXEC = 1;
+const MFD_ALLOW_SEALING = 2;
+const F_ADD_SEALS = 1033;
+/** F_SEAL_SEAL, SHRINK, GROW and WRITE. */
+const ALL_SEALS = 0xf;
+
 const O_CLOEXEC = 0o2000000;
 const O_NONBLOCK = 0o4000;
+const O_PATH = 0o10000000;
 const LOCK_SH = 1;
 const LOCK_EX = 2;
 const LOCK_NB = 4;
+
+/** The number is the same on every architecture; the kernel's structure is flags, mode and resolve. */
+const SYS_OPENAT2 = 437;
+const AT_FDCWD = -100;
+const RESOLVE_NO_SYMLINKS = 0x04;
+const handleWithoutLinks = BigUint64Array.of(BigInt(O_PATH | O_CLOEXEC), 0n, BigInt(RESOLVE_NO_SYMLINKS));
 
 let kernel: Kernel | null | undefined;
 
@@ -33,7 +52,22 @@ export function hasKernel(): boolean {
 
 /** A nameless file in memory that no child inherits by itself. */
 export function openMemoryFile(): number {
-  return checked(calls().memfdCreate('execwire', MFD_CLOEXEC));
+  return checked(calls().memfdCreate('execwire', MFD_CLOEXEC | MFD_ALLOW_SEALING));
+}
+
+/** Forbids every further change to such a file, for good. */
+export function sealMemoryFile(fd: number): void {
+  checked(calls().fcntl(fd, F_ADD_SEALS, 'int', ALL_SEALS));
+}
+
+/**
+ * A handle on a place, good for mounting and nothing else, if no link is on the way to it and none is there. Null where
+ * that is not so, or the kernel cannot tell (before Linux 5.6).
+ */
+export function openWithoutLinks(path: string): number | null {
+  const how = handleWithoutLinks;
+  const fd = calls().openat2(SYS_OPENAT2, AT_FDCWD, path, how, how.byteLength);
+  return fd < 0 ? null : fd;
 }
 
 /** A pipe that no child inherits by itself and nobody blocks on. */
@@ -84,6 +118,9 @@ function load(): Kernel | null {
         read: libc.func('long read(int fd, void *into, size_t size)'),
         flock: libc.func('int flock(int fd, int operation)'),
         fcntl: libc.func('int fcntl(int fd, int command, ...)'),
+        openat2: libc.func(
+          'long syscall(long number, long directory, const char *path, void *how, long size)',
+        ),
       };
       markInherited(bound);
       return bound;

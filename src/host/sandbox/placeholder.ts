@@ -8,7 +8,6 @@ import {
   openSync,
   readdirSync,
   rmdirSync,
-  statSync,
 } from 'node:fs';
 import { ExecError } from '../../protocol/errors.js';
 import { tryLock } from './kernel.js';
@@ -27,12 +26,17 @@ export interface Placeholder {
   release(): void;
 }
 
+/** Those of this server, by path: all its sandboxes share one descriptor and one lock. */
+const held = new Map<string, HeldPlaceholder>();
+
 /**
  * Makes the directory, or shares one another sandbox made. Removing a directory also removes what is mounted
- * over it in every other sandbox, so each user holds a shared lock and only the last one removes it. Null: we may
+ * over it in every other sandbox, so each server holds a shared lock and only the last user removes it. Null: we may
  * not make it, so neither may the confined process, which has no more rights than we have.
  */
 export function holdPlaceholder(path: string): Placeholder | null {
+  const known = heldAt(path);
+  if (known !== undefined) return known.share();
   let created = false;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     try {
@@ -43,10 +47,22 @@ export function holdPlaceholder(path: string): Placeholder | null {
       if (FORBIDDEN.includes(code)) return null;
       if (code !== 'EEXIST') throw cannotHold(path, error);
     }
-    const fd = openLocked(path);
-    if (fd !== null) return new HeldPlaceholder(path, { fd, ours: created || isPlaceholder(path) });
+    const lock = openLocked(path);
+    if (lock !== null)
+      return new HeldPlaceholder(path, { lock, ours: created || looksLikeOne(path) }).share();
   }
   throw cannotHold(path);
+}
+
+/** True for one of ours, of another sandbox or left behind by a server that was killed. */
+export function isPlaceholder(path: string): boolean {
+  return heldAt(path) !== undefined || looksLikeOne(path);
+}
+
+/** What was held is of no use once somebody put another directory in its place. */
+function heldAt(path: string): HeldPlaceholder | undefined {
+  const found = held.get(path);
+  return found?.isStillThere ? found : undefined;
 }
 
 function cannotHold(path: string, cause?: unknown): ExecError {
@@ -56,27 +72,38 @@ function cannotHold(path: string, cause?: unknown): ExecError {
   });
 }
 
+/** A directory that is open and locked, so that its number cannot become another's. */
+interface LockedDirectory {
+  readonly fd: number;
+  readonly dev: number;
+  readonly ino: number;
+}
+
 /** Null if the directory went away meanwhile. */
-function openLocked(path: string): number | null {
+function openLocked(path: string): LockedDirectory | null {
   let fd: number;
   try {
     fd = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   } catch {
     return null;
   }
-  if (tryLock(fd, 'shared') && isStillAt(path, fd)) return fd;
+  const { dev, ino } = fstatSync(fd);
+  if (tryLock(fd, 'shared') && isAt(path, { dev, ino })) return { fd, dev, ino };
   closeSync(fd);
   return null;
 }
 
-function isStillAt(path: string, fd: number): boolean {
-  const now = statSync(path, { throwIfNoEntry: false });
-  const held = fstatSync(fd);
-  return now !== undefined && now.ino === held.ino && now.dev === held.dev;
+function isAt(path: string, { dev, ino }: Pick<LockedDirectory, 'dev' | 'ino'>): boolean {
+  try {
+    const now = lstatSync(path, { throwIfNoEntry: false });
+    return now !== undefined && now.ino === ino && now.dev === dev;
+  } catch {
+    return false;
+  }
 }
 
-/** One of ours, of another sandbox or left behind by a server that was killed: empty, and writable by nobody. */
-export function isPlaceholder(path: string): boolean {
+/** Empty, and writable by nobody. */
+function looksLikeOne(path: string): boolean {
   try {
     const found = lstatSync(path);
     return found.isDirectory() && (found.mode & 0o222) === 0 && readdirSync(path).length === 0;
@@ -85,23 +112,42 @@ export function isPlaceholder(path: string): boolean {
   }
 }
 
-class HeldPlaceholder implements Placeholder {
+class HeldPlaceholder {
   readonly #path: string;
+  readonly #lock: LockedDirectory;
   readonly #ours: boolean;
-  #fd: number | null;
+  #users = 0;
 
-  constructor(path: string, { fd, ours }: { fd: number; ours: boolean }) {
+  constructor(path: string, { lock, ours }: { lock: LockedDirectory; ours: boolean }) {
     this.#path = path;
-    this.#fd = fd;
+    this.#lock = lock;
     this.#ours = ours;
   }
 
-  release(): void {
-    const fd = this.#fd;
-    if (fd === null) return;
-    this.#fd = null;
+  get isStillThere(): boolean {
+    return isAt(this.#path, this.#lock);
+  }
+
+  share(): Placeholder {
+    this.#users += 1;
+    // What belongs to somebody else is not ours to speak for.
+    if (this.#ours) held.set(this.#path, this);
+    let shared = true;
+    return {
+      release: () => {
+        if (!shared) return;
+        shared = false;
+        this.#users -= 1;
+        if (this.#users === 0) this.#end();
+      },
+    };
+  }
+
+  #end(): void {
+    const { fd } = this.#lock;
+    if (held.get(this.#path) === this) held.delete(this.#path);
     try {
-      if (this.#ours && tryLock(fd, 'exclusive') && isStillAt(this.#path, fd)) rmdirSync(this.#path);
+      if (this.#ours && tryLock(fd, 'exclusive') && this.isStillThere) rmdirSync(this.#path);
     } catch {
       // Not empty: it has become someone's directory and stays.
     } finally {

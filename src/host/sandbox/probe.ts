@@ -1,12 +1,12 @@
 import { execFile, spawn } from 'node:child_process';
-import { accessSync, closeSync, constants, openSync, writeSync } from 'node:fs';
+import { accessSync, closeSync, constants, openSync } from 'node:fs';
 import { posix } from 'node:path';
 import { promisify } from 'node:util';
 import { bwrapOptions } from './bwrap-argv.js';
-import { hasKernel, openMemoryFile } from './kernel.js';
+import { hasKernel } from './kernel.js';
 import { explainFailure, gaps, type SandboxGap } from './probe-failure.js';
 import { canLimitProcesses } from './process-limit.js';
-import { seccompFilter } from './seccomp.js';
+import { openFilter } from './seccomp.js';
 import type { FilterArchitecture } from './syscalls.js';
 
 /** What this machine can enforce. */
@@ -153,7 +153,7 @@ function tryOut(
     userNamespace,
     fds: { seccomp: 3, status: 4 },
   });
-  const filter = openFilter(architecture);
+  const filter = openFilter({ architecture, unixSockets: 'blocked' });
   const status = openSync('/dev/null', 'w');
   return new Promise((resolve) => {
     const child = spawn(bwrap, [...options, '--', bwrap, '--version'], {
@@ -169,12 +169,4 @@ function tryOut(
     child.on('error', (error) => resolve(error.message));
     child.on('close', (code) => resolve(code === 0 ? '' : said || `exit code ${code}`));
   });
-}
-
-function openFilter(architecture: FilterArchitecture): number {
-  const file = openMemoryFile();
-  writeSync(file, seccompFilter({ architecture, unixSockets: 'blocked' }));
-  const reader = openSync(`/proc/self/fd/${file}`, 'r');
-  closeSync(file);
-  return reader;
 }

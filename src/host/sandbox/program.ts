@@ -38,10 +38,10 @@ export function locateVisibleProgram(
   const directories = name.includes('/') ? [''] : (env.PATH ?? DEFAULT_PATH).split(':');
   const candidates = directories.map((directory) => posix.resolve(cwd, directory, name));
   const present = candidates.filter((path) => visiblePlace(path, view) !== 'missing');
-  const path = present.find((candidate) => isRunnable(candidate, view)) ?? present[0];
-  if (path === undefined) throw failure('programNotFound', `There is no program ${name}.`, 'ENOENT');
-  if (!isRunnable(path, view))
-    throw failure('notExecutable', `${name} is not marked as executable.`, 'EACCES');
+  const path = present.find((candidate) => isRunnable(candidate, view));
+  if (path === undefined && present.length === 0)
+    throw failure('programNotFound', `There is no program ${name}.`, 'ENOENT');
+  if (path === undefined) throw failure('notExecutable', `${name} is not marked as executable.`, 'EACCES');
   checkInterpreter(path, { name, view });
   return path;
 }

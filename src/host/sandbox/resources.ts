@@ -1,6 +1,6 @@
-import { closeSync, constants, fstatSync, openSync, readlinkSync, writeSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readlinkSync } from 'node:fs';
 import { ExecError } from '../../protocol/errors.js';
-import { openMemoryFile, openPipe } from './kernel.js';
+import { openPipe, openWithoutLinks } from './kernel.js';
 import type { Mount, MountPlan } from './mount-plan.js';
 import { holdPlaceholder, type Placeholder } from './placeholder.js';
 import { openProcessLimit, type ProcessGroupLimit } from './process-limit.js';
@@ -48,15 +48,9 @@ export class Resources {
     return this.#limit.prefix;
   }
 
-  /** A fresh description of its own: the reader starts at the beginning, whoever else reads the same bytes. */
-  pass(childFd: number, bytes: Uint8Array): void {
-    const writer = openMemoryFile();
-    try {
-      for (let sent = 0; sent < bytes.length; ) sent += writeSync(writer, bytes, sent);
-      this.inheritFds.push({ childFd, fd: openSync(`/proc/self/fd/${writer}`, 'r') });
-    } finally {
-      closeSync(writer);
-    }
+  /** Takes a descriptor over. */
+  pass(childFd: number, fd: number): void {
+    this.inheritFds.push({ childFd, fd });
   }
 
   openStatus(childFd: number, options: { terminal: boolean }): SandboxStatus {
@@ -81,6 +75,10 @@ export class Resources {
 
 /** Opens a place that was looked at before. A path that passes a link now is another place than the one looked at. */
 function openExactly(path: string): number {
+  return openWithoutLinks(path) ?? openAndCompare(path);
+}
+
+function openAndCompare(path: string): number {
   let fd: number | undefined;
   try {
     fd = openSync(path, O_PATH | constants.O_NOFOLLOW);

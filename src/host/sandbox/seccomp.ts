@@ -1,20 +1,18 @@
+import {
+  type Case,
+  encode,
+  end,
+  type Instruction,
+  ifAtLeast,
+  ifEqual,
+  load,
+  mask,
+  select,
+  unlessAnyBit,
+  unlessEqual,
+} from './filter-program.js';
+import { SharedBytes } from './memory-file.js';
 import { type FilterArchitecture, type SyscallName, syscallNumber } from './syscalls.js';
-
-/** One instruction of the kernel's packet filter machine: 8 bytes in the filter. */
-interface Instruction {
-  readonly code: number;
-  /** Instructions to skip if the comparison holds, and if not. */
-  readonly whenTrue?: number;
-  readonly whenFalse?: number;
-  readonly operand: number;
-}
-
-const LOAD_WORD = 0x20;
-const AND = 0x54;
-const JUMP_EQUAL = 0x15;
-const JUMP_AT_LEAST = 0x35;
-const JUMP_ANY_BIT = 0x45;
-const RETURN = 0x06;
 
 const ALLOW = 0x7fff_0000;
 const KILL_PROCESS = 0x8000_0000;
@@ -90,27 +88,20 @@ export interface FilterOptions {
   readonly unixSockets: 'blocked' | 'allowed';
 }
 
-const filters = new Map<string, Uint8Array>();
+const filters = new Map<string, SharedBytes>();
 
-/** The filter for a policy, made once for each of the few there are. */
-export function knownFilter(options: FilterOptions): Uint8Array {
+/** A descriptor to read the filter from, which is made once for each of the few there are. The caller closes it. */
+export function openFilter(options: FilterOptions): number {
   const key = `${options.architecture} ${options.unixSockets}`;
-  const filter = filters.get(key) ?? seccompFilter(options);
+  const filter = filters.get(key) ?? new SharedBytes(seccompFilter(options));
   filters.set(key, filter);
-  return filter;
+  return filter.open();
 }
 
 /** The filter as the kernel takes it. A call through a foreign ABI kills the process: its numbers mean other calls. */
 export function seccompFilter({ architecture, unixSockets }: FilterOptions): Uint8Array {
-  const on = (name: SyscallName, body: readonly Instruction[]) => forCall(architecture, name, body);
-  return encode([
-    load(ARCHITECTURE),
-    unlessEqual(AUDIT_ARCHITECTURE[architecture]),
-    end(KILL_PROCESS),
-    load(NUMBER),
-    ...(architecture === 'x64'
-      ? [{ code: JUMP_AT_LEAST, whenFalse: 1, operand: X32_BIT }, end(KILL_PROCESS)]
-      : []),
+  const on = (name: SyscallName, body: readonly Instruction[]) => caseOf(architecture, name, body);
+  const cases = [
     ...on('socket', familyCheck(unixSockets)),
     ...on('socketpair', unixSockets === 'allowed' ? [end(ALLOW)] : pairCheck()),
     ...on('clone', namespaceCheck()),
@@ -118,7 +109,14 @@ export function seccompFilter({ architecture, unixSockets }: FilterOptions): Uin
     // Its flags are behind a pointer a filter cannot follow. Without it C libraries take clone.
     ...on('clone3', [end(FAIL | ENOSYS)]),
     ...REFUSED.flatMap((name) => on(name, [end(FAIL | EPERM)])),
-    end(ALLOW),
+  ];
+  return encode([
+    load(ARCHITECTURE),
+    unlessEqual(AUDIT_ARCHITECTURE[architecture]),
+    end(KILL_PROCESS),
+    load(NUMBER),
+    ...(architecture === 'x64' ? [ifAtLeast(X32_BIT), end(KILL_PROCESS)] : []),
+    ...select(cases, end(ALLOW)),
   ]);
 }
 
@@ -130,48 +128,23 @@ function familyCheck(unixSockets: 'blocked' | 'allowed'): Instruction[] {
 
 /** One end of a datagram pair can be pointed at any socket of the host; a connected stream cannot. */
 function pairCheck(): Instruction[] {
-  return [load(ARGUMENT_1), { code: AND, operand: SOCKET_KIND }, ...allowOnly([SOCK_STREAM, SOCK_SEQPACKET])];
+  return [load(ARGUMENT_1), mask(SOCKET_KIND), ...allowOnly([SOCK_STREAM, SOCK_SEQPACKET])];
 }
 
 function namespaceCheck(): Instruction[] {
-  return [
-    load(ARGUMENT_0),
-    { code: JUMP_ANY_BIT, whenTrue: 1, operand: NAMESPACE_FLAGS },
-    end(ALLOW),
-    end(FAIL | EPERM),
-  ];
+  return [load(ARGUMENT_0), unlessAnyBit(NAMESPACE_FLAGS), end(ALLOW), end(FAIL | EPERM)];
 }
 
 function allowOnly(values: readonly number[]): Instruction[] {
   return [...values.flatMap((value) => [ifEqual(value), end(ALLOW)]), end(FAIL | EPERM)];
 }
 
-/** Runs the body, which must end in a verdict, for one call. The number stays loaded for what follows. */
-function forCall(
+/** Nothing where the architecture lacks the call. */
+function caseOf(
   architecture: FilterArchitecture,
   name: SyscallName,
   body: readonly Instruction[],
-): readonly Instruction[] {
-  const operand = syscallNumber(name, architecture);
-  if (operand === null) return [];
-  return [{ code: JUMP_EQUAL, whenFalse: body.length, operand }, ...body];
-}
-
-const load = (offset: number): Instruction => ({ code: LOAD_WORD, operand: offset });
-const end = (verdict: number): Instruction => ({ code: RETURN, operand: verdict });
-
-/** The next instruction is for what is equal. */
-const ifEqual = (operand: number): Instruction => ({ code: JUMP_EQUAL, whenFalse: 1, operand });
-/** The next instruction is for what is not equal. */
-const unlessEqual = (operand: number): Instruction => ({ code: JUMP_EQUAL, whenTrue: 1, operand });
-
-function encode(program: readonly Instruction[]): Uint8Array {
-  const bytes = new DataView(new ArrayBuffer(program.length * 8));
-  for (const [index, { code, whenTrue = 0, whenFalse = 0, operand }] of program.entries()) {
-    bytes.setUint16(index * 8, code, true);
-    bytes.setUint8(index * 8 + 2, whenTrue);
-    bytes.setUint8(index * 8 + 3, whenFalse);
-    bytes.setUint32(index * 8 + 4, operand, true);
-  }
-  return new Uint8Array(bytes.buffer);
+): readonly Case[] {
+  const number = syscallNumber(name, architecture);
+  return number === null ? [] : [{ number, body }];
 }

@@ -1,7 +1,9 @@
 import { closeSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { SignalName } from '../../contract/index.js';
 import { readAvailable } from './kernel.js';
 import { firstChildOf, hasExecuted, isAlive, leadsSession, send } from './process-state.js';
+import { SetupPace } from './setup-pace.js';
 
 /** How it ended, as bubblewrap told. */
 export type SandboxOutcome =
@@ -12,20 +14,16 @@ export type SandboxOutcome =
 /** The status bubblewrap writes is two short lines; more is not from it. */
 const MAX_STATUS_BYTES = 64 * 1024;
 
-/** No sandbox is made faster than this, so there is nothing to see before. */
-const FIRST_LOOK_MS = 3;
-
-/** Between the namespace and the command in it lie a few milliseconds of mounting. */
+/** Between two looks for something that comes any moment. */
 const POLL_MS = 1;
-
-/** On a busy machine it lies longer, and a hundred sandboxes that look every millisecond keep it busy: look less often. */
-const MAX_POLL_MS = 20;
-
-/** A look may come late by this share of the time it took so far. */
-const POLL_SHARE = 0.2;
 
 /** A namespace that is being torn down is gone well within this. */
 const TEARDOWN_MS = 5_000;
+
+/** On a busy machine it may take a while, and nobody waits for it: look less often then. */
+const MAX_TEARDOWN_POLL_MS = 20;
+
+const pace = new SetupPace();
 
 /**
  * The running sandbox as seen from outside. Signals go to the command's own group: bubblewrap in front of it
@@ -52,7 +50,8 @@ export class SandboxStatus {
     this.#gone = new Promise((resolve) => {
       this.#bwrapGone = resolve;
     });
-    this.ended = this.#gone.then(() => this.#teardown());
+    // A turn later: whoever waits for the end of the program hears of it first.
+    this.ended = this.#gone.then(() => nextTurn()).then(() => this.#teardown());
   }
 
   /** To be called when bubblewrap was reaped, or never came to be: nobody writes here any more. Idempotent. */
@@ -65,12 +64,14 @@ export class SandboxStatus {
 
   /** True as soon as the command itself runs; false if bubblewrap ended without it. */
   async commandRuns(): Promise<boolean> {
-    const began = performance.now();
-    for (let pause = FIRST_LOOK_MS; ; pause = Math.max(POLL_MS, (performance.now() - began) * POLL_SHARE)) {
-      await Promise.race([sleep(Math.min(pause, MAX_POLL_MS)), this.#gone]);
+    const looks = pace.begin();
+    for (;;) {
+      await this.#pause(looks.pauseMs());
       const command = this.#command();
-      if (this.#over) return this.#exitCode !== null;
-      if (command !== null && hasExecuted(command)) return true;
+      const ran = this.#over ? this.#exitCode !== null : command !== null && hasExecuted(command);
+      // Having ended is to have been made in time, too: else short commands would put the looks off ever further.
+      if (ran) looks.found();
+      if (ran || this.#over) return ran;
     }
   }
 
@@ -95,6 +96,17 @@ export class SandboxStatus {
       this.#look();
     }
     return !this.#over && this.#initPid !== null && send(this.#initPid, 'SIGKILL');
+  }
+
+  /** Ends early, and leaves no timer behind, when bubblewrap is gone. */
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      void this.#gone.then(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
   }
 
   get #over(): boolean {
@@ -126,8 +138,11 @@ export class SandboxStatus {
 
   async #teardown(): Promise<SandboxOutcome> {
     const deadline = performance.now() + TEARDOWN_MS;
-    while (this.#initPid !== null && isAlive(this.#initPid) && performance.now() < deadline)
-      await sleep(POLL_MS);
+    let pause = POLL_MS;
+    while (this.#initPid !== null && isAlive(this.#initPid) && performance.now() < deadline) {
+      await sleep(pause);
+      pause = Math.min(2 * pause, MAX_TEARDOWN_POLL_MS);
+    }
     return this.#exitCode === null ? { kind: 'ended' } : { kind: 'exited', exitCode: this.#exitCode };
   }
 }
