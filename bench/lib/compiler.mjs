@@ -5,7 +5,7 @@ import { bareSource } from './sampler.mjs';
 /** Compiles `bench/bare/NAME.c` into a directory; null where there is no C compiler. */
 export function compileBare(name, directory) {
   const output = join(directory, name);
-  const { error, status } = spawnSync('cc', ['-O2', '-o', output, bareSource(`${name}.c`)], {
+  const { error, status } = spawnSync('cc', ['-O2', '-o', output, bareSource(`${name}.c`), '-lutil'], {
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   if (error?.code === 'ENOENT') return null;

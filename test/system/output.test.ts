@@ -1,4 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ServerProcess } from '../harness/server-process.js';
 import { dialWire, outputOf, sh, startParams } from '../harness/wire-client.js';
@@ -98,6 +101,25 @@ describe('every byte arrives', () => {
     expect(await client.call('process/terminate', { processId: 'flood' })).toEqual({ running: true });
     await client.until(() => client.events('flood').some(({ method }) => method === 'process/closed'));
   });
+
+  test('a long flood on a terminal arrives byte by byte, and others are heard meanwhile', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'execwire-test-'));
+    // Without newlines, which a terminal would make two bytes of; a sixth of a second of flood on a good machine.
+    const text = Buffer.from(randomBytes(12 * 1024 * 1024).toString('base64'));
+    writeFileSync(join(folder, 'text'), text);
+    await using server = await ServerProcess.start();
+    const { client } = await dialWire(server.url);
+    await client.handshake();
+    await client.call('process/start', startParams('flood', ['cat', join(folder, 'text')], { tty: true }));
+    for (let round = 0; round < 5; round += 1) {
+      await client.call('process/start', startParams(`p${round}`, ['echo', 'hi']));
+      expect(outputOf(await client.closedEvents(`p${round}`)).toString()).toBe('hi\n');
+    }
+    const flood = await client.closedEvents('flood');
+    expect(outputOf(flood).equals(text)).toBe(true);
+    expect(flood.slice(-2).map(({ method }) => method)).toEqual(['process/exited', 'process/closed']);
+    rmSync(folder, { recursive: true });
+  }, 60_000);
 
   test('300 KB for a program that does not read: the server stays quick and the program can be ended', async () => {
     await using server = await ServerProcess.start();

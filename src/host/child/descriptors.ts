@@ -40,10 +40,11 @@ export class DescriptorScope implements Disposable {
   }
 }
 
-/** Bytes that wait in a pipe. */
+const waiting = new Int32Array(1);
+
+/** Bytes that wait in a pipe or a terminal. */
 export function waitingBytes(fd: number): number {
-  const count = new Int32Array(1);
-  return libc().ioctl(fd, FIONREAD, 'void *', count) === 0 ? (count[0] ?? 0) : 0;
+  return libc().ioctl(fd, FIONREAD, 'void *', waiting) === 0 ? (waiting[0] ?? 0) : 0;
 }
 
 /** The error for a descriptor that could not be made. */

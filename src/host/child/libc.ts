@@ -12,6 +12,7 @@ export interface Libc {
   readonly fcntl: (fd: number, command: number, type: 'int', argument: number) => number;
   readonly ioctl: (fd: number, request: number, type: 'int' | 'void *', argument: unknown) => number;
   readonly poll: (fds: Int32Array, count: number, timeoutMs: number) => number;
+  readonly schedYield: () => number;
   readonly waitpid: (pid: number, status: Int32Array, options: number) => number;
   readonly waitid: (kind: number, id: number, info: Uint8Array, options: number) => number;
   readonly getrlimit: (resource: number, limits: BigUint64Array) => number;
@@ -58,6 +59,7 @@ const declarations = {
   fcntl: 'int fcntl(int fd, int command, ...)',
   ioctl: 'int ioctl(int fd, unsigned long request, ...)',
   poll: 'int poll(void *fds, unsigned long count, int timeoutMs)',
+  schedYield: 'int sched_yield()',
   waitpid: 'int waitpid(int pid, void *status, int options)',
   waitid: 'int waitid(int kind, int id, void *info, int options)',
   getrlimit: 'int getrlimit(int resource, void *limits)',

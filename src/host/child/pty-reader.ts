@@ -1,11 +1,14 @@
 import { ReadStream } from 'node:tty';
 import { CHUNK_BYTES } from './chunk-memory.js';
+import { readFlood } from './flood-read.js';
 import { fillBuffer, readBuffer } from './kernel-read.js';
 import { OutputReader, type ReaderEvents } from './output-reader.js';
 import type { PseudoTerminal } from './pseudo-terminal.js';
 
 /** Above what a pty can hold (64 KiB of flip buffers, 4 KiB in the line discipline, slack for rounding). */
 const PTY_KERNEL_BYTES = 128 * 1024;
+/** A turn that brings so much is followed by another: more than the kernel holds, so it was printed while we read. */
+const FLOOD_BYTES = 16 * 1024;
 
 /**
  * Reads a terminal. libuv takes "some bytes and a hang-up" for the end and drops the rest, so no hang-up may
@@ -16,6 +19,7 @@ export class PtyReader extends OutputReader {
   readonly #terminal: PseudoTerminal;
   #leaderGone = false;
   #hungUp = false;
+  #floods = false;
   #settling: NodeJS.Immediate | undefined;
 
   constructor(terminal: PseudoTerminal, events: ReaderEvents) {
@@ -63,7 +67,9 @@ export class PtyReader extends OutputReader {
 
   /** libuv has read 4 KiB at most; what else is there goes into the same chunk. */
   #coalesce(count: number): void {
-    this.emit(fillBuffer(this.fd, count).filled);
+    const filled = this.#floods ? readFlood(this.fd, count) : fillBuffer(this.fd, count).filled;
+    this.#floods = filled >= FLOOD_BYTES;
+    this.emit(filled);
   }
 
   #settleSoon(): void {

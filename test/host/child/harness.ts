@@ -10,11 +10,13 @@ export class Recorder implements ChildSink {
   readonly events: string[] = [];
   readonly #chunks: { stream: string; bytes: Uint8Array }[] = [];
   readonly #wanted = new Set<() => boolean>();
+  #length = 0;
   end: ChildEnd | undefined;
   closedTimes = 0;
 
   output(stream: string, bytes: Uint8Array): void {
     this.#chunks.push({ stream, bytes });
+    this.#length += bytes.length;
     if (this.events.at(-1) !== stream) this.events.push(stream);
     this.#check();
   }
@@ -29,6 +31,11 @@ export class Recorder implements ChildSink {
     this.closedTimes += 1;
     this.events.push('closed');
     this.#check();
+  }
+
+  /** Bytes of all streams so far. */
+  get length(): number {
+    return this.#length;
   }
 
   bytes(...streams: string[]): Buffer {
