@@ -4,7 +4,7 @@ import { readBuffer } from './kernel-read.js';
 import { libc } from './libc.js';
 
 /** A program that floods prints again within this time, or waits for something else than us. */
-const PATIENCE_MS = 0.1;
+const PATIENCE_MS = 0.5;
 /** However fast it prints, and however little at a time, others get their turn after this. */
 const TURN_MS = 1;
 

@@ -160,7 +160,7 @@ describe('one turn of reading a flood', () => {
     const clock = slowClock();
     expect(readFlood(control, 3)).toBe(10);
     expect(Buffer.from(readBuffer.subarray(3, 10)).toString()).toBe('printed');
-    expect(clock.looks()).toBeLessThan(20);
+    expect(clock.looks()).toBeLessThan(60);
   });
 
   test('ends while a byte comes every few microseconds', () => {
@@ -176,6 +176,6 @@ describe('one turn of reading a flood', () => {
     const { control } = PseudoTerminal.open(scope, screen);
     const clock = slowClock();
     expect(readFlood(control, 0)).toBe(0);
-    expect(clock.looks()).toBeLessThan(20);
+    expect(clock.looks()).toBeLessThan(60);
   });
 });
