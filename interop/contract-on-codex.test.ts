@@ -1,10 +1,9 @@
-import { afterAll, beforeAll } from 'vitest';
 import { RemoteEnvironment, dialWebSocket } from '../src/client/index.js';
 import { startProgram } from '../src/transport/index.js';
 import { type Exceptions, processContract } from '../test/contract/process.contract.js';
 import { cleanEnv } from './harness/clean-env.js';
-import { codexServer, type RunningServer, startServer } from './harness/exec-server.js';
-import { type RunDirectory, openRunDirectory } from './harness/run-directory.js';
+import { codexServer } from './harness/exec-server.js';
+import { sharedCodex } from './harness/shared-codex.js';
 
 /** What the real server does not promise, as it was seen to behave. Our own servers keep every one of these. */
 const codexExceptions: Exceptions = {
@@ -19,20 +18,11 @@ const codexExceptions: Exceptions = {
   ordersOutputBeforeExit: false,
 };
 
-let run: RunDirectory;
-let server: RunningServer;
-beforeAll(async () => {
-  run = await openRunDirectory();
-  server = await startServer(codexServer, run);
-});
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await run[Symbol.asyncDispose]();
-});
+const codex = sharedCodex();
 
 processContract(
   'codex over ws',
-  () => RemoteEnvironment.connect({ id: 'ws', dial: () => dialWebSocket(server.url), resume: true }),
+  () => RemoteEnvironment.connect({ id: 'ws', dial: () => dialWebSocket(codex.url), resume: true }),
   codexExceptions,
 );
 
@@ -40,7 +30,8 @@ processContract(
   'codex over stdio',
   () => {
     const [program = '', ...args] = codexServer.argv('stdio');
-    const dial = () => startProgram({ program, args, cwd: run.outside, env: cleanEnv(run.serverHome) });
+    const dial = () =>
+      startProgram({ program, args, cwd: codex.run.outside, env: cleanEnv(codex.run.serverHome) });
     return RemoteEnvironment.connect({ id: 'stdio', dial, resume: false });
   },
   codexExceptions,

@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { execwire } from '../test/harness/command-line.js';
 import { TestFolder } from '../test/harness/processes.js';
-import { codexServer, type RunningServer, startServer } from './harness/exec-server.js';
-import { type RunDirectory, openRunDirectory } from './harness/run-directory.js';
+import { sharedCodex } from './harness/shared-codex.js';
 
 /** Larger than any message, and no whole number of blocks. */
 const LARGE = randomBytes(66 * 1024 * 1024 + 12_345);
@@ -12,22 +11,13 @@ const WITHOUT_A_WORD = { code: 0, stdout: '', stderr: '' };
 
 // Every path lies in a directory made for the case: the real server removes and overwrites whatever it is told to.
 describe('execwire cp and the real server', () => {
-  let run: RunDirectory;
-  let server: RunningServer;
-  beforeAll(async () => {
-    run = await openRunDirectory();
-    server = await startServer(codexServer, run);
-  });
-  afterAll(async () => {
-    await server[Symbol.asyncDispose]();
-    await run[Symbol.asyncDispose]();
-  });
+  const codex = sharedCodex();
 
   /** Copies there and back again; the place there is `there`, the copy of the copy `back`. */
   async function thereAndBack(folder: TestFolder, source: string): Promise<void> {
     const far = folder.file('there');
-    expect(await execwire(['cp', '-e', server.url, source, `:${far}`])).toEqual(WITHOUT_A_WORD);
-    expect(await execwire(['cp', '-e', server.url, `:${far}`, folder.file('back')])).toEqual(WITHOUT_A_WORD);
+    expect(await execwire(['cp', '-e', codex.url, source, `:${far}`])).toEqual(WITHOUT_A_WORD);
+    expect(await execwire(['cp', '-e', codex.url, `:${far}`, folder.file('back')])).toEqual(WITHOUT_A_WORD);
   }
 
   test('a file, over an old one and into a directory', async () => {
@@ -37,7 +27,7 @@ describe('execwire cp and the real server', () => {
     await thereAndBack(folder, folder.file('file'));
     for (const name of ['there', 'back']) expect(readFileSync(folder.file(name), 'utf8')).toBe('content\n');
     mkdirSync(folder.file('into'));
-    const into = ['cp', folder.file('file'), `${server.url}:${folder.file('into')}`];
+    const into = ['cp', folder.file('file'), `${codex.url}:${folder.file('into')}`];
     expect(await execwire(into)).toEqual(WITHOUT_A_WORD);
     expect(readdirSync(folder.file('into'))).toEqual(['file']);
   });
@@ -55,7 +45,7 @@ describe('execwire cp and the real server', () => {
     writeFileSync(folder.file('large'), LARGE);
     await thereAndBack(folder, folder.file('large'));
     for (const name of ['there', 'back']) expect(readFileSync(folder.file(name)).equals(LARGE)).toBe(true);
-    const piped = await execwire(['cp', '-', `${server.url}:${folder.file('piped')}`], { input: LARGE });
+    const piped = await execwire(['cp', '-', `${codex.url}:${folder.file('piped')}`], { input: LARGE });
     expect(piped).toEqual(WITHOUT_A_WORD);
     expect(readFileSync(folder.file('piped')).equals(LARGE)).toBe(true);
   });
@@ -72,16 +62,14 @@ describe('execwire cp and the real server', () => {
 
   test('what is missing or in the way is said, and what was there stays', async () => {
     using folder = new TestFolder();
-    const missing = await execwire(['cp', `${server.url}:${folder.file('missing')}`, folder.file('here')]);
+    const missing = await execwire(['cp', `${codex.url}:${folder.file('missing')}`, folder.file('here')]);
     expect(missing).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/^execwire: .+\n$/) });
     writeFileSync(folder.file('file'), 'new');
     writeFileSync(folder.file('old'), 'old');
-    const below = await execwire(['cp', folder.file('file'), `${server.url}:${folder.file('old/below')}`]);
+    const below = await execwire(['cp', folder.file('file'), `${codex.url}:${folder.file('old/below')}`]);
     expect(below.code).toBe(1);
     symlinkSync('old', folder.file('link'));
-    expect((await execwire(['cp', folder.file('file'), `${server.url}:${folder.file('link')}`])).code).toBe(
-      0,
-    );
+    expect((await execwire(['cp', folder.file('file'), `${codex.url}:${folder.file('link')}`])).code).toBe(0);
     expect(readFileSync(folder.file('old'), 'utf8')).toBe('new');
     expect(readdirSync(folder.path).sort()).toEqual(['file', 'link', 'old']);
   });

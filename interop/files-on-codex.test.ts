@@ -1,26 +1,16 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { RemoteEnvironment, dialWebSocket } from '../src/client/index.js';
 import { codeOf, type OpenFileSystem, prepare } from '../test/contract/file-bench.js';
-import { codexServer, type RunningServer, startServer } from './harness/exec-server.js';
-import { type RunDirectory, openRunDirectory } from './harness/run-directory.js';
+import { sharedCodex } from './harness/shared-codex.js';
 
 // The whole contract asks for more than the real server tells: it answers most refusals with the same number and has
 // no names for them. What our client needs of it is here. Every path lies in a directory made for the case.
 describe('our client and the files behind the real server', () => {
-  let run: RunDirectory;
-  let server: RunningServer;
-  beforeAll(async () => {
-    run = await openRunDirectory();
-    server = await startServer(codexServer, run);
-  });
-  afterAll(async () => {
-    await server[Symbol.asyncDispose]();
-    await run[Symbol.asyncDispose]();
-  });
+  const codex = sharedCodex();
 
   const open: OpenFileSystem = () =>
-    RemoteEnvironment.connect({ id: 'codex', dial: () => dialWebSocket(server.url), resume: true });
+    RemoteEnvironment.connect({ id: 'codex', dial: () => dialWebSocket(codex.url), resume: true });
 
   test('content goes in and comes out, every byte of it', async () => {
     await using bench = await prepare(open);
