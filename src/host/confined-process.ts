@@ -1,7 +1,7 @@
 import type { OutputStream, SignalName } from '../contract/index.js';
 import type { ExecError } from '../protocol/errors.js';
 import type { Sandbox, SandboxType } from '../protocol/index.js';
-import type { ChildSpec } from './child/index.js';
+import { assertSpawnable, type ChildSpec } from './child/index.js';
 import {
   type Confinement,
   confine,
@@ -55,6 +55,7 @@ export class ConfinedProcess {
 
   /** Throws `sandboxUnavailable` where the policy cannot be enforced. Call `started` whatever happens next. */
   static async prepare(spec: ChildSpec, sandbox: Sandbox): Promise<ConfinedProcess> {
+    assertSpawnable(spec);
     const { argv, arg0, cwd, env, terminal } = spec;
     const policy = policyOfRequest(sandbox, { cwd, temporary: env.TMPDIR });
     const support = await sandboxSupport();

@@ -148,6 +148,17 @@ describe.each(identities)('starts in a sandbox as $name', (identity) => {
     });
   });
 
+  test.each([
+    ['a value', { env: { PATH: '/usr/bin:/bin', A: 'x\0--dev-bind\0/\0/' } }],
+    ['the name of a variable', { env: { PATH: '/usr/bin:/bin', 'A\0x\0--dev-bind\0/\0/\0--setenv\0B': '' } }],
+    ['the name a program sees', { arg0: 'x\0--dev-bind\0/\0/' }],
+    ['an argument', { argv: ['true', 'x\0--dev-bind\0/\0/'] }],
+  ])('what is behind a NUL in %s is no option of the sandbox', async (_what, more) => {
+    await using host = await ConfinedServer.start(identity);
+    const { error } = await host.client.ask('process/start', { ...host.params('p', ['true']), ...more });
+    expect(error?.data).toMatchObject({ code: 'spawnFailed', reason: 'invalidArgument' });
+  });
+
   test('ones that are refused or fail leave no descriptor and no name behind', async () => {
     await using host = await ConfinedServer.start(identity);
     const { client, server, place } = host;

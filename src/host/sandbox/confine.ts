@@ -81,9 +81,8 @@ export function confine(
       fds: { seccomp: SECCOMP_FD, status: STATUS_FD },
       sources: support.bindFd ? resources.openSources(held.mounts, FIRST_SOURCE_FD) : new Map(),
     });
-    if (options.length > MAX_OPTIONS) throw tooManyOptions();
     const { architecture } = support;
-    resources.pass(ARGUMENTS_FD, openBytes(Buffer.from(`${options.join('\0')}\0`)));
+    resources.pass(ARGUMENTS_FD, openBytes(encodeOptions(options)));
     resources.pass(SECCOMP_FD, openFilter({ architecture, unixSockets: policy.unixSockets }));
     const status = resources.openStatus(STATUS_FD, { terminal: spec.terminal });
     const limit = support.root && policy.maxProcesses !== null ? resources.limit(policy.maxProcesses) : [];
@@ -103,6 +102,14 @@ export function confine(
     resources.letGo();
     throw error;
   }
+}
+
+/** As bubblewrap reads them: each ends with a NUL. One inside would make its second half an option of the caller's choice. */
+function encodeOptions(options: readonly string[]): Uint8Array {
+  if (options.length > MAX_OPTIONS) throw tooManyOptions();
+  if (options.some((option) => option.includes('\0')))
+    throw new ExecError('invalidParams', 'A path or a variable of the sandbox contains a NUL byte.');
+  return Buffer.from(`${options.join('\0')}\0`);
 }
 
 function unconfined({ argv, arg0, cwd, env }: ConfineSpec): Confinement {

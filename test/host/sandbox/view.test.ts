@@ -150,6 +150,16 @@ describe.each(identities)('what a confined process sees as $name', (identity) =>
     expect(await outputOf(policy, place, script)).toBe('new\nprotected\n');
   });
 
+  test('what is behind a NUL in anything given is no option of the sandbox', async () => {
+    using place = new Place(identity);
+    const policy = workspacePolicy(place.workspace);
+    const spec = { argv: ['true'], cwd: place.workspace };
+    const injected = 'x\0--dev-bind\0/\0/';
+    for (const env of [{ A: injected }, { [injected]: 'a' }])
+      await expect(run(identity, policy, { ...spec, env })).rejects.toMatchObject({ code: 'invalidParams' });
+    expect(readdirSync(place.workspace)).toEqual([]);
+  });
+
   test('a writable root that does not exist grants nothing', async () => {
     using place = new Place(identity);
     const policy = policyOf([rootReadable, entry(join(place.outside, 'later'), 'write')], place.workspace);
