@@ -1,7 +1,6 @@
 import type { Environment, ExecProcess, ProcessSpec, ProcessSummary } from '../contract/index.js';
 import {
   ConfinableFileSystem,
-  ConfinedProcess,
   childEnvironment,
   machineInfo,
   ProcessTable,
@@ -46,7 +45,7 @@ export class LocalEnvironment implements Environment {
       stdin: pipeStdin ? ('pipe' as const) : ('null' as const),
       terminal: tty ? size : null,
     };
-    const confined = spec.sandbox ? await ConfinedProcess.prepare(child, spec.sandbox) : undefined;
+    const confined = spec.sandbox ? await this.#table.confine(child, spec.sandbox) : undefined;
     const names = processId === undefined ? {} : { processId };
     const process_ = this.#table.start({ ...child, ...names, confined, timeoutMs: spec.timeoutMs });
     process_.holdFromStart();

@@ -9,7 +9,6 @@ export {
   retainChunk,
 } from './child/index.js';
 export { childEnvironment } from './environment-variables.js';
-export { ConfinedProcess } from './confined-process.js';
 export { ConfinableFileSystem, type HostFileSystem } from './files/index.js';
 export { permissionsFromAppPolicy, sandboxSupport } from './sandbox/index.js';
 export { LocalProcess, type LocalProcessSpec } from './local-process.js';

@@ -80,13 +80,12 @@ export class LocalProcess extends ProcessHandle {
       exited: () => this.log.exit !== undefined,
       closed: this.#closed,
     });
-    this.#child = this.#spawn(spec, {
+    const sink: ChildSink = {
       output: (stream, bytes) => {
         this.#confined?.heard(stream, bytes);
         this.log.appendOutput(stream, bytes);
       },
       exited: (end) => {
-        this.#confined?.ended();
         const sandboxDenied = this.#confined?.denied(end.exitCode) ?? false;
         this.log.appendExited({ ...end, timedOut: this.#ending.timedOut, sandboxDenied });
       },
@@ -95,7 +94,8 @@ export class LocalProcess extends ProcessHandle {
         this.log.appendClosed();
         closed();
       },
-    });
+    };
+    this.#child = spec.confined ? spec.confined.spawn(sink) : spawnChild(spec, sink);
     if (spec.timeoutMs !== undefined) this.#ending.limit(spec.timeoutMs);
   }
 
@@ -217,17 +217,6 @@ export class LocalProcess extends ProcessHandle {
   override async [Symbol.asyncDispose](): Promise<void> {
     if (!this.log.closed) await this.kill();
     this.onDisposed?.();
-  }
-
-  #spawn(spec: LocalProcessSpec, sink: ChildSink): Child {
-    try {
-      return spawnChild(spec.confined?.child ?? spec, sink);
-    } catch (error) {
-      spec.confined?.ended();
-      throw error;
-    } finally {
-      spec.confined?.started();
-    }
   }
 
   #signal(signal: SignalName): void {

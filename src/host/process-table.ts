@@ -1,6 +1,9 @@
 import { ExecError } from '../protocol/errors.js';
-import { killTrees } from './child/index.js';
+import type { Sandbox } from '../protocol/index.js';
+import { type ChildSpec, killTrees } from './child/index.js';
+import { ConfinedProcess } from './confined-process.js';
 import { LocalProcess, type LocalProcessOptions, type LocalProcessSpec } from './local-process.js';
+import { SpareSandboxes } from './spare-sandboxes.js';
 
 /** How long a closed process can still be read, as the peer keeps it. */
 const RETAIN_CLOSED_MS = 30_000;
@@ -20,6 +23,7 @@ export class ProcessTable {
   readonly #expiries = new Map<string, NodeJS.Timeout>();
   /** Marks of every tree that may still have members, those of processes long closed included. */
   readonly #owners = new Set<number>();
+  readonly #spares = new SpareSandboxes();
   #closed = false;
 
   constructor(options: ProcessTableOptions = {}) {
@@ -32,6 +36,11 @@ export class ProcessTable {
 
   all(): LocalProcess[] {
     return [...this.#processes.values()];
+  }
+
+  /** Puts a program under a policy: to be started here, or discarded. */
+  confine(spec: ChildSpec, sandbox: Sandbox): Promise<ConfinedProcess> {
+    return ConfinedProcess.prepare(spec, sandbox, this.#spares);
   }
 
   /** Spawns at once. A failed start leaves the id free. */
@@ -72,7 +81,11 @@ export class ProcessTable {
     for (const timer of this.#expiries.values()) clearTimeout(timer);
     this.#expiries.clear();
     const running = this.all().filter((process) => !process.log.closed);
-    await Promise.all([...running.map((process) => process.kill()), killTrees(this.#owners)]);
+    await Promise.all([
+      ...running.map((process) => process.kill()),
+      killTrees(this.#owners),
+      this.#spares.close(),
+    ]);
     this.#processes.clear();
     this.#owners.clear();
   }

@@ -1,12 +1,6 @@
 import { constants } from 'node:os';
 import type { ProcessSummary, SignalName } from '../contract/index.js';
-import {
-  ConfinedProcess,
-  childEnvironment,
-  type LocalProcess,
-  type LocalProcessSpec,
-  machineInfo,
-} from '../host/index.js';
+import { childEnvironment, type LocalProcess, type LocalProcessSpec, machineInfo } from '../host/index.js';
 import {
   decodeBase64,
   encodeBase64,
@@ -114,7 +108,7 @@ function start(
       await earlier?.catch(() => undefined);
       const child = childOf(params);
       if (!sandbox) return startResult(session.start(child));
-      const confined = await ConfinedProcess.prepare(child, sandbox);
+      const confined = await session.processes.confine(child, sandbox);
       return startResult(await session.startConfined({ ...child, confined }));
     }),
   );

@@ -36,10 +36,17 @@ export class ConfinedServer implements AsyncDisposable {
 
   static async start(
     identity: Identity,
-    { env = {}, place = new Place(identity) }: { env?: Record<string, string>; place?: Place } = {},
+    {
+      env = {},
+      place = new Place(identity),
+      wrapper = [],
+    }: { env?: Record<string, string>; place?: Place; wrapper?: readonly string[] } = {},
   ): Promise<ConfinedServer> {
     const home = { HOME: place.base, TMPDIR: '' };
-    const server = await ServerProcess.start({ wrapper: asIdentity(identity), env: { ...home, ...env } });
+    const server = await ServerProcess.start({
+      wrapper: [...wrapper, ...asIdentity(identity)],
+      env: { ...home, ...env },
+    });
     const { client } = await dialWire(server.url);
     await client.handshake();
     return new ConfinedServer(place, server, client);

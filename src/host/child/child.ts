@@ -73,3 +73,15 @@ export interface Child {
    */
   abandonOutput(): void;
 }
+
+/** A child that runs while nobody listens: what it says waits in the kernel, and it keeps no event loop alive. */
+export interface UnheardChild {
+  /** False once it has ended, or is heard. */
+  readonly waits: boolean;
+  /** Called should it end unheard. */
+  onEnded: (() => void) | undefined;
+  /** From here on it is a child like any other. Only while it waits. */
+  hear(sink: ChildSink): Child;
+  /** Kills its tree. Resolves when nothing of it is left. */
+  discard(): Promise<void>;
+}

@@ -1,7 +1,13 @@
 export { releaseChunk, retainChunk } from './chunk-memory.js';
-export type { Child, ChildSink, ChildSpec, InheritedFd } from './child.js';
+export type { Child, ChildSink, ChildSpec, InheritedFd, UnheardChild } from './child.js';
 export type { ChildEnd } from './exit-status.js';
-export { adoptOrphans, type HostCapabilities, hostCapabilities, spawnChild } from './spawn-child.js';
+export {
+  adoptOrphans,
+  type HostCapabilities,
+  hostCapabilities,
+  spawnChild,
+  spawnUnheardChild,
+} from './spawn-child.js';
 export { assertSpawnable, type SpawnFailureReason } from './spawn-failure.js';
 export { killAllTrees, killTrees } from './tree-killer.js';
 export { dismissWatchdog } from './watchdog.js';

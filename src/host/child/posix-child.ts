@@ -1,5 +1,5 @@
 import type { OutputStream, SignalName, TerminalSize, TerminalState } from '../../contract/index.js';
-import type { Child, ChildSink, ChildSpec } from './child.js';
+import type { Child, ChildSink, ChildSpec, UnheardChild } from './child.js';
 import { DescriptorScope } from './descriptors.js';
 import { dyeAvailable, dyed, nextOwner } from './dye.js';
 import { decodeWaitStatus } from './exit-status.js';
@@ -15,16 +15,34 @@ import { type Connections, type Wiring, wire } from './wiring.js';
 
 /** Starts a child through `posix_spawn`. Synchronous; throws `spawnFailed` and then nothing is left open. */
 export function spawnPosixChild(spec: ChildSpec, sink: ChildSink): Child {
+  using scope = new DescriptorScope();
+  const { root, wiring } = launch(spec, scope);
+  const child = new PosixChild(root, wiring, sink);
+  ensureWatchdog();
+  return child;
+}
+
+/** The same, for a child nobody listens to yet. */
+export function spawnUnheardPosixChild(spec: ChildSpec): UnheardChild {
+  const scope = new DescriptorScope();
+  try {
+    const { root, wiring } = launch(spec, scope);
+    ensureWatchdog();
+    return new UnheardPosixChild(root, wiring, scope);
+  } catch (error) {
+    scope[Symbol.dispose]();
+    throw error;
+  }
+}
+
+function launch(spec: ChildSpec, scope: DescriptorScope): { root: TreeRoot; wiring: Wiring } {
   assertSpawnable(spec);
   const path = locateProgram(spec);
   listenForExits();
-  using scope = new DescriptorScope();
   const wiring = wire(spec, scope);
   const owner = nextOwner();
   const pid = start({ spec, path, owner, wiring }, scope);
-  const child = new PosixChild({ pid, owner, marked: dyeAvailable() }, wiring, sink);
-  ensureWatchdog();
-  return child;
+  return { root: { pid, owner, marked: dyeAvailable() }, wiring };
 }
 
 interface StartOrder {
@@ -141,5 +159,46 @@ class PosixChild implements Child {
     this.#closed = true;
     this.#tree.forget();
     this.#sink.closed();
+  }
+}
+
+class UnheardPosixChild implements UnheardChild {
+  onEnded: (() => void) | undefined;
+  readonly #root: TreeRoot;
+  readonly #tree: ProcessTree;
+  readonly #wiring: Wiring;
+  /** Both ends of its streams, until it is heard or gone. */
+  readonly #scope: DescriptorScope;
+  #waits = true;
+
+  constructor(root: TreeRoot, wiring: Wiring, scope: DescriptorScope) {
+    this.#root = root;
+    this.#tree = new ProcessTree(root);
+    this.#wiring = wiring;
+    this.#scope = scope;
+    watchExit(root.pid, { keepAlive: false, exited: () => this.#ended() });
+  }
+
+  get waits(): boolean {
+    return this.#waits;
+  }
+
+  hear(sink: ChildSink): Child {
+    if (!this.#waits) throw new Error('a child that has ended, or is heard already, cannot be heard');
+    this.#waits = false;
+    using _ = this.#scope;
+    return new PosixChild(this.#root, this.#wiring, sink);
+  }
+
+  async discard(): Promise<void> {
+    await this.#tree.kill();
+  }
+
+  #ended(): void {
+    this.#waits = false;
+    this.#scope[Symbol.dispose]();
+    this.#tree.leaderReaped();
+    this.#tree.forget();
+    this.onEnded?.();
   }
 }

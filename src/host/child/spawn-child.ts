@@ -1,9 +1,10 @@
-import type { Child, ChildSink, ChildSpec } from './child.js';
+import type { Child, ChildSink, ChildSpec, UnheardChild } from './child.js';
 import { dyeAvailable } from './dye.js';
 import { loadLibc } from './libc.js';
 import { spawnPortableChild } from './portable-spawn.js';
 import { becomeSubreaper, isSubreaper } from './orphans.js';
-import { spawnPosixChild } from './posix-child.js';
+import { spawnFailure } from './spawn-failure.js';
+import { spawnPosixChild, spawnUnheardPosixChild } from './posix-child.js';
 
 /** What running programs on this machine rests on. */
 export interface HostCapabilities {
@@ -27,6 +28,12 @@ const BACKEND_VARIABLE = 'EXECWIRE_SPAWN_BACKEND';
  */
 export function spawnChild(spec: ChildSpec, sink: ChildSink): Child {
   return usesPosixSpawn() ? spawnPosixChild(spec, sink) : spawnPortableChild(spec, sink);
+}
+
+/** The same, for a child nobody listens to yet. `node:child_process` always listens: there it throws. */
+export function spawnUnheardChild(spec: ChildSpec): UnheardChild {
+  if (!usesPosixSpawn()) throw spawnFailure('systemError', 'A child of this backend is always listened to.');
+  return spawnUnheardPosixChild(spec);
 }
 
 /**

@@ -3,6 +3,7 @@ import type { SandboxType } from '../../protocol/index.js';
 import { bwrapOptions } from './bwrap-argv.js';
 import type { Disk } from './disk.js';
 import { planNow } from './known-plans.js';
+import { SCRIPT_FD } from './launch-script.js';
 import { openBytes } from './memory-file.js';
 import { planMounts } from './mount-plan.js';
 import type { ConfinedPolicy, SandboxPolicy } from './policy.js';
@@ -12,6 +13,7 @@ import { Resources } from './resources.js';
 import { openFilter } from './seccomp.js';
 import { launcherFor } from './launcher.js';
 import type { SandboxStatus } from './status.js';
+import { lookAt, viewIdentity } from './warm-view.js';
 
 /** A program to run, with everything decided but its sandbox. */
 export interface ConfineSpec {
@@ -22,6 +24,8 @@ export interface ConfineSpec {
   /** The complete environment. */
   readonly env: Readonly<Record<string, string>>;
   readonly terminal: boolean;
+  /** A descriptor of ours that the program gets as `SCRIPT_FD`, taken over. The only one but for its streams. */
+  readonly script?: number;
 }
 
 /** What to start instead, and how to treat it. */
@@ -41,8 +45,12 @@ export interface Confinement {
    * (open it with O_NOCTTY), or ^C would kill the sandbox instead of reaching the program.
    */
   readonly controllingTerminal: 'caller' | 'inside';
+  /** What it shows of the disk, to compare with `viewIdentity` later. Only before `release`. */
+  viewIdentity(): string;
   /** Once the child was started, or could not be: closes our copies of the descriptors. Idempotent. */
   release(): void;
+  /** At the very end of this process, when nobody hears of its end any more: gives back what it holds on disk. */
+  abandon(): void;
   /** Signals and the true end of a confined process; null without a sandbox. */
   readonly status: SandboxStatus | null;
 }
@@ -51,6 +59,7 @@ export interface Confinement {
 const ARGUMENTS_FD = 3;
 const SECCOMP_FD = 4;
 const STATUS_FD = 5;
+/** There may be many, so they come last. */
 const FIRST_SOURCE_FD = 6;
 
 /** bubblewrap counts its arguments and gives up at 9000; an environment beyond this gets a clear error instead. */
@@ -63,13 +72,15 @@ export function confine(
 ): Confinement {
   if (policy.kind === 'open') return unconfined(spec);
   if (!support.available) throw unavailable(support);
-  const view = disk ? { plan: planMounts(policy.files, disk), disk } : planNow(policy.files);
-  checkCwd(spec.cwd, view);
-  const program = locateVisibleProgram(spec, view);
-  const { command, arg0 } = launcherFor(spec, { program, policy, support, view });
   const resources = new Resources();
   try {
+    if (spec.script !== undefined) resources.pass(SCRIPT_FD, spec.script);
+    const view = disk ? { plan: planMounts(policy.files, disk), disk } : planNow(policy.files);
+    checkCwd(spec.cwd, view);
+    const program = locateVisibleProgram(spec, view);
+    const { command, arg0 } = launcherFor(spec, { program, policy, support, view });
     const held = resources.holdPlaceholders(view.plan);
+    const firstSource = spec.script === undefined ? FIRST_SOURCE_FD : SCRIPT_FD + 1;
     const options = bwrapOptions({
       plan: held,
       network: policy.network,
@@ -79,7 +90,7 @@ export function confine(
       userNamespace: support.userNamespace,
       arg0,
       fds: { seccomp: SECCOMP_FD, status: STATUS_FD },
-      sources: support.bindFd ? resources.openSources(held.mounts, FIRST_SOURCE_FD) : new Map(),
+      sources: support.bindFd ? resources.openSources(held.mounts, firstSource) : new Map(),
     });
     const { architecture } = support;
     resources.pass(ARGUMENTS_FD, openBytes(encodeOptions(options)));
@@ -94,7 +105,9 @@ export function confine(
       program,
       sandboxType: 'linuxSeccomp',
       controllingTerminal: spec.terminal ? 'inside' : 'caller',
+      viewIdentity: () => viewIdentity(view.plan, (mount) => resources.opened(mount) ?? lookAt(mount)),
       release: () => resources.release(),
+      abandon: () => resources.letGo(),
       status,
     };
   } catch (error) {
@@ -122,13 +135,15 @@ function unconfined({ argv, arg0, cwd, env }: ConfineSpec): Confinement {
     program: argv[0] ?? '',
     sandboxType: 'none',
     controllingTerminal: 'caller',
+    viewIdentity: () => '',
     release: () => {},
+    abandon: () => {},
     status: null,
   };
 }
 
 /** Programs ask this variable before they try to reach anything. */
-function confinedEnv(
+export function confinedEnv(
   env: Readonly<Record<string, string>>,
   { network }: ConfinedPolicy,
 ): Readonly<Record<string, string>> {

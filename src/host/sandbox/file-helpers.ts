@@ -1,18 +1,12 @@
-import { lstatSync } from 'node:fs';
 import { ExecError } from '../../protocol/errors.js';
 import { FileHelper, type HelperOptions } from './file-helper.js';
 import { planNow } from './known-plans.js';
 import type { MountPlan } from './mount-plan.js';
 import type { ConfinedPolicy } from './policy.js';
+import { idleMsOf, viewIdentity } from './warm-view.js';
 
 /** Each is a Node process of some 50 MB. */
 const MAX_HELPERS = 4;
-
-/** File operations come in bursts; a helper outlives the pause between two of one burst. */
-const IDLE_MS = 10_000;
-
-/** Placeholders can be seen in the workspace as long as the helper lives, so it does not linger then. */
-const IDLE_WITH_PLACEHOLDERS_MS = 1_000;
 
 /** Limits of a pool, for those who know better. */
 export interface PoolLimits {
@@ -45,7 +39,7 @@ export class FileHelpers {
 
   constructor(options: HelperOptions, limits: PoolLimits = {}) {
     this.#options = options;
-    this.#limits = { maxHelpers: MAX_HELPERS, idleMs: IDLE_MS, ...limits };
+    this.#limits = { maxHelpers: MAX_HELPERS, idleMs: Number.POSITIVE_INFINITY, ...limits };
   }
 
   /** Calls a method of the target under a policy. */
@@ -93,10 +87,7 @@ export class FileHelpers {
     }
     this.#makeRoom();
     const helper = new FileHelper(policy, this.#options);
-    const idleMs = Math.min(
-      this.#limits.idleMs,
-      plan.placeholders.length > 0 ? IDLE_WITH_PLACEHOLDERS_MS : this.#limits.idleMs,
-    );
+    const idleMs = Math.min(this.#limits.idleMs, idleMsOf(plan));
     // Only now do the placeholders exist, and with them the places the next call will find.
     const slot: Slot = {
       key: keyOf(planNow(policy.files).plan, policy),
@@ -131,12 +122,6 @@ export class FileHelpers {
   }
 }
 
-/** Mounts show what was there when they were made: a place that was replaced since needs another helper. */
-function keyOf({ base, mounts }: MountPlan, { unixSockets }: ConfinedPolicy): string {
-  const identity = ({ path }: { path: string }) => {
-    const found = lstatSync(path, { throwIfNoEntry: false, bigint: true });
-    // Numbers of files are used again; the time of birth is not.
-    return found ? `${found.dev}:${found.ino}:${found.birthtimeNs}` : '';
-  };
-  return JSON.stringify([base, unixSockets, mounts.map((mount) => [mount, identity(mount)])]);
+function keyOf(plan: MountPlan, { unixSockets }: ConfinedPolicy): string {
+  return `${unixSockets} ${viewIdentity(plan)}`;
 }

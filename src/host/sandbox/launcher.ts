@@ -1,5 +1,6 @@
 import { ExecError } from '../../protocol/errors.js';
 import type { ConfineSpec } from './confine.js';
+import type { LaunchTools } from './launch-script.js';
 import type { ConfinedPolicy } from './policy.js';
 import type { SandboxSupport } from './probe.js';
 import { locateVisibleProgram, type View } from './program.js';
@@ -47,6 +48,11 @@ function limitProcesses(
   { support, tool }: { support: LaunchContext['support']; tool: (name: string) => string },
 ): string[] {
   return support.root ? [] : [tool('prlimit'), `--nproc=${maxProcesses}:${maxProcesses}`];
+}
+
+/** What a sandbox needs to wait for its program. */
+export function findLaunchTools(view: View): LaunchTools {
+  return { shell: findTool('sh', view), env: findTool('env', view) };
 }
 
 /** Found in the usual places, whatever PATH the process is given. */

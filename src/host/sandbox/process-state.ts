@@ -21,6 +21,11 @@ export function hasExecuted(pid: number): boolean {
   return flags !== undefined && (Number(flags) & FORKED_WITHOUT_EXEC) === 0;
 }
 
+/** Its arguments, each followed by a NUL. Empty once it is dead, and while it executes another program. */
+export function commandLineOf(pid: number): string {
+  return readProc(`${pid}/cmdline`);
+}
+
 export function leadsSession(pid: number): boolean {
   return fieldsOf(pid)[SESSION] === String(pid);
 }

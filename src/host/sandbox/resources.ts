@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readlinkSync } from 'node:fs';
+import { type BigIntStats, closeSync, constants, fstatSync, openSync, readlinkSync } from 'node:fs';
 import { ExecError } from '../../protocol/errors.js';
 import { openPipe, openWithoutLinks } from './kernel.js';
 import type { Mount, MountPlan } from './mount-plan.js';
@@ -16,6 +16,7 @@ const MAX_SOURCES = 128;
 export class Resources {
   readonly inheritFds: { childFd: number; fd: number }[] = [];
   readonly #placeholders: Placeholder[] = [];
+  readonly #sources = new Map<string, number>();
   #limit: ProcessGroupLimit | undefined;
   #released = false;
 
@@ -36,10 +37,18 @@ export class Resources {
       .slice(0, MAX_SOURCES);
     return new Map(
       bound.map(({ path }, index) => {
-        this.inheritFds.push({ childFd: firstChildFd + index, fd: openExactly(path) });
+        const fd = openExactly(path);
+        this.inheritFds.push({ childFd: firstChildFd + index, fd });
+        this.#sources.set(path, fd);
         return [path, firstChildFd + index];
       }),
     );
+  }
+
+  /** What will be mounted there, whatever is there by now. */
+  opened({ path }: Mount): BigIntStats | undefined {
+    const fd = this.#sources.get(path);
+    return fd === undefined ? undefined : fstatSync(fd, { bigint: true });
   }
 
   /** What to put in front of bubblewrap. */

@@ -24,7 +24,7 @@ const ERRNO_OF: Readonly<Record<string, string>> = {
 const RESOURCE_ERRORS: readonly string[] = ['EAGAIN', 'ENOMEM'];
 
 /**
- * The error for a sandbox that ended before its command ran, from what bubblewrap said on the way. A program or a
+ * The error for a sandbox that ended before its command ran, from what bubblewrap, or a shell that waited inside, said on the way. A program or a
  * directory that went away after it was looked at is the same error as without a sandbox.
  */
 export function explainSetupFailure(said: string, start: FailedStart): ExecError {
@@ -32,8 +32,8 @@ export function explainSetupFailure(said: string, start: FailedStart): ExecError
   const errno = ERRNO_OF[text.slice(text.lastIndexOf(': ') + 2)];
   if (errno !== undefined && RESOURCE_ERRORS.includes(errno))
     return spawnFailed('resourceLimit', `The machine has no room for another process (${errno}).`, errno);
-  if (text.startsWith('execvp ')) return explainProgram(start, errno);
-  if (text.startsWith("Can't chdir to ")) return explainCwd(start, errno);
+  if (/^execvp |^\S*\/env: /.test(text)) return explainProgram(start, errno);
+  if (/^Can't chdir to |: cd: /.test(text)) return explainCwd(start, errno);
   if (/namespace/i.test(text)) {
     const { reason, message, hint } = explainFailure(text);
     return new ExecError('sandboxUnavailable', message, { data: { reason, hint } });
@@ -61,7 +61,7 @@ function explainProgram({ name, program }: FailedStart, errno = 'EUNKNOWN'): Exe
   return spawnFailed('systemError', `${name} could not be started.`, errno);
 }
 
-function explainCwd({ cwd }: FailedStart, errno = 'EUNKNOWN'): ExecError {
+function explainCwd({ cwd }: FailedStart, errno = 'ENOENT'): ExecError {
   if (errno === 'EACCES')
     return spawnFailed('permissionDenied', `The working directory ${cwd} may not be entered.`, errno);
   return spawnFailed('cwdNotFound', `The working directory ${cwd} does not exist.`, errno);

@@ -19,13 +19,20 @@ const PAUSE_SHARE = 0.2;
 
 /** How long sandboxes take to be made here, learned from one for the next. */
 export class SetupPace {
-  #firstLookMs = MIN_FIRST_LOOK_MS;
+  readonly #minFirstLookMs: number;
+  #firstLookMs: number;
+
+  /** How early it is worth looking at all. */
+  constructor(minFirstLookMs = MIN_FIRST_LOOK_MS) {
+    this.#minFirstLookMs = minFirstLookMs;
+    this.#firstLookMs = minFirstLookMs;
+  }
 
   /** To be asked when a sandbox begins to be made. */
   begin(now: () => number = () => performance.now()): SetupLooks {
     const used = this.#firstLookMs;
     const learn = (factor: number): void => {
-      this.#firstLookMs = Math.min(Math.max(MIN_FIRST_LOOK_MS, used * factor), MAX_FIRST_LOOK_MS);
+      this.#firstLookMs = Math.min(Math.max(this.#minFirstLookMs, used * factor), MAX_FIRST_LOOK_MS);
     };
     return new SetupLooks({ firstLookMs: used, learn, now });
   }

@@ -2,7 +2,8 @@ import { closeSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { SignalName } from '../../contract/index.js';
 import { readAvailable } from './kernel.js';
-import { firstChildOf, hasExecuted, isAlive, leadsSession, send } from './process-state.js';
+import type { Launch } from './launch-script.js';
+import { commandLineOf, firstChildOf, hasExecuted, isAlive, leadsSession, send } from './process-state.js';
 import { SetupPace } from './setup-pace.js';
 
 /** How it ended, as bubblewrap told. */
@@ -24,6 +25,10 @@ const TEARDOWN_MS = 5_000;
 const MAX_TEARDOWN_POLL_MS = 20;
 
 const pace = new SetupPace();
+
+/** A sandbox that is there already only has to execute two programs. */
+const LAUNCH_FIRST_LOOK_MS = 1;
+const launchPace = new SetupPace(LAUNCH_FIRST_LOOK_MS);
 
 /**
  * The running sandbox as seen from outside. Signals go to the command's own group: bubblewrap in front of it
@@ -62,13 +67,23 @@ export class SandboxStatus {
     this.#bwrapGone();
   }
 
-  /** True as soon as the command itself runs; false if bubblewrap ended without it. */
-  async commandRuns(): Promise<boolean> {
-    const looks = pace.begin();
+  /** What the command ended with, if it ever ran and has ended. */
+  get exitCode(): number | null {
+    this.#look();
+    return this.#exitCode;
+  }
+
+  /**
+   * True as soon as the command itself runs, or what a waiting one is to become; false if bubblewrap ended without it.
+   * One that has ended ran, whatever came of it.
+   */
+  async commandRuns(launch: Launch | null = null): Promise<boolean> {
+    const looks = launch ? launchPace.begin() : pace.begin();
     for (;;) {
       await this.#pause(looks.pauseMs());
       const command = this.#command();
-      const ran = this.#over ? this.#exitCode !== null : command !== null && hasExecuted(command);
+      const runs = (pid: number) => hasExecuted(pid) && !launch?.isUnderWay(commandLineOf(pid));
+      const ran = this.#over ? this.#exitCode !== null : command !== null && runs(command);
       // Having ended is to have been made in time, too: else short commands would put the looks off ever further.
       if (ran) looks.found();
       if (ran || this.#over) return ran;

@@ -1,0 +1,95 @@
+/** What a waiting shell is to become. Everything decided but the sandbox, which is there already. */
+export interface LaunchOrder {
+  /** `argv[0]` as the program is to see it. */
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  /** The complete environment. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly stdin: 'pipe' | 'null';
+}
+
+/** Where `sh` and `env` are inside. */
+export interface LaunchTools {
+  readonly shell: string;
+  readonly env: string;
+}
+
+/** The number under which the shell finds its script. One digit: more is no number to every shell. */
+export const SCRIPT_FD = 6;
+
+/** A pipe takes this much whether or not anybody reads. */
+const MAX_SCRIPT_BYTES = 60 * 1024;
+
+/** The status of a shell or an `env` that could not do what it was told; the second for a program that is not there. */
+const CANNOT_RUN = 126;
+const NOT_FOUND = 127;
+
+/** The command that waits in a sandbox: a shell that does what comes through the pipe. */
+export function waitingShell({ shell }: LaunchTools): string[] {
+  return [shell, `/proc/self/fd/${SCRIPT_FD}`];
+}
+
+/** What to write into the pipe, and how to tell afterwards whether the program itself runs. */
+export class Launch {
+  readonly script: Uint8Array;
+  readonly #waiting: string;
+  readonly #underWay: string;
+  readonly #complaints: readonly string[];
+
+  private constructor(script: Uint8Array, order: LaunchOrder, tools: LaunchTools) {
+    this.script = script;
+    this.#waiting = commandLine(waitingShell(tools));
+    this.#underWay = commandLine(becoming(order, tools));
+    // Those of `env` name the program, as those of a script that asks `env` for its interpreter name another one.
+    this.#complaints = [`${tools.env}: '${order.argv[0]}': `, `${waitingShell(tools).at(-1)}: `];
+  }
+
+  /** Null for what cannot be said this way. */
+  static of(order: LaunchOrder, tools: LaunchTools): Launch | null {
+    // `env` takes such a name for a variable; and whoever runs the very same shell could not be told from ours.
+    if (order.argv[0]?.includes('=') || commandLine(order.argv) === commandLine(waitingShell(tools)))
+      return null;
+    const script = Buffer.from(scriptFor(order, tools));
+    return script.length > MAX_SCRIPT_BYTES ? null : new Launch(script, order, tools);
+  }
+
+  /**
+   * Whether a process with this command line (as in /proc) still is on its way to become the program. In the middle of
+   * executing the next one it has none, and when it is dead: then how it ended will tell.
+   */
+  isUnderWay(seen: string): boolean {
+    return seen === '' || seen === this.#waiting || seen === this.#underWay;
+  }
+
+  /** Whether this may be the end of a launch that failed, rather than of the program. `saysFailed` knows. */
+  mayHaveFailed(exitCode: number | null): boolean {
+    return exitCode === CANNOT_RUN || exitCode === NOT_FOUND;
+  }
+
+  /** Whether the only words on stderr are about a launch that failed. */
+  saysFailed(said: string): boolean {
+    const [first = '', ...more] = said.trimEnd().split('\n');
+    return more.length === 0 && this.#complaints.some((complaint) => first.startsWith(complaint));
+  }
+}
+
+/** `env` sets names no shell could, and nothing else. The shell itself is gone by then, with all its descriptors. */
+function scriptFor(order: LaunchOrder, tools: LaunchTools): string {
+  const command = becoming(order, tools).map(quote).join(' ');
+  const input = order.stdin === 'null' ? ' </dev/null' : '';
+  return `cd ${quote(order.cwd)} || exit ${CANNOT_RUN}\nexec ${command}${input} ${SCRIPT_FD}<&-\n`;
+}
+
+function becoming({ argv, env }: LaunchOrder, tools: LaunchTools): string[] {
+  const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  return [tools.env, '-i', '--', ...variables, ...argv];
+}
+
+/** As in /proc/PID/cmdline. */
+function commandLine(argv: readonly string[]): string {
+  return argv.map((word) => `${word}\0`).join('');
+}
+
+function quote(word: string): string {
+  return `'${word.replaceAll("'", "'\\''")}'`;
+}

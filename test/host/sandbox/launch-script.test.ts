@@ -1,0 +1,89 @@
+import { execFileSync } from 'node:child_process';
+import { describe, expect, test } from 'vitest';
+import { Launch, type LaunchOrder, waitingShell } from '../../../src/host/sandbox/index.js';
+
+const tools = { shell: '/bin/sh', env: '/usr/bin/env' };
+const order = (changes: Partial<LaunchOrder> = {}): LaunchOrder => ({
+  argv: ['tool', '-x'],
+  cwd: '/work place',
+  env: { A: 'b' },
+  stdin: 'pipe',
+  ...changes,
+});
+const launch = (changes: Partial<LaunchOrder> = {}): Launch => {
+  const made = Launch.of(order(changes), tools);
+  return made ?? expect.fail('it cannot be launched');
+};
+const line = (...words: string[]): string => words.map((word) => `${word}\0`).join('');
+
+describe('what a waiting shell is told', () => {
+  test('changes the directory, takes the environment and the arguments, and nothing of the shell', () => {
+    expect(Buffer.from(launch().script).toString()).toBe(
+      "cd '/work place' || exit 126\nexec '/usr/bin/env' '-i' '--' 'A=b' 'tool' '-x' 6<&-\n",
+    );
+    expect(Buffer.from(launch({ stdin: 'null' }).script).toString()).toContain(" '-x' </dev/null 6<&-\n");
+  });
+
+  test('means to a shell what it says, whatever is in it', () => {
+    const words = [
+      "'",
+      "''",
+      `"'"`,
+      '\\',
+      '\\n',
+      '$(id)',
+      '`id`',
+      '\n',
+      ' ',
+      '',
+      '!',
+      '~',
+      '#x',
+      '\u{1f600}',
+      ';',
+      '&',
+      '\r',
+    ];
+    const { script } = launch({
+      argv: ['printf', '%s\\0', ...words],
+      cwd: '/',
+      env: { PATH: '/usr/bin:/bin' },
+    });
+    const said = execFileSync('/bin/sh', { input: script, encoding: 'utf8' });
+    expect(said.split('\0').slice(0, -1)).toEqual(words);
+  });
+
+  test.each([
+    ['a program that looks like a variable', { argv: ['a=b'] }],
+    ['the waiting shell itself', { argv: waitingShell(tools) }],
+    ['more than a pipe takes', { argv: ['tool', 'x'.repeat(64 * 1024)] }],
+  ])('cannot be %s', (_what, changes) => {
+    expect(Launch.of(order(changes), tools)).toBeNull();
+  });
+});
+
+describe('a launch', () => {
+  test('is under way until the command line is the program’s', () => {
+    expect(launch().isUnderWay(line(...waitingShell(tools)))).toBe(true);
+    expect(launch().isUnderWay('')).toBe(true);
+    expect(launch().isUnderWay(line('/usr/bin/env', '-i', '--', 'A=b', 'tool', '-x'))).toBe(true);
+    expect(launch().isUnderWay(line('tool', '-x'))).toBe(false);
+    // A program that is itself the one on the way.
+    const nested = launch({ argv: ['/usr/bin/env', '-i', '--', 'A=b', 'tool'], env: {} });
+    expect(nested.isUnderWay(line('/usr/bin/env', '-i', '--', 'A=b', 'tool'))).toBe(false);
+  });
+
+  test.each([
+    [126, "/usr/bin/env: 'tool': Permission denied\n", true],
+    [127, "/usr/bin/env: 'tool': No such file or directory\n", true],
+    [126, "/proc/self/fd/6: 1: cd: can't cd to /work place\n", true],
+    [127, "/usr/bin/env: 'other': No such file or directory\n", false],
+    [127, "tool: cannot find /usr/bin/env: 'tool': \n", false],
+    [127, "/usr/bin/env: 'tool': No such file or directory\nand more\n", false],
+    [127, '', false],
+    [1, "/usr/bin/env: 'tool': No such file or directory\n", false],
+    [null, "/usr/bin/env: 'tool': No such file or directory\n", false],
+  ])('that ended with %s and said %j has failed: %s', (exitCode, said, failed) => {
+    expect(launch().mayHaveFailed(exitCode) && launch().saysFailed(said)).toBe(failed);
+  });
+});
