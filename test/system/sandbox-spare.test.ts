@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -8,9 +7,6 @@ import { outputOf, sh } from '../harness/wire-client.js';
 import { makeProtected, NAMESPACE, untilOneWaits, waitingShells } from '../harness/waiting-sandbox.js';
 import { type Identity, identities, Place } from '../host/sandbox/harness.js';
 import { attackOn, Host, layOut, surprises } from '../host/sandbox/hostile-host.js';
-
-/** Nobody else can mount. */
-const isRoot = process.getuid?.() === 0;
 
 /** A server on which a sandbox waits for the next program. */
 async function warmServer(identity: Identity, { placeholders = false } = {}): Promise<ConfinedServer> {
@@ -129,27 +125,6 @@ describe.each(identities)('a sandbox that waited, as $name', (identity) => {
     makeProtected(host.place, identity);
     const script = `touch ${outside}/moved/new 2>/dev/null || echo kept; touch new; ls`;
     expect((await host.run(sh(script))).text).toBe('kept\nnew\n');
-  });
-
-  test.runIf(isRoot)('is not used once another file system is mounted', async () => {
-    const place = new Place(identity);
-    makeProtected(place, identity);
-    // Here, as on most machines, mounts are passed on to whoever has a copy.
-    const shared = `mount -t tmpfs -o mode=1777 none ${place.outside} && mount --make-shared ${place.outside}`;
-    const wrapper = [
-      'unshare',
-      '-m',
-      'sh',
-      '-c',
-      `${shared} && mkdir -m 1777 ${place.outside}/new && exec "$@"`,
-      'sh',
-    ];
-    await using host = await ConfinedServer.start(identity, { place, wrapper });
-    await untilWarm(host);
-    const mount = ['-t', 'tmpfs', '-o', 'mode=1777', 'none', join(place.outside, 'new')];
-    execFileSync('nsenter', ['-t', String(host.server.pid), '-m', 'mount', ...mount]);
-    const { text } = await host.run(sh(`touch ${place.outside}/new/file 2>/dev/null || echo kept`));
-    expect(text).toBe('kept\n');
   });
 
   test('waits on when a program cannot be started, and the errors are those of any start', async () => {
