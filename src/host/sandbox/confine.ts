@@ -6,6 +6,7 @@ import { planNow } from './known-plans.js';
 import { SCRIPT_FD } from './launch-script.js';
 import { openBytes } from './memory-file.js';
 import { planMounts } from './mount-plan.js';
+import { withoutKernelMounts } from './mount-table.js';
 import type { ConfinedPolicy, SandboxPolicy } from './policy.js';
 import type { SandboxSupport } from './probe.js';
 import { checkCwd, locateVisibleProgram } from './program.js';
@@ -82,7 +83,7 @@ export function confine(
     const held = resources.holdPlaceholders(view.plan);
     const firstSource = spec.script === undefined ? FIRST_SOURCE_FD : SCRIPT_FD + 1;
     const options = bwrapOptions({
-      plan: held,
+      plan: support.root ? withoutKernelMounts(held) : held,
       network: policy.network,
       cwd: spec.cwd,
       env: confinedEnv(spec.env, policy),
