@@ -8,7 +8,7 @@ import { openBytes } from './memory-file.js';
 import { planMounts } from './mount-plan.js';
 import { withoutKernelMounts } from './mount-table.js';
 import type { ConfinedPolicy, SandboxPolicy } from './policy.js';
-import type { SandboxSupport } from './probe.js';
+import { type SandboxSupport, startApart } from './probe.js';
 import { checkCwd, locateVisibleProgram } from './program.js';
 import { Resources } from './resources.js';
 import { openFilter } from './seccomp.js';
@@ -98,8 +98,9 @@ export function confine(
     resources.pass(SECCOMP_FD, openFilter({ architecture, unixSockets: policy.unixSockets }));
     const status = resources.openStatus(STATUS_FD, { terminal: spec.terminal });
     const limit = support.root && policy.maxProcesses !== null ? resources.limit(policy.maxProcesses) : [];
+    const apart = support.apart ? startApart(support) : [];
     return {
-      argv: [...limit, support.bwrap, '--args', String(ARGUMENTS_FD), '--', ...command],
+      argv: [...limit, ...apart, support.bwrap, '--args', String(ARGUMENTS_FD), '--', ...command],
       cwd: '/',
       env: {},
       inheritFds: resources.inheritFds,

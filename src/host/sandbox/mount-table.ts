@@ -6,6 +6,8 @@ import { isWithin } from './policy.js';
 interface MountedPlace {
   readonly path: string;
   readonly type: string;
+  /** What is mounted below it later appears in its copies, too. */
+  readonly propagates: boolean;
 }
 
 /** Switches of the kernel, in the shape of files. */
@@ -26,6 +28,11 @@ const KERNEL_TYPES: readonly string[] = [
 
 /** Where the sandbox has its own, or shows ours read-only. */
 const OWN_PLACES: readonly string[] = ['/proc', '/sys', '/dev'];
+
+/** Whether a mount made on this machine later would reach sandboxes that exist by then, with rights of its own. */
+export function mountsPropagate(): boolean {
+  return readMountTable().some(({ propagates }) => propagates);
+}
 
 /**
  * Hides further copies of the kernel's own file systems, such as that of a system tree somebody builds in the workspace.
@@ -51,15 +58,16 @@ function hide(path: string): Mount[] {
   }
 }
 
-/** The type is the first field behind the dash; before it is a varying number of them. */
+/** The optional fields before the dash tell of propagation; the type is the first field behind it. */
 function readMountTable(): MountedPlace[] {
   const lines = readFileSync('/proc/self/mountinfo', 'utf8').trim().split('\n');
   return lines.map((line) => {
     const [before = '', after = ''] = line.split(' - ');
-    const [, , , , path = ''] = before.split(' ');
+    const [, , , , path = '', , ...optional] = before.split(' ');
     return {
       path: unescape(path),
       type: after.split(' ')[0] ?? '',
+      propagates: optional.some((field) => /^(shared|master):/.test(field)),
     };
   });
 }

@@ -4,6 +4,7 @@ import { posix } from 'node:path';
 import { promisify } from 'node:util';
 import { bwrapOptions } from './bwrap-argv.js';
 import { hasKernel } from './kernel.js';
+import { mountsPropagate } from './mount-table.js';
 import { explainFailure, gaps, type SandboxGap } from './probe-failure.js';
 import { canLimitProcesses } from './process-limit.js';
 import { openFilter } from './seccomp.js';
@@ -30,6 +31,8 @@ export type SandboxSupport =
       readonly argv0: boolean;
       /** bubblewrap can mount what is open, so that nobody swaps it between our look and its mount. */
       readonly bindFd: boolean;
+      /** What the host mounts later must be kept out, and can be; see `startApart`. */
+      readonly apart: boolean;
     };
 
 /** Options every policy uses; a bubblewrap without one of them is too old. */
@@ -74,6 +77,9 @@ export async function probeSandbox({
   ]);
   if (!NEEDED_OPTIONS.every((option) => help.includes(option))) return gap(gaps.bubblewrapTooOld);
   if ('said' in trial) return gap(explainFailure(trial.said));
+  const { userNamespace } = trial;
+  const prefix = startApart({ root, userNamespace });
+  const apart = mountsPropagate() && (await tryOut(bwrap, { architecture, userNamespace, prefix })) === '';
   return {
     available: true,
     level: 'full',
@@ -81,10 +87,11 @@ export async function probeSandbox({
     version: version.replace(/^\D+/, '').trim(),
     architecture,
     root,
-    userNamespace: trial.userNamespace,
+    userNamespace,
     processLimit: canLimitProcesses({ root }),
     argv0: help.includes('--argv0'),
     bindFd: help.includes('--bind-fd'),
+    apart,
   };
 }
 
@@ -99,6 +106,21 @@ async function tryOutWays(
     if (said === '') return { userNamespace };
   }
   return { said };
+}
+
+/**
+ * Goes in front of bubblewrap where mounts propagate, as they do under systemd. What the host mounts while a sandbox
+ * exists would appear inside, writable whatever the policy says; not so if bubblewrap starts among mounts that are private.
+ */
+export function startApart({
+  root,
+  userNamespace,
+}: {
+  readonly root: boolean;
+  readonly userNamespace: boolean;
+}): readonly string[] {
+  const rights = root && !userNamespace ? [] : ['--user', '--map-current-user'];
+  return ['/usr/bin/unshare', ...rights, '--mount', '--propagation', 'private', '--'];
 }
 
 function gap(found: SandboxGap): SandboxSupport {
@@ -142,7 +164,11 @@ async function output(program: string, args: string[]): Promise<string> {
  */
 function tryOut(
   bwrap: string,
-  { architecture, userNamespace }: { architecture: FilterArchitecture; userNamespace: boolean },
+  {
+    architecture,
+    userNamespace,
+    prefix = [],
+  }: { architecture: FilterArchitecture; userNamespace: boolean; prefix?: readonly string[] },
 ): Promise<string> {
   const options = bwrapOptions({
     plan: { base: 'readOnly', mounts: [], placeholders: [], accessAt: () => 'read' },
@@ -156,7 +182,8 @@ function tryOut(
   const filter = openFilter({ architecture, unixSockets: 'blocked' });
   const status = openSync('/dev/null', 'w');
   return new Promise((resolve) => {
-    const child = spawn(bwrap, [...options, '--', bwrap, '--version'], {
+    const [program, ...args] = [...prefix, bwrap, ...options, '--', bwrap, '--version'] as const;
+    const child = spawn(program, args, {
       env: {},
       stdio: ['ignore', 'ignore', 'pipe', filter, status],
       timeout: PROBE_TIMEOUT_MS,

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmdirSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { diskOfNow, planMounts } from '../../../src/host/sandbox/index.js';
 import { withoutKernelMounts } from '../../../src/host/sandbox/mount-table.js';
 import { type Identity, identities, Place, run, start, workspacePolicy } from './harness.js';
@@ -35,6 +36,38 @@ test('the kernel’s own places stay as they are', () => {
 });
 
 describe.each(mounters)('mounts of the host, seen as $name', (identity) => {
+  let shared: MountedPlace;
+  // There before the machine is asked what it can do; later mounts below it propagate, as all do under systemd.
+  beforeAll(() => {
+    shared = new MountedPlace(mkdtempSync(join(tmpdir(), 'execwire-shared-')), 'tmpfs');
+    execFileSync('mount', ['--make-shared', shared.path]);
+  });
+  afterAll(() => {
+    shared[Symbol.dispose]();
+    rmdirSync(shared.path);
+  });
+
+  test('what is mounted while it runs does not reach it', async () => {
+    using place = new Place(identity);
+    const { workspace } = place;
+    const later = join(shared.path, 'later');
+    mkdirSync(later);
+    const running = await start(identity, workspacePolicy(workspace), {
+      argv: [
+        'sh',
+        '-c',
+        'echo ready; until [ -e go ]; do sleep 0.01; done; touch "$0/new" && ls "$0"',
+        later,
+      ],
+      cwd: workspace,
+    });
+    await running.said('ready');
+    using mounted = new MountedPlace(later, 'tmpfs', 'mode=777');
+    writeFileSync(join(workspace, 'go'), '');
+    expect(await running.done).toMatchObject({ stdout: 'ready\n', code: 1 });
+    expect(readdirSync(mounted.path)).toEqual([]);
+  });
+
   test('a second /proc leads neither into another sandbox nor to the switches of the kernel', async () => {
     using place = new Place(identity);
     const { workspace, outside } = place;
