@@ -113,14 +113,19 @@ function resolvePath(path: string, lookAt: (path: string) => Found): ResolvedPat
 }
 
 function look(path: string): Found {
+  const found = unlessRefused(() => lstatSync(path, { throwIfNoEntry: false }));
+  if (found === undefined) return 'missing';
+  if (!found.isSymbolicLink()) return found.isDirectory() ? 'directory' : 'file';
+  const target = unlessRefused(() => readlinkSync(path, 'buffer'));
+  return target === undefined ? 'missing' : { target: nameable(target.toString(), target) };
+}
+
+/** What we may not even look at, the confined process may not either. */
+function unlessRefused<T>(ask: () => T | undefined): T | undefined {
   try {
-    const found = lstatSync(path, { throwIfNoEntry: false });
-    if (found === undefined) return 'missing';
-    if (found.isSymbolicLink()) return { target: readlinkSync(path) };
-    return found.isDirectory() ? 'directory' : 'file';
+    return ask();
   } catch {
-    // What we may not even look at, the confined process may not either.
-    return 'missing';
+    return undefined;
   }
 }
 
@@ -128,21 +133,32 @@ function findMatches({ pattern, maxDepth }: HiddenPattern): string[] {
   const { base, matches } = compileGlob(pattern);
   const found: string[] = [];
   let budget = MAX_GLOB_ENTRIES;
-  const walk = (directory: string, depth: number): void => {
+  const walk = (directory: Buffer, depth: number): void => {
     for (const entry of entriesOf(directory)) {
       if (--budget < 0 || found.length > MAX_GLOB_MATCHES) throw tooMany();
-      const path = posix.join(directory, entry.name);
-      if (matches(path)) found.push(path);
-      else if (entry.isDirectory() && depth < maxDepth) walk(path, depth + 1);
+      const bytes = Buffer.concat([directory, entry.name]);
+      const path = bytes.toString();
+      if (matches(path)) found.push(nameable(path, bytes));
+      else if (entry.isDirectory() && depth < maxDepth) walk(Buffer.concat([bytes, SLASH]), depth + 1);
     }
   };
-  walk(base, 1);
+  walk(Buffer.from(base === '/' ? base : `${base}/`), 1);
   return found;
 }
 
-function entriesOf(directory: string) {
+const SLASH = Buffer.from('/');
+
+/** Names need not be UTF-8, and what no text can name cannot be mounted over either: rather no process than one that sees it. */
+function nameable(text: string, bytes: Buffer): string {
+  if (!text.includes('\ufffd') || Buffer.from(text).equals(bytes)) return text;
+  throw new ExecError('sandboxUnavailable', `The sandbox cannot name ${text}, which is not UTF-8.`, {
+    data: { reason: 'notUtf8', hint: 'Rename it.' },
+  });
+}
+
+function entriesOf(directory: Buffer) {
   try {
-    return readdirSync(directory, { withFileTypes: true });
+    return readdirSync(directory, { withFileTypes: true, encoding: 'buffer' });
   } catch {
     return [];
   }

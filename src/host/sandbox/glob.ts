@@ -10,7 +10,11 @@ export function compileGlob(pattern: string): CompiledGlob {
   const wildcard = pattern.search(/[*?]/);
   const fixed = wildcard < 0 ? pattern : pattern.slice(0, wildcard);
   const base = fixed.slice(0, fixed.lastIndexOf('/')) || '/';
-  const expression = new RegExp(`^${pattern.split('/').reduce(appendSegment, '')}$`);
+  const segments = pattern
+    .split('/')
+    .filter((segment, index, all) => segment !== '**' || all[index - 1] !== '**');
+  // Names may contain line ends, which the dot would not match, and characters of two units.
+  const expression = new RegExp(`^${segments.reduce(appendSegment, '')}$`, 'su');
   return { base, matches: (path) => expression.test(path) };
 }
 

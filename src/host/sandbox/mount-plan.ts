@@ -1,4 +1,4 @@
-import { ExecError } from '../../protocol/errors.js';
+import { ExecError, isExecError } from '../../protocol/errors.js';
 import type { Disk, ResolvedPath } from './disk.js';
 import {
   type Access,
@@ -36,7 +36,7 @@ export function planMounts(files: FilePolicy, disk: Disk): MountPlan {
     return { base: 'unrestricted', mounts: [], placeholders: [], accessAt: () => 'write' };
   const placed: PlacedRule[] = [
     ...files.rules.map((rule) => ({ rule, place: disk.resolve(rule.path), named: true })),
-    ...files.hidden.flatMap((pattern) => disk.glob(pattern)).map((path) => found(path, disk)),
+    ...files.hidden.flatMap((pattern) => disk.glob(pattern)).flatMap((path) => found(path, disk)),
   ].filter(({ rule, place }) => isRuledBy(place.path, rule.access));
   const claimed = indexPlaces(placed);
   const firm = placed.filter((rule) => isFirm(rule, claimed));
@@ -54,8 +54,15 @@ interface PlacedRule {
   readonly named: boolean;
 }
 
-function found(path: string, disk: Disk): PlacedRule {
-  return { rule: { path, access: 'none', whenMissing: 'skip' }, place: disk.resolve(path), named: false };
+/** A circle of links leads nowhere, so there is nothing to hide: anybody can leave one in a workspace. */
+function found(path: string, disk: Disk): PlacedRule[] {
+  try {
+    const rule = { path, access: 'none', whenMissing: 'skip' } as const;
+    return [{ rule, place: disk.resolve(path), named: false }];
+  } catch (error) {
+    if (isExecError(error, 'invalidParams')) return [];
+    throw error;
+  }
 }
 
 function indexPlaces(placed: readonly PlacedRule[]): ReadonlyMap<string, PathRule> {

@@ -126,7 +126,7 @@ function patternOf(
   if (entry.access === 'read' || entry.access === 'write')
     throw new ExecError('invalidParams', 'A glob pattern in a sandbox entry can only take access away.');
   if (pattern.includes('\0')) throw new ExecError('invalidParams', 'A glob pattern contains a NUL byte.');
-  return [{ pattern: pattern.startsWith('/') ? pattern : posix.join(cwd, pattern), maxDepth }];
+  return [{ pattern: posix.resolve(cwd, pattern), maxDepth }];
 }
 
 /** Read-only names below each writable root. An entry that names such a path as writable stands. */

@@ -85,6 +85,34 @@ describe.each(identities)('what a confined process sees as $name', (identity) =>
     expect(await outputOf(policy, place, 'cat a.env deep/er/b.env deep/er/c.txt')).toBe('deep/er/c.txt\n');
   });
 
+  test('patterns hide names of every kind, and leave circles of links alone', async () => {
+    using place = new Place(identity);
+    const { workspace } = place;
+    for (const name of ['secret/two\nlines', 'deep/er/key.pem', 'open']) put(identity, join(workspace, name));
+    symlinkSync('round.pem', join(workspace, 'round.pem'));
+    const hiding = (pattern: string): PermissionEntry => ({
+      path: { type: 'glob_pattern', pattern },
+      access: 'deny',
+    });
+    const patterns = [`${workspace}/secret/**`, `${workspace}/./open/../**/**/*.pem`];
+    const policy = policyOf([rootReadable, ...patterns.map(hiding)], workspace);
+    expect(await outputOf(policy, place, 'cat secret/* deep/er/*; cat open')).toBe('text\n');
+  });
+
+  test('a name that patterns find and no text can name is refused, with advice', async () => {
+    using place = new Place(identity);
+    const directory = Buffer.concat([Buffer.from(`${place.workspace}/caf`), Buffer.of(0xe9)]);
+    mkdirSync(directory);
+    writeFileSync(Buffer.concat([directory, Buffer.from('/key.pem')]), 'text\n');
+    const hiding = (pattern: string): SandboxPolicy =>
+      policyOf([rootReadable, { path: { type: 'glob_pattern', pattern }, access: 'deny' }], place.workspace);
+    await expect(outputOf(hiding('**/*.pem'), place, 'cat */key.pem')).rejects.toMatchObject({
+      code: 'sandboxUnavailable',
+      data: { reason: 'notUtf8', hint: 'Rename it.' },
+    });
+    expect(await outputOf(hiding('**/*.key'), place, 'cat */key.pem')).toBe('text\n');
+  });
+
   test('without a readable root there is only what was named', async () => {
     using place = new Place(identity);
     put(identity, join(place.outside, 'file'));
