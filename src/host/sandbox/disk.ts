@@ -1,6 +1,7 @@
 import { lstatSync, readdirSync, readlinkSync } from 'node:fs';
 import { posix } from 'node:path';
 import { ExecError } from '../../protocol/errors.js';
+import { gitDirectoriesOf } from './git-directory.js';
 import { compileGlob } from './glob.js';
 import { isPlaceholder } from './placeholder.js';
 import { type HiddenPattern, parentOf } from './policy.js';
@@ -21,6 +22,8 @@ export interface Disk {
   resolve(path: string): ResolvedPath;
   /** True for a directory another sandbox made to keep the name from being used; see `placeholder.ts`. */
   isPlaceholder(path: string): boolean;
+  /** Where git keeps what a `.git` that is a file stands for; see `git-directory.ts`. */
+  gitDirectories(pointer: string): readonly string[];
   /** What the pattern finds right now, links not followed. */
   glob(pattern: HiddenPattern): readonly string[];
 }
@@ -38,6 +41,7 @@ const MAX_GLOB_MATCHES = 512;
 export interface Answers {
   readonly places: ReadonlyMap<string, Found>;
   readonly placeholders: ReadonlyMap<string, boolean>;
+  readonly pointers: ReadonlyMap<string, readonly string[]>;
 }
 
 /** A disk that knows what it said. */
@@ -52,16 +56,24 @@ export interface RememberingDisk extends Disk {
 export function diskOfNow(): RememberingDisk {
   const places = new Map<string, Found>();
   const placeholders = new Map<string, boolean>();
+  const pointers = new Map<string, readonly string[]>();
   const lookAt = (path: string): Found => once(places, path, look);
+  const pointsTo = (path: string): readonly string[] => once(pointers, path, gitDirectoriesOf);
   const isHeld = (path: string): boolean => once(placeholders, path, isPlaceholder);
   return {
     resolve: (path) => resolvePath(path, lookAt),
     isPlaceholder: isHeld,
+    gitDirectories: pointsTo,
     glob: findMatches,
-    answers: () => ({ places: new Map(places), placeholders: new Map(placeholders) }),
+    answers: () => ({
+      places: new Map(places),
+      placeholders: new Map(placeholders),
+      pointers: new Map(pointers),
+    }),
     stillSays: (before) =>
       every(before.places, (path, found) => isSame(lookAt(path), found)) &&
-      every(before.placeholders, (path, held) => isHeld(path) === held),
+      every(before.placeholders, (path, held) => isHeld(path) === held) &&
+      every(before.pointers, (path, targets) => targets.join('\n') === pointsTo(path).join('\n')),
   };
 }
 

@@ -39,7 +39,8 @@ export function planMounts(files: FilePolicy, disk: Disk): MountPlan {
     ...files.hidden.flatMap((pattern) => disk.glob(pattern)).flatMap((path) => found(path, disk)),
   ].filter(({ rule, place }) => isRuledBy(place.path, rule.access));
   const claimed = indexPlaces(placed);
-  const firm = placed.filter((rule) => isFirm(rule, claimed));
+  const pointed = placed.flatMap((rule) => behindPointer(rule, { disk, rules: claimed }));
+  const firm = [...placed, ...pointed].filter((rule) => isFirm(rule, claimed));
   const rules = indexPlaces(firm);
   const planner = new Planner(rules, disk);
   for (const rule of rules.values()) planner.add(rule);
@@ -63,6 +64,18 @@ function found(path: string, disk: Disk): PlacedRule[] {
     if (isExecError(error, 'invalidParams')) return [];
     throw error;
   }
+}
+
+/** What a protected `.git` stands for is protected where it could be written; elsewhere a pointer changes nothing. */
+function behindPointer(
+  { rule, place }: PlacedRule,
+  { disk, rules }: { disk: Disk; rules: ReadonlyMap<string, PathRule> },
+): PlacedRule[] {
+  if (rule.access !== 'read' || place.kind !== 'file' || !place.path.endsWith('/.git')) return [];
+  return disk
+    .gitDirectories(place.path)
+    .map((path): PlacedRule => ({ rule: { ...rule, path }, place: disk.resolve(path), named: true }))
+    .filter(({ place: { path, kind } }) => kind === 'directory' && accessAt(rules, path) === 'write');
 }
 
 function indexPlaces(placed: readonly PlacedRule[]): ReadonlyMap<string, PathRule> {

@@ -26,6 +26,7 @@ function diskOf(paths: readonly string[], links: Record<string, string> = {}): D
       return { path, kind: present.has(path) ? kind : 'missing', links: [] };
     },
     isPlaceholder: (path) => path.endsWith('held'),
+    gitDirectories: () => [],
     glob: ({ pattern }) => paths.filter((path) => compileGlob(pattern).matches(path)),
   };
 }

@@ -4,6 +4,7 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -158,6 +159,29 @@ describe.each(identities)('what a confined process sees as $name', (identity) =>
       `mkdir ${place.workspace}/.git && echo made; : > ${place.outside}/new && echo outside`,
     ].join('; ');
     expect(await outputOf(policy, place, script)).toBe('outside\n');
+  });
+
+  test('what a .git that is a file stands for is protected, and not shown where it was hidden', async () => {
+    using place = new Place(identity);
+    const { workspace, outside } = place;
+    const clone = join(workspace, 'clone');
+    const tree = join(workspace, 'tree');
+    put(identity, join(clone, '.bare', 'config'));
+    put(identity, join(clone, '.bare', 'worktrees', 'tree', 'commondir'), '../..\n');
+    put(identity, join(clone, '.git'), 'gitdir: ./.bare\n');
+    put(identity, join(tree, '.git'), `gitdir: ${clone}/.bare/worktrees/tree\n`);
+    const script = `echo x > ${clone}/.bare/config; mv ${clone}/.bare ${clone}/new; touch new; ls ${clone}`;
+    const visible = [rootReadable, entry(clone, 'write'), entry(tree, 'write')];
+    expect(await outputOf(policyOf(visible, clone), place, `cd ${clone}; ${script}`)).toBe('new\n');
+    expect(readdirSync(join(clone, '.bare'))).toEqual(['config', 'worktrees']);
+    const around = [rootReadable, entry(workspace, 'write'), entry(tree, 'write')];
+    await outputOf(policyOf(around, tree), place, script);
+    expect(readFileSync(join(clone, '.bare', 'config'), 'utf8')).toBe('text\n');
+
+    put(identity, join(outside, 'secret'));
+    put(identity, join(tree, '.git'), `gitdir: ${outside}\n`);
+    const hiding = [...visible, entry(outside, 'none')];
+    expect(await outputOf(policyOf(hiding, tree), place, `cat ${outside}/secret`)).toBe('');
   });
 
   test('a protected name that is a link is refused, with advice', async () => {
