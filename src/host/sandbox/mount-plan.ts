@@ -96,7 +96,7 @@ function isRuledBy(path: string, access: Access): boolean {
 function isFirm({ rule, place, named }: PlacedRule, rules: ReadonlyMap<string, PathRule>): boolean {
   const loose = place.links.find((link) => accessAt(rules, parentOf(link.path)) === 'write');
   if (loose === undefined || !named) return true;
-  if (rule.access === 'write') return false;
+  if (rule.access === 'write' || rule.whenLink === 'skip') return false;
   throw new ExecError('sandboxUnavailable', `The protected path ${rule.path} is or passes a symbolic link.`, {
     data: {
       reason: 'protectedLink',

@@ -6,6 +6,7 @@ import {
   type Access,
   DEFAULT_PROTECTED_NAMES,
   type HiddenPattern,
+  isWithin,
   PLATFORM_PATHS,
   type PathRule,
   type SandboxPolicy,
@@ -131,18 +132,30 @@ function patternOf(
 
 /** Read-only names below each writable root. An entry that names such a path as writable stands. */
 function protections(granted: readonly GrantedRule[], context: PolicyContext): PathRule[] {
-  const names = context.protectedNames ?? DEFAULT_PROTECTED_NAMES;
-  // A root that itself lies in a protected directory was granted on purpose.
-  const onPurpose = (path: string) => path.split('/').some((name) => names.includes(name));
-  return granted
-    .filter(({ rule }) => rule.access === 'write' && rule.path !== '/' && !onPurpose(rule.path))
+  const names = (context.protectedNames ?? DEFAULT_PROTECTED_NAMES).map(plainName);
+  const roots = granted.filter(({ rule }) => rule.access === 'write' && rule.path !== '/');
+  const kept = roots.flatMap(({ rule }) => names.map((name) => posix.join(rule.path, name)));
+  // What is such a directory itself, or lies in one of another root, was granted on purpose.
+  const onPurpose = (path: string) =>
+    names.includes(posix.basename(path)) || kept.some((place) => isWithin(path, place));
+  return roots
+    .filter(({ rule }) => !onPurpose(rule.path))
     .flatMap(({ rule, temporary }) =>
-      names.map((name) => ({
-        path: posix.join(rule.path, name),
-        access: 'read' as const,
-        whenMissing: temporary ? ('skip' as const) : ('block' as const),
-      })),
+      names.map((name) => protection(posix.join(rule.path, name), temporary)),
     );
+}
+
+/** Anybody may leave a link in a temporary directory, and with it would decide whether there are processes at all. */
+function protection(path: string, temporary: boolean): PathRule {
+  return temporary
+    ? { path, access: 'read', whenMissing: 'skip', whenLink: 'skip' }
+    : { path, access: 'read', whenMissing: 'block' };
+}
+
+/** A name that leads elsewhere would show what the policy hides, or have directories made there. */
+function plainName(name: string): string {
+  if (/^[^/\0]+$/.test(name) && name !== '.' && name !== '..') return name;
+  throw new ExecError('invalidParams', 'A protected name of the sandbox is not the name of a file.');
 }
 
 function pathOfUri(uri: string): string {

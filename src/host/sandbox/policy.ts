@@ -11,6 +11,8 @@ export interface PathRule {
    * `skip`: the rule counts only if the path exists.
    */
   readonly whenMissing: 'block' | 'skip';
+  /** `skip`: the rule does not count where the path passes a link that may be replaced. Otherwise there is no process then. */
+  readonly whenLink?: 'skip';
 }
 
 /** Files of these names are out of reach. Looked for when a process starts; later ones are not covered. */

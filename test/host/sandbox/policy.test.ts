@@ -98,6 +98,31 @@ describe('permissions of the wire', () => {
     },
   );
 
+  test('a root below a protected name elsewhere keeps its own protection', () => {
+    const file = (path: string) =>
+      ({ path: { type: 'path', path: `file://${path}` }, access: 'write' }) as const;
+    expect(shown(restricted([file('/home/.codex/trees/a')]))).toEqual([
+      'write /home/.codex/trees/a',
+      ...protectedIn('/home/.codex/trees/a'),
+    ]);
+    const onPurpose = [file('/a'), file('/a/.git/objects'), file('/b/.codex')];
+    expect(shown(restricted(onPurpose)).slice(onPurpose.length)).toEqual(protectedIn('/a'));
+  });
+
+  test.each(['', '.', '..', '../x', 'a/b', 'a\0b'])(
+    'a protected name that is none is refused: %j',
+    (name) => {
+      const entries = [special({ kind: 'project_roots' }, 'write')];
+      const files = { type: 'restricted', entries } as const;
+      expect(() =>
+        policyFromPermissions(
+          { type: 'managed', file_system: files, network: 'restricted' },
+          { ...context, protectedNames: [name] },
+        ),
+      ).toThrow(expect.objectContaining({ code: 'invalidParams' }));
+    },
+  );
+
   test('patterns only take away', () => {
     const pattern = (access: string) =>
       ({ path: { type: 'glob_pattern', pattern: '*.env' }, access }) as PermissionEntry;

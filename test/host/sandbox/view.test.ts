@@ -193,6 +193,23 @@ describe.each(identities)('what a confined process sees as $name', (identity) =>
     });
   });
 
+  test('a link left in a temporary directory under a protected name keeps nothing from starting', async () => {
+    using place = new Place(identity);
+    const { workspace, outside } = place;
+    const tmpdir: PermissionEntry = { path: { type: 'special', value: { kind: 'tmpdir' } }, access: 'write' };
+    const policy = policyFromPermissions(
+      {
+        type: 'managed',
+        file_system: { type: 'restricted', entries: [rootReadable, tmpdir] },
+        network: 'restricted',
+      },
+      { cwd: workspace, workspaceRoots: [workspace], temporaryDirectories: [outside] },
+    );
+    await outputOf(policy, place, `ln -s ${workspace} ${outside}/.git`);
+    const script = `touch ${outside}/.git/new || echo refused; touch ${outside}/new && echo made`;
+    expect(await outputOf(policy, place, script)).toBe('refused\nmade\n');
+  });
+
   test('a root given through a link is the place it points to', async () => {
     using place = new Place(identity);
     const link = join(place.base, 'link');
