@@ -26,7 +26,7 @@ export function launcherFor(
 ): Launch {
   const tool = (name: string) => findTool(name, view);
   // A session of its own, with the terminal as its controlling one: ^C reaches the program and nothing before it.
-  const session = terminal ? [tool('setsid'), '-c'] : [];
+  const session = terminal ? [tool('setsid'), '-c', '--'] : [];
   const limit = policy.maxProcesses === null ? [] : limitProcesses(policy.maxProcesses, { support, tool });
   const before = [...session, ...limit];
   // Found again by the same rules inside, so that the program sees the name it was called by.
@@ -47,7 +47,7 @@ function limitProcesses(
   maxProcesses: number,
   { support, tool }: { support: LaunchContext['support']; tool: (name: string) => string },
 ): string[] {
-  return support.root ? [] : [tool('prlimit'), `--nproc=${maxProcesses}:${maxProcesses}`];
+  return support.root ? [] : [tool('prlimit'), `--nproc=${maxProcesses}:${maxProcesses}`, '--'];
 }
 
 /** What a sandbox needs to wait for its program. */

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, openSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, openSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { confine } from '../../../src/host/sandbox/index.js';
@@ -138,6 +138,16 @@ describe.each(identities)('the life of a confined process as $name', (identity) 
       cwd: place.workspace,
     });
     expect(finished.stdout).toBe('other name\n');
+  });
+
+  test('a program called like an option is a program', async () => {
+    using place = new Place(identity);
+    const program = join(place.workspace, '-v');
+    writeFileSync(program, '#!/bin/sh\necho "$1"\n', { mode: 0o755 });
+    const policy = workspacePolicy(place.workspace, { maxProcesses: 50 });
+    const env = { PATH: `${place.workspace}:/usr/bin:/bin` };
+    const { stdout } = await run(identity, policy, { argv: ['-v', 'said'], cwd: place.workspace, env });
+    expect(stdout).toBe('said\n');
   });
 
   test('its environment is exactly what was given, and acts on nothing outside', async () => {
