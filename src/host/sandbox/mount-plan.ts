@@ -37,7 +37,7 @@ export function planMounts(files: FilePolicy, disk: Disk): MountPlan {
   const placed: PlacedRule[] = [
     ...files.rules.map((rule) => ({ rule, place: disk.resolve(rule.path), named: true })),
     ...files.hidden.flatMap((pattern) => disk.glob(pattern)).flatMap((path) => found(path, disk)),
-  ].filter(({ rule, place }) => isRuledBy(place.path, rule.access));
+  ].filter(({ rule, place }) => isRuledBy(place.path, rule.access) && !isGrantOfNothing(rule, place));
   const claimed = indexPlaces(placed);
   const pointed = placed.flatMap((rule) => behindPointer(rule, { disk, rules: claimed }));
   const firm = [...placed, ...pointed].filter((rule) => isFirm(rule, claimed));
@@ -86,6 +86,11 @@ function indexPlaces(placed: readonly PlacedRule[]): ReadonlyMap<string, PathRul
 function isRuledBy(path: string, access: Access): boolean {
   if (path === '/dev' || isWithin(path, '/proc')) return false;
   return access === 'none' || !isWithin(path, '/sys');
+}
+
+/** What does not exist cannot be mounted; nothing is made for it, nor for what would be protected inside. */
+function isGrantOfNothing({ access }: PathRule, { kind }: ResolvedPath): boolean {
+  return access === 'write' && kind === 'missing';
 }
 
 /**
@@ -154,6 +159,8 @@ class Planner {
     let path = missing;
     while (this.#disk.resolve(parentOf(path)).kind === 'missing') path = parentOf(path);
     if (this.#mounts.has(path)) return;
+    // Nothing can be put below a file that cannot be replaced.
+    if (this.#disk.resolve(parentOf(path)).kind === 'file') return this.#pinParents(path);
     this.#placeholders.push(path);
     this.#cover({ kind: 'readOnly', path }, 'read');
   }

@@ -229,10 +229,25 @@ describe.each(identities)('what a confined process sees as $name', (identity) =>
     expect(readdirSync(place.workspace)).toEqual([]);
   });
 
-  test('a writable root that does not exist grants nothing', async () => {
+  test('a writable root that does not exist grants nothing, and nothing is made for it', async () => {
     using place = new Place(identity);
-    const policy = policyOf([rootReadable, entry(join(place.outside, 'later'), 'write')], place.workspace);
-    expect(await outputOf(policy, place, `mkdir ${place.outside}/later || echo no`)).toBe('no\n');
+    const later = join(place.outside, 'later');
+    const policy = policyOf([rootReadable, entry(later, 'write')], place.workspace);
+    expect(await outputOf(policy, place, `ls -a ${place.outside}; mkdir ${later} || echo no`)).toBe(
+      '.\n..\nno\n',
+    );
+  });
+
+  test('a single file can be writable, and stays a file', async () => {
+    using place = new Place(identity);
+    const [alone, inside] = [join(place.outside, 'file'), join(place.workspace, 'file')];
+    for (const file of [alone, inside]) put(identity, file);
+    const policy = policyOf(
+      [rootReadable, entry(place.workspace, 'write'), entry(alone, 'write'), entry(inside, 'write')],
+      place.workspace,
+    );
+    const script = `for file in ${alone} ${inside}; do echo new > $file; rm $file || cat $file; done`;
+    expect(await outputOf(policy, place, script)).toBe('new\nnew\n');
   });
 
   test('shared memory is private and bounded', async () => {
