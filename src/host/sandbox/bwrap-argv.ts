@@ -33,9 +33,15 @@ export function bwrapOptions(request: BwrapRequest): string[] {
   ];
 }
 
+/**
+ * The first process inside is bubblewrap's. In its first moments it still has the host's /proc open, from where all of the
+ * host can be reached, and the command may run by then. So nobody sees its files; the filter keeps its other doors shut.
+ */
+const FIRST_PROCESS = '/proc/1';
+
 /** The root of the view and the kernel's own file systems, which rules may refine afterwards. */
 function baseOptions(base: MountPlan['base']): string[] {
-  const proc = ['--proc', '/proc'];
+  const proc = ['--proc', '/proc', '--perms', '0555', '--tmpfs', FIRST_PROCESS];
   if (base === 'unrestricted') return ['--dev-bind', '/', '/', ...proc];
   const shm = ['--perms', '1777', '--size', String(SHARED_MEMORY_BYTES), '--tmpfs', '/dev/shm'];
   const own = ['--dev', '/dev', ...shm, ...proc];
@@ -68,7 +74,7 @@ function mountOptions(mount: Mount, source?: number): string[] {
  */
 function sealOptions({ base, mounts }: MountPlan): string[] {
   const hidden = mounts.filter(({ kind }) => kind === 'hiddenDirectory').map(({ path }) => path);
-  const own = base === 'unrestricted' ? ['/proc'] : ['/proc', '/dev'];
+  const own = [FIRST_PROCESS, '/proc', ...(base === 'unrestricted' ? [] : ['/dev'])];
   const root = base === 'empty' ? ['/'] : [];
   return [...hidden, ...own, ...root].flatMap((path) => ['--remount-ro', path]);
 }

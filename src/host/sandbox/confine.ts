@@ -83,7 +83,7 @@ export function confine(
     const held = resources.holdPlaceholders(view.plan);
     const firstSource = spec.script === undefined ? FIRST_SOURCE_FD : SCRIPT_FD + 1;
     const options = bwrapOptions({
-      plan: support.root ? withoutKernelMounts(held) : held,
+      plan: withoutKernelMounts(held),
       network: policy.network,
       cwd: spec.cwd,
       env: confinedEnv(spec.env, policy),

@@ -36,7 +36,8 @@ export function mountsPropagate(): boolean {
 
 /**
  * Hides further copies of the kernel's own file systems, such as that of a system tree somebody builds in the workspace.
- * To root without capabilities their switches are a way to run code outside, and a second /proc is a way into other sandboxes.
+ * To root without capabilities their switches are a way to run code outside, and a second /proc is a way into other
+ * sandboxes. To all it shows the first process of their own, which must not be seen.
  */
 export function withoutKernelMounts(plan: MountPlan): MountPlan {
   if (plan.base === 'unrestricted') return plan;

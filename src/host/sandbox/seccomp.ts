@@ -33,6 +33,8 @@ const X32_BIT = 0x4000_0000;
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET: new namespaces bring new capabilities. */
 const NAMESPACE_FLAGS = 0x7e02_0000;
 
+const FIRST_PROCESS = 1;
+
 const AF_UNIX = 1;
 const AF_INET = 2;
 const AF_INET6 = 10;
@@ -61,6 +63,8 @@ const REFUSED: readonly SyscallName[] = [
   'io_uring_setup',
   'io_uring_enter',
   'io_uring_register',
+  // Takes descriptors out of other processes, and names them by one of its own: no filter sees whose.
+  'pidfd_getfd',
   'add_key',
   'request_key',
   'keyctl',
@@ -108,6 +112,9 @@ export function seccompFilter({ architecture, unixSockets }: FilterOptions): Uin
     ...on('unshare', namespaceCheck()),
     // Its flags are behind a pointer a filter cannot follow. Without it C libraries take clone.
     ...on('clone3', [end(FAIL | ENOSYS)]),
+    ...on('ptrace', firstProcessCheck(ARGUMENT_1)),
+    ...on('process_vm_readv', firstProcessCheck(ARGUMENT_0)),
+    ...on('process_vm_writev', firstProcessCheck(ARGUMENT_0)),
     ...REFUSED.flatMap((name) => on(name, [end(FAIL | EPERM)])),
   ];
   return encode([
@@ -133,6 +140,11 @@ function pairCheck(): Instruction[] {
 
 function namespaceCheck(): Instruction[] {
   return [load(ARGUMENT_0), unlessAnyBit(NAMESPACE_FLAGS), end(ALLOW), end(FAIL | EPERM)];
+}
+
+/** The first process may hold what leads outside (see `bwrap-argv.ts`); debuggers have no business with it. */
+function firstProcessCheck(pidArgument: number): Instruction[] {
+  return [load(pidArgument), ifEqual(FIRST_PROCESS), end(FAIL | EPERM), end(ALLOW)];
 }
 
 function allowOnly(values: readonly number[]): Instruction[] {

@@ -82,6 +82,14 @@ const attempts = {
   renameInto: () => fs.renameSync(`${outside}/kept`, `${workspace}/taken`),
   throughProcRoot: () => fs.writeFileSync(`/proc/self/root${outside}/new`, 'x'),
   throughInitRoot: () => fs.writeFileSync(`/proc/1/root${outside}/new`, 'x'),
+  // Descriptors of the host are open there for a moment, when the program may run already.
+  descriptorsOfInit: () => fs.readdirSync('/proc/1/fd'),
+  takeFromInit: () => raw(syscall(438, syscall(434, 1, 0, 0, 0), 0, 0, 0)),
+  traceInit: () => raw(ptrace(PTRACE_ATTACH, 1, null, null)),
+  readInit: () => raw(syscall(number(310, 270), 1, 0, 0, 0)),
+  writeInit: () => raw(syscall(number(311, 271), 1, 0, 0, 0)),
+  // Others are fair game: debuggers work inside. This one does not exist.
+  traceOwn: () => raw(ptrace(PTRACE_ATTACH, 2 ** 22 - 1, null, null)),
   corePattern: () => open('/proc/sys/kernel/core_pattern', fs.constants.O_WRONLY),
   sysrq: () => open('/proc/sysrq-trigger', fs.constants.O_WRONLY),
   sysfs: () => open('/sys/kernel/uevent_seqnum', fs.constants.O_WRONLY),

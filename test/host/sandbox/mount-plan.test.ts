@@ -181,9 +181,10 @@ describe('the options of bubblewrap', () => {
     ];
     expect(bwrapOptions({ ...request, plan: { ...empty, base: 'readOnly', mounts } }).join(' ')).toBe(
       [
-        '--ro-bind / / --dev /dev --perms 1777 --size 1073741824 --tmpfs /dev/shm --proc /proc',
+        '--ro-bind / / --dev /dev --perms 1777 --size 1073741824 --tmpfs /dev/shm',
+        '--proc /proc --perms 0555 --tmpfs /proc/1',
         '--bind /ws /ws --ro-bind /ws/.git /ws/.git --perms 0000 --tmpfs /ws/x --ro-bind /dev/null /ws/y',
-        '--remount-ro /ws/x --remount-ro /proc --remount-ro /dev',
+        '--remount-ro /ws/x --remount-ro /proc/1 --remount-ro /proc --remount-ro /dev',
         '--unshare-pid --unshare-ipc --unshare-uts --unshare-net --cap-drop ALL --die-with-parent --new-session',
         '--seccomp 4 --json-status-fd 5 --clearenv --setenv A b --chdir /ws',
       ].join(' '),
@@ -193,7 +194,9 @@ describe('the options of bubblewrap', () => {
   test('differ with the base, the network, the terminal and the rights of root', () => {
     const of = (base: 'unrestricted' | 'writable' | 'empty', more = {}) =>
       bwrapOptions({ ...request, ...more, plan: { ...empty, base, mounts: [] } }).join(' ');
-    expect(of('unrestricted')).toMatch(/^--dev-bind \/ \/ --proc \/proc --remount-ro \/proc --unshare-pid/);
+    expect(of('unrestricted')).toMatch(
+      /^--dev-bind \/ \/ --proc \/proc .* --remount-ro \/proc --unshare-pid/,
+    );
     expect(of('writable')).toMatch(/^--bind \/ \/ --ro-bind \/sys \/sys --dev \/dev/);
     expect(of('empty')).toMatch(/^--dev \/dev .*--remount-ro \/ /);
     expect(of('empty', { network: 'enabled' })).not.toContain('--unshare-net');

@@ -30,8 +30,28 @@ function verdict(
 }
 
 const numbers = {
-  x64: { read: 0, socket: 41, socketpair: 53, clone: 56, unshare: 272, mount: 165, ptrace: 101 },
-  arm64: { read: 63, socket: 198, socketpair: 199, clone: 220, unshare: 97, mount: 40, ptrace: 117 },
+  x64: {
+    read: 0,
+    socket: 41,
+    socketpair: 53,
+    clone: 56,
+    unshare: 272,
+    mount: 165,
+    ptrace: 101,
+    readv: 310,
+    writev: 311,
+  },
+  arm64: {
+    read: 63,
+    socket: 198,
+    socketpair: 199,
+    clone: 220,
+    unshare: 97,
+    mount: 40,
+    ptrace: 117,
+    readv: 270,
+    writev: 271,
+  },
 };
 
 /** By number, as the kernel knows them, so that no call is refused under another's: mounts, keys, modules, and so on. */
@@ -44,7 +64,7 @@ const refused = {
     ...[268, 40, 39, 41, 51, 265, 217, 218, 219, 280, 241, 282, 104, 294, 105, 273, 106],
     ...[142, 224, 225, 89, 60, 116],
   ],
-  both: [428, 429, 430, 431, 432, 433, 442, 467, 425, 426, 427],
+  both: [428, 429, 430, 431, 432, 433, 442, 467, 425, 426, 427, 438],
 };
 
 describe.each(['x64', 'arm64'] as const)('the filter for %s', (architecture) => {
@@ -56,6 +76,12 @@ describe.each(['x64', 'arm64'] as const)('the filter for %s', (architecture) => 
 
   test('lets ordinary calls pass', () => {
     expect([judge(nr.read), judge(nr.ptrace)]).toEqual(['allow', 'allow']);
+  });
+
+  test('keeps debuggers away from the first process only', () => {
+    const about = (pid: number) => [judge(nr.ptrace, 16, pid), judge(nr.readv, pid), judge(nr.writev, pid)];
+    expect(about(1)).toEqual(['EPERM', 'EPERM', 'EPERM']);
+    expect(about(2)).toEqual(['allow', 'allow', 'allow']);
   });
 
   test('kills what comes through another ABI', () => {
