@@ -2,10 +2,11 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
-import { delimiter, isAbsolute, join } from 'node:path';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { SearchQuery } from '../../contract/index.js';
 import { ExecError } from '../../protocol/errors.js';
+import { toolDirectories } from '../own-tools.js';
 import { asBuffer } from './host-path.js';
 import type { RawMatch } from './search.js';
 import { MAX_FILE_BYTES, MAX_LINE_BYTES } from './search-limits.js';
@@ -29,7 +30,7 @@ export function ripgrepPath(): Promise<string | null> {
 }
 
 async function findOnPath(path: string): Promise<string | null> {
-  for (const directory of path.split(delimiter).filter(isAbsolute)) {
+  for (const directory of toolDirectories(path)) {
     const candidate = join(directory, 'rg');
     if (
       await access(candidate, constants.X_OK).then(

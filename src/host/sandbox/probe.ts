@@ -2,6 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { accessSync, closeSync, constants, openSync } from 'node:fs';
 import { posix } from 'node:path';
 import { promisify } from 'node:util';
+import { toolDirectories } from '../own-tools.js';
 import { bwrapOptions } from './bwrap-argv.js';
 import { hasKernel } from './kernel.js';
 import { mountsPropagate } from './mount-table.js';
@@ -133,8 +134,8 @@ function filterArchitecture(): FilterArchitecture | null {
 }
 
 function findBwrap(path: string): string | null {
-  const candidates = path.split(':').map((directory) => posix.join(directory, 'bwrap'));
-  return candidates.find((candidate) => candidate.startsWith('/') && isExecutable(candidate)) ?? null;
+  const candidates = toolDirectories(path).map((directory) => posix.join(directory, 'bwrap'));
+  return candidates.find(isExecutable) ?? null;
 }
 
 function isExecutable(path: string): boolean {

@@ -1,4 +1,4 @@
-import { chmodSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
@@ -77,6 +77,17 @@ describe('what cannot be enforced', () => {
         data: { reason: 'bubblewrapMissing', hint: expect.stringContaining('bubblewrap') },
       }),
     );
+  });
+
+  test('is not left to a bubblewrap that a project brings along', async () => {
+    using place = new Place(identity);
+    const project = join(place.workspace, 'node_modules', '.bin');
+    mkdirSync(project, { recursive: true });
+    writeFileSync(join(project, 'bwrap'), `#!/bin/sh\ntouch ${place.outside}/ran\n`, { mode: 0o755 });
+    expect(await probeSandbox({ path: `${project}:${project}/` })).toMatchObject({
+      reason: 'bubblewrapMissing',
+    });
+    expect(readdirSync(place.outside)).toEqual([]);
   });
 
   test('is refused when bubblewrap does not work', async () => {
