@@ -158,8 +158,12 @@ function plainName(name: string): string {
   throw new ExecError('invalidParams', 'A protected name of the sandbox is not the name of a file.');
 }
 
+/** What URI parsing drops or takes for something else: the path it then names is not the one that was meant. */
+const AMBIGUOUS = /[\p{Cc}?#\\]|^ | $/u;
+
 function pathOfUri(uri: string): string {
   try {
+    if (AMBIGUOUS.test(uri)) throw new Error('characters that must be escaped');
     const path = posix.resolve(fileURLToPath(uri));
     if (path.includes('\0')) throw new Error('NUL byte');
     return path;

@@ -89,14 +89,13 @@ describe('permissions of the wire', () => {
     },
   );
 
-  test.each(['http://x/y', '/plain', 'file://other/x', 'file:///a%00b', 'file:///a%2Fb'])(
-    'a path that is no file URI is refused: %s',
-    (path) => {
-      expect(() => restricted([{ path: { type: 'path', path }, access: 'read' }])).toThrow(
-        expect.objectContaining({ code: 'invalidParams' }),
-      );
-    },
-  );
+  const wrong = ['http://x/y', '/plain', 'file://other/x', 'file:///a%00b', 'file:///a%2Fb'];
+  const ambiguous = ['file:///a?b', 'file:///a#b', 'file:///a\nb', 'file:///a\\b', 'file:///a '];
+  test.each([...wrong, ...ambiguous])('a path that is no file URI is refused: %j', (path) => {
+    expect(() => restricted([{ path: { type: 'path', path }, access: 'read' }])).toThrow(
+      expect.objectContaining({ code: 'invalidParams' }),
+    );
+  });
 
   test('a root below a protected name elsewhere keeps its own protection', () => {
     const file = (path: string) =>
