@@ -2,6 +2,7 @@ import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ExecError } from '../../protocol/errors.js';
 import type { PermissionEntry, Permissions, Sandbox } from '../../protocol/index.js';
+import { escapeGlob } from './glob.js';
 import {
   type Access,
   DEFAULT_PROTECTED_NAMES,
@@ -127,7 +128,7 @@ function patternOf(
   if (entry.access === 'read' || entry.access === 'write')
     throw new ExecError('invalidParams', 'A glob pattern in a sandbox entry can only take access away.');
   if (pattern.includes('\0')) throw new ExecError('invalidParams', 'A glob pattern contains a NUL byte.');
-  return [{ pattern: posix.resolve(cwd, pattern), maxDepth }];
+  return [{ pattern: posix.resolve(escapeGlob(cwd), pattern), maxDepth }];
 }
 
 /** Read-only names below each writable root. An entry that names such a path as writable stands. */

@@ -17,7 +17,7 @@ export interface PathRule {
 
 /** Files of these names are out of reach. Looked for when a process starts; later ones are not covered. */
 export interface HiddenPattern {
-  /** Absolute. `*` and `?` stay within a name, `**` crosses directories. */
+  /** Absolute. What it may contain is told in `glob.ts`. */
   readonly pattern: string;
   /** How many directories deep below the fixed part of the pattern. */
   readonly maxDepth: number;

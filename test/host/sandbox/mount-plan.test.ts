@@ -140,24 +140,55 @@ describe('the plan of mounts', () => {
 describe('patterns', () => {
   test.each([
     ['/a/*.env', '/a/x.env', true],
-    ['/a/*.env', '/a/b/x.env', false],
+    ['/a/*.env', '/a/b/x.env', true],
+    ['/a/*.env', '/b/x.env', false],
     ['/a/**/*.env', '/a/x.env', true],
-    ['/a/**/*.env', '/a/b/c/x.env', true],
+    ['/a/**/**/*.env', '/a/b/c/x.env', true],
+    ['/a/**/b/*', '/a/c/b', false],
     ['/a/**', '/a/b/c', true],
     ['/a/**', '/a', false],
     ['/a/?.x', '/a/bb.x', false],
-    ['/a/(b)+[c]', '/a/(b)+[c]', true],
+    ['/a/?.x', '/a/😀.x', true],
+    ['/a?b', '/a/b', false],
+    ['/a/*', '/a/two\nlines', true],
+    ['/a/(b)+$', '/a/(b)+$', true],
+    ['/a/*.{pem,key}', '/a/x.key', true],
+    ['/a/*.{pem,key}', '/a/x.txt', false],
+    ['/a/.env{,.{local,test}}', '/a/.env', true],
+    ['/a/.env{,.{local,test}}', '/a/.env.test', true],
+    ['/a/.env{,.{local,test}}', '/a/.env.', false],
+    ['/a/[b-d,x]', '/a/c', true],
+    ['/a/[b-d,x]', '/a/e', false],
+    ['/a/[!b-d]', '/a/e', true],
+    ['/a/[^b-d]', '/a/b', false],
+    ['/a/[]x]', '/a/]', true],
+    ['/a/[{]', '/a/{', true],
+    ['/a/{[,],b}', '/a/,', true],
+    [String.raw`/a/\[b\]\*`, '/a/[b]*', true],
+    [String.raw`/a/\[b\]\*`, '/a/b', false],
+    ['/a/*ab*abc*', '/a/abababc', true],
   ])('%s and %s: %s', (pattern, path, matches) => {
     expect(compileGlob(pattern).matches(path)).toBe(matches);
   });
 
+  test.each(['/a/[b', '/a/{b', '/a/b}', '/a/\\', '/a/{b,{c}', `/${'{a,b}'.repeat(9)}`])(
+    'that are none are refused: %s',
+    (pattern) => {
+      expect(() => compileGlob(pattern)).toThrow(expect.objectContaining({ code: 'invalidParams' }));
+    },
+  );
+
+  test('take no longer for a hostile name', () => {
+    const { matches } = compileGlob('/a/**/*a*a*a*a*a*a*b');
+    expect(matches(`/a/${'a'.repeat(4000)}`)).toBe(false);
+  });
+
   test('start where they stop being fixed', () => {
-    expect(['/a/b/*.c', '/a/b*/c', '/*', '/a/b'].map((pattern) => compileGlob(pattern).base)).toEqual([
-      '/a/b',
-      '/a',
-      '/',
-      '/a',
-    ]);
+    expect(
+      ['/a/b/*.c', '/a/b*/c', '/*', '/a/b', '/a/{b,c}/d', String.raw`/\[a\]/b/*`].map(
+        (pattern) => compileGlob(pattern).base,
+      ),
+    ).toEqual(['/a/b', '/a', '/', '/a', '/a', '/[a]/b']);
   });
 });
 

@@ -128,6 +128,15 @@ describe('permissions of the wire', () => {
     expect(restricted([pattern('deny')])).toMatchObject({
       files: { hidden: [{ pattern: '/ws/*.env', maxDepth: 32 }] },
     });
+    const odd = policyFromPermissions(
+      {
+        type: 'managed',
+        file_system: { type: 'restricted', entries: [pattern('deny')] },
+        network: 'restricted',
+      },
+      { ...context, cwd: '/[ws]' },
+    );
+    expect(odd).toMatchObject({ files: { hidden: [{ pattern: String.raw`/\[ws\]/*.env` }] } });
     expect(() => restricted([pattern('read')])).toThrow(expect.objectContaining({ code: 'invalidParams' }));
   });
 
