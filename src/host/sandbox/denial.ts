@@ -16,6 +16,9 @@ const KILLED_BY_FILTER = 128 + 31;
 /** As much of the output as is looked at: the complaint that ended a program is among its last lines. */
 export const DENIAL_TAIL_BYTES = 8 * 1024;
 
+/** Of one line, its end: a long path and the complaint. Finding paths takes the square of it, and the program chooses the words. */
+const MAX_LINE_CHARACTERS = 1024;
+
 const READ_ONLY = /Read-only file system|\bEROFS\b/i;
 const REFUSED = /Permission denied|Operation not permitted|\bEACCES\b|\bEPERM\b/i;
 const NO_NETWORK =
@@ -36,7 +39,7 @@ export function wasDenied(
   if (policy.kind === 'open' || exitCode === 0) return false;
   if (exitCode === KILLED_BY_FILTER) return true;
   const lines = outputTail.slice(-DENIAL_TAIL_BYTES).split('\n');
-  return lines.some((line) => isDenial(line, { policy, cwd, isWritable }));
+  return lines.some((line) => isDenial(line.slice(-MAX_LINE_CHARACTERS), { policy, cwd, isWritable }));
 }
 
 interface Circumstances {

@@ -28,6 +28,14 @@ describe('whether the sandbox made a program fail', () => {
     expect(denied(2, 'sh: 1: cannot create /ws/x: Permission denied\n', ['/ws/x'])).toBe(false);
   });
 
+  test('a long line is not looked through for all it might name', () => {
+    const asked: string[] = [];
+    const outputTail = `${'/etc/a '.repeat(1000)}/outside/x: Permission denied\n`;
+    const isWritable = (path: string) => asked.push(path) < 0 || path === '/outside/x';
+    expect(wasDenied(policy, { exitCode: 1, cwd: '/ws', outputTail }, isWritable)).toBe(true);
+    expect(asked.length).toBeLessThan(200);
+  });
+
   test('sockets and names of other machines', () => {
     expect(denied(1, 'socket: Operation not permitted\n')).toBe(true);
     expect(denied(6, 'curl: (6) Could not resolve host: example.com\n')).toBe(true);
