@@ -51,11 +51,17 @@ export async function examineSandbox(): Promise<Diagnosis> {
 }
 
 /** What of a policy holds here, in words. */
-function enforceable({ processLimit }: Extract<SandboxSupport, { available: true }>): string {
+export function enforceable({
+  processLimit,
+  laterMounts,
+}: Pick<Extract<SandboxSupport, { available: true }>, 'processLimit' | 'laterMounts'>): string {
   const always = 'Enforces files, network, sockets and system calls';
-  return processLimit
+  const limits = processLimit
     ? `${always}, and limits of processes.`
     : `${always}; no limits of processes, for want of a writable cgroup with the pids controller.`;
+  return laterMounts === 'reachIt'
+    ? `${limits} File systems mounted while a program runs reach it as they are: unshare(1) cannot keep them out here.`
+    : limits;
 }
 
 /** A server of ours from its start to its first answer, over stdio. */

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { AlternateScreen } from '../../src/cli/alternate-screen.js';
 import { LineEscape } from '../../src/cli/line-escape.js';
+import { enforceable } from '../../src/cli/local-probes.js';
 import { collectVariable, parseDuration } from '../../src/cli/option-values.js';
 
 /** What is passed on of a sequence of key presses, and whether they leave. */
@@ -42,4 +43,14 @@ test('a full-screen program is noticed, in however many pieces it says so', () =
   expect(after('text \u001b', '[?', '104', '9l')).toBe(false);
   expect(after('x\u001b[?47h\u001b[?47l\u001b[?1047', 'h more')).toBe(true);
   expect(after('\u001b[?25l')).toBe(true);
+});
+
+test('what a sandbox does not hold here is said', () => {
+  const all = enforceable({ processLimit: true, laterMounts: 'keptOut' });
+  expect(all).toBe('Enforces files, network, sockets and system calls, and limits of processes.');
+  expect(enforceable({ processLimit: true, laterMounts: 'stayOut' })).toBe(all);
+  expect(enforceable({ processLimit: true, laterMounts: 'reachIt' })).toMatch(
+    /mounted while a program runs reach it/,
+  );
+  expect(enforceable({ processLimit: false, laterMounts: 'stayOut' })).toMatch(/no limits of processes/);
 });

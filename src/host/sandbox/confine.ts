@@ -98,7 +98,7 @@ export function confine(
     resources.pass(SECCOMP_FD, openFilter({ architecture, unixSockets: policy.unixSockets }));
     const status = resources.openStatus(STATUS_FD, { terminal: spec.terminal });
     const limit = support.root && policy.maxProcesses !== null ? resources.limit(policy.maxProcesses) : [];
-    const apart = support.apart ? startApart(support) : [];
+    const apart = support.laterMounts === 'keptOut' ? startApart(support) : [];
     return {
       argv: [...limit, ...apart, support.bwrap, '--args', String(ARGUMENTS_FD), '--', ...command],
       cwd: '/',

@@ -32,8 +32,8 @@ export type SandboxSupport =
       readonly argv0: boolean;
       /** bubblewrap can mount what is open, so that nobody swaps it between our look and its mount. */
       readonly bindFd: boolean;
-      /** What the host mounts later must be kept out, and can be; see `startApart`. */
-      readonly apart: boolean;
+      /** Whether what the host mounts while a program runs reaches it: not by itself, `keptOut` by `startApart`, or it does. */
+      readonly laterMounts: 'stayOut' | 'keptOut' | 'reachIt';
     };
 
 /** Options every policy uses; a bubblewrap without one of them is too old. */
@@ -79,8 +79,6 @@ export async function probeSandbox({
   if (!NEEDED_OPTIONS.every((option) => help.includes(option))) return gap(gaps.bubblewrapTooOld);
   if ('said' in trial) return gap(explainFailure(trial.said));
   const { userNamespace } = trial;
-  const prefix = startApart({ root, userNamespace });
-  const apart = mountsPropagate() && (await tryOut(bwrap, { architecture, userNamespace, prefix })) === '';
   return {
     available: true,
     level: 'full',
@@ -92,8 +90,21 @@ export async function probeSandbox({
     processLimit: canLimitProcesses({ root }),
     argv0: help.includes('--argv0'),
     bindFd: help.includes('--bind-fd'),
-    apart,
+    laterMounts: mountsPropagate() ? await tryApart(bwrap, { architecture, root, userNamespace }) : 'stayOut',
   };
+}
+
+async function tryApart(
+  bwrap: string,
+  {
+    architecture,
+    root,
+    userNamespace,
+  }: { architecture: FilterArchitecture; root: boolean; userNamespace: boolean },
+): Promise<'keptOut' | 'reachIt'> {
+  const prefix = startApart({ root, userNamespace });
+  const said = await tryOut(bwrap, { architecture, userNamespace, prefix });
+  return said === '' ? 'keptOut' : 'reachIt';
 }
 
 /** Root may do without a user namespace, or need one where it is root in a container only. */
