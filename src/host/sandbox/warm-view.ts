@@ -20,7 +20,8 @@ export function viewIdentity(
   { base, mounts }: MountPlan,
   look: (mount: Mount) => BigIntStats | undefined = lookAt,
 ): string {
-  return JSON.stringify([base, mounts.map((mount) => [mount, placeIdentity(look(mount))]), mountTable()]);
+  const places = mounts.map((mount) => [mount, placeIdentity(mount, look(mount))]);
+  return JSON.stringify([base, places, mountTable()]);
 }
 
 /** What is at the place of a mount now. */
@@ -28,9 +29,14 @@ export function lookAt({ path }: Mount): BigIntStats | undefined {
   return lstatSync(path, { throwIfNoEntry: false, bigint: true });
 }
 
-/** Numbers of files are used again; the time of birth is not. */
-function placeIdentity(found: BigIntStats | undefined): string {
-  return found ? `${found.dev}:${found.ino}:${found.birthtimeNs}` : '';
+/**
+ * Numbers of files are used again; the time of birth is not. A mount goes with the name it was made over, and the same
+ * file may be linked there anew: that shows in the time of its last change, as every other change does.
+ */
+function placeIdentity({ kind }: Mount, found: BigIntStats | undefined): string {
+  if (found === undefined) return '';
+  const identity = `${found.dev}:${found.ino}:${found.birthtimeNs}`;
+  return kind === 'writable' || found.isDirectory() ? identity : `${identity}:${found.ctimeNs}`;
 }
 
 /** The kernel passes later mounts on into every sandbox, and does not ask whether they may be written to there. */
