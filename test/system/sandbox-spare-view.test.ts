@@ -1,4 +1,4 @@
-import { chmodSync, linkSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, linkSync, mkdirSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
@@ -6,6 +6,11 @@ import { ConfinedServer } from '../harness/confined-server.js';
 import { makeProtected, untilOneWaits } from '../harness/waiting-sandbox.js';
 import { sh } from '../harness/wire-client.js';
 import { identities, Place } from '../host/sandbox/harness.js';
+
+const reading = (path: string): object => ({
+  path: { type: 'path', path: pathToFileURL(path).href },
+  access: 'read',
+});
 
 describe.each(identities)('a sandbox that waited, as $name,', (identity) => {
   test('is not used once a protected file was linked anew', async () => {
@@ -15,13 +20,27 @@ describe.each(identities)('a sandbox that waited, as $name,', (identity) => {
     writeFileSync(file, 'original');
     chmodSync(file, 0o666);
     await using host = await ConfinedServer.start(identity, { place });
-    const entry = { path: { type: 'path', path: pathToFileURL(file).href }, access: 'read' };
-    const sandbox = host.sandbox({}, [entry]);
+    const sandbox = host.sandbox({}, [reading(file)]);
     await untilOneWaits(host.server.pid, () => host.run(['true'], { sandbox }));
     linkSync(file, other);
     unlinkSync(file);
     renameSync(other, file);
     const { text } = await host.run(sh('echo changed 2>/dev/null > file; cat file'), { sandbox });
     expect(text).toBe('original');
+  });
+
+  test('is not used once a protected place cannot be looked at, and that is no error', async () => {
+    const place = new Place(identity);
+    makeProtected(place, identity);
+    const closed = join(place.workspace, 'closed');
+    const kept = join(closed, 'kept');
+    mkdirSync(kept, { recursive: true });
+    await using host = await ConfinedServer.start(identity, { place });
+    const sandbox = host.sandbox({}, [reading(kept)]);
+    await untilOneWaits(host.server.pid, () => host.run(['true'], { sandbox }));
+    chmodSync(closed, 0o000);
+    const { exit } = await host.run(['true'], { sandbox });
+    expect(exit).toMatchObject({ exitCode: 0 });
+    chmodSync(closed, 0o755);
   });
 });

@@ -24,9 +24,13 @@ export function viewIdentity(
   return JSON.stringify([base, places, mountTable()]);
 }
 
-/** What is at the place of a mount now. */
+/** What is at the place of a mount now. Nothing, where we may not look: it is not what was seen there before. */
 export function lookAt({ path }: Mount): BigIntStats | undefined {
-  return lstatSync(path, { throwIfNoEntry: false, bigint: true });
+  try {
+    return lstatSync(path, { throwIfNoEntry: false, bigint: true });
+  } catch {
+    return undefined;
+  }
 }
 
 /**
