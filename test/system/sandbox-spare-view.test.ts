@@ -1,4 +1,4 @@
-import { chmodSync, linkSync, mkdirSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, linkSync, mkdirSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
@@ -42,5 +42,20 @@ describe.each(identities)('a sandbox that waited, as $name,', (identity) => {
     const { exit } = await host.run(['true'], { sandbox });
     expect(exit).toMatchObject({ exitCode: 0 });
     chmodSync(closed, 0o755);
+  });
+
+  test('is none that could not keep a name free', async () => {
+    const place = new Place(identity);
+    const { workspace } = place;
+    // Another's directory: nobody may make a name there, until its owner lets everybody.
+    if (identity.uid !== undefined) chownSync(workspace, 0, 0);
+    await using host = await ConfinedServer.start(identity, { place });
+    for (let round = 0; round < 3; round += 1) {
+      const { text } = await host.run(sh('sleep 0.05; echo ran'));
+      expect(text).toBe('ran\n');
+    }
+    chmodSync(workspace, 0o777);
+    const { text } = await host.run(sh('mkdir .git 2>/dev/null || echo kept'));
+    expect(text).toBe('kept\n');
   });
 });

@@ -107,7 +107,8 @@ export function confine(
       program,
       sandboxType: 'linuxSeccomp',
       controllingTerminal: spec.terminal ? 'inside' : 'caller',
-      viewIdentity: () => viewIdentity(view.plan, (mount) => resources.opened(mount) ?? lookAt(mount)),
+      // Of the mounts that are made: a name that could not be kept free may be one that can, later.
+      viewIdentity: () => viewIdentity(held, (mount) => resources.opened(mount) ?? lookAt(mount)),
       release: () => resources.release(),
       abandon: () => resources.letGo(),
       status,
