@@ -14,6 +14,7 @@ import {
   type Launch,
   type LaunchTools,
   openPipe,
+  pipeCapacity,
   planNow,
   type SandboxStatus,
   type SandboxSupport,
@@ -32,6 +33,8 @@ export class SpareSandbox {
   /** What it shows of the disk. */
   readonly identity: string;
   readonly tools: LaunchTools;
+  /** How long what it is told may be. */
+  readonly maxScriptBytes: number;
   readonly #confinement: Confinement;
   readonly #child: UnheardChild;
   #script: number | null;
@@ -44,6 +47,7 @@ export class SpareSandbox {
     this.#confinement = made.confinement;
     this.#child = made.child;
     this.#script = made.script;
+    this.maxScriptBytes = pipeCapacity(made.script);
     // The places it shows stay open as long as it waits: so no number of theirs can become another place's.
     this.identity = made.confinement.viewIdentity();
     this.#child.onEnded = () => this.#gone();

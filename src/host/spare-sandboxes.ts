@@ -48,7 +48,7 @@ export class SpareSandboxes {
     }
     checkCwd(spec.cwd, view);
     const program = locateVisibleProgram(spec, view);
-    const launch = Launch.of(orderOf(spec, policy, program), spare.tools);
+    const launch = Launch.of(orderOf(spec, policy, program), spare.tools, spare.maxScriptBytes);
     if (launch === null) return null;
     this.#release(policy);
     return { spare, launch, program };

@@ -5,7 +5,7 @@ export { DENIAL_TAIL_BYTES, type FinishedProcess, wasDenied } from './denial.js'
 export { type Disk, diskOfNow, type PlaceKind, type ResolvedPath } from './disk.js';
 export { FileHelper, type HelperOptions, type HelperTarget } from './file-helper.js';
 export { FileHelpers, type HelperLease, type PoolLimits } from './file-helpers.js';
-export { openPipe } from './kernel.js';
+export { openPipe, pipeCapacity } from './kernel.js';
 export { planNow } from './known-plans.js';
 export { policyOfRequest } from './known-policies.js';
 export { findLaunchTools } from './launcher.js';

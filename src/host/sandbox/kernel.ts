@@ -26,6 +26,7 @@ const LIBRARIES: readonly string[] = [
 const MFD_CLOEXEC = 1;
 const MFD_ALLOW_SEALING = 2;
 const F_ADD_SEALS = 1033;
+const F_GETPIPE_SZ = 1032;
 /** F_SEAL_SEAL, SHRINK, GROW and WRITE. */
 const ALL_SEALS = 0xf;
 
@@ -75,6 +76,11 @@ export function openPipe(): { readEnd: number; writeEnd: number } {
   const fds = new Int32Array(2);
   checked(calls().pipe2(fds, O_CLOEXEC | O_NONBLOCK));
   return { readEnd: fds[0] ?? -1, writeEnd: fds[1] ?? -1 };
+}
+
+/** How much an empty pipe takes at once: 64 KiB, but for a user whose pipes take much memory already. */
+export function pipeCapacity(fd: number): number {
+  return calls().fcntl(fd, F_GETPIPE_SZ, 'int', 0);
 }
 
 /** As much as a short message; what is longer comes with the next call. */

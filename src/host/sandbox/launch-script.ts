@@ -17,9 +17,6 @@ export interface LaunchTools {
 /** The number under which the shell finds its script. One digit: more is no number to every shell. */
 export const SCRIPT_FD = 6;
 
-/** A pipe takes this much whether or not anybody reads. */
-const MAX_SCRIPT_BYTES = 60 * 1024;
-
 /** The status of a shell or an `env` that could not do what it was told; the second for a program that is not there. */
 const CANNOT_RUN = 126;
 const NOT_FOUND = 127;
@@ -44,13 +41,13 @@ export class Launch {
     this.#complaints = [`${tools.env}: '${order.argv[0]}': `, `${waitingShell(tools).at(-1)}: `];
   }
 
-  /** Null for what cannot be said this way. */
-  static of(order: LaunchOrder, tools: LaunchTools): Launch | null {
+  /** Null for what cannot be said this way, or not at once: a shell would take half of it for all. */
+  static of(order: LaunchOrder, tools: LaunchTools, maxBytes: number): Launch | null {
     // `env` takes such a name for a variable; and whoever runs the very same shell could not be told from ours.
     if (order.argv[0]?.includes('=') || commandLine(order.argv) === commandLine(waitingShell(tools)))
       return null;
     const script = Buffer.from(scriptFor(order, tools));
-    return script.length > MAX_SCRIPT_BYTES ? null : new Launch(script, order, tools);
+    return script.length > maxBytes ? null : new Launch(script, order, tools);
   }
 
   /**

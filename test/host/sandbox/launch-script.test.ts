@@ -2,6 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { Launch, type LaunchOrder, waitingShell } from '../../../src/host/sandbox/index.js';
 
+/** What a pipe takes. */
+const MAX_BYTES = 4096;
+
 const tools = { shell: '/bin/sh', env: '/usr/bin/env' };
 const order = (changes: Partial<LaunchOrder> = {}): LaunchOrder => ({
   argv: ['tool', '-x'],
@@ -11,7 +14,7 @@ const order = (changes: Partial<LaunchOrder> = {}): LaunchOrder => ({
   ...changes,
 });
 const launch = (changes: Partial<LaunchOrder> = {}): Launch => {
-  const made = Launch.of(order(changes), tools);
+  const made = Launch.of(order(changes), tools, MAX_BYTES);
   return made ?? expect.fail('it cannot be launched');
 };
 const line = (...words: string[]): string => words.map((word) => `${word}\0`).join('');
@@ -56,9 +59,9 @@ describe('what a waiting shell is told', () => {
   test.each([
     ['a program that looks like a variable', { argv: ['a=b'] }],
     ['the waiting shell itself', { argv: waitingShell(tools) }],
-    ['more than a pipe takes', { argv: ['tool', 'x'.repeat(64 * 1024)] }],
+    ['more than a pipe takes', { argv: ['tool', 'x'.repeat(MAX_BYTES)] }],
   ])('cannot be %s', (_what, changes) => {
-    expect(Launch.of(order(changes), tools)).toBeNull();
+    expect(Launch.of(order(changes), tools, MAX_BYTES)).toBeNull();
   });
 });
 
