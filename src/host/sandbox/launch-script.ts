@@ -74,7 +74,8 @@ export class Launch {
 function scriptFor(order: LaunchOrder, tools: LaunchTools): string {
   const command = becoming(order, tools).map(quote).join(' ');
   const input = order.stdin === 'null' ? ' </dev/null' : '';
-  return `cd ${quote(order.cwd)} || exit ${CANNOT_RUN}\nexec ${command}${input} ${SCRIPT_FD}<&-\n`;
+  // -P: as the kernel goes there. A shell's own way is to drop a link together with the `..` behind it.
+  return `cd -P ${quote(order.cwd)} || exit ${CANNOT_RUN}\nexec ${command}${input} ${SCRIPT_FD}<&-\n`;
 }
 
 function becoming({ argv, env }: LaunchOrder, tools: LaunchTools): string[] {

@@ -1,5 +1,8 @@
 import { execFileSync } from 'node:child_process';
+import { mkdirSync, realpathSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { TestFolder } from '../../harness/processes.js';
 import { Launch, type LaunchOrder, waitingShell } from '../../../src/host/sandbox/index.js';
 
 /** What a pipe takes. */
@@ -22,7 +25,7 @@ const line = (...words: string[]): string => words.map((word) => `${word}\0`).jo
 describe('what a waiting shell is told', () => {
   test('changes the directory, takes the environment and the arguments, and nothing of the shell', () => {
     expect(Buffer.from(launch().script).toString()).toBe(
-      "cd '/work place' || exit 126\nexec '/usr/bin/env' '-i' '--' 'A=b' 'tool' '-x' 6<&-\n",
+      "cd -P '/work place' || exit 126\nexec '/usr/bin/env' '-i' '--' 'A=b' 'tool' '-x' 6<&-\n",
     );
     expect(Buffer.from(launch({ stdin: 'null' }).script).toString()).toContain(" '-x' </dev/null 6<&-\n");
   });
@@ -54,6 +57,15 @@ describe('what a waiting shell is told', () => {
     });
     const said = execFileSync('/bin/sh', { input: script, encoding: 'utf8' });
     expect(said.split('\0').slice(0, -1)).toEqual(words);
+  });
+
+  test('goes to the directory the kernel would go to', () => {
+    using folder = new TestFolder();
+    mkdirSync(join(folder.path, 'far/away'), { recursive: true });
+    symlinkSync('far/away', join(folder.path, 'link'));
+    const { script } = launch({ argv: ['/bin/pwd'], cwd: `${folder.path}/link/..`, env: {} });
+    const said = execFileSync('/bin/sh', { input: script, encoding: 'utf8' });
+    expect(said).toBe(`${realpathSync(folder.path)}/far\n`);
   });
 
   test.each([
