@@ -24,8 +24,8 @@ const ERRNO_OF: Readonly<Record<string, string>> = {
 const RESOURCE_ERRORS: readonly string[] = ['EAGAIN', 'ENOMEM'];
 
 /**
- * The error for a sandbox that ended before its command ran, from what bubblewrap, or a shell that waited inside, said on the way. A program or a
- * directory that went away after it was looked at is the same error as without a sandbox.
+ * The error for a sandbox that ended before its command ran, from what bubblewrap, or a shell that waited inside, said on
+ * the way. A program or a directory that went away after it was looked at is the same error as without a sandbox.
  */
 export function explainSetupFailure(said: string, start: FailedStart): ExecError {
   const text = lastLine(said);
@@ -61,10 +61,19 @@ function explainProgram({ name, program }: FailedStart, errno = 'EUNKNOWN'): Exe
   return spawnFailed('systemError', `${name} could not be started.`, errno);
 }
 
-function explainCwd({ cwd }: FailedStart, errno = 'ENOENT'): ExecError {
+function explainCwd({ cwd }: FailedStart, errno = whyNotEntered(cwd)): ExecError {
   if (errno === 'EACCES')
     return spawnFailed('permissionDenied', `The working directory ${cwd} may not be entered.`, errno);
   return spawnFailed('cwdNotFound', `The working directory ${cwd} does not exist.`, errno);
+}
+
+/** Some shells do not say why. */
+function whyNotEntered(cwd: string): string {
+  try {
+    return statSync(cwd, { throwIfNoEntry: false }) ? 'EACCES' : 'ENOENT';
+  } catch {
+    return 'EACCES';
+  }
 }
 
 function spawnFailed(reason: string, sentence: string, errno: string): ExecError {

@@ -3,7 +3,7 @@ import { explainSetupFailure, policyOfRequest } from '../../../src/host/sandbox/
 import type { Sandbox } from '../../../src/protocol/index.js';
 
 describe('a sandbox that ended before its program ran', () => {
-  const start = { name: 'tool', program: '/no/such/tool', cwd: '/work' };
+  const start = { name: 'tool', program: '/no/such/tool', cwd: '/no/such/work' };
   const explain = (said: string, changes: Partial<typeof start> = {}) => {
     const { code, data, message } = explainSetupFailure(said, { ...start, ...changes });
     return { code, reason: data.reason, message };
@@ -28,6 +28,11 @@ describe('a sandbox that ended before its program ran', () => {
   test('a program that is there lacks its interpreter', () => {
     const said = 'bwrap: execvp tool: No such file or directory\n';
     expect(explain(said, { program: process.execPath })).toMatchObject({ reason: 'notExecutable' });
+  });
+
+  test('a directory that is there may not be entered, whether or not a shell says so', () => {
+    const said = "/proc/self/fd/6: 1: cd: can't cd to /work\n";
+    expect(explain(said, { cwd: '/' })).toMatchObject({ reason: 'permissionDenied' });
   });
 
   test.each([
