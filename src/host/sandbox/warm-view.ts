@@ -13,15 +13,16 @@ export function idleMsOf({ placeholders }: MountPlan): number {
 }
 
 /**
- * What a sandbox of this plan shows, as a text to compare: mounts show what was there when they were made. A place that
- * was replaced since, or a file system that was mounted since, needs another sandbox.
+ * What a sandbox of this plan shows, as a text to compare: mounts show what was there when they were made, to whom we
+ * were then. A place that was replaced since, a file system that was mounted since, and rights we gave up since need
+ * another sandbox.
  */
 export function viewIdentity(
   { base, mounts }: MountPlan,
   look: (mount: Mount) => BigIntStats | undefined = lookAt,
 ): string {
   const places = mounts.map((mount) => [mount, placeIdentity(mount, look(mount))]);
-  return JSON.stringify([base, places, mountTable()]);
+  return JSON.stringify([base, places, mountTable(), ownRights()]);
 }
 
 /** What is at the place of a mount now. Nothing, where we may not look: it is not what was seen there before. */
@@ -46,4 +47,9 @@ function placeIdentity({ kind }: Mount, found: BigIntStats | undefined): string 
 /** The kernel passes later mounts on into every sandbox, and does not ask whether they may be written to there. */
 function mountTable(): string {
   return readFileSync('/proc/self/mountinfo', 'latin1');
+}
+
+/** Whom a process is started as. Not asked of Node, which would change the mask for a moment to know it. */
+function ownRights(): string[] {
+  return readFileSync('/proc/self/status', 'latin1').match(/^(Umask|Uid|Gid|Groups|Cap\w+):.*$/gm) ?? [];
 }
