@@ -41,15 +41,14 @@ export class SpareSandbox {
 
   private constructor(
     tools: LaunchTools,
-    made: { confinement: Confinement; child: UnheardChild; script: number },
+    made: { identity: string; confinement: Confinement; child: UnheardChild; script: number },
   ) {
     this.tools = tools;
+    this.identity = made.identity;
     this.#confinement = made.confinement;
     this.#child = made.child;
     this.#script = made.script;
     this.maxScriptBytes = pipeCapacity(made.script);
-    // The places it shows stay open as long as it waits: so no number of theirs can become another place's.
-    this.identity = made.confinement.viewIdentity();
     this.#child.onEnded = () => this.#gone();
     kept.add(this);
     tidyUpAtExit();
@@ -63,8 +62,11 @@ export class SpareSandbox {
     try {
       const spec = { argv: waitingShell(tools), cwd: '/', env: {}, terminal: false, script: readEnd };
       confinement = confine(spec, { policy, support });
+      // Before it exists, so that what changes while it is made counts as changed. The places it shows stay open as long as
+      // it waits: so no number of theirs can become another place's.
+      const identity = confinement.viewIdentity();
       const child = spawnUnheardChild(waitingChild(confinement));
-      return new SpareSandbox(tools, { confinement, child, script: writeEnd });
+      return new SpareSandbox(tools, { identity, confinement, child, script: writeEnd });
     } catch (error) {
       closeSync(writeEnd);
       confinement?.release();
