@@ -141,9 +141,9 @@ describe.each(identities)('a sandbox that waited, as $name', (identity) => {
 
   test('a program that only turns out to be none inside is the same error, and no other end is', async () => {
     await using host = await warmServer(identity);
-    breakLoader(join(host.place.workspace, 'broken'));
+    breakLoader(join(host.place.workspace, "brökén it's"));
     const { pid } = await untilWarm(host);
-    const { error } = await host.client.ask('process/start', host.params('p', ['./broken']));
+    const { error } = await host.client.ask('process/start', host.params('p', ["./brökén it's"]));
     expect(waitingShells(host.server.pid).map((shell) => shell.pid)).not.toContain(pid);
     expect(error?.data).toMatchObject({ code: 'spawnFailed', reason: 'notExecutable', errno: 'ENOENT' });
     await untilWarm(host);

@@ -37,8 +37,7 @@ export class Launch {
     this.script = script;
     this.#waiting = commandLine(waitingShell(tools));
     this.#underWay = commandLine(becoming(order, tools));
-    // Those of `env` name the program, as those of a script that asks `env` for its interpreter name another one.
-    this.#complaints = [`${tools.env}: '${order.argv[0]}': `, `${waitingShell(tools).at(-1)}: `];
+    this.#complaints = [`${ownSpelling(tools.env)}: `, `${waitingShell(tools).at(-1)}: `];
   }
 
   /** Null for what cannot be said this way, or not at once: a shell would take half of it for all. */
@@ -65,8 +64,8 @@ export class Launch {
 
   /** Whether the only words on stderr are about a launch that failed. */
   saysFailed(said: string): boolean {
-    const [first = '', ...more] = said.trimEnd().split('\n');
-    return more.length === 0 && this.#complaints.some((complaint) => first.startsWith(complaint));
+    const isComplaint = (line: string) => this.#complaints.some((complaint) => line.startsWith(complaint));
+    return said.trimEnd().split('\n').every(isComplaint);
   }
 }
 
@@ -80,7 +79,12 @@ function scriptFor(order: LaunchOrder, tools: LaunchTools): string {
 
 function becoming({ argv, env }: LaunchOrder, tools: LaunchTools): string[] {
   const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-  return [tools.env, '-i', '--', ...variables, ...argv];
+  return [ownSpelling(tools.env), '-i', '--', ...variables, ...argv];
+}
+
+/** A tool names itself as it was called: so ours is not taken for the one of a script that begins with `#!/usr/bin/env`. */
+function ownSpelling(tool: string): string {
+  return tool.replace(/\/(?=[^/]*$)/, '/./');
 }
 
 /** As in /proc/PID/cmdline. */

@@ -82,7 +82,13 @@ function spawnFailed(reason: string, sentence: string, errno: string): ExecError
 
 /** Without the name of the program that says it, and with paths as the caller knows them. */
 function lastLine(said: string): string {
-  const line = said.trim().split('\n').at(-1) ?? '';
+  // `env` has advice for a name with a blank in it, behind what it could not do.
+  const isAdvice = (text: string) => /^\S*\/env: use -/.test(text);
+  const line =
+    said
+      .trim()
+      .split('\n')
+      .findLast((text) => !isAdvice(text)) ?? '';
   return line
     .replace(/^bwrap: /, '')
     .replaceAll(/\/(newroot|oldroot)(?=[/: ]|$)/g, '')

@@ -25,7 +25,7 @@ const line = (...words: string[]): string => words.map((word) => `${word}\0`).jo
 describe('what a waiting shell is told', () => {
   test('changes the directory, takes the environment and the arguments, and nothing of the shell', () => {
     expect(Buffer.from(launch().script).toString()).toBe(
-      "cd -P '/work place' || exit 126\nexec '/usr/bin/env' '-i' '--' 'A=b' 'tool' '-x' 6<&-\n",
+      "cd -P '/work place' || exit 126\nexec '/usr/bin/./env' '-i' '--' 'A=b' 'tool' '-x' 6<&-\n",
     );
     expect(Buffer.from(launch({ stdin: 'null' }).script).toString()).toContain(" '-x' </dev/null 6<&-\n");
   });
@@ -81,7 +81,7 @@ describe('a launch', () => {
   test('is under way until the command line is the program’s', () => {
     expect(launch().isUnderWay(line(...waitingShell(tools)))).toBe(true);
     expect(launch().isUnderWay('')).toBe(true);
-    expect(launch().isUnderWay(line('/usr/bin/env', '-i', '--', 'A=b', 'tool', '-x'))).toBe(true);
+    expect(launch().isUnderWay(line('/usr/bin/./env', '-i', '--', 'A=b', 'tool', '-x'))).toBe(true);
     expect(launch().isUnderWay(line('tool', '-x'))).toBe(false);
     // A program that is itself the one on the way.
     const nested = launch({ argv: ['/usr/bin/env', '-i', '--', 'A=b', 'tool'], env: {} });
@@ -89,15 +89,15 @@ describe('a launch', () => {
   });
 
   test.each([
-    [126, "/usr/bin/env: 'tool': Permission denied\n", true],
-    [127, "/usr/bin/env: 'tool': No such file or directory\n", true],
+    [126, "/usr/bin/./env: 'tool': Permission denied\n", true],
+    [127, "/usr/bin/./env: 'a tool': No such file or directory\n/usr/bin/./env: use -[v]S\n", true],
     [126, "/proc/self/fd/6: 1: cd: can't cd to /work place\n", true],
-    [127, "/usr/bin/env: 'other': No such file or directory\n", false],
-    [127, "tool: cannot find /usr/bin/env: 'tool': \n", false],
-    [127, "/usr/bin/env: 'tool': No such file or directory\nand more\n", false],
+    [127, "/usr/bin/env: 'tool': No such file or directory\n", false],
+    [127, "tool: cannot find /usr/bin/./env: 'tool': \n", false],
+    [127, "/usr/bin/./env: 'tool': No such file or directory\nand more\n", false],
     [127, '', false],
-    [1, "/usr/bin/env: 'tool': No such file or directory\n", false],
-    [null, "/usr/bin/env: 'tool': No such file or directory\n", false],
+    [1, "/usr/bin/./env: 'tool': No such file or directory\n", false],
+    [null, "/usr/bin/./env: 'tool': No such file or directory\n", false],
   ])('that ended with %s and said %j has failed: %s', (exitCode, said, failed) => {
     expect(launch().mayHaveFailed(exitCode) && launch().saysFailed(said)).toBe(failed);
   });

@@ -16,7 +16,11 @@ describe('a sandbox that ended before its program ran', () => {
     ['execvp tool: Argument list too long', 'invalidArgument'],
     ['execvp tool: Input/output error', 'systemError'],
     ["/usr/bin/env: 'tool': No such file or directory", 'programNotFound'],
-    ["/usr/bin/env: 'tool': Permission denied", 'permissionDenied'],
+    ["/usr/bin/./env: 'tool': Permission denied", 'permissionDenied'],
+    [
+      "/usr/bin/./env: 'tool': No such file or directory\n/usr/bin/./env: use -[v]S to pass options in shebang lines",
+      'programNotFound',
+    ],
     ["/proc/self/fd/6: 1: cd: can't cd to /work", 'cwdNotFound'],
     ["Can't chdir to /work: No such file or directory", 'cwdNotFound'],
     ["Can't chdir to /work: Permission denied", 'permissionDenied'],
