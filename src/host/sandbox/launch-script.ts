@@ -87,9 +87,9 @@ function ownSpelling(tool: string): string {
   return tool.replace(/\/(?=[^/]*$)/, '/./');
 }
 
-/** As in /proc/PID/cmdline. */
+/** As in /proc/PID/cmdline, read as UTF-8: what cannot be written in it is another character there. */
 function commandLine(argv: readonly string[]): string {
-  return argv.map((word) => `${word}\0`).join('');
+  return Buffer.from(argv.map((word) => `${word}\0`).join('')).toString();
 }
 
 function quote(word: string): string {

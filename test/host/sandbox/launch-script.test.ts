@@ -83,6 +83,9 @@ describe('a launch', () => {
     expect(launch().isUnderWay('')).toBe(true);
     expect(launch().isUnderWay(line('/usr/bin/./env', '-i', '--', 'A=b', 'tool', '-x'))).toBe(true);
     expect(launch().isUnderWay(line('tool', '-x'))).toBe(false);
+    // Half a character, which no system call can carry.
+    const broken = launch({ argv: ['tool', '\ud800'] });
+    expect(broken.isUnderWay(line('/usr/bin/./env', '-i', '--', 'A=b', 'tool', '\ufffd'))).toBe(true);
     // A program that is itself the one on the way.
     const nested = launch({ argv: ['/usr/bin/env', '-i', '--', 'A=b', 'tool'], env: {} });
     expect(nested.isUnderWay(line('/usr/bin/env', '-i', '--', 'A=b', 'tool'))).toBe(false);
