@@ -3,7 +3,15 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { SignalName } from '../../contract/index.js';
 import { readAvailable } from './kernel.js';
 import type { Launch } from './launch-script.js';
-import { commandLineOf, firstChildOf, hasExecuted, isAlive, leadsSession, send } from './process-state.js';
+import {
+  commandLineOf,
+  firstChildOf,
+  hasExecuted,
+  hasThreads,
+  isAlive,
+  leadsSession,
+  send,
+} from './process-state.js';
 import { SetupPace } from './setup-pace.js';
 
 /** How it ended, as bubblewrap told. */
@@ -82,8 +90,7 @@ export class SandboxStatus {
     for (;;) {
       await this.#pause(looks.pauseMs());
       const command = this.#command();
-      const runs = (pid: number) => hasExecuted(pid) && !launch?.isUnderWay(commandLineOf(pid));
-      const ran = this.#over ? this.#exitCode !== null : command !== null && runs(command);
+      const ran = this.#over ? this.#exitCode !== null : command !== null && runs(command, launch);
       // Having ended is to have been made in time, too: else short commands would put the looks off ever further.
       if (ran) looks.found();
       if (ran || this.#over) return ran;
@@ -160,6 +167,11 @@ export class SandboxStatus {
     }
     return this.#exitCode === null ? { kind: 'ended' } : { kind: 'exited', exitCode: this.#exitCode };
   }
+}
+
+/** What is on the way to become another program has one thread, and a command line that tells. */
+function runs(pid: number, launch: Launch | null): boolean {
+  return hasExecuted(pid) && (!launch?.isUnderWay(commandLineOf(pid)) || hasThreads(pid));
 }
 
 function numberIn(text: string, member: string): number | null {
