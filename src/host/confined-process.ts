@@ -58,6 +58,11 @@ export class ConfinedProcess {
   readonly #cwd: string;
   readonly #decoder = new TextDecoder();
   #tail = '';
+  #spoke: () => void = () => {};
+  /** Resolves once it has said what only a program says. */
+  readonly #spoken = new Promise<void>((resolve) => {
+    this.#spoke = resolve;
+  });
 
   private constructor(
     spec: ChildSpec,
@@ -115,12 +120,15 @@ export class ConfinedProcess {
     throw this.#failure();
   }
 
-  /** A shell that could not become the program ends as the program might have: what it said tells. */
+  /**
+   * A shell that could not become the program ends as the program might have: what it said tells. A program may have said
+   * more than is taken before its start is answered, and closes only after that.
+   */
   async #launchFailed(closed: Promise<void>): Promise<boolean> {
     const { status, launch } = this.#ground;
     if (!launch?.mayHaveFailed(status?.exitCode ?? null)) return false;
-    await closed;
-    return launch.saysFailed(this.#tail);
+    const isQuiet = await Promise.race([closed.then(() => true), this.#spoken.then(() => false)]);
+    return isQuiet && launch.saysFailed(this.#tail);
   }
 
   #failure(): ExecError {
@@ -140,7 +148,9 @@ export class ConfinedProcess {
 
   /** Remembers the last words: what a program says before it fails tells whether the policy was the reason. */
   heard(stream: OutputStream, bytes: Uint8Array): void {
-    if (stream === 'stdout' || this.#ground.status === null) return;
+    if (this.#ground.status === null) return;
+    if (stream === 'stdout' || this.#tail.length + bytes.length > DENIAL_TAIL_BYTES) this.#spoke();
+    if (stream === 'stdout') return;
     const text = this.#decoder.decode(bytes.subarray(-DENIAL_TAIL_BYTES), { stream: true });
     this.#tail = (this.#tail + text).slice(-DENIAL_TAIL_BYTES);
   }
