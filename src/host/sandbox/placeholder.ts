@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { ExecError } from '../../protocol/errors.js';
 import { tryLock } from './kernel.js';
+import { parentOf } from './policy.js';
 
 /** Readable by all, writable by none: it only keeps a name from being used. */
 const PLACEHOLDER_MODE = 0o555;
@@ -32,7 +33,8 @@ const held = new Map<string, HeldPlaceholder>();
 /**
  * Makes the directory, or shares one another sandbox made. Removing a directory also removes what is mounted
  * over it in every other sandbox, so each server holds a shared lock and only the last user removes it. Null: we may
- * not make it, so neither may the confined process, which has no more rights than we have.
+ * not make it, so neither may the confined process, which has no more rights than we have. Where it could give itself
+ * the right, as we could, there is no process.
  */
 export function holdPlaceholder(path: string): Placeholder | null {
   const known = heldAt(path);
@@ -44,7 +46,8 @@ export function holdPlaceholder(path: string): Placeholder | null {
       created = true;
     } catch (error) {
       const code = (error as NodeJS.ErrnoException).code ?? '';
-      if (FORBIDDEN.includes(code)) return null;
+      const changeable = code === 'EACCES' && isOursToOpen(path);
+      if (FORBIDDEN.includes(code) && !changeable) return null;
       if (code !== 'EEXIST') throw cannotHold(path, error);
     }
     const lock = openLocked(path);
@@ -65,9 +68,20 @@ function heldAt(path: string): HeldPlaceholder | undefined {
   return found?.isStillThere ? found : undefined;
 }
 
+/** Whether the directory that keeps us from making it belongs to us: the first on the way up that can be looked at. */
+function isOursToOpen(path: string): boolean {
+  for (let at = parentOf(path); ; at = parentOf(at)) {
+    try {
+      return lstatSync(at).uid === process.geteuid?.();
+    } catch {
+      if (at === '/') return false;
+    }
+  }
+}
+
 function cannotHold(path: string, cause?: unknown): ExecError {
   return new ExecError('sandboxUnavailable', `The missing path ${path} cannot be kept from being created.`, {
-    data: { reason: 'placeholder', hint: 'Create it, or do not protect it.' },
+    data: { reason: 'placeholder', hint: 'Create it, make its directory writable, or do not protect it.' },
     cause,
   });
 }
