@@ -6,6 +6,7 @@ import {
   idleMsOf,
   Launch,
   locateVisibleProgram,
+  type MountPlan,
   planNow,
   type SandboxSupport,
   viewIdentity,
@@ -49,7 +50,7 @@ export class SpareSandboxes {
     checkCwd(spec.cwd, view);
     const program = locateVisibleProgram(spec, view);
     const launch = Launch.of(orderOf(spec, policy, program), spare.tools, spare.maxScriptBytes);
-    if (launch === null) return null;
+    if (launch === null || lacksInput(spec, view.plan)) return null;
     this.#release(policy);
     return { spare, launch, program };
   }
@@ -109,6 +110,11 @@ export class SpareSandboxes {
 /** A terminal belongs to a process from its beginning, and `env` gives no program another name. */
 function suits({ argv, arg0, terminal }: ChildSpec): boolean {
   return terminal === null && (arg0 === undefined || arg0 === argv[0]);
+}
+
+/** The shell inside opens /dev/null, which a policy may keep from it; otherwise it is opened outside. */
+function lacksInput({ stdin }: ChildSpec, { mounts }: MountPlan): boolean {
+  return stdin === 'null' && mounts.some(({ path }) => path === '/dev/null');
 }
 
 /** Without handles on what is mounted it cannot be known what a sandbox shows. Patterns would be searched for too often. */

@@ -59,4 +59,15 @@ describe.each(identities)('a sandbox that waited, as $name,', (identity) => {
     const { text } = await host.run(sh('mkdir .git 2>/dev/null || echo kept'));
     expect(text).toBe('kept\n');
   });
+
+  test('is not used for a program without input where /dev/null is kept from it', async () => {
+    const place = new Place(identity);
+    makeProtected(place, identity);
+    await using host = await ConfinedServer.start(identity, { place });
+    const hidden = { path: { type: 'path', path: 'file:///dev/null' }, access: 'deny' };
+    const sandbox = host.sandbox({}, [hidden]);
+    await untilOneWaits(host.server.pid, () => host.run(['true'], { sandbox }));
+    const { text } = await host.run(['echo', 'ran'], { sandbox });
+    expect(text).toBe('ran\n');
+  });
 });
