@@ -24,7 +24,7 @@ import {
 /** A shell that reads the end of its script is gone within a moment; one that is not is killed. */
 const FAREWELL_MS = 1_000;
 
-/** All there are, whoever keeps them. */
+/** All that wait or are about to end, whoever keeps them. */
 const kept = new Set<SpareSandbox>();
 let willTidyUp = false;
 
@@ -51,6 +51,7 @@ export class SpareSandbox {
     this.maxScriptBytes = pipeCapacity(made.script);
     this.#child.onEnded = () => this.#gone();
     kept.add(this);
+    void this.status?.ended.then(() => kept.delete(this));
     tidyUpAtExit();
   }
 
@@ -97,6 +98,7 @@ export class SpareSandbox {
         sink.exited(end);
       },
     });
+    kept.delete(this);
     if (this.#script !== null) writeAll(this.#script, launch.script);
     this.#letGo();
     return child;
@@ -123,7 +125,6 @@ export class SpareSandbox {
 
   /** The shell reads the end of its script; if there was none, that is its end. */
   #letGo(): void {
-    kept.delete(this);
     this.#confinement.release();
     if (this.#script !== null) closeSync(this.#script);
     this.#script = null;

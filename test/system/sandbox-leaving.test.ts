@@ -10,11 +10,14 @@ async function run(name: string, ...args: string[]): Promise<string> {
   return (await promisify(execFile)(process.execPath, [program, ...args])).stdout;
 }
 
-test('a program that ends while a sandbox waits is not held up, and leaves no name behind', async () => {
-  using workspace = new TestFolder();
-  expect(await run('leave-without-closing.mjs', workspace.path)).toBe('.agents .codex .git\n');
-  expect(readdirSync(workspace.path)).toEqual([]);
-});
+test.each([[[]], [['closing']]])(
+  'a program that ends while a sandbox waits leaves no name behind: %s',
+  async (how) => {
+    using workspace = new TestFolder();
+    expect(await run('leave-without-closing.mjs', workspace.path, ...how)).toBe('.agents .codex .git\n');
+    expect(readdirSync(workspace.path)).toEqual([]);
+  },
+);
 
 test('a program that becomes another user while a sandbox waits starts nothing as the one it was', async () => {
   using workspace = new TestFolder();

@@ -9,7 +9,7 @@ import { Place } from '../host/sandbox/harness.js';
 const isRoot = process.getuid?.() === 0;
 
 /** Of nobody else, so that no other test has small pipes. */
-const crowded = { name: 'a user with many pipes', uid: 54_321 };
+const crowded = { name: 'a user with many pipes', uid: 54_322 };
 
 /** 1031 is F_SETPIPE_SZ. Beyond 64 MiB the kernel gives a user only two pages for each further pipe. */
 const HOLD_PIPES = `for (1..70) { pipe(my $r, my $w) or die; fcntl($w, 1031, 1 << 20); push @kept, $r, $w }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { ConfinedServer, special } from '../harness/confined-server.js';
-import { outputOf, sh } from '../harness/wire-client.js';
+import { outputOf, sh, startParams } from '../harness/wire-client.js';
 import { makeProtected, NAMESPACE, untilOneWaits, waitingShells } from '../harness/waiting-sandbox.js';
 import { type Identity, identities, Place } from '../host/sandbox/harness.js';
 import { attackOn, Host, layOut, surprises } from '../host/sandbox/hostile-host.js';
@@ -157,6 +157,17 @@ describe.each(identities)('a sandbox that waited, as $name', (identity) => {
     await untilWarm(host);
     await expect.poll(() => waitingShells(host.server.pid)).toEqual([]);
     await expect.poll(() => readdirSync(host.place.workspace)).toEqual([]);
+  });
+
+  test('leaves the names it keeps free to those who are not confined, and protects what they make of them', async () => {
+    await using host = await warmServer(identity, { placeholders: true });
+    await untilWarm(host);
+    const making = sh('mkdir -p .git && echo theirs > .git/config && echo made');
+    await host.client.call('process/start', startParams('free', making, { cwd: host.cwd }));
+    expect(outputOf(await host.client.closedEvents('free')).toString()).toBe('made\n');
+    const { text } = await host.run(sh('(echo mine > .git/config) 2>&- || cat .git/config'));
+    expect(text).toBe('theirs\n');
+    await expect.poll(() => readdirSync(host.place.workspace)).toEqual(['.git']);
   });
 
   test.each(['SIGTERM', 'SIGKILL'] as const)('is gone with its server, on %s', async (signal) => {

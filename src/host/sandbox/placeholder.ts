@@ -2,6 +2,7 @@ import {
   close,
   closeSync,
   constants,
+  fchmodSync,
   fstatSync,
   lstatSync,
   mkdirSync,
@@ -13,8 +14,13 @@ import { ExecError } from '../../protocol/errors.js';
 import { tryLock } from './kernel.js';
 import { parentOf } from './policy.js';
 
-/** Readable by all, writable by none: it only keeps a name from being used. */
-const PLACEHOLDER_MODE = 0o555;
+/**
+ * It only keeps a name from being used by those who are confined. Whoever is not finds an ordinary directory, which git and
+ * others fill as if they had made it. The sticky bit means nothing here, and nobody else makes empty directories with it.
+ */
+const PLACEHOLDER_MODE = 0o1755;
+const STICKY = 0o1000;
+const WRITABLE_BY_OTHERS = 0o022;
 
 const FORBIDDEN: readonly string[] = ['EACCES', 'EPERM', 'EROFS'];
 
@@ -116,14 +122,19 @@ function isAt(path: string, { dev, ino }: Pick<LockedDirectory, 'dev' | 'ino'>):
   }
 }
 
-/** Empty, and writable by nobody. */
+/** Empty, and marked. */
 function looksLikeOne(path: string): boolean {
   try {
     const found = lstatSync(path);
-    return found.isDirectory() && (found.mode & 0o222) === 0 && readdirSync(path).length === 0;
+    return found.isDirectory() && isMarked(found.mode) && readdirSync(path).length === 0;
   } catch {
     return false;
   }
+}
+
+/** Whatever the mask took away. What others may write to is a temporary directory, where the bit has a meaning. */
+function isMarked(mode: number): boolean {
+  return (mode & STICKY) !== 0 && (mode & WRITABLE_BY_OTHERS) === 0;
 }
 
 class HeldPlaceholder {
@@ -164,9 +175,18 @@ class HeldPlaceholder {
       if (this.#ours && tryLock(fd, 'exclusive') && this.isStillThere) rmdirSync(this.#path);
     } catch {
       // Not empty: it has become someone's directory and stays.
+      removeMark(fd);
     } finally {
       closeLater(fd);
     }
+  }
+}
+
+function removeMark(fd: number): void {
+  try {
+    fchmodSync(fd, fstatSync(fd).mode & 0o777);
+  } catch {
+    // It belongs to somebody else altogether.
   }
 }
 

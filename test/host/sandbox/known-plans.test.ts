@@ -81,7 +81,7 @@ describe('a plan that is remembered', () => {
   });
 
   test('is made anew when a link points elsewhere, or a placeholder becomes a directory', () => {
-    mkdirSync(git(), { mode: 0o555 });
+    mkdirSync(git(), { mode: 0o1755 });
     expect(remembered()).toEqual(fresh());
     chmodSync(git(), 0o755);
     expect(remembered()).toEqual(fresh());

@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   closeSync,
   mkdirSync,
   mkdtempSync,
@@ -6,6 +7,7 @@ import {
   readdirSync,
   rmdirSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -36,7 +38,7 @@ describe('a placeholder', () => {
   });
 
   test('of another server stays, and so does ours while that one needs it', () => {
-    mkdirSync(name, { mode: 0o555 });
+    mkdirSync(name, { mode: 0o1755 });
     const other = openSync(name, 'r');
     expect(tryLock(other, 'shared')).toBe(true);
     holdPlaceholder(name)?.release();
@@ -65,6 +67,21 @@ describe('a placeholder', () => {
     expect(isPlaceholder(name)).toBe(true);
     after?.release();
     expect(readdirSync(directory)).toEqual([]);
+  });
+
+  test('is filled like any other directory by who is not confined, and then stays as one', () => {
+    const placeholder = holdPlaceholder(name);
+    writeFileSync(join(name, 'config'), '');
+    placeholder?.release();
+    expect(readdirSync(name)).toEqual(['config']);
+    expect(statSync(name).mode & 0o7000).toBe(0);
+  });
+
+  test.each([0o755, 0o555, 0o1777])('is not what somebody made with the mode %o', (mode) => {
+    mkdirSync(name);
+    chmodSync(name, mode);
+    holdPlaceholder(name)?.release();
+    expect(readdirSync(directory)).toEqual(['.git']);
   });
 
   test('with something in it is somebody’s directory by now', () => {
