@@ -129,7 +129,7 @@ export class RpcPeer {
       message = read();
     } catch (error) {
       if (this.#dialect.brokenMessages === 'dropped') this.#handler.dropped?.(error);
-      else this.send(errorText(UNKNOWN_ID, error));
+      else this.#reply(errorText(UNKNOWN_ID, error));
       return;
     }
     if (message.kind === 'request') this.#answer(message.id, message);
@@ -155,7 +155,7 @@ export class RpcPeer {
     try {
       outcome = this.#handler.request(method, params, attached);
     } catch (error) {
-      this.send(errorText(id, error));
+      this.#reply(errorText(id, error));
       return;
     }
     if (!(outcome instanceof Promise)) {
@@ -167,7 +167,7 @@ export class RpcPeer {
     outcome
       .then(
         (result) => this.#sendResult(id, result),
-        (error: unknown) => this.send(errorText(id, error)),
+        (error: unknown) => this.#reply(errorText(id, error)),
       )
       .finally(() => {
         this.#underWay -= 1;
@@ -176,11 +176,17 @@ export class RpcPeer {
   }
 
   #sendResult(id: RawId, result: unknown): void | Promise<void> {
-    if (!(result instanceof BytesResult)) return this.send(resultText(id, result));
+    if (!(result instanceof BytesResult)) return this.#reply(resultText(id, result));
     // Half an answer can neither be taken back nor turned into an error.
     return sendBytes({ outbox: this.outbox, asFrame: this.sendsBytes }, id, result).catch(() =>
       this.#channel.destroy('the bytes of an answer could not be had'),
     );
+  }
+
+  /** Answers that nobody reads must stop the questions, however soon they are given. */
+  #reply(text: string): void {
+    this.send(text);
+    this.#regulate();
   }
 
   #settle(message: Extract<IncomingMessage, { kind: 'result' | 'error' }> & { attached?: Attachment }): void {
