@@ -16,6 +16,7 @@ import { isLoopback, type ListenAddress, urlHost } from './listen-address.js';
 import { DEFAULT_LIVENESS, Liveness, type LivenessOptions } from './liveness.js';
 import { refusalOf, type WebSocketAuth } from './websocket-auth.js';
 import { WebSocketChannel } from './websocket-channel.js';
+import { answerPings } from './websocket-pongs.js';
 
 /** Largest message taken in, fragmented or not. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
@@ -44,6 +45,7 @@ export class WebSocketListener {
     noServer: true,
     perMessageDeflate: false,
     maxPayload: MAX_MESSAGE_BYTES,
+    autoPong: false,
   });
   #connections = 0;
 
@@ -147,6 +149,7 @@ export class WebSocketListener {
 
   #accept(webSocket: WebSocket, stream: Duplex): void {
     this.#connections += 1;
+    answerPings(webSocket);
     const liveness = new Liveness(webSocket, this.#options.liveness ?? DEFAULT_LIVENESS);
     const { address, binaryMessages = 'text' } = this.#options;
     const label = `${address.kind}#${this.#connections}`;

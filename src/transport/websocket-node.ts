@@ -4,6 +4,7 @@ import { ExecError } from '../protocol/errors.js';
 import { BinaryMessage, type Channel, type ChannelReceiver, type OutgoingMessage } from '../rpc/index.js';
 import { WebSocketChannel } from './websocket-channel.js';
 import { DEFAULT_CONNECT_TIMEOUT_MS, type DialOptions, type DialTarget } from './dial-target.js';
+import { answerPings } from './websocket-pongs.js';
 import { LIVENESS_TICK_MS, watchLiveness } from './websocket-watch.js';
 
 /** Largest message taken in. Servers put whole files into one: 128 MiB, and room for what is around it. */
@@ -18,9 +19,11 @@ export async function dialInNode(target: DialTarget, options: DialOptions): Prom
   const socket = new WebSocket(urlOf(target), {
     perMessageDeflate: false,
     maxPayload: MAX_MESSAGE_BYTES,
+    autoPong: false,
     handshakeTimeout: connectTimeoutMs,
     ...(authBearerToken === undefined ? {} : { headers: { authorization: `Bearer ${authBearerToken}` } }),
   });
+  answerPings(socket);
   const channel = new DialledChannel(socket, target.label);
   const connection = await opened(socket, target.label);
   watchLiveness({ socket, connection, tickMs: options.livenessTickMs ?? LIVENESS_TICK_MS });
