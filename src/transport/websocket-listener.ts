@@ -22,6 +22,8 @@ import { answerPings } from './websocket-pongs.js';
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 /** Connections one listener holds at a time; further ones are refused by the operating system. */
 const MAX_CONNECTIONS = 1024;
+/** How long somebody who was refused has to read why and close his end. */
+const REFUSAL_GRACE_MS = 1_000;
 
 export interface WebSocketListenerOptions {
   readonly address: Exclude<ListenAddress, { kind: 'stdio' }>;
@@ -167,6 +169,10 @@ const STATUS_TEXT: Record<number, string> = { 401: 'Unauthorized', 403: 'Forbidd
 function refuse(socket: Duplex, status: number, body: string): void {
   const text = `HTTP/1.1 ${status} ${STATUS_TEXT[status] ?? ''}\r\ncontent-type: text/plain\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`;
   socket.end(text);
+  // Whoever keeps his end open would otherwise keep one of our connections, and the server from ending.
+  socket.resume();
+  const timer = setTimeout(() => socket.destroy(), REFUSAL_GRACE_MS);
+  socket.once('close', () => clearTimeout(timer));
 }
 
 /** A socket file left by a server that died is in the way of the next one; a live one is not ours to take. */
