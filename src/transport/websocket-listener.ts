@@ -7,7 +7,7 @@ import {
 import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, createConnection, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { chmodSync, existsSync, unlinkSync } from 'node:fs';
+import { chmodSync, lstatSync, unlinkSync } from 'node:fs';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { ExecError } from '../protocol/errors.js';
 import type { Channel } from '../rpc/index.js';
@@ -177,7 +177,12 @@ function refuse(socket: Duplex, status: number, body: string): void {
 
 /** A socket file left by a server that died is in the way of the next one; a live one is not ours to take. */
 async function removeStaleSocket(path: string): Promise<void> {
-  if (!existsSync(path)) return;
+  const there = lstatSync(path, { throwIfNoEntry: false });
+  if (!there) return;
+  // Connecting to a file is refused as well, but nobody who mistypes a path wants the file gone.
+  if (!there.isSocket()) {
+    throw new ExecError('invalidConfiguration', `Cannot listen on ${path}: what is there is not a socket.`);
+  }
   const alive = await new Promise<boolean>((resolve) => {
     const probe = createConnection(path);
     probe.once('connect', () => {

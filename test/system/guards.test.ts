@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
-import { statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -234,6 +234,19 @@ describe('start-up', () => {
     await using second = await ServerProcess.start({ args: ['--listen', url] });
     const again = await dialWire(second.url);
     await again.client.handshake();
+  });
+
+  test('nothing but a socket makes room for a unix socket', async () => {
+    using folder = new TestFolder();
+    writeFileSync(folder.file('notes'), 'years of work');
+    symlinkSync('notes', folder.file('link'));
+    for (const name of ['notes', 'link']) {
+      expect(serve('--listen', `unix://${folder.file(name)}`)).toMatchObject({
+        status: 2,
+        stderr: expect.stringContaining('not a socket'),
+      });
+    }
+    expect(readFileSync(folder.file('link'), 'utf8')).toBe('years of work');
   });
 
   test('HTTP from this machine can be switched off; then nothing of it is left', async () => {
