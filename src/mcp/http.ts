@@ -46,15 +46,19 @@ async function serve(
 ): Promise<void> {
   const refusal = guard.refusal(request);
   if (refusal) return answer(response, refusal.status, refusal.reason);
-  if (new URL(request.url ?? '/', 'http://localhost').pathname !== PATH) {
-    return answer(response, 404, 'not here');
-  }
+  if (pathOf(request) !== PATH) return answer(response, 404, 'not here');
   try {
     await sessions.handle(request, response);
   } catch {
     if (!response.headersSent) answer(response, 500, 'internal error');
     else response.destroy();
   }
+}
+
+/** Null for a target that is no path, such as `//`. */
+function pathOf({ url = '/' }: IncomingMessage): string | null {
+  const base = 'http://localhost';
+  return URL.canParse(url, base) ? new URL(url, base).pathname : null;
 }
 
 function urlOf(server: Server): string {

@@ -44,6 +44,7 @@ describe('who gets in over HTTP', () => {
     expect(await statusOf({ ...json, authorization, origin: 'null' })).toBe(403);
     expect(await statusOf({ ...json, authorization, host: 'evil.example' })).toBe(403);
     expect(await statusOf({ ...json, authorization }, '/')).toBe(404);
+    expect(await statusOf({ ...json, authorization }, '//')).toBe(404);
     expect(await statusOf({ ...json, authorization, 'mcp-session-id': 'unknown' })).toBe(404);
     expect(await statusOf({ ...json, authorization })).toBe(400);
   });
