@@ -42,19 +42,31 @@ async function copyLeaf(source: Buffer, destination: Buffer, stats: Stats): Prom
 async function copyFile(source: Buffer, destination: Buffer): Promise<void> {
   const from = await openToRead(source);
   try {
-    const to = await openToWrite(destination);
+    // With its permissions from the start: what is private must not be readable meanwhile.
+    const to = await openToWrite(destination, { mode: from.stats.mode & 0o777 });
     try {
       if (from.stats.ino === to.stats.ino && from.stats.dev === to.stats.dev)
         throw new ExecError('invalidPath', 'source and destination are the same file');
       if (to.stats.size > 0) await to.handle.truncate(0);
       await pump(from.handle, to.handle);
-      await to.handle.chmod(from.stats.mode & 0o7777);
+      await to.handle.chmod(modeOfCopy(from.stats, to.stats));
     } finally {
       await to.handle.close();
     }
   } finally {
     await from.handle.close();
   }
+}
+
+/** A program with one of these lends the rights of its owner, or group, to whoever runs it. */
+const SET_USER_ID = 0o4000;
+const SET_GROUP_ID = 0o2000;
+
+/** A copy that belongs to somebody else must not lend his rights. */
+function modeOfCopy(original: Stats, copied: Stats): number {
+  const userBit = original.uid === copied.uid ? SET_USER_ID : 0;
+  const groupBit = original.gid === copied.gid ? SET_GROUP_ID : 0;
+  return original.mode & (0o1777 | userBit | groupBit);
 }
 
 async function pump(from: FileHandle, to: FileHandle): Promise<void> {

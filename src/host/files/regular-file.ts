@@ -17,6 +17,8 @@ interface OpenOptions {
   /** The path to name in errors, where `path` goes through a held directory. */
   readonly shownAs?: Buffer;
   readonly followSymlinks?: boolean;
+  /** Permissions of a file that is created, less what the umask takes. Default: for everybody. */
+  readonly mode?: number;
 }
 
 /** Opens a regular file to read. Anything else is refused without waiting for it. */
@@ -49,7 +51,7 @@ async function openChecked(
   fits: (stats: Stats) => boolean,
 ): Promise<OpenFile> {
   const links = options.followSymlinks === false ? constants.O_NOFOLLOW : 0;
-  const handle = await open(path, access | NEVER_WAIT | links, 0o666);
+  const handle = await open(path, access | NEVER_WAIT | links, options.mode ?? 0o666);
   try {
     const stats = await handle.stat();
     if (!fits(stats)) throw notAFile(options.shownAs ?? path);
