@@ -37,7 +37,8 @@ export async function copyBetween(request: {
   } else if (to.kind === 'path') {
     const place = await machines.place(to);
     using progress = new Progress(flags);
-    await copyFromStdin(place, jobFor(place, { signal, progress }));
+    const job = jobFor(place, { signal, progress });
+    await copyFromStdin({ ...place, mode: await modeOf(place) }, job);
   } else {
     throw new ExecError('invalidConfiguration', 'Only one of the two places can be "-".');
   }

@@ -31,9 +31,12 @@ export interface Original extends FilePlace {
   readonly mode?: number | undefined;
 }
 
-/** What nobody but the owner may read. */
+/** Everybody may read it. */
+const PUBLIC_BITS = 0o044;
+
+/** What not everybody may read. */
 export function isPrivate(mode: number | undefined): mode is number {
-  return mode !== undefined && (mode & 0o077) === 0;
+  return mode !== undefined && (mode & PUBLIC_BITS) !== PUBLIC_BITS;
 }
 
 /** What all parts of one copy share. */
@@ -56,10 +59,7 @@ export async function copyFile(
   job: CopyJob,
 ): Promise<void> {
   await job.drafts.write(to, async (place) => {
-    if (isPrivate(from.mode)) {
-      await naming(to, place.files.writeFile(place.path, new Uint8Array(0)));
-      await job.protect(place.path, from.mode);
-    }
+    if (isPrivate(from.mode)) await naming(to, makePrivate(place, from.mode, job));
     if (from.size <= BLOCK_BYTES || !job.blocks) {
       const content = await naming(from, from.files.readFile(from.path));
       job.signal.throwIfAborted();
@@ -71,6 +71,12 @@ export async function copyFile(
     await using destination = await naming(to, place.files.open(place.path, { mode: 'replace' }));
     await copyBlocks({ from, source, to, destination }, job);
   });
+}
+
+/** An empty file only those may read who may read the original. */
+async function makePrivate(place: FilePlace, mode: number, job: CopyJob): Promise<void> {
+  await place.files.writeFile(place.path, new Uint8Array(0));
+  await job.protect(place.path, mode);
 }
 
 /** Several blocks at a time, each from its place to the same place. */
@@ -118,11 +124,12 @@ export async function copyToStdout(from: FilePlace, { signal }: Pick<CopyJob, 's
   }
 }
 
-/** Writes what comes from our stdin into a file. */
-export async function copyFromStdin(to: FilePlace, job: CopyJob): Promise<void> {
+/** Writes what comes from our stdin into a file. One that was there keeps its permissions. */
+export async function copyFromStdin(to: Original, job: CopyJob): Promise<void> {
   const { stdin } = process;
   await job.drafts.write(to, async (place) => {
     addAbortSignal(job.signal, stdin);
+    if (to.mode !== undefined && place.path !== to.path) await naming(to, makePrivate(place, to.mode, job));
     if (!job.blocks) return await writeWhole(place, stdin, job);
     await using destination = await naming(to, place.files.open(place.path, { mode: 'replace' }));
     let offset = 0;

@@ -55,9 +55,9 @@ describe('cp', () => {
     expect(sha(shown.bytes)).toBe(sha(LARGE));
   });
 
-  test('what is private is so before there is anything in it', async () => {
+  test.each([0o600, 0o640])('what is private (%o) is so before there is anything in it', async (mode) => {
     using folder = new TestFolder();
-    writeFileSync(folder.file('key'), Buffer.concat([LARGE, LARGE, LARGE]), { mode: 0o600 });
+    writeFileSync(folder.file('key'), Buffer.concat([LARGE, LARGE, LARGE]), { mode });
     mkdirSync(folder.file('there'));
     const copy = execwire(['cp', folder.file('key'), `${server.url}:${folder.file('there')}`]);
     const over = new AbortController();
@@ -71,7 +71,23 @@ describe('cp', () => {
       await nextTurn();
     }
     expect((await copy).code).toBe(0);
-    expect(new Set(seen)).toEqual(new Set([0o600]));
+    expect(new Set(seen)).toEqual(new Set([mode]));
+  });
+
+  test('a private file that is written from stdin stays private', async () => {
+    using folder = new TestFolder();
+    writeFileSync(folder.file('key'), 'old', { mode: 0o600 });
+    symlinkSync('key', folder.file('link'));
+    for (const name of ['key', 'link']) {
+      const place = `${server.url}:${folder.file(name)}`;
+      expect(await execwire(['cp', '-', place], { input: name })).toEqual({
+        code: 0,
+        stdout: '',
+        stderr: '',
+      });
+      expect(readFileSync(folder.file('key'), 'utf8')).toBe(name);
+      expect(statSync(folder.file('key')).mode & 0o777).toBe(0o600);
+    }
   });
 
   test('a directory goes with everything below it, odd names included', async () => {
