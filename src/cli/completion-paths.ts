@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { DirectoryEntry } from '../contract/index.js';
 import type { Completion } from './completion-candidates.js';
 import { resolvePath } from './copy-location.js';
+import { printable } from './table.js';
 import { closeTarget, openTarget } from './target-options.js';
 
 /** Whoever presses Tab does not wait longer than this. */
@@ -44,8 +45,8 @@ async function listThere({ target, prefix, path, directories }: PathRequest): Pr
   }
 }
 
-/** Hidden files only for those who ask for them; names with line breaks or lost bytes cannot be handed to a shell. */
+/** Hidden files only for those who ask for them; names with control characters or lost bytes cannot be handed to a shell. */
 function isWanted({ name }: DirectoryEntry, begun: string): boolean {
-  if (!name.startsWith(begun) || /[\n\t\uFFFD]/.test(name)) return false;
+  if (!name.startsWith(begun) || printable(name).includes('\uFFFD')) return false;
   return begun.startsWith('.') || !name.startsWith('.');
 }

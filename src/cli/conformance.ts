@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import type { CaseReport, ConformanceTarget } from '../conformance/index.js';
 import { ExecError } from '../protocol/index.js';
 import { dialWebSocket, startProgram } from '../transport/index.js';
+import { formatJson, printable } from './table.js';
 
 interface ConformanceFlags {
   readonly url?: string;
@@ -32,7 +33,7 @@ export function conformanceCommand(): Command {
       const { runConformance } = await import('../conformance/index.js');
       const target = { ...targetOf(flags, args), only: flags.case };
       const reports = await runConformance(target, flags.json ? undefined : print);
-      if (flags.json) process.stdout.write(`${JSON.stringify(reports, null, 2)}\n`);
+      if (flags.json) process.stdout.write(formatJson(reports));
       else process.stdout.write(`\n${summary(reports)}\n`);
       if (reports.some(({ outcome }) => outcome !== 'ok')) process.exitCode = 1;
     });
@@ -56,7 +57,7 @@ function print({ name, says, outcome, seen }: CaseReport): void {
   process.stdout.write(`${outcome.padEnd(OUTCOME_WIDTH)}  ${name}\n`);
   if (seen === undefined) return;
   const indent = ' '.repeat(OUTCOME_WIDTH + 2);
-  process.stdout.write(`${indent}expected: ${says}\n${indent}seen:     ${seen}\n`);
+  process.stdout.write(`${indent}expected: ${says}\n${indent}seen:     ${printable(seen)}\n`);
 }
 
 function summary(reports: readonly CaseReport[]): string {

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { Command } from 'commander';
 import { ExecError } from '../protocol/errors.js';
 import type { LineChannel } from '../transport/index.js';
+import { printable } from './table.js';
 import { chooseTarget } from './target-options.js';
 
 /** `execwire connect`: an environment on our stdin and stdout. */
@@ -31,7 +32,7 @@ async function connect(environment: string, flags: { tokenFile?: string }): Prom
   } else {
     const { dialEnvironment } = await import('../environment/dial-environment.js');
     const { relay } = await import('../transport/relay.js');
-    const onLog = (line: string): void => void process.stderr.write(`${line}\n`);
+    const onLog = (line: string): void => void process.stderr.write(`${printable(line)}\n`);
     const far = await dialEnvironment(choice, { onLog }).catch((cause: unknown) => {
       throw unreachable(choice, { target: environment, cause });
     });

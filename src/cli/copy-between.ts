@@ -9,6 +9,7 @@ import { type Arrival, childPath, copyTree, listing } from './copy-tree.js';
 import { keepModes, type KeptMode } from './keep-modes.js';
 import { Progress } from './progress.js';
 import { isSamePlace } from './same-place.js';
+import { printable } from './table.js';
 import { closeTarget, openTarget, type TargetFlags } from './target-options.js';
 
 type Flags = TargetFlags & { readonly quiet?: boolean };
@@ -70,7 +71,7 @@ async function copyPath(
         files.push(file);
       },
       onDirectory: (directory) => directories.push(directory),
-      onSkipped: (path, why) => process.stderr.write(`execwire: left out ${path}: ${why}\n`),
+      onSkipped: (path, why) => process.stderr.write(`execwire: left out ${printable(path)}: ${why}\n`),
     });
     directories.push({ path: to.path, mode });
   } else {

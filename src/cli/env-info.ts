@@ -1,5 +1,5 @@
 import { RemoteEnvironment } from '../client/index.js';
-import { formatJson } from './table.js';
+import { formatJson, printable } from './table.js';
 import { closeTarget, openTarget } from './target-options.js';
 
 /** Prints what a machine says of itself. */
@@ -27,7 +27,9 @@ export async function describeEnvironment(options: {
       ['version', info.executorVersion],
       ['extensions', offers === null ? undefined : Object.keys(offers).join(' ') || 'none'],
     ].filter((line): line is [string, string] => line[1] !== undefined);
-    process.stdout.write(lines.map(([name, value]) => `${`${name}:`.padEnd(13)}${value}\n`).join(''));
+    process.stdout.write(
+      lines.map(([name, value]) => `${`${name}:`.padEnd(13)}${printable(value)}\n`).join(''),
+    );
   } finally {
     await closeTarget(environment);
   }

@@ -1,5 +1,6 @@
 import type { ProcessEnd } from '../contract/index.js';
 import { isExecError } from '../protocol/errors.js';
+import { printable } from './table.js';
 
 /** A command line that makes no sense, as shells have it. */
 export const USAGE_ERROR = 2;
@@ -45,7 +46,8 @@ export function exitCodeOfFailure(error: unknown): number {
   }
 }
 
-/** Says on stderr what went wrong. Messages of ours hold neither arguments nor environment. */
+/** Says on stderr what went wrong. Messages of ours hold neither arguments nor environment; others come from servers. */
 export function complain(error: unknown): void {
-  process.stderr.write(`execwire: ${error instanceof Error ? error.message : String(error)}\n`);
+  const message = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`execwire: ${printable(message)}\n`);
 }

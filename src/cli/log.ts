@@ -1,4 +1,5 @@
 import type { ServerLog } from '../server/index.js';
+import { printable } from './table.js';
 
 export type LogFormat = 'human' | 'json';
 export type LogLevel = 'debug' | 'info' | 'warn' | 'silent';
@@ -22,7 +23,7 @@ function humanLog(level: LogLevel): ServerLog {
     if (RANK[rank] < RANK[level]) return;
     const time = new Date().toISOString().slice(11, 23);
     const rest = Object.entries(details)
-      .map(([name, value]) => ` ${name}=${String(value)}`)
+      .map(([name, value]) => ` ${name}=${printable(String(value))}`)
       .join('');
     process.stderr.write(`${time} ${rank === 'warn' ? 'warning: ' : ''}${message}${rest}\n`);
   };

@@ -4,6 +4,7 @@ const COLUMN_GAP = '  ';
 /** C0 controls and DEL would move the cursor or colour the rest of the screen. */
 // eslint-disable-next-line no-control-regex
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/g;
+const UPPER_CONTROL = /[\u007f-\u009f]/g;
 
 /** Text from elsewhere, without anything that could do more than be read. */
 export function printable(text: string): string {
@@ -24,7 +25,9 @@ export function formatTable(headings: readonly string[], rows: readonly (readonl
   return `${[paint(line(headings), 'bold'), ...clean.map(line)].join('\n')}\n`;
 }
 
-/** Data for programs: one JSON document, indented so that people can read it too. */
+/** Data for programs: one JSON document, indented so that people can read it too, on a terminal as well. */
 export function formatJson(value: unknown): string {
-  return `${JSON.stringify(value, null, 2)}\n`;
+  const text = JSON.stringify(value, null, 2);
+  // JSON only requires that the lower ones are escaped. These occur within strings alone.
+  return `${text.replace(UPPER_CONTROL, (character) => `\\u00${character.charCodeAt(0).toString(16)}`)}\n`;
 }

@@ -1,7 +1,8 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { AlternateScreen } from '../../src/cli/alternate-screen.js';
 import { LineEscape } from '../../src/cli/line-escape.js';
 import { enforceable } from '../../src/cli/local-probes.js';
+import { createLog } from '../../src/cli/log.js';
 import { collectVariable, parseDuration } from '../../src/cli/option-values.js';
 
 /** What is passed on of a sequence of key presses, and whether they leave. */
@@ -53,4 +54,19 @@ test('what a sandbox does not hold here is said', () => {
     /mounted while a program runs reach it/,
   );
   expect(enforceable({ processLimit: false, laterMounts: 'stayOut' })).toMatch(/no limits of processes/);
+});
+
+test('a line of the log stays one, whatever a client calls itself', async () => {
+  const written: string[] = [];
+  const write = vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
+    written.push(String(text));
+    return true;
+  });
+  try {
+    const log = await createLog({ format: 'human', level: 'info' });
+    log.info({ client: 'x\u001b[2J\nall is well' }, 'client initialized');
+  } finally {
+    write.mockRestore();
+  }
+  expect(written.join('')).toMatch(/^[\d:.]{12} client initialized client=x\uFFFD\[2J\uFFFDall is well\n$/);
 });
