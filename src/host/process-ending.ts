@@ -53,7 +53,7 @@ export class ProcessEnding {
       void this.kill();
     } else if (!this.#grace) {
       this.#means.signal('SIGTERM');
-      this.#grace = setTimeout(() => void this.kill(), graceMs);
+      this.#grace = setTimeout(() => void this.kill(), Math.min(graceMs, MAX_TIMER_MS));
     }
   }
 

@@ -1,6 +1,9 @@
 import { ExecError } from '../protocol/errors.js';
 import type { RawId } from './message.js';
 
+/** Timers do not go further, about 24 days; a longer one would fire at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
 /** How long a call may take. */
 export interface CallPatience {
   readonly timeoutMs?: number;
@@ -31,7 +34,7 @@ export class PendingCalls {
       const abort = (): void => fail(new ExecError('aborted', `${method} was given up.`));
       const late = (): void =>
         fail(new ExecError('requestTimeout', `No answer to ${method} within ${timeoutMs} ms.`));
-      const timer = timeoutMs === undefined ? undefined : setTimeout(late, timeoutMs);
+      const timer = timeoutMs === undefined ? undefined : setTimeout(late, Math.min(timeoutMs, MAX_TIMER_MS));
       signal?.addEventListener('abort', abort, { once: true });
       this.#calls.set(id, {
         resolve: (result) => {

@@ -1,6 +1,7 @@
 import { ExecError } from '../protocol/index.js';
 import { Session, type SessionConnection } from './session.js';
 import type { ProcessTableOptions } from '../host/index.js';
+import { MAX_TIMER_MS } from '../transport/deadline.js';
 import type { ServerLog } from './log.js';
 
 /** How long a session without a connection lives, as the peer has it. */
@@ -64,10 +65,13 @@ export class SessionRegistry {
     session.detach();
     if (!this.#sessions.has(session.id)) return;
     const ttlMs = this.#options.sessionTtlMs ?? DEFAULT_SESSION_TTL_MS;
-    const lease = setTimeout(() => {
-      this.#options.log.info({ session: session.id }, 'session expired');
-      void this.end(session);
-    }, ttlMs);
+    const lease = setTimeout(
+      () => {
+        this.#options.log.info({ session: session.id }, 'session expired');
+        void this.end(session);
+      },
+      Math.min(ttlMs, MAX_TIMER_MS),
+    );
     this.#leases.set(session.id, lease);
   }
 

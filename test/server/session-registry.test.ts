@@ -1,0 +1,22 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { SessionRegistry } from '../../src/server/session-registry.js';
+import type { SessionConnection } from '../../src/server/session.js';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const log = { debug: () => undefined, info: () => undefined, warn: () => undefined };
+// A session without processes asks nothing of its connection.
+const connection = {} as SessionConnection;
+
+test.each([
+  ['a minute', 60_000],
+  ['thirty days, which is more than timers count', 30 * 24 * 3600 * 1000],
+])('a lease of %s is kept', async (_, sessionTtlMs) => {
+  const sessions = new SessionRegistry({ sessionTtlMs, table: {}, log });
+  const { id } = sessions.open(connection, { acknowledged: true });
+  sessions.detach(sessions.get(id) ?? expect.fail());
+  vi.advanceTimersByTime(59_000);
+  expect(sessions.resume(id, connection).id).toBe(id);
+  await sessions.close();
+});
