@@ -48,24 +48,54 @@ export function childEnvironment(request: {
 }
 
 function inherited(own: NodeJS.ProcessEnv, policy: EnvPolicy): Record<string, string> {
-  const dropped = [...(policy.ignoreDefaultExcludes ? [] : SECRET_PATTERNS), ...policy.exclude].map(
-    globPattern,
-  );
+  const dropped = [...(policy.ignoreDefaultExcludes ? [] : SECRET_PATTERNS), ...policy.exclude].map(nameTest);
   const kept: Record<string, string> = {};
   for (const [name, value] of Object.entries(own)) {
     if (value === undefined || policy.inherit === 'none') continue;
     if (policy.inherit === 'core' && !CORE_NAMES.has(name)) continue;
-    if (!dropped.some((pattern) => pattern.test(name))) kept[name] = value;
+    if (!dropped.some((fitsName) => fitsName(name))) kept[name] = value;
   }
   Object.assign(kept, policy.set);
   if (policy.includeOnly.length === 0) return kept;
-  const wanted = policy.includeOnly.map(globPattern);
+  const wanted = policy.includeOnly.map(nameTest);
   return Object.fromEntries(
-    Object.entries(kept).filter(([name]) => wanted.some((pattern) => pattern.test(name))),
+    Object.entries(kept).filter(([name]) => wanted.some((fitsName) => fitsName(name))),
   );
 }
 
-function globPattern(glob: string): RegExp {
-  const escaped = glob.replace(/[.+^${}()|[\]\\]/g, '\\$&');
-  return new RegExp(`^${escaped.replace(/\*/g, '.*').replace(/\?/g, '.')}$`, 'is');
+type NameTest = (name: string) => boolean;
+
+/** `*` and `?` over names, whatever their case. */
+function nameTest(glob: string): NameTest {
+  const pattern = glob.toLowerCase();
+  return (name) => fits(name.toLowerCase(), pattern);
+}
+
+/**
+ * Goes back to the last `*` alone, so that no pattern of a client takes more than its length times that of the name: a
+ * regular expression with many of them would keep the server busy for ever.
+ */
+function fits(name: string, pattern: string): boolean {
+  let at = 0;
+  let inName = 0;
+  let star = -1;
+  let starName = 0;
+  while (inName < name.length) {
+    const wanted = pattern[at];
+    if (wanted === '*') {
+      star = at++;
+      starName = inName;
+    } else if (wanted === '?' || wanted === name[inName]) {
+      at += 1;
+      inName += 1;
+    } else if (star >= 0) {
+      // The star takes one character more.
+      at = star + 1;
+      inName = ++starName;
+    } else {
+      return false;
+    }
+  }
+  while (pattern[at] === '*') at += 1;
+  return at === pattern.length;
 }
