@@ -19,6 +19,9 @@ import type { ConnectionContext, Handlers } from './connection-context.js';
 /** A body that comes in one piece must fit a message; longer ones can be streamed. */
 const MAX_BUFFERED_BODY_BYTES = 48 * 1024 * 1024;
 
+/** Bodies of one connection that are being put together, all of them: two of the largest and some small ones. */
+const MAX_GATHERED_BYTES = 128 * 1024 * 1024;
+
 /** One piece of a streamed body, so that others get their turn on the connection. */
 const MAX_DELTA_BYTES = 1024 * 1024;
 
@@ -34,10 +37,11 @@ export function httpHandlers(context: ConnectionContext): Handlers<'http/request
   // Each request listens for the end of the connection; many listeners are no leak here.
   setMaxListeners(0, context.signal);
   const streams = new Set<string>();
+  const gathered: Gathered = { bytes: 0 };
   return {
     'http/request': async (params) => {
       const request = outgoing(params);
-      if (!params.streamResponse) return buffered(await send(request, params, context));
+      if (!params.streamResponse) return buffered(await send(request, params, context), gathered);
       reserve(streams, params.requestId);
       try {
         const answer = await send(request, params, context);
@@ -98,20 +102,33 @@ function outgoingHeader(header: Params['headers'][number]): OutgoingHeader {
   return { name: name.toLowerCase(), value, secret: valueEnvVar != null };
 }
 
-async function buffered(answer: HttpAnswer): Promise<ExecResult<'http/request'>> {
+/** What the bodies of a connection that come in one piece hold at the moment. */
+interface Gathered {
+  bytes: number;
+}
+
+async function buffered(answer: HttpAnswer, gathered: Gathered): Promise<ExecResult<'http/request'>> {
   const chunks: Uint8Array[] = [];
   let length = 0;
-  for await (const chunk of answer.body()) {
-    length += chunk.length;
-    if (length > MAX_BUFFERED_BODY_BYTES)
-      throw new ExecError('httpFailed', 'http/request response body is too large; stream it');
-    chunks.push(chunk);
+  try {
+    for await (const chunk of answer.body()) {
+      length += chunk.length;
+      gathered.bytes += chunk.length;
+      refuseTooMuch(length, gathered);
+      chunks.push(chunk);
+    }
+    const bodyBase64 = encodeBase64(Buffer.concat(chunks, length));
+    return { status: answer.status, headers: [...answer.headers], bodyBase64 };
+  } finally {
+    gathered.bytes -= length;
   }
-  return {
-    status: answer.status,
-    headers: [...answer.headers],
-    bodyBase64: encodeBase64(Buffer.concat(chunks, length)),
-  };
+}
+
+function refuseTooMuch(length: number, gathered: Gathered): void {
+  if (length > MAX_BUFFERED_BODY_BYTES)
+    throw new ExecError('httpFailed', 'http/request response body is too large; stream it');
+  if (gathered.bytes > MAX_GATHERED_BYTES)
+    throw new ExecError('overloaded', 'too many http/request bodies at a time; stream them');
 }
 
 function reserve(streams: Set<string>, requestId: string): void {

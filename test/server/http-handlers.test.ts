@@ -7,6 +7,7 @@ import { createCaller, recordingContext } from './call-handler.js';
 
 const INVALID_PARAMS = -32602;
 const INTERNAL = -32603;
+const OVERLOADED = -32001;
 
 /** What each path of the test server does. `/echo` answers with what arrived. */
 const routes: Record<string, (request: IncomingMessage, response: ServerResponse) => void> = {
@@ -40,8 +41,18 @@ const routes: Record<string, (request: IncomingMessage, response: ServerResponse
     };
     more(LARGE_PIECES);
   },
+  '/heavy': (_, response) => {
+    response.writeHead(200);
+    const more = (left: number): void => {
+      if (left > 0) response.write(Buffer.alloc(1024 * 1024), () => more(left - 1));
+    };
+    more(HEAVY_MEGABYTES);
+  },
 };
 const LARGE_PIECES = 64;
+/** Some of these together are more than may wait in memory; each alone is not. */
+const HEAVY_MEGABYTES = 40;
+const HEAVY_REQUESTS = 4;
 
 function listen() {
   const server = createServer((request, response) => routes[request.url ?? '']?.(request, response));
@@ -88,6 +99,16 @@ async function echoed(
 }
 
 describe('http/request', () => {
+  test('bodies in one piece do not fill the memory together', async () => {
+    const connection = connect();
+    const waiting = Array.from({ length: HEAVY_REQUESTS }, () => connection.send({ url: `${here}/heavy` }));
+    expect(await Promise.race(waiting)).toBe(OVERLOADED);
+    connection[Symbol.dispose]();
+    await Promise.all(waiting);
+    using next = connect();
+    expect(await next.send({ url: `${here}/large` })).toMatchObject({ status: 200 });
+  });
+
   test('a request goes out as given and its answer comes back whole', async () => {
     using wire = connect();
     const headers = [{ name: 'X-One', value: 'é' }];
