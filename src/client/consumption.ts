@@ -1,4 +1,5 @@
 import type { LogHold, ProcessLog } from '../contract/index.js';
+import { MAX_UNREAD_BYTES } from './intake.js';
 import { UnreadLedger } from './unread-ledger.js';
 
 /** How much of a window may be consumed before the server is told: often enough that it never has to wait. */
@@ -11,6 +12,8 @@ export interface ConsumptionOptions {
   readonly acknowledge: (seq: number) => void;
   /** Told how many unread bytes were added, or, negative, read or let go. */
   readonly unreadChanged: (bytes: number) => void;
+  /** Called when a server that promised to hold back does not. */
+  readonly overrun: () => void;
 }
 
 /**
@@ -37,6 +40,9 @@ export class Consumption {
     this.#ledger.add(seq, bytes);
     if (this.#counted) this.#options.unreadChanged(bytes);
     this.#advance();
+    // Far beyond any window: without a promise the connection is stopped instead, see `Intake`.
+    const promised = this.#options.windowBytes !== undefined;
+    if (promised && this.#ledger.unreadBytes > MAX_UNREAD_BYTES) this.#options.overrun();
   }
 
   /** A reader from a position on. Moving and releasing it is what counts as reading. */

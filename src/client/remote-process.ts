@@ -63,6 +63,10 @@ export class RemoteProcess extends ProcessHandle {
       windowBytes: this.#capabilities.flowControl?.windowBytes,
       acknowledge: (seq) => client.notify('process/ack', { processId, seq }),
       unreadChanged: (bytes) => client.intake.add(bytes),
+      overrun: () =>
+        this.feed.lost(
+          new ExecError('protocolViolation', 'The server sends more output than its window holds.'),
+        ),
     });
     this.#input = new WriteQueue(async ({ bytes, writeId }) => {
       const request = { params: { processId, writeId }, bytes };

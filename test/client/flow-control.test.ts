@@ -146,3 +146,17 @@ test('a signal comes behind the writes before it, even if they are not answered'
     'process/signal',
   ]);
 });
+
+test('a server that promised to hold back and does not is given up, not stored', async () => {
+  const server = heldBack();
+  const { client, process } = await open(server);
+  await using _ = client;
+  const count = MAX_UNREAD_BYTES / MEBIBYTE.length + 1;
+  for (let seq = 1; seq <= count; seq += 1) server.output('p', seq, MEBIBYTE);
+  await settle(client);
+  expect(await process.wait()).toMatchObject({
+    kind: 'contactLost',
+    error: { code: 'protocolViolation' },
+  });
+  expect(server.sentTo('process/terminate')).toEqual([{ processId: 'p' }]);
+});
