@@ -69,6 +69,9 @@ export class RemoteFileHandle implements FileHandle {
   async #readBlock(offset: number, length: number): Promise<{ bytes: Uint8Array; eof: boolean }> {
     const block = { handleId: this.#handleId, offset, len: length };
     const { bytes, result } = await callForBytes(this.#client, 'fs/readBlock', block);
+    // Whoever reads on by blocks would take what is missing for zeros, or wait for an end that never comes.
+    if (bytes.length > length || (bytes.length < length && !result.eof))
+      throw new ExecError('protocolViolation', 'The server sent a block of another length than asked for.');
     return { bytes, eof: result.eof };
   }
 
