@@ -59,6 +59,8 @@ export class RpcPeer {
   #nextId = 1;
   #underWay = 0;
   #paused = false;
+  /** What the channel had already when it was told to pause: no more than a transport reads in one go. */
+  #held: ReadMessage[] = [];
   #closed: CloseReason | undefined;
 
   constructor(channel: Channel, handler: PeerHandler, options: { dialect?: Dialect } = {}) {
@@ -122,8 +124,12 @@ export class RpcPeer {
     return parseFrame(data, this.#dialect);
   }
 
-  #receive(read: () => IncomingMessage | FramedMessage): void {
+  #receive(read: ReadMessage): void {
     if (this.#closed) return;
+    if (this.#paused) {
+      this.#held.push(read);
+      return;
+    }
     let message: IncomingMessage & { readonly attached?: Attachment };
     try {
       message = read();
@@ -213,8 +219,16 @@ export class RpcPeer {
       this.#underWay >= MAX_REQUESTS_UNDER_WAY || this.outbox.pendingBytes >= MAX_UNREAD_ANSWER_BYTES;
     if (busy === this.#paused) return;
     this.#paused = busy;
-    if (busy) this.#channel.pause();
-    else this.#channel.resume();
+    if (busy) return this.#channel.pause();
+    this.#takeHeld();
+    if (!this.#paused) this.#channel.resume();
+  }
+
+  /** As far as there is room: each may be answered with more than fits. */
+  #takeHeld(): void {
+    const held = this.#held;
+    this.#held = [];
+    for (const read of held) this.#receive(read);
   }
 
   #ended(reason: CloseReason): void {
@@ -225,6 +239,8 @@ export class RpcPeer {
     this.outbox.close();
   }
 }
+
+type ReadMessage = () => IncomingMessage | FramedMessage;
 
 interface IncomingCall {
   readonly method: string;

@@ -19,6 +19,7 @@ import type { Session } from './session.js';
 /** The terminal a client gets that asks for none in particular, as with the peer. */
 const DEFAULT_SIZE = { rows: 24, cols: 80 };
 
+type ReadAnswer = ExecResult<'process/read'>;
 type ProcessMethods = Pick<ExecMethods, Extract<keyof ExecMethods, `process/${string}`>>;
 
 /** Methods about processes, for one connection. Each finds its process and lets the host do the work. */
@@ -47,10 +48,11 @@ export function processHandlers(
   };
   return {
     'process/start': (params) => start(session(), params),
-    'process/read': behindStart(async ({ processId, afterSeq, maxBytes, waitMs }) => {
+    'process/read': behindStart(({ processId, afterSeq, maxBytes, waitMs }) => {
       const process = find(processId);
-      if (waitMs) await process.log.news(afterSeq ?? 0, waitMs);
-      return readResult(process, afterSeq ?? 0, maxBytes ?? undefined);
+      const read = (): ReadAnswer => readResult(process, afterSeq ?? 0, maxBytes ?? undefined);
+      // At once where possible: an answer that is not made before it is due does not have to be kept.
+      return waitMs ? process.log.news(afterSeq ?? 0, waitMs).then(read) : read();
     }),
     'process/write': behindStart((params, bytes) =>
       write(session(), params, bytes ?? decodeBase64(params.chunk, 'invalidParams')),

@@ -1,52 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { type Channel, type ChannelReceiver, RpcPeer } from '../../src/rpc/index.js';
+import { RpcPeer } from '../../src/rpc/index.js';
+import { DeafChannel } from '../harness/deaf-channel.js';
 
-/** Somebody who asks and never reads what is answered, until told to. */
-class DeafChannel implements Channel {
-  readonly label = 'deaf';
-  readonly #unread: (() => void)[] = [];
-  receiver: ChannelReceiver | undefined;
-  paused = false;
-
-  open(receiver: ChannelReceiver): void {
-    this.receiver = receiver;
-  }
-
-  send(_: unknown, flushed: () => void): void {
-    this.#unread.push(flushed);
-  }
-
-  sendPart(_: Uint8Array, __: unknown, flushed: () => void): void {
-    this.#unread.push(flushed);
-  }
-
-  /** Asks until it is no longer heard. Returns how often that was. */
-  askUntilPaused(limit: number, text = '{"id":1,"method":"any"}'): number {
-    let asked = 0;
-    for (; asked < limit && !this.paused; asked += 1) this.receiver?.message(text);
-    return asked;
-  }
-
-  readEverything(): void {
-    for (const flushed of this.#unread.splice(0)) flushed();
-  }
-
-  pause(): void {
-    this.paused = true;
-  }
-
-  resume(): void {
-    this.paused = false;
-  }
-
-  close(): void {}
-
-  reject(): void {}
-
-  destroy(): void {}
-}
-
-function serve(request: () => unknown): DeafChannel {
+function serve(request: (method: string) => unknown): DeafChannel {
   const channel = new DeafChannel();
   new RpcPeer(channel, { request, notification: () => undefined, closed: () => undefined }).open();
   return channel;
@@ -73,6 +29,19 @@ describe('somebody who asks without reading the answers', () => {
     expect(channel.askUntilPaused(2 * ROOM, text)).toBe(ROOM);
     channel.readEverything();
     expect(channel.paused).toBe(false);
+  });
+
+  test('has what is on its way already wait, in its order', () => {
+    const asked: string[] = [];
+    const channel = serve((method) => {
+      asked.push(method);
+      return MEGABYTE;
+    });
+    channel.askUntilPaused(2 * ROOM);
+    for (const method of ['one', 'two', 'three']) channel.say(`{"id":1,"method":"${method}"}`);
+    expect(asked).toHaveLength(ROOM);
+    channel.readEverything();
+    expect(asked.slice(ROOM)).toEqual(['one', 'two', 'three']);
   });
 
   test('is not heard any more when he goes on with nonsense', () => {
