@@ -7,6 +7,9 @@ import {
   LOCAL_ID,
 } from './configuration.js';
 
+/** Each may hold a connection, or a program that makes one. */
+const MAX_ENVIRONMENTS = 1024;
+
 /** How it stands with an environment. Asking never connects. */
 export type EnvironmentStatus =
   | { readonly status: 'ready' }
@@ -75,8 +78,12 @@ export class EnvironmentManager implements AsyncDisposable {
   async add(config: EnvironmentConfig): Promise<void> {
     assertEnvironmentId(config.id);
     const previous = this.#slots.get(config.id);
+    if (!previous && this.#slots.size >= MAX_ENVIRONMENTS)
+      throw new ExecError('overloaded', `At most ${MAX_ENVIRONMENTS} environments can be known at a time.`);
     this.#place(config);
-    await previous?.environment?.close();
+    // One that is still being connected is closed when it comes; nobody has to wait for that.
+    if (previous?.opening) void closeSlot(previous).catch(() => undefined);
+    else await previous?.environment?.close();
   }
 
   async close(): Promise<void> {
