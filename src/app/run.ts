@@ -2,15 +2,13 @@ import type { ExecProcess, ExitedEvent, OutputStream, TerminalSize } from '../co
 import { ExecError } from '../protocol/index.js';
 import { CappedOutput } from './capped-output.js';
 import { PausableTimer } from './pausable-timer.js';
+import { MAX_TIMER_MS } from '../protocol/max-timer.js';
 
 /** How long output is waited for that something holds open beyond the end of the program, as with the peer. */
 const DRAIN_MS = 2_000;
 /** What shells report for a command that ran out of time. */
 const TIMEOUT_EXIT_CODE = 124;
 const KILLED_EXIT_CODE = 137;
-/** Timers count in 32 bits; nobody waits 24 days for a command. */
-const MAX_TIMER_MS = 0x7fff_ffff;
-
 export type RunStream = 'stdout' | 'stderr';
 
 /** Where streamed output goes. */

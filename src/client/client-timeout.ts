@@ -1,5 +1,5 @@
-import { MAX_TIMER_MS } from '../transport/deadline.js';
 import type { ProcessFeed } from './process-feed.js';
+import { MAX_TIMER_MS } from '../protocol/max-timer.js';
 
 /** 128 + SIGKILL: what an exit by our kill looks like where the answer to it got lost. */
 const KILLED_EXIT_CODE = 137;

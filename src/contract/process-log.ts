@@ -1,13 +1,11 @@
 import type { ExitedEvent, OutputStream, ProcessEvent, ReadResult } from './process.js';
 import { RetainedEntries } from './retained-entries.js';
+import { MAX_TIMER_MS } from '../protocol/max-timer.js';
 
 /** Output a process keeps for readers that come late, as the peer does. */
 export const DEFAULT_RETAINED_BYTES = 1024 * 1024;
 /** Unread output a waiting reader may pile up before the source is paused. */
 export const DEFAULT_WINDOW_BYTES = 1024 * 1024;
-/** Timers count in 32 bits; nobody waits 24 days for one read. */
-const MAX_TIMER_MS = 0x7fff_ffff;
-
 /** A promise to a reader: what comes after its position stays until the position moves on. */
 export interface LogHold {
   moveTo(seq: number): void;

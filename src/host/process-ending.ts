@@ -1,10 +1,8 @@
 import type { SignalName } from '../contract/index.js';
+import { MAX_TIMER_MS } from '../protocol/max-timer.js';
 
 /** After a kill, output held open by something outside the tree is waited for no longer than this. */
 const ABANDON_OUTPUT_MS = 1_000;
-/** setTimeout counts in 32 bits; what is longer than 24 days does not need a timer. */
-const MAX_TIMER_MS = 0x7fff_ffff;
-
 /** What can be done to a process to end it, and how to know that it has. */
 export interface EndingMeans {
   signal(signal: SignalName): void;

@@ -1,8 +1,6 @@
 import { ExecError } from '../protocol/errors.js';
 import type { RawId } from './message.js';
-
-/** Timers do not go further, about 24 days; a longer one would fire at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
+import { MAX_TIMER_MS } from '../protocol/max-timer.js';
 
 /** How long a call may take. */
 export interface CallPatience {

@@ -1,8 +1,8 @@
 import { ExecError } from '../protocol/index.js';
 import { Session, type SessionConnection } from './session.js';
 import type { ProcessTableOptions } from '../host/index.js';
-import { MAX_TIMER_MS } from '../transport/deadline.js';
 import type { ServerLog } from './log.js';
+import { MAX_TIMER_MS } from '../protocol/max-timer.js';
 
 /** How long a session without a connection lives, as the peer has it. */
 export const DEFAULT_SESSION_TTL_MS = 30_000;

@@ -1,7 +1,5 @@
 import { ExecError } from '../protocol/errors.js';
-
-/** Longest delay a timer takes; a longer one would fire at once. */
-export const MAX_TIMER_MS = 2 ** 31 - 1;
+import { MAX_TIMER_MS } from '../protocol/max-timer.js';
 
 /** How long somebody is willing to wait, and how they say that they no longer are. */
 export interface Patience {

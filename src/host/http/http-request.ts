@@ -2,15 +2,13 @@ import type { Dispatcher } from 'undici';
 import { ExecError } from '../../protocol/errors.js';
 import { httpFailure } from './http-failure.js';
 import { isRedirect, nextHop } from './redirect.js';
+import { MAX_TIMER_MS } from '../../protocol/max-timer.js';
 
 /** Hops before a chain of redirects counts as a loop; common clients use the same. */
 const MAX_REDIRECTS = 10;
 
 /** For the connection alone; a machine that does not answer at all would otherwise hold a call for minutes. */
 const CONNECT_TIMEOUT_MS = 30_000;
-
-/** Timers do not go further. About 24 days. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export interface OutgoingHeader {
   readonly name: string;
