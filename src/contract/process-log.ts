@@ -6,6 +6,7 @@ import { MAX_TIMER_MS } from '../protocol/max-timer.js';
 export const DEFAULT_RETAINED_BYTES = 1024 * 1024;
 /** Unread output a waiting reader may pile up before the source is paused. */
 export const DEFAULT_WINDOW_BYTES = 1024 * 1024;
+
 /** A promise to a reader: what comes after its position stays until the position moves on. */
 export interface LogHold {
   moveTo(seq: number): void;

@@ -3,6 +3,7 @@ import { MAX_TIMER_MS } from '../protocol/max-timer.js';
 
 /** After a kill, output held open by something outside the tree is waited for no longer than this. */
 const ABANDON_OUTPUT_MS = 1_000;
+
 /** What can be done to a process to end it, and how to know that it has. */
 export interface EndingMeans {
   signal(signal: SignalName): void;
