@@ -19,6 +19,9 @@ const MAX_SPARES = 8;
 /** Making one takes a core for as long as a short program runs: the program that was just started goes first. */
 const MAKE_AFTER_MS = 5;
 
+/** Whose programs follow each other faster than sandboxes are made gains nothing: both would only take each other's time. */
+const MIN_INTERVAL_MS = 15;
+
 /** A sandbox that fits, and what to tell the shell inside. */
 export interface FoundSpare {
   readonly spare: SpareSandbox;
@@ -82,7 +85,7 @@ export class SpareSandboxes {
     if (this.#spares.has(policy) || this.#unsuited.has(policy) || SpareSandbox.count >= MAX_SPARES) return;
     try {
       const idleMs = idleMsOf(planNow(policy.files).plan);
-      if (sinceLastMs > idleMs) return;
+      if (sinceLastMs < MIN_INTERVAL_MS || sinceLastMs > idleMs) return;
       const spare = SpareSandbox.make(policy, support);
       const timer = setTimeout(() => void this.#drop(policy), idleMs).unref();
       this.#spares.set(policy, { spare, timer });
