@@ -1,4 +1,5 @@
 import type { EnvPolicy } from '../protocol/index.js';
+import { fitsPattern, MANY } from './wildcards.js';
 
 /** What `inherit: "core"` lets through. */
 const CORE_NAMES = new Set([
@@ -67,35 +68,10 @@ type NameTest = (name: string) => boolean;
 
 /** `*` and `?` over names, whatever their case. */
 function nameTest(glob: string): NameTest {
-  const pattern = glob.toLowerCase();
-  return (name) => fits(name.toLowerCase(), pattern);
-}
-
-/**
- * Goes back to the last `*` alone, so that no pattern of a client takes more than its length times that of the name: a
- * regular expression with many of them would keep the server busy for ever.
- */
-function fits(name: string, pattern: string): boolean {
-  let at = 0;
-  let inName = 0;
-  let star = -1;
-  let starName = 0;
-  while (inName < name.length) {
-    const wanted = pattern[at];
-    if (wanted === '*') {
-      star = at++;
-      starName = inName;
-    } else if (wanted === '?' || wanted === name[inName]) {
-      at += 1;
-      inName += 1;
-    } else if (star >= 0) {
-      // The star takes one character more.
-      at = star + 1;
-      inName = ++starName;
-    } else {
-      return false;
-    }
-  }
-  while (pattern[at] === '*') at += 1;
-  return at === pattern.length;
+  const pattern = glob
+    .toLowerCase()
+    .split('')
+    .map((part) => (part === '*' ? MANY : part));
+  const isOne = (part: string, character: string): boolean => part === '?' || part === character;
+  return (name) => fitsPattern(pattern, name.toLowerCase(), isOne);
 }

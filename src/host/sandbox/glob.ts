@@ -1,4 +1,5 @@
 import { ExecError } from '../../protocol/errors.js';
+import { fitsPattern, MANY } from '../wildcards.js';
 
 /** The directory a pattern starts from and the test for what lies below it. */
 export interface CompiledGlob {
@@ -13,7 +14,7 @@ interface CharacterClass {
   readonly ranges: readonly (readonly [string, string])[];
 }
 
-/** What stands at one place: a character, one of a class, `any` one, or `many`, which is any number of them. */
+/** What stands for one character: itself, one of a class, or `any` one. */
 type Token = string | CharacterClass;
 
 /** Braces multiply; a pattern that means more than this is no pattern somebody wrote. */
@@ -37,7 +38,7 @@ export function compileGlob(pattern: string): CompiledGlob {
     base,
     matches: (path) => {
       const characters = /[\uD800-\uDFFF]/.test(path) ? Array.from(path) : path;
-      return alternatives.some((tokens) => fits(tokens, characters));
+      return alternatives.some((tokens) => fitsPattern(tokens, characters, isOne));
     },
   };
 }
@@ -89,8 +90,8 @@ function classEnd(pattern: string, start: number): number {
   return end;
 }
 
-function tokensOf(pattern: string): Token[] {
-  const tokens: Token[] = [];
+function tokensOf(pattern: string): (Token | typeof MANY)[] {
+  const tokens: (Token | typeof MANY)[] = [];
   for (let at = 0; at < pattern.length; at += 1) {
     let character = String.fromCodePoint(pattern.codePointAt(at) ?? 0);
     if (character === '[') {
@@ -100,7 +101,7 @@ function tokensOf(pattern: string): Token[] {
       continue;
     }
     if (character === '*' || character === '?') {
-      if (character === '?' || tokens.at(-1) !== 'many') tokens.push(character === '?' ? 'any' : 'many');
+      if (character === '?' || tokens.at(-1) !== MANY) tokens.push(character === '?' ? 'any' : MANY);
       continue;
     }
     if (character === '\\') {
@@ -125,30 +126,6 @@ function classOf(text: string): Token {
     if (isRange) at += 2;
   }
   return { negated, ranges };
-}
-
-/** Where it does not fit, the last `many` takes one character more: earlier ones never need to. */
-function fits(tokens: readonly Token[], text: ArrayLike<string>): boolean {
-  let token = 0;
-  let at = 0;
-  let many = -1;
-  let taken = 0;
-  while (at < text.length) {
-    const wanted = tokens[token];
-    if (wanted === 'many') {
-      many = token;
-      taken = at;
-      token += 1;
-    } else if (wanted !== undefined && isOne(wanted, text[at] ?? '')) {
-      token += 1;
-      at += 1;
-    } else if (many >= 0) {
-      taken += 1;
-      token = many + 1;
-      at = taken;
-    } else return false;
-  }
-  return tokens.slice(token).every((rest) => rest === 'many');
 }
 
 function isOne(token: Token, character: string): boolean {
