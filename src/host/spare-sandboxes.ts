@@ -85,7 +85,7 @@ export class SpareSandboxes {
     if (this.#spares.has(policy) || this.#unsuited.has(policy) || SpareSandbox.count >= MAX_SPARES) return;
     try {
       const idleMs = idleMsOf(planNow(policy.files).plan);
-      if (sinceLastMs < MIN_INTERVAL_MS || sinceLastMs > idleMs) return;
+      if (!isWorthwhile(sinceLastMs, idleMs)) return;
       const spare = SpareSandbox.make(policy, support);
       const timer = setTimeout(() => void this.#drop(policy), idleMs).unref();
       this.#spares.set(policy, { spare, timer });
@@ -108,6 +108,11 @@ export class SpareSandboxes {
     clearTimeout(found?.timer);
     return found?.spare;
   }
+}
+
+/** Whether the next program is likely to come after its sandbox is made, and before it is let go. */
+export function isWorthwhile(sinceLastMs: number, idleMs: number): boolean {
+  return sinceLastMs >= MIN_INTERVAL_MS && sinceLastMs <= idleMs;
 }
 
 /** A terminal belongs to a process from its beginning, and `env` gives no program another name. */

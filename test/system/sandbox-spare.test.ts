@@ -177,6 +177,14 @@ describe.each(identities)('a sandbox that waited, as $name', (identity) => {
     await expect.poll(() => isRunning(pid)).toBe(false);
   });
 
+  test('waits on while programs get theirs that need another: with a terminal, or another name', async () => {
+    await using host = await warmServer(identity);
+    const { pid } = await untilWarm(host);
+    for (const more of [{ tty: true }, { arg0: 'other' }])
+      expect((await host.run(['true'], more)).exit).toMatchObject({ exitCode: 0 });
+    expect(waitingShells(host.server.pid).map((shell) => shell.pid)).toEqual([pid]);
+  });
+
   test('is made for nobody whose programs need another one each time', async () => {
     await using host = await warmServer(identity);
     const limited = host.sandbox({ maxProcesses: 30 });
