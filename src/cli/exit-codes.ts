@@ -1,6 +1,6 @@
 import type { ProcessEnd } from '../contract/index.js';
 import { isExecError } from '../protocol/errors.js';
-import { printable } from './table.js';
+import { printable } from './terminal/table.js';
 
 /** A command line that makes no sense, as shells have it. */
 export const USAGE_ERROR = 2;

@@ -1,5 +1,5 @@
 import type { ServerLog } from '../server/index.js';
-import { printable } from './table.js';
+import { printable } from './terminal/table.js';
 
 export type LogFormat = 'human' | 'json';
 export type LogLevel = 'debug' | 'info' | 'warn' | 'silent';

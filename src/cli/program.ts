@@ -3,19 +3,19 @@ import { version } from '../host/machine-info.js';
 
 /** Every command and where it lives. Loading one costs what it imports, so only those needed are loaded. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
-  serve: async () => (await import('./serve.js')).serveCommand(),
-  'app-server': async () => (await import('./app-server.js')).appServerCommand(),
-  mcp: async () => (await import('./mcp.js')).mcpCommand(),
-  run: async () => (await import('./run.js')).runCommand(),
-  shell: async () => (await import('./shell.js')).shellCommand(),
-  ps: async () => (await import('./ps.js')).psCommand(),
-  kill: async () => (await import('./kill.js')).killCommand(),
-  cp: async () => (await import('./cp.js')).cpCommand(),
-  env: async () => (await import('./env.js')).envCommand(),
-  connect: async () => (await import('./connect.js')).connectCommand(),
-  doctor: async () => (await import('./doctor.js')).doctorCommand(),
-  conformance: async () => (await import('./conformance.js')).conformanceCommand(),
-  completion: async () => (await import('./completion.js')).completionCommand(createProgram),
+  serve: async () => (await import('./commands/serve.js')).serveCommand(),
+  'app-server': async () => (await import('./commands/app-server.js')).appServerCommand(),
+  mcp: async () => (await import('./commands/mcp.js')).mcpCommand(),
+  run: async () => (await import('./commands/run.js')).runCommand(),
+  shell: async () => (await import('./commands/shell.js')).shellCommand(),
+  ps: async () => (await import('./commands/ps.js')).psCommand(),
+  kill: async () => (await import('./commands/kill.js')).killCommand(),
+  cp: async () => (await import('./commands/cp.js')).cpCommand(),
+  env: async () => (await import('./commands/env.js')).envCommand(),
+  connect: async () => (await import('./commands/connect.js')).connectCommand(),
+  doctor: async () => (await import('./doctor/doctor.js')).doctorCommand(),
+  conformance: async () => (await import('./commands/conformance.js')).conformanceCommand(),
+  completion: async () => (await import('./completion/completion.js')).completionCommand(createProgram),
 };
 
 /** The whole command line, or the part of it that a command line beginning with `first` needs. */

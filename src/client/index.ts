@@ -1,8 +1,8 @@
-export type { CallOptions, ExecClientOptions } from './client-options.js';
-export { ExecClient } from './exec-client.js';
-export { MAX_UNREAD_BYTES } from './intake.js';
+export type { CallOptions, ExecClientOptions } from './connection/client-options.js';
+export { ExecClient } from './connection/exec-client.js';
+export { MAX_UNREAD_BYTES } from './connection/unread-budget.js';
 export { RemoteEnvironment, type ServerProcess } from './remote-environment.js';
-export { RemoteProcess } from './remote-process.js';
-export { startProcess } from './start-process.js';
+export { RemoteProcess } from './process/remote-process.js';
+export { startProcess } from './process/start-process.js';
 export { type DialOptions, dialWebSocket } from '../transport/websocket-dial.js';
 export { ExecError, isExecError } from '../protocol/index.js';

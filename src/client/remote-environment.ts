@@ -1,11 +1,11 @@
 import type { Environment, ExecProcess, FileSystem, ProcessSpec, ProcessSummary } from '../contract/index.js';
 import type { EnvironmentInfo } from '../protocol/index.js';
-import type { ExecClientOptions } from './client-options.js';
-import { ExecClient } from './exec-client.js';
-import { RemoteFileSystem } from './remote-file-system.js';
-import { unsupported } from './remote-errors.js';
-import type { RemoteProcess } from './remote-process.js';
-import { startProcess } from './start-process.js';
+import type { ExecClientOptions } from './connection/client-options.js';
+import { ExecClient } from './connection/exec-client.js';
+import { RemoteFileSystem } from './files/remote-file-system.js';
+import { unsupported } from './connection/remote-errors.js';
+import type { RemoteProcess } from './process/remote-process.js';
+import { startProcess } from './process/start-process.js';
 
 /** A row of the list of all processes of a server. */
 export interface ServerProcess extends ProcessSummary {

@@ -7,7 +7,7 @@ export {
   killAllTrees,
   releaseChunk,
   retainChunk,
-} from './child/index.js';
+} from './spawn/index.js';
 export { childEnvironment } from './environment-variables.js';
 export { ConfinableFileSystem, type HostFileSystem } from './files/index.js';
 export { permissionsFromAppPolicy, sandboxSupport } from './sandbox/index.js';

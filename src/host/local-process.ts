@@ -13,11 +13,11 @@ import {
 } from '../contract/index.js';
 import { ExecError } from '../protocol/errors.js';
 import type { SandboxType } from '../protocol/index.js';
-import { type Child, type ChildSink, type ChildSpec, releaseChunk, spawnChild } from './child/index.js';
-import type { ConfinedProcess } from './confined-process.js';
-import { OwnerReaders } from './owner-readers.js';
+import { type Child, type ChildSink, type ChildSpec, releaseChunk, spawnChild } from './spawn/index.js';
+import type { ConfinedProcess } from './sandbox/launch/sandboxed-launch.js';
+import { OwnerReaders } from './reader-holds.js';
 import { ProcessEnding } from './process-ending.js';
-import { randomBytes } from './random.js';
+import { randomBytes } from './kernel/random.js';
 
 /** Queued input past which the answer to a write waits until the program has read some. */
 const STDIN_SOFT_LIMIT_BYTES = 1024 * 1024;

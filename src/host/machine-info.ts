@@ -3,8 +3,8 @@ import { homedir, hostname, tmpdir, userInfo } from 'node:os';
 import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { EnvironmentInfo } from '../protocol/index.js';
-import { packageFile } from './package-file.js';
-import { crypto } from './random.js';
+import { packageFile } from './kernel/package-file.js';
+import { crypto } from './kernel/random.js';
 
 /** This package's version, as its package.json says. */
 export const version: string = readVersion();

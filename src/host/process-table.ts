@@ -1,9 +1,9 @@
 import { ExecError } from '../protocol/errors.js';
 import type { Sandbox } from '../protocol/index.js';
-import { type ChildSpec, killTrees } from './child/index.js';
-import { ConfinedProcess } from './confined-process.js';
+import { type ChildSpec, killTrees } from './spawn/index.js';
+import { ConfinedProcess } from './sandbox/launch/sandboxed-launch.js';
 import { LocalProcess, type LocalProcessOptions, type LocalProcessSpec } from './local-process.js';
-import { SpareSandboxes } from './spare-sandboxes.js';
+import { SpareSandboxes } from './sandbox/launch/spare-sandboxes.js';
 
 /** How long a closed process can still be read, as the peer keeps it. */
 const RETAIN_CLOSED_MS = 30_000;

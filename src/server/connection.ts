@@ -17,13 +17,13 @@ import {
   validate,
 } from '../rpc/index.js';
 import { offeredCapabilities, peerCapabilities } from './capabilities.js';
-import type { ConnectionContext } from './connection-context.js';
-import { discoveryHandlers } from './discovery-handlers.js';
-import { fileHandlers } from './files-handlers.js';
-import { httpHandlers } from './http-handlers.js';
+import type { ConnectionContext } from './handlers/connection-context.js';
+import { discoveryHandlers } from './handlers/discovery-handlers.js';
+import { fileHandlers } from './handlers/files-handlers.js';
+import { httpHandlers } from './handlers/http-handlers.js';
 import type { ServerLog } from './log.js';
-import { processHandlers } from './process-handlers.js';
-import { PushQueue } from './push-queue.js';
+import { processHandlers } from './handlers/process-handlers.js';
+import { PushQueue } from './push/push-queue.js';
 import type { Session, SessionConnection } from './session.js';
 import type { SessionRegistry } from './session-registry.js';
 

@@ -5,7 +5,7 @@ import {
   ProcessTable,
   type ProcessTableOptions,
 } from '../host/index.js';
-import { OutputPusher, type PushTarget } from './output-pusher.js';
+import { OutputPusher, type PushTarget } from './push/output-pusher.js';
 
 /** Write ids remembered per process, so that a retry is recognised. A client has few writes in the air. */
 const MAX_REMEMBERED_WRITES = 4096;

@@ -36,7 +36,7 @@ describe('the areas of a profile', () => {
   test('follow from the function, or else from the module it was written in', async () => {
     const { analyse } = await areas();
     const modules: Record<string, string> = {
-      'file:///p/dist/bin/host-1.cjs': '/p/dist/host/child/kernel-read.js',
+      'file:///p/dist/bin/host-1.cjs': '/p/dist/host/spawn/kernel-read.js',
       'file:///p/dist/bin/peer-1.cjs': '/p/dist/rpc/peer.js',
       'file:///p/dist/bin/ws-1.cjs': '/p/node_modules/ws/lib/receiver.js',
       'file:///p/dist/bin/loader.cjs': '/p/dist/bin/loader.cjs',
@@ -64,7 +64,7 @@ describe('the areas of a profile', () => {
       ws: 2,
       'our loader and chunks': 2,
     });
-    expect(found.functions).toContainEqual({ name: 'fillBuffer (host/child/kernel-read)', ms: 2 });
+    expect(found.functions).toContainEqual({ name: 'fillBuffer (host/spawn/kernel-read)', ms: 2 });
   });
 
   test('count what lies in a window, and parts of a sample', async () => {
@@ -115,7 +115,7 @@ describe('the module of a function', () => {
       return lineNumber < 0 ? [] : [{ url: `file://${folder}${name}`, lineNumber, columnNumber }];
     });
     expect(positions.map((position) => moduleOf(position).split('/dist/')[1])).toEqual([
-      'host/child/watchdog.js',
+      'host/spawn/watchdog.js',
     ]);
   });
 });

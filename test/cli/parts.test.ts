@@ -1,9 +1,9 @@
 import { expect, test, vi } from 'vitest';
-import { AlternateScreen } from '../../src/cli/alternate-screen.js';
-import { LineEscape } from '../../src/cli/line-escape.js';
-import { enforceable } from '../../src/cli/local-probes.js';
+import { AlternateScreen } from '../../src/cli/terminal/alternate-screen.js';
+import { LineEscape } from '../../src/cli/terminal/line-escape.js';
+import { enforceable } from '../../src/cli/doctor/local-probes.js';
 import { createLog } from '../../src/cli/log.js';
-import { collectVariable, parseDuration } from '../../src/cli/option-values.js';
+import { collectVariable, parseDuration } from '../../src/cli/options/option-values.js';
 
 /** What is passed on of a sequence of key presses, and whether they leave. */
 function typed(...chunks: string[]): { pass: string; left: boolean } {

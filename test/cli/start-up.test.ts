@@ -23,7 +23,12 @@ function loadedBy(entries: readonly string[]): string[] {
   return [...packages, ...[...visited].map((file) => relative(src, file))];
 }
 
-const RUN = ['cli/main.ts', 'cli/run.ts', 'cli/run-attached.ts', 'environment/open-environment.ts'];
+const RUN = [
+  'cli/main.ts',
+  'cli/commands/run.ts',
+  'cli/commands/run-attached.ts',
+  'environment/open-environment.ts',
+];
 
 test('running something here loads neither schemas nor sockets', () => {
   const loaded = loadedBy([...RUN, 'environment/local.ts']);
@@ -33,12 +38,12 @@ test('running something here loads neither schemas nor sockets', () => {
 
 test('running something elsewhere does not load what serves or spawns here', () => {
   const loaded = loadedBy([...RUN, 'client/index.ts', 'environment/dial-environment.ts']);
-  expect(loaded).toContain('client/remote-process.ts');
+  expect(loaded).toContain('client/process/remote-process.ts');
   const folders = new Set(loaded.map((name) => name.split('/')[0]));
   expect(folders.has('server')).toBe(false);
   expect(loaded.filter((name) => name.startsWith('host/'))).toEqual([
     'host/machine-info.ts',
-    'host/package-file.ts',
-    'host/random.ts',
+    'host/kernel/package-file.ts',
+    'host/kernel/random.ts',
   ]);
 });

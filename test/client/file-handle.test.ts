@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ExecClient } from '../../src/client/index.js';
-import { RemoteFileSystem } from '../../src/client/remote-file-system.js';
+import { RemoteFileSystem } from '../../src/client/files/remote-file-system.js';
 import { isExecError } from '../../src/protocol/index.js';
 import { ScriptedServer } from '../harness/scripted-server.js';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ExecClient, startProcess } from '../../src/client/index.js';
-import { MAX_WAITING_EVENTS } from '../../src/client/event-sequencer.js';
+import { MAX_WAITING_EVENTS } from '../../src/client/process/event-sequencer.js';
 import { story } from '../harness/events.js';
 import { NO_ANSWER, ScriptedServer } from '../harness/scripted-server.js';
 

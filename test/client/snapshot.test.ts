@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { eventsOf, type Snapshot } from '../../src/client/snapshot.js';
+import { eventsOf, type Snapshot } from '../../src/client/process/snapshot.js';
 import { snapshot } from '../harness/scripted-server.js';
 
 type Facts = Parameters<typeof snapshot>[0];

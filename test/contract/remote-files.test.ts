@@ -1,5 +1,5 @@
 import { ExecClient } from '../../src/client/index.js';
-import { RemoteFileSystem } from '../../src/client/remote-file-system.js';
+import { RemoteFileSystem } from '../../src/client/files/remote-file-system.js';
 import { dialWebSocket } from '../../src/transport/websocket-dial.js';
 import { startProgram } from '../../src/transport/program.js';
 import { ExecServer } from '../../src/server/index.js';

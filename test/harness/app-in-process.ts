@@ -1,8 +1,8 @@
-import { createSandboxChooser } from '../../src/cli/app-sandbox.js';
+import { createSandboxChooser } from '../../src/policy/app-sandbox.js';
 import { PassThrough } from 'node:stream';
 import { createInterface } from 'node:readline';
 import { AppServer, type AppServerOptions } from '../../src/app/index.js';
-import { ManagedEnvironments } from '../../src/cli/app-environments.js';
+import { ManagedEnvironments } from '../../src/cli/commands/app-environments.js';
 import { EnvironmentManager, LocalEnvironment, type OpenEnvironment } from '../../src/environment/index.js';
 import { LineChannel } from '../../src/transport/index.js';
 import { AppClient, type OpenedApp } from './app-server.js';

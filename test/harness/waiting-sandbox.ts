@@ -2,7 +2,7 @@ import { chownSync, mkdirSync, readdirSync, readFileSync, readlinkSync } from 'n
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { DEFAULT_PROTECTED_NAMES } from '../../src/host/sandbox/index.js';
-import { SCRIPT_FD } from '../../src/host/sandbox/launch-script.js';
+import { SCRIPT_FD } from '../../src/host/sandbox/launch/launch-script.js';
 import type { Identity, Place } from '../host/sandbox/harness.js';
 
 /** A shell that waits in a sandbox to become a program. */

@@ -2,7 +2,7 @@ import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import koffi from 'koffi';
 import { describe, expect, test } from 'vitest';
-import { findLibrary, loadKoffi } from '../../src/host/load-koffi.js';
+import { findLibrary, loadKoffi } from '../../src/host/kernel/load-koffi.js';
 import { TestFolder } from '../harness/processes.js';
 
 const { platform, arch } = process;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toolDirectories } from '../../src/host/own-tools.js';
+import { toolDirectories } from '../../src/host/kernel/trusted-path.js';
 
 test('the server’s own tools come from absolute directories that are not a project’s', () => {
   const project = '/ws/node_modules/.bin:/ws/node_modules/.bin/:/ws/node_modules//.bin';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isWorthwhile } from '../../src/host/spare-sandboxes.js';
+import { isWorthwhile } from '../../src/host/sandbox/launch/spare-sandboxes.js';
 
 test.each([
   ['right behind each other', 7, 1_000, false],

@@ -8,7 +8,7 @@ import {
   rpcNumberOf,
 } from '../../src/protocol/index.js';
 import { BytesResult, memorySource } from '../../src/rpc/bytes-result.js';
-import type { ConnectionContext, Notify } from '../../src/server/connection-context.js';
+import type { ConnectionContext, Notify } from '../../src/server/handlers/connection-context.js';
 
 /** What a client would see: the result, or the number of the error. */
 export type Outcome<Name extends ExecMethodName> = ExecResult<Name> | number;

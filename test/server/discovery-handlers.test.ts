@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LocalFileSystem } from '../../src/host/files/index.js';
-import { discoveryHandlers } from '../../src/server/discovery-handlers.js';
+import { discoveryHandlers } from '../../src/server/handlers/discovery-handlers.js';
 import { createCaller } from './call-handler.js';
 
 const INVALID_REQUEST = -32600;

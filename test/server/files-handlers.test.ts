@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LocalFileSystem } from '../../src/host/files/index.js';
-import { fileHandlers } from '../../src/server/files-handlers.js';
+import { fileHandlers } from '../../src/server/handlers/files-handlers.js';
 import { createCaller, recordingContext } from './call-handler.js';
 
 const INVALID_REQUEST = -32600;

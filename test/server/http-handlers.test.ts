@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ExecParams } from '../../src/protocol/index.js';
-import { httpHandlers } from '../../src/server/http-handlers.js';
+import { httpHandlers } from '../../src/server/handlers/http-handlers.js';
 import { createCaller, recordingContext } from './call-handler.js';
 
 const INVALID_PARAMS = -32602;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { messageText, type OutgoingMessage } from '../../src/rpc/index.js';
-import { OutputMessage } from '../../src/server/output-message.js';
-import type { PushTarget } from '../../src/server/output-pusher.js';
+import { OutputMessage } from '../../src/server/push/output-message.js';
+import type { PushTarget } from '../../src/server/push/output-pusher.js';
 
 type Sent = { message: OutgoingMessage; flushed: (() => void) | undefined };
 

@@ -1,2 +1,2 @@
-export { ConfinableFileSystem } from './confinable-file-system.js';
+export { ConfinableFileSystem } from './confined/confinable-file-system.js';
 export { type HostFileSystem, LocalFileSystem } from './local-file-system.js';

@@ -14,24 +14,24 @@ import type {
   WalkResult,
   WatchOptions,
 } from '../../contract/index.js';
-import { copy } from './copy.js';
-import { createDirectory } from './directories.js';
-import { type FileContent, openContent } from './file-content.js';
-import { hostPath, shownPath } from './host-path.js';
-import { metadataInstantly } from './instant/metadata.js';
-import { readInstantly } from './instant/read.js';
-import type { Way } from './instant/way.js';
-import { openFile } from './local-file-handle.js';
-import { watchPath } from './local-file-watch.js';
-import { watchMissing } from './local-missing-watch.js';
-import { getMetadata } from './metadata.js';
-import { asExecError } from './os-error.js';
-import { readDirectory } from './read-directory.js';
-import { readFile } from './read-file.js';
-import { remove } from './remove.js';
-import { search } from './search.js';
-import { walk } from './walk.js';
-import { writeFile } from './write-file.js';
+import { copy } from './access/copy.js';
+import { createDirectory } from './access/directories.js';
+import { type FileContent, openContent } from './access/file-content.js';
+import { hostPath, shownPath } from '../kernel/host-path.js';
+import { metadataInstantly } from './cached/metadata.js';
+import { readInstantly } from './cached/read.js';
+import type { Way } from './cached/fast-path.js';
+import { openFile } from './access/local-file-handle.js';
+import { watchPath } from './watch/local-file-watch.js';
+import { watchMissing } from './watch/local-missing-watch.js';
+import { getMetadata } from './access/metadata.js';
+import { asExecError } from './access/os-error.js';
+import { readDirectory } from './access/read-directory.js';
+import { readFile } from './access/read-file.js';
+import { remove } from './access/remove.js';
+import { search } from './search/search.js';
+import { walk } from './access/walk.js';
+import { writeFile } from './access/write-file.js';
 
 /** Files that can be sent on without being in memory as a whole. */
 export interface HostFileSystem extends FileSystem {

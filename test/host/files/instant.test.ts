@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { hostPath } from '../../../src/host/files/host-path.js';
+import { hostPath } from '../../../src/host/kernel/host-path.js';
 import { LocalFileSystem } from '../../../src/host/files/index.js';
-import { metadataInstantly } from '../../../src/host/files/instant/metadata.js';
-import { readInstantly } from '../../../src/host/files/instant/read.js';
+import { metadataInstantly } from '../../../src/host/files/cached/metadata.js';
+import { readInstantly } from '../../../src/host/files/cached/read.js';
 import { benchDirectory } from './bench-directory.js';
 
 const patient = new LocalFileSystem({ instant: false });

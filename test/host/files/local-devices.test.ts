@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { openContent } from '../../../src/host/files/file-content.js';
-import { hostPath } from '../../../src/host/files/host-path.js';
-import { isLocalPlace } from '../../../src/host/files/instant/local-devices.js';
+import { openContent } from '../../../src/host/files/access/file-content.js';
+import { hostPath } from '../../../src/host/kernel/host-path.js';
+import { isLocalPlace } from '../../../src/host/files/cached/local-devices.js';
 import { benchDirectory } from './bench-directory.js';
 
 test('a disk is local; what a program or nobody answers for is not', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { policyFromPermissions, wasDenied } from '../../../src/host/sandbox/index.js';
-import { explainFailure } from '../../../src/host/sandbox/probe-failure.js';
+import { explainFailure } from '../../../src/host/sandbox/probe/probe-failure.js';
 import { entry, identities, Place, rootReadable, run, workspacePolicy } from './harness.js';
 
 const [identity = { name: 'nobody' }] = identities;

@@ -30,7 +30,7 @@ class Pool extends FileHelpers implements AsyncDisposable {
   static async open(identity: Identity, limits: PoolLimits = {}): Promise<Pool> {
     const { uid } = identity;
     const support = await supportFor(identity);
-    const script = join(root, 'dist/host/sandbox/file-helper-main.js');
+    const script = join(root, 'dist/host/sandbox/launch/file-helper-main.js');
     const ids = uid === undefined ? {} : { ids: { uid, gid: uid } };
     return new Pool({ target: { module, exportName: 'files' }, support, script, ...ids }, limits);
   }

@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { diskOfNow, type FilePolicy, planMounts } from '../../../src/host/sandbox/index.js';
-import { planNow } from '../../../src/host/sandbox/known-plans.js';
+import { planNow } from '../../../src/host/sandbox/plan/known-plans.js';
 
 let base: string;
 let workspace: string;

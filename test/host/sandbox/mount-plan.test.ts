@@ -7,7 +7,7 @@ import {
   type Mount,
   planMounts,
 } from '../../../src/host/sandbox/index.js';
-import { compileGlob } from '../../../src/host/sandbox/glob.js';
+import { compileGlob } from '../../../src/host/sandbox/plan/glob.js';
 
 /** A disk of directories, except what ends in `.file`. Links are named with their targets. */
 function diskOf(paths: readonly string[], links: Record<string, string> = {}): Disk {

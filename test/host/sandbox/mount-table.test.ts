@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { diskOfNow, planMounts } from '../../../src/host/sandbox/index.js';
-import { withoutKernelMounts } from '../../../src/host/sandbox/mount-table.js';
+import { withoutKernelMounts } from '../../../src/host/sandbox/plan/mount-table.js';
 
 test('the kernel’s own places stay as they are', () => {
   const rules = [{ path: '/', access: 'read', whenMissing: 'skip' } as const];

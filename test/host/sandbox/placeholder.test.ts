@@ -13,8 +13,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { tryLock } from '../../../src/host/sandbox/kernel.js';
-import { holdPlaceholder, isPlaceholder } from '../../../src/host/sandbox/placeholder.js';
+import { tryLock } from '../../../src/host/kernel/sandbox-calls.js';
+import { holdPlaceholder, isPlaceholder } from '../../../src/host/sandbox/plan/placeholder.js';
 
 let directory: string;
 let name: string;

@@ -6,7 +6,7 @@ import {
   policyFromPermissions,
   type SandboxPolicy,
 } from '../../../src/host/sandbox/index.js';
-import { findProfile } from '../../../src/host/sandbox/profiles.js';
+import { findProfile } from '../../../src/policy/profiles.js';
 import {
   AppSandboxPolicy,
   ExecError,

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
-import { hasThreads } from '../../../src/host/sandbox/process-state.js';
+import { hasThreads } from '../../../src/host/sandbox/launch/process-state.js';
 
 test('a process with threads is told from one without', async () => {
   const cat = spawn('cat');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { SetupPace } from '../../../src/host/sandbox/setup-pace.js';
+import { SetupPace } from '../../../src/host/sandbox/launch/setup-pace.js';
 
 /** Makes one sandbox that takes so long. Gives when it was looked at; the last look saw it made. */
 function make(pace: SetupPace, takesMs: number): number[] {

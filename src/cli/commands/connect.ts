@@ -1,0 +1,58 @@
+import { once } from 'node:events';
+import { Command } from 'commander';
+import { ExecError } from '../../protocol/errors.js';
+import type { LineChannel } from '../../transport/index.js';
+import { printable } from '../terminal/table.js';
+import { chooseTarget } from '../options/target-options.js';
+
+/** `execwire connect`: an environment on our stdin and stdout. */
+export function connectCommand(): Command {
+  return new Command('connect')
+    .summary('relay stdin and stdout to an environment')
+    .description(
+      'Relay the protocol between stdin and stdout, one message per line, and an environment, unread.\n\n' +
+        'Any program that starts an exec server over stdio reaches the environment with it.',
+    )
+    .argument('<environment>', 'local, a configured id, or a ws://, wss:// or unix:// URL')
+    .option('--token-file <file>', 'file with the bearer token for a URL')
+    .action(connect);
+}
+
+async function connect(environment: string, flags: { tokenFile?: string }): Promise<void> {
+  const choice = await chooseTarget({ environment, ...flags });
+  const { isLocal, unreachable } = await import('../../environment/open-environment.js');
+  const lines = await import('../../transport/lines.js');
+  const stdio = new lines.LineChannel({ label: 'stdio', input: process.stdin, output: process.stdout });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => stdio.close(signal));
+  // A stray print must not end up between two messages.
+  console.log = console.error;
+  if (isLocal(choice)) {
+    await serveHere(stdio);
+  } else {
+    const { dialEnvironment } = await import('../../environment/dial-environment.js');
+    const { relay } = await import('../../transport/relay.js');
+    const onLog = (line: string): void => void process.stderr.write(`${printable(line)}\n`);
+    const far = await dialEnvironment(choice, { onLog }).catch((cause: unknown) => {
+      throw unreachable(choice, { target: environment, cause });
+    });
+    const { side, reason } = await relay(stdio, far);
+    process.stdin.destroy();
+    if (side === 'right' && !reason.clean) {
+      throw new ExecError('connectionClosed', `The connection to ${far.label} ended: ${reason.message}.`);
+    }
+  }
+  if (!process.stdout.writableFinished) await once(process.stdout, 'finish');
+  process.exit(0);
+}
+
+/** This machine needs no relay: it is served right here. */
+async function serveHere(stdio: LineChannel): Promise<void> {
+  const { ExecServer } = await import('../../server/index.js');
+  const { adoptOrphans, dismissWatchdog } = await import('../../host/index.js');
+  adoptOrphans();
+  const server = new ExecServer();
+  await server.accept(stdio, { resumable: false });
+  await server.close();
+  dismissWatchdog();
+}

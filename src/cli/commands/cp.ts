@@ -1,0 +1,23 @@
+import { Command } from 'commander';
+import { type TargetFlags, withTarget } from '../options/target-options.js';
+
+/** `execwire cp`: files and directories between machines. */
+export function cpCommand(): Command {
+  return withTarget(new Command('cp'))
+    .summary('copy files and directories between machines')
+    .description(
+      'Copy a file or a directory from one machine to another, or within one.\n\n' +
+        'A place is PATH on this machine, ID:PATH, URL:/PATH, or :PATH for the environment of -e or the default. ' +
+        '- stands for stdin or stdout. Directories are copied with everything below them; ' +
+        'links to files become files, links to directories are left out. Permissions are kept. ' +
+        'A file appears when it is whole: a copy that fails or is interrupted leaves no part of one.',
+    )
+    .argument('<source>', 'what to copy')
+    .argument('<destination>', 'where to; into it, if it is a directory')
+    .option('-q, --quiet', 'show no progress')
+    .action(async (source: string, destination: string, flags: TargetFlags & { quiet?: boolean }) => {
+      const { copyBetween } = await import('../../copy/copy-between.js');
+      const { interruptible } = await import('../terminal/interruption.js');
+      await interruptible((signal) => copyBetween({ source, destination, flags, signal }));
+    });
+}

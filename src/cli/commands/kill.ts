@@ -1,0 +1,45 @@
+import { Command } from 'commander';
+import type { ServerProcess } from '../../client/index.js';
+import { ExecError } from '../../protocol/errors.js';
+import { parseDuration } from '../options/option-values.js';
+import { withServer } from './processes.js';
+import { type TargetFlags, withTarget } from '../options/target-options.js';
+
+interface KillFlags extends TargetFlags {
+  readonly session?: string;
+  readonly grace?: number;
+}
+
+/** `execwire kill`: ends processes of a server. */
+export function killCommand(): Command {
+  return withTarget(new Command('kill'))
+    .summary('end processes of a server')
+    .description('End processes of a server, each with everything it started.')
+    .argument('<id...>', 'process ids, as `execwire ps` shows them')
+    .option('--session <id>', 'only of this session; its first characters suffice')
+    .option('--grace <time>', 'send SIGTERM first, and kill after this time: 500ms, 5s', parseDuration)
+    .action(kill);
+}
+
+async function kill(ids: string[], flags: KillFlags): Promise<void> {
+  await withServer(flags, async (server) => {
+    const running = (await server.listServer()).filter(({ closed }) => !closed);
+    // All are found before any is killed: a mistake in the list leaves everything as it was.
+    for (const { processId, sessionId } of ids.map((id) => findProcess(running, id, flags.session))) {
+      const grace = flags.grace === undefined ? {} : { graceMs: flags.grace };
+      await server.terminateOnServer({ processId, sessionId, ...grace });
+    }
+  });
+}
+
+function findProcess(rows: readonly ServerProcess[], id: string, session = ''): ServerProcess {
+  const [found, another] = rows.filter((row) => row.processId === id && row.sessionId.startsWith(session));
+  if (!found) throw new ExecError('processNotFound', `No process "${id.slice(0, 64)}" is running there.`);
+  if (another) {
+    throw new ExecError(
+      'processNotFound',
+      `Several sessions have a process "${id.slice(0, 64)}"; choose with --session.`,
+    );
+  }
+  return found;
+}

@@ -1,0 +1,93 @@
+import { readFileSync } from 'node:fs';
+import { Command } from 'commander';
+import type { Environment } from '../../contract/index.js';
+import { openEnvironment } from '../../environment/index.js';
+import { dismissWatchdog, version } from '../../host/index.js';
+import { ExecError } from '../../protocol/index.js';
+
+interface McpFlags {
+  readonly environment?: string;
+  readonly tools?: string;
+  readonly listen: string;
+  readonly tokenFile?: string;
+}
+
+export function mcpCommand(): Command {
+  return new Command('mcp')
+    .summary('serve tools for models over MCP')
+    .description(
+      'Serve commands and files of a machine as tools for models, over the Model Context Protocol.\n\n' +
+        'On stdio for the program that started it; on HTTP for programs of this machine that know the token. ' +
+        'Everything it started ends with it.',
+    )
+    .option('-e, --environment <id>', 'where commands run: an id of environments.toml, a ws:// URL, or local')
+    .option('--tools <names>', 'only these tools, separated by commas')
+    .option('--listen <where>', 'stdio, or http://127.0.0.1:PORT', 'stdio')
+    .option('--token-file <file>', 'http: file with the bearer token; without it a fresh one is printed')
+    .action(serveMcp);
+}
+
+async function serveMcp(flags: McpFlags): Promise<void> {
+  const tools = flags.tools?.split(',').map((name) => name.trim());
+  await using environment = await openEnvironment(flags.environment, { clientName: 'execwire mcp' });
+  const stop = stopOnSignals();
+  const options = { environment, version, tools };
+  if (flags.listen === 'stdio') await serveStdio(options, stop);
+  else await serveHttp({ ...options, port: portOf(flags.listen), token: tokenFrom(flags.tokenFile) }, stop);
+  await environment.close();
+  dismissWatchdog();
+  process.exit(0);
+}
+
+type Serving = { environment: Environment; version: string; tools: string[] | undefined };
+
+async function serveStdio(options: Serving, signal: AbortSignal): Promise<void> {
+  // A stray print must not end up between two messages.
+  console.log = console.error;
+  const { runMcpStdio } = await import('../../mcp/index.js');
+  await runMcpStdio({ ...options, signal });
+}
+
+async function serveHttp(
+  options: Serving & { port: number; token: string | undefined },
+  signal: AbortSignal,
+): Promise<void> {
+  const { startMcpHttp } = await import('../../mcp/index.js');
+  await using server = await startMcpHttp(options);
+  process.stdout.write(`${server.url}\n`);
+  if (options.token === undefined) process.stdout.write(`Authorization: Bearer ${server.token}\n`);
+  await new Promise<void>((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+/** Aborted by the first signal that asks us to end; a second one means now. */
+function stopOnSignals(): AbortSignal {
+  const stop = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      if (stop.signal.aborted) process.exit(1);
+      stop.abort();
+    });
+  }
+  return stop.signal;
+}
+
+function portOf(listen: string): number {
+  const port = /^http:\/\/(?:127\.0\.0\.1|localhost)(?::(\d{1,5}))?\/?$/.exec(listen);
+  if (!port) {
+    throw new ExecError('invalidConfiguration', '--listen takes stdio or http://127.0.0.1:PORT.');
+  }
+  return Number(port[1] ?? 0);
+}
+
+function tokenFrom(file: string | undefined): string | undefined {
+  if (file === undefined) return undefined;
+  try {
+    const token = readFileSync(file, 'utf8').trim();
+    if (/^\S+$/.test(token)) return token;
+  } catch (cause) {
+    throw new ExecError('invalidConfiguration', 'Cannot read the file of --token-file.', { cause });
+  }
+  throw new ExecError('invalidConfiguration', 'The file of --token-file must hold one word.');
+}

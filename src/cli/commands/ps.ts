@@ -1,0 +1,55 @@
+import { Command } from 'commander';
+import type { ServerProcess } from '../../client/index.js';
+import { withServer } from './processes.js';
+import { formatJson, formatTable } from '../terminal/table.js';
+import { type TargetFlags, withTarget } from '../options/target-options.js';
+
+/** Enough of a session id to tell sessions apart by eye; `kill --session` takes it too. */
+const SHORT_SESSION_CHARS = 8;
+
+/** `execwire ps`: what runs on a server. */
+export function psCommand(): Command {
+  return withTarget(new Command('ps'))
+    .summary('list the processes of a server')
+    .description(
+      'List the processes of every session of a server, finished ones while they are retained.\n\n' +
+        "Of other sessions' processes only the program is shown, not its arguments.",
+    )
+    .option('--json', 'print data for programs')
+    .action(ps);
+}
+
+async function ps(flags: TargetFlags & { json?: boolean }): Promise<void> {
+  const rows = await withServer(flags, (server) => server.listServer());
+  const now = Date.now();
+  process.stdout.write(
+    flags.json
+      ? formatJson(rows)
+      : formatTable(
+          ['ID', 'SESSION', 'PID', 'AGE', 'STATE', 'COMMAND'],
+          rows.map((row) => [
+            row.processId,
+            row.sessionId.slice(0, SHORT_SESSION_CHARS),
+            row.pid === null ? '-' : String(row.pid),
+            formatAge(now - row.startedAtMs),
+            stateOf(row),
+            row.argv.join(' '),
+          ]),
+        ),
+  );
+}
+
+function stateOf({ exited, exitCode, closed, tty }: ServerProcess): string {
+  if (!exited) return tty ? 'running, tty' : 'running';
+  return closed ? `exited ${exitCode ?? '?'}` : `exited ${exitCode ?? '?'}, output open`;
+}
+
+function formatAge(ms: number): string {
+  // Clocks of two machines may disagree.
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 60) return `${seconds}s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes}m${seconds % 60}s`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours}h${minutes % 60}m` : `${Math.floor(hours / 24)}d${hours % 24}h`;
+}

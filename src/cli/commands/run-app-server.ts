@@ -1,0 +1,122 @@
+import { AppServer } from '../../app/index.js';
+import { EnvironmentManager, loadEnvironments, openChosen } from '../../environment/index.js';
+import { adoptOrphans, dismissWatchdog, version } from '../../host/index.js';
+import { type AppSandboxPolicy, ExecError } from '../../protocol/index.js';
+import {
+  LineChannel,
+  type ListenAddress,
+  parseListenAddress,
+  WebSocketListener,
+} from '../../transport/index.js';
+import { ManagedEnvironments } from './app-environments.js';
+import { createSandboxChooser } from '../../policy/app-sandbox.js';
+import { type AuthFlags, authFromFlags } from '../options/auth-options.js';
+import { createLog, type LogFormat, type LogLevel } from '../log.js';
+
+export interface AppServerFlags extends AuthFlags {
+  readonly listen: string;
+  readonly environment?: string;
+  readonly defaultSandbox: 'read-only' | 'workspace-write' | 'danger-full-access';
+  readonly allowHost: string[];
+  readonly logFormat: LogFormat;
+  readonly logLevel: LogLevel;
+}
+
+const POLICIES: Record<AppServerFlags['defaultSandbox'], AppSandboxPolicy> = {
+  'read-only': { type: 'readOnly' },
+  'workspace-write': { type: 'workspaceWrite' },
+  'danger-full-access': { type: 'dangerFullAccess' },
+};
+
+/** Serves until a signal comes, or the client on stdio goes. */
+export async function runAppServer(flags: AppServerFlags): Promise<void> {
+  const address = parseListenAddress(flags.listen);
+  if (flags.listen.startsWith('wss:')) {
+    throw new ExecError(
+      'invalidConfiguration',
+      'app-server does not offer wss://; put a TLS proxy before it.',
+    );
+  }
+  const auth = authFromFlags(flags);
+  if (auth && address.kind === 'stdio') {
+    throw new ExecError('invalidConfiguration', '--ws-auth does not go with --listen stdio.');
+  }
+  const log = await createLog({ format: flags.logFormat, level: flags.logLevel });
+  adoptOrphans();
+  const manager = environmentManager();
+  const defaultId = defaultEnvironment(manager, flags);
+  const environments = new ManagedEnvironments(manager, { open: openChosen, defaultId });
+  const chooseSandbox = createSandboxChooser(POLICIES[flags.defaultSandbox]);
+  const server = new AppServer({ environments, version, chooseSandbox, log });
+  if (address.kind === 'stdio') {
+    const shutDown = onceShutDown(async () => {
+      await server.close();
+      await manager.close();
+    });
+    serveStdio(server, shutDown);
+    return;
+  }
+  const listener = await listen(address, { auth, flags, server });
+  onceShutDown(async () => {
+    await Promise.all([server.close(), listener.close()]);
+    await manager.close();
+  });
+  process.stdout.write(`${listener.url}\n`);
+  log.info({ url: listener.url }, 'listening');
+}
+
+/** The environments of the configuration, with the one of `--environment` as the default. */
+function environmentManager(): EnvironmentManager {
+  return new EnvironmentManager(loadEnvironments(), { open: openChosen });
+}
+
+function defaultEnvironment(manager: EnvironmentManager, { environment }: AppServerFlags): string | null {
+  if (environment === undefined) return manager.defaultId;
+  if (environment === 'none') return null;
+  if (manager.config(environment)) return environment;
+  throw new ExecError('invalidConfiguration', `No environment "${environment}" is configured.`);
+}
+
+async function listen(
+  address: Exclude<ListenAddress, { kind: 'stdio' }>,
+  options: { auth: ReturnType<typeof authFromFlags>; flags: AppServerFlags; server: AppServer },
+): Promise<WebSocketListener> {
+  const { auth, flags, server } = options;
+  return await WebSocketListener.open({
+    address,
+    auth,
+    allowedHosts: flags.allowHost,
+    paths: 'any',
+    binaryMessages: 'ignored',
+    onConnection: (channel) => void server.accept(channel),
+  });
+}
+
+/** Serves the one client at the other end of stdin and stdout; when it goes, so do we. */
+function serveStdio(server: AppServer, shutDown: () => void): void {
+  const channel = new LineChannel({ label: 'stdio', input: process.stdin, output: process.stdout });
+  // A stray print must not end up between two messages.
+  console.log = console.error;
+  void server.accept(channel).then(shutDown);
+}
+
+/** Ends everything in good order, once: on a signal, or when the stdio client is gone. */
+function onceShutDown(close: () => Promise<void>): () => void {
+  let begun = false;
+  const shutDown = (): void => {
+    if (begun) return;
+    begun = true;
+    void close().then(() => {
+      dismissWatchdog();
+      process.exit(0);
+    });
+  };
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      // A second signal means now: the watchdog takes care of what is left.
+      if (begun) process.exit(1);
+      shutDown();
+    });
+  }
+  return shutDown;
+}

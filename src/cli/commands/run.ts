@@ -1,0 +1,54 @@
+import { Command } from 'commander';
+import { EXIT_CODE_HELP } from '../exit-codes.js';
+import { resolvePath } from '../options/copy-location.js';
+import { collectVariable, parseDuration } from '../options/option-values.js';
+import { type TargetFlags, withTarget } from '../options/target-options.js';
+
+interface RunFlags extends TargetFlags {
+  readonly tty?: boolean;
+  readonly stdin: boolean;
+  readonly timeout?: number;
+  readonly env: Record<string, string>;
+  readonly cwd?: string;
+}
+
+/** `execwire run`: a program somewhere, as if it were here. */
+export function runCommand(): Command {
+  return withTarget(new Command('run'))
+    .summary('run a program somewhere as if it were here')
+    .description(
+      'Run a program on a machine: stdin, stdout, stderr and exit code as if it ran here.\n\n' +
+        'Ctrl-C and other signals are passed on; a second Ctrl-C within a second kills. ' +
+        'Everything the program started ends with it. ' +
+        'With -t on a terminal, type Enter, ~ and . to leave when nothing else helps.',
+    )
+    .argument('<command...>', 'program and arguments; no shell is involved')
+    .option('-t, --tty', 'run on a terminal: for programs that ask, draw or edit')
+    .option('--no-stdin', 'do not pass on stdin; the program finds it empty')
+    .option('--timeout <time>', 'kill after this time: 500ms, 30s, 2m', parseDuration)
+    .option('--env <name=value>', 'set a variable; NAME alone passes on its value here', collectVariable, {})
+    .option('--cwd <directory>', 'where to run, on that machine')
+    .addHelpText('after', EXIT_CODE_HELP)
+    .passThroughOptions()
+    .action(run);
+}
+
+async function run(argv: string[], flags: RunFlags): Promise<void> {
+  const { runAttached } = await import('./run-attached.js');
+  const { tty = false, stdin, timeout, env, cwd } = flags;
+  const exitCode = await runAttached({
+    target: flags,
+    spec: async (environment) => ({
+      argv,
+      env,
+      tty,
+      pipeStdin: stdin,
+      ...(cwd === undefined ? {} : { cwd: await resolvePath(environment, cwd) }),
+      ...(timeout === undefined ? {} : { timeoutMs: timeout }),
+    }),
+    stdin,
+    escape: tty,
+  });
+  // All output has been handed over; only an open stdin would still hold us.
+  process.exit(exitCode);
+}

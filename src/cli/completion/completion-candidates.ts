@@ -1,0 +1,92 @@
+import type { Command, Option } from 'commander';
+import { type CompletionContext, readContext } from './completion-context.js';
+import { SHELLS } from './completion-script.js';
+
+/** Commands whose arguments name environments, and how many of them. */
+const TAKES_IDS: Readonly<Record<string, number>> = { connect: 1, 'env info': 1, 'env check': Infinity };
+
+/** What could follow. */
+export interface Completion {
+  readonly candidates: readonly { readonly word: string; readonly text?: string }[];
+  /** What the shell may add from what it knows itself. */
+  readonly fallback: 'words' | 'files' | 'programs';
+}
+
+/** Nothing could. */
+export const NOTHING: Completion = { candidates: [], fallback: 'words' };
+const FILES: Completion = { candidates: [], fallback: 'files' };
+
+/** What could stand in the place of the last word. */
+export async function completeWords(program: Command, words: readonly string[]): Promise<Completion> {
+  const current = words.at(-1) ?? '';
+  const context = readContext(program, words.slice(0, -1));
+  const { candidates, fallback } = await completionOf(context, current);
+  return { candidates: candidates.filter(({ word }) => word.startsWith(current)), fallback };
+}
+
+async function completionOf(context: CompletionContext, current: string): Promise<Completion> {
+  const { command, path, args, option, literal, takesProgram } = context;
+  if (option) return await valuesOf(option, context, current);
+  if (takesProgram && args.length > 0) return FILES;
+  if (current.startsWith('-') && !literal) return { candidates: optionsOf(command), fallback: 'words' };
+  if (takesProgram) return { candidates: [], fallback: 'programs' };
+  if (path === 'completion' && args.length === 0)
+    return { candidates: SHELLS.map((word) => ({ word })), fallback: 'words' };
+  if (command.commands.length > 0 && args.length === 0)
+    return { candidates: command.commands.map(commandCandidate), fallback: 'words' };
+  if (args.length < (TAKES_IDS[path] ?? 0)) return await environmentIds();
+  return path === 'cp' && args.length < 2 ? await placesOf(context, current) : NOTHING;
+}
+
+function commandCandidate(command: Command): { word: string; text: string } {
+  return { word: command.name(), text: command.summary() || firstLine(command.description()) };
+}
+
+function optionsOf(command: Command): { word: string; text: string }[] {
+  const options = command.options.map(({ short, long, description }) => ({
+    word: long ?? short ?? '',
+    text: firstLine(description),
+  }));
+  return [...options, { word: '--help', text: 'display help for command' }];
+}
+
+async function valuesOf(option: Option, context: CompletionContext, current: string): Promise<Completion> {
+  if (option.long === '--environment') return await environmentIds();
+  if (option.argChoices) {
+    return { candidates: option.argChoices.map((word) => ({ word })), fallback: 'words' };
+  }
+  if (option.flags.endsWith('<directory>') && (await isElsewhere(context.environment))) {
+    const { pathsThere } = await import('./completion-paths.js');
+    return await pathsThere({ target: context.environment, prefix: '', path: current, directories: true });
+  }
+  return /<(file|directory)>$/.test(option.flags) ? FILES : NOTHING;
+}
+
+/** Files here, and everything elsewhere once it is clear where that is. */
+async function placesOf({ environment }: CompletionContext, current: string): Promise<Completion> {
+  const { parseLocation } = await import('../options/copy-location.js');
+  const place = parseLocation(current, environment === undefined ? {} : { environment });
+  if (place.kind === 'path' && place.path !== current) {
+    const { pathsThere } = await import('./completion-paths.js');
+    const prefix = current.slice(0, current.length - place.path.length);
+    return await pathsThere({ target: place.target, prefix, path: place.path, directories: false });
+  }
+  const { candidates } = await environmentIds();
+  return { candidates: candidates.map(({ word }) => ({ word: `${word}:` })), fallback: 'files' };
+}
+
+async function environmentIds(): Promise<Completion> {
+  const { loadEnvironments } = await import('../../environment/providers.js');
+  const { environmentRows } = await import('../commands/env-list.js');
+  const rows = environmentRows(loadEnvironments());
+  return { candidates: rows.map(({ id, where }) => ({ word: id, text: where })), fallback: 'words' };
+}
+
+async function isElsewhere(environment: string | undefined): Promise<boolean> {
+  const { chooseEnvironment, isLocal } = await import('../../environment/open-environment.js');
+  return !isLocal(await chooseEnvironment(environment));
+}
+
+function firstLine(text: string): string {
+  return text.split('\n', 1)[0] ?? '';
+}

@@ -1,0 +1,61 @@
+import { ExecError } from '../../protocol/errors.js';
+import { withPatience } from '../../transport/deadline.js';
+
+/** What was found out about one layer. */
+export interface Diagnosis {
+  readonly layer: string;
+  readonly verdict: 'ok' | 'slow' | 'broken' | 'absent';
+  /** What was measured; null where there is nothing to measure. */
+  readonly ms: number | null;
+  readonly hint: string | null;
+}
+
+/** One layer to look at. */
+export interface Probe {
+  readonly layer: string;
+  /** Slower than this is worth a hint. Generous: a busy machine is not a broken one. */
+  readonly slowMs: number;
+  readonly slowHint: string;
+  /** Resolves to the time to judge, if it is not the whole time the probe took. */
+  readonly measure: () => Promise<number | void>;
+}
+
+/** A probe that takes longer is stuck; saying where is what a doctor is for. */
+const STUCK_MS = 10_000;
+
+/** Runs a probe. Never rejects: what goes wrong is the finding. */
+export async function diagnose(probe: Probe): Promise<Diagnosis> {
+  const { layer, slowMs, slowHint } = probe;
+  const began = performance.now();
+  try {
+    const measured = await withPatience(probe.measure(), {
+      timeoutMs: STUCK_MS,
+      what: layer,
+      late: () =>
+        new ExecError('requestTimeout', `Nothing happened within ${STUCK_MS / 1000} s: it is stuck.`),
+    });
+    const ms = measured ?? performance.now() - began;
+    const slow = ms > slowMs;
+    return { layer, verdict: slow ? 'slow' : 'ok', ms: rounded(ms), hint: slow ? slowHint : null };
+  } catch (error) {
+    const hint = error instanceof Error ? error.message : String(error);
+    return { layer, verdict: 'broken', ms: null, hint };
+  }
+}
+
+/** The middle one of several measurements: one that was slow by chance does not count. */
+export async function medianOf(count: number, action: () => Promise<unknown>): Promise<number> {
+  const times: number[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const began = performance.now();
+    await action();
+    times.push(performance.now() - began);
+  }
+  times.sort((a, b) => a - b);
+  return times[Math.floor(count / 2)] ?? 0;
+}
+
+/** Two digits behind the point are more than any of these measurements is worth. */
+export function rounded(ms: number): number {
+  return Math.round(ms * 100) / 100;
+}

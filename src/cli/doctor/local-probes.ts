@@ -1,0 +1,81 @@
+import { fileURLToPath } from 'node:url';
+import { openChosen } from '../../environment/open-environment.js';
+import { type HostCapabilities, hostCapabilities } from '../../host/index.js';
+import { probeSandbox, type SandboxSupport } from '../../host/sandbox/probe/probe.js';
+import { type Diagnosis, diagnose, type Probe } from './diagnosis.js';
+
+/** How processes of this machine are started and found again. Nothing to measure, but something to know. */
+export function describeHost(capabilities: HostCapabilities = hostCapabilities()): Diagnosis[] {
+  const { backend, lineage, watchdog } = capabilities;
+  const trees = lineage === 'mark' && watchdog;
+  return [
+    {
+      layer: 'backend',
+      verdict: backend === 'posixSpawn' ? 'ok' : 'slow',
+      ms: null,
+      hint:
+        backend === 'posixSpawn'
+          ? null
+          : 'posix_spawn is not available here: no terminals, and every start costs more the larger the server is.',
+    },
+    {
+      layer: 'process trees',
+      verdict: trees ? 'ok' : 'slow',
+      ms: null,
+      hint: trees
+        ? null
+        : 'Processes that leave their session and their parent are not found when their tree is killed.',
+    },
+  ];
+}
+
+/** Gaps that are a choice rather than a fault: nobody has installed a sandbox, or there is none for this system. */
+const ABSENCES: readonly string[] = ['bubblewrapMissing', 'platform'];
+
+/** Whether this machine can confine programs, found out by doing it. */
+export async function examineSandbox(): Promise<Diagnosis> {
+  let support: SandboxSupport | undefined;
+  const measured = await diagnose({
+    layer: 'sandbox',
+    slowMs: 500,
+    slowHint: 'Entering the sandbox takes long; sandboxed commands pay for it each time.',
+    measure: async () => {
+      support = await probeSandbox();
+    },
+  });
+  if (!support) return measured;
+  if (support.available) return { ...measured, hint: measured.hint ?? enforceable(support) };
+  const { reason, message, hint } = support;
+  const verdict = ABSENCES.includes(reason) ? 'absent' : 'broken';
+  return { layer: 'sandbox', verdict, ms: null, hint: `${message} ${hint}` };
+}
+
+/** What of a policy holds here, in words. */
+export function enforceable({
+  processLimit,
+  laterMounts,
+}: Pick<Extract<SandboxSupport, { available: true }>, 'processLimit' | 'laterMounts'>): string {
+  const always = 'Enforces files, network, sockets and system calls';
+  const limits = processLimit
+    ? `${always}, and limits of processes.`
+    : `${always}; no limits of processes, for want of a writable cgroup with the pids controller.`;
+  return laterMounts === 'reachIt'
+    ? `${limits} File systems mounted while a program runs reach it as they are: unshare(1) cannot keep them out here.`
+    : limits;
+}
+
+/** A server of ours from its start to its first answer, over stdio. */
+export function serverProbe(): Probe {
+  return {
+    layer: 'server start',
+    slowMs: 1_500,
+    slowHint: 'A server takes long until it answers; over ssh this adds to every connection.',
+    measure: async () => {
+      const bin = fileURLToPath(new URL('../../../bin/execwire.js', import.meta.url));
+      const args = [bin, 'serve', '--listen', 'stdio', '--log-level', 'silent'];
+      const began = performance.now();
+      await using _server = await openChosen({ id: 'doctor', program: process.execPath, args, env: {} });
+      return performance.now() - began;
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs';
+import { ExecError } from '../../protocol/index.js';
+import { MIN_SHARED_SECRET_BYTES, sha256, type WebSocketAuth } from '../../transport/index.js';
+
+/** The `--ws-…` flags, as with the peer. */
+export interface AuthFlags {
+  readonly wsAuth?: string;
+  readonly wsTokenFile?: string;
+  readonly wsTokenSha256?: string;
+  readonly wsSharedSecretFile?: string;
+  readonly wsIssuer?: string;
+  readonly wsAudience?: string;
+  readonly wsMaxClockSkewSeconds?: number;
+}
+
+/** Turns flags into an authentication, or none. Flags that do not belong together are refused. */
+export function authFromFlags(flags: AuthFlags): WebSocketAuth | undefined {
+  switch (flags.wsAuth) {
+    case undefined:
+      refuse(flags, ['wsTokenFile', 'wsTokenSha256', ...SIGNED_FLAGS], 'needs --ws-auth');
+      return undefined;
+    case 'capability-token':
+      refuse(flags, SIGNED_FLAGS, 'does not go with --ws-auth capability-token');
+      return { mode: 'capability-token', tokenSha256: tokenDigest(flags) };
+    default:
+      refuse(flags, ['wsTokenFile', 'wsTokenSha256'], 'does not go with --ws-auth signed-bearer-token');
+      return signedTokens(flags);
+  }
+}
+
+const SIGNED_FLAGS = ['wsSharedSecretFile', 'wsIssuer', 'wsAudience', 'wsMaxClockSkewSeconds'] as const;
+
+function tokenDigest(flags: AuthFlags): Uint8Array {
+  const { wsTokenFile, wsTokenSha256 } = flags;
+  if ((wsTokenFile === undefined) === (wsTokenSha256 === undefined)) {
+    throw invalid('--ws-auth capability-token needs exactly one of --ws-token-file and --ws-token-sha256.');
+  }
+  if (wsTokenSha256 !== undefined) {
+    if (!/^[0-9a-f]{64}$/i.test(wsTokenSha256))
+      throw invalid('--ws-token-sha256 must be 64 hexadecimal digits.');
+    return Buffer.from(wsTokenSha256, 'hex');
+  }
+  const token = readSecret(wsTokenFile ?? '');
+  if (token === '') throw invalid('The file of --ws-token-file is empty.');
+  return sha256(token);
+}
+
+function signedTokens(flags: AuthFlags): WebSocketAuth {
+  const { wsSharedSecretFile, wsIssuer, wsAudience, wsMaxClockSkewSeconds } = flags;
+  if (wsSharedSecretFile === undefined) {
+    throw invalid('--ws-auth signed-bearer-token needs --ws-shared-secret-file.');
+  }
+  const sharedSecret = Buffer.from(readSecret(wsSharedSecretFile));
+  if (sharedSecret.length < MIN_SHARED_SECRET_BYTES) {
+    throw invalid(`The shared secret must have at least ${MIN_SHARED_SECRET_BYTES} bytes.`);
+  }
+  return {
+    mode: 'signed-bearer-token',
+    sharedSecret,
+    ...(wsIssuer === undefined ? {} : { issuer: wsIssuer }),
+    ...(wsAudience === undefined ? {} : { audience: wsAudience }),
+    ...(wsMaxClockSkewSeconds === undefined ? {} : { maxClockSkewSeconds: wsMaxClockSkewSeconds }),
+  };
+}
+
+function refuse(flags: AuthFlags, names: readonly (keyof AuthFlags)[], why: string): void {
+  for (const name of names) {
+    if (flags[name] === undefined) continue;
+    throw invalid(`--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} ${why}.`);
+  }
+}
+
+function readSecret(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch (cause) {
+    throw new ExecError('invalidConfiguration', `Cannot read ${path}.`, { cause });
+  }
+}
+
+function invalid(message: string): ExecError {
+  return new ExecError('invalidConfiguration', message);
+}

@@ -1,0 +1,36 @@
+import { resolve } from 'node:path';
+import { resolve as resolvePosix } from 'node:path/posix';
+import type { Environment } from '../../contract/index.js';
+import { isFileUri, parseFileUri, pathText } from '../../protocol/file-uri.js';
+
+/** One end of a copy: our own stdin or stdout, or a path on some machine. */
+export type CopyLocation =
+  | { readonly kind: 'stream' }
+  | { readonly kind: 'path'; readonly target: string | undefined; readonly path: string };
+
+/** `ws://…:/path`, where the colon before the path is the first one a slash follows behind the host. */
+const URL_LOCATION = /^((?:wss?|unix):\/\/.+?):(\/.*|file:.*)$/;
+/** `id:path`. A path with a slash before its first colon is a local one. */
+const ID_LOCATION = /^([A-Za-z0-9_-]{0,64}):(.*)$/;
+
+/**
+ * Reads `-`, `path`, `id:path`, `URL:/path`, or `:path` for the environment that -e names or that is the default.
+ */
+export function parseLocation(text: string, options: { environment?: string } = {}): CopyLocation {
+  if (text === '-') return { kind: 'stream' };
+  const [, url, urlPath] = URL_LOCATION.exec(text) ?? [];
+  if (url !== undefined) return { kind: 'path', target: url, path: urlPath ?? '' };
+  const [, id, path] = isFileUri(text) ? [] : (ID_LOCATION.exec(text) ?? []);
+  if (id === undefined) return { kind: 'path', target: 'local', path: text };
+  return { kind: 'path', target: id === '' ? options.environment : id, path: path ?? '' };
+}
+
+/** An absolute path; relative ones are meant from where the machine works. */
+export async function resolvePath(environment: Environment, path: string): Promise<string> {
+  if (isFileUri(path)) return path;
+  if (environment.id === 'local') return resolve(path);
+  if (path.startsWith('/')) return path;
+  const { cwd, userHomeDir } = await environment.info();
+  const base = cwd ?? userHomeDir ?? 'file:///';
+  return resolvePosix(pathText(parseFileUri(base)), path);
+}

@@ -1,0 +1,46 @@
+import type { ExecProcess } from '../../contract/index.js';
+
+/** Nobody reads our stdout any more. */
+export class OutputClosed extends Error {}
+
+/** Writes what a process writes to our own streams, at their pace. Resolves when its output is closed. */
+export async function printOutput(
+  child: ExecProcess,
+  options: { beforeOutput?: (bytes: Uint8Array) => void } = {},
+): Promise<void> {
+  const { beforeOutput } = options;
+  // Failures are seen by the write they belong to.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+  for await (const event of child.events()) {
+    if (event.type === 'output' && event.stream === 'stderr')
+      await write(process.stderr, event.bytes).catch(ignore);
+    else if (event.type === 'output') {
+      beforeOutput?.(event.bytes);
+      await writeOut(event.bytes);
+    }
+    if (event.type === 'gap') complainOfGap(event.lostBytes);
+  }
+}
+
+async function writeOut(bytes: Uint8Array): Promise<void> {
+  try {
+    await write(process.stdout, bytes);
+  } catch (cause) {
+    throw new OutputClosed('stdout is closed', { cause });
+  }
+}
+
+/** Resolves when the bytes have left this process: a slow reader of ours slows the program down, as a pipe would. */
+export function write(stream: NodeJS.WritableStream, bytes: Uint8Array | string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    stream.write(bytes, (error) => (error ? reject(error) : resolve()));
+  });
+}
+
+function complainOfGap(lostBytes: number): void {
+  process.stderr.write(`execwire: ${lostBytes} bytes of output were lost here\n`);
+}
+
+function ignore(): void {
+  // Without a reader of stderr its text goes nowhere, as with 2>&-.
+}

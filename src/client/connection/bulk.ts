@@ -1,0 +1,59 @@
+import {
+  decodeBase64,
+  encodeBase64,
+  type ExecMethodName,
+  type ExecParams,
+  type ExecResult,
+  execMethods,
+} from '../../protocol/index.js';
+import { type RpcPeer, WithBytes } from '../../rpc/index.js';
+import { definedOnly, type Patience } from '../../transport/deadline.js';
+import { readResult } from './connection.js';
+import type { ExecClient } from './exec-client.js';
+
+/** A request as its caller has it: bulky bytes apart from the rest. */
+export interface BulkRequest {
+  readonly method: ExecMethodName;
+  readonly params: unknown;
+  readonly bytes: Uint8Array | undefined;
+}
+
+/** Sends a request, its bytes as they are where the server takes them so. */
+export function post(peer: RpcPeer, request: BulkRequest, patience: Patience): Promise<unknown> {
+  const { method, params, bytes } = request;
+  const field = execMethods[method].bytes?.params;
+  const limits = definedOnly(patience);
+  if (bytes === undefined || field === undefined) return peer.call(method, params, limits);
+  if (peer.sendsBytes) return peer.call(method, params, { ...limits, attached: { field, bytes } });
+  return peer.call(method, { ...Object(params), [field]: encodeBase64(bytes) }, limits);
+}
+
+/** An answer by its declaration, whichever way it travelled. */
+export function resultOf<Name extends ExecMethodName>(method: Name, answer: unknown): ExecResult<Name> {
+  if (!(answer instanceof WithBytes)) return readResult(method, answer);
+  const { field, bytes, rest } = answer;
+  return readResult(method, { ...rest, [field]: encodeBase64(bytes) });
+}
+
+/** Calls a method with a bulky member, which is left out of `params`. Bytes must stay as they are until answered. */
+export async function callWithBytes<Name extends ExecMethodName>(
+  client: ExecClient,
+  method: Name,
+  request: { params: Omit<ExecParams<Name>, 'chunk' | 'dataBase64'>; bytes: Uint8Array },
+): Promise<ExecResult<Name>> {
+  return resultOf(method, await client.exchange({ method, ...request }));
+}
+
+/** Calls a method whose answer has a bulky member, which comes as bytes. */
+export async function callForBytes<Name extends ExecMethodName>(
+  client: ExecClient,
+  method: Name,
+  params: ExecParams<Name>,
+): Promise<{ result: ExecResult<Name>; bytes: Uint8Array }> {
+  const answer = await client.exchange({ method, params, bytes: undefined });
+  const field = execMethods[method].bytes?.result ?? '';
+  if (answer instanceof WithBytes && answer.field === field)
+    return { result: readResult(method, answer.rest), bytes: answer.bytes };
+  const result = resultOf(method, answer);
+  return { result, bytes: decodeBase64(String(Reflect.get(result, field)), 'protocolViolation') };
+}

@@ -1,0 +1,61 @@
+import type { ExitedEvent, OutputStream } from '../../contract/index.js';
+import { decodeBase64, execServerNotifications } from '../../protocol/index.js';
+import type { Attachment } from '../../rpc/index.js';
+
+/** How a process ended, apart from where in the log it says so. */
+export type ExitFacts = Omit<ExitedEvent, 'type' | 'seq'>;
+
+/** One entry of a server's log on its way into the local copy. */
+export type WireEvent =
+  | {
+      readonly type: 'output';
+      readonly seq: number;
+      readonly stream: OutputStream;
+      readonly bytes: Uint8Array;
+    }
+  | { readonly type: 'exited'; readonly seq: number; readonly facts: ExitFacts }
+  | { readonly type: 'closed'; readonly seq: number }
+  /** Entries from `seq` up to but not including `beforeSeq` are gone. */
+  | {
+      readonly type: 'gap';
+      readonly seq: number;
+      readonly beforeSeq: number;
+      readonly lostBytes: number;
+    };
+
+/** Reads a notification about a process. Undefined when it is none; throws when it is one we do not understand. */
+export function readNotification(
+  method: string,
+  params: unknown,
+  attached?: Attachment,
+): WireEvent | undefined {
+  if (method === 'process/output') {
+    const { seq, stream, chunk } = execServerNotifications[method].params.parse(params);
+    const bytes = attached?.field === 'chunk' ? attached.bytes : decodeBase64(chunk, 'protocolViolation');
+    return { type: 'output', seq, stream, bytes };
+  }
+  if (method === 'process/exited') {
+    const exited = execServerNotifications[method].params.parse(params);
+    return { type: 'exited', seq: exited.seq, facts: exitFacts(exited) };
+  }
+  if (method === 'process/closed') {
+    const { seq } = execServerNotifications[method].params.parse(params);
+    return { type: 'closed', seq };
+  }
+  return undefined;
+}
+
+/** Fills in what other servers do not tell. A signal they do not name is not guessed from the exit code. */
+export function exitFacts(told: {
+  exitCode: number;
+  signal?: string | null | undefined;
+  timedOut?: boolean | undefined;
+  sandboxDenied?: boolean | undefined;
+}): ExitFacts {
+  const { exitCode, signal, timedOut = false, sandboxDenied = false } = told;
+  return { exitCode, signal: isSignalName(signal) ? signal : null, timedOut, sandboxDenied };
+}
+
+function isSignalName(signal: string | null | undefined): signal is `SIG${string}` {
+  return signal?.startsWith('SIG') === true;
+}

@@ -1,0 +1,219 @@
+import type {
+  DirectoryEntry,
+  FileHandle,
+  FileMetadata,
+  FileOptions,
+  FileSystem,
+  FileWatch,
+  LinkOptions,
+  MissingWatch,
+  SearchPage,
+  SearchQuery,
+  WalkOptions,
+  WalkResult,
+  WatchOptions,
+} from '../../contract/index.js';
+import {
+  fileUri,
+  parseFileUri,
+  pathBytes,
+  pathText,
+  type Sandbox,
+  type ServerCapabilities,
+} from '../../protocol/index.js';
+import { callForBytes, callWithBytes } from '../connection/bulk.js';
+import type { ExecClient } from '../connection/exec-client.js';
+import { unsupported } from '../connection/remote-errors.js';
+import { RemoteFileHandle } from './remote-file-handle.js';
+import { RemoteFileWatch } from './remote-file-watch.js';
+import { RemoteMissingWatch } from './remote-missing-watch.js';
+
+/** Larger files are written block by block: in one message their base64 would not fit. */
+const MAX_WHOLE_WRITE_BYTES = 32 * 1024 * 1024;
+const WRITE_BLOCK_BYTES = 1024 * 1024;
+/** Blocks on their way at a time: enough to hide the round trip, few enough to fit in memory. */
+const BLOCKS_AHEAD = 4;
+
+/** What a walk looks at unless told otherwise: as much as the protocol allows. */
+const WALK_LIMITS = { maxDepth: 64, maxDirectories: 10_000, maxEntries: 50_000 };
+
+type FileCapability = keyof ServerCapabilities & `fs${string}`;
+
+/** The files of the machine behind a client. */
+export class RemoteFileSystem implements FileSystem {
+  readonly #client: ExecClient;
+
+  constructor(client: ExecClient) {
+    this.#client = client;
+  }
+
+  async readFile(path: string, options: LinkOptions = {}): Promise<Uint8Array> {
+    const request = { path: fileUri(path), ...links(options) };
+    return (await callForBytes(this.#client, 'fs/readFile', request)).bytes;
+  }
+
+  async writeFile(
+    path: string,
+    data: Uint8Array | string,
+    options: LinkOptions & { readonly atomic?: boolean } = {},
+  ): Promise<void> {
+    const { atomic = false } = options;
+    if (atomic) this.#require('fsAtomicWrite', 'atomic writes');
+    const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : data;
+    const plain = !atomic && options.followSymlinks !== false;
+    if (plain && bytes.length > MAX_WHOLE_WRITE_BYTES) return await this.#writeBlocks(path, bytes, options);
+    const params = { path: fileUri(path), ...(atomic ? { atomic } : {}), ...links(options) };
+    await callWithBytes(this.#client, 'fs/writeFile', { params, bytes });
+  }
+
+  async createDirectory(
+    path: string,
+    options: LinkOptions & { readonly recursive?: boolean } = {},
+  ): Promise<void> {
+    const { recursive = true } = options;
+    await this.#client.call('fs/createDirectory', { path: fileUri(path), recursive, ...links(options) });
+  }
+
+  async getMetadata(path: string, options: LinkOptions = {}): Promise<FileMetadata> {
+    return await this.#client.call('fs/getMetadata', { path: fileUri(path), ...links(options) });
+  }
+
+  async canonicalize(path: string, options: FileOptions = {}): Promise<string> {
+    const result = await this.#client.call('fs/canonicalize', { path: fileUri(path), ...policy(options) });
+    return shown(result.path);
+  }
+
+  async readDirectory(
+    path: string,
+    options: FileOptions & { readonly details?: boolean } = {},
+  ): Promise<readonly DirectoryEntry[]> {
+    const { details = false } = options;
+    if (details) this.#require('fsDirectoryDetails', 'details in directory listings');
+    const uri = fileUri(path);
+    const request = { path: uri, ...(details ? { details } : {}), ...policy(options) };
+    const { entries } = await this.#client.call('fs/readDirectory', request);
+    const directory = shown(uri).replace(/\/$/, '');
+    return entries.map(({ fileName, path: own, isSymlink, size, mode, isDirectory, isFile }) => ({
+      name: fileName,
+      path: own === undefined ? childPath(directory, fileName) : shown(own),
+      isDirectory,
+      isFile,
+      ...(isSymlink === undefined ? {} : { isSymlink }),
+      ...(size === undefined ? {} : { size }),
+      ...(mode === undefined ? {} : { mode }),
+    }));
+  }
+
+  async walk(path: string, options: WalkOptions = {}): Promise<WalkResult> {
+    const { sandbox: _, ...given } = options;
+    const { entries, errors, truncated } = await this.#client.call('fs/walk', {
+      path: fileUri(path),
+      options: { ...WALK_LIMITS, followDirectorySymlinks: false, ...given },
+      ...policy(options),
+    });
+    return { entries: entries.map(withPath), errors: errors.map(withPath), truncated };
+  }
+
+  async remove(
+    path: string,
+    options: LinkOptions & { readonly recursive?: boolean; readonly force?: boolean } = {},
+  ): Promise<void> {
+    const { recursive = true, force = true } = options;
+    await this.#client.call('fs/remove', { path: fileUri(path), recursive, force, ...links(options) });
+  }
+
+  async copy(
+    source: string,
+    destination: string,
+    options: FileOptions & { readonly recursive?: boolean } = {},
+  ): Promise<void> {
+    const { recursive = false } = options;
+    const paths = { sourcePath: fileUri(source), destinationPath: fileUri(destination) };
+    await this.#client.call('fs/copy', { ...paths, recursive, ...policy(options) });
+  }
+
+  async rename(source: string, destination: string, options: FileOptions = {}): Promise<void> {
+    this.#require('fsRename', 'renaming');
+    const paths = { sourcePath: fileUri(source), destinationPath: fileUri(destination) };
+    await this.#client.call('fs/rename', { ...paths, ...policy(options) });
+  }
+
+  async open(
+    path: string,
+    options: FileOptions & { readonly mode?: 'read' | 'replace' } = {},
+  ): Promise<FileHandle> {
+    const { mode = 'read' } = options;
+    return await RemoteFileHandle.open(this.#client, { path: fileUri(path), mode, ...policy(options) });
+  }
+
+  async watchMissing(
+    missing: readonly string[],
+    options: { readonly present?: string | null; readonly signal?: AbortSignal } = {},
+  ): Promise<MissingWatch | null> {
+    const { present = null, signal } = options;
+    return await RemoteMissingWatch.open(this.#client, {
+      missing: missing.map((path) => fileUri(path)),
+      present: present === null ? null : fileUri(present),
+      signal,
+    });
+  }
+
+  async watch(path: string, options: WatchOptions = {}): Promise<FileWatch> {
+    this.#require('fsWatch', 'watching files');
+    return await RemoteFileWatch.open(this.#client, { ...options, path: fileUri(path) });
+  }
+
+  async search(path: string, query: SearchQuery): Promise<SearchPage> {
+    this.#require('fsSearch', 'searching in files');
+    const { signal, globs, sandbox, ...rest } = query;
+    const request = { path: fileUri(path), ...rest, ...(globs ? { globs: [...globs] } : {}), sandbox };
+    const { matches, cursor } = await this.#client.call('fs/search', request, { signal });
+    return { matches: matches.map(withPath), cursor };
+  }
+
+  async #writeBlocks(path: string, bytes: Uint8Array, options: FileOptions): Promise<void> {
+    await using handle = await this.open(path, { ...options, mode: 'replace' });
+    let next = 0;
+    const writeSome = async (): Promise<void> => {
+      while (next < bytes.length) {
+        const offset = next;
+        next += WRITE_BLOCK_BYTES;
+        await handle.write(offset, bytes.subarray(offset, offset + WRITE_BLOCK_BYTES));
+      }
+    };
+    try {
+      await Promise.all(Array.from({ length: BLOCKS_AHEAD }, writeSome));
+    } finally {
+      // After a failure the others have nothing more to begin.
+      next = bytes.length;
+    }
+  }
+
+  #require(capability: FileCapability, what: string): void {
+    if (!this.#client.serverCapabilities[capability]) throw unsupported(what);
+  }
+}
+
+function policy(options: FileOptions): { sandbox?: Sandbox | null } {
+  return options.sandbox === undefined ? {} : { sandbox: options.sandbox };
+}
+
+function links(options: LinkOptions): { sandbox?: Sandbox | null; followSymlinks?: boolean } {
+  const { followSymlinks } = options;
+  return { ...policy(options), ...(followSymlinks === undefined ? {} : { followSymlinks }) };
+}
+
+function shown(uri: string): string {
+  return pathText(parseFileUri(uri));
+}
+
+function withPath<Item extends { readonly path: string }>(item: Item): Item {
+  return { ...item, path: shown(item.path) };
+}
+
+/** A directory whose own name has no text form is a URI, and so are its entries. */
+function childPath(directory: string, name: string): string {
+  return directory.startsWith('/') || directory === ''
+    ? `${directory}/${name}`
+    : `${directory}/${fileUri(pathBytes(`/${name}`)).slice('file:///'.length)}`;
+}

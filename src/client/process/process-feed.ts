@@ -1,0 +1,172 @@
+import { ProcessLog } from '../../contract/index.js';
+import { ExecError, isExecError } from '../../protocol/index.js';
+import { EventSequencer } from './event-sequencer.js';
+import type { ProcessSink } from '../connection/process-sinks.js';
+import { contactLost } from '../connection/remote-errors.js';
+import { eventsOf, type Snapshot } from './snapshot.js';
+import type { ExitFacts, WireEvent } from '../connection/wire-event.js';
+
+/** How much is read at a time where the server keeps the rest: small enough to get through a bad line. */
+const CATCH_UP_BYTES = 256 * 1024;
+
+export interface ProcessFeedOptions {
+  readonly read: (request: { afterSeq: number; maxBytes?: number }) => Promise<Snapshot>;
+  /** The server lets nothing go before it was acknowledged. Others may, so all they have is read at once. */
+  readonly acknowledged: boolean;
+  /** Called for every event that went into the log. */
+  readonly onAppended: (event: WireEvent) => void;
+  /** Called once, when nothing more will come. */
+  readonly onDone: (why: 'closed' | 'failed') => void;
+  /** Called when the connection is back, before gaps are filled. */
+  readonly onResumed: () => void;
+}
+
+/**
+ * Keeps a copy of a server's process log: puts events in order, drops what came twice, and after a lost connection
+ * reads what was missed.
+ */
+export class ProcessFeed implements ProcessSink {
+  readonly log = new ProcessLog();
+  readonly #options: ProcessFeedOptions;
+  readonly #sequencer = new EventSequencer();
+  #started = false;
+  #missed = false;
+  #catchingUp = false;
+  /** The lowest number that came by itself since the connection is back: from there on nothing is missing. */
+  #liveSeq = Number.POSITIVE_INFINITY;
+  #exitGate: ((facts: ExitFacts) => ExitFacts) | 'open' | 'closed' = 'open';
+
+  constructor(options: ProcessFeedOptions) {
+    this.#options = options;
+  }
+
+  /** The server has answered that the process exists: from here on a gap can be filled. */
+  started(): void {
+    this.#started = true;
+    if (this.#missed) void this.#catchUp();
+  }
+
+  receive(event: WireEvent): void {
+    if (this.#over) return;
+    const catchingUp = this.#catchingUp || this.#missed;
+    if (catchingUp) this.#liveSeq = Math.min(this.#liveSeq, event.seq);
+    this.#sequencer.offer(event);
+    this.#drain();
+    if (this.#exitGate === 'closed' || !this.#sequencer.overflows({ catchingUp })) return;
+    if (catchingUp) {
+      this.#missed = true;
+      this.#liveSeq = Number.POSITIVE_INFINITY;
+      this.#sequencer.drop();
+      return;
+    }
+    const missing = this.#sequencer.nextSeq;
+    this.lost(new ExecError('protocolViolation', `The server left out event ${missing} of a process.`));
+  }
+
+  interrupted(): void {
+    this.#missed = true;
+    this.#liveSeq = Number.POSITIVE_INFINITY;
+  }
+
+  resumed(): void {
+    this.#options.onResumed();
+    if (this.#started) void this.#catchUp();
+  }
+
+  lost(error: ExecError): void {
+    if (this.#over) return;
+    this.log.fail(error);
+    this.#sequencer.drop();
+    this.#options.onDone('failed');
+  }
+
+  /** Keeps the exit back until it is known what caused it. */
+  holdExit(): void {
+    this.#exitGate = 'closed';
+  }
+
+  /** Lets the exit through, as `amend` sees it. */
+  releaseExit(amend: (facts: ExitFacts) => ExitFacts): void {
+    this.#exitGate = amend;
+    this.#drain();
+  }
+
+  get #over(): boolean {
+    return this.log.closed || this.log.failure !== undefined;
+  }
+
+  get #exitSeen(): boolean {
+    return this.log.exit !== undefined || this.#sequencer.waiting.some((event) => event.type === 'exited');
+  }
+
+  #drain(): void {
+    const allowed = (event: WireEvent): boolean => event.type !== 'exited' || this.#exitGate !== 'closed';
+    for (let event = this.#sequencer.take(allowed); event; event = this.#sequencer.take(allowed)) {
+      this.#append(event);
+      this.#options.onAppended(event);
+      if (event.type === 'closed') this.#options.onDone('closed');
+    }
+  }
+
+  #append(event: WireEvent): void {
+    if (event.type === 'output') this.log.appendOutput(event.stream, event.bytes);
+    else if (event.type === 'gap') this.log.appendGap(event.beforeSeq, event.lostBytes);
+    else if (event.type === 'closed') this.log.appendClosed();
+    else {
+      const gate = this.#exitGate;
+      this.log.appendExited(typeof gate === 'function' ? gate(event.facts) : event.facts);
+    }
+  }
+
+  /** Reads until nothing is missing. Events that arrive meanwhile and find no room are read as well. */
+  async #catchUp(): Promise<void> {
+    if (this.#catchingUp) return;
+    this.#catchingUp = true;
+    try {
+      while (this.#missed && !this.#over) {
+        this.#missed = false;
+        await this.#readOnce();
+      }
+    } catch (error) {
+      this.#failedToCatchUp(error);
+    } finally {
+      this.#catchingUp = false;
+    }
+  }
+
+  async #readOnce(): Promise<void> {
+    const afterSeq = this.#sequencer.nextSeq - 1;
+    const { read, acknowledged } = this.#options;
+    const snapshot = await read(acknowledged ? { afterSeq, maxBytes: CATCH_UP_BYTES } : { afterSeq });
+    if (this.#over) return;
+    if (snapshot.failure !== null) throw new ExecError('remoteError', 'The server lost the process.');
+    const events = eventsOf(snapshot, {
+      nextSeq: this.#sequencer.nextSeq,
+      exit: this.#exitSeen,
+      waiting: this.#sequencer.waiting.map((event) => event.seq),
+    });
+    for (const event of events) this.#sequencer.offer(event);
+    this.#drain();
+    const { nextSeq } = this.#sequencer;
+    // An answer with output may have been cut short; one without tells of everything there is.
+    if (snapshot.chunks.length > 0) this.#missed ||= nextSeq > afterSeq + 1 && nextSeq <= this.#liveSeq;
+    else if ((snapshot.exited && !this.#exitSeen) || (snapshot.closed && !this.#closeSeen(snapshot))) {
+      throw new ExecError('protocolViolation', 'The server tells of an end it does not show.');
+    }
+  }
+
+  #closeSeen(snapshot: Snapshot): boolean {
+    return this.log.closed || this.#sequencer.has(snapshot.nextSeq - 1);
+  }
+
+  #failedToCatchUp(error: unknown): void {
+    // The connection went again: the next one brings another attempt, or the news that there is none.
+    if (isExecError(error, 'connectionClosed')) return;
+    const cause = isExecError(error) ? error : undefined;
+    this.lost(
+      cause?.code === 'contactLost' || cause?.code === 'protocolViolation'
+        ? cause
+        : contactLost('its output could not be read on', error),
+    );
+  }
+}

@@ -1,0 +1,213 @@
+import {
+  followLog,
+  type ProcessEnd,
+  type ProcessEvent,
+  ProcessHandle,
+  type ProcessSpec,
+  type ProcessSummary,
+  type ReadRequest,
+  type ReadResult,
+  type SignalName,
+  type TerminalSize,
+  type TerminalState,
+  type WriteStatus,
+} from '../../contract/index.js';
+import { ExecError, isExecError, type SandboxType, type ServerCapabilities } from '../../protocol/index.js';
+import { withPatience } from '../../transport/deadline.js';
+import { callWithBytes } from '../connection/bulk.js';
+import { ClientTimeout } from './client-timeout.js';
+import { Consumption } from './consumption.js';
+import type { ExecClient } from '../connection/exec-client.js';
+import { logEnd } from './log-end.js';
+import { ProcessFeed } from './process-feed.js';
+import { unsupported } from '../connection/remote-errors.js';
+import { WriteQueue } from './write-queue.js';
+
+/** What the end-of-file key types on a terminal. */
+const END_OF_FILE = Uint8Array.of(0x04);
+/** How long the last events of a process that is being ended may take. */
+const DISPOSE_LIMIT_MS = 5_000;
+
+/** A process on the other side of a connection, and the copy of its log on this side. */
+export class RemoteProcess extends ProcessHandle {
+  readonly processId: string;
+  readonly tty: boolean;
+  /** Where the client delivers what it hears of this process. */
+  readonly feed: ProcessFeed;
+  readonly #client: ExecClient;
+  readonly #spec: ProcessSpec;
+  readonly #capabilities: ServerCapabilities;
+  readonly #consumption: Consumption;
+  readonly #input: WriteQueue;
+  readonly #startedAtMs = Date.now();
+  #sandboxType: SandboxType = 'none';
+  #timeout: ClientTimeout | undefined;
+
+  constructor({ client, processId, spec }: { client: ExecClient; processId: string; spec: ProcessSpec }) {
+    super();
+    this.processId = processId;
+    this.tty = spec.tty ?? false;
+    this.#client = client;
+    this.#spec = spec;
+    this.#capabilities = client.serverCapabilities;
+    this.feed = new ProcessFeed({
+      read: (request) => client.call('process/read', { processId, ...request }),
+      acknowledged: this.#capabilities.flowControl !== undefined,
+      onAppended: (event) =>
+        this.#consumption.arrived(event.seq, event.type === 'output' ? event.bytes.length : 0),
+      onResumed: () => this.#consumption.acknowledgeAgain(),
+      onDone: (why) => this.#done(why),
+    });
+    this.#consumption = new Consumption({
+      log: this.feed.log,
+      windowBytes: this.#capabilities.flowControl?.windowBytes,
+      acknowledge: (seq) => client.notify('process/ack', { processId, seq }),
+      unreadChanged: (bytes) => client.intake.add(bytes),
+      overrun: () =>
+        this.feed.lost(
+          new ExecError('protocolViolation', 'The server sends more output than its window holds.'),
+        ),
+    });
+    this.#input = new WriteQueue(async ({ bytes, writeId }) => {
+      const request = { params: { processId, writeId }, bytes };
+      return (await callWithBytes(client, 'process/write', request)).status;
+    });
+  }
+
+  get sandboxType(): SandboxType {
+    return this.#sandboxType;
+  }
+
+  /** True until its output is closed or contact is lost. */
+  get live(): boolean {
+    return !this.feed.log.closed && this.feed.log.failure === undefined;
+  }
+
+  /** The server has answered the start. */
+  started(sandboxType: SandboxType): void {
+    this.#sandboxType = sandboxType;
+    this.feed.started();
+    const { timeoutMs } = this.#spec;
+    if (timeoutMs === undefined || this.#capabilities.startTimeout || this.feed.log.exit) return;
+    this.#timeout = new ClientTimeout({ timeoutMs, feed: this.feed, terminate: () => this.#kill({}) });
+  }
+
+  events(options: { afterSeq?: number } = {}): AsyncIterableIterator<ProcessEvent> {
+    const { afterSeq = 0 } = options;
+    return followLog({ log: this.feed.log, hold: this.#consumption.open(afterSeq), afterSeq });
+  }
+
+  async read({ afterSeq = 0, maxBytes, waitMs = 0 }: ReadRequest = {}): Promise<ReadResult> {
+    const { log } = this.feed;
+    if (waitMs > 0) await log.news(afterSeq, waitMs);
+    const result = log.read(afterSeq, maxBytes);
+    if (log.failure && result.chunks.length === 0) throw log.failure;
+    return result;
+  }
+
+  async write(data: Uint8Array | string): Promise<WriteStatus> {
+    this.#assertContact();
+    return await this.#input.write(typeof data === 'string' ? new TextEncoder().encode(data) : data);
+  }
+
+  async closeStdin(): Promise<void> {
+    this.#assertContact();
+    const { processId } = this;
+    if (this.#capabilities.processCloseStdin) {
+      await this.#input.behind(async () => {
+        await this.#client.call('process/closeStdin', { processId });
+      });
+    } else if (this.tty) {
+      await this.#input.write(END_OF_FILE);
+    } else if (this.#spec.pipeStdin) {
+      throw unsupported('a way to close the input of a process');
+    }
+  }
+
+  async resize(size: TerminalSize): Promise<void> {
+    this.#assertContact();
+    if (!this.#capabilities.processResize) throw unsupported('a way to change the size of a terminal');
+    this.#input.flush();
+    await this.#client.call('process/resize', { processId: this.processId, size });
+  }
+
+  async inspect(): Promise<TerminalState | null> {
+    if (!this.#capabilities.processInspect || !this.live) return null;
+    return (await this.#client.call('process/inspect', { processId: this.processId })).state;
+  }
+
+  async signal(signal: SignalName): Promise<void> {
+    this.#assertContact();
+    const byName = this.#capabilities.processSignals === true;
+    if (!byName && signal !== 'SIGINT') throw unsupported(`${signal}, only SIGINT`);
+    this.#input.flush();
+    const { processId } = this;
+    await this.#client.call('process/signal', { processId, signal: byName ? signal : 'interrupt' });
+  }
+
+  async terminate(options: { graceMs?: number } = {}): Promise<boolean> {
+    if (this.feed.log.closed) return false;
+    this.#assertContact();
+    return await this.#kill(options);
+  }
+
+  async wait(): Promise<ProcessEnd> {
+    this.#consumption.lift();
+    return await logEnd(this.feed.log);
+  }
+
+  /** Ends the process if it still runs, and hears it out. Once contact is lost its end is up to its server. */
+  override async [Symbol.asyncDispose](): Promise<void> {
+    this.#consumption.lift();
+    if (!this.live) return;
+    const ended = this.terminate().then(() => logEnd(this.feed.log));
+    await withPatience(ended, {
+      timeoutMs: DISPOSE_LIMIT_MS,
+      what: 'Ending a process',
+      late: () => new ExecError('requestTimeout', 'The end of the process was not confirmed in time.'),
+    }).catch((error: unknown) => {
+      if (this.live) throw error;
+    });
+  }
+
+  /** A row for the process list, from what is known on this side. */
+  summary(): ProcessSummary {
+    const { exit, closed } = this.feed.log;
+    return {
+      processId: this.processId,
+      pid: null,
+      argv: [...this.#spec.argv],
+      tty: this.tty,
+      startedAtMs: this.#startedAtMs,
+      exited: exit !== undefined,
+      exitCode: exit?.exitCode ?? null,
+      closed,
+    };
+  }
+
+  async #kill({ graceMs }: { graceMs?: number }): Promise<boolean> {
+    // The answer comes behind unread output; it must not wait for somebody to read that.
+    this.#consumption.stopCounting();
+    const { processId } = this;
+    const polite = graceMs !== undefined && this.#capabilities.terminateGrace;
+    const { running } = await this.#client.call(
+      'process/terminate',
+      polite ? { processId, graceMs } : { processId },
+    );
+    return running;
+  }
+
+  #done(why: 'closed' | 'failed'): void {
+    this.#timeout?.clear();
+    this.#consumption.stopCounting();
+    this.#client.processes.remove(this.processId, this.feed);
+    if (why === 'closed' || isExecError(this.feed.log.failure, 'contactLost')) return;
+    // The session lives, but nothing this process says can be relied on: it must not go on unwatched.
+    this.#client.call('process/terminate', { processId: this.processId }).catch(() => undefined);
+  }
+
+  #assertContact(): void {
+    const { failure } = this.feed.log;
+    if (failure) throw failure;
+  }
+}

@@ -1,0 +1,108 @@
+import type { WriteStatus } from '../../contract/index.js';
+
+/** Most bytes of one message. Small enough for every server's frame limit, large enough to keep a link busy. */
+export const MAX_WRITE_BYTES = 512 * 1024;
+
+/** Sends one piece under an id that tells a repetition. */
+export type SendWrite = (piece: { bytes: Uint8Array; writeId: string }) => Promise<WriteStatus>;
+
+interface Job {
+  readonly bytes: Uint8Array;
+  readonly run: (() => Promise<void>) | undefined;
+  resolve(status: WriteStatus): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * The input of one process. One write is under way at a time: servers exist that reorder several. What is written
+ * meanwhile is sent together, so that many small writes cost few messages.
+ */
+export class WriteQueue {
+  readonly #send: SendWrite;
+  readonly #jobs: Job[] = [];
+  #nextWriteId = 1;
+  #underWay = 0;
+
+  constructor(send: SendWrite) {
+    this.#send = send;
+  }
+
+  /** Resolves when the server has answered for these bytes. */
+  write(bytes: Uint8Array): Promise<WriteStatus> {
+    // The caller may use its buffer again, and a lost connection lets us send the bytes once more.
+    return this.#add(bytes.slice(), undefined);
+  }
+
+  /** Runs something behind the writes before it. */
+  async behind(run: () => Promise<void>): Promise<void> {
+    await this.#add(new Uint8Array(0), run);
+  }
+
+  /** Sends what waits without waiting for answers, so that what is sent next comes behind it. */
+  flush(): void {
+    while (this.#jobs.length > 0) this.#sendNext();
+  }
+
+  #add(bytes: Uint8Array, run: Job['run']): Promise<WriteStatus> {
+    return new Promise<WriteStatus>((resolve, reject) => {
+      this.#jobs.push({ bytes, run, resolve, reject });
+      if (this.#underWay === 0) this.#sendNext();
+    });
+  }
+
+  #sendNext(): void {
+    const batch = this.#takeBatch();
+    const first = batch[0];
+    if (!first) return;
+    this.#underWay += 1;
+    const done = first.run
+      ? first.run().then((): WriteStatus => 'accepted')
+      : this.#sendAll(joined(batch.map((job) => job.bytes)));
+    done
+      .then(
+        (status) => batch.forEach((job) => job.resolve(status)),
+        (error: unknown) => batch.forEach((job) => job.reject(error)),
+      )
+      .finally(() => {
+        this.#underWay -= 1;
+        if (this.#underWay === 0) this.#sendNext();
+      });
+  }
+
+  /** Writes that fit into one message together, or one long write, or one other job. */
+  #takeBatch(): Job[] {
+    const first = this.#jobs.shift();
+    if (!first) return [];
+    const batch = [first];
+    let bytes = first.bytes.length;
+    for (let next = this.#jobs[0]; next && !first.run && !next.run; next = this.#jobs[0]) {
+      bytes += next.bytes.length;
+      if (bytes > MAX_WRITE_BYTES) break;
+      batch.push(next);
+      this.#jobs.shift();
+    }
+    return batch;
+  }
+
+  /** A long write goes piece by piece; a piece that is not taken ends it, so that nothing is left out in between. */
+  async #sendAll(bytes: Uint8Array): Promise<WriteStatus> {
+    for (let start = 0; ; start += MAX_WRITE_BYTES) {
+      const writeId = String(this.#nextWriteId);
+      this.#nextWriteId += 1;
+      const status = await this.#send({ bytes: bytes.subarray(start, start + MAX_WRITE_BYTES), writeId });
+      if (status !== 'accepted' || start + MAX_WRITE_BYTES >= bytes.length) return status;
+    }
+  }
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const [only] = parts;
+  if (only && parts.length === 1) return only;
+  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}

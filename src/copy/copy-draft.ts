@@ -1,0 +1,76 @@
+import type { FileMetadata } from '../contract/index.js';
+import { randomBytes } from '../host/kernel/random.js';
+import { isExecError } from '../protocol/errors.js';
+import { type FilePlace, naming } from './copy-file.js';
+
+/** What is being written, until it is whole: nobody takes it for the real thing. */
+const DRAFT_PREFIX = '.execwire-';
+const DRAFT_SUFFIX = '.part';
+
+/**
+ * Writes files so that a copy that fails or is interrupted leaves none of them half there: each is written under
+ * another name beside its place and renamed at the end. Servers of others cannot rename; there a file is written in
+ * its place, and removed if that fails and it was not there before.
+ */
+export class Drafts {
+  readonly #renames: boolean;
+  readonly #signal: AbortSignal;
+
+  constructor(options: { renames: boolean; signal: AbortSignal }) {
+    this.#renames = options.renames;
+    this.#signal = options.signal;
+  }
+
+  /** Calls `fill` with where to write, and puts what it wrote in its place. */
+  async write(to: FilePlace, fill: (place: FilePlace) => Promise<void>): Promise<void> {
+    this.#signal.throwIfAborted();
+    const existing = await metadataOf(to);
+    // A device or a directory is not replaced; the machine says what it thinks of writing to it.
+    if (existing && !existing.isFile) return await fill(to);
+    if (!this.#renames) return await writeInPlace(to, { fill, isNew: existing === undefined });
+    // Whoever made a link wants what it leads to written.
+    const path = existing?.isSymlink ? await to.files.canonicalize(to.path) : to.path;
+    const draft = { ...to, path: draftBeside(path) };
+    try {
+      await fill(draft);
+      this.#signal.throwIfAborted();
+      await naming(to, to.files.rename(draft.path, path));
+    } catch (error) {
+      await discard(draft);
+      throw error;
+    }
+  }
+}
+
+/** What is at a place; undefined when nothing is. */
+export async function metadataOf(place: FilePlace): Promise<FileMetadata | undefined> {
+  try {
+    return await naming(place, place.files.getMetadata(place.path));
+  } catch (error) {
+    if (isExecError(error, 'notFound')) return undefined;
+    throw error;
+  }
+}
+
+async function writeInPlace(
+  to: FilePlace,
+  { fill, isNew }: { fill: (place: FilePlace) => Promise<void>; isNew: boolean },
+): Promise<void> {
+  try {
+    await fill(to);
+  } catch (error) {
+    // Whether an old file was touched is not known, and it is not ours to remove.
+    if (isNew) await discard(to);
+    throw error;
+  }
+}
+
+async function discard({ files, path }: FilePlace): Promise<void> {
+  // Why the copy failed is what matters; a machine out of reach cannot be tidied up.
+  await files.remove(path, { recursive: false }).catch(() => undefined);
+}
+
+function draftBeside(path: string): string {
+  const directory = path.slice(0, path.lastIndexOf('/') + 1);
+  return `${directory}${DRAFT_PREFIX}${randomBytes(6).toString('hex')}${DRAFT_SUFFIX}`;
+}

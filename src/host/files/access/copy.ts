@@ -1,0 +1,117 @@
+import type { Stats } from 'node:fs';
+import { type FileHandle, lstat, mkdir, readlink, realpath, stat, symlink } from 'node:fs/promises';
+import { ExecError } from '../../../protocol/errors.js';
+import { entriesOf } from './directories.js';
+import { childOf, isRoot, isWithin, nameOf, parentOf } from '../../kernel/host-path.js';
+import { IO_CHUNK_BYTES } from './limits.js';
+import { hasOsCode } from './os-error.js';
+import { openToRead, openToWrite, writeFully } from './regular-file.js';
+
+export async function copy(source: Buffer, destination: Buffer, recursive: boolean): Promise<void> {
+  const stats = await lstat(source);
+  if (stats.isDirectory()) {
+    if (!recursive)
+      throw new ExecError('invalidFile', 'fs/copy requires recursive: true when sourcePath is a directory');
+    await requireOutside(source, destination);
+    await createParents(destination);
+    await copyDirectory(source, destination, stats);
+  } else if (!(await copyLeaf(source, destination, stats))) {
+    throw new ExecError('invalidFile', 'fs/copy only supports regular files, directories, and symlinks');
+  }
+}
+
+async function copyDirectory(source: Buffer, destination: Buffer, stats: Stats): Promise<void> {
+  await makeOrMerge(destination, stats.mode);
+  for await (const entry of entriesOf(source)) {
+    const from = childOf(source, entry.name);
+    const to = childOf(destination, entry.name);
+    const child = await lstat(from);
+    if (child.isDirectory()) await copyDirectory(from, to, child);
+    else await copyLeaf(from, to, child);
+  }
+}
+
+/** False for what has no content of its own to copy: devices, FIFOs, sockets. */
+async function copyLeaf(source: Buffer, destination: Buffer, stats: Stats): Promise<boolean> {
+  if (stats.isSymbolicLink()) await symlink(await readlink(source, { encoding: 'buffer' }), destination);
+  else if (stats.isFile()) await copyFile(source, destination);
+  else return false;
+  return true;
+}
+
+async function copyFile(source: Buffer, destination: Buffer): Promise<void> {
+  const from = await openToRead(source);
+  try {
+    // With its permissions from the start: what is private must not be readable meanwhile.
+    const to = await openToWrite(destination, { mode: from.stats.mode & 0o777 });
+    try {
+      if (from.stats.ino === to.stats.ino && from.stats.dev === to.stats.dev)
+        throw new ExecError('invalidPath', 'source and destination are the same file');
+      if (to.stats.size > 0) await to.handle.truncate(0);
+      await pump(from.handle, to.handle);
+      await to.handle.chmod(modeOfCopy(from.stats, to.stats));
+    } finally {
+      await to.handle.close();
+    }
+  } finally {
+    await from.handle.close();
+  }
+}
+
+/** A program with one of these lends the rights of its owner, or group, to whoever runs it. */
+const SET_USER_ID = 0o4000;
+const SET_GROUP_ID = 0o2000;
+
+/** A copy that belongs to somebody else must not lend his rights. */
+function modeOfCopy(original: Stats, copied: Stats): number {
+  const userBit = original.uid === copied.uid ? SET_USER_ID : 0;
+  const groupBit = original.gid === copied.gid ? SET_GROUP_ID : 0;
+  return original.mode & (0o1777 | userBit | groupBit);
+}
+
+async function pump(from: FileHandle, to: FileHandle): Promise<void> {
+  const buffer = Buffer.allocUnsafeSlow(IO_CHUNK_BYTES);
+  for (let offset = 0; ; ) {
+    const { bytesRead } = await from.read(buffer, 0, buffer.length, offset);
+    if (bytesRead === 0) return;
+    await writeFully(to, buffer.subarray(0, bytesRead), offset);
+    offset += bytesRead;
+  }
+}
+
+/** The new directory stays writable for its owner, or it could not be filled. */
+async function makeOrMerge(path: Buffer, mode: number): Promise<void> {
+  try {
+    await mkdir(path, { mode: (mode & 0o777) | 0o700 });
+  } catch (error) {
+    if (!hasOsCode(error, 'EEXIST') || !(await stat(path)).isDirectory()) throw error;
+  }
+}
+
+async function createParents(path: Buffer): Promise<void> {
+  const parent = parentOf(path);
+  try {
+    await mkdir(parent);
+  } catch (error) {
+    if (hasOsCode(error, 'EEXIST')) return;
+    if (!hasOsCode(error, 'ENOENT') || isRoot(parent)) throw error;
+    await createParents(parent);
+    await mkdir(parent);
+  }
+}
+
+async function requireOutside(source: Buffer, destination: Buffer): Promise<void> {
+  const from = await realpath(source, { encoding: 'buffer' });
+  if (isWithin(await realPlace(destination), from))
+    throw new ExecError('invalidPath', 'fs/copy cannot copy a directory to itself or one of its descendants');
+}
+
+/** The path without links as far as it exists; the rest as it stands. */
+async function realPlace(path: Buffer): Promise<Buffer> {
+  try {
+    return await realpath(path, { encoding: 'buffer' });
+  } catch (error) {
+    if (!hasOsCode(error, 'ENOENT') || isRoot(path)) throw error;
+    return childOf(await realPlace(parentOf(path)), nameOf(path));
+  }
+}

@@ -1,0 +1,85 @@
+import { constants } from 'node:fs';
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { childOf, componentsOf, isRoot, parentOf } from '../../kernel/host-path.js';
+import { hasOsCode, osError } from './os-error.js';
+
+/** Linux: a descriptor that only names a place. It needs no read permission; Node has no constant for it. */
+const O_PATH = 0o10000000;
+const HOLD = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+
+/**
+ * A directory held by descriptor. Its children are addressed through the descriptor, so that nothing on the way
+ * to it can be swapped for a link between a check and its use.
+ */
+export class HeldDirectory implements AsyncDisposable {
+  readonly #handle: FileHandle;
+  readonly #own: Buffer;
+
+  /** `path` is used where the system has no paths for descriptors. */
+  constructor(handle: FileHandle, path?: Buffer) {
+    this.#handle = handle;
+    this.#own = path ?? Buffer.from(`/proc/self/fd/${handle.fd}`);
+  }
+
+  /** A path for `name` in this directory, valid while it is held. Without a name: the directory itself. */
+  at(name?: Buffer): Buffer {
+    return name === undefined ? this.#own : childOf(this.#own, name);
+  }
+
+  /** Holds a directory in this one. A link, whatever it leads to, is not a directory. */
+  async enter(name: Buffer): Promise<HeldDirectory> {
+    return new HeldDirectory(await open(this.at(name), HOLD));
+  }
+
+  /** Flushes the directory itself, so that a rename in it survives a power cut. */
+  async sync(): Promise<void> {
+    await using directory = await open(this.at(), constants.O_RDONLY | constants.O_DIRECTORY);
+    await directory.sync();
+  }
+
+  async close(): Promise<void> {
+    await this.#handle.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}
+
+/** Whether paths through held descriptors exist here. Elsewhere no-follow operations are refused, never raced. */
+export const canHoldDirectories = process.platform === 'linux';
+
+/** Holds a directory whose path contains no link at all. `create` makes what is missing. */
+export async function holdDirectory(
+  path: Buffer,
+  options: { create?: boolean } = {},
+): Promise<HeldDirectory> {
+  if (!canHoldDirectories) throw osError('ENOSYS');
+  let held = new HeldDirectory(await open('/', HOLD));
+  for (const name of componentsOf(path)) {
+    await using parent = held;
+    if (options.create === true) await makeDirectory(parent.at(name));
+    held = await parent.enter(name);
+  }
+  return held;
+}
+
+/** Holds a directory wherever links on the way to it lead. */
+export async function holdResolved(path: Buffer): Promise<HeldDirectory> {
+  if (!canHoldDirectories) return new HeldDirectory(await open(path, constants.O_DIRECTORY), path);
+  return new HeldDirectory(await open(path, O_PATH | constants.O_DIRECTORY));
+}
+
+/** Holds the directory that contains `path`; no link on the way. The root is in no directory. */
+export async function holdParent(path: Buffer): Promise<HeldDirectory> {
+  if (isRoot(path)) throw osError('EISDIR');
+  return holdDirectory(parentOf(path));
+}
+
+async function makeDirectory(path: Buffer): Promise<void> {
+  try {
+    await mkdir(path);
+  } catch (error) {
+    if (!hasOsCode(error, 'EEXIST')) throw error;
+  }
+}

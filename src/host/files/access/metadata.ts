@@ -1,0 +1,35 @@
+import type { Stats } from 'node:fs';
+import { lstat, stat } from 'node:fs/promises';
+import type { FileMetadata, LinkOptions } from '../../../contract/index.js';
+import { ExecError } from '../../../protocol/errors.js';
+import { holdParent } from './held-directory.js';
+import { isRoot, nameOf } from '../../kernel/host-path.js';
+
+export async function getMetadata(path: Buffer, options: LinkOptions): Promise<FileMetadata> {
+  if (options.followSymlinks === false) return described(await lstatNoLinks(path), false);
+  const [target, own] = await Promise.all([stat(path), lstat(path)]);
+  return described(target, own.isSymbolicLink());
+}
+
+async function lstatNoLinks(path: Buffer): Promise<Stats> {
+  if (isRoot(path)) return lstat(path);
+  await using parent = await holdParent(path);
+  const stats = await lstat(parent.at(nameOf(path)));
+  if (stats.isSymbolicLink()) throw containsLink();
+  return stats;
+}
+
+export function containsLink(): ExecError {
+  return new ExecError('invalidPath', 'path contains a symbolic link');
+}
+
+function described(stats: Stats, isSymlink: boolean): FileMetadata {
+  return {
+    isDirectory: stats.isDirectory(),
+    isFile: stats.isFile(),
+    isSymlink,
+    size: stats.size,
+    createdAtMs: Math.floor(stats.birthtimeMs),
+    modifiedAtMs: Math.floor(stats.mtimeMs),
+  };
+}

@@ -1,0 +1,129 @@
+import { randomBytes } from '../../kernel/random.js';
+import { constants, type Stats } from 'node:fs';
+import { type FileHandle, lstat, open, readlink, rename, unlink } from 'node:fs/promises';
+import type { LinkOptions } from '../../../contract/index.js';
+import type { Way } from '../cached/fast-path.js';
+import { canHoldDirectories, type HeldDirectory, holdDirectory, holdResolved } from './held-directory.js';
+import { childOf, isRoot, nameOf, parentOf } from '../../kernel/host-path.js';
+import { kernelCalls } from '../../kernel/cached-calls.js';
+import { descriptorPath } from '../cached/place.js';
+import { MAX_LINK_HOPS } from './limits.js';
+import { hasOsCode, isSystemError, osError } from './os-error.js';
+import { notAFile, writeFully } from './regular-file.js';
+
+/** Linux: a file that has no name yet. Node has no constant for it. */
+const O_TMPFILE = 0o20000000 | constants.O_DIRECTORY;
+
+/**
+ * Writes a file without a name, names it and renames it over the old one. Whatever goes wrong, the old file is whole and
+ * nothing is left over, not even by a process that is killed: only between the two names it leaves the new file, whole,
+ * as `.execwire-….tmp`. Where files must have names from the start it may leave half of one under such a name.
+ */
+export async function replaceFile(path: Buffer, data: Uint8Array, options: LinkOptions & Way): Promise<void> {
+  if (isRoot(path)) throw osError('EISDIR');
+  const follow = options.followSymlinks !== false;
+  const target = follow ? await withoutLinks(path) : path;
+  if (!canHoldDirectories && !follow) throw osError('ENOSYS');
+  await using directory = await (follow ? holdResolved : holdDirectory)(parentOf(target));
+  await replaceIn(directory, nameOf(target), { data, isNamed: options.instant === false });
+}
+
+async function replaceIn(
+  directory: HeldDirectory,
+  name: Buffer,
+  { data, isNamed }: { data: Uint8Array; isNamed: boolean },
+): Promise<void> {
+  const old = await replaceable(directory, name);
+  const temporary = directory.at(Buffer.from(`.execwire-${randomBytes(9).toString('hex')}.tmp`));
+  try {
+    if (isNamed || !(await writeUnnamed(directory, temporary, { data, old })))
+      await writeNamed(temporary, { data, old });
+    await rename(temporary, directory.at(name));
+  } catch (error) {
+    await unlink(temporary).catch(() => undefined);
+    throw error;
+  }
+  await directory.sync();
+}
+
+/** What is there now, null if nothing. Throws for what a file must not replace. */
+async function replaceable(directory: HeldDirectory, name: Buffer): Promise<Stats | null> {
+  const old = await lstatOrNull(directory.at(name));
+  if (old === null || old.isFile()) return old;
+  if (old.isDirectory()) throw osError('EISDIR');
+  if (old.isSymbolicLink()) throw osError('ELOOP');
+  throw notAFile(name);
+}
+
+/** What a new file holds, and the one whose owner and mode it takes over. */
+interface NewFile {
+  readonly data: Uint8Array;
+  readonly old: Stats | null;
+}
+
+/** False where there are no files without a name, or they cannot be given one. */
+async function writeUnnamed(directory: HeldDirectory, name: Buffer, file: NewFile): Promise<boolean> {
+  const calls = kernelCalls();
+  if (calls === null) return false;
+  let handle: FileHandle;
+  try {
+    handle = await open(directory.at(), constants.O_WRONLY | O_TMPFILE, modeOf(file));
+  } catch (error) {
+    // Several codes mean that a file system has none. Whatever else is wrong, the other way says so.
+    if (isSystemError(error)) return false;
+    throw error;
+  }
+  try {
+    await fill(handle, file);
+    return (await calls.link(descriptorPath(handle.fd), Buffer.concat([name, Buffer.of(0)]))) === 0;
+  } finally {
+    await handle.close();
+  }
+}
+
+async function writeNamed(path: Buffer, file: NewFile): Promise<void> {
+  await using handle = await open(
+    path,
+    constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL,
+    modeOf(file),
+  );
+  await fill(handle, file);
+}
+
+function modeOf({ old }: NewFile): number {
+  return old === null ? 0o666 : old.mode & 0o777;
+}
+
+async function fill(handle: FileHandle, { data, old }: NewFile): Promise<void> {
+  await writeFully(handle, data, 0);
+  if (old !== null) {
+    const own = await handle.stat();
+    // Only root can give files away; for everyone else the new file is simply theirs.
+    if (own.uid !== old.uid || own.gid !== old.gid)
+      await handle.chown(old.uid, old.gid).catch(() => undefined);
+    // After chown, which clears the set-id bits, and against the umask.
+    await handle.chmod(old.mode & 0o7777);
+  }
+  await handle.sync();
+}
+
+/** Where the link, or chain of links, at `path` leads, existing or not. */
+async function withoutLinks(path: Buffer): Promise<Buffer> {
+  let current = path;
+  for (let hop = 0; hop < MAX_LINK_HOPS; hop++) {
+    const stats = await lstatOrNull(current);
+    if (stats === null || !stats.isSymbolicLink()) return current;
+    const target = await readlink(current, { encoding: 'buffer' });
+    current = target[0] === 0x2f ? target : childOf(parentOf(current), target);
+  }
+  throw osError('ELOOP');
+}
+
+async function lstatOrNull(path: Buffer): Promise<Stats | null> {
+  try {
+    return await lstat(path);
+  } catch (error) {
+    if (hasOsCode(error, 'ENOENT')) return null;
+    throw error;
+  }
+}

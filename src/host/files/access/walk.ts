@@ -1,0 +1,182 @@
+import type { Stats } from 'node:fs';
+import { lstat, realpath, stat } from 'node:fs/promises';
+import type { WalkOptions, WalkResult } from '../../../contract/index.js';
+import { ExecError } from '../../../protocol/errors.js';
+import { type ListedEntry, listDirectory } from './directory-listing.js';
+import { shownPath } from '../../kernel/host-path.js';
+import type { Way } from '../cached/fast-path.js';
+import { WALK_LIMITS, WALK_REPLY_BYTES } from './limits.js';
+import { asExecError } from './os-error.js';
+
+/** Directories whose listing is fetched ahead of the one being looked at: hides the trip, and few enough to keep. */
+const LISTED_AHEAD = 3;
+
+/** Without any of these the bytes of a path are its text. */
+const BEYOND_ASCII = /[\x80-\xff]/;
+
+/** What an entry costs in the answer beside its path: quotes, braces and field names. */
+const ENTRY_OVERHEAD_BYTES = 40;
+
+export async function walk(root: Buffer, options: WalkOptions & Way): Promise<WalkResult> {
+  const walker = new Walker(options);
+  await walker.run(root);
+  return walker.result();
+}
+
+/** A directory to list. Its path has one character per byte. */
+interface Waiting {
+  readonly path: string;
+  readonly depth: number;
+  readonly way: Way;
+  listing: Promise<ListedEntry[]> | null;
+}
+
+class Walker {
+  readonly #way: Way;
+  readonly #maxDepth: number;
+  readonly #maxDirectories: number;
+  readonly #maxEntries: number;
+  readonly #follow: boolean;
+  readonly #prune: boolean;
+  readonly #entries: { path: string; kind: 'directory' | 'file' }[] = [];
+  readonly #errors: { path: string; message: string }[] = [];
+  /** Real paths of directories on the list, when links are followed: cuts cycles. */
+  readonly #visited = new Set<string>();
+  #queue: Waiting[] = [];
+  #directories = 0;
+  #seen = 0;
+  #replyBytes = 0;
+  #truncated = false;
+  #full = false;
+
+  constructor(options: WalkOptions & Way) {
+    this.#way = options;
+    this.#maxDepth = options.maxDepth ?? WALK_LIMITS.depth;
+    this.#maxDirectories = options.maxDirectories ?? WALK_LIMITS.directories;
+    this.#maxEntries = options.maxEntries ?? WALK_LIMITS.entries;
+    this.#follow = options.followDirectorySymlinks === true;
+    this.#prune = options.pruneHiddenDirectories === true;
+    this.#checkLimits();
+  }
+
+  async run(root: Buffer): Promise<void> {
+    const own = await lstat(root);
+    const isDirectory = own.isSymbolicLink()
+      ? this.#follow && (await stat(root)).isDirectory()
+      : own.isDirectory();
+    if (!isDirectory) return;
+    await this.#enqueue(root.toString('latin1'), 0);
+    for (let next = this.#queue.shift(); next !== undefined && !this.#full; next = this.#queue.shift()) {
+      for (const ahead of this.#queue.slice(0, LISTED_AHEAD)) void listOnce(ahead);
+      await this.#list(next);
+    }
+  }
+
+  result(): WalkResult {
+    return { entries: this.#entries, errors: this.#errors, truncated: this.#truncated };
+  }
+
+  #checkLimits(): void {
+    const { depth, directories, entries } = WALK_LIMITS;
+    if (this.#maxDirectories < 1 || this.#maxEntries < 1)
+      throw new ExecError('invalidLimit', 'filesystem walk limits must be greater than zero');
+    if (this.#maxDepth > depth || this.#maxDirectories > directories || this.#maxEntries > entries)
+      throw new ExecError(
+        'invalidLimit',
+        `filesystem walk limits exceed maximums: depth=${depth}, directories=${directories}, entries=${entries}`,
+      );
+  }
+
+  async #list(directory: Waiting): Promise<void> {
+    let children: ListedEntry[];
+    try {
+      children = await listOnce(directory);
+    } catch (error) {
+      this.#errors.push({ path: shown(directory.path), message: asExecError(error).message });
+      return;
+    }
+    const prefix = directory.path === '/' ? '/' : `${directory.path}/`;
+    for (const child of children) {
+      if (this.#seen === this.#maxEntries) return this.#stop();
+      this.#seen += 1;
+      const path = prefix + child.name;
+      // What the listing tells needs no look, and no turn of the event loop.
+      const isClear = child.kind === 'file' || child.kind === 'directory';
+      const kind = isClear ? child.kind : await this.#lookAt(path, child);
+      if (kind === 'file' || kind === 'directory') {
+        const entering = this.#visit(path, { name: child.name, kind }, directory.depth);
+        if (entering !== undefined) await entering;
+      }
+      if (this.#full) return;
+    }
+  }
+
+  #visit(
+    path: string,
+    child: { name: string; kind: 'directory' | 'file' },
+    depth: number,
+  ): void | Promise<void> {
+    const text = shown(path);
+    this.#replyBytes += text.length + ENTRY_OVERHEAD_BYTES;
+    if (this.#replyBytes > WALK_REPLY_BYTES) return this.#stop();
+    this.#entries.push({ path: text, kind: child.kind });
+    const enter =
+      child.kind === 'directory' && depth < this.#maxDepth && !(this.#prune && child.name.startsWith('.'));
+    return enter ? this.#enqueue(path, depth + 1) : undefined;
+  }
+
+  /** Null for what a walk leaves out: special files, and links that are not followed to a directory. */
+  async #lookAt(path: string, child: ListedEntry): Promise<'directory' | 'file' | null> {
+    if (child.kind === 'special') return null;
+    const bytes = Buffer.from(path, 'latin1');
+    const own = child.kind === 'unknown' ? await statOrNull(lstat(bytes)) : null;
+    if (own?.isDirectory() === true) return 'directory';
+    if (own?.isFile() === true) return 'file';
+    if (!this.#follow || !(child.kind === 'link' || own?.isSymbolicLink() === true)) return null;
+    return (await statOrNull(stat(bytes)))?.isDirectory() === true ? 'directory' : null;
+  }
+
+  async #enqueue(path: string, depth: number): Promise<void> {
+    if (this.#follow && !(await this.#isFirstVisit(path))) return;
+    if (this.#directories === this.#maxDirectories) {
+      this.#truncated = true;
+      return;
+    }
+    this.#directories += 1;
+    this.#queue.push({ path, depth, way: this.#way, listing: null });
+  }
+
+  async #isFirstVisit(path: string): Promise<boolean> {
+    const bytes = Buffer.from(path, 'latin1');
+    const real = await realpath(bytes, { encoding: 'buffer' }).catch(() => bytes);
+    const key = real.toString('latin1');
+    if (this.#visited.has(key)) return false;
+    this.#visited.add(key);
+    return true;
+  }
+
+  #stop(): void {
+    this.#truncated = true;
+    this.#full = true;
+  }
+}
+
+/** By bytes. Past what may be listed at all, which of them come first is not defined. */
+function listOnce(directory: Waiting): Promise<ListedEntry[]> {
+  directory.listing ??= listDirectory(
+    Buffer.from(directory.path, 'latin1'),
+    WALK_LIMITS.entries + 1,
+    directory.way,
+  ).then((children) => children.sort((a, b) => (a.name < b.name ? -1 : 1)));
+  // Whoever needs the listing hears what is wrong; one fetched ahead and not needed must not.
+  directory.listing.catch(() => undefined);
+  return directory.listing;
+}
+
+function shown(path: string): string {
+  return BEYOND_ASCII.test(path) ? shownPath(Buffer.from(path, 'latin1')) : path;
+}
+
+function statOrNull(stats: Promise<Stats>): Promise<Stats | null> {
+  return stats.catch(() => null);
+}

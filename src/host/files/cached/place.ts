@@ -1,0 +1,98 @@
+import { constants } from 'node:fs';
+import { type KernelCalls, kernelCalls } from '../../kernel/cached-calls.js';
+import { isLocalDevice, learnDevice } from './local-devices.js';
+
+/** Linux: a descriptor that only names a place. Opening it has no effect on what is there and cannot wait for it. */
+const O_PATH = 0o10000000;
+/** Node has no constant for it, since it always sets it. */
+export const O_CLOEXEC = 0o2000000;
+/** Only what the kernel has in memory: fail instead of asking a disk or a server. Since Linux 5.12. */
+const RESOLVE_CACHED = 0x20;
+const RESOLVE_NO_SYMLINKS = 0x04;
+
+const AT_EMPTY_PATH = 0x1000;
+/** What the kernel knows, without asking a server. */
+const AT_STATX_DONT_SYNC = 0x4000;
+const STATX_BASIC_AND_BIRTH = 0xfff;
+
+const KIND_MASK = 0o170000;
+const KINDS = { directory: 0o040000, file: 0o100000, link: 0o120000 } as const;
+
+/** What is at a place. */
+export interface PlaceFacts {
+  readonly kind: keyof typeof KINDS | 'other';
+  readonly device: string;
+  readonly size: number;
+  readonly createdAtMs: number;
+  readonly modifiedAtMs: number;
+}
+
+/** How links are taken: all followed, the last one not, or none allowed at all. */
+export type LinkRule = 'follow' | 'lastAsIs' | 'none';
+
+/** One for all calls: nothing stays in it. */
+const statBuffer = Buffer.alloc(256);
+const how = new BigUint64Array(3);
+
+/**
+ * Calls `use` with a descriptor of a place on a local file system, if that can be had without waiting for anything;
+ * otherwise, and when there is any doubt or error, returns null: then the patient way finds out.
+ */
+export function atPlace<Result>(
+  path: Buffer,
+  links: LinkRule,
+  use: (fd: number, facts: PlaceFacts, calls: KernelCalls) => Result | null,
+): Result | null {
+  const calls = kernelCalls();
+  if (calls === null) return null;
+  how[0] = BigInt(O_PATH | O_CLOEXEC | (links === 'lastAsIs' ? constants.O_NOFOLLOW : 0));
+  how[2] = BigInt(RESOLVE_CACHED | (links === 'none' ? RESOLVE_NO_SYMLINKS : 0));
+  const fd = calls.openat2(Buffer.concat([path, Buffer.of(0)]), how);
+  if (fd < 0) return null;
+  const facts = factsOf(fd, calls);
+  const isLocal = facts === null ? false : isLocalDevice(facts.device);
+  if (isLocal === undefined && facts !== null) {
+    void learnDevice(facts.device, descriptorPath(fd)).finally(() => calls.close(fd));
+    return null;
+  }
+  try {
+    return isLocal === true && facts !== null ? use(fd, facts, calls) : null;
+  } finally {
+    calls.close(fd);
+  }
+}
+
+/** A path that leads to what a descriptor names, whatever happened to its name. */
+export function descriptorPath(fd: number): string {
+  return `/proc/self/fd/${fd}`;
+}
+
+/** Offsets are those of `struct statx`, the same on every Linux. */
+function factsOf(fd: number, calls: KernelCalls): PlaceFacts | null {
+  const stat = statBuffer;
+  if (calls.statx(fd, AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_AND_BIRTH, stat) !== 0) return null;
+  return {
+    kind: kindOf(stat.readUInt16LE(28)),
+    device: `${stat.readUInt32LE(136)}:${stat.readUInt32LE(140)}`,
+    size: Number(stat.readBigUInt64LE(40)),
+    createdAtMs: timeAt(stat, 80),
+    modifiedAtMs: timeAt(stat, 112),
+  };
+}
+
+function kindOf(mode: number): PlaceFacts['kind'] {
+  switch (mode & KIND_MASK) {
+    case KINDS.file:
+      return 'file';
+    case KINDS.directory:
+      return 'directory';
+    case KINDS.link:
+      return 'link';
+    default:
+      return 'other';
+  }
+}
+
+function timeAt(stat: Buffer, offset: number): number {
+  return Math.floor(Number(stat.readBigInt64LE(offset)) * 1000 + stat.readUInt32LE(offset + 8) / 1e6);
+}

@@ -1,0 +1,135 @@
+import type {
+  DirectoryEntry,
+  FileHandle,
+  FileMetadata,
+  FileOptions,
+  FileSystem,
+  FileWatch,
+  LinkOptions,
+  MissingWatch,
+  SearchPage,
+  SearchQuery,
+  WalkOptions,
+  WalkResult,
+  WatchOptions,
+} from '../../../contract/index.js';
+import { ExecError } from '../../../protocol/errors.js';
+import { FileConfiner, policyOf } from './file-confiner.js';
+import type { FileContent } from '../access/file-content.js';
+import { type HostFileSystem, LocalFileSystem } from '../local-file-system.js';
+
+/** Methods that do one thing and answer, so that they can be done elsewhere. */
+type Operation = Exclude<keyof FileSystem, 'open' | 'watch' | 'watchMissing'>;
+
+/** The files of this machine. An operation under a policy is done by a process that the policy confines. */
+export class ConfinableFileSystem implements HostFileSystem {
+  readonly #local = new LocalFileSystem();
+  readonly #confiner = new FileConfiner();
+
+  readFile(path: string, options: LinkOptions = {}): Promise<Uint8Array> {
+    return this.#do('readFile', [path], options);
+  }
+
+  /** Under a policy the confined process hands over the whole of it. */
+  async openContent(path: string, options: LinkOptions = {}): Promise<FileContent> {
+    const { sandbox, ...rest } = options;
+    return policyOf(sandbox) === null
+      ? await this.#local.openContent(path, rest)
+      : await this.readFile(path, options);
+  }
+
+  writeFile(
+    path: string,
+    data: Uint8Array | string,
+    options: LinkOptions & { atomic?: boolean } = {},
+  ): Promise<void> {
+    return this.#do('writeFile', [path, data], options);
+  }
+
+  createDirectory(path: string, options: LinkOptions & { recursive?: boolean } = {}): Promise<void> {
+    return this.#do('createDirectory', [path], options);
+  }
+
+  getMetadata(path: string, options: LinkOptions = {}): Promise<FileMetadata> {
+    return this.#do('getMetadata', [path], options);
+  }
+
+  canonicalize(path: string, options: FileOptions = {}): Promise<string> {
+    return this.#do('canonicalize', [path], options);
+  }
+
+  readDirectory(
+    path: string,
+    options: FileOptions & { details?: boolean } = {},
+  ): Promise<readonly DirectoryEntry[]> {
+    return this.#do('readDirectory', [path], options);
+  }
+
+  walk(path: string, options: WalkOptions = {}): Promise<WalkResult> {
+    return this.#do('walk', [path], options);
+  }
+
+  remove(path: string, options: LinkOptions & { recursive?: boolean; force?: boolean } = {}): Promise<void> {
+    return this.#do('remove', [path], options);
+  }
+
+  copy(
+    source: string,
+    destination: string,
+    options: FileOptions & { recursive?: boolean } = {},
+  ): Promise<void> {
+    return this.#do('copy', [source, destination], options);
+  }
+
+  rename(source: string, destination: string, options: FileOptions = {}): Promise<void> {
+    return this.#do('rename', [source, destination], options);
+  }
+
+  search(path: string, query: SearchQuery): Promise<SearchPage> {
+    return this.#do('search', [path], query);
+  }
+
+  async open(path: string, options: FileOptions & { mode?: 'read' | 'replace' } = {}): Promise<FileHandle> {
+    const policy = policyOf(options.sandbox);
+    const { mode = 'read' } = options;
+    return policy === null
+      ? await this.#local.open(path, { mode })
+      : await this.#confiner.open(policy, path, mode);
+  }
+
+  async watchMissing(
+    missing: readonly string[],
+    options: { readonly present?: string | null; readonly signal?: AbortSignal } = {},
+  ): Promise<MissingWatch | null> {
+    return await this.#local.watchMissing(missing, options);
+  }
+
+  async watch(path: string, options: WatchOptions = {}): Promise<FileWatch> {
+    if (policyOf(options.sandbox) !== null) {
+      throw new ExecError(
+        'sandboxUnavailable',
+        'Watching cannot be confined to a policy; nothing is watched.',
+      );
+    }
+    return await this.#local.watch(path, options);
+  }
+
+  /** Ends the confined processes. */
+  async close(): Promise<void> {
+    await this.#confiner.close();
+  }
+
+  async #do<Result>(
+    operation: Operation,
+    args: readonly unknown[],
+    options: FileOptions & { readonly signal?: AbortSignal },
+  ): Promise<Result> {
+    const { sandbox, ...rest } = options;
+    const policy = policyOf(sandbox);
+    // Each caller above passes what its operation takes and declares what it returns.
+    if (policy === null)
+      return (await Reflect.apply(this.#local[operation], this.#local, [...args, rest])) as Result;
+    const { signal: _, ...plain } = rest;
+    return (await this.#confiner.call(policy, operation, [...args, plain])) as Result;
+  }
+}

@@ -1,0 +1,39 @@
+import type { FileHandle } from '../../../contract/index.js';
+import { ExecError } from '../../../protocol/errors.js';
+import { LocalFileSystem } from '../local-file-system.js';
+
+/** File operations as they are called inside a sandbox: what cannot cross the border is named by a number. */
+class ConfinedTarget extends LocalFileSystem {
+  readonly #handles = new Map<number, FileHandle>();
+  #lastHandle = 0;
+
+  async openHandle(path: string, mode: 'read' | 'replace'): Promise<number> {
+    const handle = await this.open(path, { mode });
+    this.#lastHandle += 1;
+    this.#handles.set(this.#lastHandle, handle);
+    return this.#lastHandle;
+  }
+
+  readHandle(id: number, offset: number, length: number): Promise<{ bytes: Uint8Array; eof: boolean }> {
+    return this.#handle(id).read(offset, length);
+  }
+
+  writeHandle(id: number, offset: number, bytes: Uint8Array): Promise<void> {
+    return this.#handle(id).write(offset, bytes);
+  }
+
+  async closeHandle(id: number): Promise<void> {
+    const handle = this.#handles.get(id);
+    this.#handles.delete(id);
+    await handle?.close();
+  }
+
+  #handle(id: number): FileHandle {
+    const handle = this.#handles.get(id);
+    if (!handle) throw new ExecError('notFound', 'The file handle is closed.');
+    return handle;
+  }
+}
+
+/** What a confined helper process loads. */
+export const confinedTarget = new ConfinedTarget();

@@ -1,0 +1,64 @@
+import { stat } from 'node:fs/promises';
+import type { SearchMatch, SearchPage, SearchQuery } from '../../../contract/index.js';
+import { requireWanted } from '../access/abort.js';
+import { shownPath } from '../../kernel/host-path.js';
+import { ripgrepMatches, ripgrepPath } from './ripgrep.js';
+import { scanMatches } from './scan.js';
+import { boundsOf, MAX_LINE_BYTES, MAX_PAGE_BYTES, type SearchBounds } from './search-limits.js';
+
+/** A matching line as a searcher finds it; bytes, since neither paths nor lines need be text. */
+export interface RawMatch {
+  readonly path: Buffer;
+  readonly line: number;
+  readonly column: number;
+  /** At least the first MAX_LINE_BYTES of the line. */
+  readonly text: Buffer;
+}
+
+/** Finds matches in order of path and line, so that a page can be found again by counting. */
+export type Searcher = (root: Buffer, query: SearchQuery) => AsyncGenerator<RawMatch>;
+
+/** ripgrep where it is installed, our own slower scan otherwise. */
+export async function search(root: Buffer, query: SearchQuery): Promise<SearchPage> {
+  const bounds = boundsOf(query);
+  requireWanted(query.signal);
+  await stat(root);
+  // Arguments of a program are text here, so a path that is not needs our own scan.
+  const isText = shownPath(root).startsWith('/');
+  const searcher = isText && (await ripgrepPath()) !== null ? ripgrepMatches : scanMatches;
+  return collectPage(searcher(root, query), bounds, query.signal);
+}
+
+/** Leaving the loop ends the searcher, and with it the program it may run. */
+export async function collectPage(
+  found: AsyncIterable<RawMatch>,
+  bounds: SearchBounds,
+  signal: AbortSignal | undefined,
+): Promise<SearchPage> {
+  const matches: SearchMatch[] = [];
+  let seen = 0;
+  let bytes = 0;
+  for await (const match of found) {
+    if (signal?.aborted === true) break;
+    seen += 1;
+    if (seen <= bounds.skip) continue;
+    if (matches.length === bounds.maxMatches || bytes > MAX_PAGE_BYTES)
+      return { matches, cursor: String(seen - 1) };
+    const shown = shownMatch(match);
+    bytes += shown.text.length + shown.path.length;
+    matches.push(shown);
+  }
+  requireWanted(signal);
+  return { matches, cursor: null };
+}
+
+function shownMatch(match: RawMatch): SearchMatch {
+  const cut = match.text.length > MAX_LINE_BYTES;
+  return {
+    path: shownPath(match.path),
+    line: match.line,
+    column: match.column,
+    text: match.text.subarray(0, MAX_LINE_BYTES).toString(),
+    cut,
+  };
+}

@@ -1,0 +1,22 @@
+import { existsSync } from 'node:fs';
+
+/**
+ * Where a file of this package lies, given its path from the package's root. This code runs from its own folder below
+ * `dist/` and, bundled with the rest of the program, from `dist/bin/`: so the root is looked for.
+ */
+export function packageFile(path: string): URL {
+  root ??= findRoot();
+  return new URL(path, root);
+}
+
+let root: URL | undefined;
+
+function findRoot(): URL {
+  let folder = new URL('./', import.meta.url);
+  while (!existsSync(new URL('package.json', folder))) {
+    const parent = new URL('../', folder);
+    if (parent.href === folder.href) throw new Error('The package.json of execwire is missing.');
+    folder = parent;
+  }
+  return folder;
+}

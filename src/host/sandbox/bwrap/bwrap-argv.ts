@@ -1,0 +1,104 @@
+import type { Mount, MountPlan } from '../plan/mount-plan.js';
+
+/** Everything bubblewrap is told about one process. */
+export interface BwrapRequest {
+  readonly plan: MountPlan;
+  readonly network: 'restricted' | 'enabled';
+  /** Absolute, without links. */
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** A terminal is given: the command becomes leader of a session of its own later, and owns it. */
+  readonly terminal: boolean;
+  /** Root without the right to make namespaces needs one more namespace around them. */
+  readonly userNamespace: boolean;
+  readonly arg0?: string | undefined;
+  /** Numbers under which the child of ours finds them. */
+  readonly fds: { readonly seccomp: number; readonly status: number };
+  /** Places that are open already, by path: mounted as opened, whatever their path means by then. */
+  readonly sources?: ReadonlyMap<string, number>;
+}
+
+/** Shared memory inside is private and counts against the machine's memory: as much as a browser needs, no more. */
+export const SHARED_MEMORY_BYTES = 1024 * 1024 * 1024;
+
+/** The options before the command. Their order is the order of the mounts. */
+export function bwrapOptions(request: BwrapRequest): string[] {
+  const { plan } = request;
+  return [
+    ...baseOptions(plan.base),
+    ...plan.mounts.flatMap((mount) => mountOptions(mount, request.sources?.get(mount.path))),
+    ...sealOptions(plan),
+    ...isolationOptions(request),
+    ...environmentOptions(request),
+  ];
+}
+
+/**
+ * The first process inside is bubblewrap's. In its first moments it still has the host's /proc open, from where all of the
+ * host can be reached, and the command may run by then. So nobody sees its files; the filter keeps its other doors shut.
+ */
+const FIRST_PROCESS = '/proc/1';
+
+/** The root of the view and the kernel's own file systems, which rules may refine afterwards. */
+function baseOptions(base: MountPlan['base']): string[] {
+  const proc = ['--proc', '/proc', '--perms', '0555', '--tmpfs', FIRST_PROCESS];
+  if (base === 'unrestricted') return ['--dev-bind', '/', '/', ...proc];
+  const shm = ['--perms', '1777', '--size', String(SHARED_MEMORY_BYTES), '--tmpfs', '/dev/shm'];
+  const own = ['--dev', '/dev', ...shm, ...proc];
+  if (base === 'readOnly') return ['--ro-bind', '/', '/', ...own];
+  if (base === 'writable') return ['--bind', '/', '/', '--ro-bind', '/sys', '/sys', ...own];
+  return own;
+}
+
+function mountOptions(mount: Mount, source?: number): string[] {
+  const bind = (option: string) =>
+    source === undefined ? [option, mount.path, mount.path] : [`${option}-fd`, String(source), mount.path];
+  switch (mount.kind) {
+    case 'readOnly':
+      return bind('--ro-bind');
+    case 'writable':
+      return bind('--bind');
+    case 'hiddenDirectory':
+      return ['--perms', mount.traversable ? '0111' : '0000', '--tmpfs', mount.path];
+    // A device on a mount without devices: it is there and cannot be opened.
+    case 'hiddenFile':
+      return ['--ro-bind', '/dev/null', mount.path];
+    case 'link':
+      return ['--symlink', mount.target, mount.path];
+  }
+}
+
+/**
+ * Closes what had to be open while mounting. All of /proc is read-only: for root without capabilities its
+ * switches (core_pattern, sysrq-trigger) are otherwise a way to run code outside.
+ */
+function sealOptions({ base, mounts }: MountPlan): string[] {
+  const hidden = mounts.filter(({ kind }) => kind === 'hiddenDirectory').map(({ path }) => path);
+  const own = [FIRST_PROCESS, '/proc', ...(base === 'unrestricted' ? [] : ['/dev'])];
+  const root = base === 'empty' ? ['/'] : [];
+  return [...hidden, ...own, ...root].flatMap((path) => ['--remount-ro', path]);
+}
+
+function isolationOptions({ network, terminal, userNamespace, fds }: BwrapRequest): string[] {
+  return [
+    ...(userNamespace ? ['--unshare-user'] : []),
+    '--unshare-pid',
+    '--unshare-ipc',
+    '--unshare-uts',
+    ...(network === 'restricted' ? ['--unshare-net'] : []),
+    '--cap-drop',
+    'ALL',
+    '--die-with-parent',
+    ...(terminal ? [] : ['--new-session']),
+    '--seccomp',
+    String(fds.seccomp),
+    '--json-status-fd',
+    String(fds.status),
+  ];
+}
+
+/** bubblewrap itself gets an empty environment: LD_PRELOAD and its like must act inside, not on it. */
+function environmentOptions({ cwd, env, arg0 }: BwrapRequest): string[] {
+  const variables = Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value]);
+  return ['--clearenv', ...variables, ...(arg0 === undefined ? [] : ['--argv0', arg0]), '--chdir', cwd];
+}

@@ -1,0 +1,164 @@
+import { ExecError } from '../../../protocol/errors.js';
+import type { SandboxType } from '../../../protocol/index.js';
+import { bwrapOptions } from './bwrap-argv.js';
+import type { Disk } from '../plan/disk.js';
+import { planNow } from '../plan/known-plans.js';
+import { SCRIPT_FD } from '../launch/launch-script.js';
+import { openBytes } from '../../kernel/memory-file.js';
+import { planMounts } from '../plan/mount-plan.js';
+import { withoutKernelMounts } from '../plan/mount-table.js';
+import type { ConfinedPolicy, SandboxPolicy } from '../../../policy/policy.js';
+import { type SandboxSupport, startApart } from '../probe/probe.js';
+import { checkCwd, locateVisibleProgram } from '../plan/visible-program.js';
+import { Resources } from './resources.js';
+import { openFilter } from '../seccomp/seccomp.js';
+import { launcherFor } from '../launch/launcher.js';
+import type { SandboxStatus } from '../launch/status.js';
+import { lookAt, viewIdentity } from '../launch/warm-view.js';
+
+/** A program to run, with everything decided but its sandbox. */
+export interface ConfineSpec {
+  readonly argv: readonly string[];
+  readonly arg0?: string | undefined;
+  /** Absolute. */
+  readonly cwd: string;
+  /** The complete environment. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly terminal: boolean;
+  /** A descriptor of ours that the program gets as `SCRIPT_FD`, taken over. The only one but for its streams. */
+  readonly script?: number;
+}
+
+/** What to start instead, and how to treat it. */
+export interface Confinement {
+  readonly argv: readonly string[];
+  readonly arg0?: string | undefined;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Descriptors of ours the child needs. Nothing else of ours may reach it. */
+  readonly inheritFds: readonly { readonly childFd: number; readonly fd: number }[];
+  /** Where the program itself was found. */
+  readonly program: string;
+  /** What is really enforced. */
+  readonly sandboxType: SandboxType;
+  /**
+   * Who makes the terminal the controlling one. `inside`: it must not be that of the process started here
+   * (open it with O_NOCTTY), or ^C would kill the sandbox instead of reaching the program.
+   */
+  readonly controllingTerminal: 'caller' | 'inside';
+  /** What it shows of the disk, to compare with `viewIdentity` later. Only before `release`. */
+  viewIdentity(): string;
+  /** Once the child was started, or could not be: closes our copies of the descriptors. Idempotent. */
+  release(): void;
+  /** At the very end of this process, when nobody hears of its end any more: gives back what it holds on disk. */
+  abandon(): void;
+  /** Signals and the true end of a confined process; null without a sandbox. */
+  readonly status: SandboxStatus | null;
+}
+
+/** The numbers the descriptors have inside bubblewrap, which closes them before the command runs. */
+const ARGUMENTS_FD = 3;
+const SECCOMP_FD = 4;
+const STATUS_FD = 5;
+/** There may be many, so they come last. */
+const FIRST_SOURCE_FD = 6;
+
+/** bubblewrap counts its arguments and gives up at 9000; an environment beyond this gets a clear error instead. */
+const MAX_OPTIONS = 8_900;
+
+/** Puts a program under a policy: the same program where there is nothing to enforce, an error where it cannot be. */
+export function confine(
+  spec: ConfineSpec,
+  { policy, support, disk }: { policy: SandboxPolicy; support: SandboxSupport; disk?: Disk },
+): Confinement {
+  if (policy.kind === 'open') return unconfined(spec);
+  if (!support.available) throw unavailable(support);
+  const resources = new Resources();
+  try {
+    if (spec.script !== undefined) resources.pass(SCRIPT_FD, spec.script);
+    const view = disk ? { plan: planMounts(policy.files, disk), disk } : planNow(policy.files);
+    checkCwd(spec.cwd, view);
+    const program = locateVisibleProgram(spec, view);
+    const { command, arg0 } = launcherFor(spec, { program, policy, support, view });
+    const held = resources.holdPlaceholders(view.plan);
+    const firstSource = spec.script === undefined ? FIRST_SOURCE_FD : SCRIPT_FD + 1;
+    const options = bwrapOptions({
+      plan: withoutKernelMounts(held),
+      network: policy.network,
+      cwd: spec.cwd,
+      env: confinedEnv(spec.env, policy),
+      terminal: spec.terminal,
+      userNamespace: support.userNamespace,
+      arg0,
+      fds: { seccomp: SECCOMP_FD, status: STATUS_FD },
+      sources: support.bindFd ? resources.openSources(held.mounts, firstSource) : new Map(),
+    });
+    const { architecture } = support;
+    resources.pass(ARGUMENTS_FD, openBytes(encodeOptions(options)));
+    resources.pass(SECCOMP_FD, openFilter({ architecture, unixSockets: policy.unixSockets }));
+    const status = resources.openStatus(STATUS_FD, { terminal: spec.terminal });
+    const limit = support.root && policy.maxProcesses !== null ? resources.limit(policy.maxProcesses) : [];
+    const apart = support.laterMounts === 'keptOut' ? startApart(support) : [];
+    return {
+      argv: [...limit, ...apart, support.bwrap, '--args', String(ARGUMENTS_FD), '--', ...command],
+      cwd: '/',
+      env: {},
+      inheritFds: resources.inheritFds,
+      program,
+      sandboxType: 'linuxSeccomp',
+      controllingTerminal: spec.terminal ? 'inside' : 'caller',
+      // Of the mounts that are made: a name that could not be kept free may be one that can, later.
+      viewIdentity: () => viewIdentity(held, (mount) => resources.opened(mount) ?? lookAt(mount)),
+      release: () => resources.release(),
+      abandon: () => resources.letGo(),
+      status,
+    };
+  } catch (error) {
+    resources.release();
+    resources.letGo();
+    throw error;
+  }
+}
+
+/** As bubblewrap reads them: each ends with a NUL. One inside would make its second half an option of the caller's choice. */
+function encodeOptions(options: readonly string[]): Uint8Array {
+  if (options.length > MAX_OPTIONS) throw tooManyOptions();
+  if (options.some((option) => option.includes('\0')))
+    throw new ExecError('invalidParams', 'A path or a variable of the sandbox contains a NUL byte.');
+  return Buffer.from(`${options.join('\0')}\0`);
+}
+
+function unconfined({ argv, arg0, cwd, env }: ConfineSpec): Confinement {
+  return {
+    argv,
+    arg0,
+    cwd,
+    env,
+    inheritFds: [],
+    program: argv[0] ?? '',
+    sandboxType: 'none',
+    controllingTerminal: 'caller',
+    viewIdentity: () => '',
+    release: () => {},
+    abandon: () => {},
+    status: null,
+  };
+}
+
+/** Programs ask this variable before they try to reach anything. */
+export function confinedEnv(
+  env: Readonly<Record<string, string>>,
+  { network }: ConfinedPolicy,
+): Readonly<Record<string, string>> {
+  return network === 'restricted' ? { ...env, CODEX_SANDBOX_NETWORK_DISABLED: '1' } : env;
+}
+
+function unavailable({ reason, hint, message }: Extract<SandboxSupport, { available: false }>): ExecError {
+  return new ExecError('sandboxUnavailable', message, { data: { reason, hint } });
+}
+
+function tooManyOptions(): ExecError {
+  return new ExecError('spawnFailed', 'The environment has too many variables for a sandbox.', {
+    data: { reason: 'invalidArgument' },
+  });
+}

@@ -1,0 +1,94 @@
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmdirSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { ExecError } from '../../../protocol/errors.js';
+
+/** bubblewrap itself stands outside the sandbox and inside the group. */
+const OWN_PROCESSES = 1;
+
+const LIMIT_TOOLS: readonly string[] = ['/usr/bin/prlimit', '/bin/prlimit', '/usr/local/bin/prlimit'];
+
+/** A group is free a moment after its last process is gone; one that is not by then stays, empty. */
+const REMOVE_ATTEMPTS = 50;
+const REMOVE_RETRY_MS = 10;
+
+/** A control group that bounds how many processes exist in it. For root, whom no other limit counts. */
+export interface ProcessGroupLimit {
+  /** Goes in front of a command that shall start inside the group. */
+  readonly prefix: readonly string[];
+  /** Removes the group once it is empty. */
+  release(): void;
+}
+
+let groups = 0;
+
+/** Makes a group for at most so many processes. */
+export function openProcessLimit(maxProcesses: number): ProcessGroupLimit {
+  groups += 1;
+  const path = join(findHierarchy(), `execwire-${process.pid}-${groups}`);
+  try {
+    mkdirSync(path);
+    writeFileSync(join(path, 'pids.max'), String(maxProcesses + OWN_PROCESSES));
+  } catch (cause) {
+    throw cannotLimit(cause);
+  }
+  return {
+    prefix: ['/bin/sh', '-c', 'echo 0 > "$0" && exec "$@"', join(path, 'cgroup.procs')],
+    release: () => removeSoon(path, REMOVE_ATTEMPTS),
+  };
+}
+
+/** Whether a limit can be kept: for root a group must be made, for others a tool sets it. */
+export function canLimitProcesses({ root }: { root: boolean }): boolean {
+  try {
+    if (root) accessSync(findHierarchy(), constants.W_OK);
+    return root || LIMIT_TOOLS.some((path) => existsSync(path));
+  } catch {
+    return false;
+  }
+}
+
+/** Where groups with a bound on processes can be made: the old hierarchy of its own, or the unified one. */
+function findHierarchy(): string {
+  const mounts = readFileSync('/proc/mounts', 'utf8')
+    .split('\n')
+    .map((line) => line.split(' '));
+  for (const [, path = '', type, options = ''] of mounts) {
+    if (type === 'cgroup' && options.split(',').includes('pids')) return path;
+    if (type === 'cgroup2' && controllersBelow(path).includes('pids')) return path;
+  }
+  throw cannotLimit();
+}
+
+function controllersBelow(path: string): string[] {
+  try {
+    return readFileSync(join(path, 'cgroup.subtree_control'), 'utf8').trim().split(' ');
+  } catch {
+    return [];
+  }
+}
+
+function removeSoon(path: string, attempts: number): void {
+  try {
+    rmdirSync(path);
+  } catch {
+    if (attempts > 1) setTimeout(() => removeSoon(path, attempts - 1), REMOVE_RETRY_MS).unref();
+  }
+}
+
+function cannotLimit(cause?: unknown): ExecError {
+  return new ExecError('sandboxUnavailable', 'A limit of processes cannot be enforced for root here.', {
+    data: {
+      reason: 'processLimit',
+      hint: 'Run the server as a plain user, or give it a writable cgroup with the pids controller.',
+    },
+    cause,
+  });
+}

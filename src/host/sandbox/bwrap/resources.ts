@@ -1,0 +1,103 @@
+import { type BigIntStats, closeSync, constants, fstatSync, openSync, readlinkSync } from 'node:fs';
+import { ExecError } from '../../../protocol/errors.js';
+import { openPipe, openWithoutLinks } from '../../kernel/sandbox-calls.js';
+import type { Mount, MountPlan } from '../plan/mount-plan.js';
+import { holdPlaceholder, type Placeholder } from '../plan/placeholder.js';
+import { openProcessLimit, type ProcessGroupLimit } from './process-limit.js';
+import { SandboxStatus } from '../launch/status.js';
+
+/** Node has no name for it: a handle on a place, good for mounting and nothing else. */
+const O_PATH = 0o10000000;
+
+/** Far more than policies name; the rest of a long list of patterns is mounted by path. */
+const MAX_SOURCES = 128;
+
+/** What one confinement keeps open: descriptors until the start, placeholders until the end. */
+export class Resources {
+  readonly inheritFds: { childFd: number; fd: number }[] = [];
+  readonly #placeholders: Placeholder[] = [];
+  readonly #sources = new Map<string, number>();
+  #limit: ProcessGroupLimit | undefined;
+  #released = false;
+
+  /** What cannot be made cannot be mounted over either, and need not be: nobody inside can make it. */
+  holdPlaceholders(plan: MountPlan): MountPlan {
+    const needless = plan.placeholders.filter((path) => {
+      const placeholder = holdPlaceholder(path);
+      if (placeholder) this.#placeholders.push(placeholder);
+      return placeholder === null;
+    });
+    return { ...plan, mounts: plan.mounts.filter(({ path }) => !needless.includes(path)) };
+  }
+
+  /** Opens what will be mounted, by path, and gives the numbers it will have there. */
+  openSources(mounts: readonly Mount[], firstChildFd: number): ReadonlyMap<string, number> {
+    const bound = mounts
+      .filter(({ kind }) => kind === 'readOnly' || kind === 'writable')
+      .slice(0, MAX_SOURCES);
+    return new Map(
+      bound.map(({ path }, index) => {
+        const fd = openExactly(path);
+        this.inheritFds.push({ childFd: firstChildFd + index, fd });
+        this.#sources.set(path, fd);
+        return [path, firstChildFd + index];
+      }),
+    );
+  }
+
+  /** What will be mounted there, whatever is there by now. */
+  opened({ path }: Mount): BigIntStats | undefined {
+    const fd = this.#sources.get(path);
+    return fd === undefined ? undefined : fstatSync(fd, { bigint: true });
+  }
+
+  /** What to put in front of bubblewrap. */
+  limit(maxProcesses: number): readonly string[] {
+    this.#limit = openProcessLimit(maxProcesses);
+    return this.#limit.prefix;
+  }
+
+  /** Takes a descriptor over. */
+  pass(childFd: number, fd: number): void {
+    this.inheritFds.push({ childFd, fd });
+  }
+
+  openStatus(childFd: number, options: { terminal: boolean }): SandboxStatus {
+    const { readEnd, writeEnd } = openPipe();
+    this.inheritFds.push({ childFd, fd: writeEnd });
+    const status = new SandboxStatus(readEnd, options);
+    void status.ended.then(() => this.letGo());
+    return status;
+  }
+
+  release(): void {
+    if (this.#released) return;
+    this.#released = true;
+    for (const { fd } of this.inheritFds) closeSync(fd);
+  }
+
+  letGo(): void {
+    for (const placeholder of this.#placeholders) placeholder.release();
+    this.#limit?.release();
+  }
+}
+
+/** Opens a place that was looked at before. A path that passes a link now is another place than the one looked at. */
+function openExactly(path: string): number {
+  return openWithoutLinks(path) ?? openAndCompare(path);
+}
+
+function openAndCompare(path: string): number {
+  let fd: number | undefined;
+  try {
+    fd = openSync(path, O_PATH | constants.O_NOFOLLOW);
+    // A handle on a link is possible too, and is the link itself.
+    if (readlinkSync(`/proc/self/fd/${fd}`) === path && !fstatSync(fd).isSymbolicLink()) return fd;
+  } catch {
+    // It is gone, which is as bad.
+  }
+  if (fd !== undefined) closeSync(fd);
+  throw new ExecError('sandboxUnavailable', `The path ${path} changed while the sandbox was set up.`, {
+    data: { reason: 'pathChanged', hint: 'Try again.' },
+  });
+}

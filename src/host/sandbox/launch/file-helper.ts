@@ -1,0 +1,149 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type ErrorCode, type ErrorData, ExecError, errorCatalogue } from '../../../protocol/errors.js';
+import { packageFile } from '../../kernel/package-file.js';
+import { type Confinement, confine } from '../bwrap/confine.js';
+import { encodeFrame, FrameReader, type HelperMessage } from './helper-frame.js';
+import { accessAt, type ConfinedPolicy, indexRules, type PathRule } from '../../../policy/policy.js';
+import type { SandboxSupport } from '../probe/probe.js';
+
+/** Which object does the work inside: an export of a module, by URL. */
+export interface HelperTarget {
+  readonly module: string;
+  readonly exportName: string;
+}
+
+/** How to start helpers. */
+export interface HelperOptions {
+  readonly target: HelperTarget;
+  readonly support: SandboxSupport;
+  /** The script that runs inside. Default: ours. */
+  readonly script?: string;
+  /** Directories its modules are loaded from. Default: those of the script and of the target. */
+  readonly modulePaths?: readonly string[];
+  /** Another user to run as, for a server that is root. */
+  readonly ids?: { readonly uid: number; readonly gid: number };
+}
+
+/** One confined Node process that does file operations for us. Dies with us, with its stdin, or when told. */
+export class FileHelper {
+  readonly #child: ChildProcess;
+  readonly #confinement: Confinement;
+  readonly #pending = new Map<
+    number,
+    { resolve: (value: unknown) => void; reject: (error: Error) => void }
+  >();
+  readonly #reader = new FrameReader();
+  #nextId = 1;
+  #closed = false;
+  /** Settles when it and everything of its sandbox are gone. */
+  readonly ended: Promise<void>;
+
+  constructor(policy: ConfinedPolicy, options: HelperOptions) {
+    const script =
+      options.script ?? fileURLToPath(packageFile('dist/host/sandbox/launch/file-helper-main.js'));
+    const { target, support, ids } = options;
+    const argv = [process.execPath, script, target.module, target.exportName];
+    const modules = options.modulePaths ?? [dirname(script), dirname(fileURLToPath(target.module))];
+    const visible = withRuntime(policy, [dirname(process.execPath), ...modules]);
+    this.#confinement = confine({ argv, cwd: '/', env: {}, terminal: false }, { policy: visible, support });
+    this.#child = start(this.#confinement, ids);
+    this.#child.stdin?.on('error', () => {});
+    this.#child.stdout?.on('data', (chunk: Buffer) => this.#read(chunk));
+    this.#child.on('error', () => this.#gone());
+    this.#child.on('close', () => this.#gone());
+    this.ended = Promise.resolve(this.#confinement.status?.ended).then(() => {});
+  }
+
+  /** False once it is closed or gone: take another. */
+  get usable(): boolean {
+    return !this.#closed;
+  }
+
+  /** Calls under way. */
+  get busy(): boolean {
+    return this.#pending.size > 0;
+  }
+
+  /** Calls a method of the target inside. Its errors come back with their codes. */
+  call(method: string, args: readonly unknown[]): Promise<unknown> {
+    if (this.#closed) return Promise.reject(helperGone());
+    const id = this.#nextId++;
+    return new Promise((resolve, reject) => {
+      this.#pending.set(id, { resolve, reject });
+      for (const part of encodeFrame({ id, method, args })) this.#child.stdin?.write(part);
+    });
+  }
+
+  /** Ends it at once; calls under way fail. Idempotent. */
+  close(): void {
+    this.#fail();
+    void this.#confinement.status?.kill();
+  }
+
+  #read(chunk: Buffer): void {
+    try {
+      for (const message of this.#reader.push(chunk)) this.#settle(message);
+    } catch {
+      this.close();
+    }
+  }
+
+  #settle({ id, result, error }: HelperMessage): void {
+    const call = this.#pending.get(Number(id));
+    this.#pending.delete(Number(id));
+    if (error === undefined) call?.resolve(result);
+    else call?.reject(errorFrom(error as HelperMessage));
+  }
+
+  #gone(): void {
+    this.#confinement.status?.over();
+    this.#fail();
+  }
+
+  #fail(): void {
+    this.#closed = true;
+    for (const { reject } of this.#pending.values()) reject(helperGone());
+    this.#pending.clear();
+  }
+}
+
+function start(confinement: Confinement, ids: HelperOptions['ids']): ChildProcess {
+  const { argv, cwd, env, inheritFds } = confinement;
+  const stdio: (number | 'pipe' | 'ignore')[] = ['pipe', 'pipe', 'ignore'];
+  for (const { childFd, fd } of inheritFds) stdio[childFd] = fd;
+  try {
+    return spawn(argv[0] ?? '', argv.slice(1), { cwd, env, stdio, ...ids });
+  } finally {
+    confinement.release();
+  }
+}
+
+/** Where the loader of a dynamic program looks. */
+const LOADER_PATHS: readonly string[] = ['/lib', '/lib64', '/usr/lib', '/etc/ld.so.cache'];
+
+/**
+ * The helper's own program must be readable for it, whatever the policy hides, and so these few places are for
+ * those who ask it. Nothing becomes writable by it.
+ */
+function withRuntime(policy: ConfinedPolicy, paths: readonly string[]): ConfinedPolicy {
+  const confined = { ...policy, network: 'restricted', maxProcesses: null } as const;
+  if (policy.files.kind === 'unrestricted') return confined;
+  const known = indexRules(policy.files.rules);
+  const hidden = [...paths, ...LOADER_PATHS].filter((path) => accessAt(known, path) === 'none');
+  const extra = hidden.map((path): PathRule => ({ path, access: 'read', whenMissing: 'skip' }));
+  return { ...confined, files: { ...policy.files, rules: [...policy.files.rules, ...extra] } };
+}
+
+/** An error of the target, with the code callers tell it by. */
+function errorFrom({ message, code, data }: HelperMessage): Error {
+  const text = String(message);
+  if (typeof code === 'string' && Object.hasOwn(errorCatalogue, code))
+    return new ExecError(code as ErrorCode, text, { data: (data ?? {}) as ErrorData });
+  return Object.assign(new Error(text), code === undefined ? {} : { code });
+}
+
+function helperGone(): ExecError {
+  return new ExecError('ioFailed', 'The confined file helper ended before it answered.');
+}

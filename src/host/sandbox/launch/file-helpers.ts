@@ -1,0 +1,127 @@
+import { ExecError } from '../../../protocol/errors.js';
+import { FileHelper, type HelperOptions } from './file-helper.js';
+import { planNow } from '../plan/known-plans.js';
+import type { MountPlan } from '../plan/mount-plan.js';
+import type { ConfinedPolicy } from '../../../policy/policy.js';
+import { idleMsOf, viewIdentity } from './warm-view.js';
+
+/** Each is a Node process of some 50 MB. */
+const MAX_HELPERS = 4;
+
+/** Limits of a pool, for those who know better. */
+export interface PoolLimits {
+  readonly maxHelpers?: number;
+  readonly idleMs?: number;
+}
+
+interface Slot {
+  readonly key: string;
+  readonly helper: FileHelper;
+  readonly idleMs: number;
+  /** Callers with state inside, such as open files. */
+  leases: number;
+  timer: NodeJS.Timeout | undefined;
+}
+
+/** A helper that stays while something inside is in use, such as an open file. */
+export interface HelperLease {
+  call(method: string, args: readonly unknown[]): Promise<unknown>;
+  /** Idempotent. */
+  release(): void;
+}
+
+/** Keeps a few confined helpers warm, one per view of the disk. */
+export class FileHelpers {
+  readonly #options: HelperOptions;
+  readonly #limits: Required<PoolLimits>;
+  /** Least recently used first. */
+  readonly #slots = new Map<string, Slot>();
+
+  constructor(options: HelperOptions, limits: PoolLimits = {}) {
+    this.#options = options;
+    this.#limits = { maxHelpers: MAX_HELPERS, idleMs: Number.POSITIVE_INFINITY, ...limits };
+  }
+
+  /** Calls a method of the target under a policy. */
+  async call(policy: ConfinedPolicy, method: string, args: readonly unknown[]): Promise<unknown> {
+    const lease = this.lease(policy);
+    try {
+      return await lease.call(method, args);
+    } finally {
+      lease.release();
+    }
+  }
+
+  /** Holds on to the helper of a policy, for calls that belong together. */
+  lease(policy: ConfinedPolicy): HelperLease {
+    const slot = this.#slotFor(policy);
+    slot.leases += 1;
+    clearTimeout(slot.timer);
+    let released = false;
+    return {
+      call: (method, args) => slot.helper.call(method, args),
+      release: () => {
+        if (released) return;
+        released = true;
+        slot.leases -= 1;
+        this.#rest(slot);
+      },
+    };
+  }
+
+  /** Ends all of them. Idempotent. */
+  async close(): Promise<void> {
+    const slots = [...this.#slots.values()];
+    for (const slot of slots) this.#end(slot);
+    await Promise.all(slots.map(({ helper }) => helper.ended));
+  }
+
+  #slotFor(policy: ConfinedPolicy): Slot {
+    const { plan } = planNow(policy.files);
+    const key = keyOf(plan, policy);
+    const known = this.#slots.get(key);
+    if (known?.helper.usable) {
+      this.#slots.delete(key);
+      this.#slots.set(key, known);
+      return known;
+    }
+    this.#makeRoom();
+    const helper = new FileHelper(policy, this.#options);
+    const idleMs = Math.min(this.#limits.idleMs, idleMsOf(plan));
+    // Only now do the placeholders exist, and with them the places the next call will find.
+    const slot: Slot = {
+      key: keyOf(planNow(policy.files).plan, policy),
+      helper,
+      idleMs,
+      leases: 0,
+      timer: undefined,
+    };
+    this.#slots.set(slot.key, slot);
+    return slot;
+  }
+
+  #makeRoom(): void {
+    for (const slot of this.#slots.values()) if (!slot.helper.usable) this.#end(slot);
+    if (this.#slots.size < this.#limits.maxHelpers) return;
+    const idle = [...this.#slots.values()].find(({ leases }) => leases === 0);
+    if (idle === undefined)
+      throw new ExecError('overloaded', 'As many sandboxes for file operations are in use as there may be.');
+    this.#end(idle);
+  }
+
+  #rest(slot: Slot): void {
+    if (slot.leases > 0) return;
+    slot.timer = setTimeout(() => this.#end(slot), slot.idleMs);
+    slot.timer.unref();
+  }
+
+  #end(slot: Slot): void {
+    clearTimeout(slot.timer);
+    if (this.#slots.get(slot.key) === slot) this.#slots.delete(slot.key);
+    slot.helper.close();
+  }
+}
+
+function keyOf(plan: MountPlan, { unixSockets }: ConfinedPolicy): string {
+  return `${unixSockets} ${viewIdentity(plan)}`;
+}

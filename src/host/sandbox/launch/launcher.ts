@@ -1,0 +1,68 @@
+import { ExecError } from '../../../protocol/errors.js';
+import type { ConfineSpec } from '../bwrap/confine.js';
+import type { LaunchTools } from './launch-script.js';
+import type { ConfinedPolicy } from '../../../policy/policy.js';
+import type { SandboxSupport } from '../probe/probe.js';
+import { locateVisibleProgram, type View } from '../plan/visible-program.js';
+
+/** The command bubblewrap runs: the program, behind the small tools that prepare its process. */
+export interface Launch {
+  readonly command: readonly string[];
+  /** Set where bubblewrap itself can give the program another name. */
+  readonly arg0: string | undefined;
+}
+
+interface LaunchContext {
+  readonly program: string;
+  readonly policy: ConfinedPolicy;
+  readonly support: Extract<SandboxSupport, { available: true }>;
+  readonly view: View;
+}
+
+/** Puts the program's own argv behind what its terminal, its process limit and its name need. */
+export function launcherFor(
+  { argv, arg0, env, terminal }: ConfineSpec,
+  { program, policy, support, view }: LaunchContext,
+): Launch {
+  const tool = (name: string) => findTool(name, view);
+  // A session of its own, with the terminal as its controlling one: ^C reaches the program and nothing before it.
+  const session = terminal ? [tool('setsid'), '-c', '--'] : [];
+  const limit = policy.maxProcesses === null ? [] : limitProcesses(policy.maxProcesses, { support, tool });
+  const before = [...session, ...limit];
+  // Found again by the same rules inside, so that the program sees the name it was called by.
+  const name = env.PATH === undefined ? program : (argv[0] ?? program);
+  const rest = argv.slice(1);
+  if (arg0 === undefined || arg0 === argv[0]) return { command: [...before, name, ...rest], arg0: undefined };
+  if (before.length === 0 && support.argv0) return { command: [program, ...rest], arg0 };
+  return { command: [...before, ...rename(arg0, tool('bash')), program, ...rest], arg0: undefined };
+}
+
+/** Older bubblewrap cannot set the name a program sees. `-p`: bash reads no start-up file, whatever the environment says. */
+function rename(arg0: string, bash: string): string[] {
+  return [bash, '-p', '-c', 'exec -a "$0" -- "$@"', arg0];
+}
+
+/** Counted per user namespace, so per sandbox. Root is never counted this way and has a control group instead. */
+function limitProcesses(
+  maxProcesses: number,
+  { support, tool }: { support: LaunchContext['support']; tool: (name: string) => string },
+): string[] {
+  return support.root ? [] : [tool('prlimit'), `--nproc=${maxProcesses}:${maxProcesses}`, '--'];
+}
+
+/** What a sandbox needs to wait for its program. */
+export function findLaunchTools(view: View): LaunchTools {
+  return { shell: findTool('sh', view), env: findTool('env', view) };
+}
+
+/** Found in the usual places, whatever PATH the process is given. */
+function findTool(name: string, view: View): string {
+  try {
+    return locateVisibleProgram({ argv: [name], cwd: '/', env: {} }, view);
+  } catch (cause) {
+    throw new ExecError('sandboxUnavailable', `The sandbox needs ${name}, which the process cannot see.`, {
+      data: { reason: 'toolMissing', hint: `Install ${name} and make it readable under the policy.` },
+      cause,
+    });
+  }
+}

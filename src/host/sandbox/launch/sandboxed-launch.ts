@@ -1,0 +1,214 @@
+import type { OutputStream, SignalName } from '../../../contract/index.js';
+import type { ExecError } from '../../../protocol/errors.js';
+import type { Sandbox, SandboxType } from '../../../protocol/index.js';
+import {
+  assertSpawnable,
+  type Child,
+  type ChildEnd,
+  type ChildSink,
+  type ChildSpec,
+  spawnChild,
+} from '../../spawn/index.js';
+import {
+  type Confinement,
+  confine,
+  DENIAL_TAIL_BYTES,
+  explainSetupFailure,
+  type Launch,
+  policyOfRequest,
+  type SandboxPolicy,
+  type SandboxStatus,
+  type SandboxSupport,
+  sandboxSupport,
+  wasDenied,
+} from '../index.js';
+import type { FoundSpare, SpareSandboxes } from './spare-sandboxes.js';
+
+/** A sandbox is made of a few dozen mounts; one that takes longer than this hangs on a dead file system. */
+const SETUP_LIMIT_MS = 30_000;
+
+/** What was started for a program, seen by the sandbox around it. */
+export interface StartedSandbox {
+  /** It ended and said all it had to say. */
+  readonly closed: Promise<void>;
+  readonly wasKilled: () => boolean;
+  readonly kill: () => void;
+}
+
+/** Where a program runs, made for it or found ready. */
+interface Ground {
+  readonly sandboxType: SandboxType;
+  /** Null without a sandbox. */
+  readonly status: SandboxStatus | null;
+  /** Where the program itself was found. */
+  readonly program: string;
+  /** Set where a waiting shell becomes the program. */
+  readonly launch: Launch | null;
+  spawn(sink: ChildSink): Child;
+  /** There will be no program. */
+  discard(): void;
+}
+
+/** A program under a policy: how to start it, and what is different about it while it runs. */
+export class ConfinedProcess {
+  readonly #ground: Ground;
+  readonly #policy: SandboxPolicy;
+  readonly #onReady: () => void;
+  readonly #name: string;
+  readonly #cwd: string;
+  readonly #decoder = new TextDecoder();
+  #tail = '';
+  #spoke: () => void = () => {};
+  /** Resolves once it has said what only a program says. */
+  readonly #spoken = new Promise<void>((resolve) => {
+    this.#spoke = resolve;
+  });
+
+  private constructor(
+    spec: ChildSpec,
+    { policy, ground, onReady }: { policy: SandboxPolicy; ground: Ground; onReady: () => void },
+  ) {
+    this.#policy = policy;
+    this.#ground = ground;
+    this.#onReady = onReady;
+    this.#name = spec.argv[0] ?? '';
+    this.#cwd = spec.cwd;
+  }
+
+  /** Throws `sandboxUnavailable` where the policy cannot be enforced. Then call `spawn`, or `discard`. */
+  static async prepare(spec: ChildSpec, sandbox: Sandbox, spares?: SpareSandboxes): Promise<ConfinedProcess> {
+    assertSpawnable(spec);
+    const policy = policyOfRequest(sandbox, { cwd: spec.cwd, temporary: spec.env.TMPDIR });
+    const support = await sandboxSupport();
+    if (policy.kind === 'open') {
+      const ground = groundOf(spec, confinementFor(spec, policy, support));
+      return new ConfinedProcess(spec, { policy, ground, onReady: () => {} });
+    }
+    const found = spares?.take(policy, spec) ?? null;
+    const ground = found ? readyGround(spec, found) : groundOf(spec, confinementFor(spec, policy, support));
+    return new ConfinedProcess(spec, { policy, ground, onReady: () => spares?.started(policy, support) });
+  }
+
+  get sandboxType(): SandboxType {
+    return this.#ground.sandboxType;
+  }
+
+  /** Starts it. Throws `spawnFailed` and then nothing is left of it. */
+  spawn(sink: ChildSink): Child {
+    return this.#ground.spawn(sink);
+  }
+
+  /** It will not be started after all. */
+  discard(): void {
+    this.#ground.discard();
+  }
+
+  /** Resolves when the program itself runs. Throws if its sandbox ended before, once that is closed. */
+  async ready({ closed, wasKilled, kill }: StartedSandbox): Promise<void> {
+    let late = false;
+    const limit = setTimeout(() => {
+      late = true;
+      kill();
+    }, SETUP_LIMIT_MS);
+    const { status, launch } = this.#ground;
+    const runs = (await status?.commandRuns(launch)) ?? true;
+    clearTimeout(limit);
+    if (runs && !(await this.#launchFailed(closed))) return this.#onReady();
+    // Whoever ended it himself wants to see the end of it.
+    if (wasKilled() && !late) return;
+    await closed;
+    throw this.#failure();
+  }
+
+  /**
+   * A shell that could not become the program ends as the program might have: what it said tells. A program may have said
+   * more than is taken before its start is answered, and closes only after that.
+   */
+  async #launchFailed(closed: Promise<void>): Promise<boolean> {
+    const { status, launch } = this.#ground;
+    if (!launch?.mayHaveFailed(status?.exitCode ?? null)) return false;
+    const isQuiet = await Promise.race([closed.then(() => true), this.#spoken.then(() => false)]);
+    return isQuiet && launch.saysFailed(this.#tail);
+  }
+
+  #failure(): ExecError {
+    return explainSetupFailure(this.#tail, {
+      name: this.#name,
+      program: this.#ground.program,
+      cwd: this.#cwd,
+    });
+  }
+
+  /** Sends a signal to the program inside. False where the child itself is the one to signal. */
+  signal(signal: SignalName): boolean {
+    const { status } = this.#ground;
+    void status?.signal(signal);
+    return status !== null;
+  }
+
+  /** Remembers the last words: what a program says before it fails tells whether the policy was the reason. */
+  heard(stream: OutputStream, bytes: Uint8Array): void {
+    if (this.#ground.status === null) return;
+    if (stream === 'stdout' || this.#tail.length + bytes.length > DENIAL_TAIL_BYTES) this.#spoke();
+    if (stream === 'stdout') return;
+    const text = this.#decoder.decode(bytes.subarray(-DENIAL_TAIL_BYTES), { stream: true });
+    this.#tail = (this.#tail + text).slice(-DENIAL_TAIL_BYTES);
+  }
+
+  denied(exitCode: number): boolean {
+    return wasDenied(this.#policy, { exitCode, cwd: this.#cwd, outputTail: this.#tail });
+  }
+}
+
+function confinementFor(
+  { argv, arg0, cwd, env, terminal }: ChildSpec,
+  policy: SandboxPolicy,
+  support: SandboxSupport,
+): Confinement {
+  return confine({ argv, arg0, cwd, env, terminal: terminal !== null }, { policy, support });
+}
+
+/** What is started for it brings its sandbox along. */
+function groundOf(spec: ChildSpec, confinement: Confinement): Ground {
+  const { argv, arg0, cwd, env, inheritFds, controllingTerminal, sandboxType, status, program } = confinement;
+  const child = {
+    argv,
+    ...(arg0 === undefined ? {} : { arg0 }),
+    cwd,
+    env,
+    inheritFds,
+    stdin: spec.stdin,
+    terminal: spec.terminal,
+    controlsTerminal: controllingTerminal === 'caller',
+  };
+  const discard = (): void => {
+    confinement.release();
+    status?.over();
+  };
+  const exited = (sink: ChildSink) => (end: ChildEnd) => {
+    status?.over();
+    sink.exited(end);
+  };
+  const spawn = (sink: ChildSink): Child => {
+    try {
+      return spawnChild(child, { ...sink, exited: exited(sink) });
+    } catch (error) {
+      discard();
+      throw error;
+    } finally {
+      confinement.release();
+    }
+  };
+  return { sandboxType, status, program, launch: null, spawn, discard };
+}
+
+/** A waiting shell becomes the program. */
+function readyGround({ stdin }: ChildSpec, { spare, launch, program }: FoundSpare): Ground {
+  const spawn = (sink: ChildSink): Child => {
+    const child = spare.launch(launch, sink);
+    if (stdin === 'null') child.closeStdin();
+    return child;
+  };
+  const discard = (): void => void spare.discard();
+  return { sandboxType: 'linuxSeccomp', status: spare.status, program, launch, spawn, discard };
+}

@@ -1,0 +1,96 @@
+import { statSync } from 'node:fs';
+import { ExecError } from '../../../protocol/errors.js';
+import { explainFailure } from '../probe/probe-failure.js';
+
+/** What was to be run, as far as an error may name it. */
+export interface FailedStart {
+  /** As the caller named it. */
+  readonly name: string;
+  /** Where it was found outside. */
+  readonly program: string;
+  readonly cwd: string;
+}
+
+const ERRNO_OF: Readonly<Record<string, string>> = {
+  'No such file or directory': 'ENOENT',
+  'Permission denied': 'EACCES',
+  'Not a directory': 'ENOTDIR',
+  'Exec format error': 'ENOEXEC',
+  'Argument list too long': 'E2BIG',
+  'Resource temporarily unavailable': 'EAGAIN',
+  'Cannot allocate memory': 'ENOMEM',
+};
+
+const RESOURCE_ERRORS: readonly string[] = ['EAGAIN', 'ENOMEM'];
+
+/**
+ * The error for a sandbox that ended before its command ran, from what bubblewrap, or a shell that waited inside, said on
+ * the way. A program or a directory that went away after it was looked at is the same error as without a sandbox.
+ */
+export function explainSetupFailure(said: string, start: FailedStart): ExecError {
+  const text = lastLine(said);
+  const errno = ERRNO_OF[text.slice(text.lastIndexOf(': ') + 2)];
+  if (errno !== undefined && RESOURCE_ERRORS.includes(errno))
+    return spawnFailed('resourceLimit', `The machine has no room for another process (${errno}).`, errno);
+  if (/^execvp |^\S*\/env: /.test(text)) return explainProgram(start, errno);
+  if (/^Can't chdir to |: cd: /.test(text)) return explainCwd(start, errno);
+  if (/namespace/i.test(text)) {
+    const { reason, message, hint } = explainFailure(text);
+    return new ExecError('sandboxUnavailable', message, { data: { reason, hint } });
+  }
+  const why = text === '' ? 'it ended before the program ran' : text;
+  return new ExecError('sandboxUnavailable', `The sandbox could not be set up: ${why}.`, {
+    data: {
+      reason: 'setupFailed',
+      hint: 'Look at the paths of the policy; "execwire doctor" tests the rest.',
+    },
+  });
+}
+
+function explainProgram({ name, program }: FailedStart, errno = 'EUNKNOWN'): ExecError {
+  if (errno === 'ENOENT' && statSync(program, { throwIfNoEntry: false }))
+    return spawnFailed('notExecutable', `${name} needs an interpreter that does not exist.`, errno);
+  if (errno === 'ENOENT' || errno === 'ENOTDIR')
+    return spawnFailed('programNotFound', `There is no program ${name}.`, errno);
+  if (errno === 'EACCES')
+    return spawnFailed('permissionDenied', `Permission to run ${name} was denied.`, errno);
+  if (errno === 'ENOEXEC')
+    return spawnFailed('notExecutable', `${name} is not a program this machine can run.`, errno);
+  if (errno === 'E2BIG')
+    return spawnFailed('invalidArgument', 'Arguments and environment are too large for this system.', errno);
+  return spawnFailed('systemError', `${name} could not be started.`, errno);
+}
+
+function explainCwd({ cwd }: FailedStart, errno = whyNotEntered(cwd)): ExecError {
+  if (errno === 'EACCES')
+    return spawnFailed('permissionDenied', `The working directory ${cwd} may not be entered.`, errno);
+  return spawnFailed('cwdNotFound', `The working directory ${cwd} does not exist.`, errno);
+}
+
+/** Some shells do not say why. */
+function whyNotEntered(cwd: string): string {
+  try {
+    return statSync(cwd, { throwIfNoEntry: false }) ? 'EACCES' : 'ENOENT';
+  } catch {
+    return 'EACCES';
+  }
+}
+
+function spawnFailed(reason: string, sentence: string, errno: string): ExecError {
+  return new ExecError('spawnFailed', sentence, { data: { reason, errno } });
+}
+
+/** Without the name of the program that says it, and with paths as the caller knows them. */
+function lastLine(said: string): string {
+  // `env` has advice for a name with a blank in it, behind what it could not do.
+  const isAdvice = (text: string) => /^\S*\/env: use -/.test(text);
+  const line =
+    said
+      .trim()
+      .split('\n')
+      .findLast((text) => !isAdvice(text)) ?? '';
+  return line
+    .replace(/^bwrap: /, '')
+    .replaceAll(/\/(newroot|oldroot)(?=[/: ]|$)/g, '')
+    .trim();
+}

@@ -1,0 +1,154 @@
+import { closeSync, writeSync } from 'node:fs';
+import {
+  type Child,
+  type ChildSink,
+  type ChildSpec,
+  spawnUnheardChild,
+  type UnheardChild,
+} from '../../spawn/index.js';
+import {
+  type ConfinedPolicy,
+  type Confinement,
+  confine,
+  findLaunchTools,
+  type Launch,
+  type LaunchTools,
+  openPipe,
+  pipeCapacity,
+  planNow,
+  type SandboxStatus,
+  type SandboxSupport,
+  waitingShell,
+} from '../index.js';
+
+/** A shell that reads the end of its script is gone within a moment; one that is not is killed. */
+const FAREWELL_MS = 1_000;
+
+/** All that wait or are about to end, whoever keeps them. */
+const kept = new Set<SpareSandbox>();
+let willTidyUp = false;
+
+/** A sandbox that is set up, with a shell inside that waits to be told what to become. Nobody's program ran in it. */
+export class SpareSandbox {
+  /** What it shows of the disk. */
+  readonly identity: string;
+  readonly tools: LaunchTools;
+  /** How long what it is told may be. */
+  readonly maxScriptBytes: number;
+  readonly #confinement: Confinement;
+  readonly #child: UnheardChild;
+  #script: number | null;
+
+  private constructor(
+    tools: LaunchTools,
+    made: { identity: string; confinement: Confinement; child: UnheardChild; script: number },
+  ) {
+    this.tools = tools;
+    this.identity = made.identity;
+    this.#confinement = made.confinement;
+    this.#child = made.child;
+    this.#script = made.script;
+    this.maxScriptBytes = pipeCapacity(made.script);
+    this.#child.onEnded = () => this.#gone();
+    kept.add(this);
+    void this.status?.ended.then(() => kept.delete(this));
+    tidyUpAtExit();
+  }
+
+  /** Throws where there cannot be one. */
+  static make(policy: ConfinedPolicy, support: SandboxSupport): SpareSandbox {
+    const tools = findLaunchTools(planNow(policy.files));
+    const { readEnd, writeEnd } = openPipe();
+    let confinement: Confinement | undefined;
+    try {
+      const spec = { argv: waitingShell(tools), cwd: '/', env: {}, terminal: false, script: readEnd };
+      confinement = confine(spec, { policy, support });
+      // Before it exists, so that what changes while it is made counts as changed. The places it shows stay open as long as
+      // it waits: so no number of theirs can become another place's.
+      const identity = confinement.viewIdentity();
+      const child = spawnUnheardChild(waitingChild(confinement));
+      return new SpareSandbox(tools, { identity, confinement, child, script: writeEnd });
+    } catch (error) {
+      closeSync(writeEnd);
+      confinement?.release();
+      confinement?.status?.over();
+      throw error;
+    }
+  }
+
+  get status(): SandboxStatus | null {
+    return this.#confinement.status;
+  }
+
+  static get count(): number {
+    return kept.size;
+  }
+
+  /** Whether a program can still be launched in it. */
+  get waits(): boolean {
+    return this.#child.waits && this.#script !== null;
+  }
+
+  /** Turns the waiting shell into the program. Only while it waits. */
+  launch(launch: Launch, sink: ChildSink): Child {
+    const child = this.#child.hear({
+      ...sink,
+      exited: (end) => {
+        this.status?.over();
+        sink.exited(end);
+      },
+    });
+    kept.delete(this);
+    if (this.#script !== null) writeAll(this.#script, launch.script);
+    this.#letGo();
+    return child;
+  }
+
+  /** Ends it. Resolves when nothing of it is left. */
+  async discard(): Promise<void> {
+    this.#letGo();
+    const timer = setTimeout(() => void this.#child.discard(), FAREWELL_MS);
+    await this.status?.ended;
+    clearTimeout(timer);
+  }
+
+  /** There is no time to wait for its end, which comes by itself: nothing of it may stay on disk. */
+  abandon(): void {
+    this.#confinement.abandon();
+  }
+
+  /** It ended by itself. */
+  #gone(): void {
+    this.#letGo();
+    this.status?.over();
+  }
+
+  /** The shell reads the end of its script; if there was none, that is its end. */
+  #letGo(): void {
+    this.#confinement.release();
+    if (this.#script !== null) closeSync(this.#script);
+    this.#script = null;
+  }
+}
+
+function waitingChild({ argv, cwd, env, inheritFds }: Confinement): ChildSpec {
+  return { argv, cwd, env, inheritFds, stdin: 'pipe', terminal: null };
+}
+
+/** All of it fits into the pipe. Whether somebody reads it shows in what becomes of the child. */
+function writeAll(fd: number, bytes: Uint8Array): void {
+  try {
+    writeSync(fd, bytes);
+  } catch {
+    // The shell is gone, and its end is on the way to us.
+  }
+}
+
+/** Sandboxes die with us; the names they kept from being used must not stay used. */
+function tidyUpAtExit(): void {
+  if (willTidyUp) return;
+  willTidyUp = true;
+  process.on('exit', () => {
+    for (const spare of kept) spare.abandon();
+  });
+}

@@ -1,0 +1,183 @@
+import { lstatSync, readdirSync, readlinkSync } from 'node:fs';
+import { posix } from 'node:path';
+import { ExecError } from '../../../protocol/errors.js';
+import { gitDirectoriesOf } from './git-directory.js';
+import { compileGlob } from './glob.js';
+import { isPlaceholder } from './placeholder.js';
+import { type HiddenPattern, parentOf } from '../../../policy/policy.js';
+
+/** What a place holds. Sockets, pipes and devices count as files: they are mounted over alike. */
+export type PlaceKind = 'directory' | 'file' | 'missing';
+
+/** A path with its links followed, as far as it exists. */
+export interface ResolvedPath {
+  readonly path: string;
+  readonly kind: PlaceKind;
+  /** Every link on the way, by where it really is. */
+  readonly links: readonly { readonly path: string; readonly target: string }[];
+}
+
+/** The questions a mount plan asks about the disk; tests answer them from a table. */
+export interface Disk {
+  resolve(path: string): ResolvedPath;
+  /** True for a directory another sandbox made to keep the name from being used; see `placeholder.ts`. */
+  isPlaceholder(path: string): boolean;
+  /** Where git keeps what a `.git` that is a file stands for; see `git-directory.ts`. */
+  gitDirectories(pointer: string): readonly string[];
+  /** What the pattern finds right now, links not followed. */
+  glob(pattern: HiddenPattern): readonly string[];
+}
+
+/** As the kernel does: more links in one path are a circle. */
+const MAX_LINKS = 40;
+
+/** A search that sees more than this costs every start too much; the policy is refused instead. */
+const MAX_GLOB_ENTRIES = 200_000;
+
+/** More hidden files than this would make as many mounts. */
+const MAX_GLOB_MATCHES = 512;
+
+/** What a disk was asked and said. Whoever gets the same answers to the same questions comes to the same result. */
+export interface Answers {
+  readonly places: ReadonlyMap<string, Found>;
+  readonly placeholders: ReadonlyMap<string, boolean>;
+  readonly pointers: ReadonlyMap<string, readonly string[]>;
+}
+
+/** A disk that knows what it said. */
+export interface RememberingDisk extends Disk {
+  /** All it was asked so far; what patterns found is not among it. */
+  answers(): Answers;
+  /** Asks the same questions now. */
+  stillSays(answers: Answers): boolean;
+}
+
+/** This machine's disk as it is now, each place of it looked at once. For one plan: the disk goes on changing. */
+export function diskOfNow(): RememberingDisk {
+  const places = new Map<string, Found>();
+  const placeholders = new Map<string, boolean>();
+  const pointers = new Map<string, readonly string[]>();
+  const lookAt = (path: string): Found => once(places, path, look);
+  const pointsTo = (path: string): readonly string[] => once(pointers, path, gitDirectoriesOf);
+  const isHeld = (path: string): boolean => once(placeholders, path, isPlaceholder);
+  return {
+    resolve: (path) => resolvePath(path, lookAt),
+    isPlaceholder: isHeld,
+    gitDirectories: pointsTo,
+    glob: findMatches,
+    answers: () => ({
+      places: new Map(places),
+      placeholders: new Map(placeholders),
+      pointers: new Map(pointers),
+    }),
+    stillSays: (before) =>
+      every(before.places, (path, found) => isSame(lookAt(path), found)) &&
+      every(before.placeholders, (path, held) => isHeld(path) === held) &&
+      every(before.pointers, (path, targets) => targets.join('\n') === pointsTo(path).join('\n')),
+  };
+}
+
+function once<T>(known: Map<string, T>, path: string, ask: (path: string) => T): T {
+  const found = known.get(path) ?? ask(path);
+  known.set(path, found);
+  return found;
+}
+
+function every<T>(map: ReadonlyMap<string, T>, holds: (path: string, value: T) => boolean): boolean {
+  for (const [path, value] of map) if (!holds(path, value)) return false;
+  return true;
+}
+
+/** What is at one path: a place, or a link and where it points. */
+export type Found = PlaceKind | { readonly target: string };
+
+function isSame(a: Found, b: Found): boolean {
+  return typeof a === 'object' && typeof b === 'object' ? a.target === b.target : a === b;
+}
+
+function resolvePath(path: string, lookAt: (path: string) => Found): ResolvedPath {
+  const links: { path: string; target: string }[] = [];
+  const pending = path.split('/').filter(Boolean).toReversed();
+  let at = '/';
+  let kind: PlaceKind = 'directory';
+  for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
+    if (name === '.') continue;
+    if (name === '..') {
+      at = parentOf(at);
+      continue;
+    }
+    const next = at === '/' ? `/${name}` : `${at}/${name}`;
+    const found = lookAt(next);
+    if (typeof found === 'object') {
+      const { target } = found;
+      if (links.push({ path: next, target }) > MAX_LINKS)
+        throw new ExecError('invalidParams', 'A path of the sandbox runs in a circle of links.');
+      if (target.startsWith('/')) at = '/';
+      pending.push(...target.split('/').filter(Boolean).toReversed());
+      kind = 'directory';
+      continue;
+    }
+    at = next;
+    kind = found;
+    if (found === 'missing') return { path: posix.join(at, ...pending.toReversed()), kind, links };
+  }
+  return { path: at, kind, links };
+}
+
+function look(path: string): Found {
+  const found = unlessRefused(() => lstatSync(path, { throwIfNoEntry: false }));
+  if (found === undefined) return 'missing';
+  if (!found.isSymbolicLink()) return found.isDirectory() ? 'directory' : 'file';
+  const target = unlessRefused(() => readlinkSync(path, 'buffer'));
+  return target === undefined ? 'missing' : { target: nameable(target.toString(), target) };
+}
+
+/** What we may not even look at, the confined process may not either. */
+function unlessRefused<T>(ask: () => T | undefined): T | undefined {
+  try {
+    return ask();
+  } catch {
+    return undefined;
+  }
+}
+
+function findMatches({ pattern, maxDepth }: HiddenPattern): string[] {
+  const { base, matches } = compileGlob(pattern);
+  const found: string[] = [];
+  let budget = MAX_GLOB_ENTRIES;
+  const walk = (directory: Buffer, depth: number): void => {
+    for (const entry of entriesOf(directory)) {
+      if (--budget < 0 || found.length > MAX_GLOB_MATCHES) throw tooMany();
+      const bytes = Buffer.concat([directory, entry.name]);
+      const path = bytes.toString();
+      if (matches(path)) found.push(nameable(path, bytes));
+      else if (entry.isDirectory() && depth < maxDepth) walk(Buffer.concat([bytes, SLASH]), depth + 1);
+    }
+  };
+  walk(Buffer.from(base === '/' ? base : `${base}/`), 1);
+  return found;
+}
+
+const SLASH = Buffer.from('/');
+
+/** Names need not be UTF-8, and what no text can name cannot be mounted over either: rather no process than one that sees it. */
+function nameable(text: string, bytes: Buffer): string {
+  if (!text.includes('\ufffd') || Buffer.from(text).equals(bytes)) return text;
+  throw new ExecError('sandboxUnavailable', `The sandbox cannot name ${text}, which is not UTF-8.`, {
+    data: { reason: 'notUtf8', hint: 'Rename it.' },
+  });
+}
+
+function entriesOf(directory: Buffer) {
+  try {
+    return readdirSync(directory, { withFileTypes: true, encoding: 'buffer' });
+  } catch {
+    return [];
+  }
+}
+
+function tooMany(): ExecError {
+  return new ExecError('sandboxUnavailable', 'A glob pattern of the sandbox covers too many files.', {
+    data: { reason: 'globTooBroad', hint: 'Name a directory, or give glob_scan_max_depth.' },
+  });
+}

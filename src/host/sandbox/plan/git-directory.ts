@@ -1,0 +1,34 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { posix } from 'node:path';
+import { parentOf } from '../../../policy/policy.js';
+
+/** A pointer is one line with one path. */
+const MAX_POINTER_BYTES = 8 * 1024;
+
+/**
+ * Where git really keeps what a `.git` that is a file stands for: in worktrees, submodules and clones with a separate
+ * directory. Both the directory of its own and the one it shares hold settings and hooks that git runs.
+ */
+export function gitDirectoriesOf(pointer: string): readonly string[] {
+  const target = /^gitdir: *(.+)/.exec(firstLineOf(pointer))?.[1];
+  if (target === undefined) return [];
+  const own = posix.resolve(parentOf(pointer), target);
+  const shared = firstLineOf(posix.join(own, 'commondir'));
+  return shared === '' ? [own] : [own, posix.resolve(own, shared)];
+}
+
+/** Empty if there is none. Neither links nor pipes are followed: they may have been put there by anybody. */
+function firstLineOf(path: string): string {
+  try {
+    const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+    try {
+      if (!fstatSync(fd).isFile()) return '';
+      const bytes = Buffer.alloc(MAX_POINTER_BYTES);
+      return bytes.toString('utf8', 0, readSync(fd, bytes)).split('\n')[0]?.trimEnd() ?? '';
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,194 @@
+import { ExecError, isExecError } from '../../../protocol/errors.js';
+import type { Disk, ResolvedPath } from './disk.js';
+import {
+  type Access,
+  accessAt,
+  type FilePolicy,
+  indexRules,
+  isWithin,
+  type PathRule,
+  parentOf,
+} from '../../../policy/policy.js';
+
+/** One change to the view, made at `path`. Applied in order, later ones cover earlier ones. */
+export type Mount =
+  | { readonly kind: 'readOnly' | 'writable'; readonly path: string }
+  /** An empty directory nobody may list. `traversable`: something below it is visible. */
+  | { readonly kind: 'hiddenDirectory'; readonly path: string; readonly traversable: boolean }
+  | { readonly kind: 'hiddenFile'; readonly path: string }
+  | { readonly kind: 'link'; readonly path: string; readonly target: string };
+
+/** The file view of one process. */
+export interface MountPlan {
+  /** What the root of the view is before the mounts: the machine's own, or empty. */
+  readonly base: 'unrestricted' | 'writable' | 'readOnly' | 'empty';
+  /** Outer places before inner ones. */
+  readonly mounts: readonly Mount[];
+  /** Directories to make before the start: something to mount over, where a name must stay unused. */
+  readonly placeholders: readonly string[];
+  /** What a path without links may be used for. */
+  readonly accessAt: (path: string) => Access;
+}
+
+/** Turns rules into mounts. Asks the disk and changes nothing. */
+export function planMounts(files: FilePolicy, disk: Disk): MountPlan {
+  if (files.kind === 'unrestricted')
+    return { base: 'unrestricted', mounts: [], placeholders: [], accessAt: () => 'write' };
+  const placed: PlacedRule[] = [
+    ...files.rules.map((rule) => ({ rule, place: disk.resolve(rule.path), named: true })),
+    ...files.hidden.flatMap((pattern) => disk.glob(pattern)).flatMap((path) => found(path, disk)),
+  ].filter(({ rule, place }) => isRuledBy(place.path, rule.access) && !isGrantOfNothing(rule, place));
+  const claimed = indexPlaces(placed);
+  const pointed = placed.flatMap((rule) => behindPointer(rule, { disk, rules: claimed }));
+  const firm = [...placed, ...pointed].filter((rule) => isFirm(rule, claimed));
+  const rules = indexPlaces(firm);
+  const planner = new Planner(rules, disk);
+  for (const rule of rules.values()) planner.add(rule);
+  for (const { rule, place } of firm) planner.addLinks(rule, place);
+  return planner.finish();
+}
+
+interface PlacedRule {
+  readonly rule: PathRule;
+  readonly place: ResolvedPath;
+  /** By path, not found by a pattern. */
+  readonly named: boolean;
+}
+
+/** A circle of links leads nowhere, so there is nothing to hide: anybody can leave one in a workspace. */
+function found(path: string, disk: Disk): PlacedRule[] {
+  try {
+    const rule = { path, access: 'none', whenMissing: 'skip' } as const;
+    return [{ rule, place: disk.resolve(path), named: false }];
+  } catch (error) {
+    if (isExecError(error, 'invalidParams')) return [];
+    throw error;
+  }
+}
+
+/** What a protected `.git` stands for is protected where it could be written; elsewhere a pointer changes nothing. */
+function behindPointer(
+  { rule, place }: PlacedRule,
+  { disk, rules }: { disk: Disk; rules: ReadonlyMap<string, PathRule> },
+): PlacedRule[] {
+  if (rule.access !== 'read' || place.kind !== 'file' || !place.path.endsWith('/.git')) return [];
+  return disk
+    .gitDirectories(place.path)
+    .map((path): PlacedRule => ({ rule: { ...rule, path }, place: disk.resolve(path), named: true }))
+    .filter(({ place: { path, kind } }) => kind === 'directory' && accessAt(rules, path) === 'write');
+}
+
+function indexPlaces(placed: readonly PlacedRule[]): ReadonlyMap<string, PathRule> {
+  return indexRules(placed.map(({ rule, place }) => ({ ...rule, path: place.path })));
+}
+
+/** The sandbox has a /proc and a /dev of its own, and /sys is never writable: it reaches past every file policy. */
+function isRuledBy(path: string, access: Access): boolean {
+  if (path === '/dev' || isWithin(path, '/proc')) return false;
+  return access === 'none' || !isWithin(path, '/sys');
+}
+
+/** What does not exist cannot be mounted; nothing is made for it, nor for what would be protected inside. */
+function isGrantOfNothing({ access }: PathRule, { kind }: ResolvedPath): boolean {
+  return access === 'write' && kind === 'missing';
+}
+
+/**
+ * A link in a writable place may have been put there by an earlier confined process, or may be replaced by this
+ * one. A grant through it could reach anything, so it is void; a protection through it cannot hold, so there is
+ * no process. What only hides keeps hiding where the link leads now.
+ */
+function isFirm({ rule, place, named }: PlacedRule, rules: ReadonlyMap<string, PathRule>): boolean {
+  const loose = place.links.find((link) => accessAt(rules, parentOf(link.path)) === 'write');
+  if (loose === undefined || !named) return true;
+  if (rule.access === 'write' || rule.whenLink === 'skip') return false;
+  throw new ExecError('sandboxUnavailable', `The protected path ${rule.path} is or passes a symbolic link.`, {
+    data: {
+      reason: 'protectedLink',
+      hint: `Replace the link ${loose.path} by what it points to, or do not protect it.`,
+    },
+  });
+}
+
+class Planner {
+  readonly #rules: ReadonlyMap<string, PathRule>;
+  readonly #disk: Disk;
+  readonly #mounts = new Map<string, Mount>();
+  readonly #placeholders: string[] = [];
+
+  constructor(rules: ReadonlyMap<string, PathRule>, disk: Disk) {
+    this.#rules = rules;
+    this.#disk = disk;
+  }
+
+  add(rule: PathRule): void {
+    const around = this.#accessAt(parentOf(rule.path));
+    if (rule.path === '/' || rule.access === around) return;
+    const { kind } = this.#disk.resolve(rule.path);
+    if (kind !== 'missing') {
+      // Whoever made it removes it one day, and our mount with it, unless we hold it too.
+      if (rule.access === 'read' && this.#disk.isPlaceholder(rule.path)) this.#placeholders.push(rule.path);
+      this.#cover(this.#mountFor(rule, kind), rule.access);
+    } else if (rule.access !== 'write' && rule.whenMissing === 'block' && around === 'write')
+      this.#block(rule.path);
+  }
+
+  /** In an empty root the links that lead to visible places must exist too, such as /bin. */
+  addLinks(rule: PathRule, place: ResolvedPath): void {
+    if (rule.access === 'none' || place.kind === 'missing') return;
+    for (const { path, target } of place.links)
+      if (this.#accessAt(path) === 'none') this.#mounts.set(path, { kind: 'link', path, target });
+  }
+
+  finish(): MountPlan {
+    const depth = (path: string) => path.split('/').length;
+    const mounts = [...this.#mounts.values()].sort(
+      (a, b) => depth(a.path) - depth(b.path) || (a.path < b.path ? -1 : 1),
+    );
+    const base = ({ write: 'writable', read: 'readOnly', none: 'empty' } as const)[this.#accessAt('/')];
+    return {
+      base,
+      mounts,
+      placeholders: this.#placeholders,
+      accessAt: (path) => accessAt(this.#rules, path),
+    };
+  }
+
+  /** The first part of the path that does not exist is made and covered, so that nothing can be put there. */
+  #block(missing: string): void {
+    let path = missing;
+    while (this.#disk.resolve(parentOf(path)).kind === 'missing') path = parentOf(path);
+    if (this.#mounts.has(path)) return;
+    // Nothing can be put below a file that cannot be replaced.
+    if (this.#disk.resolve(parentOf(path)).kind === 'file') return this.#pinParents(path);
+    this.#placeholders.push(path);
+    this.#cover({ kind: 'readOnly', path }, 'read');
+  }
+
+  #cover(mount: Mount, access: Access): void {
+    this.#mounts.set(mount.path, mount);
+    if (access !== 'write') this.#pinParents(mount.path);
+  }
+
+  /** A mount point cannot be renamed: nobody swaps the parent of a protected path for another directory. */
+  #pinParents(path: string): void {
+    for (let at = parentOf(path); at !== '/'; at = parentOf(at)) {
+      const swappable = this.#accessAt(parentOf(at)) === 'write' && this.#accessAt(at) === 'write';
+      if (swappable && !this.#mounts.has(at)) this.#mounts.set(at, { kind: 'writable', path: at });
+    }
+  }
+
+  #mountFor({ path, access }: PathRule, kind: 'directory' | 'file'): Mount {
+    if (access === 'read') return { kind: 'readOnly', path };
+    if (access === 'write') return { kind: 'writable', path };
+    if (kind === 'file') return { kind: 'hiddenFile', path };
+    const traversable = [...this.#rules.values()].some(
+      (other) => other.access !== 'none' && isWithin(other.path, path),
+    );
+    return { kind: 'hiddenDirectory', path, traversable };
+  }
+
+  #accessAt(path: string): Access {
+    return accessAt(this.#rules, path);
+  }
+}

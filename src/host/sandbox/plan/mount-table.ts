@@ -1,0 +1,81 @@
+import { lstatSync, readFileSync } from 'node:fs';
+import type { Mount, MountPlan } from './mount-plan.js';
+import { isWithin } from '../../../policy/policy.js';
+
+/** One mount of this machine. */
+interface MountedPlace {
+  readonly path: string;
+  readonly type: string;
+  /** What is mounted below it later appears in its copies, too. */
+  readonly propagates: boolean;
+}
+
+/** Switches of the kernel, in the shape of files. */
+const KERNEL_TYPES: readonly string[] = [
+  'proc',
+  'sysfs',
+  'cgroup',
+  'cgroup2',
+  'debugfs',
+  'tracefs',
+  'securityfs',
+  'configfs',
+  'bpf',
+  'pstore',
+  'efivarfs',
+  'binfmt_misc',
+];
+
+/** Where the sandbox has its own, or shows ours read-only. */
+const OWN_PLACES: readonly string[] = ['/proc', '/sys', '/dev'];
+
+/** Whether a mount made on this machine later would reach sandboxes that exist by then, with rights of its own. */
+export function mountsPropagate(): boolean {
+  return readMountTable().some(({ propagates }) => propagates);
+}
+
+/**
+ * Hides further copies of the kernel's own file systems, such as that of a system tree somebody builds in the workspace.
+ * To root without capabilities their switches are a way to run code outside, and a second /proc is a way into other
+ * sandboxes. To all it shows the first process of their own, which must not be seen.
+ */
+export function withoutKernelMounts(plan: MountPlan): MountPlan {
+  if (plan.base === 'unrestricted') return plan;
+  const hidden = readMountTable()
+    .filter(({ path, type }) => KERNEL_TYPES.includes(type) && !OWN_PLACES.some((own) => isWithin(path, own)))
+    .filter(({ path }) => plan.accessAt(path) !== 'none')
+    .flatMap(({ path }) => hide(path));
+  return hidden.length === 0 ? plan : { ...plan, mounts: [...plan.mounts, ...hidden] };
+}
+
+/** Nothing where the place cannot be seen: another mount lies over it. */
+function hide(path: string): Mount[] {
+  try {
+    return lstatSync(path).isDirectory()
+      ? [{ kind: 'hiddenDirectory', path, traversable: false }]
+      : [{ kind: 'hiddenFile', path }];
+  } catch {
+    return [];
+  }
+}
+
+/** The optional fields before the dash tell of propagation; the type is the first field behind it. */
+function readMountTable(): MountedPlace[] {
+  const lines = readFileSync('/proc/self/mountinfo', 'utf8').trim().split('\n');
+  return lines.map((line) => {
+    const [before = '', after = ''] = line.split(' - ');
+    const [, , , , path = '', , ...optional] = before.split(' ');
+    return {
+      path: unescape(path),
+      type: after.split(' ')[0] ?? '',
+      propagates: optional.some((field) => /^(shared|master):/.test(field)),
+    };
+  });
+}
+
+/** Blanks, line ends and backslashes are written as three octal digits. */
+function unescape(text: string): string {
+  return text.replaceAll(/\\([0-7]{3})/g, (_, digits: string) =>
+    String.fromCharCode(Number.parseInt(digits, 8)),
+  );
+}

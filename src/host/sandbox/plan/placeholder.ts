@@ -1,0 +1,207 @@
+import {
+  close,
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmdirSync,
+} from 'node:fs';
+import { ExecError } from '../../../protocol/errors.js';
+import { tryLock } from '../../kernel/sandbox-calls.js';
+import { parentOf } from '../../../policy/policy.js';
+
+/**
+ * It only keeps a name from being used by those who are confined. Whoever is not finds an ordinary directory, which git and
+ * others fill as if they had made it. The sticky bit means nothing here, and nobody else makes empty directories with it.
+ */
+const PLACEHOLDER_MODE = 0o1755;
+const STICKY = 0o1000;
+const WRITABLE_BY_OTHERS = 0o022;
+
+const FORBIDDEN: readonly string[] = ['EACCES', 'EPERM', 'EROFS'];
+
+/** Others may remove a directory between our making and our locking it; more often than this is no accident. */
+const MAX_ATTEMPTS = 8;
+
+/** A directory that exists only so that something can be mounted over its name. */
+export interface Placeholder {
+  /** Removes it, unless someone put something in or another sandbox still needs it. Idempotent. */
+  release(): void;
+}
+
+/** Those of this server, by path: all its sandboxes share one descriptor and one lock. */
+const held = new Map<string, HeldPlaceholder>();
+
+/**
+ * Makes the directory, or shares one another sandbox made. Removing a directory also removes what is mounted
+ * over it in every other sandbox, so each server holds a shared lock and only the last user removes it. Null: we may
+ * not make it, so neither may the confined process, which has no more rights than we have. Where it could give itself
+ * the right, as we could, there is no process.
+ */
+export function holdPlaceholder(path: string): Placeholder | null {
+  const known = heldAt(path);
+  if (known !== undefined) return known.share();
+  let created = false;
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+    try {
+      mkdirSync(path, { mode: PLACEHOLDER_MODE });
+      created = true;
+    } catch (error) {
+      const code = (error as NodeJS.ErrnoException).code ?? '';
+      const changeable = code === 'EACCES' && isOursToOpen(path);
+      if (FORBIDDEN.includes(code) && !changeable) return null;
+      if (code !== 'EEXIST') throw cannotHold(path, error);
+    }
+    const lock = openLocked(path);
+    if (lock !== null)
+      return new HeldPlaceholder(path, { lock, ours: created || looksLikeOne(path) }).share();
+  }
+  throw cannotHold(path);
+}
+
+/** True for one of ours, of another sandbox or left behind by a server that was killed. */
+export function isPlaceholder(path: string): boolean {
+  return heldAt(path) !== undefined || looksLikeOne(path);
+}
+
+/** What was held is of no use once somebody put another directory in its place. */
+function heldAt(path: string): HeldPlaceholder | undefined {
+  const found = held.get(path);
+  return found?.isStillThere ? found : undefined;
+}
+
+/** Whether the directory that keeps us from making it belongs to us: the first on the way up that can be looked at. */
+function isOursToOpen(path: string): boolean {
+  for (let at = parentOf(path); ; at = parentOf(at)) {
+    try {
+      return lstatSync(at).uid === process.geteuid?.();
+    } catch {
+      if (at === '/') return false;
+    }
+  }
+}
+
+function cannotHold(path: string, cause?: unknown): ExecError {
+  return new ExecError('sandboxUnavailable', `The missing path ${path} cannot be kept from being created.`, {
+    data: { reason: 'placeholder', hint: 'Create it, make its directory writable, or do not protect it.' },
+    cause,
+  });
+}
+
+/** A directory that is open and locked, so that its number cannot become another's. */
+interface LockedDirectory {
+  readonly fd: number;
+  readonly dev: number;
+  readonly ino: number;
+}
+
+/** Null if the directory went away meanwhile. */
+function openLocked(path: string): LockedDirectory | null {
+  let fd: number;
+  try {
+    fd = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  } catch {
+    return null;
+  }
+  const { dev, ino } = fstatSync(fd);
+  if (tryLock(fd, 'shared') && isAt(path, { dev, ino })) return { fd, dev, ino };
+  closeSync(fd);
+  return null;
+}
+
+function isAt(path: string, { dev, ino }: Pick<LockedDirectory, 'dev' | 'ino'>): boolean {
+  try {
+    const now = lstatSync(path, { throwIfNoEntry: false });
+    return now !== undefined && now.ino === ino && now.dev === dev;
+  } catch {
+    return false;
+  }
+}
+
+/** Empty, and marked. */
+function looksLikeOne(path: string): boolean {
+  try {
+    const found = lstatSync(path);
+    return found.isDirectory() && isMarked(found.mode) && readdirSync(path).length === 0;
+  } catch {
+    return false;
+  }
+}
+
+/** Whatever the mask took away. What others may write to is a temporary directory, where the bit has a meaning. */
+function isMarked(mode: number): boolean {
+  return (mode & STICKY) !== 0 && (mode & WRITABLE_BY_OTHERS) === 0;
+}
+
+class HeldPlaceholder {
+  readonly #path: string;
+  readonly #lock: LockedDirectory;
+  readonly #ours: boolean;
+  #users = 0;
+
+  constructor(path: string, { lock, ours }: { lock: LockedDirectory; ours: boolean }) {
+    this.#path = path;
+    this.#lock = lock;
+    this.#ours = ours;
+  }
+
+  get isStillThere(): boolean {
+    return isAt(this.#path, this.#lock);
+  }
+
+  share(): Placeholder {
+    this.#users += 1;
+    // What belongs to somebody else is not ours to speak for.
+    if (this.#ours) held.set(this.#path, this);
+    let shared = true;
+    return {
+      release: () => {
+        if (!shared) return;
+        shared = false;
+        this.#users -= 1;
+        if (this.#users === 0) this.#end();
+      },
+    };
+  }
+
+  #end(): void {
+    const { fd } = this.#lock;
+    if (held.get(this.#path) === this) held.delete(this.#path);
+    try {
+      if (this.#ours && tryLock(fd, 'exclusive') && this.isStillThere) rmdirSync(this.#path);
+    } catch {
+      // Not empty: it has become someone's directory and stays.
+      removeMark(fd);
+    } finally {
+      closeLater(fd);
+    }
+  }
+}
+
+function removeMark(fd: number): void {
+  try {
+    fchmodSync(fd, fstatSync(fd).mode & 0o777);
+  } catch {
+    // It belongs to somebody else altogether.
+  }
+}
+
+const unwanted: number[] = [];
+
+/** The last close of a removed directory frees it on disk, which may take milliseconds: in the background, one by one. */
+function closeLater(fd: number): void {
+  if (unwanted.push(fd) === 1) setImmediate(closeNext);
+}
+
+function closeNext(): void {
+  const [fd] = unwanted;
+  if (fd === undefined) return;
+  close(fd, () => {
+    unwanted.shift();
+    closeNext();
+  });
+}

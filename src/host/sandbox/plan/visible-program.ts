@@ -1,0 +1,101 @@
+import { accessSync, closeSync, constants, openSync, readSync } from 'node:fs';
+import { posix } from 'node:path';
+import { ExecError } from '../../../protocol/errors.js';
+import type { Disk } from './disk.js';
+import type { MountPlan } from './mount-plan.js';
+
+/** Where programs are looked for when the environment has no PATH. */
+const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';
+
+/** As much of a script as the kernel looks at for its interpreter. */
+const SCRIPT_HEAD_BYTES = 256;
+
+/** What a process will see, for questions asked before it exists. */
+export interface View {
+  readonly plan: MountPlan;
+  readonly disk: Disk;
+}
+
+/** The working directory must exist inside; the same errors as for a process without a sandbox. */
+export function checkCwd(cwd: string, view: View): void {
+  const place = visiblePlace(cwd, view);
+  if (place === 'missing')
+    throw failure('cwdNotFound', `The working directory ${cwd} does not exist.`, 'ENOENT');
+  if (place === 'file')
+    throw failure('cwdNotADirectory', `The working directory ${cwd} is not a directory.`, 'ENOTDIR');
+}
+
+/**
+ * The file to execute, looked up in the PATH of the process and as the process will see it. bubblewrap can
+ * only report a program it cannot start as an exit code, so everything that can be known is asked before.
+ */
+export function locateVisibleProgram(
+  { argv, cwd, env }: { argv: readonly string[]; cwd: string; env: Readonly<Record<string, string>> },
+  view: View,
+): string {
+  const name = argv[0] ?? '';
+  if (name === '') throw failure('programNotFound', 'The program name is empty.', 'ENOENT');
+  const directories = name.includes('/') ? [''] : (env.PATH ?? DEFAULT_PATH).split(':');
+  const candidates = directories.map((directory) => posix.resolve(cwd, directory, name));
+  const present = candidates.filter((path) => visiblePlace(path, view) !== 'missing');
+  const path = present.find((candidate) => isRunnable(candidate, view));
+  if (path === undefined && present.length === 0)
+    throw failure('programNotFound', `There is no program ${name}.`, 'ENOENT');
+  if (path === undefined) throw failure('notExecutable', `${name} is not marked as executable.`, 'EACCES');
+  checkInterpreter(path, { name, view });
+  return path;
+}
+
+function visiblePlace(path: string, { plan, disk }: View): 'file' | 'directory' | 'missing' {
+  const place = disk.resolve(path);
+  const made = (link: string) => plan.mounts.some((mount) => mount.kind === 'link' && mount.path === link);
+  const reachable = place.links.every((link) => plan.accessAt(link.path) !== 'none' || made(link.path));
+  const shown = plan.accessAt(place.path) !== 'none' || leadsSomewhere(place.path, plan);
+  return reachable && shown ? place.kind : 'missing';
+}
+
+/** The directories on the way to a visible place exist inside, empty but for it. So does the root. */
+function leadsSomewhere(path: string, { mounts }: MountPlan): boolean {
+  return (
+    path === '/' || mounts.some((mount) => mount.kind !== 'hiddenFile' && mount.path.startsWith(`${path}/`))
+  );
+}
+
+function isRunnable(path: string, view: View): boolean {
+  if (visiblePlace(path, view) !== 'file') return false;
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function checkInterpreter(path: string, { name, view }: { name: string; view: View }): void {
+  const head = headOf(path);
+  if (head === null || head.startsWith('\x7fELF')) return;
+  const interpreter = /^#![ \t]*([^ \t\n]+)/.exec(head)?.[1];
+  if (interpreter === undefined)
+    throw failure('notExecutable', `${name} is not a program this machine can run.`, 'ENOEXEC');
+  if (!isRunnable(interpreter, view))
+    throw failure('notExecutable', `${name} needs an interpreter that does not exist.`, 'ENOENT');
+}
+
+/** Null: not readable, which does not keep it from being executable. */
+function headOf(path: string): string | null {
+  try {
+    const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      const head = Buffer.alloc(SCRIPT_HEAD_BYTES);
+      return head.toString('latin1', 0, readSync(fd, head, 0, SCRIPT_HEAD_BYTES, 0));
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    return null;
+  }
+}
+
+function failure(reason: string, sentence: string, errno: string): ExecError {
+  return new ExecError('spawnFailed', sentence, { data: { reason, errno } });
+}

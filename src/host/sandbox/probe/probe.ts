@@ -1,0 +1,211 @@
+import { execFile, spawn } from 'node:child_process';
+import { accessSync, closeSync, constants, openSync } from 'node:fs';
+import { posix } from 'node:path';
+import { promisify } from 'node:util';
+import { toolDirectories } from '../../kernel/trusted-path.js';
+import { bwrapOptions } from '../bwrap/bwrap-argv.js';
+import { hasKernel } from '../../kernel/sandbox-calls.js';
+import { mountsPropagate } from '../plan/mount-table.js';
+import { explainFailure, gaps, type SandboxGap } from './probe-failure.js';
+import { canLimitProcesses } from '../bwrap/process-limit.js';
+import { openFilter } from '../seccomp/seccomp.js';
+import type { FilterArchitecture } from '../seccomp/syscalls.js';
+
+/** What this machine can enforce. */
+export type SandboxSupport =
+  | ({ readonly available: false; readonly level: 'none' } & SandboxGap)
+  | {
+      readonly available: true;
+      /** Files, network, processes and system calls are all confined; there is no half way. */
+      readonly level: 'full';
+      /** The program, absolute. */
+      readonly bwrap: string;
+      readonly version: string;
+      readonly architecture: FilterArchitecture;
+      /** We run as root, whose processes no limit counts. */
+      readonly root: boolean;
+      /** A user namespace must be asked for. Plain users always get one. */
+      readonly userNamespace: boolean;
+      /** Whether the number of processes inside can be bounded. */
+      readonly processLimit: boolean;
+      /** bubblewrap can set the name a program sees. */
+      readonly argv0: boolean;
+      /** bubblewrap can mount what is open, so that nobody swaps it between our look and its mount. */
+      readonly bindFd: boolean;
+      /** Whether what the host mounts while a program runs reaches it: not by itself, `keptOut` by `startApart`, or it does. */
+      readonly laterMounts: 'stayOut' | 'keptOut' | 'reachIt';
+    };
+
+/** Options every policy uses; a bubblewrap without one of them is too old. */
+const NEEDED_OPTIONS = [
+  '--json-status-fd',
+  '--remount-ro',
+  '--perms',
+  '--size',
+  '--seccomp',
+  '--cap-drop',
+  '--args',
+];
+
+/** A sandbox that takes longer than this to start is as good as none. */
+const PROBE_TIMEOUT_MS = 10_000;
+
+let probed: Promise<SandboxSupport> | undefined;
+
+/** What this machine can enforce, found out once by doing it. */
+export function sandboxSupport(): Promise<SandboxSupport> {
+  probed ??= probeSandbox();
+  return probed;
+}
+
+/** Finds out anew. The directories are where bubblewrap is looked for. */
+export async function probeSandbox({
+  path = process.env.PATH ?? '/usr/bin:/bin',
+}: {
+  path?: string;
+} = {}): Promise<SandboxSupport> {
+  const architecture = filterArchitecture();
+  if (architecture === null) return gap(gaps.platform);
+  if (!hasKernel()) return gap(gaps.libcUnavailable);
+  const bwrap = findBwrap(path);
+  if (bwrap === null) return gap(gaps.bubblewrapMissing);
+  const root = process.getuid?.() === 0;
+  // Side by side: the first client waits for this.
+  const [help, version, trial] = await Promise.all([
+    output(bwrap, ['--help']),
+    output(bwrap, ['--version']),
+    tryOutWays(bwrap, { architecture, root }),
+  ]);
+  if (!NEEDED_OPTIONS.every((option) => help.includes(option))) return gap(gaps.bubblewrapTooOld);
+  if ('said' in trial) return gap(explainFailure(trial.said));
+  const { userNamespace } = trial;
+  return {
+    available: true,
+    level: 'full',
+    bwrap,
+    version: version.replace(/^\D+/, '').trim(),
+    architecture,
+    root,
+    userNamespace,
+    processLimit: canLimitProcesses({ root }),
+    argv0: help.includes('--argv0'),
+    bindFd: help.includes('--bind-fd'),
+    laterMounts: mountsPropagate() ? await tryApart(bwrap, { architecture, root, userNamespace }) : 'stayOut',
+  };
+}
+
+async function tryApart(
+  bwrap: string,
+  {
+    architecture,
+    root,
+    userNamespace,
+  }: { architecture: FilterArchitecture; root: boolean; userNamespace: boolean },
+): Promise<'keptOut' | 'reachIt'> {
+  const prefix = startApart({ root, userNamespace });
+  const said = await tryOut(bwrap, { architecture, userNamespace, prefix });
+  return said === '' ? 'keptOut' : 'reachIt';
+}
+
+/** Root may do without a user namespace, or need one where it is root in a container only. */
+async function tryOutWays(
+  bwrap: string,
+  { architecture, root }: { architecture: FilterArchitecture; root: boolean },
+): Promise<{ userNamespace: boolean } | { said: string }> {
+  let said = '';
+  for (const userNamespace of root ? [false, true] : [false]) {
+    said = await tryOut(bwrap, { architecture, userNamespace });
+    if (said === '') return { userNamespace };
+  }
+  return { said };
+}
+
+/**
+ * Goes in front of bubblewrap where mounts propagate, as they do under systemd. What the host mounts while a sandbox
+ * exists would appear inside, writable whatever the policy says; not so if bubblewrap starts among mounts that are private.
+ */
+export function startApart({
+  root,
+  userNamespace,
+}: {
+  readonly root: boolean;
+  readonly userNamespace: boolean;
+}): readonly string[] {
+  const rights = root && !userNamespace ? [] : ['--user', '--map-current-user'];
+  return ['/usr/bin/unshare', ...rights, '--mount', '--propagation', 'private', '--'];
+}
+
+function gap(found: SandboxGap): SandboxSupport {
+  return { available: false, level: 'none', ...found };
+}
+
+function filterArchitecture(): FilterArchitecture | null {
+  if (process.platform !== 'linux') return null;
+  return process.arch === 'x64' || process.arch === 'arm64' ? process.arch : null;
+}
+
+function findBwrap(path: string): string | null {
+  const candidates = toolDirectories(path).map((directory) => posix.join(directory, 'bwrap'));
+  return candidates.find(isExecutable) ?? null;
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function output(program: string, args: string[]): Promise<string> {
+  try {
+    const { stdout, stderr } = await promisify(execFile)(program, args, {
+      timeout: PROBE_TIMEOUT_MS,
+      env: {},
+    });
+    return stdout + stderr;
+  } catch {
+    return '';
+  }
+}
+
+/**
+ * Builds the strictest sandbox around the one program that is certainly there, bubblewrap itself. Returns what
+ * went wrong, or nothing.
+ */
+function tryOut(
+  bwrap: string,
+  {
+    architecture,
+    userNamespace,
+    prefix = [],
+  }: { architecture: FilterArchitecture; userNamespace: boolean; prefix?: readonly string[] },
+): Promise<string> {
+  const options = bwrapOptions({
+    plan: { base: 'readOnly', mounts: [], placeholders: [], accessAt: () => 'read' },
+    network: 'restricted',
+    cwd: '/',
+    env: {},
+    terminal: false,
+    userNamespace,
+    fds: { seccomp: 3, status: 4 },
+  });
+  const filter = openFilter({ architecture, unixSockets: 'blocked' });
+  const status = openSync('/dev/null', 'w');
+  return new Promise((resolve) => {
+    const [program, ...args] = [...prefix, bwrap, ...options, '--', bwrap, '--version'] as const;
+    const child = spawn(program, args, {
+      env: {},
+      stdio: ['ignore', 'ignore', 'pipe', filter, status],
+      timeout: PROBE_TIMEOUT_MS,
+    });
+    for (const fd of [filter, status]) closeSync(fd);
+    let said = '';
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+    });
+    child.on('error', (error) => resolve(error.message));
+    child.on('close', (code) => resolve(code === 0 ? '' : said || `exit code ${code}`));
+  });
+}

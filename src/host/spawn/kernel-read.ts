@@ -1,0 +1,41 @@
+import { CHUNK_BYTES, chunkMemory } from './chunk-memory.js';
+import { libc } from '../kernel/libc.js';
+
+/**
+ * One buffer for all reads of this thread: nothing stays in it between two calls, and a thousand idle children
+ * must not hold a thousand buffers. Whatever leaves is copied by `take`.
+ */
+export const readBuffer = new Uint8Array(CHUNK_BYTES);
+
+/** `empty`: nothing more for now. `end`: nothing more ever. `full`: there may be more. */
+export type ReadState = 'empty' | 'end' | 'full';
+
+/** Reads without blocking into `readBuffer` from `offset` on, until it is full or there is nothing more. */
+export function fillBuffer(fd: number, offset: number): { filled: number; state: ReadState } {
+  const { read, errno } = libc();
+  let filled = offset;
+  while (filled < CHUNK_BYTES) {
+    const count = read(fd, filled === 0 ? readBuffer : readBuffer.subarray(filled), CHUNK_BYTES - filled);
+    if (count > 0) {
+      filled += count;
+      continue;
+    }
+    if (count === 0) return { filled, state: 'end' };
+    const reason = errno();
+    if (reason === 'EAGAIN') return { filled, state: 'empty' };
+    // EIO is how a terminal says that its last user is gone.
+    if (reason !== 'EINTR') return { filled, state: 'end' };
+  }
+  return { filled, state: 'full' };
+}
+
+/** From here on the zeros a fresh array would be filled with first cost more than the detour. */
+const WORTH_SPARING_BYTES = 4 * 1024;
+
+/** A copy of the first `count` bytes that were read. */
+export function take(count: number): Uint8Array {
+  if (count < WORTH_SPARING_BYTES) return readBuffer.slice(0, count);
+  const copy = chunkMemory(count);
+  copy.set(readBuffer.subarray(0, count));
+  return copy;
+}

@@ -1,0 +1,19 @@
+import { dyeAvailable } from './tree-mark.js';
+import { libc } from '../kernel/libc.js';
+import { alsoReapOrphans } from './reaper.js';
+
+const PR_SET_CHILD_SUBREAPER = 36;
+
+let adopting = false;
+
+/** Makes orphans of our trees our own children. Only where marks tell them from the children of others. */
+export function becomeSubreaper(): boolean {
+  if (adopting || !dyeAvailable()) return adopting;
+  adopting = libc().prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) === 0;
+  if (adopting) alsoReapOrphans();
+  return adopting;
+}
+
+export function isSubreaper(): boolean {
+  return adopting;
+}

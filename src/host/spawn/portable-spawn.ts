@@ -1,0 +1,51 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { accessSync, constants, statSync } from 'node:fs';
+import { ExecError } from '../../protocol/errors.js';
+import type { Child, ChildSink, ChildSpec } from './child.js';
+import { nextOwner } from './tree-mark.js';
+import { locateProgram } from './locate-program.js';
+import { PortableChild } from './portable-child.js';
+import { assertSpawnable, errnoOf, explainSpawnError } from './spawn-failure.js';
+
+/** Starts a child through `node:child_process`: pipes only, wherever Node runs. */
+export function spawnPortableChild(spec: ChildSpec, sink: ChildSink): Child {
+  assertSpawnable(spec);
+  if (spec.terminal)
+    throw new ExecError('ptyUnavailable', 'This machine has no terminal backend; start without a terminal.');
+  const path = locateProgram(spec);
+  const child = start(spec, path);
+  // A failure shows in the missing pid at once; the event only repeats it later.
+  child.on('error', () => {});
+  if (child.pid === undefined) {
+    for (const stream of child.stdio) stream?.destroy();
+    throw explainSpawnError(spec, path, guessErrno(path));
+  }
+  return new PortableChild(child, { pid: child.pid, owner: nextOwner(), marked: false }, sink);
+}
+
+function start(spec: ChildSpec, path: string): ChildProcess {
+  const { argv, arg0, cwd, env } = spec;
+  try {
+    const argv0 = arg0 ?? argv[0] ?? path;
+    return spawn(path, argv.slice(1), { cwd, env: { ...env }, argv0, stdio: stdioOf(spec), detached: true });
+  } catch (error) {
+    throw explainSpawnError(spec, path, errnoOf(error));
+  }
+}
+
+function stdioOf({ stdin, inheritFds = [] }: ChildSpec): ('pipe' | 'ignore' | number)[] {
+  const stdio: ('pipe' | 'ignore' | number)[] = [stdin === 'pipe' ? 'pipe' : 'ignore', 'pipe', 'pipe'];
+  for (const { childFd, fd } of inheritFds) stdio[childFd] = fd;
+  return Array.from(stdio, (entry) => entry ?? 'ignore');
+}
+
+/** Node tells the error only in a later turn, so we look for ourselves. */
+function guessErrno(path: string): string {
+  try {
+    if (statSync(path).isDirectory()) return 'EACCES';
+    accessSync(path, constants.X_OK);
+    return 'EUNKNOWN';
+  } catch (error) {
+    return errnoOf(error);
+  }
+}

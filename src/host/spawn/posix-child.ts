@@ -1,0 +1,204 @@
+import type { OutputStream, SignalName, TerminalSize, TerminalState } from '../../contract/index.js';
+import type { Child, ChildSink, ChildSpec, UnheardChild } from './child.js';
+import { DescriptorScope } from './descriptors.js';
+import { dyeAvailable, dyed, nextOwner } from './tree-mark.js';
+import { decodeWaitStatus } from './exit-status.js';
+import { locateProgram } from './locate-program.js';
+import { posixSpawn } from './posix-spawn.js';
+import { ProcessTree } from './process-tree.js';
+import type { TreeRoot } from './tree-killer.js';
+import { listenForExits, watchExit } from './reaper.js';
+import { assertSpawnable, explainSpawnError } from './spawn-failure.js';
+import { terminalState } from './terminal-state.js';
+import { ensureWatchdog } from './watchdog.js';
+import { type Connections, type Wiring, wire } from './wiring.js';
+
+/** Starts a child through `posix_spawn`. Synchronous; throws `spawnFailed` and then nothing is left open. */
+export function spawnPosixChild(spec: ChildSpec, sink: ChildSink): Child {
+  using scope = new DescriptorScope();
+  const { root, wiring } = launch(spec, scope);
+  const child = new PosixChild(root, wiring, sink);
+  ensureWatchdog();
+  return child;
+}
+
+/** The same, for a child nobody listens to yet. */
+export function spawnUnheardPosixChild(spec: ChildSpec): UnheardChild {
+  const scope = new DescriptorScope();
+  try {
+    const { root, wiring } = launch(spec, scope);
+    ensureWatchdog();
+    return new UnheardPosixChild(root, wiring, scope);
+  } catch (error) {
+    scope[Symbol.dispose]();
+    throw error;
+  }
+}
+
+function launch(spec: ChildSpec, scope: DescriptorScope): { root: TreeRoot; wiring: Wiring } {
+  assertSpawnable(spec);
+  const path = locateProgram(spec);
+  listenForExits();
+  const wiring = wire(spec, scope);
+  const owner = nextOwner();
+  const pid = start({ spec, path, owner, wiring }, scope);
+  return { root: { pid, owner, marked: dyeAvailable() }, wiring };
+}
+
+interface StartOrder {
+  readonly spec: ChildSpec;
+  readonly path: string;
+  readonly owner: number;
+  readonly wiring: Wiring;
+}
+
+function start({ spec, path, owner, wiring }: StartOrder, scope: DescriptorScope): number {
+  const { argv, arg0, env, cwd, inheritFds = [] } = spec;
+  const seenArgv = arg0 === undefined ? argv : [arg0, ...argv.slice(1)];
+  const request = { path, argv: seenArgv, env, cwd, inheritFds, streams: wiring.streams };
+  const spawn = (): ReturnType<typeof posixSpawn> => posixSpawn(request, scope);
+  const started = dyeAvailable() ? dyed(owner, spawn) : spawn();
+  if ('errno' in started) throw explainSpawnError(spec, path, started.errno);
+  return started.pid;
+}
+
+class PosixChild implements Child {
+  readonly #tree: ProcessTree;
+  readonly #connections: Connections;
+  readonly #sink: ChildSink;
+  #exited = false;
+  #closed = false;
+
+  constructor(root: TreeRoot, wiring: Wiring, sink: ChildSink) {
+    this.#sink = sink;
+    this.#tree = new ProcessTree(root);
+    watchExit(root.pid, { keepAlive: true, exited: (status) => this.#reaped(status) });
+    this.#connections = wiring.connect((stream: OutputStream) => ({
+      bytes: (bytes) => sink.output(stream, bytes),
+      ended: () => this.#closeIfOver(),
+    }));
+  }
+
+  get pid(): number {
+    return this.#tree.pid;
+  }
+
+  get owner(): number {
+    return this.#tree.owner;
+  }
+
+  get queuedBytes(): number {
+    return this.#connections.input.queuedBytes;
+  }
+
+  get stdinOpen(): boolean {
+    return this.#connections.input.open;
+  }
+
+  write(bytes: Uint8Array): void {
+    this.#connections.input.write(bytes);
+  }
+
+  onceWritable(limit: number): Promise<void> {
+    return this.#connections.input.onceWritable(limit);
+  }
+
+  closeStdin(): void {
+    this.#connections.input.close();
+  }
+
+  resize(size: TerminalSize): void {
+    this.#connections.terminal?.resize(size);
+  }
+
+  terminalState(): TerminalState | null {
+    const { terminal, input } = this.#connections;
+    const state = terminal && terminalState(terminal);
+    // Somebody has typed already, only it has not arrived.
+    return state && input.queuedBytes > 0 ? { ...state, waitsForInput: false } : state;
+  }
+
+  pause(): void {
+    for (const reader of this.#connections.readers) reader.pause();
+  }
+
+  resume(): void {
+    for (const reader of this.#connections.readers) reader.resume();
+  }
+
+  signalGroup(signal: SignalName): boolean {
+    return this.#tree.signalGroup(signal);
+  }
+
+  killTree(): Promise<boolean> {
+    return this.#tree.kill();
+  }
+
+  survivors(): readonly number[] {
+    return this.#tree.survivors();
+  }
+
+  abandonOutput(): void {
+    setImmediate(() => {
+      for (const reader of this.#connections.readers) reader.abandon();
+    });
+  }
+
+  /** What the child wrote before its end is in the kernel now: it goes out first. */
+  #reaped(status: number): void {
+    this.#tree.leaderReaped();
+    this.#connections.input.destroy();
+    for (const reader of this.#connections.readers) reader.leaderExited();
+    this.#exited = true;
+    this.#sink.exited(decodeWaitStatus(status));
+    this.#closeIfOver();
+  }
+
+  #closeIfOver(): void {
+    if (this.#closed || !this.#exited || !this.#connections.readers.every(({ ended }) => ended)) return;
+    this.#closed = true;
+    this.#tree.forget();
+    this.#sink.closed();
+  }
+}
+
+class UnheardPosixChild implements UnheardChild {
+  onEnded: (() => void) | undefined;
+  readonly #root: TreeRoot;
+  readonly #tree: ProcessTree;
+  readonly #wiring: Wiring;
+  /** Both ends of its streams, until it is heard or gone. */
+  readonly #scope: DescriptorScope;
+  #waits = true;
+
+  constructor(root: TreeRoot, wiring: Wiring, scope: DescriptorScope) {
+    this.#root = root;
+    this.#tree = new ProcessTree(root);
+    this.#wiring = wiring;
+    this.#scope = scope;
+    watchExit(root.pid, { keepAlive: false, exited: () => this.#ended() });
+  }
+
+  get waits(): boolean {
+    return this.#waits;
+  }
+
+  hear(sink: ChildSink): Child {
+    if (!this.#waits) throw new Error('a child that has ended, or is heard already, cannot be heard');
+    this.#waits = false;
+    using _ = this.#scope;
+    return new PosixChild(this.#root, this.#wiring, sink);
+  }
+
+  async discard(): Promise<void> {
+    await this.#tree.kill();
+  }
+
+  #ended(): void {
+    this.#waits = false;
+    this.#scope[Symbol.dispose]();
+    this.#tree.leaderReaped();
+    this.#tree.forget();
+    this.onEnded?.();
+  }
+}

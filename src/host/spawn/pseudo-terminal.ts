@@ -1,0 +1,104 @@
+import { constants } from 'node:fs';
+import type { TerminalSize } from '../../contract/index.js';
+import { descriptorFailure, type DescriptorScope } from './descriptors.js';
+import { libc } from '../kernel/libc.js';
+
+const O_CLOEXEC = 0o2000000;
+const TIOCSWINSZ = 0x5414;
+const TIOCGPTN = 0x80045430;
+const TIOCGPTPEER = 0x5441;
+const TCGETS = 0x5401;
+
+/** The kernel's struct termios: four 32-bit flag words, the line discipline, then the control characters. */
+const TERMIOS_BYTES = 64;
+const CONTROL_CHARACTERS_AT = 17;
+const VEOF = 4;
+const DEFAULT_EOF = 0x04;
+const MAX_SIZE = 0xffff;
+
+/** A fresh pty: the master twice (libuv owns one), and one slave descriptor of ours that keeps it from hanging up. */
+export class PseudoTerminal {
+  /** Path of the slave, for the child to open as its controlling terminal. */
+  readonly path: string;
+  /** Our own descriptor of the master: for writes, ioctls and reading what libuv leaves. */
+  readonly control: number;
+  #master: number;
+  #slave: number;
+  #closed = false;
+
+  private constructor(fds: { master: number; control: number; slave: number }, path: string) {
+    this.#master = fds.master;
+    this.control = fds.control;
+    this.#slave = fds.slave;
+    this.path = path;
+  }
+
+  /** Everything belongs to the scope until `keepIn` is called. */
+  static open(scope: DescriptorScope, size: TerminalSize): PseudoTerminal {
+    const { openMaster, grantpt, unlockpt, ioctl, errno } = libc();
+    const flags = constants.O_RDWR | constants.O_NOCTTY | O_CLOEXEC;
+    const master = openMaster(flags | constants.O_NONBLOCK);
+    if (master < 0) throw descriptorFailure(errno());
+    scope.own(master);
+    if (grantpt(master) !== 0 || unlockpt(master) !== 0) throw descriptorFailure(errno());
+    const slave = ioctl(master, TIOCGPTPEER, 'int', flags);
+    if (slave < 0) throw descriptorFailure(errno());
+    scope.own(slave);
+    const number = new Int32Array(1);
+    if (ioctl(master, TIOCGPTN, 'void *', number) !== 0) throw descriptorFailure(errno());
+    const fds = { master, slave, control: scope.duplicate(master) };
+    const terminal = new PseudoTerminal(fds, `/dev/pts/${number[0]}`);
+    terminal.resize(size);
+    return terminal;
+  }
+
+  /** The child exists: from here on `close` is what closes. */
+  keepIn(scope: DescriptorScope): void {
+    for (const fd of [this.#master, this.control, this.#slave]) scope.keep(fd);
+  }
+
+  /** The master for libuv, which closes it. */
+  handOverMaster(): number {
+    const master = this.#master;
+    this.#master = -1;
+    return master;
+  }
+
+  resize({ rows, cols }: TerminalSize): void {
+    if (this.#closed) return;
+    const size = new Uint16Array([Math.min(rows, MAX_SIZE), Math.min(cols, MAX_SIZE), 0, 0]);
+    libc().ioctl(this.control, TIOCSWINSZ, 'void *', size);
+  }
+
+  /** The character that means end of file at the moment; programs may change it. */
+  endOfFileCharacter(): number {
+    const modes = new Uint8Array(TERMIOS_BYTES);
+    if (this.#closed || libc().ioctl(this.control, TCGETS, 'void *', modes) !== 0) return DEFAULT_EOF;
+    return modes[CONTROL_CHARACTERS_AT + VEOF] || DEFAULT_EOF;
+  }
+
+  /** Lets go of our slave descriptor. False if that happened before. */
+  releaseSlave(): boolean {
+    if (this.#slave < 0) return false;
+    libc().close(this.#slave);
+    this.#slave = -1;
+    return true;
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.releaseSlave();
+    libc().close(this.control);
+    if (this.#master >= 0) libc().close(this.#master);
+  }
+
+  /** Our descriptor of the slave; negative once released. */
+  get slave(): number {
+    return this.#slave;
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+}

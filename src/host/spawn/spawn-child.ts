@@ -1,0 +1,65 @@
+import type { Child, ChildSink, ChildSpec, UnheardChild } from './child.js';
+import { dyeAvailable } from './tree-mark.js';
+import { loadLibc } from '../kernel/libc.js';
+import { spawnPortableChild } from './portable-spawn.js';
+import { becomeSubreaper, isSubreaper } from './orphans.js';
+import { spawnFailure } from './spawn-failure.js';
+import { spawnPosixChild, spawnUnheardPosixChild } from './posix-child.js';
+
+/** What running programs on this machine rests on. */
+export interface HostCapabilities {
+  /** `posixSpawn` costs the same whatever the size of the server; `childProcess` runs everywhere. */
+  readonly backend: 'posixSpawn' | 'childProcess';
+  readonly terminals: boolean;
+  /** `mark`: every descendant is found. `session`: those that left the session and lost their parent are not. */
+  readonly lineage: 'mark' | 'session';
+  /** Whether orphans become our children, see `adoptOrphans`; trees are found and killed either way. */
+  readonly subreaper: boolean;
+  /** Whether the trees die even if this process is killed. */
+  readonly watchdog: boolean;
+}
+
+/** Set to `childProcess` to do without koffi; for tests and for machines where it misbehaves. Read once. */
+const BACKEND_VARIABLE = 'EXECWIRE_SPAWN_BACKEND';
+
+/**
+ * Starts a program on this machine. Synchronous: throws `spawnFailed` (`data.reason` says why) or `ptyUnavailable`,
+ * or returns a child that runs. The sink hears of it from the next turn of the event loop on.
+ */
+export function spawnChild(spec: ChildSpec, sink: ChildSink): Child {
+  return usesPosixSpawn() ? spawnPosixChild(spec, sink) : spawnPortableChild(spec, sink);
+}
+
+/** The same, for a child nobody listens to yet. `node:child_process` always listens: there it throws. */
+export function spawnUnheardChild(spec: ChildSpec): UnheardChild {
+  if (!usesPosixSpawn()) throw spawnFailure('systemError', 'A child of this backend is always listened to.');
+  return spawnUnheardPosixChild(spec);
+}
+
+/**
+ * Makes orphans of our trees our own children, which are then reaped. For a process that does nothing else: in an
+ * application it would also collect orphans of the application's own children, which nobody here may reap.
+ */
+export function adoptOrphans(): boolean {
+  return usesPosixSpawn() && becomeSubreaper();
+}
+
+/** What this machine offers. Cheap after the first call. */
+export function hostCapabilities(): HostCapabilities {
+  const posix = usesPosixSpawn();
+  const marked = posix && dyeAvailable();
+  return {
+    backend: posix ? 'posixSpawn' : 'childProcess',
+    terminals: posix,
+    lineage: marked ? 'mark' : 'session',
+    subreaper: isSubreaper(),
+    watchdog: marked,
+  };
+}
+
+let native: boolean | undefined;
+
+function usesPosixSpawn(): boolean {
+  native ??= process.env[BACKEND_VARIABLE] !== 'childProcess' && loadLibc() !== null;
+  return native;
+}

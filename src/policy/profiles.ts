@@ -1,0 +1,130 @@
+import { pathToFileURL } from 'node:url';
+import { z } from 'zod';
+import { ExecError } from '../protocol/errors.js';
+import type { PermissionEntry, Permissions, SpecialPath } from '../protocol/index.js';
+import { permissionsFromAppPolicy } from './app-policy.js';
+
+const ProfileAccess = z.enum(['read', 'write', 'none', 'deny']);
+
+/** One `[permissions.NAME]` table of a configuration file. */
+const ProfileTable = z.strictObject({
+  description: z.string().optional(),
+  extends: z.string().optional(),
+  filesystem: z.record(z.string(), z.union([ProfileAccess, z.record(z.string(), ProfileAccess)])).default({}),
+  network: z.strictObject({ enabled: z.boolean() }).optional(),
+  protected_names: z.array(z.string().regex(/^[^/\0]+$/)).optional(),
+  unix_sockets: z.boolean().optional(),
+  max_processes: z.number().int().min(1).optional(),
+});
+
+/** The `permissions` part of a configuration file, parsed. Names that start with a colon are ours. */
+export const ProfileTables = z.record(z.string().regex(/^[^:]/), ProfileTable);
+export type ProfileTables = z.input<typeof ProfileTables>;
+
+/** What a profile name stands for, and what it says beyond the wire's permissions. */
+export interface Profile {
+  readonly permissions: Permissions;
+  readonly protectedNames?: readonly string[];
+  readonly unixSockets?: 'blocked' | 'allowed';
+  readonly maxProcesses?: number;
+}
+
+const BUILT_IN: Readonly<Record<string, Profile>> = {
+  ':read-only': { permissions: permissionsFromAppPolicy({ type: 'readOnly' }) },
+  ':workspace': { permissions: permissionsFromAppPolicy({ type: 'workspaceWrite' }) },
+  ':danger-full-access': { permissions: { type: 'disabled' } },
+};
+
+/** Profiles may build on each other this often; longer chains are circles. */
+const MAX_EXTENDS = 8;
+
+const SPECIAL_NAMES: Readonly<Record<string, SpecialPath>> = {
+  ':root': { kind: 'root' },
+  ':minimal': { kind: 'minimal' },
+  ':cwd': { kind: 'current_working_directory' },
+  ':project_roots': { kind: 'project_roots' },
+  ':workspace_roots': { kind: 'project_roots' },
+  ':tmpdir': { kind: 'tmpdir' },
+  ':slash_tmp': { kind: 'slash_tmp' },
+};
+
+/** Finds a profile by name: `:read-only`, `:workspace`, `:danger-full-access`, or one of the tables. */
+export function findProfile(name: string, tables: unknown = {}): Profile {
+  const parsed = ProfileTables.safeParse(tables);
+  if (!parsed.success)
+    throw new ExecError('invalidConfiguration', 'A permission profile in the configuration is not valid.', {
+      cause: parsed.error,
+    });
+  return expand(name, { tables: parsed.data, depth: 0 });
+}
+
+type Tables = z.output<typeof ProfileTables>;
+
+function expand(name: string, { tables, depth }: { tables: Tables; depth: number }): Profile {
+  const builtIn = Object.hasOwn(BUILT_IN, name) ? BUILT_IN[name] : undefined;
+  if (builtIn) return builtIn;
+  const table = Object.hasOwn(tables, name) ? tables[name] : undefined;
+  if (table === undefined) throw new ExecError('invalidParams', `There is no permission profile ${name}.`);
+  if (depth === MAX_EXTENDS)
+    throw new ExecError('invalidConfiguration', `The permission profile ${name} extends itself.`);
+  const base = table.extends ? expand(table.extends, { tables, depth: depth + 1 }) : undefined;
+  return merge(base, table);
+}
+
+function merge(base: Profile | undefined, table: Tables[string]): Profile {
+  const inherited = base?.permissions.type === 'managed' ? base.permissions : undefined;
+  if (base && !inherited)
+    throw new ExecError('invalidConfiguration', 'A permission profile can only extend one that confines.');
+  const files = inherited?.file_system;
+  const own = Object.entries(table.filesystem).flatMap(([place, access]) => entriesOf(place, access));
+  const before = files?.type === 'restricted' ? files.entries : [];
+  const network = table.network ? (table.network.enabled ? 'enabled' : 'restricted') : inherited?.network;
+  const protectedNames = table.protected_names ?? base?.protectedNames;
+  const maxProcesses = table.max_processes ?? base?.maxProcesses;
+  const sockets = table.unix_sockets === undefined ? base?.unixSockets : socketWord(table.unix_sockets);
+  return {
+    permissions: {
+      type: 'managed',
+      file_system: { type: 'restricted', entries: [...before.filter(notRestated(own)), ...own] },
+      network: network ?? 'restricted',
+    },
+    ...(protectedNames && { protectedNames }),
+    ...(maxProcesses && { maxProcesses }),
+    ...(sockets && { unixSockets: sockets }),
+  };
+}
+
+const socketWord = (allowed: boolean): 'allowed' | 'blocked' => (allowed ? 'allowed' : 'blocked');
+
+/** What a profile says about a place replaces what its base said about the same place. */
+function notRestated(own: readonly PermissionEntry[]): (entry: PermissionEntry) => boolean {
+  const restated = new Set(own.map(({ path }) => JSON.stringify(path)));
+  return ({ path }) => !restated.has(JSON.stringify(path));
+}
+
+type PlaceAccess = z.output<typeof ProfileAccess>;
+
+function entriesOf(place: string, access: PlaceAccess | Record<string, PlaceAccess>): PermissionEntry[] {
+  if (typeof access === 'string') return [{ path: pathOf(place), access }];
+  return Object.entries(access).map(([subpath, own]) => ({ path: pathOf(place, subpath), access: own }));
+}
+
+function pathOf(place: string, subpath?: string): PermissionEntry['path'] {
+  const inner = subpath === undefined || subpath === '.' ? undefined : subpath;
+  const value = Object.hasOwn(SPECIAL_NAMES, place) ? SPECIAL_NAMES[place] : undefined;
+  if (value) return { type: 'special', value: withSubpath(value, { place, inner }) };
+  const joined = inner === undefined ? place : `${place}/${inner}`;
+  if (!joined.startsWith('/'))
+    throw new ExecError('invalidConfiguration', `${place} in a permission profile is not absolute.`);
+  if (/[*?]/.test(joined)) return { type: 'glob_pattern', pattern: joined };
+  return { type: 'path', path: pathToFileURL(joined).href };
+}
+
+function withSubpath(
+  value: SpecialPath,
+  { place, inner }: { place: string; inner: string | undefined },
+): SpecialPath {
+  if (inner === undefined) return value;
+  if (value.kind === 'project_roots') return { ...value, subpath: inner };
+  throw new ExecError('invalidConfiguration', `${place} in a permission profile takes no subpaths.`);
+}

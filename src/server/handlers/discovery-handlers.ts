@@ -1,0 +1,75 @@
+import type { FileSystem } from '../../contract/index.js';
+import {
+  type CapabilityFile,
+  type ConfigLayer,
+  discoverRoot,
+  readEnvironmentConfig,
+} from '../../host/discovery/index.js';
+import { ExecError, fileUri } from '../../protocol/index.js';
+import type { Handlers } from './connection-context.js';
+import { wirePath } from './wire-path.js';
+
+/** As the peer: each root may be thousands of directories. */
+const MAX_ROOTS = 128;
+
+/** What a client can learn about how this machine is set up. */
+export function discoveryHandlers(context: {
+  files: FileSystem;
+}): Handlers<'environmentConfig/read' | 'capabilityRoots/discoverV1'> {
+  const { files } = context;
+  return {
+    'environmentConfig/read': async (params) => {
+      wirePath(params.cwd);
+      const wanted = { config: params.configPaths, requirements: params.requirementsPaths };
+      const found = await readEnvironmentConfig(files, wanted);
+      return {
+        userHomeDir: fileUri(found.userHomeDir),
+        codexHomeDir: fileUri(found.codexHomeDir),
+        hostname: found.hostname,
+        config: wireLayers(found.config),
+        requirements: wireLayers(found.requirements),
+      };
+    },
+    'capabilityRoots/discoverV1': async (params) => {
+      if (params.roots.length > MAX_ROOTS)
+        throw new ExecError('invalidLimit', `capability root discovery accepts at most ${MAX_ROOTS} roots`);
+      const wanted = params.roots.map((root) => ({ ...root, path: wirePath(root.path) }));
+      const roots = [];
+      // One after the other: together they could hold far more than fits one message.
+      for (const { id, path, sandbox } of wanted) {
+        const found = await discoverRoot(files, { path, sandbox: sandbox ?? null });
+        roots.push({
+          id,
+          path: fileUri(path),
+          plugin: found.plugin && {
+            manifest: wireFile(found.plugin.manifest),
+            mcpConfig: wireFileOrNull(found.plugin.mcpConfig),
+            appsConfig: wireFileOrNull(found.plugin.appsConfig),
+          },
+          skills: found.skills.map(({ instructions, metadata }) => ({
+            instructions: wireFile(instructions),
+            metadata: wireFileOrNull(metadata),
+          })),
+          namespaceManifests: found.namespaceManifests.map(wireFile),
+          warnings: [...found.warnings],
+          error: found.error,
+        });
+      }
+      return { roots };
+    },
+  };
+}
+
+/** Layers from elsewhere would go before ours; none of ours is weaker. */
+function wireLayers(layers: readonly ConfigLayer[]) {
+  const shown = layers.map((layer) => ({ ...layer, baseDir: fileUri(layer.baseDir) }));
+  return { layers: shown, cloudInsertionIndex: 0 };
+}
+
+function wireFile(file: CapabilityFile): CapabilityFile {
+  return { ...file, path: fileUri(file.path) };
+}
+
+function wireFileOrNull(file: CapabilityFile | null): CapabilityFile | null {
+  return file && wireFile(file);
+}

@@ -1,0 +1,118 @@
+import type { FileHandle, FileSystem } from '../../contract/index.js';
+import { decodeBase64Into, ExecError, type ExecParsedParams } from '../../protocol/index.js';
+import { BytesResult } from '../../rpc/index.js';
+import { blockBuffers, MAX_BLOCK_BYTES } from './block-buffers.js';
+import { noteBulkGarbage } from '../bulk-garbage.js';
+import { wirePath } from './wire-path.js';
+
+/** As the peer: enough for any client, few enough that one cannot use up the descriptors. */
+const MAX_HANDLES = 128;
+const MAX_HANDLE_ID_BYTES = 32;
+
+/** The largest block in base64. */
+const MAX_BLOCK_CHARS = Math.ceil(MAX_BLOCK_BYTES / 3) * 4;
+
+/** The open files of one connection. They close with it. */
+export class FileHandles {
+  readonly #files: FileSystem;
+  /** Null while the file is being opened: the id is taken and counted. */
+  readonly #handles = new Map<string, FileHandle | null>();
+  #ended = false;
+
+  constructor(files: FileSystem, signal: AbortSignal) {
+    this.#files = files;
+    signal.addEventListener('abort', () => void this.#end(), { once: true });
+  }
+
+  async open(params: ExecParsedParams<'fs/open'>): Promise<{ handleId: string }> {
+    const { handleId, mode } = params;
+    const path = wirePath(params.path);
+    this.#reserve(handleId);
+    try {
+      const handle = await this.#files.open(path, { mode, sandbox: params.sandbox ?? null });
+      this.#handles.set(handleId, handle);
+      if (this.#ended) await this.close(handleId);
+      return { handleId };
+    } catch (error) {
+      this.#handles.delete(handleId);
+      throw error;
+    }
+  }
+
+  async read(params: ExecParsedParams<'fs/readBlock'>): Promise<BytesResult> {
+    requireBlock('read', params.len);
+    requireOffset(params.offset);
+    const handle = this.#get(params.handleId);
+    const block = blockBuffers.lend();
+    try {
+      const { bytes, eof } = await handle.read(params.offset, params.len, block);
+      return new BytesResult({
+        member: 'chunk',
+        bytes,
+        rest: { eof },
+        release: () => blockBuffers.giveBack(block),
+      });
+    } catch (error) {
+      blockBuffers.giveBack(block);
+      await this.close(params.handleId);
+      throw error;
+    }
+  }
+
+  /** `bytes` stand for the chunk, if they came as such. */
+  async write(params: ExecParsedParams<'fs/writeBlock'>, bytes: Uint8Array | undefined): Promise<void> {
+    if (bytes) return await this.#write(params, bytes);
+    // A text too long for a block is decoded all the same, to be refused for what is wrong with it.
+    const block =
+      params.chunk.length <= MAX_BLOCK_CHARS ? blockBuffers.lend() : Buffer.alloc(params.chunk.length);
+    try {
+      await this.#write(params, decodeBase64Into(params.chunk, block, 'invalidParams'));
+    } finally {
+      if (params.chunk.length <= MAX_BLOCK_CHARS) blockBuffers.giveBack(block);
+      noteBulkGarbage(2 * params.chunk.length);
+    }
+  }
+
+  async close(handleId: string): Promise<void> {
+    const handle = this.#handles.get(handleId);
+    this.#handles.delete(handleId);
+    await handle?.close();
+  }
+
+  async #write(params: ExecParsedParams<'fs/writeBlock'>, bytes: Uint8Array): Promise<void> {
+    requireBlock('write', bytes.length);
+    requireOffset(params.offset);
+    await this.#get(params.handleId).write(params.offset, bytes);
+  }
+
+  #reserve(handleId: string): void {
+    if (Buffer.byteLength(handleId) > MAX_HANDLE_ID_BYTES)
+      throw new ExecError('invalidLimit', `file handle ID must not exceed ${MAX_HANDLE_ID_BYTES} bytes`);
+    if (this.#handles.has(handleId))
+      throw new ExecError('handleInUse', `file handle \`${handleId}\` already exists`);
+    if (this.#handles.size >= MAX_HANDLES)
+      throw new ExecError('tooManyHandles', `at most ${MAX_HANDLES} files can be open at a time`);
+    this.#handles.set(handleId, null);
+  }
+
+  #get(handleId: string): FileHandle {
+    const handle = this.#handles.get(handleId);
+    if (handle) return handle;
+    throw new ExecError('notFound', `unknown file handle \`${handleId}\``);
+  }
+
+  async #end(): Promise<void> {
+    this.#ended = true;
+    await Promise.allSettled([...this.#handles.keys()].map((handleId) => this.close(handleId)));
+  }
+}
+
+function requireBlock(verb: 'read' | 'write', length: number): void {
+  if (length < 1 || length > MAX_BLOCK_BYTES)
+    throw new ExecError('invalidLimit', `file ${verb} block length must be between 1 and ${MAX_BLOCK_BYTES}`);
+}
+
+/** Beyond this a number is not exact, and no file is that long. */
+function requireOffset(offset: number): void {
+  if (offset > Number.MAX_SAFE_INTEGER) throw new ExecError('invalidLimit', 'file offset is too large');
+}

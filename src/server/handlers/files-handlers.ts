@@ -1,0 +1,131 @@
+import { setMaxListeners } from 'node:events';
+import type { DirectoryEntry, LinkOptions } from '../../contract/index.js';
+import type { HostFileSystem } from '../../host/index.js';
+import { decodeBase64, type ExecResult, fileUri, isFileUri, type Sandbox } from '../../protocol/index.js';
+import { BytesResult } from '../../rpc/index.js';
+import type { ConnectionContext, Handlers } from './connection-context.js';
+import { FileHandles } from './file-handles.js';
+import { FileWatches } from './file-watches.js';
+import { MissingWatchSlot } from './missing-watch.js';
+import { searchFiles } from './search-handler.js';
+import { wirePath } from './wire-path.js';
+
+type FileMethodName =
+  | 'fs/readFile'
+  | 'fs/writeFile'
+  | 'fs/createDirectory'
+  | 'fs/getMetadata'
+  | 'fs/canonicalize'
+  | 'fs/readDirectory'
+  | 'fs/walk'
+  | 'fs/remove'
+  | 'fs/copy'
+  | 'fs/rename'
+  | 'fs/open'
+  | 'fs/readBlock'
+  | 'fs/writeBlock'
+  | 'fs/close'
+  | 'fs/watchMissing'
+  | 'fs/watch'
+  | 'fs/unwatch'
+  | 'fs/search';
+
+/** The file methods for one connection. Its handles and watches are released when the context's signal aborts. */
+export function fileHandlers(
+  context: ConnectionContext & { files: HostFileSystem },
+): Handlers<FileMethodName> {
+  const { files } = context;
+  // Everything that belongs to the connection listens for its end; many listeners are no leak here.
+  setMaxListeners(0, context.signal);
+  const handles = new FileHandles(files, context.signal);
+  const missing = new MissingWatchSlot(files, context);
+  const watches = new FileWatches(files, context);
+  return {
+    'fs/readFile': async (params) => {
+      const bytes = await files.openContent(wirePath(params.path), linkOptions(params));
+      return new BytesResult({ member: 'dataBase64', bytes });
+    },
+    'fs/writeFile': async (params, bytes) => {
+      const data = bytes ?? decodeBase64(params.dataBase64, 'invalidData');
+      const options = { ...linkOptions(params), atomic: params.atomic ?? false };
+      await files.writeFile(wirePath(params.path), data, options);
+      return {};
+    },
+    'fs/createDirectory': async (params) => {
+      const options = { ...linkOptions(params), recursive: params.recursive ?? true };
+      await files.createDirectory(wirePath(params.path), options);
+      return {};
+    },
+    'fs/getMetadata': (params) => files.getMetadata(wirePath(params.path), linkOptions(params)),
+    'fs/canonicalize': async (params) => ({
+      path: fileUri(await files.canonicalize(wirePath(params.path), sandboxOption(params))),
+    }),
+    'fs/readDirectory': async (params) => {
+      const options = { ...sandboxOption(params), details: params.details ?? false };
+      const entries = await files.readDirectory(wirePath(params.path), options);
+      return { entries: entries.map(wireEntry) };
+    },
+    'fs/walk': async (params) => {
+      const options = { ...params.options, ...sandboxOption(params) };
+      const { entries, errors, truncated } = await files.walk(wirePath(params.path), options);
+      return { entries: entries.map(withUri), errors: errors.map(withUri), truncated };
+    },
+    'fs/remove': async (params) => {
+      const { recursive, force } = params;
+      const options = { ...linkOptions(params), recursive: recursive ?? true, force: force ?? true };
+      await files.remove(wirePath(params.path), options);
+      return {};
+    },
+    'fs/copy': async (params) => {
+      const options = { ...sandboxOption(params), recursive: params.recursive };
+      await files.copy(wirePath(params.sourcePath), wirePath(params.destinationPath), options);
+      return {};
+    },
+    'fs/rename': async (params) => {
+      await files.rename(
+        wirePath(params.sourcePath),
+        wirePath(params.destinationPath),
+        sandboxOption(params),
+      );
+      return {};
+    },
+    'fs/open': (params) => handles.open(params),
+    'fs/readBlock': (params) => handles.read(params),
+    'fs/writeBlock': async (params, bytes) => {
+      await handles.write(params, bytes);
+      return {};
+    },
+    'fs/close': async (params) => {
+      await handles.close(params.handleId);
+      return {};
+    },
+    'fs/watchMissing': (params) => missing.watch(params),
+    'fs/watch': (params) => watches.watch(params),
+    'fs/unwatch': async (params) => {
+      await watches.unwatch(params.watchId);
+      return {};
+    },
+    'fs/search': (params) => searchFiles(params, context),
+  };
+}
+
+function sandboxOption(params: { sandbox?: Sandbox | null | undefined }): { sandbox: Sandbox | null } {
+  return { sandbox: params.sandbox ?? null };
+}
+
+function linkOptions(params: {
+  sandbox?: Sandbox | null | undefined;
+  followSymlinks?: boolean | null | undefined;
+}): LinkOptions {
+  return { ...sandboxOption(params), followSymlinks: params.followSymlinks ?? true };
+}
+
+function withUri<Item extends { readonly path: string }>(item: Item): Item {
+  return { ...item, path: fileUri(item.path) };
+}
+
+/** The path is added only where the name alone cannot address the entry. */
+function wireEntry(entry: DirectoryEntry): ExecResult<'fs/readDirectory'>['entries'][number] {
+  const { name, path, ...rest } = entry;
+  return { fileName: name, ...rest, ...(isFileUri(path) ? { path } : {}) };
+}

@@ -1,0 +1,35 @@
+import type { FileSystem, MissingWatch } from '../../contract/index.js';
+import type { ExecParsedParams } from '../../protocol/index.js';
+import type { ConnectionContext } from './connection-context.js';
+import { wirePath } from './wire-path.js';
+
+/** The one `fs/watchMissing` a connection can have. */
+export class MissingWatchSlot {
+  readonly #files: FileSystem;
+  readonly #context: ConnectionContext;
+  #lastId = 0;
+  #current: MissingWatch | null = null;
+
+  constructor(files: FileSystem, context: ConnectionContext) {
+    this.#files = files;
+    this.#context = context;
+  }
+
+  async watch(params: ExecParsedParams<'fs/watchMissing'>): Promise<{ watching: boolean }> {
+    const missing = params.missing.map(wirePath);
+    const present = params.present == null ? null : wirePath(params.present);
+    if (params.watchId <= this.#lastId) return { watching: false };
+    this.#lastId = params.watchId;
+    await this.#current?.close();
+    this.#current = await this.#files.watchMissing(missing, { present, signal: this.#context.signal });
+    if (this.#current === null) return { watching: false };
+    if (this.#context.signal.aborted) await this.#current.close();
+    void this.#report(params.watchId, this.#current);
+    return { watching: true };
+  }
+
+  async #report(watchId: number, watch: MissingWatch): Promise<void> {
+    if ((await watch.changed) && watch === this.#current)
+      await this.#context.notify('fs/missingChanged', { watchId });
+  }
+}

@@ -1,0 +1,199 @@
+import { constants } from 'node:os';
+import type { ProcessSummary, SignalName } from '../../contract/index.js';
+import { childEnvironment, type LocalProcess, type LocalProcessSpec, machineInfo } from '../../host/index.js';
+import {
+  decodeBase64,
+  encodeBase64,
+  ExecError,
+  type ExecMethods,
+  type ExecParsedParams,
+  type ExecResult,
+  isFileUri,
+  parseFileUri,
+  pathText,
+} from '../../protocol/index.js';
+import { type Answer, AnswerLater, type BytesResult, type Handlers } from '../../rpc/index.js';
+import type { SessionRegistry } from '../session-registry.js';
+import type { Session } from '../session.js';
+
+/** The terminal a client gets that asks for none in particular, as with the peer. */
+const DEFAULT_SIZE = { rows: 24, cols: 80 };
+
+type ReadAnswer = ExecResult<'process/read'>;
+type ProcessMethods = Pick<ExecMethods, Extract<keyof ExecMethods, `process/${string}`>>;
+
+/** Methods about processes, for one connection. Each finds its process and lets the host do the work. */
+export function processHandlers(
+  session: () => Session,
+  sessions: Pick<SessionRegistry, 'all' | 'get'>,
+): Handlers<ProcessMethods> {
+  const ownerOf = (sessionId: string | null | undefined): Session | undefined =>
+    sessionId == null ? session() : sessions.get(sessionId);
+  /** Requests behind a start that takes a while wait for it, and fail with its error if it fails. */
+  const behindStart =
+    <Params extends { processId: string; sessionId?: string | null | undefined }, Result>(
+      handler: (params: Params, bytes?: Uint8Array) => Answer<Result>,
+    ) =>
+    (params: Params, bytes?: Uint8Array): Answer<Result> => {
+      const starting = ownerOf(params.sessionId)?.startUnderWay(params.processId);
+      // Not in the lane, where one behind the other would find the start over: all of them hear of it, in order.
+      return starting
+        ? new AnswerLater(starting.then(() => flat(handler(params, bytes))))
+        : handler(params, bytes);
+    };
+  const find = (processId: string): LocalProcess => {
+    const process = session().processes.get(processId);
+    if (!process) throw new ExecError('processNotFound', 'unknown process id', { data: { processId } });
+    return process;
+  };
+  return {
+    'process/start': (params) => start(session(), params),
+    'process/read': behindStart(({ processId, afterSeq, maxBytes, waitMs }) => {
+      const process = find(processId);
+      const read = (): ReadAnswer => readResult(process, afterSeq ?? 0, maxBytes ?? undefined);
+      // At once where possible: an answer that is not made before it is due does not have to be kept.
+      return waitMs ? process.log.news(afterSeq ?? 0, waitMs).then(read) : read();
+    }),
+    'process/write': behindStart((params, bytes) =>
+      write(session(), params, bytes ?? decodeBase64(params.chunk, 'invalidParams')),
+    ),
+    'process/signal': behindStart(async ({ processId, signal }) => {
+      const name = signalName(signal);
+      await session().processes.get(processId)?.signal(name);
+      return {};
+    }),
+    'process/terminate': behindStart(async ({ processId, sessionId, graceMs }) => {
+      const process = ownerOf(sessionId)?.processes.get(processId);
+      return { running: (await process?.terminate({ graceMs: graceMs ?? 0 })) ?? false };
+    }),
+    'process/resize': behindStart(async ({ processId, size }) => {
+      await find(processId).resize(size);
+      return {};
+    }),
+    'process/closeStdin': behindStart(async ({ processId }) => {
+      await find(processId).closeStdin();
+      return {};
+    }),
+    'process/inspect': behindStart(async ({ processId }) => ({ state: await find(processId).inspect() })),
+    'process/list': (params) => ({
+      processes:
+        params?.scope === 'server' ? everyProcess(session(), sessions.all()) : processesOf(session()),
+    }),
+  };
+}
+
+function processesOf(session: Session): ProcessSummary[] {
+  return session.processes.all().map((process) => process.summary());
+}
+
+/** The processes of all sessions. Arguments of other people's may hold secrets: only the program is named. */
+function everyProcess(own: Session, all: readonly Session[]): (ProcessSummary & { sessionId: string })[] {
+  return all.flatMap((session) =>
+    processesOf(session).map((row) => ({
+      ...row,
+      sessionId: session.id,
+      argv: session === own ? row.argv : row.argv.slice(0, 1),
+    })),
+  );
+}
+
+/** A start in a sandbox takes a while, but not its place in the order: what comes behind it learns how it went. */
+function start(
+  session: Session,
+  params: ExecParsedParams<'process/start'>,
+): Answer<ExecResult<'process/start'>> {
+  const { processId, sandbox } = params;
+  const earlier = session.startUnderWay(processId);
+  if (!sandbox && !earlier) return startResult(session.start(childOf(params)));
+  return new AnswerLater(
+    session.announceStart(processId, async () => {
+      await earlier?.catch(() => undefined);
+      const child = childOf(params);
+      if (!sandbox) return startResult(session.start(child));
+      const confined = await session.processes.confine(child, sandbox);
+      return startResult(await session.startConfined({ ...child, confined }));
+    }),
+  );
+}
+
+async function flat<Value>(answer: Answer<Value>): Promise<Value | BytesResult> {
+  const known = await answer;
+  return known instanceof AnswerLater ? await known.answer : known;
+}
+
+function startResult({ processId, sandboxType }: LocalProcess): ExecResult<'process/start'> {
+  return { processId, sandboxType };
+}
+
+function childOf(params: ExecParsedParams<'process/start'>): LocalProcessSpec {
+  const { processId, argv, arg0, tty, pipeStdin, size, timeoutMs } = params;
+  refuseNetworkProxy(params);
+  const env = childEnvironment({ own: process.env, policy: params.envPolicy ?? null, overlay: params.env });
+  if (tty) env.SHELL ??= machineInfo().shell.path;
+  return {
+    processId,
+    argv,
+    ...(arg0 == null ? {} : { arg0 }),
+    cwd: pathOf(params.cwd),
+    env,
+    stdin: pipeStdin ? 'pipe' : 'null',
+    terminal: tty ? (size ?? DEFAULT_SIZE) : null,
+    timeoutMs: timeoutMs ?? undefined,
+  };
+}
+
+/** Only a proxy could tell one host from another, and there is none: better no start than one nobody watches. */
+function refuseNetworkProxy({ networkProxy, managedNetwork }: ExecParsedParams<'process/start'>): void {
+  if (networkProxy == null && managedNetwork == null) return;
+  throw new ExecError(
+    'sandboxUnavailable',
+    'This server has no network proxy to enforce the policy; nothing was run.',
+  );
+}
+
+/** A working directory is handed to the system as text, so its name must be UTF-8. */
+function pathOf(uri: string): string {
+  const refusal = 'params.cwd: not a file URI of this machine';
+  try {
+    const path = pathText(parseFileUri(uri));
+    if (!isFileUri(path)) return path;
+  } catch (cause) {
+    throw new ExecError('invalidParams', refusal, { cause });
+  }
+  throw new ExecError('invalidParams', refusal);
+}
+
+function write(
+  session: Session,
+  params: ExecParsedParams<'process/write'>,
+  bytes: Uint8Array,
+): Answer<ExecResult<'process/write'>> {
+  const { processId, writeId } = params;
+  const process = session.processes.get(processId);
+  if (!process) return { status: 'unknownProcess' };
+  if (!session.isNewWrite(processId, writeId)) return { status: 'accepted' };
+  const status = process.enqueue(bytes);
+  if (status === 'accepted') session.rememberWrite(processId, writeId);
+  if (process.takesInput) return { status };
+  // The bytes are in line; a program that does not read delays this answer and nothing else.
+  return new AnswerLater(process.writable().then(() => ({ status })));
+}
+
+function readResult(process: LocalProcess, afterSeq: number, maxBytes?: number): ExecResult<'process/read'> {
+  const { chunks, ...state } = process.log.read(afterSeq, maxBytes);
+  return {
+    chunks: chunks.map(({ seq, stream, bytes, lostBytes }) => {
+      const chunk = { seq, stream, chunk: encodeBase64(bytes) };
+      return lostBytes > 0 ? { ...chunk, lostBytes } : chunk;
+    }),
+    ...state,
+    failure: null,
+    ...(process.log.exit ? { signal: process.log.exit.signal, timedOut: process.log.exit.timedOut } : {}),
+  };
+}
+
+function signalName(signal: string): SignalName {
+  if (signal === 'interrupt') return 'SIGINT';
+  if (Object.hasOwn(constants.signals, signal)) return signal as SignalName;
+  throw new ExecError('invalidParams', 'params.signal: not a signal of this machine');
+}

@@ -1,0 +1,49 @@
+import type { ProcessEvent } from '../../contract/index.js';
+import { releaseChunk, retainChunk } from '../../host/index.js';
+import { encodeBase64 } from '../../protocol/index.js';
+import { binaryMessage } from '../../rpc/index.js';
+import { lendBuffer, returnBuffer } from './message-buffers.js';
+import type { PushTarget } from './output-pusher.js';
+
+type OutputEvent = Extract<ProcessEvent, { type: 'output' }>;
+
+const TAIL = '"}}';
+/** Ends the header of a binary frame: its bytes are the chunk. */
+const FRAME_TAIL = '"},"bytes":"chunk"}';
+
+/**
+ * Writes `process/output` of one process, as a binary frame or as the bytes of a text. Base64 and numbers need no escaping
+ * and the id was escaped once, so neither an object nor the text of a long message is built.
+ */
+export class OutputMessage {
+  readonly #head: string;
+
+  /** `idText`: the process id as JSON. */
+  constructor(idText: string) {
+    this.#head = `{"method":"process/output","params":{"processId":${idText},"seq":`;
+  }
+
+  send(event: OutputEvent, target: PushTarget): void {
+    if (target.sendsBytes) this.#sendFrame(event, target);
+    else this.#sendText(event, target);
+  }
+
+  /** Sent from where it lies. The log may let go of the chunk before it has left. */
+  #sendFrame({ seq, stream, bytes }: OutputEvent, target: PushTarget): void {
+    const header = `${this.#head}${seq},"stream":"${stream}${FRAME_TAIL}`;
+    retainChunk(bytes);
+    target.send(binaryMessage(header, bytes), () => releaseChunk(bytes));
+  }
+
+  #sendText({ seq, stream, bytes }: OutputEvent, target: PushTarget): void {
+    const chunk = encodeBase64(bytes);
+    const middle = `${seq},"stream":"${stream}","chunk":"`;
+    const head = Buffer.from(this.#head);
+    const buffer = lendBuffer(head.length + middle.length + chunk.length + TAIL.length);
+    buffer.set(head);
+    let end = head.length;
+    // Plain ASCII from here on.
+    for (const part of [middle, chunk, TAIL]) end += buffer.write(part, end, 'latin1');
+    target.send(buffer.subarray(0, end), () => returnBuffer(buffer));
+  }
+}

@@ -1,0 +1,100 @@
+import type { LogHold, ProcessEvent } from '../../contract/index.js';
+import { positionAfter } from '../../contract/index.js';
+import type { LocalProcess } from '../../host/index.js';
+import type { OutgoingMessage } from '../../rpc/index.js';
+import { OutputMessage } from './output-message.js';
+import type { PushQueue, PushSource } from './push-queue.js';
+
+/** What a pusher needs of the connection its session is attached to. */
+export interface PushTarget {
+  readonly queue: PushQueue;
+  /** Whether the client takes binary frames. */
+  readonly sendsBytes: boolean;
+  /** `flushed` is called once the message is sent and its bytes may be used again. */
+  send(message: OutgoingMessage, flushed?: () => void): void;
+}
+
+/**
+ * Turns the log of one process into notifications. What was sent may be let go by the log; when the client
+ * acknowledges, only what it acknowledged.
+ */
+export class OutputPusher implements PushSource {
+  readonly #process: LocalProcess;
+  readonly #acknowledged: boolean;
+  readonly #idText: string;
+  readonly #output: OutputMessage;
+  readonly #stopListening: () => void;
+  #target: PushTarget | undefined;
+  #position = 0;
+  #hold: LogHold | undefined;
+
+  constructor(process: LocalProcess, options: { acknowledged: boolean }) {
+    this.#process = process;
+    this.#acknowledged = options.acknowledged;
+    this.#idText = JSON.stringify(process.processId);
+    this.#output = new OutputMessage(this.#idText);
+    this.#hold = process.log.hold(0);
+    this.#stopListening = process.log.subscribe(() => this.#target?.queue.schedule(this));
+  }
+
+  /** Pushes everything from the first event on. */
+  begin(target: PushTarget): void {
+    this.#target = target;
+    target.queue.schedule(this);
+  }
+
+  /** Pushes from here on. Events missed in between are for the client to read. */
+  attach(target: PushTarget): void {
+    this.#target = target;
+    this.#position = this.#process.log.nextSeq - 1;
+    if (!this.#process.log.closed) this.#hold ??= this.#process.log.hold(this.#position);
+  }
+
+  /** A client that acknowledges finds everything it has not; for others the process runs on and forgets. */
+  detach(): void {
+    this.#target?.queue.remove(this);
+    this.#target = undefined;
+    if (!this.#acknowledged) this.#release();
+  }
+
+  acknowledge(seq: number): void {
+    if (this.#acknowledged) this.#hold?.moveTo(Math.min(seq, this.#position));
+  }
+
+  close(): void {
+    this.#stopListening();
+    this.detach();
+    this.#release();
+  }
+
+  pushOne(): boolean {
+    const { log } = this.#process;
+    const event = log.next(this.#position);
+    if (!event || !this.#target) return false;
+    this.#position = positionAfter(event);
+    if (event.type === 'output') this.#output.send(event, this.#target);
+    else if (event.type !== 'gap') this.#target.send(this.#textOf(event));
+    if (!this.#acknowledged) this.#hold?.moveTo(this.#position);
+    if (event.type !== 'closed') return true;
+    this.#release();
+    return false;
+  }
+
+  #release(): void {
+    this.#hold?.release();
+    this.#hold = undefined;
+  }
+
+  #textOf(event: Exclude<ProcessEvent, { type: 'gap' | 'output' }>): string {
+    const head = `"params":{"processId":${this.#idText},"seq":${event.seq}`;
+    switch (event.type) {
+      case 'exited': {
+        const { exitCode, sandboxDenied, signal, timedOut } = event;
+        const details = JSON.stringify({ exitCode, sandboxDenied, signal, timedOut }).slice(1);
+        return `{"method":"process/exited",${head},${details}}`;
+      }
+      case 'closed':
+        return `{"method":"process/closed",${head}}}`;
+    }
+  }
+}

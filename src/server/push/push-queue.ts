@@ -1,0 +1,50 @@
+import type { Outbox } from '../../rpc/index.js';
+
+/** Something with messages to push. */
+export interface PushSource {
+  /** Pushes one message. False when there is nothing more to push for now. */
+  pushOne(): boolean;
+}
+
+/**
+ * Shares one connection between its processes: each pushes one message in turn while the outbox has room,
+ * so that a flood from one does not starve the others.
+ */
+export class PushQueue {
+  readonly #outbox: Outbox;
+  readonly #ready = new Set<PushSource>();
+  readonly #stop: () => void;
+  #running = false;
+
+  constructor(outbox: Outbox) {
+    this.#outbox = outbox;
+    this.#stop = outbox.onDrained(() => this.#run());
+  }
+
+  /** There is something to push, or may be. */
+  schedule(source: PushSource): void {
+    this.#ready.add(source);
+    this.#run();
+  }
+
+  remove(source: PushSource): void {
+    this.#ready.delete(source);
+  }
+
+  close(): void {
+    this.#stop();
+    this.#ready.clear();
+  }
+
+  #run(): void {
+    if (this.#running) return;
+    this.#running = true;
+    for (const source of this.#ready) {
+      if (this.#outbox.full) break;
+      this.#ready.delete(source);
+      // Added again it comes last: the iteration meets it after all others.
+      if (source.pushOne()) this.#ready.add(source);
+    }
+    this.#running = false;
+  }
+}
