@@ -1,7 +1,6 @@
 import type { FileMetadata } from '../contract/index.js';
-import { randomBytes } from '../host/kernel/random.js';
 import { isExecError } from '../protocol/errors.js';
-import { type FilePlace, naming } from './copy-file.js';
+import { type FilePlace, withPathInError } from './copy-file.js';
 
 /** What is being written, until it is whole: nobody takes it for the real thing. */
 const DRAFT_PREFIX = '.execwire-';
@@ -34,7 +33,7 @@ export class Drafts {
     try {
       await fill(draft);
       this.#signal.throwIfAborted();
-      await naming(to, to.files.rename(draft.path, path));
+      await withPathInError(to, to.files.rename(draft.path, path));
     } catch (error) {
       await discard(draft);
       throw error;
@@ -45,7 +44,7 @@ export class Drafts {
 /** What is at a place; undefined when nothing is. */
 export async function metadataOf(place: FilePlace): Promise<FileMetadata | undefined> {
   try {
-    return await naming(place, place.files.getMetadata(place.path));
+    return await withPathInError(place, place.files.getMetadata(place.path));
   } catch (error) {
     if (isExecError(error, 'notFound')) return undefined;
     throw error;
@@ -72,5 +71,5 @@ async function discard({ files, path }: FilePlace): Promise<void> {
 
 function draftBeside(path: string): string {
   const directory = path.slice(0, path.lastIndexOf('/') + 1);
-  return `${directory}${DRAFT_PREFIX}${randomBytes(6).toString('hex')}${DRAFT_SUFFIX}`;
+  return `${directory}${DRAFT_PREFIX}${crypto.randomUUID()}${DRAFT_SUFFIX}`;
 }

@@ -1,11 +1,9 @@
-import { addAbortSignal } from 'node:stream';
 import type { FileHandle, FileSystem } from '../contract/index.js';
 import { ExecError, isExecError } from '../protocol/errors.js';
 import type { Drafts } from './copy-draft.js';
-import { write } from '../cli/terminal/print-output.js';
 
 /** What one message may carry. */
-const BLOCK_BYTES = 1024 * 1024;
+export const BLOCK_BYTES = 1024 * 1024;
 /** Blocks of one file on their way at a time: enough to hide the round trip, few enough to fit in memory. */
 const BLOCKS_AHEAD = 4;
 
@@ -18,7 +16,10 @@ export interface FilePlace {
 }
 
 /** Waits for something done with a file, and names the file when that fails: the system itself does not. */
-export async function naming<Value>({ machine, path }: FilePlace, work: Promise<Value>): Promise<Value> {
+export async function withPathInError<Value>(
+  { machine, path }: FilePlace,
+  work: Promise<Value>,
+): Promise<Value> {
   return await work.catch((cause: unknown) => {
     if (!isExecError(cause)) throw cause;
     const place = machine === undefined ? path : `${machine}:${path}`;
@@ -59,22 +60,22 @@ export async function copyFile(
   job: CopyJob,
 ): Promise<void> {
   await job.drafts.write(to, async (place) => {
-    if (isPrivate(from.mode)) await naming(to, makePrivate(place, from.mode, job));
+    if (isPrivate(from.mode)) await withPathInError(to, makePrivate(place, from.mode, job));
     if (from.size <= BLOCK_BYTES || !job.blocks) {
-      const content = await naming(from, from.files.readFile(from.path));
+      const content = await withPathInError(from, from.files.readFile(from.path));
       job.signal.throwIfAborted();
-      await naming(to, place.files.writeFile(place.path, content));
+      await withPathInError(to, place.files.writeFile(place.path, content));
       job.onBytes(content.length);
       return;
     }
-    await using source = await naming(from, from.files.open(from.path));
-    await using destination = await naming(to, place.files.open(place.path, { mode: 'replace' }));
+    await using source = await withPathInError(from, from.files.open(from.path));
+    await using destination = await withPathInError(to, place.files.open(place.path, { mode: 'replace' }));
     await copyBlocks({ from, source, to, destination }, job);
   });
 }
 
 /** An empty file only those may read who may read the original. */
-async function makePrivate(place: FilePlace, mode: number, job: CopyJob): Promise<void> {
+export async function makePrivate(place: FilePlace, mode: number, job: CopyJob): Promise<void> {
   await place.files.writeFile(place.path, new Uint8Array(0));
   await job.protect(place.path, mode);
 }
@@ -96,9 +97,9 @@ async function copyBlocks(
       job.signal.throwIfAborted();
       const offset = next;
       next += BLOCK_BYTES;
-      const { bytes, eof } = await naming(from, source.read(offset, BLOCK_BYTES));
+      const { bytes, eof } = await withPathInError(from, source.read(offset, BLOCK_BYTES));
       if (eof) ended = true;
-      if (bytes.length > 0) await naming(to, destination.write(offset, bytes));
+      if (bytes.length > 0) await withPathInError(to, destination.write(offset, bytes));
       job.onBytes(bytes.length);
     }
   };
@@ -110,41 +111,4 @@ async function copyBlocks(
     // Nothing may be under way any more when the file is removed or renamed.
     await Promise.allSettled(workers);
   }
-}
-
-/** Writes a file to our stdout. */
-export async function copyToStdout(from: FilePlace, { signal }: Pick<CopyJob, 'signal'>): Promise<void> {
-  process.stdout.on('error', () => undefined);
-  await using source = await naming(from, from.files.open(from.path));
-  for (let offset = 0; ; offset += BLOCK_BYTES) {
-    signal.throwIfAborted();
-    const { bytes, eof } = await naming(from, source.read(offset, BLOCK_BYTES));
-    await write(process.stdout, bytes);
-    if (eof) return;
-  }
-}
-
-/** Writes what comes from our stdin into a file. One that was there keeps its permissions. */
-export async function copyFromStdin(to: Original, job: CopyJob): Promise<void> {
-  const { stdin } = process;
-  await job.drafts.write(to, async (place) => {
-    addAbortSignal(job.signal, stdin);
-    if (to.mode !== undefined && place.path !== to.path) await naming(to, makePrivate(place, to.mode, job));
-    if (!job.blocks) return await writeWhole(place, stdin, job);
-    await using destination = await naming(to, place.files.open(place.path, { mode: 'replace' }));
-    let offset = 0;
-    for await (const chunk of stdin as AsyncIterable<Uint8Array>) {
-      await naming(to, destination.write(offset, chunk));
-      offset += chunk.length;
-      job.onBytes(chunk.length);
-    }
-  });
-}
-
-async function writeWhole(place: FilePlace, input: AsyncIterable<unknown>, job: CopyJob): Promise<void> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of input as AsyncIterable<Uint8Array>) chunks.push(chunk);
-  const content = Buffer.concat(chunks);
-  await place.files.writeFile(place.path, content);
-  job.onBytes(content.length);
 }

@@ -1,7 +1,14 @@
 import type { DirectoryEntry, FileSystem } from '../contract/index.js';
 import { ExecError, isExecError } from '../protocol/errors.js';
 import { fileUri, isFileUri } from '../protocol/file-uri.js';
-import { type CopyJob, copyFile, type FilePlace, isPrivate, naming, type Original } from './copy-file.js';
+import {
+  type CopyJob,
+  copyFile,
+  type FilePlace,
+  isPrivate,
+  withPathInError,
+  type Original,
+} from './copy-file.js';
 
 /** Files copied at a time: small ones cost a few round trips each, and those can be shared. */
 const FILES_AT_A_TIME = 16;
@@ -49,7 +56,7 @@ async function copyEntry(copy: {
 }): Promise<void> {
   const { entry, to, job } = copy;
   const from = { ...copy.from, path: entry.path };
-  const size = entry.size ?? (await naming(from, from.files.getMetadata(from.path))).size;
+  const size = entry.size ?? (await withPathInError(from, from.files.getMetadata(from.path))).size;
   await copyFile({ ...from, size, mode: entry.mode }, to, job);
   job.onFile({ path: to.path, mode: entry.mode });
 }
@@ -60,7 +67,7 @@ async function* filesToCopy(
   to: FilePlace,
   job: TreeCopyJob,
 ): AsyncGenerator<{ entry: DirectoryEntry; path: string }> {
-  await naming(to, to.files.createDirectory(to.path));
+  await withPathInError(to, to.files.createDirectory(to.path));
   // With what the owner needs to fill it; what it really had it gets at the end.
   if (isPrivate(from.mode)) await job.protect(to.path, from.mode | 0o700);
   for (const entry of await listing(from)) {
@@ -80,10 +87,10 @@ async function* filesToCopy(
 export async function listing(place: FilePlace): Promise<readonly DirectoryEntry[]> {
   const { files, path } = place;
   try {
-    return await naming(place, files.readDirectory(path, { details: true }));
+    return await withPathInError(place, files.readDirectory(path, { details: true }));
   } catch (error) {
     if (!isExecError(error, 'unsupported')) throw error;
-    return await naming(place, files.readDirectory(path));
+    return await withPathInError(place, files.readDirectory(path));
   }
 }
 

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Drafts } from '../../src/copy/copy-draft.js';
+import { Drafts } from '../../src/copy/index.js';
 import { LocalFileSystem } from '../../src/host/files/index.js';
 import { CommandLine, execwire } from '../harness/command-line.js';
 import { setLimit } from '../harness/limits.js';

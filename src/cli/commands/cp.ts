@@ -16,7 +16,7 @@ export function cpCommand(): Command {
     .argument('<destination>', 'where to; into it, if it is a directory')
     .option('-q, --quiet', 'show no progress')
     .action(async (source: string, destination: string, flags: TargetFlags & { quiet?: boolean }) => {
-      const { copyBetween } = await import('../../copy/copy-between.js');
+      const { copyBetween } = await import('./copy-between.js');
       const { interruptible } = await import('../terminal/interruption.js');
       await interruptible((signal) => copyBetween({ source, destination, flags, signal }));
     });

@@ -5,16 +5,19 @@ const MEGABYTE = 1_000_000;
 
 /** A line on stderr that tells how far a copy is. Silent unless stderr is a terminal. */
 export class Progress implements Disposable {
-  readonly #total: number | undefined;
+  #total: number | undefined;
   readonly #began = performance.now();
   readonly #timer: NodeJS.Timeout | undefined;
   #bytes = 0;
   #files = 0;
 
-  /** `total` in bytes, if it is known beforehand. */
-  constructor({ total, quiet = false }: { total?: number | undefined; quiet?: boolean } = {}) {
-    this.#total = total;
+  constructor({ quiet = false }: { quiet?: boolean } = {}) {
     if (!quiet && process.stderr.isTTY) this.#timer = setInterval(() => this.#draw(), REDRAW_MS);
+  }
+
+  /** How many bytes there will be, once that is known. */
+  expect(bytes: number): void {
+    this.#total = bytes;
   }
 
   add(bytes: number): void {

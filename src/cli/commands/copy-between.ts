@@ -1,0 +1,83 @@
+import { RemoteEnvironment } from '../../client/index.js';
+import type { Environment } from '../../contract/index.js';
+import { copyFromStream, copyPath, copyToStream, jobFor, modeOf, type OpenPlace } from '../../copy/index.js';
+import { ExecError } from '../../protocol/errors.js';
+import { type CopyLocation, parseLocation, resolvePath } from '../options/copy-location.js';
+import { closeTarget, openTarget, type TargetFlags } from '../options/target-options.js';
+import { write } from '../terminal/print-output.js';
+import { Progress } from '../terminal/progress.js';
+import { printable } from '../terminal/table.js';
+
+type Flags = TargetFlags & { readonly quiet?: boolean };
+type PathLocation = Extract<CopyLocation, { kind: 'path' }>;
+
+/** Copies between two places, whatever machines they are on. */
+export async function copyBetween(request: {
+  source: string;
+  destination: string;
+  flags: Flags;
+  signal: AbortSignal;
+}): Promise<void> {
+  const { flags, signal } = request;
+  const from = parseLocation(request.source, flags);
+  const to = parseLocation(request.destination, flags);
+  await using machines = new Machines(flags);
+  if (from.kind === 'path' && to.kind === 'path') {
+    using progress = new Progress(flags);
+    await copyPath(await machines.place(from), await machines.place(to), {
+      signal,
+      onTotal: (bytes) => progress.expect(bytes),
+      onBytes: (bytes) => progress.add(bytes),
+      onFile: () => progress.addFile(),
+      onSkipped: (path, why) => process.stderr.write(`execwire: left out ${printable(path)}: ${why}\n`),
+    });
+  } else if (from.kind === 'path') {
+    const { stdout } = process;
+    stdout.on('error', () => undefined);
+    await copyToStream(await machines.place(from), { signal, write: (bytes) => write(stdout, bytes) });
+  } else if (to.kind === 'path') {
+    const place = await machines.place(to);
+    using progress = new Progress(flags);
+    const job = jobFor(place, { signal, onBytes: (bytes) => progress.add(bytes) });
+    await copyFromStream(process.stdin, { ...place, mode: await modeOf(place) }, job);
+  } else {
+    throw new ExecError('invalidConfiguration', 'Only one of the two places can be "-".');
+  }
+}
+
+/** The machines of one copy, each opened once. */
+class Machines implements AsyncDisposable {
+  readonly #flags: TargetFlags;
+  readonly #open = new Map<string | undefined, Environment>();
+
+  constructor(flags: TargetFlags) {
+    this.#flags = flags;
+  }
+
+  async place({ target, path }: PathLocation): Promise<OpenPlace> {
+    const { tokenFile } = this.#flags;
+    const environment =
+      this.#open.get(target) ??
+      (await openTarget({
+        ...(target === undefined ? {} : { environment: target }),
+        ...(tokenFile === undefined ? {} : { tokenFile }),
+      }));
+    this.#open.set(target, environment);
+    return {
+      environment,
+      files: environment.files,
+      path: await resolvePath(environment, path),
+      renames: offersRename(environment),
+      ...(environment.id === 'local' ? {} : { machine: environment.id }),
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.#open.values()].map(closeTarget));
+  }
+}
+
+function offersRename(environment: Environment): boolean {
+  if (!(environment instanceof RemoteEnvironment)) return true;
+  return environment.client.serverCapabilities.fsRename === true;
+}
