@@ -1,73 +1,116 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, resolve, sep } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 
 const src = join(dirname(fileURLToPath(import.meta.url)), '..', 'src');
 
-/** What each folder of src/ may import, beside itself. ARCHITECTURE.md shows the same table. */
+/**
+ * The rooms of src/, and what each may import beside itself. ARCHITECTURE.md shows the same table. A room within a room
+ * (`host/kernel`) is one of its own; `host` means what is left of that folder.
+ */
 const mayImport: Record<string, readonly string[]> = {
   protocol: [],
   contract: ['protocol'],
+  policy: ['protocol'],
   rpc: ['protocol'],
   transport: ['rpc', 'protocol'],
-  host: ['contract', 'protocol'],
+  'host/kernel': ['protocol'],
+  'host/spawn': ['host/kernel', 'contract', 'protocol'],
+  'host/sandbox': ['host/kernel', 'host/spawn', 'policy', 'contract', 'protocol'],
+  'host/files': ['host/kernel', 'host/sandbox', 'contract', 'protocol'],
+  host: ['host/kernel', 'host/spawn', 'host/sandbox', 'host/files', 'contract', 'protocol'],
   client: ['contract', 'protocol', 'rpc', 'transport'],
-  server: ['contract', 'protocol', 'rpc', 'transport', 'host'],
+  server: ['contract', 'protocol', 'rpc', 'host'],
   environment: ['contract', 'protocol', 'transport', 'host', 'client'],
   tools: ['contract', 'protocol'],
-  app: ['contract', 'protocol', 'rpc', 'transport'],
-  mcp: ['tools', 'environment', 'contract', 'protocol'],
+  app: ['contract', 'policy', 'protocol', 'rpc'],
+  mcp: ['tools', 'contract'],
   conformance: ['protocol', 'transport'],
+  copy: ['contract', 'protocol'],
   cli: [
     'protocol',
     'contract',
-    'rpc',
+    'policy',
     'transport',
     'host',
+    'host/sandbox',
     'client',
     'server',
     'environment',
-    'tools',
     'app',
     'mcp',
     'conformance',
+    'copy',
   ],
 };
 
+interface Import {
+  /** Paths below src/. */
+  readonly from: string;
+  readonly to: string;
+}
+
 function sources(): string[] {
-  return readdirSync(src, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
-    .map((name) => join(src, name));
+  return readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
 }
 
-function importsOf(file: string): string[] {
-  const text = readFileSync(file, 'utf8');
-  return [...text.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map((match) => match[1] ?? '');
+function importsOf(file: string): Import[] {
+  const text = readFileSync(join(src, file), 'utf8');
+  return [...text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map(([, target = '']) => ({
+    from: file,
+    to: relative(src, resolve(join(src, dirname(file)), target)).replace(/\.js$/, '.ts'),
+  }));
 }
 
-function folderOf(file: string): string {
-  return relative(src, file).split(sep)[0] ?? '';
+/** The innermost room a file is in; null for the package's own index. */
+function roomOf(file: string): string | null {
+  const folders = dirname(file).split('/');
+  for (let depth = folders.length; depth > 0; depth -= 1) {
+    const room = folders.slice(0, depth).join('/');
+    if (room in mayImport) return room;
+  }
+  return null;
+}
+
+/** Imports from one room into another. */
+function crossings(): (Import & { readonly room: string; readonly other: string })[] {
+  return sources()
+    .flatMap(importsOf)
+    .flatMap((each) => {
+      const [room, other] = [roomOf(each.from), roomOf(each.to)];
+      return room === null || other === null || room === other ? [] : [{ ...each, room, other }];
+    });
 }
 
 describe('layers', () => {
-  test('every folder imports only what the table allows', () => {
-    const broken: string[] = [];
-    for (const file of sources()) {
-      const from = folderOf(file);
-      if (from === 'index.ts') continue;
-      for (const target of importsOf(file)) {
-        if (!target.startsWith('.')) continue;
-        const to = folderOf(resolve(dirname(file), target));
-        if (to !== from && !mayImport[from]?.includes(to))
-          broken.push(`${relative(src, file)} imports ${target}`);
-      }
-    }
-    expect(broken).toEqual([]);
+  test('every file is in a room', () => {
+    expect(sources().filter((file) => roomOf(file) === null)).toEqual(['index.ts']);
+  });
+
+  test('every room imports only what the table allows', () => {
+    const broken = crossings().filter(({ room, other }) => !mayImport[room]?.includes(other));
+    expect(broken.map(({ from, to }) => `${from} imports ${to}`)).toEqual([]);
+  });
+
+  test('the table allows nothing that nobody needs', () => {
+    const used = new Set(crossings().map(({ room, other }) => `${room} → ${other}`));
+    const allowed = Object.entries(mayImport).flatMap(([room, others]) =>
+      others.map((other) => `${room} → ${other}`),
+    );
+    expect(allowed.filter((row) => !used.has(row))).toEqual([]);
+  });
+
+  test('the table has no cycle', () => {
+    const reach = (room: string, seen: readonly string[]): string[] =>
+      (mayImport[room] ?? []).flatMap((other) =>
+        seen.includes(other) ? [[...seen, other].join(' → ')] : reach(other, [...seen, other]),
+      );
+    expect(Object.keys(mayImport).flatMap((room) => reach(room, [room]))).toEqual([]);
   });
 
   test('no barrel re-exports everything', () => {
-    const greedy = sources().filter((file) => /export \* from/.test(readFileSync(file, 'utf8')));
-    expect(greedy.map((file) => relative(src, file))).toEqual([]);
+    const greedy = sources().filter((file) => /export \* from/.test(readFileSync(join(src, file), 'utf8')));
+    expect(greedy).toEqual([]);
   });
 });

@@ -27,7 +27,7 @@ import { fileHandlers } from './file-handlers.js';
 import type { HandlerContext } from './handler-context.js';
 import type { AppLog } from './log.js';
 import { processHandlers } from './process-handlers.js';
-import type { SandboxChooser } from './sandbox-choice.js';
+import type { SandboxChooser } from '../policy/index.js';
 
 export interface AppConnectionOptions {
   readonly channel: Channel;

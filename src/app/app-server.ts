@@ -2,7 +2,7 @@ import type { Channel } from '../rpc/index.js';
 import { AppConnection } from './app-connection.js';
 import type { AppEnvironments } from './environments.js';
 import { type AppLog, silentLog } from './log.js';
-import { refuseConfinement, type SandboxChooser } from './sandbox-choice.js';
+import { refuseConfinement, type SandboxChooser } from '../policy/index.js';
 
 export interface AppServerOptions {
   readonly environments: AppEnvironments;

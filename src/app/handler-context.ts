@@ -1,7 +1,7 @@
 import type { Environment } from '../contract/index.js';
 import type { AppServerNotificationName, AppServerNotifications, ParamsOf } from '../protocol/index.js';
 import type { AppLog } from './log.js';
-import type { SandboxChooser } from './sandbox-choice.js';
+import type { SandboxChooser } from '../policy/index.js';
 
 /** What methods need of the connection they came in on. */
 export interface HandlerContext {

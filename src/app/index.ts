@@ -2,4 +2,3 @@ export { AppServer, type AppServerOptions } from './app-server.js';
 export type { EnvironmentTarget } from './environment-rules.js';
 export type { AppEnvironments } from './environments.js';
 export type { AppLog } from './log.js';
-export { refuseConfinement, type SandboxChoice, type SandboxChooser } from './sandbox-choice.js';

@@ -1,36 +1,22 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { parse } from 'smol-toml';
-import type { SandboxChooser } from '../app/index.js';
-import { configurationHome } from '../environment/index.js';
-import { permissionsFromAppPolicy } from '../host/index.js';
-import { findProfile, type Profile } from './profiles.js';
 import { type AppSandboxPolicy, ExecError, fileUri, isExecError, type Sandbox } from '../protocol/index.js';
-
-const PROFILES_FILE = 'permissions.toml';
+import { permissionsFromAppPolicy } from './app-policy.js';
+import { findProfile, type Profile } from './profiles.js';
+import type { SandboxChooser } from './sandbox-choice.js';
 
 /**
  * What a command runs under: the policy or profile it names, else the server's default. The workspace of a policy
- * is where the environment works; that of a profile is where the command does.
+ * is where the environment works; that of a profile is where the command does. `profiles` are the
+ * `[permissions.NAME]` tables of the configuration.
  */
-export function createSandboxChooser(defaultPolicy: AppSandboxPolicy): SandboxChooser {
-  const profiles = readProfiles();
+export function createSandboxChooser(
+  defaultPolicy: AppSandboxPolicy,
+  { profiles }: { readonly profiles: unknown },
+): SandboxChooser {
   return ({ policy, profile, cwd, workspace }) => {
     if (profile === null)
       return sandboxOf({ permissions: permissionsFromAppPolicy(policy ?? defaultPolicy) }, workspace);
     return sandboxOf(profileNamed(profile, profiles), cwd === undefined ? workspace : fileUri(cwd));
   };
-}
-
-/** The `[permissions.NAME]` tables of the configuration; none without a file. */
-function readProfiles(): unknown {
-  const path = join(configurationHome(), PROFILES_FILE);
-  if (!existsSync(path)) return {};
-  try {
-    return parse(readFileSync(path, 'utf8')).permissions ?? {};
-  } catch (cause) {
-    throw new ExecError('invalidConfiguration', `${path} is not valid TOML.`, { cause });
-  }
 }
 
 function profileNamed(name: string, profiles: unknown): Profile {

@@ -2,7 +2,6 @@ import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ExecError } from '../protocol/errors.js';
 import type { PermissionEntry, Permissions, Sandbox } from '../protocol/index.js';
-import { escapeGlob } from '../host/sandbox/plan/glob.js';
 import {
   type Access,
   DEFAULT_PROTECTED_NAMES,
@@ -173,4 +172,9 @@ function pathOfUri(uri: string): string {
       cause,
     });
   }
+}
+
+/** Text that a pattern matches as it is. */
+function escapeGlob(text: string): string {
+  return text.replaceAll(/[*?[\]{},\\]/g, String.raw`\$&`);
 }

@@ -1,4 +1,4 @@
-import { createSandboxChooser } from '../../src/policy/app-sandbox.js';
+import { createSandboxChooser } from '../../src/policy/index.js';
 import { PassThrough } from 'node:stream';
 import { createInterface } from 'node:readline';
 import { AppServer, type AppServerOptions } from '../../src/app/index.js';
@@ -26,7 +26,7 @@ export function localEnvironments(open: OpenEnvironment = openHere): ManagedEnvi
 
 /** The server in this process, its client at the other end of two streams of lines. */
 export function openInProcess(options: Partial<AppServerOptions> = {}): InProcessApp {
-  const chooseSandbox = createSandboxChooser({ type: 'dangerFullAccess' });
+  const chooseSandbox = createSandboxChooser({ type: 'dangerFullAccess' }, { profiles: {} });
   const server = new AppServer({
     environments: localEnvironments(),
     version: '0',

@@ -1,5 +1,10 @@
 import { AppServer } from '../../app/index.js';
-import { EnvironmentManager, loadEnvironments, openChosen } from '../../environment/index.js';
+import {
+  configurationHome,
+  EnvironmentManager,
+  loadEnvironments,
+  openChosen,
+} from '../../environment/index.js';
 import { adoptOrphans, dismissWatchdog, version } from '../../host/index.js';
 import { type AppSandboxPolicy, ExecError } from '../../protocol/index.js';
 import {
@@ -9,7 +14,7 @@ import {
   WebSocketListener,
 } from '../../transport/index.js';
 import { ManagedEnvironments } from './app-environments.js';
-import { createSandboxChooser } from '../../policy/app-sandbox.js';
+import { createSandboxChooser, readProfiles } from '../../policy/index.js';
 import { type AuthFlags, authFromFlags } from '../options/auth-options.js';
 import { createLog, type LogFormat, type LogLevel } from '../log.js';
 
@@ -46,7 +51,9 @@ export async function runAppServer(flags: AppServerFlags): Promise<void> {
   const manager = environmentManager();
   const defaultId = defaultEnvironment(manager, flags);
   const environments = new ManagedEnvironments(manager, { open: openChosen, defaultId });
-  const chooseSandbox = createSandboxChooser(POLICIES[flags.defaultSandbox]);
+  const chooseSandbox = createSandboxChooser(POLICIES[flags.defaultSandbox], {
+    profiles: readProfiles(configurationHome()),
+  });
   const server = new AppServer({ environments, version, chooseSandbox, log });
   if (address.kind === 'stdio') {
     const shutDown = onceShutDown(async () => {

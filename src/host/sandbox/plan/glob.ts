@@ -43,11 +43,6 @@ export function compileGlob(pattern: string): CompiledGlob {
   };
 }
 
-/** Text that a pattern matches as it is. */
-export function escapeGlob(text: string): string {
-  return text.replaceAll(/[*?[\]{},\\]/g, String.raw`\$&`);
-}
-
 function expandBraces(pattern: string): string[] {
   const open = findOutside(pattern, 0, '{}');
   if (open < 0) return [pattern];
