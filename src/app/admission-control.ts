@@ -1,4 +1,4 @@
-import { ExecError } from '../protocol/index.js';
+import { appMethods, ExecError, type MethodTable } from '../protocol/index.js';
 import { MAX_RUNS } from './run-table.js';
 
 /** Requests of one connection that may wait for something at a time. */
@@ -6,13 +6,7 @@ const MAX_WAITING = 1024;
 /** On top of that, for what ends or changes a running program: a jam must be resolvable. */
 const CONTROL_RESERVE = 1024;
 
-const CONTROL_METHODS: readonly string[] = [
-  'command/exec/terminate',
-  'command/exec/resize',
-  'process/kill',
-  'process/resizePty',
-  'fs/unwatch',
-];
+const methods: MethodTable = appMethods;
 
 /** Answers "overloaded" where requests would otherwise pile up: a client may send faster than a program reads. */
 export class AdmissionControl {
@@ -42,5 +36,5 @@ export class AdmissionControl {
 }
 
 function limitOf(method: string): number {
-  return CONTROL_METHODS.includes(method) ? MAX_WAITING + CONTROL_RESERVE : MAX_WAITING;
+  return methods[method]?.control ? MAX_WAITING + CONTROL_RESERVE : MAX_WAITING;
 }

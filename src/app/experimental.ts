@@ -1,17 +1,14 @@
-import { ExecError } from '../protocol/index.js';
+import { appMethods, ExecError, type MethodTable } from '../protocol/index.js';
 
-const EXPERIMENTAL_METHODS = /^(process|environment)\//;
+const methods: MethodTable = appMethods;
 
 /** Refuses what only clients may use that announced `experimentalApi`. */
 export function assertExperimental(method: string, params: unknown): void {
-  if (EXPERIMENTAL_METHODS.test(method)) throw required(method);
-  const usesProfile =
-    method === 'command/exec' &&
-    typeof params === 'object' &&
-    params !== null &&
-    'permissionProfile' in params &&
-    params.permissionProfile != null;
-  if (usesProfile) throw required('command/exec.permissionProfile');
+  const experimental = methods[method]?.experimental ?? false;
+  if (experimental === true) throw required(method);
+  if (experimental === false || typeof params !== 'object' || params === null) return;
+  const used = experimental.find((member) => (Reflect.get(params, member) ?? null) !== null);
+  if (used !== undefined) throw required(`${method}.${used}`);
 }
 
 function required(what: string): ExecError {

@@ -24,6 +24,14 @@ export interface RequestMethod<Params extends z.ZodType = z.ZodType, Result exte
   readonly extension: string | undefined;
   /** The bulky member of each side, base64 in text; it may travel as bytes in a binary frame. */
   readonly bytes: { readonly params?: string; readonly result?: string } | undefined;
+  /** Done twice it leaves the same state as done once, so a client may repeat it when the answer was lost. */
+  readonly idempotent: boolean;
+  /** It is about something that exists in one session only: in another one the same id means something else. */
+  readonly sessionBound: boolean;
+  /** It ends or changes something that runs, so it is admitted even when other requests are refused as too many. */
+  readonly control: boolean;
+  /** Only clients that asked for the experimental API may use it: the whole method, or the members named. */
+  readonly experimental: boolean | readonly string[];
 }
 
 /** A message that gets no answer. */
@@ -52,8 +60,22 @@ export function request<Params extends z.ZodType, Result extends z.ZodType>(decl
   orderedBy?: (params: z.output<Params>) => OrderKey | readonly OrderKey[] | undefined;
   extension?: string;
   bytes?: { params?: string; result?: string };
+  idempotent?: boolean;
+  sessionBound?: boolean;
+  control?: boolean;
+  experimental?: boolean | readonly string[];
 }): RequestMethod<Params, Result> {
-  return { kind: 'request', orderedBy: undefined, extension: undefined, bytes: undefined, ...declaration };
+  return {
+    kind: 'request',
+    orderedBy: undefined,
+    extension: undefined,
+    bytes: undefined,
+    idempotent: false,
+    sessionBound: false,
+    control: false,
+    experimental: false,
+    ...declaration,
+  };
 }
 
 /** Declares a notification. */

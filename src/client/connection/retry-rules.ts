@@ -1,38 +1,13 @@
-/**
- * Calls that may be sent again when their answer got lost with the connection: done twice they leave the same
- * state as done once. A write is among them because its `writeId` tells a repetition.
- */
-const REPEATABLE: ReadonlySet<string> = new Set([
-  'environment/info',
-  'environment/status',
-  'process/list',
-  'process/read',
-  'process/write',
-  'process/resize',
-  'process/closeStdin',
-  'process/terminate',
-  'fs/readFile',
-  'fs/getMetadata',
-  'fs/canonicalize',
-  'fs/readDirectory',
-  'fs/walk',
-  'fs/search',
-]);
+import { execMethods, type MethodTable } from '../../protocol/index.js';
 
-/** Calls about a process that exists in one session only. In another one the same id means something else. */
-const SESSION_BOUND: ReadonlySet<string> = new Set([
-  'process/read',
-  'process/write',
-  'process/signal',
-  'process/resize',
-  'process/closeStdin',
-  'process/terminate',
-]);
+const methods: MethodTable = execMethods;
 
+/** Whether a call may be sent again when its answer got lost with the connection. */
 export function isRepeatable(method: string): boolean {
-  return REPEATABLE.has(method);
+  return methods[method]?.idempotent === true;
 }
 
+/** Whether a call means something in the session it was made in only. */
 export function isSessionBound(method: string): boolean {
-  return SESSION_BOUND.has(method);
+  return methods[method]?.sessionBound === true;
 }

@@ -60,6 +60,7 @@ export const commandExec = request({
     stderr: z.string().meta({ description: 'Empty when it was streamed.' }),
   }),
   orderedBy: lane,
+  experimental: ['permissionProfile'],
 });
 
 export const commandExecWrite = request({
@@ -77,6 +78,7 @@ export const commandExecResize = request({
   params: z.object({ processId: ActiveProcessId, size: Size }),
   result: Empty,
   orderedBy: lane,
+  control: true,
 });
 
 export const commandExecTerminate = request({
@@ -84,6 +86,7 @@ export const commandExecTerminate = request({
   params: z.object({ processId: ActiveProcessId }),
   result: Empty,
   orderedBy: lane,
+  control: true,
 });
 
 export const commandExecOutputDelta = notification({

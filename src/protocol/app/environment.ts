@@ -14,6 +14,7 @@ export const environmentAdd = request({
     connectTimeoutMs: Count.nullish().meta({ description: 'How long connecting may take.' }),
   }),
   result: Empty,
+  experimental: true,
 });
 
 export const environmentInfo = request({
@@ -23,6 +24,7 @@ export const environmentInfo = request({
     shell: z.object({ name: z.string(), path: z.string() }).meta({ description: 'The user’s shell there.' }),
     cwd: z.string().nullable().meta({ description: 'Where it works, as a `file:` URI.' }),
   }),
+  experimental: true,
 });
 
 export const environmentStatus = request({
@@ -34,4 +36,5 @@ export const environmentStatus = request({
     }),
     error: z.string().optional().meta({ description: 'What went wrong.' }),
   }),
+  experimental: true,
 });

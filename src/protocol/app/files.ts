@@ -92,6 +92,7 @@ export const fsUnwatch = request({
   params: z.object({ watchId: WatchId }),
   result: Empty,
   orderedBy: watchLane,
+  control: true,
 });
 
 export const fsChanged = notification({

@@ -43,6 +43,7 @@ export const processSpawn = request({
   }),
   result: Empty,
   orderedBy: lane,
+  experimental: true,
 });
 
 export const processWriteStdin = request({
@@ -53,6 +54,7 @@ export const processWriteStdin = request({
   }),
   result: Empty,
   orderedBy: lane,
+  experimental: true,
 });
 
 export const processResizePty = request({
@@ -60,6 +62,8 @@ export const processResizePty = request({
   params: z.object({ processHandle: ProcessHandle, size: Size }),
   result: Empty,
   orderedBy: lane,
+  control: true,
+  experimental: true,
 });
 
 export const processKill = request({
@@ -67,6 +71,8 @@ export const processKill = request({
   params: z.object({ processHandle: ProcessHandle }),
   result: Empty,
   orderedBy: lane,
+  control: true,
+  experimental: true,
 });
 
 export const processOutputDelta = notification({

@@ -39,10 +39,12 @@ export const environmentInfo = request({
   doc: 'Describes the machine: shell, directories, platform, and what the server can do.',
   params: NoParams,
   result: EnvironmentInfo,
+  idempotent: true,
 });
 
 export const environmentStatus = request({
   doc: 'Answers `ready`. A cheap way to see that the server is alive.',
   params: NoParams,
   result: z.object({ status: z.literal('ready') }),
+  idempotent: true,
 });

@@ -42,6 +42,7 @@ export const fsReadDirectory = request({
     ),
   }),
   orderedBy: ({ path }) => looksAt(path),
+  idempotent: true,
 });
 
 export const fsWalk = request({
@@ -68,6 +69,7 @@ export const fsWalk = request({
     truncated: z.boolean().meta({ description: 'A limit was reached; there is more.' }),
   }),
   orderedBy: ({ path }) => looksAt(path),
+  idempotent: true,
 });
 
 export const fsRemove = request({

@@ -9,6 +9,7 @@ export const fsReadFile = request({
   result: z.object({ dataBase64: Chunk }),
   orderedBy: ({ path }) => looksAt(path),
   bytes: { result: 'dataBase64' },
+  idempotent: true,
 });
 
 export const fsWriteFile = request({
@@ -39,6 +40,7 @@ export const fsGetMetadata = request({
     modifiedAtMs: z.number().int(),
   }),
   orderedBy: ({ path }) => looksAt(path),
+  idempotent: true,
 });
 
 export const fsCanonicalize = request({
@@ -46,4 +48,5 @@ export const fsCanonicalize = request({
   params: z.object({ path: FileUri, ...sandboxed }),
   result: z.object({ path: FileUri }),
   orderedBy: ({ path }) => looksAt(path),
+  idempotent: true,
 });

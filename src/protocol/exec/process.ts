@@ -92,6 +92,8 @@ export const processRead = request({
     signal: z.string().nullish().meta({ description: 'The signal that killed the process.' }),
     timedOut: z.boolean().optional(),
   }),
+  idempotent: true,
+  sessionBound: true,
 });
 
 export const processWrite = request({
@@ -107,6 +109,8 @@ export const processWrite = request({
   result: z.object({ status: z.enum(['accepted', 'unknownProcess', 'stdinClosed', 'starting']) }),
   orderedBy: processLane,
   bytes: { params: 'chunk' },
+  idempotent: true,
+  sessionBound: true,
 });
 
 export const processSignal = request({
@@ -120,6 +124,7 @@ export const processSignal = request({
   }),
   result: z.object({}),
   orderedBy: processLane,
+  sessionBound: true,
 });
 
 export const processTerminate = request({
@@ -135,6 +140,8 @@ export const processTerminate = request({
   }),
   result: z.object({ running: z.boolean() }),
   orderedBy: processLane,
+  idempotent: true,
+  sessionBound: true,
 });
 
 export const processResize = request({
@@ -143,6 +150,8 @@ export const processResize = request({
   params: z.object({ processId: ProcessId, size: TerminalSize }),
   result: z.object({}),
   orderedBy: processLane,
+  idempotent: true,
+  sessionBound: true,
 });
 
 export const processCloseStdin = request({
@@ -151,6 +160,8 @@ export const processCloseStdin = request({
   params: z.object({ processId: ProcessId }),
   result: z.object({}),
   orderedBy: processLane,
+  idempotent: true,
+  sessionBound: true,
 });
 
 export const processInspect = request({
@@ -198,6 +209,7 @@ export const processList = request({
       }),
     ),
   }),
+  idempotent: true,
 });
 
 export const processAck = notification({
