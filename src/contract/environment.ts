@@ -1,4 +1,4 @@
-import type { EnvironmentInfo } from '../protocol/index.js';
+import type { EnvironmentInfo, Sandbox } from '../protocol/index.js';
 import type { FileSystem } from './file-system.js';
 import type { ExecProcess, ProcessSpec, ProcessSummary } from './process.js';
 
@@ -10,6 +10,8 @@ export interface Environment extends AsyncDisposable {
   start(spec: ProcessSpec): Promise<ExecProcess>;
   list(): Promise<ProcessSummary[]>;
   readonly files: FileSystem;
+  /** The policy for everything that names no other one. Absent: there is none. */
+  readonly sandbox?: Sandbox;
   /** True once the machine is out of reach for good: open the environment again. Absent where that cannot be. */
   readonly lost?: boolean;
   /**

@@ -1,3 +1,4 @@
+export { ConfinedEnvironment } from './confined-environment.js';
 export { ChangeQueue, MAX_PENDING_CHANGES } from './change-queue.js';
 export type { Environment } from './environment.js';
 export type { SearchMatch, SearchPage, SearchQuery } from './file-search.js';

@@ -1,5 +1,6 @@
 export type { EnvironmentConfig, EnvironmentsConfig } from './configuration.js';
 export { configurationHome } from './configuration-home.js';
+export { resolveSandbox, withDefaultSandbox } from './default-sandbox.js';
 export { type DialedChannel, dialEnvironment, isUrlEnvironment } from './dial-environment.js';
 export { LocalEnvironment } from './local.js';
 export { EnvironmentManager, type EnvironmentStatus, type OpenEnvironment } from './manager.js';
@@ -10,5 +11,6 @@ export {
   openChosen,
   openEnvironment,
   type OpenOptions,
+  type SandboxOptions,
 } from './open-environment.js';
 export { loadEnvironments } from './providers.js';

@@ -1,5 +1,7 @@
 import type { Environment } from '../contract/index.js';
+import type { NamedPolicy } from '../policy/index.js';
 import { ExecError, isExecError } from '../protocol/errors.js';
+import type { Sandbox } from '../protocol/index.js';
 import type { EnvironmentConfig } from './configuration.js';
 import { isConfigured } from './configuration-home.js';
 import { isServerUrl, LOCAL_ID, NONE_ID, REMOTE_ID } from './environment-names.js';
@@ -18,6 +20,17 @@ export interface OpenOptions {
   readonly onLog?: (message: string) => void;
   /** Where configuration is looked for. Default: `process.env`. */
   readonly variables?: NodeJS.ProcessEnv;
+  /**
+   * The policy for every process and file operation that does not name another one: `read-only`, `workspace-write`, a
+   * profile of `permissions.toml`, or a complete sandbox. A machine that cannot enforce it refuses. Default: none.
+   */
+  readonly sandbox?: string | SandboxOptions | Sandbox | undefined;
+}
+
+/** A policy by name, and the directory that counts as the project. */
+export interface SandboxOptions extends NamedPolicy {
+  /** An absolute path or a `file:` URI on that machine. Default: where the environment works. */
+  readonly workspace?: string | undefined;
 }
 
 /**
@@ -26,9 +39,12 @@ export interface OpenOptions {
  */
 export async function openEnvironment(target?: string, options: OpenOptions = {}): Promise<Environment> {
   const choice = await chooseEnvironment(target, options);
-  return await openChosen(choice, options).catch((cause: unknown) => {
+  const environment = await openChosen(choice, options).catch((cause: unknown) => {
     throw unreachable(choice, { target, cause });
   });
+  if (options.sandbox === undefined) return environment;
+  const { withDefaultSandbox } = await import('./default-sandbox.js');
+  return await withDefaultSandbox(environment, options.sandbox, options);
 }
 
 /** Says which of several machines could not be reached; the code tells why. */

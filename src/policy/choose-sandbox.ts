@@ -1,5 +1,6 @@
-import { type AppSandboxPolicy, ExecError, fileUri, isExecError, type Sandbox } from '../protocol/index.js';
+import { type AppSandboxPolicy, ExecError, fileUri, isExecError } from '../protocol/index.js';
 import { permissionsFromAppPolicy } from './app-policy.js';
+import { sandboxFromProfile } from './profile-sandbox.js';
 import { findProfile, type Profile } from './profiles.js';
 import type { SandboxChooser } from './sandbox-choice.js';
 
@@ -14,8 +15,11 @@ export function createSandboxChooser(
 ): SandboxChooser {
   return ({ policy, profile, cwd, workspace }) => {
     if (profile === null)
-      return sandboxOf({ permissions: permissionsFromAppPolicy(policy ?? defaultPolicy) }, workspace);
-    return sandboxOf(profileNamed(profile, profiles), cwd === undefined ? workspace : fileUri(cwd));
+      return sandboxFromProfile(
+        { permissions: permissionsFromAppPolicy(policy ?? defaultPolicy) },
+        workspace,
+      );
+    return sandboxFromProfile(profileNamed(profile, profiles), cwd === undefined ? workspace : fileUri(cwd));
   };
 }
 
@@ -26,16 +30,4 @@ function profileNamed(name: string, profiles: unknown): Profile {
     if (!isExecError(error, 'invalidParams')) throw error;
     throw new ExecError('invalidRequest', `invalid permission profile: ${error.message}`, { cause: error });
   }
-}
-
-function sandboxOf(profile: Profile, root: string | null): Sandbox | null {
-  const { permissions, protectedNames, unixSockets, maxProcesses } = profile;
-  if (permissions.type !== 'managed') return null;
-  return {
-    permissions,
-    ...(root === null ? {} : { cwd: root, workspaceRoots: [root] }),
-    ...(protectedNames === undefined ? {} : { protectedNames: [...protectedNames] }),
-    ...(unixSockets === undefined ? {} : { unixSockets }),
-    ...(maxProcesses === undefined ? {} : { maxProcesses }),
-  };
 }

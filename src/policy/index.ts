@@ -1,6 +1,8 @@
 export { permissionsFromAppPolicy } from './app-policy.js';
 export { createSandboxChooser } from './choose-sandbox.js';
 export { policyOfRequest } from './known-policies.js';
+export { type NamedPolicy, namedSandbox, type PolicyPlace } from './named-sandbox.js';
+export { readOnlySandbox } from './narrow-sandbox.js';
 export { contextOf, type PolicyContext, policyFromPermissions, temporaryDirectoryOf } from './permissions.js';
 export {
   type Access,

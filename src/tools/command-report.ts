@@ -17,6 +17,7 @@ export const CommandReport = z.object({
   truncated: z.boolean(),
   original_token_count: z.number().int().meta({ description: 'Tokens before anything was left out.' }),
   needs_input: z.boolean().meta({ description: 'The program waits for input from its terminal.' }),
+  sandbox_denied: z.boolean().meta({ description: 'The sandbox policy is the likely reason of a failure.' }),
   password: z.boolean().meta({ description: 'It waits with echo off, as for a password.' }),
   notes: Notes,
 });
@@ -61,6 +62,7 @@ export async function reportCommand(
       original_token_count: output.originalTokens,
       needs_input: input.needsInput,
       password: input.password,
+      sandbox_denied: over && session.exit?.sandboxDenied === true,
       notes,
     },
     isError: over && session.exit === null,
@@ -88,6 +90,10 @@ export function reportText(report: {
 
 const NOT_READ = 'The program does not read its input; what was typed waits for it.';
 const NO_ANSWER = 'The machine does not answer at the moment; the connection to it is being restored.';
+
+const DENIED =
+  'The sandbox policy probably denied what the command tried: write below the workspace only, do without the ' +
+  'network, or ask the user to allow more.';
 
 function claimEnd(session: ToolSession): void {
   if (session.reported) {
@@ -118,6 +124,7 @@ function hints(
   }
   if (input.password) found.push('The program asks for a password or passphrase: echo is off.');
   else if (input.needsInput) found.push('The program waits for input.');
+  if (session.over && session.exit?.sandboxDenied) found.push(DENIED);
   const { lostBytes } = session.transcript;
   if (lostBytes > 0) found.push(`${lostBytes} bytes from the middle of the output could not be kept.`);
   return found;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ExecProcess } from '../contract/index.js';
+import { readOnlySandbox } from '../policy/index.js';
 import { isExecError } from '../protocol/index.js';
 import { MAX_YIELD_MS, MaxOutputTokens, milliseconds, Raw } from './arguments.js';
 import { CommandReport, reportCommand } from './command-report.js';
@@ -29,6 +30,9 @@ const Arguments = z.object({
   login: z.boolean().default(true).meta({ description: 'Run the shell as a login shell (-l).' }),
   tty: z.boolean().default(true).meta({
     description: 'Run on a terminal. False: on pipes, with stdin open and stderr merged into stdout.',
+  }),
+  sandbox: z.enum(['read-only']).optional().meta({
+    description: 'read-only: let the command write nothing and reach no network. Default: the usual policy.',
   }),
   workdir: z.string().optional().meta({ description: 'Directory to run in.' }),
   raw: Raw,
@@ -67,6 +71,7 @@ async function start(args: Arguments, context: ToolContext): Promise<ExecProcess
     env: settings.env,
     ...(cwd === undefined ? {} : { cwd }),
     ...(args.tty ? { tty: true, size: SIZE } : { pipeStdin: true }),
+    ...(args.sandbox === 'read-only' ? { sandbox: readOnlySandbox(environment.sandbox ?? null) } : {}),
   });
 }
 

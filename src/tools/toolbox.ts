@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Environment } from '../contract/index.js';
-import { ExecError, isExecError } from '../protocol/index.js';
+import { ConfinedEnvironment, type Environment } from '../contract/index.js';
+import { ExecError, isExecError, type Sandbox } from '../protocol/index.js';
 import { allTools } from './all-tools.js';
 import { DEFAULT_OUTPUT_TOKENS } from './arguments.js';
 import { SessionTable, type SessionLimits } from './session/session-table.js';
@@ -21,6 +21,11 @@ export interface ToolboxOptions extends SessionLimits {
   readonly maxLineChars?: number;
   /** Variables for every command, on top of the environment's own. */
   readonly env?: Readonly<Record<string, string>>;
+  /**
+   * What commands and file operations may touch. A command can ask for less, never for more. Default: what the
+   * environment allows.
+   */
+  readonly sandbox?: Sandbox | null | undefined;
 }
 
 /** Tools for a model on some machine, with the sessions they started. Closing it ends those. */
@@ -31,7 +36,7 @@ export class Toolbox implements AsyncDisposable {
   readonly #settings: ToolSettings;
 
   constructor(environment: Environment, options: ToolboxOptions = {}) {
-    this.environment = environment;
+    this.environment = options.sandbox ? new ConfinedEnvironment(environment, options.sandbox) : environment;
     this.tools = selectTools(options.tools);
     const { tokenizer = byteTokenizer, maxLineChars = DEFAULT_MAX_LINE_CHARS } = options;
     this.#settings = { tokenizer, maxLineChars, env: { ...DEFAULT_ENV, ...options.env } };

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
-import type { Environment } from '../../contract/index.js';
 import { openEnvironment } from '../../environment/index.js';
 import { dismissWatchdog, version } from '../../host/index.js';
+import type { McpOptions } from '../../mcp/index.js';
 import { ExecError } from '../../protocol/index.js';
+import { type SandboxFlags, sandboxFrom, withSandbox } from '../options/sandbox-options.js';
 
-interface McpFlags {
+interface McpFlags extends SandboxFlags {
   readonly environment?: string;
   readonly tools?: string;
   readonly listen: string;
@@ -13,7 +14,7 @@ interface McpFlags {
 }
 
 export function mcpCommand(): Command {
-  return new Command('mcp')
+  return withSandbox(new Command('mcp'))
     .summary('serve tools for models over MCP')
     .description(
       'Serve commands and files of a machine as tools for models, over the Model Context Protocol.\n\n' +
@@ -31,7 +32,8 @@ async function serveMcp(flags: McpFlags): Promise<void> {
   const tools = flags.tools?.split(',').map((name) => name.trim());
   await using environment = await openEnvironment(flags.environment, { clientName: 'execwire mcp' });
   const stop = stopOnSignals();
-  const options = { environment, version, tools };
+  const sandbox = await sandboxFrom(flags, environment);
+  const options = { environment, version, tools, sandbox };
   if (flags.listen === 'stdio') await serveStdio(options, stop);
   else await serveHttp({ ...options, port: portOf(flags.listen), token: tokenFrom(flags.tokenFile) }, stop);
   await environment.close();
@@ -39,7 +41,7 @@ async function serveMcp(flags: McpFlags): Promise<void> {
   process.exit(0);
 }
 
-type Serving = { environment: Environment; version: string; tools: string[] | undefined };
+type Serving = Pick<McpOptions, 'environment' | 'version' | 'tools' | 'sandbox'>;
 
 async function serveStdio(options: Serving, signal: AbortSignal): Promise<void> {
   // A stray print must not end up between two messages.

@@ -1,7 +1,13 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Environment, ExecProcess, ProcessSpec } from '../../contract/index.js';
+import {
+  ConfinedEnvironment,
+  type Environment,
+  type ExecProcess,
+  type ProcessSpec,
+} from '../../contract/index.js';
 import { isExecError } from '../../protocol/errors.js';
+import type { Sandbox } from '../../protocol/index.js';
 import { ConnectionNotice } from '../terminal/connection-notice.js';
 import { BROKEN_PIPE, complain, exitCodeOfEnd, exitCodeOfFailure, OUR_FAILURE } from '../exit-codes.js';
 import { forwardInput } from '../terminal/forward-input.js';
@@ -14,10 +20,16 @@ import { closeTarget, openTarget, type TargetFlags } from '../options/target-opt
 /** How long saying goodbye may take; a machine out of reach ends what is left with the session's lease. */
 const FAREWELL_LIMIT_MS = 3_000;
 
+/** The kernel does not say which call it refused, so neither can we. */
+const DENIED =
+  'The sandbox policy probably denied what the program tried. --writable DIRECTORY and --network allow more.';
+
 /** A process to run with our own streams, terminal and signals tied to it. */
 export interface AttachedRun {
   readonly target: TargetFlags;
   readonly spec: (environment: Environment) => ProcessSpec | Promise<ProcessSpec>;
+  /** What confines it; undefined or null for nothing. */
+  readonly sandbox: (environment: Environment, spec: ProcessSpec) => Promise<Sandbox | null | undefined>;
   /** Pass on our stdin. */
   readonly stdin: boolean;
   /** Whether Enter, ~ and . leaves. Only where keys are typed. */
@@ -30,7 +42,9 @@ export async function runAttached(run: AttachedRun): Promise<number> {
   let environment: Environment | undefined;
   try {
     environment = await openTarget(run.target);
-    const child = await start(environment, onOurTerminal(await run.spec(environment)));
+    const spec = onOurTerminal(await run.spec(environment));
+    const sandbox = await run.sandbox(environment, spec);
+    const child = await start(sandbox ? new ConfinedEnvironment(environment, sandbox) : environment, spec);
     signals.passTo(child);
     return signals.leaveWith(await attach(environment, child, run));
   } catch (error) {
@@ -80,6 +94,7 @@ async function attach(environment: Environment, child: ExecProcess, run: Attache
     return OUR_FAILURE;
   }
   const end = await child.wait();
+  if (outcome?.sandboxDenied) complain(new Error(DENIED));
   if (end.kind !== 'contactLost') return exitCodeOfEnd(end);
   terminal?.reset();
   complain(new Error(`Environment "${environment.id}": ${end.error.message}`));

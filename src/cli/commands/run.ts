@@ -2,9 +2,10 @@ import { Command } from 'commander';
 import { EXIT_CODE_HELP } from '../exit-codes.js';
 import { resolvePath } from '../options/copy-location.js';
 import { collectVariable, parseDuration } from '../options/option-values.js';
+import { type SandboxFlags, sandboxFrom, withSandbox } from '../options/sandbox-options.js';
 import { type TargetFlags, withTarget } from '../options/target-options.js';
 
-interface RunFlags extends TargetFlags {
+interface RunFlags extends TargetFlags, SandboxFlags {
   readonly tty?: boolean;
   readonly stdin: boolean;
   readonly timeout?: number;
@@ -14,7 +15,7 @@ interface RunFlags extends TargetFlags {
 
 /** `execwire run`: a program somewhere, as if it were here. */
 export function runCommand(): Command {
-  return withTarget(new Command('run'))
+  return withSandbox(withTarget(new Command('run')))
     .summary('run a program somewhere as if it were here')
     .description(
       'Run a program on a machine: stdin, stdout, stderr and exit code as if it ran here.\n\n' +
@@ -38,14 +39,18 @@ async function run(argv: string[], flags: RunFlags): Promise<void> {
   const { tty = false, stdin, timeout, env, cwd } = flags;
   const exitCode = await runAttached({
     target: flags,
-    spec: async (environment) => ({
-      argv,
-      env,
-      tty,
-      pipeStdin: stdin,
-      ...(cwd === undefined ? {} : { cwd: await resolvePath(environment, cwd) }),
-      ...(timeout === undefined ? {} : { timeoutMs: timeout }),
-    }),
+    spec: async (environment) => {
+      const where = cwd === undefined ? {} : { cwd: await resolvePath(environment, cwd) };
+      return {
+        argv,
+        env,
+        tty,
+        pipeStdin: stdin,
+        ...where,
+        ...(timeout === undefined ? {} : { timeoutMs: timeout }),
+      };
+    },
+    sandbox: (environment, { cwd }) => sandboxFrom(flags, environment, { cwd }),
     stdin,
     escape: tty,
   });

@@ -4,9 +4,10 @@ import { ExecError } from '../../protocol/errors.js';
 import { EXIT_CODE_HELP } from '../exit-codes.js';
 import { resolvePath } from '../options/copy-location.js';
 import { collectVariable } from '../options/option-values.js';
+import { type SandboxFlags, sandboxFrom, withSandbox } from '../options/sandbox-options.js';
 import { type TargetFlags, withTarget } from '../options/target-options.js';
 
-interface ShellFlags extends TargetFlags {
+interface ShellFlags extends TargetFlags, SandboxFlags {
   readonly login?: boolean;
   readonly env: Record<string, string>;
   readonly cwd?: string;
@@ -14,7 +15,7 @@ interface ShellFlags extends TargetFlags {
 
 /** `execwire shell`: an interactive shell somewhere. */
 export function shellCommand(): Command {
-  return withTarget(new Command('shell'))
+  return withSandbox(withTarget(new Command('shell')))
     .summary('open an interactive shell somewhere')
     .description(
       "Open the user's shell of a machine on this terminal.\n\n" +
@@ -50,6 +51,7 @@ async function shell(flags: ShellFlags): Promise<void> {
         ...(cwd === undefined ? {} : { cwd: await resolvePath(environment, cwd) }),
       };
     },
+    sandbox: (environment, { cwd }) => sandboxFrom(flags, environment, { cwd }),
     stdin: true,
     escape: true,
   });

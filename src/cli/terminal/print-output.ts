@@ -1,14 +1,18 @@
-import type { ExecProcess } from '../../contract/index.js';
+import type { ExecProcess, ExitedEvent } from '../../contract/index.js';
 
 /** Nobody reads our stdout any more. */
 export class OutputClosed extends Error {}
 
-/** Writes what a process writes to our own streams, at their pace. Resolves when its output is closed. */
+/**
+ * Writes what a process writes to our own streams, at their pace. Resolves when its output is closed, to how the process
+ * exited.
+ */
 export async function printOutput(
   child: ExecProcess,
   options: { beforeOutput?: (bytes: Uint8Array) => void } = {},
-): Promise<void> {
+): Promise<ExitedEvent | undefined> {
   const { beforeOutput } = options;
+  let exited: ExitedEvent | undefined;
   // Failures are seen by the write they belong to.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   for await (const event of child.events()) {
@@ -19,7 +23,9 @@ export async function printOutput(
       await writeOut(event.bytes);
     }
     if (event.type === 'gap') complainOfGap(event.lostBytes);
+    if (event.type === 'exited') exited = event;
   }
+  return exited;
 }
 
 async function writeOut(bytes: Uint8Array): Promise<void> {

@@ -1,0 +1,66 @@
+import { ExecError, isExecError } from '../protocol/errors.js';
+import type { EnvironmentInfo, Sandbox } from '../protocol/index.js';
+import { confineFiles } from './confined-files.js';
+import type { Environment } from './environment.js';
+import type { FileSystem } from './file-system.js';
+import type { ExecProcess, ProcessSpec, ProcessSummary } from './process.js';
+
+/**
+ * An environment where a policy applies to everything that does not name another one. It owns the environment it
+ * wraps: closing it closes that one, too.
+ */
+export class ConfinedEnvironment implements Environment {
+  readonly id: string;
+  readonly files: FileSystem;
+  readonly sandbox: Sandbox;
+  readonly #inner: Environment;
+
+  constructor(inner: Environment, sandbox: Sandbox) {
+    this.#inner = inner;
+    this.id = inner.id;
+    this.sandbox = sandbox;
+    this.files = confineFiles(inner.files, sandbox);
+  }
+
+  get lost(): boolean {
+    return this.#inner.lost ?? false;
+  }
+
+  info(): Promise<EnvironmentInfo> {
+    return this.#inner.info();
+  }
+
+  async start(spec: ProcessSpec): Promise<ExecProcess> {
+    const sandbox = spec.sandbox ?? this.sandbox;
+    const child = await this.#inner.start({ ...spec, sandbox });
+    if (child.sandboxType !== 'none' || sandbox.permissions.type !== 'managed') return child;
+    // A server that knows no policies runs the program all the same; ours refuses before.
+    await child.terminate().catch(ignoreLostContact);
+    await child.wait();
+    throw new ExecError(
+      'sandboxUnavailable',
+      `Environment "${this.id}" ignored the sandbox policy; the program was ended.`,
+      { data: { hint: 'Use a server that enforces policies, or run without --sandbox.' } },
+    );
+  }
+
+  list(): Promise<ProcessSummary[]> {
+    return this.#inner.list();
+  }
+
+  watchConnection(listener: (connected: boolean) => void): () => void {
+    return this.#inner.watchConnection?.(listener) ?? (() => undefined);
+  }
+
+  close(): Promise<void> {
+    return this.#inner.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}
+
+function ignoreLostContact(error: unknown): void {
+  if (!isExecError(error)) throw error;
+}

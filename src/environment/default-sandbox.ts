@@ -1,0 +1,33 @@
+import { ConfinedEnvironment, type Environment } from '../contract/index.js';
+import { namedSandbox, readProfiles } from '../policy/index.js';
+import type { Sandbox } from '../protocol/index.js';
+import { configurationHome } from './configuration-home.js';
+import type { OpenOptions, SandboxOptions } from './open-environment.js';
+
+/** Wraps an environment in a policy. Closes it when the policy makes no sense. */
+export async function withDefaultSandbox(
+  environment: Environment,
+  wanted: NonNullable<OpenOptions['sandbox']>,
+  { variables }: Pick<OpenOptions, 'variables'> = {},
+): Promise<Environment> {
+  try {
+    const sandbox = await resolveSandbox(environment, wanted, variables);
+    return sandbox === null ? environment : new ConfinedEnvironment(environment, sandbox);
+  } catch (error) {
+    await environment.close();
+    throw error;
+  }
+}
+
+/** What a wish for a policy means on a machine; null: nothing is confined. */
+export async function resolveSandbox(
+  environment: Environment,
+  wanted: NonNullable<OpenOptions['sandbox']>,
+  variables?: NodeJS.ProcessEnv,
+): Promise<Sandbox | null> {
+  if (typeof wanted !== 'string' && 'permissions' in wanted) return wanted;
+  const named: SandboxOptions = typeof wanted === 'string' ? { policy: wanted } : wanted;
+  // Pinned here: whoever chooses the directory of a single command must not choose what it may write to.
+  const workspace = named.workspace ?? (await environment.info()).cwd ?? null;
+  return namedSandbox(named, { workspace, profiles: readProfiles(configurationHome(variables)) });
+}

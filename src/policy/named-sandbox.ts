@@ -1,0 +1,86 @@
+import { pathToFileURL } from 'node:url';
+import {
+  ExecError,
+  isFileUri,
+  type PermissionEntry,
+  type Permissions,
+  type Sandbox,
+} from '../protocol/index.js';
+import { permissionsFromAppPolicy } from './app-policy.js';
+import { sandboxFromProfile } from './profile-sandbox.js';
+import { findProfile, type Profile } from './profiles.js';
+
+/** A policy by name, with what is commonly changed about it. */
+export interface NamedPolicy {
+  /** `read-only`, `workspace-write`, `danger-full-access`, or the name of a profile in `permissions.toml`. */
+  readonly policy: string;
+  /** Directories that may be written to as well: absolute paths or `file:` URIs on that machine. */
+  readonly writable?: readonly string[] | undefined;
+  /** Whether the network can be reached. Default: as the policy says. */
+  readonly network?: boolean | undefined;
+}
+
+/** Where a policy applies. */
+export interface PolicyPlace {
+  /** The directory that counts as the project: an absolute path or a `file:` URI; null if there is none. */
+  readonly workspace: string | null;
+  /** The `[permissions.NAME]` tables of the configuration. */
+  readonly profiles?: unknown;
+}
+
+const BUILT_IN: Readonly<Record<string, Permissions>> = {
+  'read-only': permissionsFromAppPolicy({ type: 'readOnly' }),
+  'workspace-write': permissionsFromAppPolicy({ type: 'workspaceWrite' }),
+  'danger-full-access': { type: 'disabled' },
+};
+
+/** What a machine has to enforce for a policy that somebody named; null for nothing. */
+export function namedSandbox(named: NamedPolicy, { workspace, profiles }: PolicyPlace): Sandbox | null {
+  const { policy, writable = [], network } = named;
+  const profile = profileOf(policy, profiles);
+  const { permissions } = profile;
+  if (permissions.type !== 'managed') {
+    if (writable.length === 0 && network === undefined) return null;
+    throw new ExecError('invalidConfiguration', `${policy} confines nothing, so there is nothing to widen.`);
+  }
+  const widened: Permissions = {
+    ...permissions,
+    file_system: withWritable(permissions.file_system, writable),
+    network: network === undefined ? permissions.network : network ? 'enabled' : 'restricted',
+  };
+  const root = workspace === null ? null : uriOf(workspace);
+  return sandboxFromProfile({ ...profile, permissions: widened }, root);
+}
+
+type ManagedFiles = Extract<Permissions, { type: 'managed' }>['file_system'];
+
+function withWritable(files: ManagedFiles, writable: readonly string[]): ManagedFiles {
+  if (files.type !== 'restricted' || writable.length === 0) return files;
+  const added = writable.map(
+    (path): PermissionEntry => ({ path: { type: 'path', path: uriOf(path) }, access: 'write' }),
+  );
+  return { ...files, entries: [...files.entries, ...added] };
+}
+
+function profileOf(name: string, profiles: unknown): Profile {
+  const builtIn = Object.hasOwn(BUILT_IN, name) ? BUILT_IN[name] : undefined;
+  if (builtIn) return { permissions: builtIn };
+  try {
+    return findProfile(name, profiles);
+  } catch (cause) {
+    if (!(cause instanceof ExecError) || cause.code !== 'invalidParams') throw cause;
+    throw new ExecError(
+      'invalidConfiguration',
+      `There is no sandbox policy "${name.slice(0, 64)}". Use read-only, workspace-write, danger-full-access, ` +
+        'or a profile of permissions.toml.',
+      { cause },
+    );
+  }
+}
+
+function uriOf(path: string): string {
+  if (isFileUri(path)) return path;
+  if (!path.startsWith('/'))
+    throw new ExecError('invalidConfiguration', 'A directory of a sandbox policy is not absolute.');
+  return pathToFileURL(path).href;
+}
