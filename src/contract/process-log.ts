@@ -28,7 +28,7 @@ export interface ProcessLogOptions {
  */
 export class ProcessLog {
   readonly #entries: RetainedEntries;
-  readonly #windowBytes: number;
+  #windowBytes: number;
   readonly #onPressure: (paused: boolean) => void;
   readonly #listeners = new Set<() => void>();
   readonly #holds = new Set<{ seq: number; offset: number }>();
@@ -163,6 +163,12 @@ export class ProcessLog {
       });
       const timer = setTimeout(finish, Math.min(waitMs, MAX_TIMER_MS));
     });
+  }
+
+  /** Changes how much unread output pauses the source. */
+  resizeWindow(bytes: number): void {
+    this.#windowBytes = bytes;
+    this.#regulate();
   }
 
   /** Keeps what comes after `afterSeq`, and pauses the source when that grows past the window. */

@@ -23,6 +23,7 @@ import { fileHandlers } from './handlers/files-handlers.js';
 import { httpHandlers } from './handlers/http-handlers.js';
 import type { ServerLog } from './log.js';
 import { processHandlers } from './handlers/process-handlers.js';
+import { FlightBudget } from './push/line-window.js';
 import { PushQueue } from './push/push-queue.js';
 import type { Session, SessionConnection } from './session.js';
 import type { SessionRegistry } from './session-registry.js';
@@ -44,6 +45,7 @@ export interface ConnectionOptions {
 /** One client: the handshake, then requests, until the channel ends. */
 export class Connection implements SessionConnection {
   readonly queue: PushQueue;
+  readonly flight = new FlightBudget();
   readonly #options: ConnectionOptions;
   readonly #peer: RpcPeer;
   readonly #router: Router<ExecMethods>;

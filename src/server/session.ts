@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { DEFAULT_WINDOW_BYTES } from '../contract/index.js';
 import {
   type LocalProcess,
   type LocalProcessSpec,
@@ -22,6 +23,7 @@ export class Session {
   readonly processes: ProcessTable;
   /** The client acknowledges output: nothing it has not seen is let go, attached or not. */
   readonly acknowledged: boolean;
+  readonly #windowBytes: number;
   readonly #pushers = new Map<string, OutputPusher>();
   readonly #writes = new Map<string, Set<string>>();
   readonly #starting = new Map<string, Promise<unknown>>();
@@ -29,6 +31,7 @@ export class Session {
 
   constructor(options: { acknowledged: boolean; table: ProcessTableOptions }) {
     this.acknowledged = options.acknowledged;
+    this.#windowBytes = options.table.windowBytes ?? DEFAULT_WINDOW_BYTES;
     this.processes = new ProcessTable({ ...options.table, onForgotten: (id) => this.#forget(id) });
   }
 
@@ -49,7 +52,7 @@ export class Session {
   /** Spawns at once; its events are pushed from the next turn of the event loop on, behind the answer to the start. */
   start(spec: LocalProcessSpec): LocalProcess {
     const process = this.processes.start(spec);
-    this.#push(process, new OutputPusher(process, { acknowledged: this.acknowledged }));
+    this.#push(process, this.#pusherFor(process));
     return process;
   }
 
@@ -57,7 +60,7 @@ export class Session {
   async startConfined(spec: LocalProcessSpec): Promise<LocalProcess> {
     const process = this.processes.start(spec);
     // Holds the output that comes before anybody is told of the process.
-    const pusher = new OutputPusher(process, { acknowledged: this.acknowledged });
+    const pusher = this.#pusherFor(process);
     try {
       await process.ready();
     } catch (error) {
@@ -109,6 +112,10 @@ export class Session {
     for (const pusher of this.#pushers.values()) pusher.close();
     this.#pushers.clear();
     await this.processes.close();
+  }
+
+  #pusherFor(process: LocalProcess): OutputPusher {
+    return new OutputPusher(process, { acknowledged: this.acknowledged, windowBytes: this.#windowBytes });
   }
 
   #push(process: LocalProcess, pusher: OutputPusher): void {

@@ -2,12 +2,15 @@ import type { LogHold, ProcessEvent } from '../../contract/index.js';
 import { positionAfter } from '../../contract/index.js';
 import type { LocalProcess } from '../../host/index.js';
 import type { OutgoingMessage } from '../../rpc/index.js';
+import { type FlightBudget, LineWindow } from './line-window.js';
 import { OutputMessage } from './output-message.js';
 import type { PushQueue, PushSource } from './push-queue.js';
 
 /** What a pusher needs of the connection its session is attached to. */
 export interface PushTarget {
   readonly queue: PushQueue;
+  /** What the processes of this connection may have on their way together. */
+  readonly flight: FlightBudget;
   /** Whether the client takes binary frames. */
   readonly sendsBytes: boolean;
   /** `flushed` is called once the message is sent and its bytes may be used again. */
@@ -24,13 +27,17 @@ export class OutputPusher implements PushSource {
   readonly #idText: string;
   readonly #output: OutputMessage;
   readonly #stopListening: () => void;
+  readonly #windowBytes: number;
   #target: PushTarget | undefined;
+  /** Only for clients that acknowledge. */
+  #window: LineWindow | undefined;
   #position = 0;
   #hold: LogHold | undefined;
 
-  constructor(process: LocalProcess, options: { acknowledged: boolean }) {
+  constructor(process: LocalProcess, options: { acknowledged: boolean; windowBytes: number }) {
     this.#process = process;
     this.#acknowledged = options.acknowledged;
+    this.#windowBytes = options.windowBytes;
     this.#idText = JSON.stringify(process.processId);
     this.#output = new OutputMessage(this.#idText);
     this.#hold = process.log.hold(0);
@@ -39,13 +46,13 @@ export class OutputPusher implements PushSource {
 
   /** Pushes everything from the first event on. */
   begin(target: PushTarget): void {
-    this.#target = target;
+    this.#aim(target);
     target.queue.schedule(this);
   }
 
   /** Pushes from here on. Events missed in between are for the client to read. */
   attach(target: PushTarget): void {
-    this.#target = target;
+    this.#aim(target);
     this.#position = this.#process.log.nextSeq - 1;
     if (!this.#process.log.closed) this.#hold ??= this.#process.log.hold(this.#position);
   }
@@ -54,11 +61,16 @@ export class OutputPusher implements PushSource {
   detach(): void {
     this.#target?.queue.remove(this);
     this.#target = undefined;
+    this.#closeWindow();
     if (!this.#acknowledged) this.#release();
   }
 
   acknowledge(seq: number): void {
-    if (this.#acknowledged) this.#hold?.moveTo(Math.min(seq, this.#position));
+    if (!this.#acknowledged) return;
+    this.#hold?.moveTo(Math.min(seq, this.#position));
+    if (!this.#window) return;
+    this.#window.acknowledged(seq, performance.now());
+    this.#process.log.resizeWindow(this.#window.bytes);
   }
 
   close(): void {
@@ -72,12 +84,26 @@ export class OutputPusher implements PushSource {
     const event = log.next(this.#position);
     if (!event || !this.#target) return false;
     this.#position = positionAfter(event);
-    if (event.type === 'output') this.#output.send(event, this.#target);
-    else if (event.type !== 'gap') this.#target.send(this.#textOf(event));
+    if (event.type === 'output') {
+      this.#window?.sent({ seq: event.seq, bytes: event.bytes.length, at: performance.now() });
+      this.#output.send(event, this.#target);
+    } else if (event.type !== 'gap') this.#target.send(this.#textOf(event));
     if (!this.#acknowledged) this.#hold?.moveTo(this.#position);
     if (event.type !== 'closed') return true;
+    this.#closeWindow();
     this.#release();
     return false;
+  }
+
+  #aim(target: PushTarget): void {
+    this.#target = target;
+    if (this.#acknowledged) this.#window = new LineWindow(this.#windowBytes, target.flight);
+  }
+
+  #closeWindow(): void {
+    this.#window?.reset();
+    this.#window = undefined;
+    this.#process.log.resizeWindow(this.#windowBytes);
   }
 
   #release(): void {

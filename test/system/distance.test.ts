@@ -1,0 +1,49 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { ServerProcess } from '../harness/server-process.js';
+import { dialWire, startParams } from '../harness/wire-client.js';
+
+const MEBIBYTE = 1024 * 1024;
+
+function outputIn(text: string): { seq: number; chunk: string } {
+  const { params } = JSON.parse(text) as { params?: { seq?: number; chunk?: string } };
+  return { seq: params?.seq ?? 0, chunk: params?.chunk ?? '' };
+}
+
+test('a client whose acknowledgements take long has more than one window on its way; a stalled one a bounded amount', async () => {
+  await using server = await ServerProcess.start();
+  const { client, socket } = await dialWire(server.url);
+  await client.handshake({ capabilities: { flowControl: true } });
+  let arrived = 0;
+  let acknowledged = 0;
+  let stalled = false;
+  let largest = 0;
+  const acknowledge = async (seq: number, total: number): Promise<void> => {
+    await delay(40);
+    if (stalled) return;
+    client.send(JSON.stringify({ method: 'process/ack', params: { processId: 'p', seq } }));
+    acknowledged = total;
+  };
+  socket.on('message', (data: Buffer) => {
+    const { seq, chunk } = outputIn(data.toString());
+    arrived += Buffer.byteLength(chunk, 'base64');
+    largest = Math.max(largest, arrived - acknowledged);
+    void acknowledge(seq, arrived);
+    // Kept, the flood would be the test's own.
+    client.arrivals.length = 0;
+  });
+  await client.call('process/start', startParams('p', ['cat', '/dev/zero']));
+  await expect.poll(() => largest).toBeGreaterThan(4 * MEBIBYTE);
+  stalled = true;
+  const before = arrived;
+  // Nothing more comes once the window is full, so two looks see the same.
+  await expect
+    .poll(async () => {
+      const seen = arrived;
+      await delay(200);
+      return arrived === seen;
+    })
+    .toBe(true);
+  expect(arrived - before).toBeLessThan(33 * MEBIBYTE);
+  client.close();
+});
