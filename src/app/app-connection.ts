@@ -12,7 +12,7 @@ import {
   type CloseReason,
   type Dialect,
   type Handlers,
-  type Refusals,
+  type ErrorWording,
   Router,
   RpcPeer,
 } from '../rpc/index.js';
@@ -46,7 +46,7 @@ export interface AppConnectionOptions {
 const DIALECT: Dialect = { brokenMessages: 'dropped', unusableIds: 'notification' };
 
 /** One code for all that does not decode, methods included. */
-const REFUSALS: Refusals = {
+const REFUSALS: ErrorWording = {
   unknownMethod: (method) =>
     new ExecError('invalidRequest', `Invalid request: unknown variant \`${method.slice(0, 100)}\``),
   undecodable: (problem) => new ExecError('invalidRequest', `Invalid request: ${problem}`),

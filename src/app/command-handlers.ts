@@ -1,5 +1,5 @@
 import { type AppMethods, type AppParsedParams, type AppResult, ExecError } from '../protocol/index.js';
-import { AnswerLater, type Handlers } from '../rpc/index.js';
+import { DeferredAnswer, type Handlers } from '../rpc/index.js';
 import { emptyAfter } from './empty-answer.js';
 import type { HandlerContext } from './handler-context.js';
 import type { Run, RunEnd } from './run.js';
@@ -27,7 +27,7 @@ export function commandHandlers(context: HandlerContext): Handlers<CommandMethod
     'command/exec': async (params) => {
       const run = await execute(context, runs, params);
       // The program is started: what follows for it must not wait for its end.
-      return new AnswerLater(run.ended.then(execResult));
+      return new DeferredAnswer(run.ended.then(execResult));
     },
     'command/exec/write': (params) => {
       const bytes = stdinDelta('command/exec/write', params);
@@ -76,7 +76,7 @@ async function execute(context: HandlerContext, runs: RunTable, params: ExecPara
   );
 }
 
-/** What can be said of the request alone, in the order clients of the peer know. */
+/** What can be said of the request alone, in the order clients of Codex know. */
 function assertConsistent(params: ExecParams): void {
   const { outputBytesCap, timeoutMs } = params;
   if (params.command.length === 0) throw invalidRequest('command must not be empty');

@@ -2,7 +2,7 @@ import type { FileChanges, FileSystem, FileWatch } from '../contract/index.js';
 import { ExecError, isFileUri, parseFileUri } from '../protocol/index.js';
 import type { HandlerContext } from './handler-context.js';
 
-/** As the peer collects changes. */
+/** As Codex collects changes. */
 const DEBOUNCE_MS = 200;
 /** Watches of one connection. Each may cost a descriptor of the kernel's few. */
 const MAX_WATCHES = 1024;

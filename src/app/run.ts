@@ -4,7 +4,7 @@ import { CappedOutput } from './capped-output.js';
 import { PausableTimer } from './pausable-timer.js';
 import { MAX_TIMER_MS } from '../protocol/max-timer.js';
 
-/** How long output is waited for that something holds open beyond the end of the program, as with the peer. */
+/** How long output is waited for that something holds open beyond the end of the program, as with Codex. */
 const DRAIN_MS = 2_000;
 /** What shells report for a command that ran out of time. */
 const TIMEOUT_EXIT_CODE = 124;

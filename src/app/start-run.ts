@@ -5,12 +5,12 @@ import { encodeBase64, ExecError, isExecError } from '../protocol/index.js';
 import type { HandlerContext } from './handler-context.js';
 import { Run, type RunOptions, type RunOutlet } from './run.js';
 
-/** Output kept per stream unless told otherwise, as with the peer. */
+/** Output kept per stream unless told otherwise, as with Codex. */
 export const DEFAULT_CAP_BYTES = 1024 * 1024;
-/** Time a program has unless told otherwise, as with the peer. */
+/** Time a program has unless told otherwise, as with Codex. */
 export const DEFAULT_TIMEOUT_MS = 10_000;
 
-/** Every `command/exec` sees this, whatever it asks for; clients of the peer count on it. */
+/** Every `command/exec` sees this, whatever it asks for; clients of Codex count on it. */
 const COMMAND_VARIABLES = { CODEX_APPLY_PATCH_PRESERVE_LINE_ENDINGS: '1' };
 
 /** The members `command/exec` and `process/spawn` have in common. */

@@ -2,7 +2,7 @@ import type { ExitedEvent, OutputStream, ProcessEvent, ReadResult } from './proc
 import { RetainedEntries } from './retained-entries.js';
 import { MAX_TIMER_MS } from '../protocol/max-timer.js';
 
-/** Output a process keeps for readers that come late, as the peer does. */
+/** Output a process keeps for readers that come late, as Codex does. */
 export const DEFAULT_RETAINED_BYTES = 1024 * 1024;
 /** Unread output a waiting reader may pile up before the source is paused. */
 export const DEFAULT_WINDOW_BYTES = 1024 * 1024;

@@ -38,7 +38,7 @@ const idPattern = /^[A-Za-z0-9_-]{1,64}$/;
 
 const Seconds = z.number().positive();
 
-/** The keys of one `[[environments]]` block, as the peer has them. */
+/** The keys of one `[[environments]]` block, as Codex has them. */
 const Entry = z
   .strictObject({
     id: z.string().regex(idPattern, 'must be 1 to 64 letters, digits, "-" or "_"'),

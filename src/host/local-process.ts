@@ -14,8 +14,8 @@ import {
 import { ExecError } from '../protocol/errors.js';
 import type { SandboxType } from '../protocol/index.js';
 import { type Child, type ChildSink, type ChildSpec, releaseChunk, spawnChild } from './spawn/index.js';
-import type { ConfinedProcess } from './sandbox/launch/sandboxed-launch.js';
-import { OwnerReaders } from './reader-holds.js';
+import type { SandboxedLaunch } from './sandbox/launch/sandboxed-launch.js';
+import { ReaderHolds } from './reader-holds.js';
 import { ProcessEnding } from './process-ending.js';
 import { randomBytes } from './kernel/random.js';
 
@@ -27,7 +27,7 @@ const STDIN_HARD_LIMIT_BYTES = 16 * 1024 * 1024;
 export interface LocalProcessSpec extends ChildSpec {
   readonly processId?: string;
   /** The policy it runs under, prepared for this very spec. */
-  readonly confined?: ConfinedProcess | undefined;
+  readonly confined?: SandboxedLaunch | undefined;
   readonly timeoutMs?: number | undefined;
 }
 
@@ -49,10 +49,10 @@ export class LocalProcess extends ProcessHandle {
   /** Called when its owner has no more use for it, once it has closed. */
   onDisposed: (() => void) | undefined;
   readonly #child: Child;
-  readonly #confined: ConfinedProcess | undefined;
+  readonly #confined: SandboxedLaunch | undefined;
   readonly #closed: Promise<void>;
   readonly #ending: ProcessEnding;
-  readonly #readers: OwnerReaders;
+  readonly #readers: ReaderHolds;
 
   /** Spawns at once. Throws `spawnFailed` and leaves nothing behind when that does not work. */
   constructor(spec: LocalProcessSpec, options: LocalProcessOptions = {}) {
@@ -68,7 +68,7 @@ export class LocalProcess extends ProcessHandle {
       ...(options.recycled ? { onEvicted: releaseChunk } : {}),
       onPressure: (paused) => (paused ? this.#child.pause() : this.#child.resume()),
     });
-    this.#readers = new OwnerReaders(this.log);
+    this.#readers = new ReaderHolds(this.log);
     let closed: () => void;
     this.#closed = new Promise((resolve) => {
       closed = resolve;

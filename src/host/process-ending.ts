@@ -5,7 +5,7 @@ import { MAX_TIMER_MS } from '../protocol/max-timer.js';
 const ABANDON_OUTPUT_MS = 1_000;
 
 /** What can be done to a process to end it, and how to know that it has. */
-export interface EndingMeans {
+export interface ProcessControls {
   signal(signal: SignalName): void;
   killTree(): Promise<unknown>;
   abandonOutput(): void;
@@ -17,14 +17,14 @@ export interface EndingMeans {
 
 /** Brings a process to its end: at once, after a grace, or when its time is over. */
 export class ProcessEnding {
-  readonly #means: EndingMeans;
+  readonly #means: ProcessControls;
   #timedOut = false;
   #wasKilled = false;
   #timeout: NodeJS.Timeout | undefined;
   #grace: NodeJS.Timeout | undefined;
   #killing: Promise<void> | undefined;
 
-  constructor(means: EndingMeans) {
+  constructor(means: ProcessControls) {
     this.#means = means;
   }
 

@@ -1,11 +1,11 @@
 import { ExecError } from '../protocol/errors.js';
 import type { Sandbox } from '../protocol/index.js';
 import { type ChildSpec, killTrees } from './spawn/index.js';
-import { ConfinedProcess } from './sandbox/launch/sandboxed-launch.js';
+import { SandboxedLaunch } from './sandbox/launch/sandboxed-launch.js';
 import { LocalProcess, type LocalProcessOptions, type LocalProcessSpec } from './local-process.js';
 import { SpareSandboxes } from './sandbox/launch/spare-sandboxes.js';
 
-/** How long a closed process can still be read, as the peer keeps it. */
+/** How long a closed process can still be read, as Codex keeps it. */
 const RETAIN_CLOSED_MS = 30_000;
 /** Processes one owner may have at a time, closed but retained ones included. */
 export const DEFAULT_MAX_PROCESSES = 4096;
@@ -39,8 +39,8 @@ export class ProcessTable {
   }
 
   /** Puts a program under a policy: to be started here, or discarded. */
-  confine(spec: ChildSpec, sandbox: Sandbox): Promise<ConfinedProcess> {
-    return ConfinedProcess.prepare(spec, sandbox, this.#spares);
+  confine(spec: ChildSpec, sandbox: Sandbox): Promise<SandboxedLaunch> {
+    return SandboxedLaunch.prepare(spec, sandbox, this.#spares);
   }
 
   /** Spawns at once. A failed start leaves the id free. */

@@ -1,7 +1,7 @@
 import { followLog, type LogHold, type ProcessEvent, type ProcessLog } from '../contract/index.js';
 
 /** The owner of a process as a reader of its log: nothing is let go before it was read, or nobody means to read it. */
-export class OwnerReaders {
+export class ReaderHolds {
   readonly #log: ProcessLog;
   #firstHold: LogHold | undefined;
   #reading = 0;

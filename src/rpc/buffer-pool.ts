@@ -11,12 +11,12 @@ export class BufferPool {
   }
 
   /** Its content is undefined. */
-  lend(): Buffer {
+  acquire(): Buffer {
     return this.#kept.pop() ?? Buffer.allocUnsafeSlow(this.bytes);
   }
 
   /** Nobody uses it any more. One that is never given back is simply lost. */
-  giveBack(buffer: Buffer): void {
+  release(buffer: Buffer): void {
     if (this.#kept.length < this.#most) this.#kept.push(buffer);
   }
 }

@@ -18,8 +18,8 @@ export async function* bytesFrameParts(
   const { head } = bytesFrame(id, result, new Uint8Array(0));
   yield { bytes: head, isLast: false, release: () => undefined };
   for (;;) {
-    const buffer = partBuffers.lend();
-    const release = (): void => partBuffers.giveBack(buffer);
+    const buffer = partBuffers.acquire();
+    const release = (): void => partBuffers.release(buffer);
     const count = await source.read(buffer);
     yield { bytes: buffer.subarray(0, count), isLast: count === 0, release };
     if (count === 0) return;

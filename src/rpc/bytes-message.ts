@@ -25,13 +25,13 @@ export function bytesMessage(id: RawId, result: BytesResult, bytes: Uint8Array):
     return { message: head.concat(encodeBase64(bytes), tail), release: () => undefined };
   const size = Buffer.byteLength(head) + Math.ceil(bytes.length / 3) * 4 + Buffer.byteLength(tail);
   const isLent = size > WORTH_LENDING_BYTES && size <= PART_BYTES;
-  const buffer = isLent ? partBuffers.lend() : Buffer.allocUnsafeSlow(size);
+  const buffer = isLent ? partBuffers.acquire() : Buffer.allocUnsafeSlow(size);
   let end = buffer.write(head);
   end = writeBase64(buffer, end, bytes);
   end += buffer.write(tail, end);
   return {
     message: buffer.subarray(0, end),
-    release: () => (isLent ? partBuffers.giveBack(buffer) : undefined),
+    release: () => (isLent ? partBuffers.release(buffer) : undefined),
   };
 }
 
@@ -41,19 +41,19 @@ export async function* bytesParts(
   result: BytesResult,
   source: ByteSource,
 ): AsyncGenerator<{ readonly bytes: Uint8Array; readonly isLast: boolean; readonly release: () => void }> {
-  const fetched = partBuffers.lend();
+  const fetched = partBuffers.acquire();
   const piece = fetched.subarray(0, PART_SOURCE_BYTES);
   try {
     let head = headText(id, result);
     for (let count = await source.read(piece); count > 0; count = await source.read(piece)) {
-      const buffer = partBuffers.lend();
+      const buffer = partBuffers.acquire();
       const end = writeBase64(buffer, buffer.write(head), piece.subarray(0, count));
       head = '';
-      yield { bytes: buffer.subarray(0, end), isLast: false, release: () => partBuffers.giveBack(buffer) };
+      yield { bytes: buffer.subarray(0, end), isLast: false, release: () => partBuffers.release(buffer) };
     }
     yield { bytes: Buffer.from(head + tailText(result)), isLast: true, release: () => undefined };
   } finally {
-    partBuffers.giveBack(fetched);
+    partBuffers.release(fetched);
   }
 }
 

@@ -16,9 +16,9 @@ export { OUTBOX_FULL_BYTES, Outbox } from './outbox.js';
 export { type PeerHandler, RpcPeer } from './peer.js';
 export {
   type Answer,
-  AnswerLater,
+  DeferredAnswer,
   type Handlers,
-  type Refusals,
+  type ErrorWording,
   Router,
   type RouterOptions,
   validate,

@@ -9,11 +9,11 @@ import type { Attachment } from './with-bytes.js';
  * An answer that comes after the request has taken its place in the order: the lane goes on at once.
  * A write waiting for room must not hold up the terminate behind it.
  */
-export class AnswerLater<Value> {
+export class DeferredAnswer<Value> {
   constructor(readonly answer: Promise<Value | BytesResult>) {}
 }
 
-type Outcome<Value> = Value | AnswerLater<Value> | BytesResult;
+type Outcome<Value> = Value | DeferredAnswer<Value> | BytesResult;
 
 export type Answer<Value> = Outcome<Value> | Promise<Outcome<Value>>;
 
@@ -29,14 +29,14 @@ export type Handlers<Table extends MethodTable> = {
 };
 
 /** How a protocol words what it cannot make sense of. */
-export interface Refusals {
+export interface ErrorWording {
   unknownMethod(method: string): ExecError;
   /** `problem` names the field and what was expected. */
   undecodable(problem: string): ExecError;
 }
 
 /** As JSON-RPC has it. */
-const PLAIN_REFUSALS: Refusals = {
+const PLAIN_REFUSALS: ErrorWording = {
   unknownMethod: (method) => new ExecError('methodNotFound', `unknown method: ${method.slice(0, 100)}`),
   undecodable: (problem) => new ExecError('invalidParams', problem),
 };
@@ -46,7 +46,7 @@ export interface RouterOptions<Table extends MethodTable> {
   readonly handlers: Handlers<Table>;
   /** Throws for requests that may not run: too early, not announced. Sees valid params only. */
   readonly admit: (method: string, params: unknown) => void;
-  readonly refusals?: Refusals;
+  readonly refusals?: ErrorWording;
 }
 
 /** From method name and raw params to a handler: look up, validate, admit, order, run. */
@@ -54,7 +54,7 @@ export class Router<Table extends MethodTable> {
   readonly #table: Table;
   readonly #handlers: Handlers<Table>;
   readonly #admit: (method: string, params: unknown) => void;
-  readonly #refusals: Refusals;
+  readonly #refusals: ErrorWording;
   readonly #lanes = new Lanes();
 
   constructor(options: RouterOptions<Table>) {
@@ -81,14 +81,14 @@ export class Router<Table extends MethodTable> {
 
 function unwrap(outcome: unknown): unknown {
   if (outcome instanceof Promise) return outcome.then(unwrap);
-  return outcome instanceof AnswerLater ? outcome.answer : outcome;
+  return outcome instanceof DeferredAnswer ? outcome.answer : outcome;
 }
 
 /** Parses params with a schema. The message names the field and what was expected, never the value. */
 export function validate<Schema extends z.ZodType>(
   schema: Schema,
   raw: unknown,
-  refusals: Pick<Refusals, 'undecodable'> = PLAIN_REFUSALS,
+  refusals: Pick<ErrorWording, 'undecodable'> = PLAIN_REFUSALS,
 ): z.output<Schema> {
   // Absent and null params are one and the same.
   const outcome = schema.safeParse(raw ?? undefined);

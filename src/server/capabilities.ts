@@ -1,6 +1,6 @@
 import type { ServerCapabilities } from '../protocol/index.js';
 
-/** The peer's capability names this server lives up to; clients read an absent one as false. */
+/** Codex's capability names this server lives up to; clients read an absent one as false. */
 export function peerCapabilities(options: { http: boolean; sandbox: boolean }): Record<string, boolean> {
   return {
     fsWatchMissing: true,
@@ -11,7 +11,7 @@ export function peerCapabilities(options: { http: boolean; sandbox: boolean }): 
   };
 }
 
-/** What this server offers beyond the peer's protocol. */
+/** What this server offers beyond Codex's protocol. */
 export function offeredCapabilities(options: {
   flowControl: boolean;
   windowBytes: number;

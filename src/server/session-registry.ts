@@ -4,7 +4,7 @@ import type { ProcessTableOptions } from '../host/index.js';
 import type { ServerLog } from './log.js';
 import { MAX_TIMER_MS } from '../protocol/max-timer.js';
 
-/** How long a session without a connection lives, as the peer has it. */
+/** How long a session without a connection lives, as Codex has it. */
 export const DEFAULT_SESSION_TTL_MS = 30_000;
 /** Sessions a server keeps, attached and detached. */
 export const DEFAULT_MAX_SESSIONS = 1024;

@@ -2,15 +2,15 @@ import { ExecError } from '../protocol/errors.js';
 import { MAX_TIMER_MS } from '../protocol/max-timer.js';
 
 /** How long somebody is willing to wait, and how they say that they no longer are. */
-export interface Patience {
+export interface Deadline {
   readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /** Settles as the promise does, unless patience ends first: then it rejects with what `late` makes. */
-export function withPatience<Value>(
+export function withDeadline<Value>(
   promise: Promise<Value>,
-  options: Patience & { what: string; late: () => ExecError },
+  options: Deadline & { what: string; late: () => ExecError },
 ): Promise<Value> {
   const { timeoutMs, signal, what, late } = options;
   if (signal?.aborted) return Promise.reject(gaveUp(what));
@@ -33,7 +33,7 @@ function gaveUp(what: string): ExecError {
 }
 
 /** The options without the undefined ones, which an exact optional property does not take. */
-export function definedOnly(patience: Patience): { timeoutMs?: number; signal?: AbortSignal } {
+export function definedOnly(patience: Deadline): { timeoutMs?: number; signal?: AbortSignal } {
   const { timeoutMs, signal } = patience;
   return { ...(timeoutMs === undefined ? {} : { timeoutMs }), ...(signal ? { signal } : {}) };
 }

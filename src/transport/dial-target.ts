@@ -1,6 +1,6 @@
 import { ExecError } from '../protocol/errors.js';
 
-/** How long connecting may take, as the peer's client waits. */
+/** How long connecting may take, as Codex's client waits. */
 export const DEFAULT_CONNECT_TIMEOUT_MS = 10_000;
 
 export interface DialOptions {

@@ -7,7 +7,7 @@ export interface LivenessOptions {
   readonly silenceLimitMs: number;
 }
 
-/** As the peer pings; silence is judged after three of them. */
+/** As Codex pings; silence is judged after three of them. */
 export const DEFAULT_LIVENESS: LivenessOptions = { pingIntervalMs: 15_000, silenceLimitMs: 45_000 };
 
 /** Answers a probe this late at worst. Long enough for a busy client, short enough for one that waits. */

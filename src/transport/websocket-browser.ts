@@ -8,7 +8,7 @@ import {
   PartCollector,
   type PartPlace,
 } from '../rpc/index.js';
-import { withPatience } from './deadline.js';
+import { withDeadline } from './deadline.js';
 import { DEFAULT_CONNECT_TIMEOUT_MS, type DialOptions, type DialTarget } from './dial-target.js';
 
 /** A browser tells how much is unsent only when asked. */
@@ -45,7 +45,7 @@ export async function dialInBrowser(target: DialTarget, options: DialOptions): P
   });
   const { connectTimeoutMs = DEFAULT_CONNECT_TIMEOUT_MS } = options;
   try {
-    await withPatience(opened, {
+    await withDeadline(opened, {
       timeoutMs: connectTimeoutMs,
       what: 'Connecting',
       late: () => refused(`no answer within ${connectTimeoutMs} ms`),

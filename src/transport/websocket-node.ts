@@ -9,7 +9,7 @@ import { LIVENESS_TICK_MS, watchLiveness } from './websocket-watch.js';
 
 /** Largest message taken in. Servers put whole files into one: 128 MiB, and room for what is around it. */
 const MAX_MESSAGE_BYTES = 144 * 1024 * 1024;
-/** Longer messages travel in pieces: the peer refuses a frame above 16 MiB, but not a long message. */
+/** Longer messages travel in pieces: Codex refuses a frame above 16 MiB, but not a long message. */
 const MAX_FRAME_BYTES = 8 * 1024 * 1024;
 
 /** Connects with the `ws` package, which is loaded here so that a browser never sees it. */

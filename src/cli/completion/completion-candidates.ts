@@ -56,8 +56,8 @@ async function valuesOf(option: Option, context: CompletionContext, current: str
     return { candidates: option.argChoices.map((word) => ({ word })), fallback: 'words' };
   }
   if (option.flags.endsWith('<directory>') && (await isElsewhere(context.environment))) {
-    const { pathsThere } = await import('./completion-paths.js');
-    return await pathsThere({ target: context.environment, prefix: '', path: current, directories: true });
+    const { remotePaths } = await import('./completion-paths.js');
+    return await remotePaths({ target: context.environment, prefix: '', path: current, directories: true });
   }
   return /<(file|directory)>$/.test(option.flags) ? FILES : NOTHING;
 }
@@ -67,9 +67,9 @@ async function placesOf({ environment }: CompletionContext, current: string): Pr
   const { parseLocation } = await import('../options/copy-location.js');
   const place = parseLocation(current, environment === undefined ? {} : { environment });
   if (place.kind === 'path' && place.path !== current) {
-    const { pathsThere } = await import('./completion-paths.js');
+    const { remotePaths } = await import('./completion-paths.js');
     const prefix = current.slice(0, current.length - place.path.length);
-    return await pathsThere({ target: place.target, prefix, path: place.path, directories: false });
+    return await remotePaths({ target: place.target, prefix, path: place.path, directories: false });
   }
   const { candidates } = await environmentIds();
   return { candidates: candidates.map(({ word }) => ({ word: `${word}:` })), fallback: 'files' };

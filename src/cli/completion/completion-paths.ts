@@ -20,7 +20,7 @@ interface PathRequest {
 }
 
 /** Paths on another machine that begin as typed. Connects to it for that. */
-export async function pathsThere(request: PathRequest): Promise<Completion> {
+export async function remotePaths(request: PathRequest): Promise<Completion> {
   const nothing = delay(PATIENCE_MS, undefined, { ref: false }).then((): Completion => {
     throw new Error('too late');
   });

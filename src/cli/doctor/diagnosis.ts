@@ -1,5 +1,5 @@
 import { ExecError } from '../../protocol/errors.js';
-import { withPatience } from '../../transport/deadline.js';
+import { withDeadline } from '../../transport/deadline.js';
 
 /** What was found out about one layer. */
 export interface Diagnosis {
@@ -28,7 +28,7 @@ export async function diagnose(probe: Probe): Promise<Diagnosis> {
   const { layer, slowMs, slowHint } = probe;
   const began = performance.now();
   try {
-    const measured = await withPatience(probe.measure(), {
+    const measured = await withDeadline(probe.measure(), {
       timeoutMs: STUCK_MS,
       what: layer,
       late: () =>

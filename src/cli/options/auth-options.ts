@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { ExecError } from '../../protocol/index.js';
 import { MIN_SHARED_SECRET_BYTES, sha256, type WebSocketAuth } from '../../transport/index.js';
 
-/** The `--ws-…` flags, as with the peer. */
+/** The `--ws-…` flags, as with Codex. */
 export interface AuthFlags {
   readonly wsAuth?: string;
   readonly wsTokenFile?: string;

@@ -1,4 +1,4 @@
-/** The first wait after a lost connection. The peer's client tries again after 100 ms. */
+/** The first wait after a lost connection. Codex's client tries again after 100 ms. */
 const FIRST_DELAY_MS = 50;
 /** Longer waits would eat too much of a session's lease. */
 const MAX_DELAY_MS = 2_000;

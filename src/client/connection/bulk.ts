@@ -7,7 +7,7 @@ import {
   execMethods,
 } from '../../protocol/index.js';
 import { type RpcPeer, WithBytes } from '../../rpc/index.js';
-import { definedOnly, type Patience } from '../../transport/deadline.js';
+import { definedOnly, type Deadline } from '../../transport/deadline.js';
 import { readResult } from './connection.js';
 import type { ExecClient } from './exec-client.js';
 
@@ -19,7 +19,7 @@ export interface BulkRequest {
 }
 
 /** Sends a request, its bytes as they are where the server takes them so. */
-export function post(peer: RpcPeer, request: BulkRequest, patience: Patience): Promise<unknown> {
+export function post(peer: RpcPeer, request: BulkRequest, patience: Deadline): Promise<unknown> {
   const { method, params, bytes } = request;
   const field = execMethods[method].bytes?.params;
   const limits = definedOnly(patience);

@@ -1,9 +1,9 @@
 import type { Channel } from '../../rpc/index.js';
-import type { Patience } from '../../transport/deadline.js';
+import type { Deadline } from '../../transport/deadline.js';
 
 /** Below the 30 s a server keeps a detached session: later there is nothing left to resume. */
 export const DEFAULT_GIVE_UP_AFTER_MS = 25_000;
-/** As long as the peer's client waits. */
+/** As long as Codex's client waits. */
 const DEFAULT_TIMEOUT_MS = 10_000;
 /** Asking for the environment may run a shell on the other side. */
 export const INFO_TIMEOUT_MS = 30_000;
@@ -41,7 +41,7 @@ export function connectionSettings(options: ExecClientOptions, limitMs: number) 
 }
 
 /** How long to wait for an answer, and where it may come from. */
-export interface CallOptions extends Patience {
+export interface CallOptions extends Deadline {
   /** Fail with `contactLost` rather than call a session opened meanwhile. Default: where the method is about a process. */
   readonly sameSession?: boolean;
 }

@@ -8,7 +8,7 @@ import {
   type ServerCapabilities,
 } from '../../protocol/index.js';
 import { type Attachment, type Channel, type CloseReason, RpcPeer } from '../../rpc/index.js';
-import { withPatience } from '../../transport/deadline.js';
+import { withDeadline } from '../../transport/deadline.js';
 import { isUnknownSession } from './remote-errors.js';
 
 /** How a connection is made. Every attempt gets a channel of its own. */
@@ -70,7 +70,7 @@ async function dial({ dial, connectTimeoutMs }: ConnectionOptions): Promise<Chan
     () => undefined,
   );
   try {
-    return await withPatience(dialled, {
+    return await withDeadline(dialled, {
       timeoutMs: connectTimeoutMs,
       what: 'Connecting',
       late: () => new ExecError('notConnected', `No connection within ${connectTimeoutMs} ms.`),

@@ -7,7 +7,7 @@ import {
   isExecError,
   type ServerCapabilities,
 } from '../../protocol/index.js';
-import { type Patience, withPatience } from '../../transport/deadline.js';
+import { type Deadline, withDeadline } from '../../transport/deadline.js';
 import { type BulkRequest, post, resultOf } from './bulk.js';
 import { type ClientListener, ClientListeners } from './client-listeners.js';
 import {
@@ -17,9 +17,9 @@ import {
   type ExecClientOptions,
   INFO_TIMEOUT_MS,
 } from './client-options.js';
-import { comeBack } from './reconnect.js';
+import { reconnect } from './reconnect.js';
 import { type Connection, openConnection } from './connection.js';
-import { Intake } from './unread-budget.js';
+import { UnreadBudget } from './unread-budget.js';
 import { ProcessSinks } from './process-sinks.js';
 import { contactLost } from './remote-errors.js';
 import { isRepeatable, isSessionBound } from './retry-rules.js';
@@ -30,7 +30,7 @@ import { isRepeatable, isSessionBound } from './retry-rules.js';
  */
 export class ExecClient implements AsyncDisposable {
   readonly processes = new ProcessSinks();
-  readonly intake = new Intake();
+  readonly intake = new UnreadBudget();
   readonly #listeners = new ClientListeners();
   readonly #options: ExecClientOptions;
   readonly #stop = new AbortController();
@@ -143,10 +143,10 @@ export class ExecClient implements AsyncDisposable {
     );
   }
 
-  async #connected(method: string, patience: Patience): Promise<Connection> {
+  async #connected(method: string, patience: Deadline): Promise<Connection> {
     if (this.#ended) throw this.#ended;
     const coming = this.#coming ?? this.#openFresh();
-    return await withPatience(coming, {
+    return await withDeadline(coming, {
       ...patience,
       what: method,
       late: () => new ExecError('requestTimeout', `No connection for ${method} in time.`),
@@ -216,12 +216,12 @@ export class ExecClient implements AsyncDisposable {
     this.#options.onLog?.(`connection lost: ${why}`);
     this.processes.interrupted();
     if (this.#options.resume) {
-      this.#expect(this.#comeBack(why));
+      this.#expect(this.#reconnect(why));
       this.#listeners.tell('offline');
     } else this.#end(new ExecError('connectionClosed', `The connection ended: ${why}.`));
   }
 
-  async #comeBack(why: string): Promise<Connection> {
+  async #reconnect(why: string): Promise<Connection> {
     const { giveUpAfterMs = DEFAULT_GIVE_UP_AFTER_MS } = this.#options;
     const attempt = async (limitMs: number): Promise<Connection | undefined> => {
       const connection = await this.#open(this.#sessionId, limitMs);
@@ -229,7 +229,7 @@ export class ExecClient implements AsyncDisposable {
       this.#wentOnline(connection);
       return connection;
     };
-    const { connection, last } = await comeBack({ attempt, giveUpAfterMs, signal: this.#stop.signal });
+    const { connection, last } = await reconnect({ attempt, giveUpAfterMs, signal: this.#stop.signal });
     if (connection) return connection;
     if (this.#ended) throw this.#ended;
     this.#sessionId = undefined;

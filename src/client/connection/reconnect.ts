@@ -2,7 +2,7 @@ import { backoffDelay, pause } from './backoff.js';
 import type { Connection } from './connection.js';
 
 /** Tries to connect again until it works, the time is over, or `signal` is aborted. */
-export async function comeBack(options: {
+export async function reconnect(options: {
   /** Connects within a number of milliseconds; undefined when the connection ended at once. */
   readonly attempt: (limitMs: number) => Promise<Connection | undefined>;
   readonly giveUpAfterMs: number;

@@ -9,7 +9,7 @@ export const MAX_UNREAD_BYTES = 32 * 1024 * 1024;
 const RESUME_BELOW_BYTES = MAX_UNREAD_BYTES / 2;
 
 /** Stops and continues a connection by how much of what it brought is still unread. */
-export class Intake {
+export class UnreadBudget {
   #unreadBytes = 0;
   #channel: Channel | undefined;
   #paused = false;

@@ -40,7 +40,7 @@ export class Consumption {
     this.#ledger.add(seq, bytes);
     if (this.#counted) this.#options.unreadChanged(bytes);
     this.#advance();
-    // Far beyond any window: without a promise the connection is stopped instead, see `Intake`.
+    // Far beyond any window: without a promise the connection is stopped instead, see `UnreadBudget`.
     const promised = this.#options.windowBytes !== undefined;
     if (promised && this.#ledger.unreadBytes > MAX_UNREAD_BYTES) this.#options.overrun();
   }
@@ -66,7 +66,7 @@ export class Consumption {
   }
 
   /** Output no longer waits for somebody to begin reading. */
-  lift(): void {
+  stopHolding(): void {
     this.#releaseFirstHold();
     this.#advance();
   }

@@ -1,6 +1,6 @@
 import type { WireEvent } from '../connection/wire-event.js';
 
-/** Events that may wait for an earlier one, as many as the peer's client keeps. */
+/** Events that may wait for an earlier one, as many as Codex's client keeps. */
 export const MAX_WAITING_EVENTS = 256;
 export const MAX_WAITING_BYTES = 1024 * 1024;
 /** While a gap is being read, the answer is behind what a server has queued already: more may pile up. */

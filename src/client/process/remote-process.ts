@@ -13,7 +13,7 @@ import {
   type WriteStatus,
 } from '../../contract/index.js';
 import { ExecError, isExecError, type SandboxType, type ServerCapabilities } from '../../protocol/index.js';
-import { withPatience } from '../../transport/deadline.js';
+import { withDeadline } from '../../transport/deadline.js';
 import { callWithBytes } from '../connection/bulk.js';
 import { ClientTimeout } from './client-timeout.js';
 import { Consumption } from './consumption.js';
@@ -152,16 +152,16 @@ export class RemoteProcess extends ProcessHandle {
   }
 
   async wait(): Promise<ProcessEnd> {
-    this.#consumption.lift();
+    this.#consumption.stopHolding();
     return await logEnd(this.feed.log);
   }
 
   /** Ends the process if it still runs, and hears it out. Once contact is lost its end is up to its server. */
   override async [Symbol.asyncDispose](): Promise<void> {
-    this.#consumption.lift();
+    this.#consumption.stopHolding();
     if (!this.live) return;
     const ended = this.terminate().then(() => logEnd(this.feed.log));
-    await withPatience(ended, {
+    await withDeadline(ended, {
       timeoutMs: DISPOSE_LIMIT_MS,
       what: 'Ending a process',
       late: () => new ExecError('requestTimeout', 'The end of the process was not confirmed in time.'),

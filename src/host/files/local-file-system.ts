@@ -20,7 +20,7 @@ import { type FileContent, openContent } from './access/file-content.js';
 import { hostPath, shownPath } from '../kernel/host-path.js';
 import { metadataInstantly } from './cached/metadata.js';
 import { readInstantly } from './cached/read.js';
-import type { Way } from './cached/fast-path.js';
+import type { FastPath } from './cached/fast-path.js';
 import { openFile } from './access/local-file-handle.js';
 import { watchPath } from './watch/local-file-watch.js';
 import { watchMissing } from './watch/local-missing-watch.js';
@@ -43,7 +43,7 @@ export class LocalFileSystem implements HostFileSystem {
   readonly #instant: boolean;
 
   /** With `instant: false` every call goes the way Node offers, even one the kernel could answer from memory. */
-  constructor(options: Way = {}) {
+  constructor(options: FastPath = {}) {
     this.#instant = options.instant ?? true;
   }
 

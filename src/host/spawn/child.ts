@@ -75,13 +75,13 @@ export interface Child {
 }
 
 /** A child that runs while nobody listens: what it says waits in the kernel, and it keeps no event loop alive. */
-export interface UnheardChild {
+export interface ParkedChild {
   /** False once it has ended, or is heard. */
   readonly waits: boolean;
   /** Called should it end unheard. */
   onEnded: (() => void) | undefined;
   /** From here on it is a child like any other. Only while it waits. */
-  hear(sink: ChildSink): Child;
+  attach(sink: ChildSink): Child;
   /** Kills its tree. Resolves when nothing of it is left. */
   discard(): Promise<void>;
 }

@@ -1,5 +1,5 @@
 export { releaseChunk, retainChunk } from './chunk-memory.js';
-export type { Child, ChildSink, ChildSpec, InheritedFd, UnheardChild } from './child.js';
+export type { Child, ChildSink, ChildSpec, InheritedFd, ParkedChild } from './child.js';
 export type { ChildEnd } from './exit-status.js';
 export {
   adoptOrphans,

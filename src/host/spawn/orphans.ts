@@ -1,4 +1,4 @@
-import { dyeAvailable } from './tree-mark.js';
+import { marksAvailable } from './tree-mark.js';
 import { libc } from '../kernel/libc.js';
 import { alsoReapOrphans } from './reaper.js';
 
@@ -8,7 +8,7 @@ let adopting = false;
 
 /** Makes orphans of our trees our own children. Only where marks tell them from the children of others. */
 export function becomeSubreaper(): boolean {
-  if (adopting || !dyeAvailable()) return adopting;
+  if (adopting || !marksAvailable()) return adopting;
   adopting = libc().prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) === 0;
   if (adopting) alsoReapOrphans();
   return adopting;

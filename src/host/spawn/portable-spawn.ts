@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import { ExecError } from '../../protocol/errors.js';
 import type { Child, ChildSink, ChildSpec } from './child.js';
-import { nextOwner } from './tree-mark.js';
+import { nextTreeId } from './tree-mark.js';
 import { locateProgram } from './locate-program.js';
 import { PortableChild } from './portable-child.js';
 import { assertSpawnable, errnoOf, explainSpawnError } from './spawn-failure.js';
@@ -20,7 +20,7 @@ export function spawnPortableChild(spec: ChildSpec, sink: ChildSink): Child {
     for (const stream of child.stdio) stream?.destroy();
     throw explainSpawnError(spec, path, guessErrno(path));
   }
-  return new PortableChild(child, { pid: child.pid, owner: nextOwner(), marked: false }, sink);
+  return new PortableChild(child, { pid: child.pid, owner: nextTreeId(), marked: false }, sink);
 }
 
 function start(spec: ChildSpec, path: string): ChildProcess {

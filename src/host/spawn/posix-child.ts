@@ -1,7 +1,7 @@
 import type { OutputStream, SignalName, TerminalSize, TerminalState } from '../../contract/index.js';
-import type { Child, ChildSink, ChildSpec, UnheardChild } from './child.js';
+import type { Child, ChildSink, ChildSpec, ParkedChild } from './child.js';
 import { DescriptorScope } from './descriptors.js';
-import { dyeAvailable, dyed, nextOwner } from './tree-mark.js';
+import { marksAvailable, withMark, nextTreeId } from './tree-mark.js';
 import { decodeWaitStatus } from './exit-status.js';
 import { locateProgram } from './locate-program.js';
 import { posixSpawn } from './posix-spawn.js';
@@ -23,7 +23,7 @@ export function spawnPosixChild(spec: ChildSpec, sink: ChildSink): Child {
 }
 
 /** The same, for a child nobody listens to yet. */
-export function spawnUnheardPosixChild(spec: ChildSpec): UnheardChild {
+export function spawnUnheardPosixChild(spec: ChildSpec): ParkedChild {
   const scope = new DescriptorScope();
   try {
     const { root, wiring } = launch(spec, scope);
@@ -40,9 +40,9 @@ function launch(spec: ChildSpec, scope: DescriptorScope): { root: TreeRoot; wiri
   const path = locateProgram(spec);
   listenForExits();
   const wiring = wire(spec, scope);
-  const owner = nextOwner();
+  const owner = nextTreeId();
   const pid = start({ spec, path, owner, wiring }, scope);
-  return { root: { pid, owner, marked: dyeAvailable() }, wiring };
+  return { root: { pid, owner, marked: marksAvailable() }, wiring };
 }
 
 interface StartOrder {
@@ -57,7 +57,7 @@ function start({ spec, path, owner, wiring }: StartOrder, scope: DescriptorScope
   const seenArgv = arg0 === undefined ? argv : [arg0, ...argv.slice(1)];
   const request = { path, argv: seenArgv, env, cwd, inheritFds, streams: wiring.streams };
   const spawn = (): ReturnType<typeof posixSpawn> => posixSpawn(request, scope);
-  const started = dyeAvailable() ? dyed(owner, spawn) : spawn();
+  const started = marksAvailable() ? withMark(owner, spawn) : spawn();
   if ('errno' in started) throw explainSpawnError(spec, path, started.errno);
   return started.pid;
 }
@@ -162,7 +162,7 @@ class PosixChild implements Child {
   }
 }
 
-class UnheardPosixChild implements UnheardChild {
+class UnheardPosixChild implements ParkedChild {
   onEnded: (() => void) | undefined;
   readonly #root: TreeRoot;
   readonly #tree: ProcessTree;
@@ -183,7 +183,7 @@ class UnheardPosixChild implements UnheardChild {
     return this.#waits;
   }
 
-  hear(sink: ChildSink): Child {
+  attach(sink: ChildSink): Child {
     if (!this.#waits) throw new Error('a child that has ended, or is heard already, cannot be heard');
     this.#waits = false;
     using _ = this.#scope;

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
 import { errnoOf } from './spawn-failure.js';
-import { inheritedDye, isChildDye, ownerOfDye, readDye } from './tree-mark.js';
+import { inheritedMark, isChildMark, treeOfMark, readMark } from './tree-mark.js';
 
 /** One running process of the machine, as far as trees are concerned. Zombies are not running. */
 export interface ScannedProcess {
@@ -53,8 +53,8 @@ export function scanNow(): Scan {
 
 /** Whether some server has marked it, and not the one we ourselves run in. Works for zombies too. */
 export function isMarked(pid: number): boolean {
-  const dye = readDye(slurp(`/proc/${pid}/limits`));
-  return dye !== null && dye !== inheritedDye();
+  const mark = readMark(slurp(`/proc/${pid}/limits`));
+  return mark !== null && mark !== inheritedMark();
 }
 
 /** Null if that failed; nobody at all where there is no /proc. */
@@ -79,15 +79,15 @@ function inspect(name: string): ScannedProcess | Unseen | null {
   if (state === 'Z' || state === 'X' || Number(parent) === KERNEL_THREADS) return null;
   const limits = slurp(`/proc/${name}/limits`);
   if (isUnseen(limits)) return limits;
-  const dye = readDye(limits);
-  const owner = dye === null ? null : ownerOfDye(dye);
+  const mark = readMark(limits);
+  const owner = mark === null ? null : treeOfMark(mark);
   return {
     pid: Number(name),
     parent: Number(parent),
     group: Number(group),
     session: Number(session),
     owner,
-    watchdog: dye !== null && !isChildDye(dye),
+    watchdog: mark !== null && !isChildMark(mark),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { ScannedProcess } from './process-scan.js';
 
 /** Running members of each tree, by owner. */
-export type Families = ReadonlyMap<number, readonly ScannedProcess[]>;
+export type ProcessTrees = ReadonlyMap<number, readonly ScannedProcess[]>;
 
 /** Owners of trees that carry no mark, by the pid of the child, which leads their session. */
 export type Roots = ReadonlyMap<number, number>;
@@ -11,7 +11,7 @@ export type Roots = ReadonlyMap<number, number>;
  * and every descendant of a member, since a server that runs inside a tree marks its own children anew. Its watchdog
  * is spared: once that server is dead it ends whatever of its trees cannot be seen from here.
  */
-export function findFamilies(processes: readonly ScannedProcess[], roots: Roots): Families {
+export function findProcessTrees(processes: readonly ScannedProcess[], roots: Roots): ProcessTrees {
   const families = new Map<number, ScannedProcess[]>();
   const childrenOf = byParent(processes);
   const placed = new Set<number>([process.pid]);

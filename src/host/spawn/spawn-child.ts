@@ -1,5 +1,5 @@
-import type { Child, ChildSink, ChildSpec, UnheardChild } from './child.js';
-import { dyeAvailable } from './tree-mark.js';
+import type { Child, ChildSink, ChildSpec, ParkedChild } from './child.js';
+import { marksAvailable } from './tree-mark.js';
 import { loadLibc } from '../kernel/libc.js';
 import { spawnPortableChild } from './portable-spawn.js';
 import { becomeSubreaper, isSubreaper } from './orphans.js';
@@ -31,7 +31,7 @@ export function spawnChild(spec: ChildSpec, sink: ChildSink): Child {
 }
 
 /** The same, for a child nobody listens to yet. `node:child_process` always listens: there it throws. */
-export function spawnUnheardChild(spec: ChildSpec): UnheardChild {
+export function spawnUnheardChild(spec: ChildSpec): ParkedChild {
   if (!usesPosixSpawn()) throw spawnFailure('systemError', 'A child of this backend is always listened to.');
   return spawnUnheardPosixChild(spec);
 }
@@ -47,7 +47,7 @@ export function adoptOrphans(): boolean {
 /** What this machine offers. Cheap after the first call. */
 export function hostCapabilities(): HostCapabilities {
   const posix = usesPosixSpawn();
-  const marked = posix && dyeAvailable();
+  const marked = posix && marksAvailable();
   return {
     backend: posix ? 'posixSpawn' : 'childProcess',
     terminals: posix,

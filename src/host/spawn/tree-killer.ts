@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Families, findFamilies } from './process-trees.js';
+import { type ProcessTrees, findProcessTrees } from './process-trees.js';
 import { type Scan, type ScannedProcess, scanNow, scanSteps } from './process-scan.js';
 import { nextExit } from './reaper.js';
 
@@ -65,7 +65,7 @@ export function killAllTrees(): Promise<boolean> {
 
 /** Who of a tree runs at this moment. */
 export function livingMembers(owner: number): readonly ScannedProcess[] {
-  return findFamilies(scanNow().processes, roots).get(owner) ?? [];
+  return findProcessTrees(scanNow().processes, roots).get(owner) ?? [];
 }
 
 function order(owners: Owners): Promise<boolean> {
@@ -93,7 +93,7 @@ async function sweep(): Promise<void> {
     // A scan says nothing about orders that were given after it began.
     const batch = [...orders];
     const scan = await scanWithBreaks();
-    const families = findFamilies(scan.processes, roots);
+    const families = findProcessTrees(scan.processes, roots);
     const pids = new Set(scan.processes.map(({ pid }) => pid));
     for (const each of batch) carryOut(each, { ...scan, families, pids });
     if (orders.size === 0) break;
@@ -113,7 +113,7 @@ async function scanWithBreaks(): Promise<Scan> {
 }
 
 /** An empty scan proves that nobody is left, unless a process ended meanwhile that may have forked: then look twice. */
-function carryOut(each: KillOrder, seen: Scan & { families: Families; pids: ReadonlySet<number> }): void {
+function carryOut(each: KillOrder, seen: Scan & { families: ProcessTrees; pids: ReadonlySet<number> }): void {
   const members = pick(seen.families, each.owners).flat();
   kill(members);
   for (const { pid } of members) each.killed.add(pid);

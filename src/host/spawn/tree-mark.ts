@@ -2,7 +2,7 @@ import { randomBytes } from '../kernel/random.js';
 import { libc, loadLibc } from '../kernel/libc.js';
 
 /*
- * Every child is dyed: it inherits a soft limit for the CPU time of real-time threads that is a number of its
+ * Every child is marked: it inherits a soft limit for the CPU time of real-time threads that is a number of its
  * own, about 250,000 years. The limit means nothing to other threads, is passed on by fork and exec, survives
  * setsid, double forks and an emptied environment, and everybody can read it in /proc/PID/limits. So the whole
  * tree of a child can be found at any time, whoever its members' parents are by now.
@@ -19,12 +19,12 @@ const HELPER_DIGIT = '7';
 const nonce = String(randomBytes(6).readUIntBE(0, 6) % 10 ** DIGITS).padStart(DIGITS, '0');
 
 /** What all numbers of this server begin with. */
-export const dyePrefix = `${CHILD_DIGIT}${nonce}`;
+export const markPrefix = `${CHILD_DIGIT}${nonce}`;
 
 let lastOwner = 0;
 
 /** A number for the next child. */
-export function nextOwner(): number {
+export function nextTreeId(): number {
   lastOwner += 1;
   return lastOwner;
 }
@@ -32,7 +32,7 @@ export function nextOwner(): number {
 let available: boolean | undefined;
 
 /** Whether children can be marked: the hard limit must leave room for our numbers. */
-export function dyeAvailable(): boolean {
+export function marksAvailable(): boolean {
   available ??= probe();
   return available;
 }
@@ -42,19 +42,19 @@ function probe(): boolean {
   if (library === null) return false;
   const limits = new BigUint64Array(2);
   if (library.getrlimit(RLIMIT_RTTIME, limits) !== 0 || limits[1] !== UNLIMITED) return false;
-  return dyed(
+  return withMark(
     0,
-    () => library.getrlimit(RLIMIT_RTTIME, limits) === 0 && String(limits[0]).startsWith(dyePrefix),
+    () => library.getrlimit(RLIMIT_RTTIME, limits) === 0 && String(limits[0]).startsWith(markPrefix),
   );
 }
 
 /** Runs `spawn` while our own limit is the owner's number. Synchronous, so nothing else inherits it. */
-export function dyed<T>(owner: number, spawn: () => T): T {
-  return withLimit(dyePrefix + String(owner).padStart(DIGITS, '0'), spawn);
+export function withMark<T>(owner: number, spawn: () => T): T {
+  return withLimit(markPrefix + String(owner).padStart(DIGITS, '0'), spawn);
 }
 
 /** The same for the server's helper. */
-export function dyedAsHelper<T>(spawn: () => T): T {
+export function withHelperMark<T>(spawn: () => T): T {
   return withLimit(HELPER_DIGIT + nonce + '0'.repeat(DIGITS), spawn);
 }
 
@@ -73,29 +73,29 @@ function withLimit<T>(number: string, spawn: () => T): T {
 const LIMIT_NAME = 'Max realtime timeout';
 const NUMBER_LENGTH = 1 + 2 * DIGITS;
 
-/** The number in the text of /proc/PID/limits if it looks like a dye, of whichever server. */
-export function readDye(limits: string): string | null {
+/** The number in the text of /proc/PID/limits if it looks like a mark, of whichever server. */
+export function readMark(limits: string): string | null {
   const line = limits.lastIndexOf(LIMIT_NAME);
   if (line < 0) return null;
   const value = limits.slice(line + LIMIT_NAME.length).trimStart();
-  const dye = value.slice(0, NUMBER_LENGTH);
-  return /^[78]\d{18}$/.test(dye) ? dye : null;
+  const mark = value.slice(0, NUMBER_LENGTH);
+  return /^[78]\d{18}$/.test(mark) ? mark : null;
 }
 
 /** The mark this server itself carries when it runs inside a child of another one; its helpers carry it too. */
-export function inheritedDye(): string | null {
+export function inheritedMark(): string | null {
   const library = loadLibc();
   const limits = new BigUint64Array(2);
   if (library === null || library.getrlimit(RLIMIT_RTTIME, limits) !== 0) return null;
-  return readDye(`${LIMIT_NAME} ${limits[0]}`);
+  return readMark(`${LIMIT_NAME} ${limits[0]}`);
 }
 
 /** Whether it marks a child of some server, rather than a helper. */
-export function isChildDye(dye: string): boolean {
-  return dye.startsWith(CHILD_DIGIT);
+export function isChildMark(mark: string): boolean {
+  return mark.startsWith(CHILD_DIGIT);
 }
 
-/** The owner a dye of this server names, or null for another server's. */
-export function ownerOfDye(dye: string): number | null {
-  return dye.startsWith(dyePrefix) ? Number(dye.slice(dyePrefix.length)) : null;
+/** The owner a mark of this server names, or null for another server's. */
+export function treeOfMark(mark: string): number | null {
+  return mark.startsWith(markPrefix) ? Number(mark.slice(markPrefix.length)) : null;
 }

@@ -1,6 +1,6 @@
 import { isExecError } from '../../protocol/errors.js';
 import { DescriptorScope } from './descriptors.js';
-import { dyeAvailable, dyedAsHelper, dyePrefix } from './tree-mark.js';
+import { marksAvailable, withHelperMark, markPrefix } from './tree-mark.js';
 import { libc } from '../kernel/libc.js';
 import { posixSpawn } from './posix-spawn.js';
 import { listenForExits, watchExit } from './reaper.js';
@@ -51,7 +51,7 @@ let current: Watchdog | null = null;
  * no room for it, the next child brings the next attempt: a child that runs is no reason to fail.
  */
 export function ensureWatchdog(): void {
-  if (current !== null || !dyeAvailable()) return;
+  if (current !== null || !marksAvailable()) return;
   listenForExits();
   try {
     current = start();
@@ -63,11 +63,11 @@ export function ensureWatchdog(): void {
 function start(): Watchdog | null {
   using scope = new DescriptorScope();
   const { readEnd, writeEnd } = scope.pipe();
-  const argv = ['/bin/sh', '-c', SCRIPT, 'execwire-watchdog', dyePrefix];
+  const argv = ['/bin/sh', '-c', SCRIPT, 'execwire-watchdog', markPrefix];
   const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C' };
   const streams = { kind: 'silent', stdin: readEnd } as const;
   const request = { path: '/bin/sh', argv, env, cwd: '/', streams };
-  const started = dyedAsHelper(() => posixSpawn(request, scope));
+  const started = withHelperMark(() => posixSpawn(request, scope));
   if ('errno' in started) return null;
   const watchdog = { pid: started.pid, leash: scope.keep(writeEnd) };
   watchExit(started.pid, { keepAlive: false, exited: () => release(watchdog) });

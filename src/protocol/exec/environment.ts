@@ -5,7 +5,7 @@ import { FileUri } from './common.js';
 /** Parameters of a method that takes none: absent, null or an empty object. */
 export const NoParams = z.union([z.null(), z.strictObject({})]).default(null);
 
-/** The peer's own capability names. A client treats an absent one as false, so only what exists is claimed. */
+/** Codex's own capability names. A client treats an absent one as false, so only what exists is claimed. */
 export const PeerCapabilities = z.record(z.string(), z.boolean());
 
 export const EnvironmentInfo = z.object({

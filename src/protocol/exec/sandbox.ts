@@ -86,7 +86,7 @@ export const Sandbox = z.object({
   windowsSandboxLevel: z
     .enum(['disabled', 'restricted-token', 'elevated', 'mxc'])
     .optional()
-    .meta({ description: 'Of no effect here. The peer insists on it.' }),
+    .meta({ description: 'Of no effect here. Codex insists on it.' }),
   useLegacyLandlock: z.boolean().optional().meta({ description: 'Of no effect here.' }),
   protectedNames: z.array(z.string()).optional().meta({
     description: 'Extension: names kept read-only below writable roots. Default `.git`, `.codex`, `.agents`.',

@@ -3,7 +3,7 @@ import { notification, request } from '../method.js';
 import { Unsigned } from './common.js';
 import { EnvironmentInfo, NoParams } from './environment.js';
 
-/** What a client understands beyond the peer’s protocol. Absent means no. */
+/** What a client understands beyond Codex’s protocol. Absent means no. */
 export const ClientCapabilities = z.object({
   flowControl: z
     .boolean()
@@ -15,7 +15,7 @@ export const ClientCapabilities = z.object({
     .meta({ description: 'The client reads binary frames: bulky members as bytes instead of base64.' }),
 });
 
-/** What this server offers beyond the peer’s protocol. A client must treat an absent name as not offered. */
+/** What this server offers beyond Codex’s protocol. A client must treat an absent name as not offered. */
 export const ServerCapabilities = z.object({
   processResize: z.boolean().optional(),
   processCloseStdin: z.boolean().optional(),

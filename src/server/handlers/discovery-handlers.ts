@@ -9,7 +9,7 @@ import { ExecError, fileUri } from '../../protocol/index.js';
 import type { Handlers } from './connection-context.js';
 import { wirePath } from './wire-path.js';
 
-/** As the peer: each root may be thousands of directories. */
+/** As Codex: each root may be thousands of directories. */
 const MAX_ROOTS = 128;
 
 /** What a client can learn about how this machine is set up. */

@@ -5,7 +5,7 @@ import { blockBuffers, MAX_BLOCK_BYTES } from './block-buffers.js';
 import { noteBulkGarbage } from '../bulk-garbage.js';
 import { wirePath } from './wire-path.js';
 
-/** As the peer: enough for any client, few enough that one cannot use up the descriptors. */
+/** As Codex: enough for any client, few enough that one cannot use up the descriptors. */
 const MAX_HANDLES = 128;
 const MAX_HANDLE_ID_BYTES = 32;
 
@@ -43,17 +43,17 @@ export class FileHandles {
     requireBlock('read', params.len);
     requireOffset(params.offset);
     const handle = this.#get(params.handleId);
-    const block = blockBuffers.lend();
+    const block = blockBuffers.acquire();
     try {
       const { bytes, eof } = await handle.read(params.offset, params.len, block);
       return new BytesResult({
         member: 'chunk',
         bytes,
         rest: { eof },
-        release: () => blockBuffers.giveBack(block),
+        release: () => blockBuffers.release(block),
       });
     } catch (error) {
-      blockBuffers.giveBack(block);
+      blockBuffers.release(block);
       await this.close(params.handleId);
       throw error;
     }
@@ -64,11 +64,11 @@ export class FileHandles {
     if (bytes) return await this.#write(params, bytes);
     // A text too long for a block is decoded all the same, to be refused for what is wrong with it.
     const block =
-      params.chunk.length <= MAX_BLOCK_CHARS ? blockBuffers.lend() : Buffer.alloc(params.chunk.length);
+      params.chunk.length <= MAX_BLOCK_CHARS ? blockBuffers.acquire() : Buffer.alloc(params.chunk.length);
     try {
       await this.#write(params, decodeBase64Into(params.chunk, block, 'invalidParams'));
     } finally {
-      if (params.chunk.length <= MAX_BLOCK_CHARS) blockBuffers.giveBack(block);
+      if (params.chunk.length <= MAX_BLOCK_CHARS) blockBuffers.release(block);
       noteBulkGarbage(2 * params.chunk.length);
     }
   }

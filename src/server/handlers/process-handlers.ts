@@ -12,11 +12,11 @@ import {
   parseFileUri,
   pathText,
 } from '../../protocol/index.js';
-import { type Answer, AnswerLater, type BytesResult, type Handlers } from '../../rpc/index.js';
+import { type Answer, DeferredAnswer, type BytesResult, type Handlers } from '../../rpc/index.js';
 import type { SessionRegistry } from '../session-registry.js';
 import type { Session } from '../session.js';
 
-/** The terminal a client gets that asks for none in particular, as with the peer. */
+/** The terminal a client gets that asks for none in particular, as with Codex. */
 const DEFAULT_SIZE = { rows: 24, cols: 80 };
 
 type ReadAnswer = ExecResult<'process/read'>;
@@ -38,7 +38,7 @@ export function processHandlers(
       const starting = ownerOf(params.sessionId)?.startUnderWay(params.processId);
       // Not in the lane, where one behind the other would find the start over: all of them hear of it, in order.
       return starting
-        ? new AnswerLater(starting.then(() => flat(handler(params, bytes))))
+        ? new DeferredAnswer(starting.then(() => flat(handler(params, bytes))))
         : handler(params, bytes);
     };
   const find = (processId: string): LocalProcess => {
@@ -105,7 +105,7 @@ function start(
   const { processId, sandbox } = params;
   const earlier = session.startUnderWay(processId);
   if (!sandbox && !earlier) return startResult(session.start(childOf(params)));
-  return new AnswerLater(
+  return new DeferredAnswer(
     session.announceStart(processId, async () => {
       await earlier?.catch(() => undefined);
       const child = childOf(params);
@@ -118,7 +118,7 @@ function start(
 
 async function flat<Value>(answer: Answer<Value>): Promise<Value | BytesResult> {
   const known = await answer;
-  return known instanceof AnswerLater ? await known.answer : known;
+  return known instanceof DeferredAnswer ? await known.answer : known;
 }
 
 function startResult({ processId, sandboxType }: LocalProcess): ExecResult<'process/start'> {
@@ -176,7 +176,7 @@ function write(
   if (status === 'accepted') session.rememberWrite(processId, writeId);
   if (process.takesInput) return { status };
   // The bytes are in line; a program that does not read delays this answer and nothing else.
-  return new AnswerLater(process.writable().then(() => ({ status })));
+  return new DeferredAnswer(process.writable().then(() => ({ status })));
 }
 
 function readResult(process: LocalProcess, afterSeq: number, maxBytes?: number): ExecResult<'process/read'> {

@@ -8,10 +8,10 @@ const pool = new BufferPool({ bytes: 96 * 1024, kept: 16 });
 
 /** A buffer of at least this size, its content undefined. */
 export function lendBuffer(size: number): Buffer {
-  return size < WORTH_LENDING_BYTES || size > pool.bytes ? Buffer.allocUnsafe(size) : pool.lend();
+  return size < WORTH_LENDING_BYTES || size > pool.bytes ? Buffer.allocUnsafe(size) : pool.acquire();
 }
 
 /** Nobody uses it any more. */
 export function returnBuffer(buffer: Buffer): void {
-  if (buffer.length === pool.bytes) pool.giveBack(buffer);
+  if (buffer.length === pool.bytes) pool.release(buffer);
 }

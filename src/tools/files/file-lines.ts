@@ -1,7 +1,7 @@
 import type { FileHandle } from '../../contract/index.js';
 import { ExecError } from '../../protocol/index.js';
 import type { LineBatch } from '../session/output-lines.js';
-import { RawText } from '../text/raw-text.js';
+import { LineSplitter } from '../text/line-splitter.js';
 
 const BLOCK_BYTES = 256 * 1024;
 /** Text files are smaller; of others the beginning is enough to see what they are. */
@@ -23,7 +23,7 @@ export class FileLines {
     const decoder = new TextDecoder();
     let lines: string[] = [];
     let count = 0;
-    const splitter = new RawText((line) => void lines.push(line));
+    const splitter = new LineSplitter((line) => void lines.push(line));
     for (let offset = 0; offset < MAX_READ_BYTES && count <= this.#lastLine && !this.complete; ) {
       const { bytes, eof } = await this.#handle.read(offset, BLOCK_BYTES);
       if (offset === 0 && bytes.includes(0)) throw binaryFile();

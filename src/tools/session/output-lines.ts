@@ -1,4 +1,4 @@
-import { RawText } from '../text/raw-text.js';
+import { LineSplitter } from '../text/line-splitter.js';
 import { TerminalText } from '../text/terminal-text.js';
 import type { Transcript } from './transcript.js';
 
@@ -28,7 +28,7 @@ export async function* outputLines(
   let lines: string[] = [];
   const emit = (line: string): void => void lines.push(line);
   const splitter = range.raw
-    ? new RawText(emit)
+    ? new LineSplitter(emit)
     : new TerminalText({ maxLineChars: range.maxLineChars, emit });
   for await (const piece of transcript.read(range.from, range.to)) {
     if (piece.kind === 'lost') splitter.write(`${decoder.decode()}\n${lossNotice(piece.lostBytes)}\n`);

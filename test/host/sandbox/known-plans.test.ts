@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { diskOfNow, type FilePolicy, planMounts } from '../../../src/host/sandbox/index.js';
+import { snapshotDisk, type FilePolicy, planMounts } from '../../../src/host/sandbox/index.js';
 import { planNow } from '../../../src/host/sandbox/plan/known-plans.js';
 
 let base: string;
@@ -49,7 +49,7 @@ function outcome(make: () => ReturnType<typeof planMounts>) {
 }
 
 const remembered = () => outcome(() => planNow(files).plan);
-const fresh = () => outcome(() => planMounts(files, diskOfNow()));
+const fresh = () => outcome(() => planMounts(files, snapshotDisk()));
 
 describe('a plan that is remembered', () => {
   test('is used again while the disk says the same', () => {

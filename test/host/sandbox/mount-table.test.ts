@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { diskOfNow, planMounts } from '../../../src/host/sandbox/index.js';
+import { snapshotDisk, planMounts } from '../../../src/host/sandbox/index.js';
 import { withoutKernelMounts } from '../../../src/host/sandbox/plan/mount-table.js';
 
 test('the kernel’s own places stay as they are', () => {
   const rules = [{ path: '/', access: 'read', whenMissing: 'skip' } as const];
-  const plan = planMounts({ kind: 'restricted', rules, hidden: [] }, diskOfNow());
+  const plan = planMounts({ kind: 'restricted', rules, hidden: [] }, snapshotDisk());
   const hidden = withoutKernelMounts(plan).mounts.map(({ path }) => path);
   expect(hidden.filter((path) => /^\/(proc|sys|dev)(\/|$)/.test(path))).toEqual([]);
 });

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import {
   confine,
   type Disk,
-  diskOfNow,
+  snapshotDisk,
   probeSandbox,
   type SandboxPolicy,
 } from '../../../src/host/sandbox/index.js';
@@ -108,7 +108,7 @@ describe('what cannot be enforced', () => {
     const support = await supportFor(identity);
     const link = join(place.base, 'link');
     symlinkSync('outside', link);
-    const disk = diskOfNow();
+    const disk = snapshotDisk();
     const before: Disk = {
       ...disk,
       resolve: (path) => (path === link ? { path, kind: 'directory', links: [] } : disk.resolve(path)),

@@ -1,7 +1,7 @@
 import type { Dirent } from 'node:fs';
 import { entriesOf } from './directories.js';
 import { type KernelCalls, kernelCalls } from '../../kernel/cached-calls.js';
-import type { Way } from '../cached/fast-path.js';
+import type { FastPath } from '../cached/fast-path.js';
 import { openDirectoryInstantly } from '../cached/open-directory.js';
 
 /** What a listing says of an entry without looking at it. Some file systems do not tell. */
@@ -28,7 +28,7 @@ const KINDS: Readonly<Record<number, EntryKind>> = {
 };
 
 /** The entries of a directory in no order, at most `limit`. */
-export async function listDirectory(path: Buffer, limit: number, way: Way): Promise<ListedEntry[]> {
+export async function listDirectory(path: Buffer, limit: number, way: FastPath): Promise<ListedEntry[]> {
   const listed = way.instant === false ? null : await listFast(path, limit);
   return listed ?? (await listPortably(path, limit));
 }

@@ -1,10 +1,10 @@
-/** Most a single `readFile` returns: what the peer allows, and about what one message can carry as base64. */
+/** Most a single `readFile` returns: what Codex allows, and about what one message can carry as base64. */
 export const MAX_READ_FILE_BYTES = 512 * 1024 * 1024;
 
 /** One system call reads or writes at most this much, so that a slow disk holds a worker thread only briefly. */
 export const IO_CHUNK_BYTES = 1024 * 1024;
 
-/** A listing beyond this is refused, as the peer does; `walk` cuts it instead. */
+/** A listing beyond this is refused, as Codex does; `walk` cuts it instead. */
 export const MAX_DIRECTORY_ENTRIES = 50_000;
 
 /** Names fetched per system call when listing; the default of 32 makes large directories slow. */
@@ -13,7 +13,7 @@ export const DIRECTORY_BATCH = 1024;
 /** Entries of one directory inspected at a time: enough to hide latency, too few to fill the thread pool's queue. */
 export const STAT_CONCURRENCY = 32;
 
-/** Bounds of `walk`, the peer's. */
+/** Bounds of `walk`, Codex's. */
 export const WALK_LIMITS = { depth: 64, directories: 10_000, entries: 50_000 } as const;
 
 /** A walk is cut when its answer is about this large, so that it fits a message. */

@@ -1,7 +1,7 @@
 import { getSystemErrorMap } from 'node:util';
 import { ExecError, isExecError } from '../../../protocol/errors.js';
 
-/** What the system calls these errors. Clients show the text to people and models, so it follows the peer's. */
+/** What the system calls these errors. Clients show the text to people and models, so it follows Codex's. */
 const osText: Readonly<Record<string, string>> = {
   E2BIG: 'Argument list too long',
   EACCES: 'Permission denied',

@@ -4,13 +4,13 @@ import type { DirectoryEntry } from '../../../contract/index.js';
 import { ExecError } from '../../../protocol/errors.js';
 import { listDirectory } from './directory-listing.js';
 import { childOf, shownPath } from '../../kernel/host-path.js';
-import type { Way } from '../cached/fast-path.js';
+import type { FastPath } from '../cached/fast-path.js';
 import { MAX_DIRECTORY_ENTRIES, STAT_CONCURRENCY } from './limits.js';
 import { hasOsCode } from './os-error.js';
 
 export async function readDirectory(
   path: Buffer,
-  options: Way & { details?: boolean },
+  options: FastPath & { details?: boolean },
 ): Promise<DirectoryEntry[]> {
   const details = options.details === true;
   const entries: DirectoryEntry[] = [];

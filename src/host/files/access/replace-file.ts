@@ -2,7 +2,7 @@ import { randomBytes } from '../../kernel/random.js';
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readlink, rename, unlink } from 'node:fs/promises';
 import type { LinkOptions } from '../../../contract/index.js';
-import type { Way } from '../cached/fast-path.js';
+import type { FastPath } from '../cached/fast-path.js';
 import { canHoldDirectories, type HeldDirectory, holdDirectory, holdResolved } from './held-directory.js';
 import { childOf, isRoot, nameOf, parentOf } from '../../kernel/host-path.js';
 import { kernelCalls } from '../../kernel/cached-calls.js';
@@ -19,7 +19,11 @@ const O_TMPFILE = 0o20000000 | constants.O_DIRECTORY;
  * nothing is left over, not even by a process that is killed: only between the two names it leaves the new file, whole,
  * as `.execwire-….tmp`. Where files must have names from the start it may leave half of one under such a name.
  */
-export async function replaceFile(path: Buffer, data: Uint8Array, options: LinkOptions & Way): Promise<void> {
+export async function replaceFile(
+  path: Buffer,
+  data: Uint8Array,
+  options: LinkOptions & FastPath,
+): Promise<void> {
   if (isRoot(path)) throw osError('EISDIR');
   const follow = options.followSymlinks !== false;
   const target = follow ? await withoutLinks(path) : path;

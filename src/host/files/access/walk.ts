@@ -4,7 +4,7 @@ import type { WalkOptions, WalkResult } from '../../../contract/index.js';
 import { ExecError } from '../../../protocol/errors.js';
 import { type ListedEntry, listDirectory } from './directory-listing.js';
 import { shownPath } from '../../kernel/host-path.js';
-import type { Way } from '../cached/fast-path.js';
+import type { FastPath } from '../cached/fast-path.js';
 import { WALK_LIMITS, WALK_REPLY_BYTES } from './limits.js';
 import { asExecError } from './os-error.js';
 
@@ -17,7 +17,7 @@ const BEYOND_ASCII = /[\x80-\xff]/;
 /** What an entry costs in the answer beside its path: quotes, braces and field names. */
 const ENTRY_OVERHEAD_BYTES = 40;
 
-export async function walk(root: Buffer, options: WalkOptions & Way): Promise<WalkResult> {
+export async function walk(root: Buffer, options: WalkOptions & FastPath): Promise<WalkResult> {
   const walker = new Walker(options);
   await walker.run(root);
   return walker.result();
@@ -27,12 +27,12 @@ export async function walk(root: Buffer, options: WalkOptions & Way): Promise<Wa
 interface Waiting {
   readonly path: string;
   readonly depth: number;
-  readonly way: Way;
+  readonly way: FastPath;
   listing: Promise<ListedEntry[]> | null;
 }
 
 class Walker {
-  readonly #way: Way;
+  readonly #way: FastPath;
   readonly #maxDepth: number;
   readonly #maxDirectories: number;
   readonly #maxEntries: number;
@@ -49,7 +49,7 @@ class Walker {
   #truncated = false;
   #full = false;
 
-  constructor(options: WalkOptions & Way) {
+  constructor(options: WalkOptions & FastPath) {
     this.#way = options;
     this.#maxDepth = options.maxDepth ?? WALK_LIMITS.depth;
     this.#maxDirectories = options.maxDirectories ?? WALK_LIMITS.directories;

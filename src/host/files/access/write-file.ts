@@ -1,11 +1,11 @@
 import type { LinkOptions } from '../../../contract/index.js';
-import type { Way } from '../cached/fast-path.js';
+import type { FastPath } from '../cached/fast-path.js';
 import { holdParent } from './held-directory.js';
 import { nameOf } from '../../kernel/host-path.js';
 import { type OpenFile, openToOverwrite, writeFully } from './regular-file.js';
 import { replaceFile } from './replace-file.js';
 
-type WriteOptions = LinkOptions & Way & { readonly atomic?: boolean };
+type WriteOptions = LinkOptions & FastPath & { readonly atomic?: boolean };
 
 export async function writeFile(path: Buffer, data: Uint8Array, options: WriteOptions): Promise<void> {
   if (options.atomic === true) await replaceFile(path, data, options);

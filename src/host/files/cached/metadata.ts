@@ -1,12 +1,13 @@
 import type { FileMetadata } from '../../../contract/index.js';
-import { atPlace, type PlaceFacts } from './place.js';
+import { withCachedFd, type PlaceFacts } from './place.js';
 
 /** What a path leads to, if the kernel can tell from memory; null otherwise. */
 export function metadataInstantly(path: Buffer, options: { followSymlinks?: boolean }): FileMetadata | null {
-  if (options.followSymlinks === false) return atPlace(path, 'none', (_, facts) => described(facts, false));
-  return atPlace(path, 'lastAsIs', (_, facts) =>
+  if (options.followSymlinks === false)
+    return withCachedFd(path, 'none', (_, facts) => described(facts, false));
+  return withCachedFd(path, 'lastAsIs', (_, facts) =>
     facts.kind === 'link'
-      ? atPlace(path, 'follow', (_target, target) => described(target, true))
+      ? withCachedFd(path, 'follow', (_target, target) => described(target, true))
       : described(facts, false),
   );
 }

@@ -36,9 +36,9 @@ const how = new BigUint64Array(3);
 
 /**
  * Calls `use` with a descriptor of a place on a local file system, if that can be had without waiting for anything;
- * otherwise, and when there is any doubt or error, returns null: then the patient way finds out.
+ * otherwise, and when there is any doubt or error, returns null: then the thread-pool path finds out.
  */
-export function atPlace<Result>(
+export function withCachedFd<Result>(
   path: Buffer,
   links: LinkRule,
   use: (fd: number, facts: PlaceFacts, calls: KernelCalls) => Result | null,

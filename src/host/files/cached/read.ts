@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { type KernelCalls, kernelCalls } from '../../kernel/cached-calls.js';
-import { atPlace, descriptorPath, O_CLOEXEC } from './place.js';
+import { withCachedFd, descriptorPath, O_CLOEXEC } from './place.js';
 
 /** Copying this much takes some 25 µs; a trip to the thread pool, which larger files are worth, ten times that. */
 const MAX_INSTANT_BYTES = 256 * 1024;
@@ -12,17 +12,21 @@ let scratch: Buffer | undefined;
 
 /** The content of a small regular file, if it is in memory already; null when somebody would have to wait for it. */
 export function readInstantly(path: Buffer, options: { followSymlinks?: boolean }): Buffer | null {
-  return atPlace(path, options.followSymlinks === false ? 'none' : 'follow', (fd, { kind, size }, calls) => {
-    if (kind !== 'file' || size > MAX_INSTANT_BYTES) return null;
-    // Through the descriptor: what is opened is what was looked at, whatever has its name by now.
-    const file = calls.open(descriptorPath(fd), READ_FLAGS);
-    if (file < 0) return null;
-    try {
-      return readWhole(file, size, calls);
-    } finally {
-      calls.close(file);
-    }
-  });
+  return withCachedFd(
+    path,
+    options.followSymlinks === false ? 'none' : 'follow',
+    (fd, { kind, size }, calls) => {
+      if (kind !== 'file' || size > MAX_INSTANT_BYTES) return null;
+      // Through the descriptor: what is opened is what was looked at, whatever has its name by now.
+      const file = calls.open(descriptorPath(fd), READ_FLAGS);
+      if (file < 0) return null;
+      try {
+        return readWhole(file, size, calls);
+      } finally {
+        calls.close(file);
+      }
+    },
+  );
 }
 
 /** Null when the file has another size by now, or some of it is not in memory. */

@@ -8,7 +8,7 @@ import { openBytes } from '../../kernel/memory-file.js';
 import { planMounts } from '../plan/mount-plan.js';
 import { withoutKernelMounts } from '../plan/mount-table.js';
 import type { ConfinedPolicy, SandboxPolicy } from '../../../policy/policy.js';
-import { type SandboxSupport, startApart } from '../probe/probe.js';
+import { type SandboxSupport, privateMountsPrefix } from '../probe/probe.js';
 import { checkCwd, locateVisibleProgram } from '../plan/visible-program.js';
 import { Resources } from './resources.js';
 import { openFilter } from '../seccomp/seccomp.js';
@@ -98,7 +98,7 @@ export function confine(
     resources.pass(SECCOMP_FD, openFilter({ architecture, unixSockets: policy.unixSockets }));
     const status = resources.openStatus(STATUS_FD, { terminal: spec.terminal });
     const limit = support.root && policy.maxProcesses !== null ? resources.limit(policy.maxProcesses) : [];
-    const apart = support.laterMounts === 'keptOut' ? startApart(support) : [];
+    const apart = support.laterMounts === 'keptOut' ? privateMountsPrefix(support) : [];
     return {
       argv: [...limit, ...apart, support.bwrap, '--args', String(ARGUMENTS_FD), '--', ...command],
       cwd: '/',

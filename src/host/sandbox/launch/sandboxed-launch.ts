@@ -36,7 +36,7 @@ export interface StartedSandbox {
 }
 
 /** Where a program runs, made for it or found ready. */
-interface Ground {
+interface PreparedSandbox {
   readonly sandboxType: SandboxType;
   /** Null without a sandbox. */
   readonly status: SandboxStatus | null;
@@ -50,8 +50,8 @@ interface Ground {
 }
 
 /** A program under a policy: how to start it, and what is different about it while it runs. */
-export class ConfinedProcess {
-  readonly #ground: Ground;
+export class SandboxedLaunch {
+  readonly #ground: PreparedSandbox;
   readonly #policy: SandboxPolicy;
   readonly #onReady: () => void;
   readonly #name: string;
@@ -66,7 +66,7 @@ export class ConfinedProcess {
 
   private constructor(
     spec: ChildSpec,
-    { policy, ground, onReady }: { policy: SandboxPolicy; ground: Ground; onReady: () => void },
+    { policy, ground, onReady }: { policy: SandboxPolicy; ground: PreparedSandbox; onReady: () => void },
   ) {
     this.#policy = policy;
     this.#ground = ground;
@@ -76,17 +76,17 @@ export class ConfinedProcess {
   }
 
   /** Throws `sandboxUnavailable` where the policy cannot be enforced. Then call `spawn`, or `discard`. */
-  static async prepare(spec: ChildSpec, sandbox: Sandbox, spares?: SpareSandboxes): Promise<ConfinedProcess> {
+  static async prepare(spec: ChildSpec, sandbox: Sandbox, spares?: SpareSandboxes): Promise<SandboxedLaunch> {
     assertSpawnable(spec);
     const policy = policyOfRequest(sandbox, { cwd: spec.cwd, temporary: spec.env.TMPDIR });
     const support = await sandboxSupport();
     if (policy.kind === 'open') {
       const ground = groundOf(spec, confinementFor(spec, policy, support));
-      return new ConfinedProcess(spec, { policy, ground, onReady: () => {} });
+      return new SandboxedLaunch(spec, { policy, ground, onReady: () => {} });
     }
     const found = spares?.take(policy, spec) ?? null;
-    const ground = found ? readyGround(spec, found) : groundOf(spec, confinementFor(spec, policy, support));
-    return new ConfinedProcess(spec, { policy, ground, onReady: () => spares?.started(policy, support) });
+    const ground = found ? fromSpare(spec, found) : groundOf(spec, confinementFor(spec, policy, support));
+    return new SandboxedLaunch(spec, { policy, ground, onReady: () => spares?.started(policy, support) });
   }
 
   get sandboxType(): SandboxType {
@@ -169,7 +169,7 @@ function confinementFor(
 }
 
 /** What is started for it brings its sandbox along. */
-function groundOf(spec: ChildSpec, confinement: Confinement): Ground {
+function groundOf(spec: ChildSpec, confinement: Confinement): PreparedSandbox {
   const { argv, arg0, cwd, env, inheritFds, controllingTerminal, sandboxType, status, program } = confinement;
   const child = {
     argv,
@@ -203,7 +203,7 @@ function groundOf(spec: ChildSpec, confinement: Confinement): Ground {
 }
 
 /** A waiting shell becomes the program. */
-function readyGround({ stdin }: ChildSpec, { spare, launch, program }: FoundSpare): Ground {
+function fromSpare({ stdin }: ChildSpec, { spare, launch, program }: FoundSpare): PreparedSandbox {
   const spawn = (sink: ChildSink): Child => {
     const child = spare.launch(launch, sink);
     if (stdin === 'null') child.closeStdin();

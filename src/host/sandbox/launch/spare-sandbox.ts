@@ -4,7 +4,7 @@ import {
   type ChildSink,
   type ChildSpec,
   spawnUnheardChild,
-  type UnheardChild,
+  type ParkedChild,
 } from '../../spawn/index.js';
 import {
   type ConfinedPolicy,
@@ -36,12 +36,12 @@ export class SpareSandbox {
   /** How long what it is told may be. */
   readonly maxScriptBytes: number;
   readonly #confinement: Confinement;
-  readonly #child: UnheardChild;
+  readonly #child: ParkedChild;
   #script: number | null;
 
   private constructor(
     tools: LaunchTools,
-    made: { identity: string; confinement: Confinement; child: UnheardChild; script: number },
+    made: { identity: string; confinement: Confinement; child: ParkedChild; script: number },
   ) {
     this.tools = tools;
     this.identity = made.identity;
@@ -91,7 +91,7 @@ export class SpareSandbox {
 
   /** Turns the waiting shell into the program. Only while it waits. */
   launch(launch: Launch, sink: ChildSink): Child {
-    const child = this.#child.hear({
+    const child = this.#child.attach({
       ...sink,
       exited: (end) => {
         this.status?.over();

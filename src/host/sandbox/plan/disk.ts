@@ -38,7 +38,7 @@ const MAX_GLOB_ENTRIES = 200_000;
 const MAX_GLOB_MATCHES = 512;
 
 /** What a disk was asked and said. Whoever gets the same answers to the same questions comes to the same result. */
-export interface Answers {
+export interface Observations {
   readonly places: ReadonlyMap<string, Found>;
   readonly placeholders: ReadonlyMap<string, boolean>;
   readonly pointers: ReadonlyMap<string, readonly string[]>;
@@ -47,13 +47,13 @@ export interface Answers {
 /** A disk that knows what it said. */
 export interface RememberingDisk extends Disk {
   /** All it was asked so far; what patterns found is not among it. */
-  answers(): Answers;
+  answers(): Observations;
   /** Asks the same questions now. */
-  stillSays(answers: Answers): boolean;
+  stillMatches(answers: Observations): boolean;
 }
 
 /** This machine's disk as it is now, each place of it looked at once. For one plan: the disk goes on changing. */
-export function diskOfNow(): RememberingDisk {
+export function snapshotDisk(): RememberingDisk {
   const places = new Map<string, Found>();
   const placeholders = new Map<string, boolean>();
   const pointers = new Map<string, readonly string[]>();
@@ -70,7 +70,7 @@ export function diskOfNow(): RememberingDisk {
       placeholders: new Map(placeholders),
       pointers: new Map(pointers),
     }),
-    stillSays: (before) =>
+    stillMatches: (before) =>
       every(before.places, (path, found) => isSame(lookAt(path), found)) &&
       every(before.placeholders, (path, held) => isHeld(path) === held) &&
       every(before.pointers, (path, targets) => targets.join('\n') === pointsTo(path).join('\n')),

@@ -24,7 +24,7 @@ const MAX_ALTERNATIVES = 256;
 const FIXED = /^(?:[^*?[\]{}\\]|\\.)*/su;
 
 /**
- * As the peer reads them, since a pattern that is read otherwise hides too little and nobody notices: `*` crosses
+ * As Codex reads them, since a pattern that is read otherwise hides too little and nobody notices: `*` crosses
  * directories and `?` does not, `**` between slashes may be nothing, `[a-z]` and `[!a-z]` are one character, `{a,b}` is
  * either, and a backslash takes the meaning from what follows. Time is bounded by the product of both lengths: names are
  * chosen by anybody.

@@ -32,7 +32,7 @@ export type SandboxSupport =
       readonly argv0: boolean;
       /** bubblewrap can mount what is open, so that nobody swaps it between our look and its mount. */
       readonly bindFd: boolean;
-      /** Whether what the host mounts while a program runs reaches it: not by itself, `keptOut` by `startApart`, or it does. */
+      /** Whether what the host mounts while a program runs reaches it: not by itself, `keptOut` by `privateMountsPrefix`, or it does. */
       readonly laterMounts: 'stayOut' | 'keptOut' | 'reachIt';
     };
 
@@ -102,7 +102,7 @@ async function tryApart(
     userNamespace,
   }: { architecture: FilterArchitecture; root: boolean; userNamespace: boolean },
 ): Promise<'keptOut' | 'reachIt'> {
-  const prefix = startApart({ root, userNamespace });
+  const prefix = privateMountsPrefix({ root, userNamespace });
   const said = await tryOut(bwrap, { architecture, userNamespace, prefix });
   return said === '' ? 'keptOut' : 'reachIt';
 }
@@ -124,7 +124,7 @@ async function tryOutWays(
  * Goes in front of bubblewrap where mounts propagate, as they do under systemd. What the host mounts while a sandbox
  * exists would appear inside, writable whatever the policy says; not so if bubblewrap starts among mounts that are private.
  */
-export function startApart({
+export function privateMountsPrefix({
   root,
   userNamespace,
 }: {

@@ -2,7 +2,7 @@
 const MAX_RAW_LINE_CHARS = 1024 * 1024;
 
 /** Splits text into lines and leaves them as they are. */
-export class RawText {
+export class LineSplitter {
   readonly #emit: (line: string) => void;
   #rest = '';
 
