@@ -1,6 +1,7 @@
 import { RemoteEnvironment, dialWebSocket } from '../src/client/index.js';
 import { startProgram } from '../src/transport/index.js';
-import { type Exceptions, processContract } from '../test/contract/process.contract.js';
+import { type Exceptions, type OpenEnvironment, processContract } from '../test/contract/process.contract.js';
+import { runContract } from '../test/contract/run.contract.js';
 import { cleanEnv } from './harness/clean-env.js';
 import { codexServer } from './harness/exec-server.js';
 import { sharedCodex } from './harness/shared-codex.js';
@@ -20,19 +21,18 @@ const codexExceptions: Exceptions = {
 
 const codex = sharedCodex();
 
-processContract(
-  'codex over ws',
-  () => RemoteEnvironment.connect({ id: 'ws', dial: () => dialWebSocket(codex.url), resume: true }),
-  codexExceptions,
+function contracts(name: string, open: OpenEnvironment): void {
+  processContract(name, open, codexExceptions);
+  runContract(name, open, codexExceptions);
+}
+
+contracts('codex over ws', () =>
+  RemoteEnvironment.connect({ id: 'ws', dial: () => dialWebSocket(codex.url), resume: true }),
 );
 
-processContract(
-  'codex over stdio',
-  () => {
-    const [program = '', ...args] = codexServer.argv('stdio');
-    const dial = () =>
-      startProgram({ program, args, cwd: codex.run.outside, env: cleanEnv(codex.run.serverHome) });
-    return RemoteEnvironment.connect({ id: 'stdio', dial, resume: false });
-  },
-  codexExceptions,
-);
+contracts('codex over stdio', () => {
+  const [program = '', ...args] = codexServer.argv('stdio');
+  const dial = () =>
+    startProgram({ program, args, cwd: codex.run.outside, env: cleanEnv(codex.run.serverHome) });
+  return RemoteEnvironment.connect({ id: 'stdio', dial, resume: false });
+});

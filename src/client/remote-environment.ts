@@ -1,4 +1,10 @@
-import type { Environment, ExecProcess, FileSystem, ProcessSpec, ProcessSummary } from '../contract/index.js';
+import {
+  EnvironmentHandle,
+  type ExecProcess,
+  type FileSystem,
+  type ProcessSpec,
+  type ProcessSummary,
+} from '../contract/index.js';
 import type { EnvironmentInfo } from '../protocol/index.js';
 import type { ExecClientOptions } from './connection/client-options.js';
 import { ExecClient } from './connection/exec-client.js';
@@ -14,7 +20,7 @@ export interface ServerProcess extends ProcessSummary {
 }
 
 /** A machine behind a connection to an exec server. */
-export class RemoteEnvironment implements Environment {
+export class RemoteEnvironment extends EnvironmentHandle {
   readonly id: string;
   readonly client: ExecClient;
   readonly files: FileSystem;
@@ -22,6 +28,7 @@ export class RemoteEnvironment implements Environment {
   #closing: Promise<void> | undefined;
 
   constructor({ id, client }: { id: string; client: ExecClient }) {
+    super();
     this.id = id;
     this.client = client;
     this.files = new RemoteFileSystem(client);
@@ -81,10 +88,6 @@ export class RemoteEnvironment implements Environment {
   close(): Promise<void> {
     this.#closing ??= this.#endAll().then(() => this.client.close());
     return this.#closing;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close();
   }
 
   /** Ends what runs and lets its last events arrive. A server out of reach ends it with the session's lease. */

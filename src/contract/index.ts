@@ -1,6 +1,7 @@
 export { ConfinedEnvironment } from './confined-environment.js';
 export { ChangeQueue, MAX_PENDING_CHANGES } from './change-queue.js';
 export type { Environment } from './environment.js';
+export { EnvironmentHandle } from './environment-handle.js';
 export type { SearchMatch, SearchPage, SearchQuery } from './file-search.js';
 export type {
   DirectoryEntry,
@@ -38,3 +39,17 @@ export {
   positionAfter,
 } from './process-log.js';
 export { followLog } from './log-reader.js';
+export {
+  CommandFailure,
+  type CommandInput,
+  type CommandOptions,
+  type CommandTag,
+  type CommandTemplate,
+  isCommandFailure,
+  type LinesOptions,
+  type OutputEncoding,
+  type OutputOf,
+  type RunOptions,
+  type RunResult,
+  type TemplateValue,
+} from './run/index.js';

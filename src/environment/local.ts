@@ -1,4 +1,9 @@
-import type { Environment, ExecProcess, ProcessSpec, ProcessSummary } from '../contract/index.js';
+import {
+  EnvironmentHandle,
+  type ExecProcess,
+  type ProcessSpec,
+  type ProcessSummary,
+} from '../contract/index.js';
 import {
   ConfinableFileSystem,
   childEnvironment,
@@ -20,12 +25,13 @@ const INHERIT_ALL: EnvPolicy = {
 const DEFAULT_SIZE = { rows: 24, cols: 80 };
 
 /** This machine, in this process: no wire, no serialisation, the same contract. */
-export class LocalEnvironment implements Environment {
+export class LocalEnvironment extends EnvironmentHandle {
   readonly id: string;
   readonly files = new ConfinableFileSystem();
   readonly #table: ProcessTable;
 
   constructor(options: ProcessTableOptions & { id?: string } = {}) {
+    super();
     this.id = options.id ?? 'local';
     this.#table = new ProcessTable(options);
   }
@@ -64,9 +70,5 @@ export class LocalEnvironment implements Environment {
 
   async close(): Promise<void> {
     await Promise.all([this.#table.close(), this.files.close()]);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close();
   }
 }

@@ -84,6 +84,15 @@ export const errorCatalogue = {
   connectionClosed: { rpc: null, doc: 'The connection ended before the answer came.' },
   requestTimeout: { rpc: null, doc: 'The answer did not come in time.' },
   aborted: { rpc: null, doc: 'The caller gave up.' },
+  commandFailed: {
+    rpc: null,
+    doc: 'A command that was asked to succeed exited with another code than 0, was killed or timed out; `result` holds the run.',
+  },
+  lineTooLong: { rpc: null, doc: 'A line of output is longer than `maxLineBytes`.' },
+  outputLost: {
+    rpc: null,
+    doc: 'Output went missing while the connection was away; `data.lostBytes` says how much.',
+  },
   contactLost: { rpc: null, doc: 'The machine is out of reach and what became of the process is unknown.' },
   protocolViolation: { rpc: null, doc: 'The other side broke the protocol.' },
   unsupported: { rpc: null, doc: 'The other side does not offer this.' },

@@ -7,7 +7,8 @@ import { startProgram } from '../../src/transport/program.js';
 import { dialWebSocket } from '../../src/transport/websocket-dial.js';
 import { TestFolder } from '../harness/processes.js';
 import { bin, ServerProcess } from '../harness/server-process.js';
-import { processContract } from './process.contract.js';
+import { type OpenEnvironment, processContract } from './process.contract.js';
+import { runContract } from './run.contract.js';
 
 const folder = new TestFolder();
 let webSocket: ServerProcess;
@@ -23,9 +24,14 @@ afterAll(async () => {
   folder[Symbol.dispose]();
 });
 
-processContract('local', async () => new LocalEnvironment());
+function contracts(name: string, open: OpenEnvironment): void {
+  processContract(name, open);
+  runContract(name, open);
+}
 
-processContract('memory', async () => {
+contracts('local', async () => new LocalEnvironment());
+
+contracts('memory', async () => {
   const server = new ExecServer({ sessionTtlMs: 1000 });
   const dial = async () => {
     const [near, far] = createMemoryChannels();
@@ -35,11 +41,11 @@ processContract('memory', async () => {
   return await RemoteEnvironment.connect({ id: 'memory', dial, resume: true });
 });
 
-processContract('ws', () =>
+contracts('ws', () =>
   RemoteEnvironment.connect({ id: 'ws', dial: () => dialWebSocket(webSocket.url), resume: true }),
 );
 
-processContract('ws without binary frames', () =>
+contracts('ws without binary frames', () =>
   RemoteEnvironment.connect({
     id: 'ws',
     dial: () => dialWebSocket(webSocket.url),
@@ -48,11 +54,11 @@ processContract('ws without binary frames', () =>
   }),
 );
 
-processContract('unix', () =>
+contracts('unix', () =>
   RemoteEnvironment.connect({ id: 'unix', dial: () => dialWebSocket(unixSocket.url), resume: true }),
 );
 
-processContract('stdio', () => {
+contracts('stdio', () => {
   const program = { program: process.execPath, args: [bin, 'serve', '--listen', 'stdio'] };
   return RemoteEnvironment.connect({
     id: 'stdio',

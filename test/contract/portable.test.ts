@@ -5,6 +5,7 @@ import { TestFolder } from '../harness/processes.js';
 import { ServerProcess } from '../harness/server-process.js';
 import { dialWire, startParams } from '../harness/wire-client.js';
 import { type Exceptions, processContract } from './process.contract.js';
+import { runContract } from './run.contract.js';
 
 const blocker = fileURLToPath(new URL('../fixtures/without-koffi.cjs', import.meta.url));
 
@@ -26,6 +27,7 @@ const open = () =>
   RemoteEnvironment.connect({ id: 'portable', dial: () => dialWebSocket(server.url), resume: true });
 
 processContract('without koffi', open, portableExceptions);
+runContract('without koffi', open, portableExceptions);
 
 describe('without koffi', () => {
   test('a terminal is refused in plain words and the id stays free', async () => {

@@ -1,0 +1,44 @@
+import type { EnvironmentInfo } from '../protocol/index.js';
+import type { Environment } from './environment.js';
+import type { FileSystem } from './file-system.js';
+import type { ExecProcess, ProcessSpec, ProcessSummary } from './process.js';
+import {
+  type CommandTag,
+  commandLines,
+  commandTag,
+  type LinesOptions,
+  type OutputEncoding,
+  type RunOptions,
+  type RunResult,
+  runCommand,
+} from './run/index.js';
+
+/** What follows from starting processes alone, the same for every kind of machine. */
+export abstract class EnvironmentHandle implements Environment {
+  abstract readonly id: string;
+  abstract readonly files: FileSystem;
+
+  abstract info(): Promise<EnvironmentInfo>;
+  abstract start(spec: ProcessSpec): Promise<ExecProcess>;
+  abstract list(): Promise<ProcessSummary[]>;
+  abstract close(): Promise<void>;
+
+  async run<Encoding extends OutputEncoding = 'utf8'>(
+    argv: readonly string[],
+    options?: RunOptions<Encoding>,
+  ): Promise<RunResult<Encoding>> {
+    return await runCommand(this, argv, options);
+  }
+
+  lines(argv: readonly string[], options?: LinesOptions): AsyncGenerator<string, void> {
+    return commandLines(this, argv, options);
+  }
+
+  get $(): CommandTag {
+    return commandTag(this);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}

@@ -1,0 +1,14 @@
+export { CommandFailure, isCommandFailure } from './command-failure.js';
+export { commandLines } from './command-lines.js';
+export { type CommandTag, type CommandTemplate, commandTag } from './command-tag.js';
+export type { TemplateValue } from './command-template.js';
+export { DEFAULT_MAX_OUTPUT_BYTES, runCommand } from './run-command.js';
+export type {
+  CommandInput,
+  CommandOptions,
+  LinesOptions,
+  OutputEncoding,
+  OutputOf,
+  RunOptions,
+  RunResult,
+} from './run-options.js';
