@@ -21,7 +21,7 @@ const mayImport: Record<string, readonly string[]> = {
   'host/files': ['host/kernel', 'host/sandbox', 'contract', 'protocol'],
   host: ['host/kernel', 'host/spawn', 'host/sandbox', 'host/files', 'contract', 'protocol'],
   client: ['contract', 'protocol', 'rpc', 'transport'],
-  server: ['contract', 'protocol', 'rpc', 'host'],
+  server: ['contract', 'protocol', 'rpc', 'transport', 'host'],
   environment: ['contract', 'policy', 'protocol', 'transport', 'host', 'client'],
   tools: ['contract', 'policy', 'protocol'],
   app: ['contract', 'policy', 'protocol', 'rpc'],

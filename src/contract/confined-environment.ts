@@ -2,6 +2,7 @@ import { ExecError, isExecError } from '../protocol/errors.js';
 import type { EnvironmentInfo, Sandbox } from '../protocol/index.js';
 import { confineFiles } from './confined-files.js';
 import type { Environment } from './environment.js';
+import { EnvironmentHandle } from './environment-handle.js';
 import type { FileSystem } from './file-system.js';
 import type { ExecProcess, ProcessSpec, ProcessSummary } from './process.js';
 
@@ -9,13 +10,14 @@ import type { ExecProcess, ProcessSpec, ProcessSummary } from './process.js';
  * An environment where a policy applies to everything that does not name another one. It owns the environment it
  * wraps: closing it closes that one, too.
  */
-export class ConfinedEnvironment implements Environment {
+export class ConfinedEnvironment extends EnvironmentHandle {
   readonly id: string;
   readonly files: FileSystem;
   readonly sandbox: Sandbox;
   readonly #inner: Environment;
 
   constructor(inner: Environment, sandbox: Sandbox) {
+    super();
     this.#inner = inner;
     this.id = inner.id;
     this.sandbox = sandbox;
@@ -54,10 +56,6 @@ export class ConfinedEnvironment implements Environment {
 
   close(): Promise<void> {
     return this.#inner.close();
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close();
   }
 }
 

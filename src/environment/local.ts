@@ -5,6 +5,7 @@ import {
   type ProcessSummary,
 } from '../contract/index.js';
 import {
+  claimHost,
   ConfinableFileSystem,
   childEnvironment,
   machineInfo,
@@ -29,6 +30,7 @@ export class LocalEnvironment extends EnvironmentHandle {
   readonly id: string;
   readonly files = new ConfinableFileSystem();
   readonly #table: ProcessTable;
+  readonly #releaseHost = claimHost();
 
   constructor(options: ProcessTableOptions & { id?: string } = {}) {
     super();
@@ -70,5 +72,6 @@ export class LocalEnvironment extends EnvironmentHandle {
 
   async close(): Promise<void> {
     await Promise.all([this.#table.close(), this.files.close()]);
+    this.#releaseHost();
   }
 }

@@ -1,6 +1,7 @@
 export {
   adoptOrphans,
   type Child,
+  claimHost,
   dismissWatchdog,
   type HostCapabilities,
   hostCapabilities,

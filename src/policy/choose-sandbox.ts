@@ -1,6 +1,6 @@
 import { type AppSandboxPolicy, ExecError, fileUri, isExecError } from '../protocol/index.js';
 import { permissionsFromAppPolicy } from './app-policy.js';
-import { sandboxFromProfile } from './profile-sandbox.js';
+import { sandboxOfProfile } from './profile-sandbox.js';
 import { findProfile, type Profile } from './profiles.js';
 import type { SandboxChooser } from './sandbox-choice.js';
 
@@ -15,11 +15,8 @@ export function createSandboxChooser(
 ): SandboxChooser {
   return ({ policy, profile, cwd, workspace }) => {
     if (profile === null)
-      return sandboxFromProfile(
-        { permissions: permissionsFromAppPolicy(policy ?? defaultPolicy) },
-        workspace,
-      );
-    return sandboxFromProfile(profileNamed(profile, profiles), cwd === undefined ? workspace : fileUri(cwd));
+      return sandboxOfProfile({ permissions: permissionsFromAppPolicy(policy ?? defaultPolicy) }, workspace);
+    return sandboxOfProfile(profileNamed(profile, profiles), cwd === undefined ? workspace : fileUri(cwd));
   };
 }
 

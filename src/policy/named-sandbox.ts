@@ -7,7 +7,7 @@ import {
   type Sandbox,
 } from '../protocol/index.js';
 import { permissionsFromAppPolicy } from './app-policy.js';
-import { sandboxFromProfile } from './profile-sandbox.js';
+import { sandboxOfProfile } from './profile-sandbox.js';
 import { findProfile, type Profile } from './profiles.js';
 
 /** A policy by name, with what is commonly changed about it. */
@@ -49,7 +49,7 @@ export function namedSandbox(named: NamedPolicy, { workspace, profiles }: Policy
     network: network === undefined ? permissions.network : network ? 'enabled' : 'restricted',
   };
   const root = workspace === null ? null : uriOf(workspace);
-  return sandboxFromProfile({ ...profile, permissions: widened }, root);
+  return sandboxOfProfile({ ...profile, permissions: widened }, root);
 }
 
 type ManagedFiles = Extract<Permissions, { type: 'managed' }>['file_system'];

@@ -1,10 +1,14 @@
-import type { Sandbox } from '../protocol/index.js';
+import { fileUri, isFileUri, type Sandbox } from '../protocol/index.js';
 import type { Profile } from './profiles.js';
 
-/** A profile as it goes over the wire, for a project directory (a `file:` URI); null when it confines nothing. */
-export function sandboxFromProfile(profile: Profile, root: string | null): Sandbox | null {
+/**
+ * A profile as it goes over the wire, with a workspace (an absolute path or a `file:` URI) that relative places of the
+ * profile start from. Null for a profile that confines nothing.
+ */
+export function sandboxOfProfile(profile: Profile, workspace: string | null): Sandbox | null {
   const { permissions, protectedNames, unixSockets, maxProcesses } = profile;
   if (permissions.type !== 'managed') return null;
+  const root = workspace === null || isFileUri(workspace) ? workspace : fileUri(workspace);
   return {
     permissions,
     ...(root === null ? {} : { cwd: root, workspaceRoots: [root] }),

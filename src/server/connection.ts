@@ -16,6 +16,7 @@ import {
   RpcPeer,
   validate,
 } from '../rpc/index.js';
+import type { BulkGarbage } from './bulk-garbage.js';
 import { offeredCapabilities, peerCapabilities } from './capabilities.js';
 import type { ConnectionContext } from './handlers/connection-context.js';
 import { discoveryHandlers } from './handlers/discovery-handlers.js';
@@ -37,6 +38,7 @@ export interface ConnectionOptions {
   readonly probe: () => void;
   readonly windowBytes: number;
   readonly files: HostFileSystem;
+  readonly garbage: BulkGarbage;
   /** Whether clients may send HTTP requests from this machine. */
   readonly http: boolean;
   readonly closed: () => void;
@@ -90,7 +92,7 @@ export class Connection implements SessionConnection {
   }
 
   #handlers(): Handlers<ExecMethods> {
-    const { files } = this.#options;
+    const { files, garbage } = this.#options;
     const context: ConnectionContext = {
       notify: (method, params) => {
         this.#peer.notify(method, params);
@@ -106,7 +108,7 @@ export class Connection implements SessionConnection {
       }),
       'environment/status': () => ({ status: 'ready' }),
       ...processHandlers(() => this.#attachedSession(), this.#options.sessions),
-      ...fileHandlers({ ...context, files }),
+      ...fileHandlers({ ...context, files, garbage }),
       ...discoveryHandlers({ files }),
       ...httpHandlers(context),
     };

@@ -1,6 +1,7 @@
 import { DEFAULT_WINDOW_BYTES } from '../contract/index.js';
-import { ConfinableFileSystem } from '../host/index.js';
+import { claimHost, ConfinableFileSystem } from '../host/index.js';
 import type { Channel } from '../rpc/index.js';
+import { BulkGarbage, type CollectGarbage } from './bulk-garbage.js';
 import { Connection } from './connection.js';
 import { type ServerLog, silentLog } from './log.js';
 import { SessionRegistry } from './session-registry.js';
@@ -15,22 +16,27 @@ export interface ExecServerOptions {
   readonly retainedBytes?: number | undefined;
   /** Whether clients may send HTTP requests from this machine. Default true. */
   readonly http?: boolean | undefined;
-  readonly log?: ServerLog;
+  /** Called when much garbage has come together. Default: none, the engine decides alone. */
+  readonly collectGarbage?: CollectGarbage | undefined;
+  readonly log?: ServerLog | undefined;
 }
 
 /** Runs processes for whoever connects. Knows channels, not how they came about. */
-export class ExecServer {
+export class ExecServer implements AsyncDisposable {
   readonly #sessions: SessionRegistry;
   readonly #connections = new Set<Connection>();
   readonly #log: ServerLog;
   readonly #windowBytes: number;
   readonly #http: boolean;
   readonly #files = new ConfinableFileSystem();
+  readonly #garbage: BulkGarbage;
+  readonly #releaseHost = claimHost();
   #closing: Promise<void> | undefined;
 
   constructor(options: ExecServerOptions = {}) {
     this.#log = options.log ?? silentLog;
     this.#http = options.http ?? true;
+    this.#garbage = new BulkGarbage(options.collectGarbage);
     this.#windowBytes = Math.min(options.retainedBytes ?? DEFAULT_WINDOW_BYTES, DEFAULT_WINDOW_BYTES);
     this.#sessions = new SessionRegistry({
       sessionTtlMs: options.sessionTtlMs,
@@ -57,6 +63,7 @@ export class ExecServer {
         windowBytes: this.#windowBytes,
         http: this.#http,
         files: this.#files,
+        garbage: this.#garbage,
         closed: () => {
           this.#connections.delete(connection);
           resolve();
@@ -72,8 +79,13 @@ export class ExecServer {
     return this.#closing;
   }
 
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
   async #shutDown(): Promise<void> {
     for (const connection of this.#connections) connection.close('the server is shutting down');
     await Promise.all([this.#sessions.close(), this.#files.close()]);
+    this.#releaseHost();
   }
 }

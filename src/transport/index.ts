@@ -1,3 +1,4 @@
+export type { Channel, ChannelReceiver, CloseReason, OutgoingMessage, PartPlace } from '../rpc/index.js';
 export { LineChannel, MAX_LINE_BYTES } from './lines.js';
 export { isLoopback, type ListenAddress, parseListenAddress } from './listen-address.js';
 export { DEFAULT_LIVENESS, type LivenessOptions } from './liveness.js';

@@ -7,18 +7,15 @@ import { ExecError } from '../../protocol/index.js';
 import {
   DEFAULT_MAX_SESSIONS,
   DEFAULT_SESSION_TTL_MS,
-  ExecServer,
+  type ExecServer,
   type ServerLog,
+  type Serving,
+  serve as serveMachine,
 } from '../../server/index.js';
-import {
-  LineChannel,
-  type ListenAddress,
-  parseListenAddress,
-  type WebSocketAuth,
-  WebSocketListener,
-} from '../../transport/index.js';
+import { LineChannel, parseListenAddress } from '../../transport/index.js';
 import { type AuthFlags, authFromFlags } from '../options/auth-options.js';
 import { addListenOptions, addLogOptions, collect, wholeNumber } from '../options/listen-options.js';
+import { lazyCollector } from '../garbage-collector.js';
 import { createLog, type LogFormat, type LogLevel } from '../log.js';
 import { keepHeapSmall } from '../small-heap.js';
 
@@ -74,47 +71,34 @@ export function serveCommand(): Command {
 
 async function serve(flags: ServeFlags): Promise<void> {
   keepHeapSmall();
-  const addresses = (flags.listen.length > 0 ? flags.listen : [DEFAULT_LISTEN]).map(parseListenAddress);
+  const addresses = flags.listen.length > 0 ? flags.listen : [DEFAULT_LISTEN];
+  const stdio = addresses.some((text) => parseListenAddress(text).kind === 'stdio');
   const auth = authFromFlags(flags);
-  if (auth && addresses.some(({ kind }) => kind === 'stdio')) {
+  if (auth && stdio) {
     throw new ExecError('invalidConfiguration', '--ws-auth does not go with --listen stdio.');
   }
   const log = await createLog({ format: flags.logFormat, level: flags.logLevel });
   adoptOrphans();
   log.debug({ ...hostCapabilities() }, 'this machine');
-  const server = new ExecServer({
+  const starting = serveMachine({
+    listen: addresses.filter((text) => parseListenAddress(text).kind !== 'stdio'),
+    auth,
+    tls: tlsFromFlags(flags),
+    allowedHosts: flags.allowHost,
     sessionTtlMs: flags.sessionTtl * 1000,
     maxSessions: flags.maxSessions,
     maxProcesses: flags.maxProcesses,
     retainedBytes: flags.retainBytes,
     http: flags.http,
+    collectGarbage: lazyCollector(),
     log,
   });
-  const listeners: WebSocketListener[] = [];
-  const shutDown = onceShutDown({ server, listeners, log });
-  for (const address of addresses) {
-    if (address.kind === 'stdio') serveStdio(server, shutDown);
-    else listeners.push(await listen({ server, address, auth, flags }));
-  }
-  for (const listener of listeners) process.stdout.write(`${listener.url}\n`);
-  const [first] = listeners;
-  if (first && flags.logFormat === 'human' && flags.logLevel !== 'silent') printNextSteps(first.url);
-}
-
-async function listen(request: {
-  server: ExecServer;
-  address: Exclude<ListenAddress, { kind: 'stdio' }>;
-  auth: WebSocketAuth | undefined;
-  flags: ServeFlags;
-}): Promise<WebSocketListener> {
-  const { server, address, auth, flags } = request;
-  return await WebSocketListener.open({
-    address,
-    auth,
-    tls: tlsFromFlags(flags),
-    allowedHosts: flags.allowHost,
-    onConnection: (channel, liveness) => void server.accept(channel, { probe: () => liveness.probe() }),
-  });
+  const shutDown = onceShutDown(starting, log);
+  const { urls, server } = await starting;
+  if (stdio) serveStdio(server, shutDown);
+  for (const url of urls) process.stdout.write(`${url}\n`);
+  const [first] = urls;
+  if (first && flags.logFormat === 'human' && flags.logLevel !== 'silent') printNextSteps(first);
 }
 
 /** Serves the one client at the other end of stdin and stdout; when it goes, so do we. */
@@ -126,23 +110,19 @@ function serveStdio(server: ExecServer, shutDown: (why: string) => void): void {
 }
 
 /** Ends everything in good order, once: on a signal, or when the stdio client is gone. */
-function onceShutDown(parts: {
-  server: ExecServer;
-  listeners: WebSocketListener[];
-  log: ServerLog;
-}): (why: string) => void {
+function onceShutDown(starting: Promise<Serving>, log: ServerLog): (why: string) => void {
   let begun = false;
   const shutDown = (why: string): void => {
     // A second signal means now: the watchdog takes care of what is left.
     if (begun) process.exit(1);
     begun = true;
-    parts.log.info({ why }, 'shutting down');
-    void Promise.all([parts.server.close(), ...parts.listeners.map((listener) => listener.close())]).then(
-      () => {
+    log.info({ why }, 'shutting down');
+    void starting
+      .then((serving) => serving.close())
+      .then(() => {
         dismissWatchdog();
         process.exit(0);
-      },
-    );
+      });
   };
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => shutDown(signal));
   return (why) => {

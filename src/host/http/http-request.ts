@@ -76,9 +76,11 @@ async function sendFollowing(
 }
 
 async function sendOnce(request: OutgoingRequest, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
-  const { request: send } = await import('undici');
-  return send(request.url, {
-    dispatcher: await agent(),
+  const { default: api } = await import('undici/lib/api/index.js');
+  const { origin, pathname, search } = new URL(request.url);
+  return api.request.call(await agent(), {
+    origin,
+    path: pathname + search,
     method: request.method as Dispatcher.HttpMethod,
     headers: wireHeaders(request.headers),
     body: request.body,
@@ -88,7 +90,7 @@ async function sendOnce(request: OutgoingRequest, signal: AbortSignal): Promise<
 
 /** Loaded at first use: most machines never make a request. The deadline is ours, so the library has none. */
 async function agent(): Promise<Dispatcher> {
-  const { Agent } = await import('undici');
+  const { default: Agent } = await import('undici/lib/dispatcher/agent.js');
   sharedAgent ??= new Agent({ headersTimeout: 0, bodyTimeout: 0, connect: { timeout: CONNECT_TIMEOUT_MS } });
   return sharedAgent;
 }

@@ -1,5 +1,6 @@
 export { releaseChunk, retainChunk } from './chunk-memory.js';
 export type { Child, ChildSink, ChildSpec, InheritedFd, ParkedChild } from './child.js';
+export { claimHost } from './claim.js';
 export type { ChildEnd } from './exit-status.js';
 export {
   adoptOrphans,

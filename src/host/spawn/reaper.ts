@@ -26,6 +26,7 @@ const info = new Int32Array(SIGINFO_BYTES / 4);
 const infoBytes = new Uint8Array(info.buffer);
 const status = new Int32Array(1);
 let listening = false;
+let wanted = false;
 let adopting = false;
 let keptAlive = 0;
 let ticker: NodeJS.Timeout | undefined;
@@ -33,9 +34,22 @@ let stranger = 0;
 
 /** Must be called before a child is started, so that the signal of its end cannot be missed. */
 export function listenForExits(): void {
+  wanted = true;
   if (listening) return;
   listening = true;
   process.on('SIGCHLD', reap);
+}
+
+/** Nobody starts children any more: the handler goes with the last that ends. One that adopts orphans keeps it. */
+export function stopListening(): void {
+  wanted = adopting;
+  leaveIfIdle();
+}
+
+function leaveIfIdle(): void {
+  if (wanted || !listening || watched.size > 0) return;
+  listening = false;
+  process.off('SIGCHLD', reap);
 }
 
 /** From here on ended orphans that carry a mark are taken too: they are ours because nobody else can have them. */
@@ -125,4 +139,5 @@ function collect(pid: number): void {
     ticker = undefined;
   }
   watch.exited(ended);
+  leaveIfIdle();
 }

@@ -2,7 +2,7 @@ import type { FileHandle, FileSystem } from '../../contract/index.js';
 import { decodeBase64Into, ExecError, type ExecParsedParams } from '../../protocol/index.js';
 import { BytesResult } from '../../rpc/index.js';
 import { blockBuffers, MAX_BLOCK_BYTES } from './block-buffers.js';
-import { noteBulkGarbage } from '../bulk-garbage.js';
+import { BulkGarbage } from '../bulk-garbage.js';
 import { wirePath } from './wire-path.js';
 
 /** As Codex: enough for any client, few enough that one cannot use up the descriptors. */
@@ -15,12 +15,14 @@ const MAX_BLOCK_CHARS = Math.ceil(MAX_BLOCK_BYTES / 3) * 4;
 /** The open files of one connection. They close with it. */
 export class FileHandles {
   readonly #files: FileSystem;
+  readonly #garbage: BulkGarbage;
   /** Null while the file is being opened: the id is taken and counted. */
   readonly #handles = new Map<string, FileHandle | null>();
   #ended = false;
 
-  constructor(files: FileSystem, signal: AbortSignal) {
+  constructor(files: FileSystem, signal: AbortSignal, garbage = new BulkGarbage(undefined)) {
     this.#files = files;
+    this.#garbage = garbage;
     signal.addEventListener('abort', () => void this.#end(), { once: true });
   }
 
@@ -69,7 +71,7 @@ export class FileHandles {
       await this.#write(params, decodeBase64Into(params.chunk, block, 'invalidParams'));
     } finally {
       if (params.chunk.length <= MAX_BLOCK_CHARS) blockBuffers.release(block);
-      noteBulkGarbage(2 * params.chunk.length);
+      this.#garbage.note(2 * params.chunk.length);
     }
   }
 

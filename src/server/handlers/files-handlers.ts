@@ -3,6 +3,7 @@ import type { DirectoryEntry, LinkOptions } from '../../contract/index.js';
 import type { HostFileSystem } from '../../host/index.js';
 import { decodeBase64, type ExecResult, fileUri, isFileUri, type Sandbox } from '../../protocol/index.js';
 import { BytesResult } from '../../rpc/index.js';
+import type { BulkGarbage } from '../bulk-garbage.js';
 import type { ConnectionContext, Handlers } from './connection-context.js';
 import { FileHandles } from './file-handles.js';
 import { FileWatches } from './file-watches.js';
@@ -32,12 +33,12 @@ type FileMethodName =
 
 /** The file methods for one connection. Its handles and watches are released when the context's signal aborts. */
 export function fileHandlers(
-  context: ConnectionContext & { files: HostFileSystem },
+  context: ConnectionContext & { files: HostFileSystem; garbage?: BulkGarbage },
 ): Handlers<FileMethodName> {
   const { files } = context;
   // Everything that belongs to the connection listens for its end; many listeners are no leak here.
   setMaxListeners(0, context.signal);
-  const handles = new FileHandles(files, context.signal);
+  const handles = new FileHandles(files, context.signal, context.garbage);
   const missing = new MissingWatchSlot(files, context);
   const watches = new FileWatches(files, context);
   return {

@@ -26,7 +26,6 @@ const FAREWELL_MS = 1_000;
 
 /** All that wait or are about to end, whoever keeps them. */
 const kept = new Set<SpareSandbox>();
-let willTidyUp = false;
 
 /** A sandbox that is set up, with a shell inside that waits to be told what to become. Nobody's program ran in it. */
 export class SpareSandbox {
@@ -50,9 +49,8 @@ export class SpareSandbox {
     this.#script = made.script;
     this.maxScriptBytes = pipeCapacity(made.script);
     this.#child.onEnded = () => this.#gone();
-    kept.add(this);
-    void this.status?.ended.then(() => kept.delete(this));
-    tidyUpAtExit();
+    keep(this);
+    void this.status?.ended.then(() => forget(this));
   }
 
   /** Throws where there cannot be one. */
@@ -98,7 +96,7 @@ export class SpareSandbox {
         sink.exited(end);
       },
     });
-    kept.delete(this);
+    forget(this);
     if (this.#script !== null) writeAll(this.#script, launch.script);
     this.#letGo();
     return child;
@@ -145,10 +143,15 @@ function writeAll(fd: number, bytes: Uint8Array): void {
 }
 
 /** Sandboxes die with us; the names they kept from being used must not stay used. */
-function tidyUpAtExit(): void {
-  if (willTidyUp) return;
-  willTidyUp = true;
-  process.on('exit', () => {
-    for (const spare of kept) spare.abandon();
-  });
+function tidyUp(): void {
+  for (const spare of kept) spare.abandon();
+}
+
+function keep(spare: SpareSandbox): void {
+  if (kept.size === 0) process.on('exit', tidyUp);
+  kept.add(spare);
+}
+
+function forget(spare: SpareSandbox): void {
+  if (kept.delete(spare) && kept.size === 0) process.off('exit', tidyUp);
 }

@@ -1,0 +1,16 @@
+/** The parts of undici that leave the process alone: its main module puts a dispatcher of its own behind `fetch`. */
+declare module 'undici/lib/dispatcher/agent.js' {
+  export { Agent as default } from 'undici';
+}
+
+declare module 'undici/lib/api/index.js' {
+  import type { Dispatcher } from 'undici';
+
+  const api: {
+    request(
+      this: Dispatcher,
+      options: Dispatcher.RequestOptions & { readonly origin: string },
+    ): Promise<Dispatcher.ResponseData>;
+  };
+  export default api;
+}
