@@ -6,6 +6,7 @@ export {
   type CommandTemplate,
   type DirectoryEntry,
   type Environment,
+  EnvironmentHandle,
   type ExecProcess,
   type ExitedEvent,
   type FileChange,
@@ -24,6 +25,7 @@ export {
   type OutputStream,
   type ProcessEnd,
   type ProcessEvent,
+  ProcessHandle,
   type ProcessSpec,
   type ProcessSummary,
   type ReadRequest,
@@ -43,16 +45,20 @@ export {
   type WriteStatus,
 } from './contract/index.js';
 export {
+  type EnvironmentChoice,
   type EnvironmentConfig,
   EnvironmentManager,
   type EnvironmentsConfig,
   type EnvironmentStatus,
   LocalEnvironment,
+  type LocalEnvironmentOptions,
   loadEnvironments,
   type OpenEnvironment,
   openChosen,
   openEnvironment,
   type OpenOptions,
+  type ProgramEnvironment,
+  type UrlEnvironment,
 } from './environment/index.js';
 export type { EnvironmentInfo, EnvPolicy, Permissions, Sandbox, SandboxType } from './protocol/index.js';
 export { type ErrorCode, type ErrorData, ExecError, isExecError } from './protocol/index.js';

@@ -1,4 +1,5 @@
 export type { CallOptions, ExecClientOptions } from './connection/client-options.js';
+export type { ClientListener } from './connection/client-listeners.js';
 export { ExecClient } from './connection/exec-client.js';
 export { MAX_UNREAD_BYTES } from './connection/unread-budget.js';
 export { RemoteEnvironment, type ServerProcess } from './remote-environment.js';

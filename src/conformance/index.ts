@@ -1,3 +1,4 @@
 export type { CaseContext, ConformanceCase } from './case.js';
 export { conformanceCases } from './cases/index.js';
+export type { Wire, WireAnswer, WireChannel, WireEvent, WireParams } from './wire.js';
 export { type CaseReport, type ConformanceTarget, runConformance } from './run.js';

@@ -8,12 +8,13 @@ export type WireChannel = Awaited<ReturnType<typeof dialWebSocket>>;
 /** Several times what any server needs for anything asked of it here. */
 const ANSWER_LIMIT_MS = 10_000;
 
-type Params = Record<string, unknown>;
+/** What a request or notification carries. */
+export type WireParams = Record<string, unknown>;
 
 /** An answer as it arrived, with its text: ids must come back to the digit. */
 export interface WireAnswer {
   readonly id: unknown;
-  readonly result?: Params;
+  readonly result?: WireParams;
   readonly error?: { readonly code: number; readonly message: string };
   readonly text: string;
 }
@@ -21,7 +22,7 @@ export interface WireAnswer {
 /** A notification about a process. */
 export interface WireEvent {
   readonly method: string;
-  readonly params: Params & { readonly processId: string; readonly seq: number };
+  readonly params: WireParams & { readonly processId: string; readonly seq: number };
 }
 
 /**
@@ -70,7 +71,7 @@ export class Wire {
   }
 
   /** The result of a request that has to succeed. */
-  async call(method: string, params?: unknown): Promise<Params> {
+  async call(method: string, params?: unknown): Promise<WireParams> {
     const { result, error } = await this.ask(method, params);
     if (result === undefined) throw new Difference(`${method} was refused with ${error?.code}`);
     return result;
@@ -158,10 +159,10 @@ export function outputOf(events: readonly WireEvent[], stream?: string): string 
 }
 
 /** The object a text holds, if it holds one. */
-function parsed(text: string): Params | undefined {
+function parsed(text: string): WireParams | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as Params) : undefined;
+    return typeof value === 'object' && value !== null ? (value as WireParams) : undefined;
   } catch {
     return undefined;
   }

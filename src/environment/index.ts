@@ -1,8 +1,13 @@
-export type { EnvironmentConfig, EnvironmentsConfig } from './configuration.js';
+export type {
+  EnvironmentConfig,
+  EnvironmentsConfig,
+  ProgramEnvironment,
+  UrlEnvironment,
+} from './configuration.js';
 export { configurationHome } from './configuration-home.js';
 export { resolveSandbox, withDefaultSandbox } from './default-sandbox.js';
 export { type DialedChannel, dialEnvironment, isUrlEnvironment } from './dial-environment.js';
-export { LocalEnvironment } from './local.js';
+export { LocalEnvironment, type LocalEnvironmentOptions } from './local.js';
 export { EnvironmentManager, type EnvironmentStatus, type OpenEnvironment } from './manager.js';
 export {
   chooseEnvironment,

@@ -1,6 +1,7 @@
 import {
   EnvironmentHandle,
   type ExecProcess,
+  type FileSystem,
   type ProcessSpec,
   type ProcessSummary,
 } from '../contract/index.js';
@@ -10,7 +11,6 @@ import {
   childEnvironment,
   machineInfo,
   ProcessTable,
-  type ProcessTableOptions,
 } from '../host/index.js';
 import { pathBytes, pathText } from '../protocol/file-uri.js';
 import type { EnvironmentInfo, EnvPolicy } from '../protocol/index.js';
@@ -25,15 +25,28 @@ const INHERIT_ALL: EnvPolicy = {
 };
 const DEFAULT_SIZE = { rows: 24, cols: 80 };
 
+export interface LocalEnvironmentOptions {
+  /** Default `local`. */
+  readonly id?: string;
+  /** Processes at a time, closed ones that can still be read included. Default 4,096. */
+  readonly maxProcesses?: number | undefined;
+  /** Output kept per process for readers that come late. Default 1 MiB. */
+  readonly retainedBytes?: number | undefined;
+  /** Unread output past which a program waits for its reader. Default 1 MiB. */
+  readonly windowBytes?: number | undefined;
+}
+
 /** This machine, in this process: no wire, no serialisation, the same contract. */
 export class LocalEnvironment extends EnvironmentHandle {
   readonly id: string;
-  readonly files = new ConfinableFileSystem();
+  readonly files: FileSystem;
+  readonly #files = new ConfinableFileSystem();
   readonly #table: ProcessTable;
   readonly #releaseHost = claimHost();
 
-  constructor(options: ProcessTableOptions & { id?: string } = {}) {
+  constructor(options: LocalEnvironmentOptions = {}) {
     super();
+    this.files = this.#files;
     this.id = options.id ?? 'local';
     this.#table = new ProcessTable(options);
   }
@@ -71,7 +84,7 @@ export class LocalEnvironment extends EnvironmentHandle {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#table.close(), this.files.close()]);
+    await Promise.all([this.#table.close(), this.#files.close()]);
     this.#releaseHost();
   }
 }

@@ -47,7 +47,7 @@ export class EnvironmentManager implements AsyncDisposable {
     return [...this.#slots.keys()];
   }
 
-  config(id: string): Slot['config'] | undefined {
+  config(id: string): EnvironmentConfig | { readonly id: typeof LOCAL_ID } | undefined {
     return this.#slots.get(id)?.config;
   }
 

@@ -1,8 +1,13 @@
 import { z } from 'zod';
 import type { Tool, ToolAnnotations } from './tool.js';
 
-/** A JSON Schema as it is sent. */
-export type JsonSchema = Readonly<Record<string, unknown>>;
+/** The JSON Schema of an object, in the shape the official SDKs ask for. */
+export interface JsonSchema {
+  type: 'object';
+  properties?: Record<string, object>;
+  required?: string[];
+  [keyword: string]: unknown;
+}
 
 export interface OpenAiResponsesTool {
   readonly type: 'function';
@@ -79,7 +84,8 @@ function inputSchema(tool: Tool): JsonSchema {
 
 function schemaOf(schema: z.ZodObject, io: 'input' | 'output'): JsonSchema {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, override: dropObvious });
-  return rest;
+  // An object's schema says so; the library's type for any schema cannot.
+  return rest as JsonSchema;
 }
 
 /** That an integer is one JavaScript can count to goes without saying, and models pay for every word. */

@@ -56,6 +56,7 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject> {
   readonly input: Input;
   readonly output: z.ZodObject;
   readonly annotations: ToolAnnotations;
+  /** @internal */
   run(args: z.output<Input>, context: ToolContext): Promise<ToolResult>;
 }
 

@@ -1,5 +1,13 @@
-export type { Channel, ChannelReceiver, CloseReason, OutgoingMessage, PartPlace } from '../rpc/index.js';
-export { LineChannel, MAX_LINE_BYTES } from './lines.js';
+export type {
+  BinaryMessage,
+  Channel,
+  ChannelReceiver,
+  CloseReason,
+  OutgoingMessage,
+  PartPlace,
+} from '../rpc/index.js';
+export type { Deadline } from './deadline.js';
+export { LineChannel, type LineChannelOptions, MAX_LINE_BYTES } from './lines.js';
 export { isLoopback, type ListenAddress, parseListenAddress } from './listen-address.js';
 export { DEFAULT_LIVENESS, type LivenessOptions } from './liveness.js';
 export { createMemoryChannels } from './memory.js';

@@ -29,7 +29,9 @@ import { isRepeatable, isSessionBound } from './retry-rules.js';
  * calls then wait, unanswered ones are repeated where that is harmless, and processes fill their gaps.
  */
 export class ExecClient implements AsyncDisposable {
+  /** @internal */
   readonly processes = new ProcessSinks();
+  /** @internal */
   readonly intake = new UnreadBudget();
   readonly #listeners = new ClientListeners();
   readonly #options: ExecClientOptions;
@@ -94,7 +96,11 @@ export class ExecClient implements AsyncDisposable {
     return resultOf(method, await this.exchange({ method, params, bytes: undefined }, options));
   }
 
-  /** The same for whoever reads the answer by itself. */
+  /**
+   * The same for whoever reads the answer by itself.
+   *
+   * @internal
+   */
   async exchange(request: BulkRequest, options: CallOptions = {}): Promise<unknown> {
     const { method } = request;
     const {

@@ -32,7 +32,11 @@ const DISPOSE_LIMIT_MS = 5_000;
 export class RemoteProcess extends ProcessHandle {
   readonly processId: string;
   readonly tty: boolean;
-  /** Where the client delivers what it hears of this process. */
+  /**
+   * Where the client delivers what it hears of this process.
+   *
+   * @internal
+   */
   readonly feed: ProcessFeed;
   readonly #client: ExecClient;
   readonly #spec: ProcessSpec;

@@ -26,7 +26,11 @@ export class SpoolQuota {
     return this.#used;
   }
 
-  /** Asks for more room. False: what the owner has is all it gets. */
+  /**
+   * Asks for more room. False: what the owner has is all it gets.
+   *
+   * @internal
+   */
   grow(owner: SpoolOwner, bytes: number): boolean {
     const held = this.#bytes.get(owner) ?? 0;
     if (held + bytes > GRANTED_BYTES) {
@@ -42,7 +46,11 @@ export class SpoolQuota {
     return true;
   }
 
-  /** Takes back what an owner had. */
+  /**
+   * Takes back what an owner had.
+   *
+   * @internal
+   */
   release(owner: SpoolOwner): void {
     this.#used -= this.#bytes.get(owner) ?? 0;
     this.#bytes.delete(owner);
