@@ -1,14 +1,11 @@
-import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { openInProcess } from '../harness/app-in-process.js';
 import { TestFolder } from '../harness/processes.js';
 import { type JsonSchema, sampleOf, violations } from '../harness/json-schema.js';
+import { methodsIn } from '../harness/schema-file.js';
 
 /** All a client author gets: the generated file. */
-const schema = JSON.parse(readFileSync(new URL('../../schema/app-server.json', import.meta.url), 'utf8')) as {
-  requests: Record<string, { description: string; params: JsonSchema; result: JsonSchema }>;
-  serverNotifications: Record<string, { description: string; params: JsonSchema }>;
-};
+const schema = methodsIn<JsonSchema>('app-server');
 
 /** Fields a generated sample cannot guess; everything else comes out of the schema. */
 function wanted(folder: TestFolder): Record<string, Record<string, unknown>> {

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
+import { methodsIn, type SchemaFileName } from '../harness/schema-file.js';
 import type { Schema } from '../harness/schema-values.js';
 import { TestFolder } from '../harness/processes.js';
 import { ServerProcess } from '../harness/server-process.js';
@@ -12,11 +13,8 @@ const POLL_MS = 50;
 const SETTLE_LIMIT_MS = 20_000;
 
 /** The parameters of every request in a generated schema. */
-export function schemasOf(file: 'exec-server' | 'app-server'): Record<string, Schema> {
-  const path = new URL(`../../schema/${file}.json`, import.meta.url);
-  const { requests } = JSON.parse(readFileSync(path, 'utf8')) as {
-    requests: Record<string, { params: Schema }>;
-  };
+export function schemasOf(file: SchemaFileName): Record<string, Schema> {
+  const { requests } = methodsIn<Schema>(file);
   return Object.fromEntries(Object.entries(requests).map(([name, { params }]) => [name, params]));
 }
 

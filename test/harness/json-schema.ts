@@ -11,6 +11,8 @@ export interface JsonSchema {
   readonly additionalProperties?: JsonSchema | boolean;
   readonly pattern?: string;
   readonly minimum?: number;
+  readonly minItems?: number;
+  readonly format?: string;
   readonly not?: JsonSchema;
   readonly description?: string;
 }
@@ -27,13 +29,15 @@ export function sampleOf(schema: JsonSchema): unknown {
         (schema.required ?? []).map((name) => [name, sampleOf(schema.properties?.[name] ?? {})]),
       );
     case 'array':
-      return [];
+      return Array.from({ length: schema.minItems ?? 0 }, () => sampleOf(schema.items ?? {}));
     case 'number':
     case 'integer':
       return schema.minimum ?? 0;
     case 'boolean':
       return false;
     case 'string':
+      if (schema.format === 'uri') return 'file:///';
+      if (schema.pattern?.includes('SIG')) return 'SIGTERM';
       return schema.pattern?.includes('/') ? '/' : 'x';
     default:
       return null;
