@@ -20,7 +20,9 @@ const codeFile = (file) => `${file}.code`;
 const platform = () => `${process.versions.v8} ${process.arch}`;
 
 function start() {
-  if (BUILT_FOR === platform()) return createLoader()(ENTRY);
+  // A package carries no code of ours for V8: it is worth something on the machine of the build alone.
+  if (BUILT_FOR === platform() && existsSync(codeFile(path.join(__dirname, ENTRY))))
+    return createLoader()(ENTRY);
   cacheForNextTime();
   return require(path.join(__dirname, ENTRY));
 }

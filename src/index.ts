@@ -1,3 +1,9 @@
+/**
+ * Environments: run processes and touch files on this machine or another one, with the same calls.
+ *
+ * @module execwire
+ */
+
 export {
   CommandFailure,
   type CommandInput,

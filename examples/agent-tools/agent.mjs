@@ -1,8 +1,8 @@
 // An agent loop in the shape of the Anthropic Messages API, with a scripted model in place of a real one.
 // Run it with `node examples/agent-tools/agent.mjs` after `npm run build`; it exits non-zero if anything is off.
 import assert from 'node:assert/strict';
+import { LocalEnvironment } from 'execwire';
 import { anthropicTools, resultText, Toolbox } from 'execwire/tools';
-import { LocalEnvironment } from '../../dist/environment/index.js';
 import { ScriptedModel } from './scripted-model.mjs';
 
 await using_(new LocalEnvironment(), async (environment) => {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { AppClient } from './app-client.mjs';
 
-const execwire = fileURLToPath(new URL('../../bin/execwire.js', import.meta.url));
+const execwire = fileURLToPath(new URL('bin/execwire.js', import.meta.resolve('execwire/package.json')));
 const project = await mkdtemp(join(tmpdir(), 'editor-terminal-'));
 const client = new AppClient(process.execPath, [
   execwire,

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { openEnvironment } from 'execwire';
 import { Screen } from './screen.mjs';
 
-const bin = fileURLToPath(new URL('../../bin/execwire.js', import.meta.url));
+const bin = fileURLToPath(new URL('bin/execwire.js', import.meta.resolve('execwire/package.json')));
 const server = spawn(
   process.execPath,
   [bin, 'serve', '--listen', 'ws://127.0.0.1:0', '--log-level', 'silent'],

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { openEnvironment } from 'execwire';
 import { startSshServer } from './ssh-server.mjs';
 
-const bin = fileURLToPath(new URL('../../bin/execwire.js', import.meta.url));
+const bin = fileURLToPath(new URL('bin/execwire.js', import.meta.resolve('execwire/package.json')));
 const home = mkdtempSync(join(tmpdir(), 'execwire-ssh-'));
 const ssh = await startSshServer(home);
 try {

@@ -1,3 +1,9 @@
+/**
+ * The client of an exec server: an environment, or single calls of the protocol.
+ *
+ * @module execwire/client
+ */
+
 export type { CallOptions, ExecClientOptions } from './connection/client-options.js';
 export type { ClientListener } from './connection/client-listeners.js';
 export { ExecClient } from './connection/exec-client.js';

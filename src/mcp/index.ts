@@ -1,3 +1,9 @@
+/**
+ * The tools as an MCP server.
+ *
+ * @module execwire/mcp
+ */
+
 export { type McpHttpOptions, type McpHttpServer, startMcpHttp } from './http.js';
 export { createMcpServer } from './mcp-server.js';
 export { type McpOptions, type McpStdioOptions, runMcpStdio } from './stdio.js';

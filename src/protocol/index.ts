@@ -1,3 +1,9 @@
+/**
+ * The wire: method tables with their schemas, payload types and the error catalogue.
+ *
+ * @module execwire/protocol
+ */
+
 export { AppSandboxPolicy } from './app/sandbox-policy.js';
 export {
   type AppMethodName,

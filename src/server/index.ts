@@ -1,3 +1,9 @@
+/**
+ * Serve this machine to clients, over listeners or over channels of your own.
+ *
+ * @module execwire/server
+ */
+
 export type { CollectGarbage } from './bulk-garbage.js';
 export { ExecServer, type ExecServerOptions } from './exec-server.js';
 export type { ServerLog } from './log.js';

@@ -1,3 +1,9 @@
+/**
+ * Tools for models over any environment, and their definitions for the common APIs.
+ *
+ * @module execwire/tools
+ */
+
 export {
   type AnthropicTool,
   anthropicTools,

@@ -1,3 +1,9 @@
+/**
+ * How messages travel: WebSocket, standard streams of a program, a pair in memory; dialling, listening, relaying.
+ *
+ * @module execwire/transport
+ */
+
 export type {
   BinaryMessage,
   Channel,

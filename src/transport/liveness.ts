@@ -13,7 +13,11 @@ export const DEFAULT_LIVENESS: LivenessOptions = { pingIntervalMs: 15_000, silen
 /** Answers a probe this late at worst. Long enough for a busy client, short enough for one that waits. */
 const PROBE_LIMIT_MS = 2_000;
 
-/** Notices a dead peer: pings it, and cuts the socket when nothing at all came back for too long. */
+/**
+ * Notices a dead peer: pings it, and cuts the socket when nothing at all came back for too long.
+ *
+ * @internal
+ */
 export class Liveness {
   readonly #socket: WebSocket;
   readonly #timer: NodeJS.Timeout;
