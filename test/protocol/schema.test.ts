@@ -99,7 +99,7 @@ describe.each(dialects)('schema/%s.json', (name, requests, notifications) => {
 });
 
 function paramsOf(file: { readonly $defs: Readonly<Record<string, unknown>> }, method: string): JsonSchema {
-  return (file.$defs[`${typeName(method)}Params`] ?? {}) as JsonSchema;
+  return file.$defs[`${typeName(method)}Params`] ?? {};
 }
 
 describe.each(dialects)('schema/%s.openrpc.json', (name, requests) => {
