@@ -64,7 +64,9 @@ export {
   openEnvironment,
   type OpenOptions,
   type ProgramEnvironment,
+  type SandboxOptions,
   type UrlEnvironment,
 } from './environment/index.js';
+export type { NamedPolicy } from './policy/index.js';
 export type { EnvironmentInfo, EnvPolicy, Permissions, Sandbox, SandboxType } from './protocol/index.js';
 export { type ErrorCode, type ErrorData, ExecError, isExecError } from './protocol/index.js';
