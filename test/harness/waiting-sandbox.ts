@@ -21,7 +21,7 @@ export function waitingShells(serverPid: number): WaitingShell[] {
   return pids.map(Number).flatMap((pid) => {
     try {
       const [program = '', script] = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
-      if (!/(^|\/)sh$/.test(program) || script !== `/proc/self/fd/${SCRIPT_FD}`) return [];
+      if (!/(^|\/)(da)?sh$/.test(program) || script !== `/proc/self/fd/${SCRIPT_FD}`) return [];
       if (!descendsFrom(pid, serverPid)) return [];
       return [{ pid, namespace: readlinkSync(`/proc/${pid}/ns/mnt`) }];
     } catch {

@@ -48,7 +48,7 @@ describe.each(identities)('a sandbox that waited, as $name', (identity) => {
       'A=b',
       '*',
     ];
-    const env = { PATH: '/usr/bin:/bin', 'odd.name': "a'b", EMPTY: '', TEXT: '1\n2', PWD: '/elsewhere' };
+    const env = { PATH: '/usr/bin:/bin', QUOTED: "a'b", EMPTY: '', TEXT: '1\n2', PWD: '/elsewhere' };
     const script = `${NAMESPACE}; for word; do printf '%s\\0' "$word"; done; tr '\\0' '|' < /proc/$$/environ; cat`;
     const argv = ['sh', '-c', script, 'name', ...words];
     await host.client.call('process/start', host.params('p', argv, { env, pipeStdin: true }));
@@ -177,11 +177,16 @@ describe.each(identities)('a sandbox that waited, as $name', (identity) => {
     await expect.poll(() => isRunning(pid)).toBe(false);
   });
 
-  test('waits on while programs get theirs that need another: with a terminal, or another name', async () => {
+  test.each([
+    ['a terminal', { tty: true }, 'PATH=/usr/bin:/bin'],
+    ['another name', { arg0: 'other' }, 'PATH=/usr/bin:/bin'],
+    ['a variable no shell can set', { env: { PATH: '/usr/bin:/bin', 'odd.name': 'x' } }, 'odd.name=x'],
+  ])('waits on while a program gets its own that needs %s', async (_what, more, expected) => {
     await using host = await warmServer(identity);
     const { pid } = await untilWarm(host);
-    for (const more of [{ tty: true }, { arg0: 'other' }])
-      expect((await host.run(['true'], more)).exit).toMatchObject({ exitCode: 0 });
+    const { text, exit } = await host.run(['env'], { env: { PATH: '/usr/bin:/bin' }, ...more });
+    expect(exit).toMatchObject({ exitCode: 0 });
+    expect(text.split(/\r?\n/)).toContain(expected);
     expect(waitingShells(host.server.pid).map((shell) => shell.pid)).toEqual([pid]);
   });
 

@@ -88,7 +88,13 @@ const readBuffer = Buffer.alloc(4096);
 
 /** What waits in a pipe of ours; nothing is not an error, as it would be with Node's own call. */
 export function readAvailable(fd: number): string {
+  return readOrEnd(fd) ?? '';
+}
+
+/** The same, but null once nobody can write to it any more. */
+export function readOrEnd(fd: number): string | null {
   const count = calls().read(fd, readBuffer, readBuffer.length);
+  if (count === 0) return null;
   return count > 0 ? readBuffer.toString('utf8', 0, count) : '';
 }
 

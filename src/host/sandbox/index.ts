@@ -8,14 +8,9 @@ export { FileHelpers, type HelperLease, type PoolLimits } from './launch/file-he
 export { openPipe, pipeCapacity } from '../kernel/sandbox-calls.js';
 export { planNow } from './plan/known-plans.js';
 export { policyOfRequest } from '../../policy/known-policies.js';
-export { findLaunchTools } from './launch/launcher.js';
-export {
-  Launch,
-  type LaunchOrder,
-  type LaunchTools,
-  SCRIPT_FD,
-  waitingShell,
-} from './launch/launch-script.js';
+export { findWaitingShell } from './launch/launcher.js';
+export { LaunchReport } from './launch/launch-report.js';
+export { type LaunchOrder, launchScript, waitingShell } from './launch/launch-script.js';
 export { type Mount, type MountPlan, planMounts } from './plan/mount-plan.js';
 export {
   contextOf,

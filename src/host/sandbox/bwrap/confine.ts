@@ -3,7 +3,7 @@ import type { SandboxType } from '../../../protocol/index.js';
 import { bwrapOptions } from './bwrap-argv.js';
 import type { Disk } from '../plan/disk.js';
 import { planNow } from '../plan/known-plans.js';
-import { SCRIPT_FD } from '../launch/launch-script.js';
+import { REPORT_FD, SCRIPT_FD } from '../launch/launch-script.js';
 import { openBytes } from '../../kernel/memory-file.js';
 import { planMounts } from '../plan/mount-plan.js';
 import { withoutKernelMounts } from '../plan/mount-table.js';
@@ -25,8 +25,8 @@ export interface ConfineSpec {
   /** The complete environment. */
   readonly env: Readonly<Record<string, string>>;
   readonly terminal: boolean;
-  /** A descriptor of ours that the program gets as `SCRIPT_FD`, taken over. The only one but for its streams. */
-  readonly script?: number;
+  /** Descriptors of ours that a waiting shell gets, taken over. The only ones but for its streams. */
+  readonly launch?: { readonly script: number; readonly report: number };
 }
 
 /** What to start instead, and how to treat it. */
@@ -75,13 +75,16 @@ export function confine(
   if (!support.available) throw unavailable(support);
   const resources = new Resources();
   try {
-    if (spec.script !== undefined) resources.pass(SCRIPT_FD, spec.script);
+    if (spec.launch) {
+      resources.pass(SCRIPT_FD, spec.launch.script);
+      resources.pass(REPORT_FD, spec.launch.report);
+    }
     const view = disk ? { plan: planMounts(policy.files, disk), disk } : planNow(policy.files);
     checkCwd(spec.cwd, view);
     const program = locateVisibleProgram(spec, view);
     const { command, arg0 } = launcherFor(spec, { program, policy, support, view });
     const held = resources.holdPlaceholders(view.plan);
-    const firstSource = spec.script === undefined ? FIRST_SOURCE_FD : SCRIPT_FD + 1;
+    const firstSource = spec.launch ? REPORT_FD + 1 : FIRST_SOURCE_FD;
     const options = bwrapOptions({
       plan: withoutKernelMounts(held),
       network: policy.network,

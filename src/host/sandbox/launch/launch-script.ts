@@ -8,88 +8,61 @@ export interface LaunchOrder {
   readonly stdin: 'pipe' | 'null';
 }
 
-/** Where `sh` and `env` are inside. */
-export interface LaunchTools {
-  readonly shell: string;
-  readonly env: string;
-}
-
-/** The number under which the shell finds its script. One digit: more is no number to every shell. */
+/** The numbers under which the shell finds its script and its report. One digit: more is no number to every shell. */
 export const SCRIPT_FD = 6;
+export const REPORT_FD = 7;
 
-/** The status of a shell or an `env` that could not do what it was told; the second for a program that is not there. */
+/** The status of a shell that could not do what it was told. Its report says so; this is for whoever looks at processes. */
 const CANNOT_RUN = 126;
-const NOT_FOUND = 127;
+
+/** What the shell reports when it could not become the program. */
+export const LAUNCH_FAILED = 'failed';
+
+/**
+ * The one shell that hands on exactly the environment it was told, and tells of a program that cannot be executed. bash
+ * always adds a variable of its own, for one.
+ */
+export const WAITING_SHELL = 'dash';
 
 /** The command that waits in a sandbox: a shell that does what comes through the pipe. */
-export function waitingShell({ shell }: LaunchTools): string[] {
+export function waitingShell(shell: string): string[] {
   return [shell, `/proc/self/fd/${SCRIPT_FD}`];
 }
 
-/** What to write into the pipe, and how to tell afterwards whether the program itself runs. */
-export class Launch {
-  readonly script: Uint8Array;
-  readonly #waiting: string;
-  readonly #underWay: string;
-  readonly #complaints: readonly string[];
+/** Names of variables that mean something to the shell: it would refuse some values, or act on them. */
+const OWN_NAMES: readonly string[] = ['OPTIND'];
 
-  private constructor(script: Uint8Array, order: LaunchOrder, tools: LaunchTools) {
-    this.script = script;
-    this.#waiting = commandLine(waitingShell(tools));
-    this.#underWay = commandLine(becoming(order, tools));
-    this.#complaints = [`${ownSpelling(tools.env)}: `, `${waitingShell(tools).at(-1)}: `];
-  }
-
-  /** Null for what cannot be said this way, or not at once: a shell would take half of it for all. */
-  static of(order: LaunchOrder, tools: LaunchTools, maxBytes: number): Launch | null {
-    // `env` takes such a name for a variable; and whoever runs the very same shell could not be told from ours.
-    if (order.argv[0]?.includes('=') || commandLine(order.argv) === commandLine(waitingShell(tools)))
-      return null;
-    const script = Buffer.from(scriptFor(order, tools));
-    return script.length > maxBytes ? null : new Launch(script, order, tools);
-  }
-
-  /**
-   * Whether a process with this command line (as in /proc) still is on its way to become the program. In the middle of
-   * executing the next one it has none, and when it is dead: then how it ended will tell.
-   */
-  isUnderWay(seen: string): boolean {
-    return seen === '' || seen === this.#waiting || seen === this.#underWay;
-  }
-
-  /** Whether this may be the end of a launch that failed, rather than of the program. `saysFailed` knows. */
-  mayHaveFailed(exitCode: number | null): boolean {
-    return exitCode === CANNOT_RUN || exitCode === NOT_FOUND;
-  }
-
-  /** Whether the only words on stderr are about a launch that failed. */
-  saysFailed(said: string): boolean {
-    const isComplaint = (line: string) => this.#complaints.some((complaint) => line.startsWith(complaint));
-    return said.trimEnd().split('\n').every(isComplaint);
-  }
+/** The script that makes the waiting shell the program. Null for what it cannot do exactly, or not in one piece. */
+export function launchScript(order: LaunchOrder, maxBytes: number): Uint8Array | null {
+  if (!canCarry(order)) return null;
+  const script = Buffer.from(scriptFor(order));
+  // A shell would take half of it for all.
+  return script.length > maxBytes ? null : script;
 }
 
-/** `env` sets names no shell could, and nothing else. The shell itself is gone by then, with all its descriptors. */
-function scriptFor(order: LaunchOrder, tools: LaunchTools): string {
-  const command = becoming(order, tools).map(quote).join(' ');
-  const input = order.stdin === 'null' ? ' </dev/null' : '';
-  // -P: as the kernel goes there. A shell's own way is to drop a link together with the `..` behind it.
-  return `cd -P ${quote(order.cwd)} || exit ${CANNOT_RUN}\nexec ${command}${input} ${SCRIPT_FD}<&-\n`;
+function canCarry({ argv, env }: LaunchOrder): boolean {
+  const names = Object.keys(env);
+  // `%` in a PATH, and a dash in front of the name of a program, mean something to the shell alone.
+  const isPlain = !argv[0]?.startsWith('-') && !env.PATH?.includes('%');
+  return isPlain && names.every((name) => /^[A-Za-z_]\w*$/.test(name) && !OWN_NAMES.includes(name));
 }
 
-function becoming({ argv, env }: LaunchOrder, tools: LaunchTools): string[] {
-  const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-  return [ownSpelling(tools.env), '-i', '--', ...variables, ...argv];
-}
-
-/** A tool names itself as it was called: so ours is not taken for the one of a script that begins with `#!/usr/bin/env`. */
-function ownSpelling(tool: string): string {
-  return tool.replace(/\/(?=[^/]*$)/, '/./');
-}
-
-/** As in /proc/PID/cmdline, read as UTF-8: what cannot be written in it is another character there. */
-function commandLine(argv: readonly string[]): string {
-  return Buffer.from(argv.map((word) => `${word}\0`).join('')).toString();
+/**
+ * Environment and arguments pass through the pipe and the shell's own memory: everybody can read the arguments of every
+ * process. The report stays open until the shell is the program, or writes to it on its way out; nothing else of the
+ * shell reaches the program.
+ */
+function scriptFor({ argv, cwd, env, stdin }: LaunchOrder): string {
+  const variables = Object.entries(env).map(([name, value]) => `export ${name}=${quote(value)}\n`);
+  const input = stdin === 'null' ? ' </dev/null' : '';
+  return [
+    `trap 'echo ${LAUNCH_FAILED} >&${REPORT_FD}' 0\n`,
+    // -P: as the kernel goes there. A shell's own way is to drop a link together with the `..` behind it.
+    `cd -P ${quote(cwd)} || exit ${CANNOT_RUN}\n`,
+    'unset OLDPWD\n',
+    ...variables,
+    `exec ${argv.map(quote).join(' ')}${input} ${SCRIPT_FD}<&- ${REPORT_FD}>&-\n`,
+  ].join('');
 }
 
 function quote(word: string): string {

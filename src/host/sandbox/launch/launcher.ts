@@ -1,6 +1,6 @@
 import { ExecError } from '../../../protocol/errors.js';
 import type { ConfineSpec } from '../bwrap/confine.js';
-import type { LaunchTools } from './launch-script.js';
+import { WAITING_SHELL } from './launch-script.js';
 import type { ConfinedPolicy } from '../../../policy/policy.js';
 import type { SandboxSupport } from '../probe/probe.js';
 import { locateVisibleProgram, type View } from '../plan/visible-program.js';
@@ -50,9 +50,9 @@ function limitProcesses(
   return support.root ? [] : [tool('prlimit'), `--nproc=${maxProcesses}:${maxProcesses}`, '--'];
 }
 
-/** What a sandbox needs to wait for its program. */
-export function findLaunchTools(view: View): LaunchTools {
-  return { shell: findTool('sh', view), env: findTool('env', view) };
+/** The shell that can wait in a sandbox for its program. */
+export function findWaitingShell(view: View): string {
+  return findTool(WAITING_SHELL, view);
 }
 
 /** Found in the usual places, whatever PATH the process is given. */

@@ -5,7 +5,6 @@ import type { SignalName } from '../../../contract/index.js';
 const STATE = 0;
 const SESSION = 3;
 const FLAGS = 6;
-const THREADS = 17;
 
 /** The kernel's mark for a process that was forked and has not executed a program since. */
 const FORKED_WITHOUT_EXEC = 0x40;
@@ -20,16 +19,6 @@ export function firstChildOf(pid: number): number | null {
 export function hasExecuted(pid: number): boolean {
   const flags = fieldsOf(pid)[FLAGS];
   return flags !== undefined && (Number(flags) & FORKED_WITHOUT_EXEC) === 0;
-}
-
-/** Its arguments, each followed by a NUL. Empty once it is dead, and while it executes another program. */
-export function commandLineOf(pid: number): string {
-  return readProc(`${pid}/cmdline`);
-}
-
-/** The first of them may have left already: then it looks dead, but for the others. */
-export function hasThreads(pid: number): boolean {
-  return Number(fieldsOf(pid)[THREADS]) > 1;
 }
 
 export function leadsSession(pid: number): boolean {

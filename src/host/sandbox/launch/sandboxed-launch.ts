@@ -14,7 +14,7 @@ import {
   confine,
   DENIAL_TAIL_BYTES,
   explainSetupFailure,
-  type Launch,
+  type LaunchReport,
   policyOfRequest,
   type SandboxPolicy,
   type SandboxStatus,
@@ -43,7 +43,7 @@ interface PreparedSandbox {
   /** Where the program itself was found. */
   readonly program: string;
   /** Set where a waiting shell becomes the program. */
-  readonly launch: Launch | null;
+  readonly report: LaunchReport | null;
   spawn(sink: ChildSink): Child;
   /** There will be no program. */
   discard(): void;
@@ -58,11 +58,6 @@ export class SandboxedLaunch {
   readonly #cwd: string;
   readonly #decoder = new TextDecoder();
   #tail = '';
-  #spoke: () => void = () => {};
-  /** Resolves once it has said what only a program says. */
-  readonly #spoken = new Promise<void>((resolve) => {
-    this.#spoke = resolve;
-  });
 
   private constructor(
     spec: ChildSpec,
@@ -110,25 +105,14 @@ export class SandboxedLaunch {
       late = true;
       kill();
     }, SETUP_LIMIT_MS);
-    const { status, launch } = this.#ground;
-    const runs = (await status?.commandRuns(launch)) ?? true;
+    const { status, report } = this.#ground;
+    const runs = (await status?.commandRuns(report)) ?? true;
     clearTimeout(limit);
-    if (runs && !(await this.#launchFailed(closed))) return this.#onReady();
+    if (runs) return this.#onReady();
     // Whoever ended it himself wants to see the end of it.
     if (wasKilled() && !late) return;
     await closed;
     throw this.#failure();
-  }
-
-  /**
-   * A shell that could not become the program ends as the program might have: what it said tells. A program may have said
-   * more than is taken before its start is answered, and closes only after that.
-   */
-  async #launchFailed(closed: Promise<void>): Promise<boolean> {
-    const { status, launch } = this.#ground;
-    if (!launch?.mayHaveFailed(status?.exitCode ?? null)) return false;
-    const isQuiet = await Promise.race([closed.then(() => true), this.#spoken.then(() => false)]);
-    return isQuiet && launch.saysFailed(this.#tail);
   }
 
   #failure(): ExecError {
@@ -149,7 +133,6 @@ export class SandboxedLaunch {
   /** Remembers the last words: what a program says before it fails tells whether the policy was the reason. */
   heard(stream: OutputStream, bytes: Uint8Array): void {
     if (this.#ground.status === null) return;
-    if (stream === 'stdout' || this.#tail.length + bytes.length > DENIAL_TAIL_BYTES) this.#spoke();
     if (stream === 'stdout') return;
     const text = this.#decoder.decode(bytes.subarray(-DENIAL_TAIL_BYTES), { stream: true });
     this.#tail = (this.#tail + text).slice(-DENIAL_TAIL_BYTES);
@@ -199,16 +182,17 @@ function groundOf(spec: ChildSpec, confinement: Confinement): PreparedSandbox {
       confinement.release();
     }
   };
-  return { sandboxType, status, program, launch: null, spawn, discard };
+  return { sandboxType, status, program, report: null, spawn, discard };
 }
 
 /** A waiting shell becomes the program. */
-function fromSpare({ stdin }: ChildSpec, { spare, launch, program }: FoundSpare): PreparedSandbox {
+function fromSpare({ stdin }: ChildSpec, { spare, script, program }: FoundSpare): PreparedSandbox {
   const spawn = (sink: ChildSink): Child => {
-    const child = spare.launch(launch, sink);
+    const child = spare.launch(script, sink);
     if (stdin === 'null') child.closeStdin();
     return child;
   };
   const discard = (): void => void spare.discard();
-  return { sandboxType: 'linuxSeccomp', status: spare.status, program, launch, spawn, discard };
+  const { status, report } = spare;
+  return { sandboxType: 'linuxSeccomp', status, program, report, spawn, discard };
 }

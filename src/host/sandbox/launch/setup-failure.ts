@@ -13,6 +13,7 @@ export interface FailedStart {
 
 const ERRNO_OF: Readonly<Record<string, string>> = {
   'No such file or directory': 'ENOENT',
+  'not found': 'ENOENT',
   'Permission denied': 'EACCES',
   'Not a directory': 'ENOTDIR',
   'Exec format error': 'ENOEXEC',
@@ -20,6 +21,9 @@ const ERRNO_OF: Readonly<Record<string, string>> = {
   'Resource temporarily unavailable': 'EAGAIN',
   'Cannot allocate memory': 'ENOMEM',
 };
+
+/** What bubblewrap or the shell says of a program it could not execute. Its name may have several lines. */
+const NOT_EXECUTED = /^(bwrap: )?execvp |^\S+: \d+: exec: /m;
 
 const RESOURCE_ERRORS: readonly string[] = ['EAGAIN', 'ENOMEM'];
 
@@ -32,7 +36,7 @@ export function explainSetupFailure(said: string, start: FailedStart): ExecError
   const errno = ERRNO_OF[text.slice(text.lastIndexOf(': ') + 2)];
   if (errno !== undefined && RESOURCE_ERRORS.includes(errno))
     return spawnFailed('resourceLimit', `The machine has no room for another process (${errno}).`, errno);
-  if (/^execvp |^\S*\/env: /.test(text)) return explainProgram(start, errno);
+  if (NOT_EXECUTED.test(said)) return explainProgram(start, errno);
   if (/^Can't chdir to |: cd: /.test(text)) return explainCwd(start, errno);
   if (/namespace/i.test(text)) {
     const { reason, message, hint } = explainFailure(text);
@@ -82,13 +86,7 @@ function spawnFailed(reason: string, sentence: string, errno: string): ExecError
 
 /** Without the name of the program that says it, and with paths as the caller knows them. */
 function lastLine(said: string): string {
-  // `env` has advice for a name with a blank in it, behind what it could not do.
-  const isAdvice = (text: string) => /^\S*\/env: use -/.test(text);
-  const line =
-    said
-      .trim()
-      .split('\n')
-      .findLast((text) => !isAdvice(text)) ?? '';
+  const line = said.trim().split('\n').at(-1) ?? '';
   return line
     .replace(/^bwrap: /, '')
     .replaceAll(/\/(newroot|oldroot)(?=[/: ]|$)/g, '')

@@ -10,9 +10,8 @@ import {
   type ConfinedPolicy,
   type Confinement,
   confine,
-  findLaunchTools,
-  type Launch,
-  type LaunchTools,
+  findWaitingShell,
+  LaunchReport,
   openPipe,
   pipeCapacity,
   planNow,
@@ -31,43 +30,51 @@ const kept = new Set<SpareSandbox>();
 export class SpareSandbox {
   /** What it shows of the disk. */
   readonly identity: string;
-  readonly tools: LaunchTools;
+  /** Whether the shell inside became the program. */
+  readonly report: LaunchReport;
   /** How long what it is told may be. */
   readonly maxScriptBytes: number;
   readonly #confinement: Confinement;
   readonly #child: ParkedChild;
   #script: number | null;
 
-  private constructor(
-    tools: LaunchTools,
-    made: { identity: string; confinement: Confinement; child: ParkedChild; script: number },
-  ) {
-    this.tools = tools;
+  private constructor(made: {
+    identity: string;
+    confinement: Confinement;
+    child: ParkedChild;
+    script: number;
+    report: LaunchReport;
+  }) {
     this.identity = made.identity;
+    this.report = made.report;
     this.#confinement = made.confinement;
     this.#child = made.child;
     this.#script = made.script;
     this.maxScriptBytes = pipeCapacity(made.script);
     this.#child.onEnded = () => this.#gone();
     keep(this);
-    void this.status?.ended.then(() => forget(this));
+    void this.status?.ended.then(() => {
+      forget(this);
+      this.report.close();
+    });
   }
 
   /** Throws where there cannot be one. */
   static make(policy: ConfinedPolicy, support: SandboxSupport): SpareSandbox {
-    const tools = findLaunchTools(planNow(policy.files));
-    const { readEnd, writeEnd } = openPipe();
+    const argv = waitingShell(findWaitingShell(planNow(policy.files)));
+    const { script, report } = openLaunchPipes();
     let confinement: Confinement | undefined;
     try {
-      const spec = { argv: waitingShell(tools), cwd: '/', env: {}, terminal: false, script: readEnd };
-      confinement = confine(spec, { policy, support });
+      const launch = { script: script.readEnd, report: report.writeEnd };
+      confinement = confine({ argv, cwd: '/', env: {}, terminal: false, launch }, { policy, support });
       // Before it exists, so that what changes while it is made counts as changed. The places it shows stay open as long as
       // it waits: so no number of theirs can become another place's.
       const identity = confinement.viewIdentity();
       const child = spawnUnheardChild(waitingChild(confinement));
-      return new SpareSandbox(tools, { identity, confinement, child, script: writeEnd });
+      const ends = { script: script.writeEnd, report: new LaunchReport(report.readEnd) };
+      return new SpareSandbox({ identity, confinement, child, ...ends });
     } catch (error) {
-      closeSync(writeEnd);
+      for (const fd of [script.writeEnd, report.readEnd]) closeSync(fd);
       confinement?.release();
       confinement?.status?.over();
       throw error;
@@ -88,7 +95,7 @@ export class SpareSandbox {
   }
 
   /** Turns the waiting shell into the program. Only while it waits. */
-  launch(launch: Launch, sink: ChildSink): Child {
+  launch(script: Uint8Array, sink: ChildSink): Child {
     const child = this.#child.attach({
       ...sink,
       exited: (end) => {
@@ -97,7 +104,7 @@ export class SpareSandbox {
       },
     });
     forget(this);
-    if (this.#script !== null) writeAll(this.#script, launch.script);
+    if (this.#script !== null) writeAll(this.#script, script);
     this.#letGo();
     return child;
   }
@@ -126,6 +133,16 @@ export class SpareSandbox {
     this.#confinement.release();
     if (this.#script !== null) closeSync(this.#script);
     this.#script = null;
+  }
+}
+
+function openLaunchPipes(): Record<'script' | 'report', ReturnType<typeof openPipe>> {
+  const script = openPipe();
+  try {
+    return { script, report: openPipe() };
+  } catch (error) {
+    for (const fd of Object.values(script)) closeSync(fd);
+    throw error;
   }
 }
 

@@ -4,7 +4,7 @@ import {
   checkCwd,
   confinedEnv,
   idleMsOf,
-  Launch,
+  launchScript,
   locateVisibleProgram,
   type MountPlan,
   planNow,
@@ -25,7 +25,7 @@ const MIN_INTERVAL_MS = 15;
 /** A sandbox that fits, and what to tell the shell inside. */
 export interface FoundSpare {
   readonly spare: SpareSandbox;
-  readonly launch: Launch;
+  readonly script: Uint8Array;
   /** Where the program was found. */
   readonly program: string;
 }
@@ -52,10 +52,10 @@ export class SpareSandboxes {
     }
     checkCwd(spec.cwd, view);
     const program = locateVisibleProgram(spec, view);
-    const launch = Launch.of(orderOf(spec, policy, program), spare.tools, spare.maxScriptBytes);
-    if (launch === null || lacksInput(spec, view.plan)) return null;
+    const script = launchScript(orderOf(spec, policy, program), spare.maxScriptBytes);
+    if (script === null || lacksInput(spec, view.plan)) return null;
     this.#release(policy);
-    return { spare, launch, program };
+    return { spare, script, program };
   }
 
   /** A program runs under the policy. If the one before it is not long ago, another one may follow. */
@@ -115,7 +115,7 @@ export function isWorthwhile(sinceLastMs: number, idleMs: number): boolean {
   return sinceLastMs >= MIN_INTERVAL_MS && sinceLastMs <= idleMs;
 }
 
-/** A terminal belongs to a process from its beginning, and `env` gives no program another name. */
+/** A terminal belongs to a process from its beginning, and the shell gives no program another name. */
 function suits({ argv, arg0, terminal }: ChildSpec): boolean {
   return terminal === null && (arg0 === undefined || arg0 === argv[0]);
 }

@@ -2,16 +2,8 @@ import { closeSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { SignalName } from '../../../contract/index.js';
 import { readAvailable } from '../../kernel/sandbox-calls.js';
-import type { Launch } from './launch-script.js';
-import {
-  commandLineOf,
-  firstChildOf,
-  hasExecuted,
-  hasThreads,
-  isAlive,
-  leadsSession,
-  send,
-} from './process-state.js';
+import type { LaunchReport } from './launch-report.js';
+import { firstChildOf, hasExecuted, isAlive, leadsSession, send } from './process-state.js';
 import { SetupPace } from './setup-pace.js';
 
 /** How it ended, as bubblewrap told. */
@@ -34,7 +26,7 @@ const MAX_TEARDOWN_POLL_MS = 20;
 
 const pace = new SetupPace();
 
-/** A sandbox that is there already only has to execute two programs. */
+/** A sandbox that is there already only has to execute one program. */
 const LAUNCH_FIRST_LOOK_MS = 1;
 const launchPace = new SetupPace(LAUNCH_FIRST_LOOK_MS);
 
@@ -82,15 +74,18 @@ export class SandboxStatus {
   }
 
   /**
-   * True as soon as the command itself runs, or what a waiting one is to become; false if bubblewrap ended without it.
+   * True as soon as the command itself runs, or what a waiting one is to become; false if it never will.
    * One that has ended ran, whatever came of it.
    */
-  async commandRuns(launch: Launch | null = null): Promise<boolean> {
-    const looks = launch ? launchPace.begin() : pace.begin();
+  async commandRuns(report: LaunchReport | null = null): Promise<boolean> {
+    const looks = report ? launchPace.begin() : pace.begin();
     for (;;) {
       await this.#pause(looks.pauseMs());
       const command = this.#command();
-      const ran = this.#over ? this.#exitCode !== null : command !== null && runs(command, launch);
+      const launch = report?.look();
+      if (launch === 'failed') return false;
+      const isProgram = launch === undefined ? command !== null && hasExecuted(command) : launch === 'ended';
+      const ran = this.#over ? this.#exitCode !== null : isProgram;
       // Having ended is to have been made in time, too: else short commands would put the looks off ever further.
       if (ran) looks.found();
       if (ran || this.#over) return ran;
@@ -167,11 +162,6 @@ export class SandboxStatus {
     }
     return this.#exitCode === null ? { kind: 'ended' } : { kind: 'exited', exitCode: this.#exitCode };
   }
-}
-
-/** What is on the way to become another program has one thread, and a command line that tells. */
-function runs(pid: number, launch: Launch | null): boolean {
-  return hasExecuted(pid) && (!launch?.isUnderWay(commandLineOf(pid)) || hasThreads(pid));
 }
 
 function numberIn(text: string, member: string): number | null {

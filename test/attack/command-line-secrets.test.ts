@@ -1,0 +1,94 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { asIdentity, ConfinedServer } from '../harness/confined-server.js';
+import { makeProtected, untilOneWaits } from '../harness/waiting-sandbox.js';
+import { identities, Place } from '../host/sandbox/harness.js';
+
+/** Neither of the users programs run as. Only root can be somebody else; others watch themselves. */
+const observer = process.getuid?.() === 0 ? { name: 'observer', uid: 54_323 } : { name: 'observer' };
+
+const SCRIPT = fileURLToPath(new URL('command-line-observer.mjs', import.meta.url));
+
+/** So many programs are started, each with a secret of its own in its environment. */
+const PROGRAMS = 200;
+
+/** What somebody else saw of a word while something was going on. */
+async function watchFor(
+  word: string,
+  what: () => Promise<void>,
+): Promise<{ rounds: number; found: [secret: string, seenIn: string][] }> {
+  const [command, ...args] = [...asIdentity(observer), process.execPath, SCRIPT, word];
+  const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'], cwd: '/' });
+  let said = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+  });
+  await once(child.stdout, 'data');
+  try {
+    await what();
+  } finally {
+    child.stdin.end();
+    await once(child, 'close');
+  }
+  return JSON.parse(said.slice('ready\n'.length)) as Awaited<ReturnType<typeof watchFor>>;
+}
+
+const environment = (number: number) => ({ PATH: '/usr/bin:/bin', SECRET: `hidden-${number}` });
+
+describe.each(identities)(
+  'nobody sees the environment of a confined program of $name in a command line',
+  (identity) => {
+    test('while its sandbox waits for it', async () => {
+      const place = new Place(identity);
+      makeProtected(place, identity);
+      await using host = await ConfinedServer.start(identity, { place });
+      await untilOneWaits(host.server.pid, () => host.run(['true']));
+      const { rounds, found } = await watchFor('hidden', async () => {
+        for (let number = 0; number < PROGRAMS; number += 1)
+          await host.run(['sleep', '0.02'], { env: environment(number) });
+      });
+      expect(rounds).toBeGreaterThan(PROGRAMS);
+      expect(found).toEqual([]);
+    }, 120_000);
+
+    test.each([
+      ['on pipes', {}],
+      ['on a terminal', { tty: true }],
+      ['under another name', { arg0: 'other' }],
+      ['on a terminal under another name', { tty: true, arg0: 'other' }],
+    ])(
+      'while its sandbox is made, %s',
+      async (_how, more) => {
+        await using host = await ConfinedServer.start(identity);
+        const { found } = await watchFor('hidden', async () => {
+          for (let first = 0; first < PROGRAMS; first += 4)
+            await Promise.all(
+              [0, 1, 2, 3].map((next) => host.run(['true'], { ...more, env: environment(first + next) })),
+            );
+        });
+        expect(found).toEqual([]);
+      },
+      120_000,
+    );
+
+    test('while its processes are counted', async () => {
+      await using host = await ConfinedServer.start(identity);
+      const sandbox = host.sandbox({ maxProcesses: 30 });
+      const { found } = await watchFor('hidden', async () => {
+        for (let number = 0; number < PROGRAMS / 4; number += 1)
+          await host.run(['true'], { sandbox, env: environment(number) });
+      });
+      expect(found).toEqual([]);
+    }, 120_000);
+  },
+);
+
+test('the observer does see what is in a command line', async () => {
+  const { found } = await watchFor('hidden', async () => {
+    const child = spawn('/bin/sleep', ['0.3', 'hidden-argument'].slice(0, 1), { argv0: 'hidden-argument' });
+    await once(child, 'close');
+  });
+  expect(found.map(([secret]) => secret)).toEqual(['hidden-argument']);
+});
