@@ -1,4 +1,13 @@
-import { chmodSync, chownSync, linkSync, mkdirSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
@@ -7,9 +16,9 @@ import { makeProtected, untilOneWaits } from '../harness/waiting-sandbox.js';
 import { sh } from '../harness/wire-client.js';
 import { identities, Place } from '../host/sandbox/harness.js';
 
-const reading = (path: string): object => ({
+const granting = (access: 'read' | 'write', path: string): object => ({
   path: { type: 'path', path: pathToFileURL(path).href },
-  access: 'read',
+  access,
 });
 
 describe.each(identities)('a sandbox that waited, as $name,', (identity) => {
@@ -20,13 +29,41 @@ describe.each(identities)('a sandbox that waited, as $name,', (identity) => {
     writeFileSync(file, 'original');
     chmodSync(file, 0o666);
     await using host = await ConfinedServer.start(identity, { place });
-    const sandbox = host.sandbox({}, [reading(file)]);
+    const sandbox = host.sandbox({}, [granting('read', file)]);
     await untilOneWaits(host.server.pid, () => host.run(['true'], { sandbox }));
     linkSync(file, other);
     unlinkSync(file);
     renameSync(other, file);
     const { text } = await host.run(sh('echo changed 2>/dev/null > file; cat file'), { sandbox });
     expect(text).toBe('original');
+  });
+
+  test.each([
+    [
+      'linked anew',
+      (file: string, other: string) => [linkSync(file, other), unlinkSync(file), renameSync(other, file)],
+    ],
+    [
+      'replaced',
+      (file: string, other: string) => [
+        writeFileSync(other, 'original'),
+        chmodSync(other, 0o666),
+        renameSync(other, file),
+      ],
+    ],
+  ])('is not used once a writable file was %s', async (_how, change) => {
+    const place = new Place(identity);
+    makeProtected(place, identity);
+    const [file, other] = [join(place.outside, 'file'), join(place.outside, 'other')];
+    writeFileSync(file, 'original');
+    chmodSync(file, 0o666);
+    await using host = await ConfinedServer.start(identity, { place });
+    const sandbox = host.sandbox({}, [granting('write', file)]);
+    await untilOneWaits(host.server.pid, () => host.run(['true'], { sandbox }));
+    change(file, other);
+    const { text } = await host.run(sh(`printf changed > ${file}; cat ${file}`), { sandbox });
+    expect(text).toBe('changed');
+    expect(readFileSync(file, 'utf8')).toBe('changed');
   });
 
   test('is not used once a protected place cannot be looked at, and the start is as any other', async () => {
@@ -36,7 +73,7 @@ describe.each(identities)('a sandbox that waited, as $name,', (identity) => {
     const kept = join(closed, 'kept');
     mkdirSync(kept, { recursive: true });
     await using host = await ConfinedServer.start(identity, { place });
-    const sandbox = host.sandbox({}, [reading(kept)]);
+    const sandbox = host.sandbox({}, [granting('read', kept)]);
     await untilOneWaits(host.server.pid, () => host.run(['true'], { sandbox }));
     chmodSync(closed, 0o000);
     const { error } = await host.client.ask('process/start', host.params('p', ['true'], { sandbox }));

@@ -21,7 +21,7 @@ export function viewIdentity(
   { base, mounts }: MountPlan,
   look: (mount: Mount) => BigIntStats | undefined = lookAt,
 ): string {
-  const places = mounts.map((mount) => [mount, placeIdentity(mount, look(mount))]);
+  const places = mounts.map((mount) => [mount, placeIdentity(look(mount))]);
   return JSON.stringify([base, places, mountTable(), ownRights()]);
 }
 
@@ -36,12 +36,13 @@ export function lookAt({ path }: Mount): BigIntStats | undefined {
 
 /**
  * Numbers of files are used again; the time of birth is not. A mount goes with the name it was made over, and the same
- * file may be linked there anew: that shows in the time of its last change, as every other change does.
+ * file may be linked there anew: that shows in the time of its last change, as every other change does. Nobody links a
+ * directory, and one that is moved takes its mounts along.
  */
-function placeIdentity({ kind }: Mount, found: BigIntStats | undefined): string {
+function placeIdentity(found: BigIntStats | undefined): string {
   if (found === undefined) return '';
   const identity = `${found.dev}:${found.ino}:${found.birthtimeNs}`;
-  return kind === 'writable' || found.isDirectory() ? identity : `${identity}:${found.ctimeNs}`;
+  return found.isDirectory() ? identity : `${identity}:${found.ctimeNs}`;
 }
 
 /** The kernel passes later mounts on into every sandbox, and does not ask whether they may be written to there. */
