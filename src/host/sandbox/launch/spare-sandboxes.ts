@@ -22,6 +22,9 @@ const MAKE_AFTER_MS = 5;
 /** Whose programs follow each other faster than sandboxes are made gains nothing: both would only take each other's time. */
 const MIN_INTERVAL_MS = 15;
 
+/** The machine may be short of something for a moment, or the disk change. What fails as often as this always will. */
+const MAX_FAILURES = 5;
+
 /** A sandbox that fits, and what to tell the shell inside. */
 export interface FoundSpare {
   readonly spare: SpareSandbox;
@@ -38,7 +41,8 @@ export class SpareSandboxes {
   readonly #spares = new Map<ConfinedPolicy, { spare: SpareSandbox; timer: NodeJS.Timeout }>();
   readonly #coming = new Map<ConfinedPolicy, NodeJS.Timeout>();
   readonly #lastStart = new WeakMap<ConfinedPolicy, number>();
-  readonly #unsuited = new WeakSet<ConfinedPolicy>();
+  /** How often in a row making one for a policy was in vain. */
+  readonly #failures = new WeakMap<ConfinedPolicy, number>();
   #closed = false;
 
   /** Throws what the start of this program throws without a spare one. */
@@ -82,7 +86,7 @@ export class SpareSandboxes {
     { support, sinceLastMs }: { support: SandboxSupport; sinceLastMs: number },
   ): void {
     this.#coming.delete(policy);
-    if (this.#spares.has(policy) || this.#unsuited.has(policy) || SpareSandbox.count >= MAX_SPARES) return;
+    if (this.#spares.has(policy) || this.#isHopeless(policy) || SpareSandbox.count >= MAX_SPARES) return;
     try {
       const idleMs = idleMsOf(planNow(policy.files).plan);
       if (!isWorthwhile(sinceLastMs, idleMs)) return;
@@ -90,12 +94,23 @@ export class SpareSandboxes {
       const timer = setTimeout(() => void this.#drop(policy), idleMs).unref();
       this.#spares.set(policy, { spare, timer });
       // Some plans are others once their placeholders exist: what is made for them never fits.
-      if (spare.identity === viewIdentity(planNow(policy.files).plan)) return;
+      if (spare.identity === viewIdentity(planNow(policy.files).plan)) {
+        this.#failures.delete(policy);
+        return;
+      }
       void this.#drop(policy);
-      this.#unsuited.add(policy);
+      this.#failed(policy);
     } catch {
-      this.#unsuited.add(policy);
+      this.#failed(policy);
     }
+  }
+
+  #failed(policy: ConfinedPolicy): void {
+    this.#failures.set(policy, (this.#failures.get(policy) ?? 0) + 1);
+  }
+
+  #isHopeless(policy: ConfinedPolicy): boolean {
+    return (this.#failures.get(policy) ?? 0) >= MAX_FAILURES;
   }
 
   async #drop(policy: ConfinedPolicy): Promise<void> {
