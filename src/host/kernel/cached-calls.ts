@@ -1,4 +1,5 @@
 import { loadKoffi } from './load-koffi.js';
+import { isScarcity } from './scarcity.js';
 
 /** The system calls Node does not offer. Buffers stand for pointers, paths end with a NUL, -1 is a failure. */
 export interface KernelCalls {
@@ -30,10 +31,11 @@ let loaded: KernelCalls | null | undefined;
 /** The calls through koffi, or null where they are missing: everything then goes the way Node offers. */
 export function kernelCalls(): KernelCalls | null {
   if (loaded === undefined) loaded = tryLoad();
-  return loaded;
+  return loaded ?? null;
 }
 
-function tryLoad(): KernelCalls | null {
+/** Undefined where that is not known: the machine may have room for it the next time. */
+function tryLoad(): KernelCalls | null | undefined {
   if (process.platform !== 'linux' || !KNOWN_ARCHITECTURES.includes(process.arch)) return null;
   try {
     const koffi = loadKoffi();
@@ -81,7 +83,7 @@ function tryLoad(): KernelCalls | null {
           );
         }),
     };
-  } catch {
-    return null;
+  } catch (error) {
+    return isScarcity(error) ? undefined : null;
   }
 }

@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { loadKoffi } from './load-koffi.js';
+import { isScarcity } from './scarcity.js';
 import { errnoName } from './errno.js';
 
 /** The C functions this folder uses. Buffers stand for pointers; -1 means "ask `errno()`" as in C. */
@@ -88,7 +89,7 @@ let loaded: Libc | null | undefined;
 /** glibc through koffi, or null where either is missing: musl and other systems take the portable backend. */
 export function loadLibc(): Libc | null {
   if (loaded === undefined) loaded = tryLoad();
-  return loaded;
+  return loaded ?? null;
 }
 
 /** For code that only runs once `loadLibc` has found it. */
@@ -98,7 +99,8 @@ export function libc(): Libc {
   return found;
 }
 
-function tryLoad(): Libc | null {
+/** Undefined where that is not known: the machine may have room for it the next time. */
+function tryLoad(): Libc | null | undefined {
   if (process.platform !== 'linux' || !KNOWN_ARCHITECTURES.includes(process.arch)) return null;
   try {
     const koffi = loadKoffi();
@@ -109,8 +111,8 @@ function tryLoad(): Libc | null {
     const bound = { errno: () => errnoName(koffi.errno()), ...Object.fromEntries(functions) };
     markInheritedDescriptors(bound);
     return bound;
-  } catch {
-    return null;
+  } catch (error) {
+    return isScarcity(error) ? undefined : null;
   }
 }
 

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { ExecError } from '../../protocol/errors.js';
 import { loadKoffi } from './load-koffi.js';
+import { isScarcity } from './scarcity.js';
 
 /** The few calls Node lacks. None of them takes a struct of the C library, so any will do. */
 interface Kernel {
@@ -113,7 +114,11 @@ function calls(): Kernel {
 
 function checked(result: number): number {
   if (result >= 0) return result;
-  throw new ExecError('spawnFailed', 'The machine has no room for another process.', {
+  throw noRoom();
+}
+
+function noRoom(): ExecError {
+  return new ExecError('spawnFailed', 'The machine has no room for another process.', {
     data: { reason: 'resourceLimit' },
   });
 }
@@ -136,7 +141,8 @@ function load(): Kernel | null {
       };
       markInherited(bound);
       return bound;
-    } catch {
+    } catch (error) {
+      if (isScarcity(error)) throw noRoom();
       // The next name is for another C library.
     }
   }

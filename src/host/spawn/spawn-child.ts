@@ -57,9 +57,9 @@ export function hostCapabilities(): HostCapabilities {
   };
 }
 
-let native: boolean | undefined;
+let wanted: boolean | undefined;
 
 function usesPosixSpawn(): boolean {
-  native ??= process.env[BACKEND_VARIABLE] !== 'childProcess' && loadLibc() !== null;
-  return native;
+  wanted ??= process.env[BACKEND_VARIABLE] !== 'childProcess';
+  return wanted && loadLibc() !== null;
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from '../kernel/random.js';
-import { libc, loadLibc } from '../kernel/libc.js';
+import { type Libc, libc, loadLibc } from '../kernel/libc.js';
 
 /*
  * Every child is marked: it inherits a soft limit for the CPU time of real-time threads that is a number of its
@@ -33,13 +33,13 @@ let available: boolean | undefined;
 
 /** Whether children can be marked: the hard limit must leave room for our numbers. */
 export function marksAvailable(): boolean {
-  available ??= probe();
+  const library = loadLibc();
+  if (library === null) return false;
+  available ??= probe(library);
   return available;
 }
 
-function probe(): boolean {
-  const library = loadLibc();
-  if (library === null) return false;
+function probe(library: Libc): boolean {
   const limits = new BigUint64Array(2);
   if (library.getrlimit(RLIMIT_RTTIME, limits) !== 0 || limits[1] !== UNLIMITED) return false;
   return withMark(

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { SearchQuery } from '../../../contract/index.js';
 import { ExecError } from '../../../protocol/errors.js';
-import { toolDirectories } from '../../kernel/trusted-path.js';
+import { toolDirectories } from '../own-tools.js';
 import { asBuffer } from '../../kernel/host-path.js';
 import type { RawMatch } from './search.js';
 import { MAX_FILE_BYTES, MAX_LINE_BYTES } from './search-limits.js';

@@ -2,7 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { accessSync, closeSync, constants, openSync } from 'node:fs';
 import { posix } from 'node:path';
 import { promisify } from 'node:util';
-import { toolDirectories } from '../../kernel/trusted-path.js';
+import { toolDirectories } from '../own-tools.js';
 import { bwrapOptions } from '../bwrap/bwrap-argv.js';
 import { hasKernel } from '../../kernel/sandbox-calls.js';
 import { mountsPropagate } from '../plan/mount-table.js';
