@@ -16,6 +16,18 @@ export function asIdentity({ uid }: Identity): string[] {
     : ['/usr/bin/setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', '--inh-caps=-all'];
 }
 
+/** What precedes a command to run it on a machine that has another program in place of one of its own. */
+export function withSystemProgram(name: string, replacement: string): string[] {
+  const replace = `mount --bind "$0" "$(readlink -f /usr/bin/${name})" && exec "$@"`;
+  const asRoot = process.getuid?.() === 0 ? [] : ['--map-root-user'];
+  return ['unshare', ...asRoot, '--mount', 'sh', '-c', replace, replacement];
+}
+
+/** The same for machines that do not have them. */
+export function withoutSystemPrograms(...names: string[]): string[] {
+  return names.flatMap((name) => withSystemProgram(name, '/dev/null'));
+}
+
 export interface Finished {
   readonly text: string;
   readonly exit: Record<string, unknown>;

@@ -2,7 +2,7 @@ import { chmodSync, copyFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { ConfinedServer } from '../harness/confined-server.js';
+import { ConfinedServer, withSystemProgram } from '../harness/confined-server.js';
 import { openFiles } from '../harness/limits.js';
 import { outputOf, sh, type WireAnswer, type WireClient } from '../harness/wire-client.js';
 import { identities, Place } from '../host/sandbox/harness.js';
@@ -12,12 +12,16 @@ function pipeline(client: WireClient, requests: readonly [string, object][]): Pr
   return Promise.all(requests.map(([method, params]) => client.ask(method, params)));
 }
 
-/** A bubblewrap that works until it is asked for a real sandbox. */
-function breakBubblewrap(place: Place, failure: string): string {
+/** Where a place has the true one. */
+const trueBubblewrap = (place: Place): string => join(place.outside, 'true-bwrap');
+
+/** A machine whose bubblewrap works until it is asked for a real sandbox. */
+function breakBubblewrap(place: Place, failure: string): string[] {
+  copyFileSync('/usr/bin/bwrap', trueBubblewrap(place));
   const path = join(place.outside, 'bwrap');
-  const script = `#!/bin/sh\ncase "$*" in *--args*) ${failure};; esac\nexec /usr/bin/bwrap "$@"\n`;
+  const script = `#!/bin/sh\ncase "$*" in *--args*) ${failure};; esac\nexec ${trueBubblewrap(place)} "$@"\n`;
   writeFileSync(path, script, { mode: 0o755 });
-  return `${place.outside}:${process.env.PATH}`;
+  return withSystemProgram('bwrap', path);
 }
 
 describe.each(identities)('starts in a sandbox as $name', (identity) => {
@@ -71,9 +75,9 @@ describe.each(identities)('starts in a sandbox as $name', (identity) => {
     const place = new Place(identity);
     const [first, go] = [join(place.outside, 'first'), join(place.outside, 'go')];
     // The first sandbox fails, but not before it is told to.
-    const fail = `until [ -e ${go} ]; do sleep 0.01; done; exec /usr/bin/bwrap --ro-bind /no/such/source /mnt "$@"`;
-    const PATH = breakBubblewrap(place, `if mkdir ${first} 2>/dev/null; then ${fail}; fi`);
-    await using host = await ConfinedServer.start(identity, { place, env: { PATH } });
+    const fail = `until [ -e ${go} ]; do sleep 0.01; done; exec ${trueBubblewrap(place)} --ro-bind /no/such/source /mnt "$@"`;
+    const wrapper = breakBubblewrap(place, `if mkdir ${first} 2>/dev/null; then ${fail}; fi`);
+    await using host = await ConfinedServer.start(identity, { place, wrapper });
     const p = { processId: 'p' };
     const answering = pipeline(host.client, [
       ['process/start', host.params('p', ['true'])],
@@ -102,9 +106,9 @@ describe.each(identities)('starts in a sandbox as $name', (identity) => {
 
   test('a sandbox that cannot be set up is a failed start, not an exit', async () => {
     const place = new Place(identity);
-    const failure = 'exec /usr/bin/bwrap --ro-bind /no/such/source /mnt "$@"';
-    const PATH = breakBubblewrap(place, failure);
-    await using host = await ConfinedServer.start(identity, { place, env: { PATH } });
+    const failure = `exec ${trueBubblewrap(place)} --ro-bind /no/such/source /mnt "$@"`;
+    const wrapper = breakBubblewrap(place, failure);
+    await using host = await ConfinedServer.start(identity, { place, wrapper });
     for (const tty of [false, true]) {
       const { error } = await host.client.ask('process/start', host.params('p', ['true'], { tty }));
       expect(error).toMatchObject({
@@ -120,8 +124,8 @@ describe.each(identities)('starts in a sandbox as $name', (identity) => {
 
   test('a sandbox that is killed before its program runs is one, too', async () => {
     const place = new Place(identity);
-    const PATH = breakBubblewrap(place, 'kill -KILL $$');
-    await using host = await ConfinedServer.start(identity, { place, env: { PATH } });
+    const wrapper = breakBubblewrap(place, 'kill -KILL $$');
+    await using host = await ConfinedServer.start(identity, { place, wrapper });
     const { error } = await host.client.ask('process/start', host.params('p', ['true']));
     expect(error?.data).toMatchObject({ code: 'sandboxUnavailable', reason: 'setupFailed' });
   });

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { asIdentity, ConfinedServer } from '../harness/confined-server.js';
+import { asIdentity, ConfinedServer, withoutSystemPrograms } from '../harness/confined-server.js';
 import { bin } from '../harness/server-process.js';
 import { identities } from '../host/sandbox/harness.js';
 
@@ -28,12 +28,12 @@ describe.each(identities)('what a server says about its sandbox as $name', (iden
     const { atOnce, asked } = await told(host);
     for (const { capabilities } of [atOnce, asked]) expect(capabilities.sandboxedFileStreaming).toBe(true);
     expect(asked.sandbox).toEqual({ level: 'full', maxProcesses: true });
-    const report = doctor(identity, process.env.PATH);
+    const report = doctor(identity);
     expect(report).toMatchObject({ verdict: 'ok', hint: expect.stringContaining('limits of processes') });
   });
 
   test('it announces nothing without bubblewrap, and runs nothing bare', async () => {
-    await using host = await ConfinedServer.start(identity, { env: { PATH: '/nowhere' } });
+    await using host = await ConfinedServer.start(identity, { wrapper: withoutSystemPrograms('bwrap') });
     const { atOnce, asked } = await told(host);
     for (const { capabilities } of [atOnce, asked])
       expect(capabilities).not.toHaveProperty('sandboxedFileStreaming');
@@ -47,13 +47,20 @@ describe.each(identities)('what a server says about its sandbox as $name', (iden
     ]);
     const failure = { code: 'sandboxUnavailable', reason: 'bubblewrapMissing', hint: expect.any(String) };
     expect(refused.map(({ error }) => error?.data)).toEqual([failure, failure, failure]);
-    expect(doctor(identity, '/nowhere')).toMatchObject({ verdict: 'absent' });
+    expect(doctor(identity, withoutSystemPrograms('bwrap'))).toMatchObject({ verdict: 'absent' });
   });
 });
 
-function doctor(identity: (typeof identities)[number], path = ''): Record<string, unknown> {
-  const env = { ...process.env, PATH: path, HOME: '/nowhere' };
-  const [program, ...args]: string[] = [...asIdentity(identity), process.execPath, bin, 'doctor', '--json'];
+function doctor(identity: (typeof identities)[number], wrapper: string[] = []): Record<string, unknown> {
+  const env = { ...process.env, HOME: '/nowhere' };
+  const [program, ...args]: string[] = [
+    ...wrapper,
+    ...asIdentity(identity),
+    process.execPath,
+    bin,
+    'doctor',
+    '--json',
+  ];
   // Its exit code is about the whole machine.
   const { stdout } = spawnSync(program ?? '', args, { env, encoding: 'utf8', cwd: '/' });
   const rows = JSON.parse(stdout) as Record<string, unknown>[];

@@ -28,7 +28,7 @@ export {
   type SandboxPolicy,
 } from '../../policy/policy.js';
 export { checkCwd, locateVisibleProgram, type View } from './plan/visible-program.js';
-export { probeSandbox, type SandboxSupport, sandboxSupport } from './probe/probe.js';
+export { probeSandbox, type SandboxSupport, sandboxSupport, withSupport } from './probe/probe.js';
 export type { SandboxGap } from './probe/probe-failure.js';
 export { explainSetupFailure, type FailedStart } from './launch/setup-failure.js';
 export { type FilterOptions, seccompFilter } from './seccomp/seccomp.js';

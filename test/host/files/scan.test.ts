@@ -1,17 +1,15 @@
 import { writeFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { LocalFileSystem } from '../../../src/host/files/index.js';
 import { codeOf } from '../../contract/file-bench.js';
 import { fileSearchContract } from '../../contract/file-search.contract.js';
 import { benchDirectory } from './bench-directory.js';
 
-const { PATH: path } = process.env;
-beforeAll(() => {
-  process.env['PATH'] = '/nonexistent';
-});
-afterAll(() => {
-  process.env['PATH'] = path;
-});
+/** As on a machine without it. */
+vi.mock(import('../../../src/host/kernel/trusted-path.js'), async (original) => ({
+  ...(await original()),
+  trustedProgram: () => null,
+}));
 
 fileSearchContract('local without ripgrep', async () => ({
   files: new LocalFileSystem(),

@@ -5,20 +5,32 @@ import type { FileHandle } from '../../../contract/index.js';
 import { ExecError } from '../../../protocol/errors.js';
 import type { Sandbox } from '../../../protocol/index.js';
 import { packageFile } from '../../kernel/package-file.js';
-import { type ConfinedPolicy, FileHelpers, policyOfRequest, sandboxSupport } from '../../sandbox/index.js';
+import {
+  type ConfinedPolicy,
+  FileHelpers,
+  type HelperLease,
+  policyOfRequest,
+  type SandboxSupport,
+  withSupport,
+} from '../../sandbox/index.js';
 import { ConfinedFileHandle } from './confined-file-handle.js';
 
 /** Holds file operations to a policy by doing them in a process that is confined to it. */
 export class FileConfiner {
-  #helpers: Promise<FileHelpers> | undefined;
+  #pool: { readonly support: SandboxSupport; readonly helpers: FileHelpers } | undefined;
 
   /** Calls a method of a file system inside. Its errors come out as they are. */
   async call(policy: ConfinedPolicy, method: string, args: readonly unknown[]): Promise<unknown> {
-    return await (await this.#pool()).call(policy, method, args);
+    const lease = await this.#lease(policy);
+    try {
+      return await lease.call(method, args);
+    } finally {
+      lease.release();
+    }
   }
 
   async open(policy: ConfinedPolicy, path: string, mode: 'read' | 'replace'): Promise<FileHandle> {
-    const lease = (await this.#pool()).lease(policy);
+    const lease = await this.#lease(policy);
     try {
       return new ConfinedFileHandle(lease, Number(await lease.call('openHandle', [path, mode])));
     } catch (error) {
@@ -28,14 +40,22 @@ export class FileConfiner {
   }
 
   async close(): Promise<void> {
-    const helpers = this.#helpers;
-    this.#helpers = undefined;
-    await (await helpers?.catch(() => undefined))?.close();
+    const pool = this.#pool;
+    this.#pool = undefined;
+    await pool?.helpers.close();
   }
 
-  #pool(): Promise<FileHelpers> {
-    this.#helpers ??= openPool();
-    return this.#helpers;
+  async #lease(policy: ConfinedPolicy): Promise<HelperLease> {
+    return await withSupport((support) => this.#helpersOf(support).lease(policy));
+  }
+
+  /** What the machine can enforce changes if a policy takes a helper program of ours away. */
+  #helpersOf(support: SandboxSupport): FileHelpers {
+    if (this.#pool?.support !== support) {
+      void this.#pool?.helpers.close();
+      this.#pool = { support, helpers: openPool(support) };
+    }
+    return this.#pool.helpers;
   }
 }
 
@@ -46,8 +66,7 @@ export function policyOf(sandbox: Sandbox | null | undefined): ConfinedPolicy | 
   return policy.kind === 'confined' ? policy : null;
 }
 
-async function openPool(): Promise<FileHelpers> {
-  const support = await sandboxSupport();
+function openPool(support: SandboxSupport): FileHelpers {
   if (!support.available) {
     throw new ExecError('sandboxUnavailable', support.message, {
       data: { reason: support.reason, hint: support.hint },

@@ -1,12 +1,9 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { constants } from 'node:fs';
-import { access } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { SearchQuery } from '../../../contract/index.js';
 import { ExecError } from '../../../protocol/errors.js';
-import { toolDirectories } from '../own-tools.js';
+import { trustedProgram } from '../../kernel/trusted-path.js';
 import { asBuffer } from '../../kernel/host-path.js';
 import type { RawMatch } from './search.js';
 import { MAX_FILE_BYTES, MAX_LINE_BYTES } from './search-limits.js';
@@ -20,31 +17,8 @@ const MAX_COMPLAINT_BYTES = 8192;
 /** Status of a run that found something, or nothing; anything else is trouble. */
 const ORDINARY_STATUS = new Set([0, 1]);
 
-let lookup: { path: string | undefined; found: Promise<string | null> } | null = null;
-
-/** Where ripgrep is on this machine, null if nowhere. Looked up again only when PATH changes. */
-export function ripgrepPath(): Promise<string | null> {
-  const { PATH: path } = process.env;
-  if (lookup === null || lookup.path !== path) lookup = { path, found: findOnPath(path ?? '') };
-  return lookup.found;
-}
-
-async function findOnPath(path: string): Promise<string | null> {
-  for (const directory of toolDirectories(path)) {
-    const candidate = join(directory, 'rg');
-    if (
-      await access(candidate, constants.X_OK).then(
-        () => true,
-        () => false,
-      )
-    )
-      return candidate;
-  }
-  return null;
-}
-
 export async function* ripgrepMatches(root: Buffer, query: SearchQuery): AsyncGenerator<RawMatch> {
-  const program = await ripgrepPath();
+  const program = trustedProgram('rg');
   if (program === null) throw new ExecError('internalError', 'ripgrep is not there any more.');
   const child = spawn(program, argumentsFor(root, query), { stdio: ['ignore', 'pipe', 'pipe'], cwd: '/' });
   const stop = (): void => void child.kill('SIGKILL');

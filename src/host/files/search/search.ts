@@ -2,7 +2,8 @@ import { stat } from 'node:fs/promises';
 import type { SearchMatch, SearchPage, SearchQuery } from '../../../contract/index.js';
 import { requireWanted } from '../access/abort.js';
 import { shownPath } from '../../kernel/host-path.js';
-import { ripgrepMatches, ripgrepPath } from './ripgrep.js';
+import { trustedProgram } from '../../kernel/trusted-path.js';
+import { ripgrepMatches } from './ripgrep.js';
 import { scanMatches } from './scan.js';
 import { boundsOf, MAX_LINE_BYTES, MAX_PAGE_BYTES, type SearchBounds } from './search-limits.js';
 
@@ -18,14 +19,14 @@ export interface RawMatch {
 /** Finds matches in order of path and line, so that a page can be found again by counting. */
 export type Searcher = (root: Buffer, query: SearchQuery) => AsyncGenerator<RawMatch>;
 
-/** ripgrep where it is installed, our own slower scan otherwise. */
+/** ripgrep where there is one to be trusted, our own slower scan otherwise. */
 export async function search(root: Buffer, query: SearchQuery): Promise<SearchPage> {
   const bounds = boundsOf(query);
   requireWanted(query.signal);
   await stat(root);
   // Arguments of a program are text here, so a path that is not needs our own scan.
   const isText = shownPath(root).startsWith('/');
-  const searcher = isText && (await ripgrepPath()) !== null ? ripgrepMatches : scanMatches;
+  const searcher = isText && trustedProgram('rg') !== null ? ripgrepMatches : scanMatches;
   return collectPage(searcher(root, query), bounds, query.signal);
 }
 

@@ -1,14 +1,16 @@
 import { ExecError } from '../../../protocol/errors.js';
 import type { SandboxType } from '../../../protocol/index.js';
+import { trustedPath } from '../../kernel/trusted-path.js';
 import { bwrapOptions } from './bwrap-argv.js';
 import type { Disk } from '../plan/disk.js';
 import { planNow } from '../plan/known-plans.js';
 import { REPORT_FD, SCRIPT_FD } from '../launch/launch-script.js';
 import { openBytes } from '../../kernel/memory-file.js';
-import { planMounts } from '../plan/mount-plan.js';
+import { type MountPlan, planMounts } from '../plan/mount-plan.js';
 import { withoutKernelMounts } from '../plan/mount-table.js';
 import type { ConfinedPolicy, SandboxPolicy } from '../../../policy/policy.js';
-import { type SandboxSupport, privateMountsPrefix } from '../probe/probe.js';
+import { type SandboxSupport, privateMountsPrefix, withoutBwrap } from '../probe/probe.js';
+import { gaps, type SandboxGap } from '../probe/probe-failure.js';
 import { checkCwd, locateVisibleProgram } from '../plan/visible-program.js';
 import { Resources } from './resources.js';
 import { openFilter } from '../seccomp/seccomp.js';
@@ -80,6 +82,7 @@ export function confine(
       resources.pass(REPORT_FD, spec.launch.report);
     }
     const view = disk ? { plan: planMounts(policy.files, disk), disk } : planNow(policy.files);
+    requireTrusted(support.bwrap, view.plan);
     checkCwd(spec.cwd, view);
     const program = locateVisibleProgram(spec, view);
     const { command, arg0 } = launcherFor(spec, { program, policy, support, view });
@@ -101,7 +104,7 @@ export function confine(
     resources.pass(SECCOMP_FD, openFilter({ architecture, unixSockets: policy.unixSockets }));
     const status = resources.openStatus(STATUS_FD, { terminal: spec.terminal });
     const limit = support.root && policy.maxProcesses !== null ? resources.limit(policy.maxProcesses) : [];
-    const apart = support.laterMounts === 'keptOut' ? privateMountsPrefix(support) : [];
+    const apart = support.laterMounts === 'keptOut' ? requireApart(support) : [];
     return {
       argv: [...limit, ...apart, support.bwrap, '--args', String(ARGUMENTS_FD), '--', ...command],
       cwd: '/',
@@ -121,6 +124,22 @@ export function confine(
     resources.letGo();
     throw error;
   }
+}
+
+/** Plans that were asked already what they let programs change. */
+const examined = new WeakSet<MountPlan>();
+
+/** Whoever can replace bubblewrap, or what is put around it, is confined by nothing from then on. */
+function requireTrusted(bwrap: string, plan: MountPlan): void {
+  if (!examined.has(plan)) trustedPath().distrust(plan.accessAt);
+  examined.add(plan);
+  if (!trustedPath().findAll('bwrap').includes(bwrap)) throw unavailable(withoutBwrap());
+}
+
+function requireApart(support: Extract<SandboxSupport, { available: true }>): readonly string[] {
+  const prefix = privateMountsPrefix(support);
+  if (prefix === null) throw unavailable(gaps.bubblewrapWritable);
+  return prefix;
 }
 
 /** As bubblewrap reads them: each ends with a NUL. One inside would make its second half an option of the caller's choice. */
@@ -156,7 +175,7 @@ export function confinedEnv(
   return network === 'restricted' ? { ...env, CODEX_SANDBOX_NETWORK_DISABLED: '1' } : env;
 }
 
-function unavailable({ reason, hint, message }: Extract<SandboxSupport, { available: false }>): ExecError {
+function unavailable({ reason, hint, message }: SandboxGap): ExecError {
   return new ExecError('sandboxUnavailable', message, { data: { reason, hint } });
 }
 

@@ -1,19 +1,11 @@
-import {
-  accessSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  rmdirSync,
-  writeFileSync,
-} from 'node:fs';
+import { accessSync, constants, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ExecError } from '../../../protocol/errors.js';
+import { isScarcity } from '../../kernel/scarcity.js';
+import { trustedProgram } from '../../kernel/trusted-path.js';
 
 /** bubblewrap itself stands outside the sandbox and inside the group. */
 const OWN_PROCESSES = 1;
-
-const LIMIT_TOOLS: readonly string[] = ['/usr/bin/prlimit', '/bin/prlimit', '/usr/local/bin/prlimit'];
 
 /** A group is free a moment after its last process is gone; one that is not by then stays, empty. */
 const REMOVE_ATTEMPTS = 50;
@@ -49,8 +41,9 @@ export function openProcessLimit(maxProcesses: number): ProcessGroupLimit {
 export function canLimitProcesses({ root }: { root: boolean }): boolean {
   try {
     if (root) accessSync(findHierarchy(), constants.W_OK);
-    return root || LIMIT_TOOLS.some((path) => existsSync(path));
-  } catch {
+    return root || trustedProgram('prlimit') !== null;
+  } catch (error) {
+    if (isScarcity(error)) throw error;
     return false;
   }
 }
@@ -70,7 +63,8 @@ function findHierarchy(): string {
 function controllersBelow(path: string): string[] {
   try {
     return readFileSync(join(path, 'cgroup.subtree_control'), 'utf8').trim().split(' ');
-  } catch {
+  } catch (error) {
+    if (isScarcity(error)) throw error;
     return [];
   }
 }

@@ -1,9 +1,10 @@
 import { ExecError } from '../../../protocol/errors.js';
+import { type HelperName, trustedPath } from '../../kernel/trusted-path.js';
 import type { ConfineSpec } from '../bwrap/confine.js';
 import { WAITING_SHELL } from './launch-script.js';
 import type { ConfinedPolicy } from '../../../policy/policy.js';
 import type { SandboxSupport } from '../probe/probe.js';
-import { locateVisibleProgram, type View } from '../plan/visible-program.js';
+import { isRunnable, type View } from '../plan/visible-program.js';
 
 /** The command bubblewrap runs: the program, behind the small tools that prepare its process. */
 export interface Launch {
@@ -24,7 +25,7 @@ export function launcherFor(
   { argv, arg0, env, terminal }: ConfineSpec,
   { program, policy, support, view }: LaunchContext,
 ): Launch {
-  const tool = (name: string) => findTool(name, view);
+  const tool = (name: HelperName) => findTool(name, view);
   // A session of its own, with the terminal as its controlling one: ^C reaches the program and nothing before it.
   const session = terminal ? [tool('setsid'), '-c', '--'] : [];
   const limit = policy.maxProcesses === null ? [] : limitProcesses(policy.maxProcesses, { support, tool });
@@ -45,7 +46,7 @@ function rename(arg0: string, bash: string): string[] {
 /** Counted per user namespace, so per sandbox. Root is never counted this way and has a control group instead. */
 function limitProcesses(
   maxProcesses: number,
-  { support, tool }: { support: LaunchContext['support']; tool: (name: string) => string },
+  { support, tool }: { support: LaunchContext['support']; tool: (name: HelperName) => string },
 ): string[] {
   return support.root ? [] : [tool('prlimit'), `--nproc=${maxProcesses}:${maxProcesses}`, '--'];
 }
@@ -55,14 +56,16 @@ export function findWaitingShell(view: View): string {
   return findTool(WAITING_SHELL, view);
 }
 
-/** Found in the usual places, whatever PATH the process is given. */
-function findTool(name: string, view: View): string {
-  try {
-    return locateVisibleProgram({ argv: [name], cwd: '/', env: {} }, view);
-  } catch (cause) {
-    throw new ExecError('sandboxUnavailable', `The sandbox needs ${name}, which the process cannot see.`, {
-      data: { reason: 'toolMissing', hint: `Install ${name} and make it readable under the policy.` },
-      cause,
-    });
-  }
+/** One that no confined program could have put there, whatever PATH the process is given. */
+function findTool(name: HelperName, view: View): string {
+  const path = trustedPath()
+    .findAll(name)
+    .find((program) => isRunnable(program, view));
+  if (path !== undefined) return path;
+  throw new ExecError('sandboxUnavailable', `The sandbox needs ${name}, which the process cannot see.`, {
+    data: {
+      reason: 'toolMissing',
+      hint: `Install ${name} in /usr/bin, and make it readable and not writable under the policy.`,
+    },
+  });
 }

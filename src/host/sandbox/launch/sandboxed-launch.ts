@@ -21,6 +21,7 @@ import {
   type SandboxSupport,
   sandboxSupport,
   wasDenied,
+  withSupport,
 } from '../index.js';
 import type { FoundSpare, SpareSandboxes } from './spare-sandboxes.js';
 
@@ -74,14 +75,15 @@ export class SandboxedLaunch {
   static async prepare(spec: ChildSpec, sandbox: Sandbox, spares?: SpareSandboxes): Promise<SandboxedLaunch> {
     assertSpawnable(spec);
     const policy = policyOfRequest(sandbox, { cwd: spec.cwd, temporary: spec.env.TMPDIR });
-    const support = await sandboxSupport();
     if (policy.kind === 'open') {
-      const ground = groundOf(spec, confinementFor(spec, policy, support));
+      const ground = groundOf(spec, confinementFor(spec, policy, await sandboxSupport()));
       return new SandboxedLaunch(spec, { policy, ground, onReady: () => {} });
     }
-    const found = spares?.take(policy, spec) ?? null;
-    const ground = found ? fromSpare(spec, found) : groundOf(spec, confinementFor(spec, policy, support));
-    return new SandboxedLaunch(spec, { policy, ground, onReady: () => spares?.started(policy, support) });
+    return await withSupport((support) => {
+      const found = spares?.take(policy, spec) ?? null;
+      const ground = found ? fromSpare(spec, found) : groundOf(spec, confinementFor(spec, policy, support));
+      return new SandboxedLaunch(spec, { policy, ground, onReady: () => spares?.started(policy, support) });
+    });
   }
 
   get sandboxType(): SandboxType {

@@ -61,7 +61,8 @@ function leadsSomewhere(path: string, { mounts }: MountPlan): boolean {
   );
 }
 
-function isRunnable(path: string, view: View): boolean {
+/** Whether a process could execute it. */
+export function isRunnable(path: string, view: View): boolean {
   if (visiblePlace(path, view) !== 'file') return false;
   try {
     accessSync(path, constants.X_OK);

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { speaksOfScarcity } from '../../kernel/scarcity.js';
 
 /** Why nothing can be confined here: a stable word, a sentence, and what to do about it. */
 export interface SandboxGap {
@@ -22,14 +23,29 @@ export const gaps = {
   bubblewrapMissing: {
     reason: 'bubblewrapMissing',
     message: 'bubblewrap is not installed.',
-    hint: 'Install the package "bubblewrap" of your distribution; bwrap must be in PATH.',
+    hint: 'Install the package "bubblewrap" of your distribution. In PATH, bwrap counts where nobody else can change it.',
+  },
+  bubblewrapWritable: {
+    reason: 'bubblewrapWritable',
+    message: 'A policy lets confined programs replace bubblewrap itself.',
+    hint: 'Install bubblewrap where no policy lets programs write, such as /usr/bin, and start the server again.',
   },
   bubblewrapTooOld: {
     reason: 'bubblewrapTooOld',
     message: 'The installed bubblewrap is too old.',
     hint: 'Install bubblewrap 0.6 or newer.',
   },
+  noRoom: {
+    reason: 'resourceLimit',
+    message: 'The machine had no room to try out a sandbox.',
+    hint: 'Try again. If it stays so, raise the limits on open files and processes.',
+  },
 } as const satisfies Record<string, SandboxGap>;
+
+/** Whether it may be gone the next time: nothing to remember. */
+export function passes({ reason }: Pick<SandboxGap, 'reason'>): boolean {
+  return reason === gaps.noRoom.reason || reason === 'namespacesExhausted';
+}
 
 /** Reads a kernel switch; null if this kernel does not have it. */
 export type ReadSwitch = (name: string) => string | null;
@@ -45,6 +61,8 @@ const switchOfThisKernel: ReadSwitch = (name) => {
 /** Turns what bubblewrap said, together with the kernel's switches, into advice. */
 export function explainFailure(said: string, readSwitch: ReadSwitch = switchOfThisKernel): SandboxGap {
   const namespaces = /namespace|uid map|RTM_NEW|clone|unshare/i.test(said);
+  const exhausted = namespaces && /ENOSPC|max_/.test(said);
+  if (!exhausted && speaksOfScarcity(said)) return gaps.noRoom;
   if (namespaces && readSwitch('kernel/apparmor_restrict_unprivileged_userns') === '1')
     return {
       reason: 'appArmor',
@@ -63,7 +81,7 @@ export function explainFailure(said: string, readSwitch: ReadSwitch = switchOfTh
       message: 'User namespaces are switched off here.',
       hint: 'Set user.max_user_namespaces to a few thousand.',
     };
-  if (namespaces && /ENOSPC|max_/.test(said))
+  if (exhausted)
     return {
       reason: 'namespacesExhausted',
       message: 'As many namespaces exist here as there may be.',

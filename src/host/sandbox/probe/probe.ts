@@ -1,12 +1,13 @@
 import { execFile, spawn } from 'node:child_process';
-import { accessSync, closeSync, constants, openSync } from 'node:fs';
-import { posix } from 'node:path';
+import { closeSync, openSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { toolDirectories } from '../own-tools.js';
+import { ExecError } from '../../../protocol/errors.js';
+import { isScarcity } from '../../kernel/scarcity.js';
+import { trustedPath, trustedProgram } from '../../kernel/trusted-path.js';
 import { bwrapOptions } from '../bwrap/bwrap-argv.js';
 import { hasKernel } from '../../kernel/sandbox-calls.js';
 import { mountsPropagate } from '../plan/mount-table.js';
-import { explainFailure, gaps, type SandboxGap } from './probe-failure.js';
+import { explainFailure, gaps, passes, type SandboxGap } from './probe-failure.js';
 import { canLimitProcesses } from '../bwrap/process-limit.js';
 import { openFilter } from '../seccomp/seccomp.js';
 import type { FilterArchitecture } from '../seccomp/syscalls.js';
@@ -50,25 +51,51 @@ const NEEDED_OPTIONS = [
 /** A sandbox that takes longer than this to start is as good as none. */
 const PROBE_TIMEOUT_MS = 10_000;
 
-let probed: Promise<SandboxSupport> | undefined;
+/** What was found out about each bubblewrap, of which there usually is one. */
+const known = new Map<string | null, Promise<SandboxSupport>>();
 
-/** What this machine can enforce, found out once by doing it. */
+/** What this machine can enforce, found out once by doing it. What only fails for the moment is tried again. */
 export function sandboxSupport(): Promise<SandboxSupport> {
-  probed ??= probeSandbox();
+  const bwrap = trustedProgram('bwrap');
+  const probed = known.get(bwrap) ?? probeSandbox({ bwrap });
+  known.set(bwrap, probed);
+  const forget = () => known.get(bwrap) === probed && known.delete(bwrap);
+  probed.then((support) => !support.available && passes(support) && forget(), forget);
   return probed;
 }
 
-/** Finds out anew. The directories are where bubblewrap is looked for. */
+/** Does something with that. If the policy it is for takes bubblewrap away from us, does it with the next one. */
+export async function withSupport<T>(use: (support: SandboxSupport) => T): Promise<T> {
+  for (;;) {
+    const bwrap = trustedProgram('bwrap');
+    const support = await sandboxSupport();
+    try {
+      return use(support);
+    } catch (error) {
+      if (trustedProgram('bwrap') === bwrap) throw error;
+    }
+  }
+}
+
+/** Finds out anew. */
 export async function probeSandbox({
-  path = process.env.PATH ?? '/usr/bin:/bin',
+  bwrap = trustedProgram('bwrap'),
 }: {
-  path?: string;
+  bwrap?: string | null;
 } = {}): Promise<SandboxSupport> {
+  try {
+    return await probe(bwrap);
+  } catch (error) {
+    if (!isScarcity(error)) throw error;
+    return gap(gaps.noRoom);
+  }
+}
+
+async function probe(bwrap: string | null): Promise<SandboxSupport> {
   const architecture = filterArchitecture();
   if (architecture === null) return gap(gaps.platform);
   if (!hasKernel()) return gap(gaps.libcUnavailable);
-  const bwrap = findBwrap(path);
-  if (bwrap === null) return gap(gaps.bubblewrapMissing);
+  if (bwrap === null) return gap(withoutBwrap());
   const root = process.getuid?.() === 0;
   // Side by side: the first client waits for this.
   const [help, version, trial] = await Promise.all([
@@ -103,7 +130,9 @@ async function tryApart(
   }: { architecture: FilterArchitecture; root: boolean; userNamespace: boolean },
 ): Promise<'keptOut' | 'reachIt'> {
   const prefix = privateMountsPrefix({ root, userNamespace });
+  if (prefix === null) return 'reachIt';
   const said = await tryOut(bwrap, { architecture, userNamespace, prefix });
+  if (passes(explainFailure(said))) throw outOfRoom(said);
   return said === '' ? 'keptOut' : 'reachIt';
 }
 
@@ -123,6 +152,7 @@ async function tryOutWays(
 /**
  * Goes in front of bubblewrap where mounts propagate, as they do under systemd. What the host mounts while a sandbox
  * exists would appear inside, writable whatever the policy says; not so if bubblewrap starts among mounts that are private.
+ * Null where nothing can be put there.
  */
 export function privateMountsPrefix({
   root,
@@ -130,9 +160,11 @@ export function privateMountsPrefix({
 }: {
   readonly root: boolean;
   readonly userNamespace: boolean;
-}): readonly string[] {
+}): readonly string[] | null {
+  const unshare = trustedProgram('unshare');
+  if (unshare === null) return null;
   const rights = root && !userNamespace ? [] : ['--user', '--map-current-user'];
-  return ['/usr/bin/unshare', ...rights, '--mount', '--propagation', 'private', '--'];
+  return [unshare, ...rights, '--mount', '--propagation', 'private', '--'];
 }
 
 function gap(found: SandboxGap): SandboxSupport {
@@ -144,18 +176,9 @@ function filterArchitecture(): FilterArchitecture | null {
   return process.arch === 'x64' || process.arch === 'arm64' ? process.arch : null;
 }
 
-function findBwrap(path: string): string | null {
-  const candidates = toolDirectories(path).map((directory) => posix.join(directory, 'bwrap'));
-  return candidates.find(isExecutable) ?? null;
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
+/** Why there is none. */
+export function withoutBwrap(): SandboxGap {
+  return trustedPath().hasLost('bwrap') ? gaps.bubblewrapWritable : gaps.bubblewrapMissing;
 }
 
 async function output(program: string, args: string[]): Promise<string> {
@@ -165,9 +188,15 @@ async function output(program: string, args: string[]): Promise<string> {
       env: {},
     });
     return stdout + stderr;
-  } catch {
+  } catch (error) {
+    // One that was killed, by us for taking long or by others, has not answered.
+    if (isScarcity(error) || (error as { signal?: unknown }).signal) throw outOfRoom(error);
     return '';
   }
+}
+
+function outOfRoom(cause: unknown): Error {
+  return new ExecError('spawnFailed', gaps.noRoom.message, { data: { reason: gaps.noRoom.reason }, cause });
 }
 
 /**
@@ -192,8 +221,14 @@ function tryOut(
     fds: { seccomp: 3, status: 4 },
   });
   const filter = openFilter({ architecture, unixSockets: 'blocked' });
-  const status = openSync('/dev/null', 'w');
-  return new Promise((resolve) => {
+  let status: number;
+  try {
+    status = openSync('/dev/null', 'w');
+  } catch (error) {
+    closeSync(filter);
+    throw error;
+  }
+  return new Promise((resolve, reject) => {
     const [program, ...args] = [...prefix, bwrap, ...options, '--', bwrap, '--version'] as const;
     const child = spawn(program, args, {
       env: {},
@@ -205,7 +240,11 @@ function tryOut(
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       said += text;
     });
-    child.on('error', (error) => resolve(error.message));
-    child.on('close', (code) => resolve(code === 0 ? '' : said || `exit code ${code}`));
+    child.on('error', (error) => (isScarcity(error) ? reject(error) : resolve(error.message)));
+    child.on('close', (code, signal) => {
+      // Nobody but us, for taking long, or a machine out of memory kills it.
+      if (signal) reject(outOfRoom(signal));
+      else resolve(code === 0 ? '' : said || `exit code ${code}`);
+    });
   });
 }

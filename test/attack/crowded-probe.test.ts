@@ -1,0 +1,34 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { asIdentity } from '../harness/confined-server.js';
+import { identities } from '../host/sandbox/harness.js';
+
+const SCRIPT = fileURLToPath(new URL('crowded-probe.mjs', import.meta.url));
+
+/** From none to more than it takes. */
+const ROOMS = Array.from({ length: 20 }, (_, index) => index);
+
+interface Verdict {
+  readonly available: boolean;
+  readonly reason?: string;
+}
+
+describe.each(identities)('what is found out as $name while descriptors are short', (identity) => {
+  test('is not held against the machine for good', async () => {
+    const [command, ...args] = [...asIdentity(identity), 'prlimit', '--nofile=64:', process.execPath, SCRIPT];
+    const probe = async (room: number | string) => {
+      const { stdout } = await promisify(execFile)(command, [...args, String(room)], { cwd: '/' });
+      return JSON.parse(stdout) as { crowded: Verdict; free: Verdict };
+    };
+    const { free: expected } = await probe(ROOMS.length);
+    expect(expected).toMatchObject({ available: true, backend: 'posixSpawn' });
+    const seen = await Promise.all(ROOMS.map(probe));
+    expect(seen.map(({ free }) => free)).toEqual(ROOMS.map(() => expected));
+    // It was short indeed, and said so.
+    const refused = seen.map(({ crowded }) => crowded).filter(({ available }) => !available);
+    expect(refused.length).toBeGreaterThan(3);
+    expect(new Set(refused.map(({ reason }) => reason))).toEqual(new Set(['resourceLimit']));
+  }, 120_000);
+});
