@@ -52,12 +52,14 @@ export class ConfinedServer implements AsyncDisposable {
       env = {},
       place = new Place(identity),
       wrapper = [],
-    }: { env?: Record<string, string>; place?: Place; wrapper?: readonly string[] } = {},
+      program,
+    }: { env?: Record<string, string>; place?: Place; wrapper?: readonly string[]; program?: string } = {},
   ): Promise<ConfinedServer> {
     const home = { HOME: place.base, TMPDIR: '' };
     const server = await ServerProcess.start({
       wrapper: [...wrapper, ...asIdentity(identity)],
       env: { ...home, ...env },
+      ...(program === undefined ? {} : { program }),
     });
     const { client } = await dialWire(server.url);
     await client.handshake();

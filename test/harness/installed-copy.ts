@@ -1,23 +1,31 @@
 import { chmodSync, cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** What a server loads of its packages: the rest is in what is built. */
-const NATIVE = ['node_modules/koffi', 'node_modules/@koromix'];
+const NATIVE = ['koffi', '@koromix'];
+
+/** What it loads when it is first needed, and what its confined helpers load. */
+const LATE = ['undici', 'zod', 'smol-toml'];
 
 /** What is built and what it needs at run time, in a folder every user can read, as an installation is. */
 export class InstalledCopy implements Disposable {
-  readonly path = mkdtempSync(join(tmpdir(), 'execwire-installed-'));
-  readonly bin = join(this.path, 'bin', 'execwire.js');
+  readonly path: string;
+  readonly bin: string;
 
-  constructor() {
+  /** `hoisted`: the libraries lie beside it, as package managers put them. */
+  constructor(path = mkdtempSync(join(tmpdir(), 'execwire-installed-')), { hoisted = false } = {}) {
+    this.path = path;
+    this.bin = join(path, 'bin', 'execwire.js');
+    for (const name of ['bin', 'dist', 'package.json'])
+      cpSync(join(root, name), join(path, name), { recursive: true });
+    const modules = hoisted ? dirname(path) : join(path, 'node_modules');
+    for (const name of [...NATIVE, ...LATE])
+      cpSync(join(root, 'node_modules', name), join(modules, name), { recursive: true });
     chmodSync(this.path, 0o755);
-    for (const name of ['bin', 'dist', 'package.json', ...NATIVE]) {
-      cpSync(join(root, name), join(this.path, name), { recursive: true });
-    }
   }
 
   [Symbol.dispose](): void {

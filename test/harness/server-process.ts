@@ -28,10 +28,18 @@ export class ServerProcess implements AsyncDisposable {
   }
 
   static async start(
-    options: { args?: string[]; env?: Record<string, string>; wrapper?: string[]; cwd?: string } = {},
+    options: {
+      args?: string[];
+      env?: Record<string, string>;
+      wrapper?: string[];
+      cwd?: string;
+      /** Default: as built. */
+      program?: string;
+    } = {},
   ): Promise<ServerProcess> {
     // A wrapper must become the server, as `exec` does: its pid is taken for the server's.
-    const argv = [...(options.wrapper ?? []), process.execPath, bin, 'serve', ...(options.args ?? [])];
+    const { wrapper = [], program = bin, args = [] } = options;
+    const argv = [...wrapper, process.execPath, program, 'serve', ...args];
     const child = spawn(argv[0] ?? '', argv.slice(1), {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, ...options.env },

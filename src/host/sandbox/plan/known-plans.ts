@@ -1,6 +1,7 @@
-import { type Observations, snapshotDisk } from './disk.js';
+import { ownPlaces } from '../../kernel/own-places.js';
+import { type Observations, type Disk, snapshotDisk } from './disk.js';
 import { type MountPlan, planMounts } from './mount-plan.js';
-import type { FilePolicy } from '../../../policy/policy.js';
+import type { FilePolicy, PathRule } from '../../../policy/policy.js';
 import type { View } from './visible-program.js';
 
 /** The last plan of each policy, and all the disk said while it was made. */
@@ -14,8 +15,21 @@ export function planNow(files: FilePolicy): View {
   const disk = snapshotDisk();
   const last = known.get(files);
   if (last !== undefined && disk.stillMatches(last.answers)) return { plan: last.plan, disk };
-  const plan = planMounts(files, disk);
+  const plan = planProtected(files, disk);
   if (files.kind === 'restricted' && files.hidden.length === 0)
     known.set(files, { plan, answers: disk.answers() });
   return { plan, disk };
+}
+
+/**
+ * What the server itself runs and obeys stays as it is, wherever it lies: whoever rewrites that is confined by nothing. A
+ * policy that makes all of the disk writable protects no file.
+ */
+function planProtected(files: FilePolicy, disk: Disk): MountPlan {
+  const plan = planMounts(files, disk);
+  if (files.kind === 'unrestricted' || plan.accessAt('/') === 'write') return plan;
+  const exposed = ownPlaces().filter(({ path }) => plan.accessAt(path) === 'write');
+  if (exposed.length === 0) return plan;
+  const own = exposed.map((place): PathRule => ({ ...place, access: 'read' }));
+  return planMounts({ ...files, rules: [...files.rules, ...own] }, disk);
 }
