@@ -9,6 +9,7 @@ import {
   TerminalSize,
   Unsigned,
 } from './common.js';
+import { ManagedNetwork, NetworkProxyLaunch } from './managed-network.js';
 import { Sandbox, SandboxType } from './sandbox.js';
 
 const Patterns = z
@@ -43,9 +44,13 @@ export const processStart = request({
     size: TerminalSize.nullish().meta({ description: 'Terminal size; 24 rows and 80 columns when absent.' }),
     timeoutMs: Unsigned.nullish().meta({ description: 'Kill the whole tree after this time.' }),
     sandbox: Sandbox.nullish(),
-    enforceManagedNetwork: z.boolean().nullish(),
-    managedNetwork: z.unknown().optional(),
-    networkProxy: z.unknown().optional(),
+    enforceManagedNetwork: z.boolean().optional().meta({
+      description: 'Only a proxy may be reached. Refused here: there is none.',
+    }),
+    managedNetwork: ManagedNetwork.nullish().meta({ description: 'Of no effect here.' }),
+    networkProxy: NetworkProxyLaunch.nullish().meta({
+      description: 'A proxy to start beside the process. Refused here.',
+    }),
     shellSnapshot: z
       .object({
         scopeId: z.string().min(1).max(256),

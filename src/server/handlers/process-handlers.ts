@@ -13,6 +13,7 @@ import {
   pathText,
 } from '../../protocol/index.js';
 import { type Answer, DeferredAnswer, type BytesResult, type Handlers } from '../../rpc/index.js';
+import { refuseManagedNetwork } from '../managed-network.js';
 import type { SessionRegistry } from '../session-registry.js';
 import type { Session } from '../session.js';
 
@@ -127,7 +128,7 @@ function startResult({ processId, sandboxType }: LocalProcess): ExecResult<'proc
 
 function childOf(params: ExecParsedParams<'process/start'>): LocalProcessSpec {
   const { processId, argv, arg0, tty, pipeStdin, size, timeoutMs } = params;
-  refuseNetworkProxy(params);
+  refuseManagedNetwork(params);
   const env = childEnvironment({ own: process.env, policy: params.envPolicy ?? null, overlay: params.env });
   if (tty) env.SHELL ??= machineInfo().shell.path;
   return {
@@ -140,15 +141,6 @@ function childOf(params: ExecParsedParams<'process/start'>): LocalProcessSpec {
     terminal: tty ? (size ?? DEFAULT_SIZE) : null,
     timeoutMs: timeoutMs ?? undefined,
   };
-}
-
-/** Only a proxy could tell one host from another, and there is none: better no start than one nobody watches. */
-function refuseNetworkProxy({ networkProxy, managedNetwork }: ExecParsedParams<'process/start'>): void {
-  if (networkProxy == null && managedNetwork == null) return;
-  throw new ExecError(
-    'sandboxUnavailable',
-    'This server has no network proxy to enforce the policy; nothing was run.',
-  );
 }
 
 /** A working directory is handed to the system as text, so its name must be UTF-8. */
