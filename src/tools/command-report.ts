@@ -125,7 +125,6 @@ function hints(
   if (input.password) found.push('The program asks for a password or passphrase: echo is off.');
   else if (input.needsInput) found.push('The program waits for input.');
   if (session.over && session.exit?.sandboxDenied) found.push(DENIED);
-  const { lostBytes } = session.transcript;
-  if (lostBytes > 0) found.push(`${lostBytes} bytes from the middle of the output could not be kept.`);
+  if (session.lostBytes > 0) found.push(`${session.lostBytes} bytes of the output could not be kept.`);
   return found;
 }

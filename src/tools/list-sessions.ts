@@ -13,6 +13,7 @@ const SessionRow = z.object({
   age_seconds: z.number(),
   idle_seconds: z.number().meta({ description: 'Since the last output.' }),
   output_bytes: z.number().int(),
+  lost_bytes: z.number().int().meta({ description: 'Of these, what can no longer be read.' }),
   unread_bytes: z.number().int().meta({ description: 'Printed since the last call that showed output.' }),
 });
 
@@ -41,6 +42,7 @@ function rowOf(session: ToolSession): z.output<typeof SessionRow> {
     age_seconds: Math.round((now - session.startedAtMs) / 1000),
     idle_seconds: Math.round((now - session.lastOutputAtMs) / 1000),
     output_bytes: session.transcript.end,
+    lost_bytes: session.lostBytes,
     unread_bytes: session.transcript.end - session.cursor,
   };
 }
@@ -54,5 +56,6 @@ function lineOf(row: z.output<typeof SessionRow>): string {
   const [firstLine = ''] = row.command.split('\n');
   const command =
     Array.from(firstLine).slice(0, COMMAND_CHARS).join('') + (firstLine === row.command ? '' : ' …');
-  return `${row.session_id}: ${state}, ${row.age_seconds} s old, ${row.unread_bytes} bytes unread: ${command}`;
+  const lost = row.lost_bytes > 0 ? `, ${row.lost_bytes} bytes lost` : '';
+  return `${row.session_id}: ${state}, ${row.age_seconds} s old, ${row.unread_bytes} bytes unread${lost}: ${command}`;
 }

@@ -81,7 +81,9 @@ async function collect(
     ? `${totals.hits} of ${totals.lines} lines match`
     : rangeOf(first, last, totals.lines);
   const warning = truncated ? [`Warning: truncated output (original token count: ${originalTokens})`] : [];
-  return answer([found, ...warning, 'Output:', text].join('\n'), {
+  // Asked last: what was lost while it was read counts too.
+  const { lostBytes } = session;
+  return answer([found, ...lossWarning(lostBytes), ...warning, 'Output:', text].join('\n'), {
     session_id: session.id,
     first_line: first?.number ?? null,
     last_line: last?.number ?? null,
@@ -90,8 +92,16 @@ async function collect(
     output: text,
     truncated,
     original_token_count: originalTokens,
-    lost_bytes: session.transcript.lostBytes,
+    lost_bytes: lostBytes,
   });
+}
+
+/** Whoever finds nothing has to know that it may have been there; and lines behind a hole have other numbers. */
+function lossWarning(lostBytes: number): string[] {
+  if (lostBytes === 0) return [];
+  return [
+    `Warning: ${lostBytes} bytes of this output could not be kept; only the rest is searched and numbered`,
+  ];
 }
 
 function rangeText(lines: readonly NumberedLine[]): string {

@@ -8,6 +8,8 @@ import { bin } from '../harness/server-process.js';
 import type { Connected } from './mcp.contract.js';
 
 interface CommandOptions {
+  /** Comes before the command. */
+  readonly wrapper?: readonly string[];
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -18,11 +20,16 @@ export interface ConnectedProcess extends Connected {
 }
 
 /** `execwire mcp` as the SDK's client starts it. */
-export async function connectStdio({ args = [], env = {} }: CommandOptions = {}): Promise<ConnectedProcess> {
+export async function connectStdio({
+  args = [],
+  env = {},
+  wrapper = [],
+}: CommandOptions = {}): Promise<ConnectedProcess> {
   const client = new Client({ name: 'test', version: '1' });
+  const [command = '', ...rest] = [...wrapper, process.execPath, bin, 'mcp', ...args];
   const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: [bin, 'mcp', ...args],
+    command,
+    args: rest,
     env: { ...(process.env as Record<string, string>), ...env },
     stderr: 'ignore',
   });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { LocalEnvironment } from '../../src/environment/index.js';
 import { TestTools } from './harness.js';
 
 describe('read_output', () => {
@@ -53,7 +54,32 @@ describe('read_output', () => {
     expect(view).toMatchObject({ matches: 1 });
     const lost = Number(/\[(\d+) bytes of output were lost here\]/.exec(view.output)?.[1]);
     expect(lost).toBe(view.lost_bytes);
-    expect(notes).toContain(`${lost} bytes from the middle of the output could not be kept.`);
+    expect(notes).toContain(`${lost} bytes of the output could not be kept.`);
     expect((await tools.report('read_output', { session_id, tail: 1 })).output).toBe('1000000\n');
   });
+
+  test('what was lost on the way here counts too', async () => {
+    const gap = { type: 'gap', lostBytes: 4711 } as const;
+    await using tools = new TestTools({}, losing(new LocalEnvironment(), gap));
+    const { session_id, notes } = await tools.exec('echo after', { tty: false });
+    expect(notes).toContain('4711 bytes of the output could not be kept.');
+    const found = await tools.call('read_output', { session_id, grep: 'before' });
+    expect(found.text).toContain('0 of 3 lines match\nWarning: 4711 bytes of this output could not be kept');
+    expect(found.structured).toMatchObject({ lost_bytes: 4711 });
+  });
 });
+
+/** A machine whose processes lose the beginning of their output, as after a long time out of reach. */
+function losing(environment: LocalEnvironment, gap: { type: 'gap'; lostBytes: number }): LocalEnvironment {
+  const start = environment.start.bind(environment);
+  environment.start = async (spec) => {
+    const process = await start(spec);
+    const events = process.events.bind(process);
+    process.events = async function* (options) {
+      yield { ...gap, afterSeq: 0, beforeSeq: 1 };
+      yield* events(options);
+    };
+    return process;
+  };
+  return environment;
+}

@@ -4,7 +4,9 @@ import { absolutePath, Path } from '../paths.js';
 import { selectLines } from '../session/line-selection.js';
 import { BudgetedText } from '../text/budgeted-text.js';
 import { answer, tool } from '../tool.js';
-import { FileLines } from './file-lines.js';
+import { FileLines, MAX_READ_BYTES } from './file-lines.js';
+
+const UNREAD = `Warning: only the first ${MAX_READ_BYTES / 1024 / 1024} MiB were read; look at the rest with a command\n`;
 
 export const readFile = tool({
   name: 'read_file',
@@ -45,8 +47,11 @@ export const readFile = tool({
       last = lines.at(-1)?.number ?? last;
     }
     const { text, truncated, originalTokens } = content.finish();
-    const warning = `Warning: truncated content (original token count: ${originalTokens})\n`;
-    return answer(truncated ? `${warning}${text}` : text, {
+    const warnings = [
+      ...(truncated ? [`Warning: truncated content (original token count: ${originalTokens})\n`] : []),
+      ...(file.complete || totals.lines >= to ? [] : [UNREAD]),
+    ];
+    return answer([...warnings, text].join(''), {
       path: absolute,
       first_line: first,
       last_line: last,

@@ -12,7 +12,8 @@ const LINE_CHARS = 300;
 export const search = tool({
   name: 'search',
   title: 'Search in files',
-  description: 'Finds lines in files below a directory, or in one file. Binary files are skipped.',
+  description:
+    'Finds lines in files below a directory, or in one file. Files that are binary, above 64 MiB or not readable are skipped.',
   input: z.object({
     pattern: z.string().min(1),
     path: Path.default('.'),
@@ -50,7 +51,8 @@ export const search = tool({
     }));
     const lines = matches.map(({ path, line, text }) => `${shown(path)}:${line}:${text}`);
     const more = page.cursor === null ? [] : [`More matches: cursor ${page.cursor}`];
-    const text = matches.length === 0 ? 'No matches.' : [...lines, ...more].join('\n');
+    const found = lines.length === 0 ? ['No matches.'] : lines;
+    const text = [...found, ...more].join('\n');
     return answer(text, { matches, cursor: page.cursor });
   },
 });

@@ -33,6 +33,8 @@ export class PatternWatch {
     const to = transcript.end;
     for await (const piece of transcript.read(this.#position, to)) {
       if (piece.kind === 'bytes') this.#text.write(this.#decoder.decode(piece.bytes, { stream: true }));
+      // What is before a hole and what is behind it are not one line.
+      else this.#text.write(`${this.#decoder.decode()}\n`);
       const found = this.#firstMatch(this.#lines);
       this.#lines = [];
       if (found !== null) return found;

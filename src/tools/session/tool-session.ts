@@ -34,6 +34,7 @@ export class ToolSession {
   #exit: ExitedEvent | null = null;
   #failure: Error | null = null;
   #closed = false;
+  #gapBytes = 0;
   #lastOutputAtMs = Date.now();
 
   constructor(options: {
@@ -68,6 +69,11 @@ export class ToolSession {
   /** Nothing of it can print any more, background jobs included. */
   get closed(): boolean {
     return this.#closed || this.#failure !== null;
+  }
+
+  /** Bytes it printed that cannot be read any more: lost on the way to us, or not kept here. */
+  get lostBytes(): number {
+    return this.#gapBytes + this.transcript.lostBytes;
   }
 
   /** Up to where the output was handed out. */
@@ -128,7 +134,7 @@ export class ToolSession {
     try {
       for await (const event of this.process.events()) {
         if (event.type === 'output') await this.#append(event.bytes);
-        else if (event.type === 'gap') await this.#append(Buffer.from(`\n${lossNotice(event.lostBytes)}\n`));
+        else if (event.type === 'gap') await this.#skip(event.lostBytes);
         else if (event.type === 'exited') this.#exit = event;
         else this.#closed = true;
         this.#announce();
@@ -137,6 +143,11 @@ export class ToolSession {
       this.#failure = new ExecError('contactLost', 'Contact with the process was lost.', { cause });
       this.#announce();
     }
+  }
+
+  async #skip(lostBytes: number): Promise<void> {
+    this.#gapBytes += lostBytes;
+    await this.#append(Buffer.from(`\n${lossNotice(lostBytes)}\n`));
   }
 
   async #append(bytes: Uint8Array): Promise<void> {

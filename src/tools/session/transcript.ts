@@ -104,8 +104,11 @@ export class Transcript implements SpoolOwner {
   async remove(): Promise<void> {
     if (this.#removed) return;
     this.#removed = true;
+    // Whoever is reading it learns that there was more.
+    this.#spooled = this.end;
     this.#memory = [];
     this.#memoryBytes = 0;
+    this.#loseFile();
     this.#quota.release(this);
     await this.#spool?.remove().catch(() => undefined);
   }
@@ -117,17 +120,18 @@ export class Transcript implements SpoolOwner {
   }
 
   async #readSome(position: number, length: number): Promise<Uint8Array> {
-    if (this.#removed) return new Uint8Array(0);
     if (position >= this.#spooled) return this.#fromMemory(position, length);
     const inFile =
       Math.min(this.#spooled, this.#headEnd > position ? this.#headEnd : this.#spooled) - position;
     try {
-      return (await this.#spool?.read(position, Math.min(length, inFile, READ_BYTES))) ?? new Uint8Array(0);
+      const bytes = await this.#spool?.read(position, Math.min(length, inFile, READ_BYTES));
+      if (bytes !== undefined && bytes.length > 0) return bytes;
     } catch {
-      // The file went away under us: everything in it is lost.
-      this.#loseFile();
-      return new Uint8Array(0);
+      // As with a file that ends too soon:
     }
+    // It went away under us, and everything in it is lost.
+    this.#loseFile();
+    return new Uint8Array(0);
   }
 
   #fromMemory(position: number, length: number): Uint8Array {
