@@ -28,17 +28,23 @@ export interface PolicyContext {
 /** Deep enough for any source tree, and an end to the search in one that has none. */
 const DEFAULT_GLOB_DEPTH = 32;
 
-/** The context a request gives by itself: its own members first, then the cwd and TMPDIR of the process. */
+/**
+ * The context a request gives by itself: its own members first, then the cwd and TMPDIR of the process. A list of
+ * roots that is empty grants nothing, unlike none.
+ */
 export function contextOf(
   sandbox: Sandbox,
   process: { readonly cwd: string; readonly env: Readonly<Record<string, string>> },
 ): PolicyContext {
-  const cwd = sandbox.cwd ? pathOfUri(sandbox.cwd) : process.cwd;
+  const { policyContext, userHomeDir } = sandbox;
+  const namedCwd = policyContext?.cwd ?? sandbox.cwd;
+  const cwd = namedCwd ? pathOfUri(namedCwd) : process.cwd;
   const temporary = sandbox.temporaryDirectories?.map(pathOfUri) ?? [];
-  const roots = sandbox.workspaceRoots?.map(pathOfUri) ?? [];
+  const roots = policyContext ? (policyContext.workspaceRoots ?? []) : sandbox.workspaceRoots;
+  if (userHomeDir != null) pathOfUri(userHomeDir);
   return {
     cwd,
-    workspaceRoots: roots.length > 0 ? roots : [cwd],
+    workspaceRoots: roots?.map(pathOfUri) ?? [cwd],
     temporaryDirectories: temporary.length > 0 ? temporary : temporaryDirectoryOf(process.env),
     ...(sandbox.protectedNames === undefined ? {} : { protectedNames: sandbox.protectedNames }),
     ...(sandbox.unixSockets === undefined ? {} : { unixSockets: sandbox.unixSockets }),
@@ -95,7 +101,6 @@ function placesOf(
     case 'minimal':
       return PLATFORM_PATHS;
     case 'current_working_directory':
-      return [context.cwd];
     case 'project_roots': {
       const { subpath } = path.value;
       return context.workspaceRoots.map((root) => (subpath ? below(root, subpath) : root));

@@ -7,9 +7,18 @@ export function peerCapabilities(options: { http: boolean; sandbox: boolean }): 
     fileWriteStreaming: true,
     environmentConfigRead: true,
     ...(options.http ? { httpHeaderEnvVars: true } : {}),
-    ...(options.sandbox ? { sandboxedFileStreaming: true } : {}),
+    ...(options.sandbox ? SANDBOX_CAPABILITIES : {}),
   };
 }
+
+/** What holds wherever a policy can be enforced at all. */
+const SANDBOX_CAPABILITIES = {
+  sandboxedFileStreaming: true,
+  /** What is denied stays so when all else was made writable with the user's approval. */
+  linuxApprovedRootWritePreservesRestrictions: true,
+  /** And such a process has a /dev of its own. */
+  linuxRootWritePreservesDevices: true,
+};
 
 /** What this server offers beyond Codex's protocol. */
 export function offeredCapabilities(options: {

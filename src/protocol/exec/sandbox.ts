@@ -9,7 +9,9 @@ export const SpecialPath = z.discriminatedUnion('kind', [
   z
     .object({ kind: z.literal('minimal') })
     .meta({ description: 'What programs need to run at all: /usr and its like.' }),
-  z.object({ kind: z.literal('current_working_directory') }),
+  z
+    .object({ kind: z.literal('current_working_directory'), subpath: Subpath })
+    .meta({ description: 'An older name of `project_roots`.' }),
   z.object({ kind: z.literal('project_roots'), subpath: Subpath }),
   z.object({ kind: z.literal('tmpdir') }),
   z.object({ kind: z.literal('slash_tmp') }),
@@ -69,6 +71,11 @@ export const Permissions = z.discriminatedUnion('type', [
 ]);
 export type Permissions = z.input<typeof Permissions>;
 
+const PolicyContext = z.object({
+  cwd: FileUri.nullish(),
+  workspaceRoots: z.array(FileUri).optional(),
+});
+
 /** What a process or a file operation may touch. */
 export const Sandbox = z.object({
   permissions: Permissions,
@@ -78,11 +85,24 @@ export const Sandbox = z.object({
   workspaceRoots: z
     .array(FileUri)
     .optional()
-    .meta({ description: 'What `project_roots` means. Default: `cwd`.' }),
+    .meta({ description: 'What `project_roots` means; an empty list: nothing. Default: `cwd`.' }),
+  policyContext: PolicyContext.nullish().meta({
+    description:
+      'Takes the place of `cwd` and `workspaceRoots`. Without roots `project_roots` means nothing.',
+  }),
+  userHomeDir: FileUri.nullish().meta({ description: 'Of no effect here: no path is relative to it.' }),
   temporaryDirectories: z
     .array(FileUri)
-    .optional()
+    .nullish()
     .meta({ description: 'What `tmpdir` means. Default: TMPDIR of the process.' }),
+  sandboxOverride: z
+    .enum(['noOverride', 'escalatedSandboxWithRestrictions', 'bypassSandboxFirstAttempt'])
+    .optional()
+    .meta({ description: 'What the user approved. The permissions are enforced in any case.' }),
+  windowsSandboxProxySettingsMode: z
+    .enum(['reconcile', 'preserve'])
+    .nullish()
+    .meta({ description: 'Of no effect here.' }),
   windowsSandboxLevel: z
     .enum(['disabled', 'restricted-token', 'elevated', 'mxc'])
     .optional()

@@ -159,6 +159,19 @@ describe('permissions of the wire', () => {
       workspaceRoots: ['/b'],
       temporaryDirectories: ['/c d'],
     });
+    const context = { cwd: 'file:///x', workspaceRoots: ['file:///y'] };
+    expect(contextOf({ ...full, policyContext: context }, process)).toMatchObject({
+      cwd: '/x',
+      workspaceRoots: ['/y'],
+    });
+    const none = { workspaceRoots: [] };
+    expect(contextOf({ ...full, workspaceRoots: [] }, process)).toMatchObject(none);
+    expect(contextOf({ ...full, policyContext: {} }, process)).toMatchObject({ cwd: '/a', ...none });
+    expect(contextOf({ ...full, policyContext: null }, process)).toMatchObject({ workspaceRoots: ['/b'] });
+    for (const userHomeDir of ['relative', 'file://elsewhere/x'])
+      expect(() => contextOf({ ...sandbox, userHomeDir }, process)).toThrow(
+        expect.objectContaining({ code: 'invalidParams' }),
+      );
   });
 });
 
