@@ -35,6 +35,9 @@ export const differences: Readonly<Record<string, string>> = {
   'environment/add: the id of this machine': OWN_WORDS,
   'environment/add: an empty URL': OWN_WORDS,
   'environment/add: the URL none': OWN_WORDS,
+  'environment/add: a token with a line break': OWN_WORDS,
+  'environment/add: a request id with a line break': OWN_WORDS,
+  'environment/add: a token for another machine, in the clear': OWN_WORDS,
   'environment/add: a URL of another kind':
     'An address nobody can dial is refused when given, not when needed.',
   'environment/status: nobody': OWN_WORDS,

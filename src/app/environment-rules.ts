@@ -5,6 +5,8 @@ export interface EnvironmentTarget {
   readonly environmentId: string;
   readonly url: string;
   readonly connectTimeoutMs?: number;
+  readonly authBearerToken?: string;
+  readonly websocketRequestId?: string;
 }
 
 /** As in environments.toml: an id is also a key and a word on command lines. */
@@ -19,8 +21,41 @@ export function environmentTarget(request: AppParsedParams<'environment/add'>): 
   if (!ENVIRONMENT_ID.test(environmentId)) {
     throw invalid('environment id must be up to 64 letters, digits, `_` and `-`');
   }
-  const target = { environmentId, url: serverUrl(request.execServerUrl.trim()) };
-  return connectTimeoutMs == null ? target : { ...target, connectTimeoutMs };
+  const url = serverUrl(request.execServerUrl.trim());
+  return {
+    environmentId,
+    url,
+    ...headersFor(url, request),
+    ...(connectTimeoutMs == null ? {} : { connectTimeoutMs }),
+  };
+}
+
+/** What no header can carry. Never repeated in an error: it may be a token. */
+// oxlint-disable-next-line no-control-regex -- control characters are what it looks for
+const UNSENDABLE = /[\0-\x08\x0a-\x1f\x7f]/;
+
+function headersFor(
+  url: string,
+  request: AppParsedParams<'environment/add'>,
+): Pick<EnvironmentTarget, 'authBearerToken' | 'websocketRequestId'> {
+  const { authBearerToken, websocketRequestId } = request;
+  const headers = {
+    ...(authBearerToken == null ? {} : { authBearerToken }),
+    ...(websocketRequestId == null ? {} : { websocketRequestId }),
+  };
+  for (const [name, value] of Object.entries(headers))
+    if (UNSENDABLE.test(value))
+      throw invalid(`\`${name}\` contains a line break or another control character`);
+  if (Object.keys(headers).length > 0 && !staysPrivate(url))
+    throw invalid('headers for an exec server need wss:// or an address of this machine');
+  return headers;
+}
+
+/** Whether nobody on the way can read along. */
+function staysPrivate(url: string): boolean {
+  if (url.startsWith('unix:')) return true;
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'wss:' || /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
 }
 
 function serverUrl(text: string): string {

@@ -9,6 +9,8 @@ export interface UrlEnvironment {
   readonly id: string;
   readonly url: string;
   readonly authBearerToken?: string;
+  /** Sent as `x-request-id` with every connection. */
+  readonly websocketRequestId?: string;
   readonly connectTimeoutMs?: number;
   readonly initializeTimeoutMs?: number;
 }

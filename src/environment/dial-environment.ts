@@ -12,9 +12,10 @@ export async function dialEnvironment(
 ): Promise<DialedChannel> {
   const { onLog } = options;
   if (isUrlEnvironment(config)) {
-    const { url, authBearerToken, connectTimeoutMs } = config;
+    const { url, authBearerToken, websocketRequestId: requestId, connectTimeoutMs } = config;
     return await dialWebSocket(url, {
       authBearerToken,
+      requestId,
       ...(connectTimeoutMs === undefined ? {} : { connectTimeoutMs }),
     });
   }

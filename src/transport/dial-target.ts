@@ -6,6 +6,8 @@ export const DEFAULT_CONNECT_TIMEOUT_MS = 10_000;
 export interface DialOptions {
   /** Sent as `Authorization: Bearer …`. Not possible in a browser. */
   readonly authBearerToken?: string | undefined;
+  /** Sent as `X-Request-Id`. Not possible in a browser. */
+  readonly requestId?: string | undefined;
   readonly connectTimeoutMs?: number;
   /** Silence is judged at this interval: a quiet server is pinged, and one quiet for several counts as lost. */
   readonly livenessTickMs?: number;

@@ -10,10 +10,10 @@ export { DEFAULT_CONNECT_TIMEOUT_MS, type DialOptions } from './dial-target.js';
 export async function dialWebSocket(url: string, options: DialOptions = {}): Promise<Channel> {
   const target = parseTarget(url);
   if (isNode()) return await dialInNode(target, options);
-  if (options.authBearerToken !== undefined) {
+  if (options.authBearerToken !== undefined || options.requestId !== undefined) {
     throw new ExecError(
       'unsupported',
-      'A browser cannot send a bearer token with a WebSocket. Connect through a gateway that adds it.',
+      'A browser cannot send a bearer token or a request id with a WebSocket. Connect through a gateway that adds it.',
     );
   }
   return await dialInBrowser(target, options);

@@ -14,14 +14,14 @@ const MAX_FRAME_BYTES = 8 * 1024 * 1024;
 
 /** Connects with the `ws` package, which is loaded here so that a browser never sees it. */
 export async function dialInNode(target: DialTarget, options: DialOptions): Promise<Channel> {
-  const { authBearerToken, connectTimeoutMs = DEFAULT_CONNECT_TIMEOUT_MS } = options;
+  const { connectTimeoutMs = DEFAULT_CONNECT_TIMEOUT_MS } = options;
   const { WebSocket } = await import('ws');
   const socket = new WebSocket(urlOf(target), {
     perMessageDeflate: false,
     maxPayload: MAX_MESSAGE_BYTES,
     autoPong: false,
     handshakeTimeout: connectTimeoutMs,
-    ...(authBearerToken === undefined ? {} : { headers: { authorization: `Bearer ${authBearerToken}` } }),
+    headers: headersOf(options),
   });
   answerPings(socket);
   const channel = new DialledChannel(socket, target.label);
@@ -60,6 +60,18 @@ class DialledChannel extends WebSocketChannel {
       this.#socket.send(frame, { binary: false, fin }, fin ? () => flushed() : undefined);
     }
   }
+}
+
+function headersOf({ authBearerToken, requestId }: DialOptions): Record<string, string> {
+  return {
+    ...(authBearerToken === undefined ? {} : { authorization: headerText(`Bearer ${authBearerToken}`) }),
+    ...(requestId === undefined ? {} : { 'x-request-id': headerText(requestId) }),
+  };
+}
+
+/** Node sends each character of a header as one byte; these are the bytes of UTF-8. */
+function headerText(text: string): string {
+  return Buffer.from(text).toString('latin1');
 }
 
 /** What `ws` calls the address. It takes socket paths as a URL and hands them on as written there. */

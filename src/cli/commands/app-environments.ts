@@ -25,9 +25,8 @@ export class ManagedEnvironments implements AppEnvironments {
     });
   }
 
-  async add({ environmentId, url, connectTimeoutMs }: EnvironmentTarget): Promise<void> {
-    const timeout = connectTimeoutMs === undefined ? {} : { connectTimeoutMs };
-    await this.#manager.add({ id: environmentId, url, ...timeout });
+  async add({ environmentId, ...target }: EnvironmentTarget): Promise<void> {
+    await this.#manager.add({ id: environmentId, ...target });
     // Begins to connect; how that ends is for `status` to tell.
     this.#manager.get(environmentId).catch(() => undefined);
   }

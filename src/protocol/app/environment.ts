@@ -12,6 +12,17 @@ export const environmentAdd = request({
       description: 'Where its exec server listens: `ws://…` or `wss://…`. Outer white space is ignored.',
     }),
     connectTimeoutMs: Count.nullish().meta({ description: 'How long connecting may take.' }),
+    authBearerToken: z.string().nullish().meta({
+      description:
+        'Sent as `authorization: Bearer …` with every connection, over `wss://` or within this machine.',
+    }),
+    websocketRequestId: z.string().nullish().meta({
+      description: 'Sent as `x-request-id` with every connection, under the same rule.',
+    }),
+    skills: z
+      .object({ required: z.array(z.string()).nullish() })
+      .nullish()
+      .meta({ description: 'Of no effect here: skills belong to turns, and there are none.' }),
   }),
   result: Empty,
   experimental: true,
