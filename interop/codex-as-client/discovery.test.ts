@@ -45,6 +45,33 @@ describe.each(servers)('what Codex finds in the workspace on $name', (kind) => {
     expect(filesRead(stage)).toContain(file);
   });
 
+  test.each(['danger-full-access', 'workspace-write'] as const)(
+    'skills of the server’s own user are offered to the model, %s',
+    async (sandbox) => {
+      await using stage = await openStage(kind);
+      const folder = join(stage.run.serverHome, 'skills/harbour');
+      await mkdir(folder, { recursive: true });
+      await writeFile(
+        join(folder, 'SKILL.md'),
+        '---\nname: harbour\ndescription: Calls the pilot.\n---\nCall.\n',
+      );
+      const features = ['executor_capability_discovery_v2'];
+      const { requests } = await stage.play(runNothing, { sandbox, features });
+      // Codex does not wait with its first question until it knows.
+      const offered = requests.some(({ input }) =>
+        JSON.stringify(input).includes('harbour: Calls the pilot.'),
+      );
+      expect(offered).toBe(true);
+      const [asked] = stage.wire.requests('capabilities/discoverV2');
+      if (!asked) throw new Error('nobody asked');
+      expect((await stage.wire.answerTo(asked)).result).toMatchObject({
+        plugins: [],
+        skills: [{ name: 'harbour' }],
+        warnings: [],
+      });
+    },
+  );
+
   test('an empty workspace is no error', async () => {
     await using stage = await openStage(kind);
     const { lastMessage } = await stage.play(runNothing);

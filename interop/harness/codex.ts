@@ -19,6 +19,8 @@ export interface CodexOptions {
   readonly target: CodexTarget;
   readonly script: ModelScript;
   readonly sandbox?: 'danger-full-access' | 'workspace-write' | 'read-only';
+  /** Switched on in its configuration, by name. */
+  readonly features?: readonly string[];
 }
 
 /** Everything one `codex exec` left behind. */
@@ -54,8 +56,9 @@ export async function runCodex(options: CodexOptions): Promise<CodexResult> {
 }
 
 /** Writes what Codex reads at start and returns its environment. */
-async function prepareHome({ run, target }: CodexOptions, baseUrl: string): Promise<Record<string, string>> {
-  await writeFile(join(run.clientHome, 'config.toml'), configToml(baseUrl));
+async function prepareHome(options: CodexOptions, baseUrl: string): Promise<Record<string, string>> {
+  const { run, target, features = [] } = options;
+  await writeFile(join(run.clientHome, 'config.toml'), configToml(baseUrl, features));
   const env = cleanEnv(run.clientHome);
   if ('url' in target) return { ...env, CODEX_EXEC_SERVER_URL: target.url };
   await writeFile(join(run.clientHome, 'environments.toml'), target.environmentsToml);
@@ -63,7 +66,7 @@ async function prepareHome({ run, target }: CodexOptions, baseUrl: string): Prom
 }
 
 /** A model Codex knows, since only known ones get the patch tool; no retries, since a script answers each question once. */
-function configToml(baseUrl: string): string {
+function configToml(baseUrl: string, features: readonly string[]): string {
   return `
 model = "gpt-5.5"
 model_provider = "script"
@@ -73,6 +76,7 @@ enabled = false
 [features]
 plugins = false
 apps = false
+${features.map((name) => `${name} = true`).join('\n')}
 [model_providers.script]
 name = "script"
 base_url = "${baseUrl}"

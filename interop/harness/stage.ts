@@ -12,7 +12,7 @@ export interface Stage extends AsyncDisposable {
   readonly proxy: CutProxy;
   readonly wire: WireLog;
   /** Runs Codex over a script against the server, through the proxy. */
-  play(script: () => ModelScript, options?: Pick<CodexOptions, 'sandbox'>): Promise<CodexResult>;
+  play(script: () => ModelScript, options?: Pick<CodexOptions, 'sandbox' | 'features'>): Promise<CodexResult>;
 }
 
 /** Sets up a fresh stage around a server of the given kind. */

@@ -9,13 +9,19 @@ import { crypto } from './kernel/random.js';
 /** This package's version, as its package.json says. */
 export const version: string = readVersion();
 
+/**
+ * The release of Codex whose protocol is spoken here. Clients compare it before they use what a release brought, whatever is
+ * announced; what is behind the plus they pass over.
+ */
+const PEER_VERSION = '0.166.0';
+
 /** Describes this machine as a client sees it. Capabilities are the server's to add. */
 export function machineInfo(): Omit<EnvironmentInfo, 'capabilities'> {
   const shell = userShell();
   const temporary = process.env.TMPDIR;
   return {
     shell: { name: basename(shell), path: shell },
-    executorVersion: version,
+    executorVersion: `${PEER_VERSION}+execwire.${version}`,
     providerId: `sha256:${crypto().createHash('sha256').update(machineIdentity()).digest('hex')}`,
     cwd: uri(process.cwd()),
     userHomeDir: uri(homedir()),

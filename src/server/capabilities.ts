@@ -6,6 +6,7 @@ export function peerCapabilities(options: { http: boolean; sandbox: boolean }): 
     fsWatchMissing: true,
     fileWriteStreaming: true,
     environmentConfigRead: true,
+    capabilityDiscoveryV2: true,
     ...(options.http ? { httpHeaderEnvVars: true } : {}),
     ...(options.sandbox ? SANDBOX_CAPABILITIES : {}),
   };
@@ -14,6 +15,7 @@ export function peerCapabilities(options: { http: boolean; sandbox: boolean }): 
 /** What holds wherever a policy can be enforced at all. */
 const SANDBOX_CAPABILITIES = {
   sandboxedFileStreaming: true,
+  capabilityDiscoverySandbox: true,
   /** What is denied stays so when all else was made writable with the user's approval. */
   linuxApprovedRootWritePreservesRestrictions: true,
   /** And such a process has a /dev of its own. */

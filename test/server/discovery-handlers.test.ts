@@ -11,15 +11,18 @@ const INVALID_PARAMS = -32602;
 
 let directory: string;
 let uri: string;
-const codexHome = process.env['CODEX_HOME'];
+const { CODEX_HOME: codexHome, HOME: home } = process.env;
 beforeAll(() => {
   directory = mkdtempSync(join(tmpdir(), 'execwire-discovery-'));
   uri = `file://${directory}`;
   process.env['CODEX_HOME'] = directory;
+  process.env['HOME'] = join(directory, 'home');
 });
 afterAll(() => {
-  if (codexHome === undefined) delete process.env['CODEX_HOME'];
-  else process.env['CODEX_HOME'] = codexHome;
+  for (const [name, value] of Object.entries({ CODEX_HOME: codexHome, HOME: home })) {
+    if (value === undefined) delete process.env[name];
+    else process.env[name] = value;
+  }
   rmSync(directory, { recursive: true, force: true });
 });
 
@@ -66,6 +69,12 @@ describe('environmentConfig/read', () => {
 });
 
 describe('capabilityRoots/discoverV1', () => {
+  test('servers in the manifest itself need no file', async () => {
+    plant({ 'inline/.codex-plugin/plugin.json': '{"mcpServers":{"m":{}}}', 'inline/.mcp.json': '{}' });
+    const [root] = await discover('inline');
+    expect(root?.plugin).toMatchObject({ mcpConfig: null });
+  });
+
   const discover = async (...names: string[]) => {
     const roots = names.map((name) => ({ id: name, path: `${uri}/${name}` }));
     const answer = await call('capabilityRoots/discoverV1', { roots });
@@ -171,5 +180,125 @@ describe('capabilityRoots/discoverV1', () => {
       INVALID_PARAMS,
     );
     expect(await call('capabilityRoots/discoverV1', { roots: [] })).toEqual({ roots: [] });
+  });
+});
+
+describe('capabilities/discoverV2', () => {
+  const discover = async () => {
+    const answer = await call('capabilities/discoverV2', { cwd: 'file:///no/such/place' });
+    if (typeof answer === 'number') throw new Error(`failed: ${answer}`);
+    return answer;
+  };
+  const skill = (name: string, description = 'D') =>
+    `---\nname: ${name}\ndescription: ${description}\n---\nbody`;
+  const incomplete = 'some capability metadata could not be loaded; discovery may be incomplete';
+
+  test('nothing installed is no error; a place to look from is needed', async () => {
+    expect(await discover()).toEqual({ plugins: [], skills: [], warnings: [] });
+    expect(await call('capabilities/discoverV2', { cwd: 'x' })).toBe(INVALID_PARAMS);
+  });
+
+  test('tells the user’s skills, with what they need and when they may be used', async () => {
+    plant({
+      'skills/a/SKILL.md': skill('first'),
+      'skills/b/SKILL.md':
+        '---\ndescription: |\n  two\n  lines\nmetadata:\n  short-description: short\n---\n',
+      'skills/b/agents/openai.yaml': [
+        'dependencies:',
+        '  tools:',
+        '    - {type: mcp, value: " srv ", transport: stdio, command: run}',
+        '    - {type: mcp}',
+        'policy: {allow_implicit_invocation: false, products: [CODEX]}',
+      ].join('\n'),
+      'skills/c/SKILL.md': skill('colon', 'Use when: asked'),
+      'home/.agents/skills/a/SKILL.md': skill('first', 'elsewhere'),
+    });
+    const root = (id: string, path: string) => ({ discoveryRoot: { id, path: `${uri}/${path}` } });
+    const own = root('codex-home-skills', 'skills');
+    const plain = { shortDescription: null, dependencies: null, policy: null };
+    const tool = { type: 'mcp', value: 'srv', transport: 'stdio', command: 'run', url: null };
+    expect(await discover()).toEqual({
+      plugins: [],
+      skills: [
+        { name: 'first', description: 'D', path: `${uri}/skills/a/SKILL.md`, ...plain, ...own },
+        {
+          name: 'b',
+          description: 'two lines',
+          shortDescription: 'short',
+          path: `${uri}/skills/b/SKILL.md`,
+          dependencies: { tools: [{ ...tool, description: null, oauthCallbackPort: null }] },
+          policy: { allowImplicitInvocation: false, products: ['codex'] },
+          ...own,
+        },
+        { name: 'colon', description: 'Use when: asked', path: `${uri}/skills/c/SKILL.md`, ...plain, ...own },
+        {
+          name: 'first',
+          description: 'elsewhere',
+          path: `${uri}/home/.agents/skills/a/SKILL.md`,
+          ...plain,
+          ...root('user-agent-skills', 'home/.agents/skills'),
+        },
+      ],
+      warnings: [],
+    });
+  });
+
+  test('leaves out what cannot be used, and says so once for each root', async () => {
+    const before = (await discover()).skills.map(({ name }) => name);
+    plant({
+      'skills/x1/SKILL.md': 'no front matter',
+      'skills/x2/SKILL.md': '---\nname: x2\n---\n',
+      'skills/x3/SKILL.md': skill('n'.repeat(65)),
+      'skills/x4/SKILL.md': '---\nname: [\n---\n',
+      'skills/y/SKILL.md': skill('y'),
+      'skills/y/agents/openai.yaml': 'policy: [',
+    });
+    const { skills, warnings } = await discover();
+    expect(skills.map(({ name }) => name).sort()).toEqual([...before, 'y'].sort());
+    expect(skills.find(({ name }) => name === 'y')).toMatchObject({ policy: null });
+    expect(warnings).toEqual([incomplete]);
+  });
+
+  test('tells installed plugins, the newest version of each', async () => {
+    const cache = 'plugins/cache/market';
+    const manifest = JSON.stringify({
+      name: 'plug',
+      interface: { displayName: 'Plug!' },
+      mcpServers: { m: {} },
+    });
+    plant({
+      [`${cache}/plug/1.9.0/.codex-plugin/plugin.json`]: '{}',
+      [`${cache}/plug/1.10.0/.codex-plugin/plugin.json`]: manifest,
+      [`${cache}/plug/1.10.0/skills/s/SKILL.md`]: skill('s'),
+      [`${cache}/dev/2.0.0/.codex-plugin/plugin.json`]: '{}',
+      [`${cache}/dev/local/.claude-plugin/plugin.json`]: '{}',
+      [`${cache}/none/1.0.0/SKILL.md`]: skill('s'),
+      [`${cache}/broken/1.0.0/.codex-plugin/plugin.json`]: '{',
+      'plugins/cache/file': 'x',
+    });
+    const { plugins } = await discover();
+    const root = `${uri}/${cache}/plug/1.10.0`;
+    const file = { path: `${root}/.codex-plugin/plugin.json`, contents: manifest };
+    expect(plugins).toEqual([
+      expect.objectContaining({ id: 'dev@market', version: 'local', displayName: 'local', skills: [] }),
+      {
+        id: 'plug@market',
+        displayName: 'Plug!',
+        remotePluginId: null,
+        version: '1.10.0',
+        root,
+        files: { manifest: file, mcpConfig: file, appsConfig: null },
+        skills: [
+          {
+            name: 'plug:s',
+            description: 'D',
+            shortDescription: null,
+            path: `${root}/skills/s/SKILL.md`,
+            dependencies: null,
+            policy: null,
+          },
+        ],
+      },
+    ]);
   });
 });

@@ -57,6 +57,8 @@ async function readRoot(root: string, tree: WalkResult, reader: CapabilityReader
     skills.push({ instructions, metadata });
   }
   const plugin = await readPlugin(root, reader);
+  for (const { path, message } of tree.errors)
+    reader.warnings.push(`failed to scan capability path ${fileUri(path)}: ${message}`);
   if (tree.truncated)
     reader.warnings.push(`capability root ${fileUri(root)} is too large and was searched in part`);
   return { plugin, skills, namespaceManifests, warnings: reader.warnings, error: null };
@@ -88,11 +90,14 @@ async function readPlugin(root: string, reader: CapabilityReader): Promise<Disco
   for (const name of MANIFESTS) {
     const manifest = await reader.read(posix.join(root, name));
     if (manifest === null) continue;
-    const members = membersOf(manifest.contents);
-    const config = (member: string, otherwise: string) =>
-      reader.read(
-        referenced(root, { manifest, member, value: members[member], reader }) ?? posix.join(root, otherwise),
-      );
+    const members = membersOf(manifest.contents) ?? {};
+    const config = async (member: string, otherwise: string) =>
+      isTable(members[member])
+        ? null
+        : await reader.read(
+            referenced(root, { manifest, member, value: members[member], reader }) ??
+              posix.join(root, otherwise),
+          );
     return {
       manifest,
       mcpConfig: await config('mcpServers', '.mcp.json'),
@@ -102,14 +107,19 @@ async function readPlugin(root: string, reader: CapabilityReader): Promise<Disco
   return null;
 }
 
-/** A manifest that does not parse refers to nothing; whoever uses it will complain. */
-function membersOf(json: string): Readonly<Record<string, unknown>> {
+/** Null for a manifest that does not parse: it refers to nothing, and whoever uses it will complain. */
+export function membersOf(json: string): Readonly<Record<string, unknown>> | null {
   try {
     const value: unknown = JSON.parse(json);
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+    return isTable(value) ? value : null;
   } catch {
-    return {};
+    return null;
   }
+}
+
+/** Where a file might be named, a table says it all itself. */
+export function isTable(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The file a manifest member names, null if it names none. It must stay within the root. */

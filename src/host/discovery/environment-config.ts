@@ -28,13 +28,22 @@ const SYSTEM_DIRECTORY = '/etc/codex';
 /** A larger file was not written by a person. */
 const MAX_CONFIG_BYTES = 1024 * 1024;
 
+export function userHomeDirectory(): string {
+  return homedir();
+}
+
+/** Where Codex keeps what belongs to the user this server runs as. */
+export function codexHomeDirectory(): string {
+  return process.env['CODEX_HOME'] ?? join(homedir(), '.codex');
+}
+
 /** The machine's own settings, as far as they are asked for. Files that do not exist have nothing to say. */
 export async function readEnvironmentConfig(
   files: FileSystem,
   wanted: { config: readonly KeyPath[]; requirements: readonly KeyPath[] },
 ): Promise<EnvironmentConfig> {
-  const home = homedir();
-  const codexHome = process.env['CODEX_HOME'] ?? join(home, '.codex');
+  const home = userHomeDirectory();
+  const codexHome = codexHomeDirectory();
   const layer = (name: string, baseDir: string, file: string, paths: readonly KeyPath[]) =>
     readLayer(files, { name, baseDir, file, paths });
   return {

@@ -38,6 +38,56 @@ export const environmentConfigRead = request({
 
 const CapabilityFile = z.object({ path: FileUri, contents: z.string() });
 
+const SkillTool = z.object({
+  type: z.string(),
+  value: z.string(),
+  description: z.string().nullable(),
+  transport: z.string().nullable(),
+  command: z.string().nullable(),
+  url: z.string().nullable(),
+  oauthCallbackPort: z.number().int().nullable(),
+});
+
+const Skill = z.object({
+  name: z.string().meta({ description: 'Of a plugin’s skill with the plugin’s name and a colon before it.' }),
+  description: z.string(),
+  shortDescription: z.string().nullable(),
+  path: FileUri,
+  dependencies: z.object({ tools: z.array(SkillTool) }).nullable(),
+  policy: z
+    .object({ allowImplicitInvocation: z.boolean().nullable(), products: z.array(z.string()) })
+    .nullable(),
+});
+
+const PluginFiles = z.object({
+  manifest: CapabilityFile,
+  mcpConfig: CapabilityFile.nullable(),
+  appsConfig: CapabilityFile.nullable(),
+});
+
+export const capabilitiesDiscoverV2 = request({
+  doc: 'The plugins and skills of the user the server runs as. What cannot be used is left out, with a warning.',
+  params: z.object({
+    cwd: FileUri.meta({ description: 'Need not exist.' }),
+    sandbox: Sandbox.nullish().meta({ description: 'What may be looked at.' }),
+  }),
+  result: z.object({
+    plugins: z.array(
+      z.object({
+        id: z.string().meta({ description: 'Name and where it is from, as in `name@market`.' }),
+        displayName: z.string(),
+        remotePluginId: z.string().nullable(),
+        version: z.string(),
+        root: FileUri,
+        files: PluginFiles,
+        skills: z.array(Skill),
+      }),
+    ),
+    skills: z.array(Skill.extend({ discoveryRoot: z.object({ id: z.string(), path: FileUri }) })),
+    warnings: z.array(z.string()),
+  }),
+});
+
 export const capabilityRootsDiscoverV1 = request({
   doc: 'Reads plugin manifests and skills below directories. What is wrong with one root is said in its own entry.',
   params: z.object({
@@ -50,13 +100,7 @@ export const capabilityRootsDiscoverV1 = request({
       z.object({
         id: z.string(),
         path: FileUri,
-        plugin: z
-          .object({
-            manifest: CapabilityFile,
-            mcpConfig: CapabilityFile.nullable(),
-            appsConfig: CapabilityFile.nullable(),
-          })
-          .nullable(),
+        plugin: PluginFiles.nullable(),
         skills: z.array(z.object({ instructions: CapabilityFile, metadata: CapabilityFile.nullable() })),
         namespaceManifests: z
           .array(CapabilityFile)

@@ -10,7 +10,9 @@ export const PeerCapabilities = z.record(z.string(), z.boolean());
 
 export const EnvironmentInfo = z.object({
   shell: z.object({ name: z.string(), path: z.string() }),
-  executorVersion: z.string().optional(),
+  executorVersion: z.string().optional().meta({
+    description: 'The release of Codex whose protocol is spoken, and behind a plus who speaks it.',
+  }),
   providerId: z.string().optional().meta({ description: 'Stable for this machine and user.' }),
   cwd: FileUri.nullish(),
   userHomeDir: FileUri.nullish(),

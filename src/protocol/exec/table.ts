@@ -1,5 +1,5 @@
 import type { ParamsOf, ParsedParamsOf, ResultOf } from '../method.js';
-import { capabilityRootsDiscoverV1, environmentConfigRead } from './discovery.js';
+import { capabilitiesDiscoverV2, capabilityRootsDiscoverV1, environmentConfigRead } from './discovery.js';
 import { environmentInfo, environmentStatus } from './environment.js';
 import { fsSearch } from './file-search.js';
 import { fsClose, fsOpen, fsReadBlock, fsWriteBlock } from './file-streams.js';
@@ -58,6 +58,7 @@ export const execMethods = {
   'fs/search': fsSearch,
   'environmentConfig/read': environmentConfigRead,
   'capabilityRoots/discoverV1': capabilityRootsDiscoverV1,
+  'capabilities/discoverV2': capabilitiesDiscoverV2,
   'http/request': httpRequest,
 } as const;
 

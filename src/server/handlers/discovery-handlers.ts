@@ -2,8 +2,11 @@ import type { FileSystem } from '../../contract/index.js';
 import {
   type CapabilityFile,
   type ConfigLayer,
+  type DiscoveredRoot,
   discoverRoot,
+  discoverUserCapabilities,
   readEnvironmentConfig,
+  type Skill,
 } from '../../host/discovery/index.js';
 import { ExecError, fileUri } from '../../protocol/index.js';
 import type { Handlers } from './connection-context.js';
@@ -15,7 +18,7 @@ const MAX_ROOTS = 128;
 /** What a client can learn about how this machine is set up. */
 export function discoveryHandlers(context: {
   files: FileSystem;
-}): Handlers<'environmentConfig/read' | 'capabilityRoots/discoverV1'> {
+}): Handlers<'environmentConfig/read' | 'capabilityRoots/discoverV1' | 'capabilities/discoverV2'> {
   const { files } = context;
   return {
     'environmentConfig/read': async (params) => {
@@ -41,11 +44,7 @@ export function discoveryHandlers(context: {
         roots.push({
           id,
           path: fileUri(path),
-          plugin: found.plugin && {
-            manifest: wireFile(found.plugin.manifest),
-            mcpConfig: wireFileOrNull(found.plugin.mcpConfig),
-            appsConfig: wireFileOrNull(found.plugin.appsConfig),
-          },
+          plugin: found.plugin && wirePlugin(found.plugin),
           skills: found.skills.map(({ instructions, metadata }) => ({
             instructions: wireFile(instructions),
             metadata: wireFileOrNull(metadata),
@@ -57,6 +56,43 @@ export function discoveryHandlers(context: {
       }
       return { roots };
     },
+    'capabilities/discoverV2': async ({ cwd, sandbox }) => {
+      wirePath(cwd);
+      const { plugins, skills, warnings } = await discoverUserCapabilities(files, {
+        sandbox: sandbox ?? null,
+      });
+      return {
+        plugins: plugins.map(({ root, skills: own, ...plugin }) => ({
+          ...plugin,
+          remotePluginId: null,
+          root: fileUri(root),
+          files: wirePlugin(plugin.files),
+          skills: own.map(wireSkill),
+        })),
+        skills: skills.map(({ discoveryRoot, ...skill }) => ({
+          ...wireSkill(skill),
+          discoveryRoot: { ...discoveryRoot, path: fileUri(discoveryRoot.path) },
+        })),
+        warnings: [...warnings],
+      };
+    },
+  };
+}
+
+function wirePlugin({ manifest, mcpConfig, appsConfig }: NonNullable<DiscoveredRoot['plugin']>) {
+  return {
+    manifest: wireFile(manifest),
+    mcpConfig: wireFileOrNull(mcpConfig),
+    appsConfig: wireFileOrNull(appsConfig),
+  };
+}
+
+function wireSkill({ path, dependencies, policy, ...skill }: Skill) {
+  return {
+    ...skill,
+    path: fileUri(path),
+    dependencies: dependencies && { tools: [...dependencies.tools] },
+    policy: policy && { ...policy, products: [...policy.products] },
   };
 }
 
