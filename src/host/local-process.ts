@@ -13,11 +13,12 @@ import {
 } from '../contract/index.js';
 import { ExecError } from '../protocol/errors.js';
 import type { SandboxType } from '../protocol/index.js';
-import { type Child, type ChildSink, type ChildSpec, releaseChunk, spawnChild } from './spawn/index.js';
+import { type Child, type ChildSink, type ChildSpec, releaseChunk } from './spawn/index.js';
 import type { SandboxedLaunch } from './sandbox/launch/sandboxed-launch.js';
 import { ReaderHolds } from './reader-holds.js';
 import { ProcessEnding } from './process-ending.js';
 import { randomBytes } from './kernel/random.js';
+import { spawnAny } from './spawn-scripted.js';
 
 /** Queued input past which the answer to a write waits until the program has read some. */
 const STDIN_SOFT_LIMIT_BYTES = 1024 * 1024;
@@ -29,6 +30,10 @@ export interface LocalProcessSpec extends ChildSpec {
   /** The policy it runs under, prepared for this very spec. */
   readonly confined?: SandboxedLaunch | undefined;
   readonly timeoutMs?: number | undefined;
+  /** The argv to tell of, where another one does the same. */
+  readonly shownArgv?: readonly string[] | undefined;
+  /** A descriptor the program gets as `SCRIPT_FD`, taken over. Not with `confined`, which has its own. */
+  readonly script?: number | undefined;
 }
 
 export interface LocalProcessOptions {
@@ -59,7 +64,7 @@ export class LocalProcess extends ProcessHandle {
     super();
     this.processId = spec.processId ?? randomBytes(16).toString('hex');
     this.tty = spec.terminal !== null;
-    this.argv = spec.argv;
+    this.argv = spec.shownArgv ?? spec.argv;
     this.#confined = spec.confined;
     this.sandboxType = spec.confined?.sandboxType ?? 'none';
     this.log = new ProcessLog({
@@ -95,7 +100,7 @@ export class LocalProcess extends ProcessHandle {
         closed();
       },
     };
-    this.#child = spec.confined ? spec.confined.spawn(sink) : spawnChild(spec, sink);
+    this.#child = spec.confined ? spec.confined.spawn(sink) : spawnAny(spec, sink);
     if (spec.timeoutMs !== undefined) this.#ending.limit(spec.timeoutMs);
   }
 

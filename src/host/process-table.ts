@@ -1,8 +1,11 @@
+import { closeSync } from 'node:fs';
 import { ExecError } from '../protocol/errors.js';
 import type { Sandbox } from '../protocol/index.js';
-import { type ChildSpec, killTrees } from './spawn/index.js';
-import { SandboxedLaunch } from './sandbox/launch/sandboxed-launch.js';
+import { type Child, type ChildSink, killTrees } from './spawn/index.js';
+import { SandboxedLaunch, type ConfinedSpec } from './sandbox/launch/sandboxed-launch.js';
 import { LocalProcess, type LocalProcessOptions, type LocalProcessSpec } from './local-process.js';
+import { ShellSnapshots, type SnapshotRequest } from './shell-snapshot/index.js';
+import { spawnAny } from './spawn-scripted.js';
 import { SpareSandboxes } from './sandbox/launch/spare-sandboxes.js';
 
 /** How long a closed process can still be read, as Codex keeps it. */
@@ -16,6 +19,13 @@ export interface ProcessTableOptions extends LocalProcessOptions {
   readonly onForgotten?: ((processId: string) => void) | undefined;
 }
 
+/** A login shell that may be started with what its profile did before. */
+export interface ProfileRequest extends SnapshotRequest {
+  readonly sandbox: Sandbox | null;
+  /** Variables asked for by name: no profile changes them. */
+  readonly asked: Readonly<Record<string, string>>;
+}
+
 /** The processes of one owner, by id. When the owner goes, so do they, with everything they started. */
 export class ProcessTable {
   readonly #options: ProcessTableOptions;
@@ -24,6 +34,7 @@ export class ProcessTable {
   /** Marks of every tree that may still have members, those of processes long closed included. */
   readonly #owners = new Set<number>();
   readonly #spares = new SpareSandboxes();
+  readonly #snapshots = new ShellSnapshots();
   #closed = false;
 
   constructor(options: ProcessTableOptions = {}) {
@@ -39,8 +50,32 @@ export class ProcessTable {
   }
 
   /** Puts a program under a policy: to be started here, or discarded. */
-  confine(spec: ChildSpec, sandbox: Sandbox): Promise<SandboxedLaunch> {
+  confine(spec: ConfinedSpec, sandbox: Sandbox): Promise<SandboxedLaunch> {
     return SandboxedLaunch.prepare(spec, sandbox, this.#spares);
+  }
+
+  /**
+   * The same command with the state its login shell has after the profile, if that is or can be known; otherwise as it is.
+   * The first of a kind runs the profile once, under the same policy. Start what comes back, or close its `script`.
+   */
+  async withoutProfile(spec: LocalProcessSpec, request: ProfileRequest): Promise<LocalProcessSpec> {
+    const { sandbox, asked } = request;
+    const snapshot = await this.#snapshots.get(spec, request, (inner, sink) =>
+      this.#spawnAside(inner, sandbox, sink),
+    );
+    const given = snapshot?.give(spec.env, asked);
+    if (!given) return spec;
+    const [shell = '', , ...rest] = spec.argv;
+    return { ...spec, ...given, argv: [shell, '-c', ...rest], shownArgv: spec.argv };
+  }
+
+  /** Nobody's process, but its tree ends with all others here. */
+  async #spawnAside(spec: ConfinedSpec, sandbox: Sandbox | null, sink: ChildSink): Promise<Child> {
+    const confined = sandbox ? await SandboxedLaunch.prepare(spec, sandbox) : null;
+    const child = confined?.spawn(sink) ?? spawnAny(spec, sink);
+    this.#owners.add(child.owner);
+    if (this.#closed) await child.killTree();
+    return child;
   }
 
   /** Spawns at once. A failed start leaves the id free. */
@@ -49,6 +84,7 @@ export class ProcessTable {
       this.#admit(spec.processId);
     } catch (error) {
       spec.confined?.discard();
+      if (spec.script !== undefined) closeSync(spec.script);
       throw error;
     }
     const process = new LocalProcess(spec, this.#options);

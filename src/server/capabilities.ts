@@ -1,3 +1,4 @@
+import { snapshotsAvailable } from '../host/index.js';
 import type { ServerCapabilities } from '../protocol/index.js';
 
 /** Codex's capability names this server lives up to; clients read an absent one as false. */
@@ -7,6 +8,7 @@ export function peerCapabilities(options: { http: boolean; sandbox: boolean }): 
     fileWriteStreaming: true,
     environmentConfigRead: true,
     capabilityDiscoveryV2: true,
+    ...(snapshotsAvailable() ? { shellSnapshotV2: true } : {}),
     ...(options.http ? { httpHeaderEnvVars: true } : {}),
     ...(options.sandbox ? SANDBOX_CAPABILITIES : {}),
   };

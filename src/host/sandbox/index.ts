@@ -10,7 +10,7 @@ export { planNow } from './plan/known-plans.js';
 export { policyOfRequest } from '../../policy/known-policies.js';
 export { findWaitingShell } from './launch/launcher.js';
 export { LaunchReport } from './launch/launch-report.js';
-export { type LaunchOrder, launchScript, waitingShell } from './launch/launch-script.js';
+export { type LaunchOrder, launchScript, SCRIPT_FD, waitingShell } from './launch/launch-script.js';
 export { type Mount, type MountPlan, planMounts } from './plan/mount-plan.js';
 export {
   contextOf,

@@ -28,6 +28,26 @@ export const EnvPolicy = z.object({
 });
 export type EnvPolicy = z.input<typeof EnvPolicy>;
 
+/** As Codex: a scope is a thread and an environment. */
+const MAX_SCOPE_BYTES = 256;
+
+const ShellSnapshot = z
+  .object({
+    scopeId: z
+      .string()
+      .min(1)
+      .refine((scope) => new TextEncoder().encode(scope).length <= MAX_SCOPE_BYTES, {
+        message: `at most ${MAX_SCOPE_BYTES} bytes`,
+      })
+      .meta({ description: 'Starts of one scope share what a profile did. 1 to 256 bytes.' }),
+    shell: z.object({ name: z.enum(['bash', 'zsh', 'sh']), path: z.string() }),
+  })
+  .meta({
+    description:
+      'Of a command `[shell.path, "-lc", …]`: run the profile of bash once, and give later shells the state it left. ' +
+      'Anything else runs unchanged.',
+  });
+
 export const processStart = request({
   doc: 'Starts a program. The answer comes as soon as the child exists; its output follows as notifications.',
   params: z.object({
@@ -51,13 +71,7 @@ export const processStart = request({
     networkProxy: NetworkProxyLaunch.nullish().meta({
       description: 'A proxy to start beside the process. Refused here.',
     }),
-    shellSnapshot: z
-      .object({
-        scopeId: z.string().min(1).max(256),
-        shell: z.object({ name: z.string(), path: z.string() }),
-      })
-      .nullish()
-      .meta({ description: 'Accepted and not used.' }),
+    shellSnapshot: ShellSnapshot.nullish(),
     metadata: z
       .object({ threadId: z.guid(), toolCallId: z.string() })
       .nullish()

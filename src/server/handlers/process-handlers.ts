@@ -103,18 +103,31 @@ function start(
   session: Session,
   params: ExecParsedParams<'process/start'>,
 ): Answer<ExecResult<'process/start'>> {
-  const { processId, sandbox } = params;
+  const { processId, sandbox, shellSnapshot } = params;
   const earlier = session.startUnderWay(processId);
-  if (!sandbox && !earlier) return startResult(session.start(childOf(params)));
+  if (!sandbox && !earlier && !shellSnapshot) return startResult(session.start(childOf(params)));
   return new DeferredAnswer(
     session.announceStart(processId, async () => {
       await earlier?.catch(() => undefined);
-      const child = childOf(params);
+      const child = await withoutProfile(session, childOf(params), params);
       if (!sandbox) return startResult(session.start(child));
+      const { script: _, ...spec } = child;
       const confined = await session.processes.confine(child, sandbox);
-      return startResult(await session.startConfined({ ...child, confined }));
+      return startResult(await session.startConfined({ ...spec, confined }));
     }),
   );
+}
+
+/** A profile that ran before, for the same scope and under the same rules, is not run again. */
+async function withoutProfile(
+  session: Session,
+  child: LocalProcessSpec,
+  { shellSnapshot, envPolicy, sandbox = null, env }: ExecParsedParams<'process/start'>,
+): Promise<LocalProcessSpec> {
+  if (!shellSnapshot) return child;
+  const { scopeId, shell } = shellSnapshot;
+  const key = JSON.stringify([scopeId, envPolicy ?? null, sandbox]);
+  return await session.processes.withoutProfile(child, { key, shell, sandbox, asked: env });
 }
 
 async function flat<Value>(answer: Answer<Value>): Promise<Value | BytesResult> {

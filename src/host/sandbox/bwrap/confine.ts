@@ -27,8 +27,10 @@ export interface ConfineSpec {
   /** The complete environment. */
   readonly env: Readonly<Record<string, string>>;
   readonly terminal: boolean;
-  /** Descriptors of ours that a waiting shell gets, taken over. The only ones but for its streams. */
-  readonly launch?: { readonly script: number; readonly report: number };
+  /** A descriptor of ours that the program gets as `SCRIPT_FD`, taken over. */
+  readonly script?: number;
+  /** The same as `REPORT_FD`, for a waiting shell. It gets nothing else of ours but its streams. */
+  readonly report?: number;
 }
 
 /** What to start instead, and how to treat it. */
@@ -74,20 +76,18 @@ export function confine(
   { policy, support, disk }: { policy: SandboxPolicy; support: SandboxSupport; disk?: Disk },
 ): Confinement {
   if (policy.kind === 'open') return unconfined(spec);
-  if (!support.available) throw unavailable(support);
   const resources = new Resources();
   try {
-    if (spec.launch) {
-      resources.pass(SCRIPT_FD, spec.launch.script);
-      resources.pass(REPORT_FD, spec.launch.report);
-    }
+    if (spec.script !== undefined) resources.pass(SCRIPT_FD, spec.script);
+    if (spec.report !== undefined) resources.pass(REPORT_FD, spec.report);
+    if (!support.available) throw unavailable(support);
     const view = disk ? { plan: planMounts(policy.files, disk), disk } : planNow(policy.files);
     requireTrusted(support.bwrap, view.plan);
     checkCwd(spec.cwd, view);
     const program = locateVisibleProgram(spec, view);
     const { command, arg0 } = launcherFor(spec, { program, policy, support, view });
     const held = resources.holdPlaceholders(view.plan);
-    const firstSource = spec.launch ? REPORT_FD + 1 : FIRST_SOURCE_FD;
+    const firstSource = firstFree(spec);
     const options = bwrapOptions({
       plan: withoutKernelMounts(held),
       network: policy.network,
@@ -126,6 +126,12 @@ export function confine(
   }
 }
 
+/** The first number that no descriptor of the program has. */
+function firstFree({ script, report }: ConfineSpec): number {
+  if (report !== undefined) return REPORT_FD + 1;
+  return script === undefined ? FIRST_SOURCE_FD : SCRIPT_FD + 1;
+}
+
 /** Plans that were asked already what they let programs change. */
 const examined = new WeakSet<MountPlan>();
 
@@ -150,18 +156,20 @@ function encodeOptions(options: readonly string[]): Uint8Array {
   return Buffer.from(`${options.join('\0')}\0`);
 }
 
-function unconfined({ argv, arg0, cwd, env }: ConfineSpec): Confinement {
+function unconfined({ argv, arg0, cwd, env, script }: ConfineSpec): Confinement {
+  const resources = new Resources();
+  if (script !== undefined) resources.pass(SCRIPT_FD, script);
   return {
     argv,
     arg0,
     cwd,
     env,
-    inheritFds: [],
+    inheritFds: resources.inheritFds,
     program: argv[0] ?? '',
     sandboxType: 'none',
     controllingTerminal: 'caller',
     viewIdentity: () => '',
-    release: () => {},
+    release: () => resources.release(),
     abandon: () => {},
     status: null,
   };

@@ -1,3 +1,4 @@
+import { closeSync } from 'node:fs';
 import type { OutputStream, SignalName } from '../../../contract/index.js';
 import type { ExecError } from '../../../protocol/errors.js';
 import type { Sandbox, SandboxType } from '../../../protocol/index.js';
@@ -27,6 +28,17 @@ import type { FoundSpare, SpareSandboxes } from './spare-sandboxes.js';
 
 /** A sandbox is made of a few dozen mounts; one that takes longer than this hangs on a dead file system. */
 const SETUP_LIMIT_MS = 30_000;
+
+/** A program to put under a policy. */
+export interface ConfinedSpec extends ChildSpec {
+  /** A descriptor the program gets as `SCRIPT_FD`, taken over whatever happens. */
+  readonly script?: number | undefined;
+}
+
+interface PreparedSpec extends ChildSpec {
+  /** From here on somebody else closes it. */
+  readonly handOver?: () => number;
+}
 
 /** What was started for a program, seen by the sandbox around it. */
 export interface StartedSandbox {
@@ -72,7 +84,31 @@ export class SandboxedLaunch {
   }
 
   /** Throws `sandboxUnavailable` where the policy cannot be enforced. Then call `spawn`, or `discard`. */
-  static async prepare(spec: ChildSpec, sandbox: Sandbox, spares?: SpareSandboxes): Promise<SandboxedLaunch> {
+  static async prepare(
+    spec: ConfinedSpec,
+    sandbox: Sandbox,
+    spares?: SpareSandboxes,
+  ): Promise<SandboxedLaunch> {
+    const { script } = spec;
+    if (script === undefined) return await SandboxedLaunch.#prepare(spec, sandbox, spares);
+    let taken = false;
+    const handOver = (): number => {
+      taken = true;
+      return script;
+    };
+    try {
+      // One that was made ahead has no place for it.
+      return await SandboxedLaunch.#prepare({ ...spec, handOver }, sandbox);
+    } finally {
+      if (!taken) closeSync(script);
+    }
+  }
+
+  static async #prepare(
+    spec: PreparedSpec,
+    sandbox: Sandbox,
+    spares?: SpareSandboxes,
+  ): Promise<SandboxedLaunch> {
     assertSpawnable(spec);
     const policy = policyOfRequest(sandbox, { cwd: spec.cwd, temporary: spec.env.TMPDIR });
     if (policy.kind === 'open') {
@@ -146,11 +182,12 @@ export class SandboxedLaunch {
 }
 
 function confinementFor(
-  { argv, arg0, cwd, env, terminal }: ChildSpec,
+  { argv, arg0, cwd, env, terminal, handOver }: PreparedSpec,
   policy: SandboxPolicy,
   support: SandboxSupport,
 ): Confinement {
-  return confine({ argv, arg0, cwd, env, terminal: terminal !== null }, { policy, support });
+  const script = handOver ? { script: handOver() } : {};
+  return confine({ argv, arg0, cwd, env, terminal: terminal !== null, ...script }, { policy, support });
 }
 
 /** What is started for it brings its sandbox along. */

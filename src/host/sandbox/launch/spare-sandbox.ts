@@ -65,8 +65,8 @@ export class SpareSandbox {
     const { script, report } = openLaunchPipes();
     let confinement: Confinement | undefined;
     try {
-      const launch = { script: script.readEnd, report: report.writeEnd };
-      confinement = confine({ argv, cwd: '/', env: {}, terminal: false, launch }, { policy, support });
+      const fds = { script: script.readEnd, report: report.writeEnd };
+      confinement = confine({ argv, cwd: '/', env: {}, terminal: false, ...fds }, { policy, support });
       // Before it exists, so that what changes while it is made counts as changed. The places it shows stay open as long as
       // it waits: so no number of theirs can become another place's.
       const identity = confinement.viewIdentity();
