@@ -15,6 +15,7 @@ import {
   type ErrorWording,
   Router,
   RpcPeer,
+  traced,
 } from '../rpc/index.js';
 import { AdmissionControl } from './admission-control.js';
 import { type ClientProfile, clientProfile, serverProfile } from './client-profile.js';
@@ -75,8 +76,11 @@ export class AppConnection {
       refusals: REFUSALS,
     });
     const handler = {
-      request: (method: string, params: unknown) =>
-        this.#admission.run(method, () => this.#router.dispatch(method, params)),
+      request: (method: string, params: unknown, _attached?: unknown, trace?: string) => {
+        const run = (): unknown => this.#admission.run(method, () => this.#router.dispatch(method, params));
+        if (trace === undefined) return run();
+        return traced({ log: options.log, connection: options.channel.label, method, trace }, run);
+      },
       // `initialized` says nothing we wait for; all others are for other servers.
       notification: () => undefined,
       violation: () => undefined,

@@ -23,4 +23,5 @@ export {
   type RouterOptions,
   validate,
 } from './router.js';
+export { traced, type TraceLog } from './trace.js';
 export { type Attachment, WithBytes } from './with-bytes.js';

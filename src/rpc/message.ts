@@ -2,6 +2,7 @@ import { ExecError, type ExecError as ExecErrorType, isExecError, rpcNumberOf } 
 import { readFrame } from './binary-frame.js';
 import { type ParsedJson, parseBulkJson } from './bulk-json.js';
 import { inspectJson, type JsonStructure } from './json-structure.js';
+import { traceIdOf } from './trace.js';
 import type { Attachment } from './with-bytes.js';
 
 /** An id as it stood in the message, quotes and all, so that it can be echoed to the digit. */
@@ -14,7 +15,14 @@ export interface RpcErrorObject {
 }
 
 export type IncomingMessage =
-  | { readonly kind: 'request'; readonly id: RawId; readonly method: string; readonly params: unknown }
+  | {
+      readonly kind: 'request';
+      readonly id: RawId;
+      readonly method: string;
+      readonly params: unknown;
+      /** The number of the trace it is part of. */
+      readonly trace?: string | undefined;
+    }
   | { readonly kind: 'notification'; readonly method: string; readonly params: unknown }
   | { readonly kind: 'result'; readonly id: RawId; readonly result: unknown }
   | { readonly kind: 'error'; readonly id: RawId; readonly error: RpcErrorObject };
@@ -68,7 +76,13 @@ function classify({ message, structure }: ParsedObject, dialect: Dialect): Incom
     const { params } = message;
     return rawId === undefined
       ? { kind: 'notification', method, params }
-      : { kind: 'request', id: rawId, method, params };
+      : {
+          kind: 'request',
+          id: rawId,
+          method,
+          params,
+          trace: message.trace ? traceIdOf(message.trace) : undefined,
+        };
   }
   if (rawId === undefined) throw unusable('it has neither `method` nor `id`');
   if ('result' in message) return { kind: 'result', id: rawId, result: message.result };

@@ -28,10 +28,10 @@ const MAX_REQUESTS_UNDER_WAY = 4096;
 /** Unsent bytes past which no further requests are read: a client must read answers to ask more. */
 const MAX_UNREAD_ANSWER_BYTES = 32 * 1024 * 1024;
 
-/** What a peer does with what comes in. `attached` came as bytes; its member of `params` is then empty. */
+/** What a peer does with what comes in. `attached` came as bytes; its member of `params` is then empty. `trace` is for logs. */
 export interface PeerHandler {
   /** What it returns is the result, or a promise of it; one with bytes is a `BytesResult`. */
-  request(method: string, params: unknown, attached?: Attachment): unknown;
+  request(method: string, params: unknown, attached?: Attachment, trace?: string): unknown;
   notification(method: string, params: unknown, attached?: Attachment): void;
   /** A message that breaks the protocol; by default the connection ends. */
   violation?(error: ExecError): void;
@@ -156,10 +156,10 @@ export class RpcPeer {
     }
   }
 
-  #answer(id: RawId, { method, params, attached }: IncomingCall): void {
+  #answer(id: RawId, { method, params, attached, trace }: IncomingCall): void {
     let outcome: unknown;
     try {
-      outcome = this.#handler.request(method, params, attached);
+      outcome = this.#handler.request(method, params, attached, trace);
     } catch (error) {
       this.#reply(errorText(id, error));
       return;
@@ -246,6 +246,7 @@ interface IncomingCall {
   readonly method: string;
   readonly params: unknown;
   readonly attached?: Attachment;
+  readonly trace?: string | undefined;
 }
 
 function withAttachment(text: string, attached: Attachment | undefined): OutgoingMessage {

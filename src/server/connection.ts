@@ -14,6 +14,7 @@ import {
   type OutgoingMessage,
   Router,
   RpcPeer,
+  traced,
   validate,
 } from '../rpc/index.js';
 import type { BulkGarbage } from './bulk-garbage.js';
@@ -55,6 +56,8 @@ export class Connection implements SessionConnection {
   /** Aborted when the channel has ended: file handles, watches and streams of this connection go with it. */
   readonly #gone = new AbortController();
   #ready = false;
+  /** That of the request being handed to its handler. */
+  #trace: string | undefined;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
@@ -64,7 +67,10 @@ export class Connection implements SessionConnection {
       admit: (method) => this.#admit(method),
     });
     this.#peer = new RpcPeer(options.channel, {
-      request: (method, params, attached) => this.#router.dispatch(method, params, attached),
+      request: (method, params, attached, trace) => {
+        const run = (): unknown => this.#router.dispatch(method, params, attached);
+        return trace === undefined ? run() : this.#traced(method, trace, run);
+      },
       notification: (method, params) => this.#notified(method, params),
       closed: (reason) => this.#ended(reason),
     });
@@ -120,6 +126,17 @@ export class Connection implements SessionConnection {
     return { ...machineInfo(), capabilities: peerCapabilities({ http, sandbox }) };
   }
 
+  /** What is logged for a request that is part of a trace says so. */
+  #traced(method: string, trace: string, run: () => unknown): unknown {
+    const { log, channel } = this.#options;
+    this.#trace = trace;
+    try {
+      return traced({ log, connection: channel.label, method, trace }, run);
+    } finally {
+      this.#trace = undefined;
+    }
+  }
+
   #admit(method: string): void {
     if (method === 'initialize') return;
     if (!this.#session)
@@ -141,7 +158,9 @@ export class Connection implements SessionConnection {
     this.#peer.acceptsBytes = binaryFrames;
     this.#peer.sendsBytes = binaryFrames;
     const { id: session, acknowledged: flowControl } = this.#session;
-    log.info({ connection: channel.label, session, resumed: resumed !== undefined }, 'session attached');
+    const trace = this.#trace === undefined ? {} : { trace: this.#trace };
+    const details = { connection: channel.label, session, resumed: resumed !== undefined, ...trace };
+    log.info(details, 'session attached');
     return {
       sessionId: session,
       environmentInfo: await this.#environmentInfo(),
