@@ -238,10 +238,10 @@ describe.each(identities)('shell snapshots, as $name', (identity) => {
     for (const snapshot of [
       { scopeId: '', shell: { name: 'bash', path: '/bin/bash' } },
       { scopeId: 'é'.repeat(129), shell: { name: 'bash', path: '/bin/bash' } },
-      { scopeId: 's', shell: { name: 'fish', path: '/bin/fish' } },
+      { scopeId: 's', shell: { name: 'fish', path: '/bin/bash' } },
       { scopeId: 's' },
     ]) {
-      const params = host.host.params('bad', ['true'], { shellSnapshot: snapshot });
+      const params = host.host.params('bad', ['/bin/bash', '-lc', 'true'], { shellSnapshot: snapshot });
       expect(await client.refusal('process/start', params)).toBe(-32602);
     }
     const { capabilities } = await client.call('environment/info');

@@ -1,3 +1,4 @@
+import { ExecError } from '../../protocol/errors.js';
 import type { ChildSpec } from '../spawn/index.js';
 import { hostCapabilities } from '../spawn/index.js';
 import type { ShellSnapshot } from './shell-snapshot.js';
@@ -5,6 +6,9 @@ import { type Spawn, takeSnapshot } from './take-snapshot.js';
 
 /** As Codex. The one that was not used for the longest time makes room. */
 const MAX_SNAPSHOTS = 16;
+
+/** Those Codex knows. Of them only bash can be asked for all its state, and given one without a file. */
+const KNOWN_SHELLS: readonly string[] = ['bash', 'zsh', 'sh'];
 
 /** Which snapshot a start may use. */
 export interface SnapshotRequest {
@@ -22,7 +26,11 @@ export class ShellSnapshots {
 
   /** The snapshot for a start, a promise while it is being taken; null where the profile has to run. */
   get(spec: ChildSpec, request: SnapshotRequest, spawn: Spawn): Taken | Promise<Taken> {
-    if (!isTakeable(spec, request)) return null;
+    if (!isLoginShell(spec, request)) return null;
+    const { name } = request.shell;
+    if (!KNOWN_SHELLS.includes(name))
+      throw new ExecError('invalidParams', 'params.shellSnapshot.shell.name: not a shell that has snapshots');
+    if (name !== 'bash' || !snapshotsAvailable()) return null;
     const key = JSON.stringify([request.key, request.shell.path, spec.cwd]);
     const known = this.#taken.get(key);
     const taken = known === undefined ? this.#take(key, spec, spawn) : known;
@@ -48,17 +56,10 @@ export class ShellSnapshots {
   }
 }
 
-/** `SHELL -lc COMMAND`, with a shell that can be asked for its state and given one. */
-function isTakeable({ argv, arg0 }: ChildSpec, { shell }: SnapshotRequest): boolean {
+/** `SHELL -lc COMMAND`, and not by the name that makes a login shell of every shell. */
+function isLoginShell({ argv, arg0 }: ChildSpec, { shell }: SnapshotRequest): boolean {
   const [program, flag, command] = argv;
-  return (
-    shell.name === 'bash' &&
-    program === shell.path &&
-    flag === '-lc' &&
-    command !== undefined &&
-    arg0?.startsWith('-') !== true &&
-    snapshotsAvailable()
-  );
+  return program === shell.path && flag === '-lc' && command !== undefined && !arg0?.startsWith('-');
 }
 
 /** Whether state can be handed to a shell without anybody else seeing it. */

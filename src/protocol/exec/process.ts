@@ -40,7 +40,7 @@ const ShellSnapshot = z
         message: `at most ${MAX_SCOPE_BYTES} bytes`,
       })
       .meta({ description: 'Starts of one scope share what a profile did. 1 to 256 bytes.' }),
-    shell: z.object({ name: z.enum(['bash', 'zsh', 'sh']), path: z.string() }),
+    shell: z.object({ name: z.string(), path: z.string() }),
   })
   .meta({
     description:
