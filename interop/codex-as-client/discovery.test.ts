@@ -48,13 +48,13 @@ describe.each(servers)('what Codex finds in the workspace on $name', (kind) => {
   test.each(['danger-full-access', 'workspace-write'] as const)(
     'skills of the server’s own user are offered to the model, %s',
     async (sandbox) => {
-      await using stage = await openStage(kind);
-      const folder = join(stage.run.serverHome, 'skills/harbour');
-      await mkdir(folder, { recursive: true });
-      await writeFile(
-        join(folder, 'SKILL.md'),
-        '---\nname: harbour\ndescription: Calls the pilot.\n---\nCall.\n',
-      );
+      // The real server remembers what it found when it started.
+      await using stage = await openStage(kind, async ({ serverHome }) => {
+        const folder = join(serverHome, 'skills/harbour');
+        await mkdir(folder, { recursive: true });
+        const skill = '---\nname: harbour\ndescription: Calls the pilot.\n---\nCall.\n';
+        await writeFile(join(folder, 'SKILL.md'), skill);
+      });
       const features = ['executor_capability_discovery_v2'];
       const { requests } = await stage.play(runNothing, { sandbox, features });
       // Codex does not wait with its first question until it knows.

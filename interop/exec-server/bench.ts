@@ -28,7 +28,7 @@ export class ExecBench implements AsyncDisposable {
 
   static async open(kind: ServerKind): Promise<ExecBench> {
     const run = await openRunDirectory();
-    await plantPlugin(join(run.serverHome, 'plugins/cache/market/plug/1.0.0'));
+    await plantCapabilities(run.serverHome);
     const server = await startServer(kind, run);
     const { client, socket } = await dialWire(server.url);
     await client.handshake();
@@ -73,10 +73,13 @@ export class ExecBench implements AsyncDisposable {
   }
 }
 
-/** The real server looks for plugins when it starts. */
-async function plantPlugin(root: string): Promise<void> {
-  await plant(join(root, '.codex-plugin/plugin.json'), '{"name":"plug"}');
-  await plant(join(root, 'skills/s/SKILL.md'), '---\nname: s\ndescription: D\n---\n');
+/** The real server looks for plugins and skills when it starts, and remembers. */
+async function plantCapabilities(home: string): Promise<void> {
+  const plugin = join(home, 'plugins/cache/market/plug/1.0.0');
+  await plant(join(plugin, '.codex-plugin/plugin.json'), '{"name":"plug"}');
+  await plant(join(plugin, 'skills/s/SKILL.md'), '---\nname: s\ndescription: D\n---\n');
+  await plant(join(home, 'skills/a/SKILL.md'), '---\nname: a\ndescription: Use when: asked\n---\n');
+  await plant(join(home, '.agents/skills/b/SKILL.md'), '---\ndescription: 42\n---\n');
 }
 
 async function plant(path: string, text: string): Promise<void> {

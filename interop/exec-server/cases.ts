@@ -209,8 +209,6 @@ const discoveryCases: readonly ExecCase[] = [
   {
     name: 'discovery: skills and plugins of the user',
     play: async (bench) => {
-      await bench.plant('server-home/skills/a/SKILL.md', '---\nname: a\ndescription: Use when: asked\n---\n');
-      await bench.plant('server-home/.agents/skills/b/SKILL.md', '---\ndescription: 42\n---\n');
       const cwd = uri(bench.run.workspace);
       return [
         await bench.ask('capabilities/discoverV2', { cwd }),

@@ -15,8 +15,11 @@ export interface Stage extends AsyncDisposable {
   play(script: () => ModelScript, options?: Pick<CodexOptions, 'sandbox' | 'features'>): Promise<CodexResult>;
 }
 
-/** Sets up a fresh stage around a server of the given kind. */
-export async function openStage(kind: ServerKind): Promise<Stage> {
+/** Sets up a fresh stage around a server of the given kind. `prepare` comes before the server starts. */
+export async function openStage(
+  kind: ServerKind,
+  prepare: (run: RunDirectory) => Promise<void> = async () => undefined,
+): Promise<Stage> {
   const opened: AsyncDisposable[] = [];
   const closeAll = async (): Promise<void> => {
     for (const one of opened.splice(0).toReversed()) await one[Symbol.asyncDispose]();
@@ -27,6 +30,7 @@ export async function openStage(kind: ServerKind): Promise<Stage> {
   };
   try {
     const run = keep(await openRunDirectory());
+    await prepare(run);
     const server = keep(await startServer(kind, run));
     const proxy = keep(await CutProxy.open(server.url));
     return {
