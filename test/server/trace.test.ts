@@ -76,7 +76,7 @@ describe('requests that are part of a trace', () => {
 
   test('do so on the app server too', async () => {
     const { lines, log } = keptLog();
-    const chooseSandbox = createSandboxChooser({ type: 'dangerFullAccess' });
+    const chooseSandbox = createSandboxChooser({ type: 'dangerFullAccess' }, { profiles: {} });
     const server = closing(
       new AppServer({ environments: localEnvironments(), version: '0', chooseSandbox, log }),
     );
