@@ -203,7 +203,7 @@ describe.each(identities)('shell snapshots, as $name', (identity) => {
       });
 
       test('spares the time a profile takes', async () => {
-        await using host = await ProfileHost.open(identity, 'sleep 0.2\n');
+        await using host = await ProfileHost.open(identity, 'sleep 1\n');
         const timed = async (more: object = {}): Promise<number> => {
           const startedAt = performance.now();
           await host.run('true', { ...policy(host), ...more });
@@ -213,8 +213,9 @@ describe.each(identities)('shell snapshots, as $name', (identity) => {
         const later: number[] = [];
         for (let time = 0; time < 5; time += 1) later.push(await timed());
         const login = await timed({ shellSnapshot: null });
-        expect(login).toBeGreaterThan(200);
-        expect(Math.min(...later)).toBeLessThan(login / 3);
+        expect(login).toBeGreaterThan(1000);
+        // A start takes a few milliseconds; on a machine that is very busy, more, but not as long as the profile.
+        expect(Math.min(...later)).toBeLessThan(login / 2);
       });
     },
   );
