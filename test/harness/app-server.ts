@@ -148,9 +148,7 @@ export class WebSocketApp implements AsyncDisposable {
     this.stderr = stderr;
   }
 
-  static async start(
-    options: { args?: string[]; env?: Record<string, string>; cwd?: string } = {},
-  ): Promise<WebSocketApp> {
+  static async start(options: StartOptions & { args?: string[] } = {}): Promise<WebSocketApp> {
     const args = options.args ?? ['--listen', 'ws://127.0.0.1:0'];
     const child = start(args, options);
     let stderr = '';

@@ -1,11 +1,16 @@
 import type { Stats } from 'node:fs';
 import { type FileHandle, lstat, mkdir, readlink, realpath, stat, symlink } from 'node:fs/promises';
 import { ExecError } from '../../../protocol/errors.js';
+import { Descent } from './descent.js';
 import { entriesOf } from './directories.js';
+import { type HeldDirectory, holdResolved } from './held-directory.js';
 import { childOf, isRoot, isWithin, nameOf, parentOf } from '../../kernel/host-path.js';
 import { IO_CHUNK_BYTES } from './limits.js';
 import { hasOsCode } from './os-error.js';
 import { openToRead, openToWrite, writeFully } from './regular-file.js';
+
+/** Directories that wait for their turn, in all. Their names have to be kept meanwhile. */
+const MAX_WAITING_DIRECTORIES = 1_000_000;
 
 export async function copy(source: Buffer, destination: Buffer, recursive: boolean): Promise<void> {
   const stats = await lstat(source);
@@ -14,21 +19,51 @@ export async function copy(source: Buffer, destination: Buffer, recursive: boole
       throw new ExecError('invalidFile', 'fs/copy requires recursive: true when sourcePath is a directory');
     await requireOutside(source, destination);
     await createParents(destination);
-    await copyDirectory(source, destination, stats);
+    await copyTree(source, destination);
   } else if (!(await copyLeaf(source, destination, stats))) {
     throw new ExecError('invalidFile', 'fs/copy only supports regular files, directories, and symlinks');
   }
 }
 
-async function copyDirectory(source: Buffer, destination: Buffer, stats: Stats): Promise<void> {
-  await makeOrMerge(destination, stats.mode);
-  for await (const entry of entriesOf(source)) {
-    const from = childOf(source, entry.name);
-    const to = childOf(destination, entry.name);
-    const child = await lstat(from);
-    if (child.isDirectory()) await copyDirectory(from, to, child);
-    else await copyLeaf(from, to, child);
+/** A directory of the source swapped for a link is never entered. In the destination links are followed, as ever. */
+async function copyTree(source: Buffer, destination: Buffer): Promise<void> {
+  await using from = new Descent(await holdResolved(parentOf(source)));
+  await using to = new Descent(await holdResolved(parentOf(destination)), { followSymlinks: true });
+  const waiting: Buffer[][] = [[]];
+  let count = 0;
+  const enter = async (name: Buffer, newName: Buffer): Promise<void> => {
+    await from.enter(name);
+    await makeOrMerge(to.at(newName), await from.here.mode());
+    await to.enter(newName);
+    const directories = await copyLeaves(from.here, to.here);
+    count += directories.length;
+    if (count > MAX_WAITING_DIRECTORIES)
+      throw new ExecError('ioFailed', 'The tree has too many directories to be copied in one call.');
+    waiting.push(directories);
+  };
+  await enter(nameOf(source), nameOf(destination));
+  for (let level = waiting.at(-1); level !== undefined && waiting.length > 1; level = waiting.at(-1)) {
+    const name = level.pop();
+    if (name !== undefined) {
+      count -= 1;
+      await enter(name, name);
+    } else {
+      waiting.pop();
+      await from.leave();
+      await to.leave();
+    }
   }
+}
+
+/** Copies everything in a directory but directories, whose names it returns. */
+async function copyLeaves(from: HeldDirectory, to: HeldDirectory): Promise<Buffer[]> {
+  const directories: Buffer[] = [];
+  for await (const { name } of entriesOf(from.at())) {
+    const stats = await lstat(from.at(name));
+    if (stats.isDirectory()) directories.push(name);
+    else await copyLeaf(from.at(name), to.at(name), stats);
+  }
+  return directories;
 }
 
 /** False for what has no content of its own to copy: devices, FIFOs, sockets. */
@@ -39,8 +74,9 @@ async function copyLeaf(source: Buffer, destination: Buffer, stats: Stats): Prom
   return true;
 }
 
+/** The source was found to be no link; one that took its place since is refused. */
 async function copyFile(source: Buffer, destination: Buffer): Promise<void> {
-  const from = await openToRead(source);
+  const from = await openToRead(source, { followSymlinks: false });
   try {
     // With its permissions from the start: what is private must not be readable meanwhile.
     const to = await openToWrite(destination, { mode: from.stats.mode & 0o777 });

@@ -1,11 +1,15 @@
-import { constants } from 'node:fs';
+import { constants, existsSync } from 'node:fs';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { type Identity, identityOf } from './file-identity.js';
 import { childOf, componentsOf, isRoot, parentOf } from '../../kernel/host-path.js';
 import { hasOsCode, osError } from './os-error.js';
 
 /** Linux: a descriptor that only names a place. It needs no read permission; Node has no constant for it. */
 const O_PATH = 0o10000000;
 const HOLD = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+
+/** Whether paths through held descriptors exist here. Elsewhere no-follow operations are refused, never raced. */
+export const canHoldDirectories = process.platform === 'linux' && existsSync('/proc/self/fd');
 
 /**
  * A directory held by descriptor. Its children are addressed through the descriptor, so that nothing on the way
@@ -21,14 +25,30 @@ export class HeldDirectory implements AsyncDisposable {
     this.#own = path ?? Buffer.from(`/proc/self/fd/${handle.fd}`);
   }
 
+  get fd(): number {
+    return this.#handle.fd;
+  }
+
   /** A path for `name` in this directory, valid while it is held. Without a name: the directory itself. */
   at(name?: Buffer): Buffer {
     return name === undefined ? this.#own : childOf(this.#own, name);
   }
 
-  /** Holds a directory in this one. A link, whatever it leads to, is not a directory. */
-  async enter(name: Buffer): Promise<HeldDirectory> {
-    return new HeldDirectory(await open(this.at(name), HOLD));
+  /** Holds a directory in this one. A link, whatever it leads to, is not a directory unless links are followed. */
+  async enter(name: Buffer, options: { followSymlinks?: boolean } = {}): Promise<HeldDirectory> {
+    const path = this.at(name);
+    const links = options.followSymlinks === true ? 0 : constants.O_NOFOLLOW;
+    if (!canHoldDirectories) return new HeldDirectory(await open(path, constants.O_DIRECTORY | links), path);
+    return new HeldDirectory(await open(path, O_PATH | constants.O_DIRECTORY | links));
+  }
+
+  async mode(): Promise<number> {
+    return (await this.#handle.stat()).mode;
+  }
+
+  /** Tells this directory from all others, also from one that takes its place. */
+  async identity(): Promise<Identity> {
+    return identityOf(await this.#handle.stat({ bigint: true }));
   }
 
   /** Flushes the directory itself, so that a rename in it survives a power cut. */
@@ -45,9 +65,6 @@ export class HeldDirectory implements AsyncDisposable {
     await this.close();
   }
 }
-
-/** Whether paths through held descriptors exist here. Elsewhere no-follow operations are refused, never raced. */
-export const canHoldDirectories = process.platform === 'linux';
 
 /** Holds a directory whose path contains no link at all. `create` makes what is missing. */
 export async function holdDirectory(

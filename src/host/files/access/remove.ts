@@ -1,6 +1,9 @@
+import type { Dirent } from 'node:fs';
 import { lstat, rm, rmdir, unlink } from 'node:fs/promises';
 import type { LinkOptions } from '../../../contract/index.js';
 import { ExecError } from '../../../protocol/errors.js';
+import { concurrently } from './concurrently.js';
+import { Descent } from './descent.js';
 import { entriesOf } from './directories.js';
 import { canHoldDirectories, type HeldDirectory, holdParent, holdResolved } from './held-directory.js';
 import { isRoot, nameOf, parentOf } from '../../kernel/host-path.js';
@@ -9,6 +12,9 @@ import { hasOsCode, osError } from './os-error.js';
 
 /** Removals under way at a time: they wait for the disk more than for us. */
 const REMOVE_CONCURRENCY = 32;
+
+/** Names of directories kept per level before they are seen to. Then the listing starts again, without them. */
+const MAX_WAITING_DIRECTORIES = 1000;
 
 type RemoveOptions = LinkOptions & { readonly recursive?: boolean; readonly force?: boolean };
 
@@ -45,46 +51,81 @@ async function removeTree(path: Buffer): Promise<void> {
     await rm(path, { recursive: true });
     return;
   }
-  await using parent = await holdResolved(parentOf(path));
-  await removeIn(parent, nameOf(path));
+  await using descent = new Descent(await holdResolved(parentOf(path)));
+  const name = nameOf(path);
+  if ((await lstat(descent.at(name))).isDirectory()) await removeDirectory(descent, name);
+  else await unlink(descent.at(name));
 }
 
-/** Removes `name` with all it holds. Goes by descriptors, so that a directory swapped for a link is never entered. */
-async function removeIn(parent: HeldDirectory, name: Buffer): Promise<void> {
-  const own = parent.at(name);
-  if (!(await lstat(own)).isDirectory()) return unlink(own);
-  {
-    await using directory = await parent.enter(name);
-    await removeChildren(directory);
-  }
-  await rmdir(own);
+/** What a look at a directory left to do. */
+interface Remainder {
+  /** Directories in it, to be removed one by one. */
+  readonly directories: Buffer[];
+  /** There is more in it that was not looked at. */
+  readonly more: boolean;
 }
 
-/** Files go several at a time, directories one by one: each level of those holds a descriptor. */
-async function removeChildren(directory: HeldDirectory): Promise<void> {
-  let leaves: Promise<void>[] = [];
-  try {
-    for await (const child of entriesOf(directory.at())) {
-      if (child.isDirectory()) await ignoringMissing(removeIn(directory, child.name));
-      else leaves.push(ignoringMissing(removeLeaf(directory, child.name)));
-      if (leaves.length < REMOVE_CONCURRENCY) continue;
-      await Promise.all(leaves);
-      leaves = [];
+/** Removes `top` with all it holds, the deepest first. A directory swapped for a link is never entered. */
+async function removeDirectory(descent: Descent, top: Buffer): Promise<void> {
+  await descent.enter(top);
+  const levels = [await removeLeaves(descent.here)];
+  for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
+    const name = level.directories.pop();
+    if (name !== undefined) {
+      if (await entered(descent, name)) levels.push(await removeLeaves(descent.here));
+    } else if (level.more) {
+      levels[levels.length - 1] = await removeLeaves(descent.here);
+    } else {
+      levels.pop();
+      const emptied = await descent.leave();
+      const removal = rmdir(descent.at(emptied));
+      await (levels.length > 0 ? ignoringMissing(removal) : removal);
     }
-    await Promise.all(leaves);
-  } finally {
-    // None may go on once the directory is let go of.
-    await Promise.allSettled(leaves);
   }
 }
 
-async function removeLeaf(directory: HeldDirectory, name: Buffer): Promise<void> {
+/** False when there is no directory to enter any more. What took its place is removed. */
+async function entered(descent: Descent, name: Buffer): Promise<boolean> {
   try {
-    await unlink(directory.at(name));
+    await descent.enter(name);
+    return true;
   } catch (error) {
-    // The listing may not know the kind, and a file may have become a directory.
-    if (!hasOsCode(error, 'EISDIR', 'EPERM')) throw error;
-    await removeIn(directory, name);
+    if (hasOsCode(error, 'ENOTDIR', 'ELOOP')) await ignoringMissing(unlink(descent.at(name)));
+    else if (!hasOsCode(error, 'ENOENT')) throw error;
+    return false;
+  }
+}
+
+/** Removes everything in a directory but directories. */
+async function removeLeaves(directory: HeldDirectory): Promise<Remainder> {
+  const directories: Buffer[] = [];
+  let more = false;
+  const children = async function* (): AsyncGenerator<Dirent<Buffer>> {
+    for await (const child of entriesOf(directory.at())) {
+      more = directories.length >= MAX_WAITING_DIRECTORIES;
+      if (more) return;
+      yield child;
+    }
+  };
+  const removal = concurrently(children(), REMOVE_CONCURRENCY, async (child) => {
+    if (child.isDirectory() || !(await unlinked(directory, child.name))) directories.push(child.name);
+  });
+  await ignoringMissing(removal);
+  return { directories, more };
+}
+
+/** False for a directory: the listing may not know the kind, and a file may have become one. */
+async function unlinked(directory: HeldDirectory, name: Buffer): Promise<boolean> {
+  try {
+    await ignoringMissing(unlink(directory.at(name)));
+    return true;
+  } catch (error) {
+    if (hasOsCode(error, 'EISDIR')) return false;
+    // Some systems say this of directories, and all of them say it of what is protected.
+    const isDirectory = async () =>
+      (await lstat(directory.at(name)).catch(() => null))?.isDirectory() === true;
+    if (hasOsCode(error, 'EPERM') && (await isDirectory())) return false;
+    throw error;
   }
 }
 

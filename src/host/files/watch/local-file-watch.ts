@@ -74,6 +74,7 @@ class LocalFileWatch implements FileWatch {
     }
     await this.#anchorAtEnd();
     await this.#directories.start(this.#target);
+    requireWanted(this.#signal);
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<FileChanges> {

@@ -1,13 +1,14 @@
 import { lstat, stat } from 'node:fs/promises';
 import { entriesOf } from '../access/directories.js';
 import { type DirectoryEvent, watchDirectory } from './directory-events.js';
+import { type Identity, identityOf } from '../access/file-identity.js';
 import { childOf, isWithin } from '../../kernel/host-path.js';
 import { MAX_WATCHED_DIRECTORIES } from '../access/limits.js';
-import { hasOsCode } from '../access/os-error.js';
+import { hasOsCode, osError } from '../access/os-error.js';
 
 interface Watched {
   readonly path: Buffer;
-  readonly identity: string;
+  readonly identity: Identity;
   close(): void;
 }
 
@@ -24,6 +25,8 @@ export class WatchedDirectories {
   readonly #handlers: WatchedDirectoriesHandlers;
   readonly #recursive: boolean;
   readonly #watched = new Map<string, Watched>();
+  /** Counts closings: what is under way when one comes must not add watches nobody would end. */
+  #round = 0;
 
   constructor(recursive: boolean, handlers: WatchedDirectoriesHandlers) {
     this.#recursive = recursive;
@@ -47,7 +50,14 @@ export class WatchedDirectories {
     const known = this.#watched.get(keyOf(path));
     if (known?.identity === identity || (known === undefined && identity === null)) return;
     this.drop(path);
-    if (identity !== null) await this.#adopt(path, identity, { report: true });
+    if (identity === null) return;
+    try {
+      this.#watchOneMore(path, identity);
+    } catch (error) {
+      this.#overlooked(error);
+      return;
+    }
+    await this.#watchBelow(path, { report: true });
   }
 
   /** Stops watching `path` and everything below it. */
@@ -60,40 +70,57 @@ export class WatchedDirectories {
   }
 
   close(): void {
+    this.#round += 1;
     for (const watched of this.#watched.values()) watched.close();
     this.#watched.clear();
   }
 
-  async #adopt(path: Buffer, identity: string, options: { report: boolean }): Promise<void> {
-    if (this.#watched.size >= MAX_WATCHED_DIRECTORIES) return this.#handlers.onBlind();
-    try {
-      this.#watch(path, identity);
-    } catch (error) {
-      if (!hasOsCode(error, 'ENOENT', 'ENOTDIR')) this.#handlers.onBlind();
-      return;
-    }
-    await this.#watchBelow(path, options);
-  }
-
-  /** Watch first, list second: whatever comes between the two is seen twice rather than never. */
-  async #watchBelow(path: Buffer, options: { report: boolean }): Promise<void> {
-    try {
-      for await (const entry of entriesOf(path)) {
-        const child = childOf(path, entry.name);
-        if (options.report) this.#handlers.onFound(child);
-        if (this.#recursive && entry.isDirectory()) await this.#watchChild(child, options);
+  /**
+   * Watch first, list second: whatever comes between the two is seen twice rather than never. One directory is open at a
+   * time, however deep the tree is.
+   */
+  async #watchBelow(top: Buffer, options: { report: boolean }): Promise<void> {
+    const round = this.#round;
+    const waiting = [top];
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+      try {
+        for await (const entry of entriesOf(next)) {
+          if (this.#round !== round) return;
+          const child = childOf(next, entry.name);
+          if (options.report) this.#handlers.onFound(child);
+          if (this.#recursive && entry.isDirectory() && (await this.#adopt(child))) waiting.push(child);
+        }
+      } catch (error) {
+        this.#overlooked(error);
       }
-    } catch (error) {
-      if (!hasOsCode(error, 'ENOENT', 'ENOTDIR')) this.#handlers.onBlind();
     }
   }
 
-  async #watchChild(path: Buffer, options: { report: boolean }): Promise<void> {
-    const stats = await statOrNull(path, false);
-    if (stats?.isDirectory() === true) await this.#adopt(path, identityOf(stats), options);
+  /** False when what is there is no directory, or cannot be watched. */
+  async #adopt(path: Buffer): Promise<boolean> {
+    const round = this.#round;
+    try {
+      const stats = await lstat(path, { bigint: true });
+      if (!stats.isDirectory() || this.#round !== round) return false;
+      this.#watchOneMore(path, identityOf(stats));
+      return true;
+    } catch (error) {
+      return this.#overlooked(error);
+    }
   }
 
-  #watch(path: Buffer, identity: string): void {
+  #watchOneMore(path: Buffer, identity: Identity): void {
+    if (this.#watched.size >= MAX_WATCHED_DIRECTORIES) throw osError('ENOSPC');
+    this.#watch(path, identity);
+  }
+
+  /** What is gone is not missed. */
+  #overlooked(error: unknown): false {
+    if (!hasOsCode(error, 'ENOENT', 'ENOTDIR')) this.#handlers.onBlind();
+    return false;
+  }
+
+  #watch(path: Buffer, identity: Identity): void {
     this.#watched.get(keyOf(path))?.close();
     const watcher = watchDirectory(path, {
       onEvent: (event) => this.#handlers.onEvent(path, event),
@@ -101,11 +128,6 @@ export class WatchedDirectories {
     });
     this.#watched.set(keyOf(path), { path, identity, close: () => watcher.close() });
   }
-}
-
-/** Names one directory for its life: inode numbers alone are reused at once. */
-function identityOf(stats: { dev: bigint; ino: bigint; birthtimeNs: bigint }): string {
-  return `${stats.dev}:${stats.ino}:${stats.birthtimeNs}`;
 }
 
 async function statOrNull(path: Buffer, follow: boolean) {
