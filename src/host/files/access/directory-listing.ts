@@ -3,6 +3,9 @@ import { entriesOf } from './directories.js';
 import { type KernelCalls, kernelCalls } from '../../kernel/cached-calls.js';
 import type { FastPath } from '../cached/fast-path.js';
 import { openDirectoryInstantly } from '../cached/open-directory.js';
+import { holdResolved } from './held-directory.js';
+import { osError } from './os-error.js';
+import { type Place, placeOfDescriptor } from './place.js';
 
 /** What a listing says of an entry without looking at it. Some file systems do not tell. */
 export type EntryKind = 'directory' | 'file' | 'link' | 'special' | 'unknown';
@@ -27,18 +30,32 @@ const KINDS: Readonly<Record<number, EntryKind>> = {
   12: 'special',
 };
 
+interface ListOptions extends FastPath {
+  /** Where the directory must really be. One that a link on the way leads to is not listed. */
+  readonly place?: Place | undefined;
+}
+
 /** The entries of a directory in no order, at most `limit`. */
-export async function listDirectory(path: Buffer, limit: number, way: FastPath): Promise<ListedEntry[]> {
-  const listed = way.instant === false ? null : await listFast(path, limit);
-  return listed ?? (await listPortably(path, limit));
+export async function listDirectory(
+  path: Buffer,
+  limit: number,
+  options: ListOptions,
+): Promise<ListedEntry[]> {
+  const listed = options.instant === false ? null : await listFast(path, limit, options.place);
+  return listed ?? (await listPortably(path, limit, options.place));
 }
 
 /** Null where the portable way has to do it, or to say what is wrong. */
-async function listFast(path: Buffer, limit: number): Promise<ListedEntry[] | null> {
+async function listFast(
+  path: Buffer,
+  limit: number,
+  place: Place | undefined,
+): Promise<ListedEntry[] | null> {
   const calls = kernelCalls();
   const directory = calls === null ? null : openDirectoryInstantly(path);
   if (calls === null || directory === null) return null;
   try {
+    if (place !== undefined && placeOfDescriptor(directory) !== place) throw osError('ENOTDIR');
     return await readAll(directory, limit, calls);
   } finally {
     calls.close(directory);
@@ -65,7 +82,14 @@ function parseEntries(batch: Buffer, length: number, into: ListedEntry[]): void 
   }
 }
 
-async function listPortably(path: Buffer, limit: number): Promise<ListedEntry[]> {
+async function listPortably(path: Buffer, limit: number, place: Place | undefined): Promise<ListedEntry[]> {
+  if (place === undefined) return await listAt(path, limit);
+  await using directory = await holdResolved(path);
+  if (placeOfDescriptor(directory.fd) !== place) throw osError('ENOTDIR');
+  return await listAt(directory.at(), limit);
+}
+
+async function listAt(path: Buffer, limit: number): Promise<ListedEntry[]> {
   const entries: ListedEntry[] = [];
   for await (const entry of entriesOf(path)) {
     if (entries.length === limit) break;

@@ -7,6 +7,7 @@ import { shownPath } from '../../kernel/host-path.js';
 import type { FastPath } from '../cached/fast-path.js';
 import { WALK_LIMITS, WALK_REPLY_BYTES } from './limits.js';
 import { asExecError } from './os-error.js';
+import { type Place, placeOf } from './place.js';
 
 /** Directories whose listing is fetched ahead of the one being looked at: hides the trip, and few enough to keep. */
 const LISTED_AHEAD = 3;
@@ -26,6 +27,8 @@ export async function walk(root: Buffer, options: WalkOptions & FastPath): Promi
 /** A directory to list. Its path has one character per byte. */
 interface Waiting {
   readonly path: string;
+  /** Where it must really be; undefined where links are followed. */
+  readonly place: Place | undefined;
   readonly depth: number;
   readonly way: FastPath;
   listing: Promise<ListedEntry[]> | null;
@@ -43,6 +46,8 @@ class Walker {
   /** Real paths of directories on the list, when links are followed: cuts cycles. */
   readonly #visited = new Set<string>();
   #queue: Waiting[] = [];
+  #root = '';
+  #rootPlace: Place | undefined;
   #directories = 0;
   #seen = 0;
   #replyBytes = 0;
@@ -65,7 +70,9 @@ class Walker {
       ? this.#follow && (await stat(root)).isDirectory()
       : own.isDirectory();
     if (!isDirectory) return;
-    await this.#enqueue(root.toString('latin1'), 0);
+    this.#root = root.toString('latin1');
+    if (!this.#follow) this.#rootPlace = await placeOf(root);
+    await this.#enqueue(this.#root, 0);
     for (let next = this.#queue.shift(); next !== undefined && !this.#full; next = this.#queue.shift()) {
       for (const ahead of this.#queue.slice(0, LISTED_AHEAD)) void listOnce(ahead);
       await this.#list(next);
@@ -143,7 +150,13 @@ class Walker {
       return;
     }
     this.#directories += 1;
-    this.#queue.push({ path, depth, way: this.#way, listing: null });
+    this.#queue.push({ path, place: this.#placeOf(path), depth, way: this.#way, listing: null });
+  }
+
+  #placeOf(path: string): Place | undefined {
+    if (this.#rootPlace === undefined || path === this.#root) return this.#rootPlace;
+    const below = this.#root === '/' ? path : path.slice(this.#root.length);
+    return this.#rootPlace === '/' ? below : this.#rootPlace + below;
   }
 
   async #isFirstVisit(path: string): Promise<boolean> {
@@ -163,11 +176,10 @@ class Walker {
 
 /** By bytes. Past what may be listed at all, which of them come first is not defined. */
 function listOnce(directory: Waiting): Promise<ListedEntry[]> {
-  directory.listing ??= listDirectory(
-    Buffer.from(directory.path, 'latin1'),
-    WALK_LIMITS.entries + 1,
-    directory.way,
-  ).then((children) => children.sort((a, b) => (a.name < b.name ? -1 : 1)));
+  directory.listing ??= listDirectory(Buffer.from(directory.path, 'latin1'), WALK_LIMITS.entries + 1, {
+    ...directory.way,
+    place: directory.place,
+  }).then((children) => children.sort((a, b) => (a.name < b.name ? -1 : 1)));
   // Whoever needs the listing hears what is wrong; one fetched ahead and not needed must not.
   directory.listing.catch(() => undefined);
   return directory.listing;
