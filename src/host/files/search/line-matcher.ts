@@ -1,15 +1,18 @@
-import { createContext, Script } from 'node:vm';
 import type { SearchQuery } from '../../../contract/index.js';
-import { ExecError } from '../../../protocol/errors.js';
+import type { Breather } from '../access/breather.js';
+import { createFinder, type Finder } from './line-finder.js';
 
 const NEWLINE = 0x0a;
+
+/** Bytes looked at in one go, up to the end of a line. */
+const ROUND_BYTES = 256 * 1024;
 
 /** Only this much of a line is tried: beyond it lines are data, and expressions get slow. */
 const MAX_TRIED_CHARACTERS = 64 * 1024;
 
-/** Lines tried in one go, and how long that may take: some expressions need ages on harmless-looking text. */
+/** Lines tried in one go, and how many bytes of them. */
 const LINES_PER_ROUND = 2000;
-const ROUND_TIMEOUT_MS = 200;
+const LINE_BYTES_PER_ROUND = 64 * 1024;
 
 /** A matching line of a file. */
 export interface LineMatch {
@@ -21,66 +24,60 @@ export interface LineMatch {
   readonly column: number;
 }
 
-export type LineMatcher = (content: Buffer) => Iterable<LineMatch>;
+/** Finds the matching lines of a content. It takes breath between rounds: a file may be large. */
+export type LineMatcher = (content: Buffer, breather: Breather) => AsyncGenerator<LineMatch>;
 
 export function createLineMatcher(query: SearchQuery): LineMatcher {
   if (query.regex !== true && query.caseSensitive !== false) {
     const needle = Buffer.from(query.pattern);
-    return (content) => literalMatches(content, needle);
+    return (content, breather) => literalMatches(content, needle, breather);
   }
   const source = query.regex === true ? query.pattern : query.pattern.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
-  const findAll = createFinder(source, query.caseSensitive === false ? 'iu' : 'u');
-  return (content) => regexMatches(content, findAll);
+  const find = createFinder(source, query.caseSensitive === false ? 'iu' : 'u');
+  return (content, breather) => regexMatches(content, find, breather);
 }
 
-function* literalMatches(content: Buffer, needle: Buffer): Generator<LineMatch> {
+async function* literalMatches(
+  content: Buffer,
+  needle: Buffer,
+  breather: Breather,
+): AsyncGenerator<LineMatch> {
   let line = 1;
-  let counted = 0;
-  for (let at = content.indexOf(needle); at >= 0; ) {
-    const from = at === 0 ? 0 : content.lastIndexOf(NEWLINE, at - 1) + 1;
-    line += newlinesBetween(content, counted, from);
-    counted = from;
-    yield { from, line, column: at - from + 1 };
-    const next = content.indexOf(NEWLINE, at);
-    at = next < 0 ? -1 : content.indexOf(needle, next + 1);
+  for (let start = 0; start < content.length; ) {
+    const end = lineEndAfter(content, start + ROUND_BYTES);
+    const round = content.subarray(start, end);
+    let counted = 0;
+    for (let at = round.indexOf(needle); at >= 0; ) {
+      const from = at === 0 ? 0 : round.lastIndexOf(NEWLINE, at - 1) + 1;
+      line += newlinesBetween(round, counted, from);
+      counted = from;
+      yield { from: start + from, line, column: at - from + 1 };
+      const next = round.indexOf(NEWLINE, at);
+      at = next < 0 ? -1 : round.indexOf(needle, next + 1);
+    }
+    line += newlinesBetween(round, counted, round.length);
+    start = end;
+    await breather.rest();
   }
+}
+
+/** Behind the line that `at` is in. */
+function lineEndAfter(content: Buffer, at: number): number {
+  const newline = at >= content.length ? -1 : content.indexOf(NEWLINE, at);
+  return newline < 0 ? content.length : newline + 1;
 }
 
 function newlinesBetween(content: Buffer, from: number, to: number): number {
   let count = 0;
-  for (let at = content.indexOf(NEWLINE, from); at >= 0 && at < to; at = content.indexOf(NEWLINE, at + 1))
-    count++;
+  for (let at = from; at < to; at += 1) if (content[at] === NEWLINE) count += 1;
   return count;
 }
 
-/** For each line, the character where the first match starts, or -1. */
-type Finder = (lines: readonly string[]) => readonly number[];
-
-/** Runs in a context of its own, which is the only way to stop an expression that does not come to an end. */
-function createFinder(source: string, flags: string): Finder {
-  let regex: RegExp;
-  try {
-    regex = new RegExp(source, flags);
-  } catch (error) {
-    throw new ExecError('invalidParams', 'The pattern is not a valid regular expression.', { cause: error });
-  }
-  const context = createContext({ regex, lines: [] });
-  const script = new Script('lines.map((line) => line.search(regex))');
-  return (lines) => {
-    context['lines'] = lines;
-    try {
-      return script.runInContext(context, { timeout: ROUND_TIMEOUT_MS }) as number[];
-    } catch (error) {
-      throw new ExecError('invalidParams', 'The pattern takes too long to match.', { cause: error });
-    }
-  };
-}
-
-function* regexMatches(content: Buffer, findAll: Finder): Generator<LineMatch> {
+async function* regexMatches(content: Buffer, find: Finder, breather: Breather): AsyncGenerator<LineMatch> {
   let firstLine = 1;
   for (let from = 0; from < content.length; ) {
     const round = takeLines(content, from);
-    const columns = findAll(round.texts);
+    const columns = await find(round.texts, breather);
     for (const [index, character] of columns.entries()) {
       const start = round.starts[index] ?? 0;
       const before = round.texts[index]?.slice(0, Math.max(character, 0)) ?? '';
@@ -89,14 +86,16 @@ function* regexMatches(content: Buffer, findAll: Finder): Generator<LineMatch> {
     }
     firstLine += round.texts.length;
     from = round.end;
+    await breather.rest();
   }
 }
 
 function takeLines(content: Buffer, from: number): { texts: string[]; starts: number[]; end: number } {
   const texts: string[] = [];
   const starts: number[] = [];
+  const enough = from + LINE_BYTES_PER_ROUND;
   let start = from;
-  while (start < content.length && texts.length < LINES_PER_ROUND) {
+  while (start < content.length && start < enough && texts.length < LINES_PER_ROUND) {
     const newline = content.indexOf(NEWLINE, start);
     const end = newline < 0 ? content.length : newline;
     starts.push(start);

@@ -1,45 +1,94 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import type { SearchQuery } from '../../../contract/index.js';
 import { ExecError } from '../../../protocol/errors.js';
 import { trustedProgram } from '../../kernel/trusted-path.js';
-import { asBuffer } from '../../kernel/host-path.js';
+import { asBuffer, childOf, nameOf, parentOf } from '../../kernel/host-path.js';
+import { hasOsCode, osError } from '../access/os-error.js';
+import { RipgrepComplaints } from './ripgrep-complaints.js';
+import { scanMatches, scanPart } from './scan.js';
 import type { RawMatch } from './search.js';
 import { MAX_FILE_BYTES, MAX_LINE_BYTES } from './search-limits.js';
 
 /** ripgrep itself cuts lines here; one more byte than we show tells that there was more. */
 const CUT_COLUMNS = MAX_LINE_BYTES + 1;
 
-/** What is kept of the program's complaints. */
-const MAX_COMPLAINT_BYTES = 8192;
+const PATH_START = Buffer.from('./');
+const NEWLINE = Buffer.from('\n');
+
+/** A path has no more bytes than this has lines. */
+const MAX_LINES_IN_PATH = 4096;
 
 /** Status of a run that found something, or nothing; anything else is trouble. */
 const ORDINARY_STATUS = new Set([0, 1]);
 
+/** Files are found where ripgrep finds them; what lies too deep for its paths is scanned by us, last. */
 export async function* ripgrepMatches(root: Buffer, query: SearchQuery): AsyncGenerator<RawMatch> {
   const program = trustedProgram('rg');
-  if (program === null) throw new ExecError('internalError', 'ripgrep is not there any more.');
-  const child = spawn(program, argumentsFor(root, query), { stdio: ['ignore', 'pipe', 'pipe'], cwd: '/' });
+  const place = await placeOf(root);
+  const child =
+    program === null ? null : await start(program, argumentsFor(place.target, query), place.directory);
+  if (child === null) {
+    yield* scanMatches(root, query);
+    return;
+  }
+  const complaints = new RipgrepComplaints(child.stderr);
+  yield* ownMatches(child, place, query);
+  if (query.signal?.aborted === true) return;
+  requireOrdinaryEnd(child.exitCode, complaints);
+  for (const part of complaints.tooDeep) yield* scanPart(root, part, query);
+}
+
+interface Place {
+  /** Where ripgrep runs: it takes globs with a slash from there on. */
+  readonly directory: Buffer;
+  /** What it searches, seen from there. */
+  readonly target: string;
+}
+
+async function placeOf(root: Buffer): Promise<Place> {
+  const isDirectory = (await stat(root)).isDirectory();
+  return isDirectory
+    ? { directory: root, target: './' }
+    : { directory: parentOf(root), target: `./${nameOf(root).toString()}` };
+}
+
+type Ripgrep = ChildProcessByStdio<null, Readable, Readable>;
+
+/** Null when the program, or the directory, cannot be entered any more. */
+async function start(program: string, args: string[], directory: Buffer): Promise<Ripgrep | null> {
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], cwd: directory.toString() });
+  // What goes wrong is said by an event, which would end the server if nobody listened; the pipes are missing then.
+  child.on('error', () => undefined);
+  try {
+    await once(child, 'spawn');
+    return child;
+  } catch (error) {
+    if (hasOsCode(error, 'ENOENT', 'EACCES', 'ENOTDIR')) return null;
+    throw error;
+  }
+}
+
+async function* ownMatches(child: Ripgrep, place: Place, query: SearchQuery): AsyncGenerator<RawMatch> {
   const stop = (): void => void child.kill('SIGKILL');
   query.signal?.addEventListener('abort', stop, { once: true });
-  const complaint = collectComplaint(child.stderr);
   const closed = once(child, 'close');
   closed.catch(() => undefined);
   try {
-    for await (const record of lines(child.stdout)) {
+    for await (const record of records(child.stdout)) {
       const match = parseRecord(record);
-      if (match !== null) yield match;
+      if (match !== null) yield { ...match, path: childOf(place.directory, match.path.subarray(2)) };
     }
     await closed;
-    if (query.signal?.aborted !== true) requireOrdinaryEnd(child.exitCode, complaint());
   } finally {
     query.signal?.removeEventListener('abort', stop);
     await end(child, closed);
   }
 }
 
-function argumentsFor(root: Buffer, query: SearchQuery): string[] {
+function argumentsFor(target: string, query: SearchQuery): string[] {
   return [
     '--no-config',
     '--color=never',
@@ -48,7 +97,7 @@ function argumentsFor(root: Buffer, query: SearchQuery): string[] {
     '--null',
     '--line-number',
     '--column',
-    '--no-messages',
+    '--no-ignore-messages',
     '--sort=path',
     `--max-columns=${CUT_COLUMNS}`,
     '--max-columns-preview',
@@ -59,7 +108,7 @@ function argumentsFor(root: Buffer, query: SearchQuery): string[] {
     ...(query.globs ?? []).map((glob) => `--glob=${glob}`),
     `--regexp=${query.pattern}`,
     '--',
-    root.toString(),
+    target,
   ];
 }
 
@@ -81,6 +130,25 @@ function withoutReturn(line: Buffer): Buffer {
   return line.at(-1) === 0x0d ? line.subarray(0, -1) : line;
 }
 
+/** Lines, put together where a path has a line break in it: every path begins with `./`. */
+async function* records(stream: Readable): AsyncGenerator<Buffer> {
+  let begun: Buffer[] = [];
+  for await (const line of lines(stream)) {
+    if (line.subarray(0, 2).equals(PATH_START)) begun = [];
+    begun.push(line);
+    if (line.includes(0)) {
+      const record = joinLines(begun);
+      if (record.subarray(0, 2).equals(PATH_START)) yield record;
+      begun = [];
+    } else if (begun.length > MAX_LINES_IN_PATH) begun = [];
+  }
+}
+
+function joinLines(parts: readonly Buffer[]): Buffer {
+  const [first = Buffer.alloc(0), ...rest] = parts;
+  return rest.reduce((joined, part) => Buffer.concat([joined, NEWLINE, part]), first);
+}
+
 /** Complete lines; the program cuts them, so that none is long. */
 async function* lines(stream: Readable): AsyncGenerator<Buffer> {
   let rest: Buffer = Buffer.alloc(0);
@@ -93,25 +161,20 @@ async function* lines(stream: Readable): AsyncGenerator<Buffer> {
   }
 }
 
-function collectComplaint(stream: Readable): () => string {
-  let text = '';
-  stream.on('data', (chunk: Buffer) => {
-    if (text.length < MAX_COMPLAINT_BYTES) text += chunk.toString();
-  });
-  return () => text.slice(0, MAX_COMPLAINT_BYTES);
-}
-
-/** Unreadable files are not worth a failure; a pattern or glob that does not parse is. */
-function requireOrdinaryEnd(status: number | null, complaint: string): void {
+/** Files that cannot be read are not worth a failure; a pattern or glob that does not parse is. */
+function requireOrdinaryEnd(status: number | null, complaints: RipgrepComplaints): void {
   if (status === null) throw new ExecError('ioFailed', 'The search program was killed.');
-  if (ORDINARY_STATUS.has(status) || complaint === '') return;
-  throw new ExecError('invalidParams', `The pattern or a glob is not valid: ${complaint.trim()}`);
+  if (complaints.ranOut !== null) throw osError(complaints.ranOut);
+  if (complaints.isTooMuch)
+    throw new ExecError(
+      'ioFailed',
+      'Too much of the tree lies too deep to be searched. Search a directory in it.',
+    );
+  if (ORDINARY_STATUS.has(status) || complaints.text === '') return;
+  throw new ExecError('invalidParams', `The pattern or a glob is not valid: ${complaints.text}`);
 }
 
-async function end(
-  child: ChildProcessByStdio<null, Readable, Readable>,
-  closed: Promise<unknown>,
-): Promise<void> {
+async function end(child: Ripgrep, closed: Promise<unknown>): Promise<void> {
   child.kill('SIGKILL');
   child.stdout.destroy();
   await closed.catch(() => undefined);

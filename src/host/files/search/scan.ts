@@ -1,15 +1,20 @@
-import { lstat } from 'node:fs/promises';
+import { lstat, stat } from 'node:fs/promises';
 import type { SearchQuery } from '../../../contract/index.js';
+import { isExecError } from '../../../protocol/errors.js';
+import { Breather } from '../access/breather.js';
+import { Descent } from '../access/descent.js';
 import { entriesOf } from '../access/directories.js';
-import { createPathFilter, type PathFilter } from './glob.js';
-import { childOf, nameOf } from '../../kernel/host-path.js';
+import type { Progress } from './glob-machine.js';
+import { type HeldDirectory, holdResolved } from '../access/held-directory.js';
+import { childOf } from '../../kernel/host-path.js';
 import { createLineMatcher, type LineMatcher } from './line-matcher.js';
-import { hasOsCode } from '../access/os-error.js';
-import { readFile } from '../access/read-file.js';
+import { hasOsCode, isSystemError } from '../access/os-error.js';
+import { PathFilter } from './path-filter.js';
+import { readToEnd } from '../access/read-file.js';
+import { openToRead } from '../access/regular-file.js';
 import type { RawMatch } from './search.js';
 import { MAX_FILE_BYTES } from './search-limits.js';
 
-const DOT = 0x2e;
 const NEWLINE = 0x0a;
 
 /** A NUL in the first bytes marks a file as binary, as other tools judge. */
@@ -17,52 +22,129 @@ const BINARY_PROBE_BYTES = 8192;
 
 /** Searches without any other program. It does not know ignore files. */
 export async function* scanMatches(root: Buffer, query: SearchQuery): AsyncGenerator<RawMatch> {
-  const matcher = createLineMatcher(query);
-  const wanted = createPathFilter(query.globs ?? []);
-  for await (const path of filesBelow(root, query, { wanted, root })) {
-    if (query.signal?.aborted === true) return;
-    yield* matchesIn(path, matcher);
+  const scan = new Scan(query);
+  const stats = await stat(root);
+  if (stats.isFile()) yield* scan.matchesIn(root, root);
+  else if (stats.isDirectory()) yield* scan.tree(root, []);
+}
+
+/** The same for one part of a directory: what lies at the end of these names. */
+export async function* scanPart(
+  root: Buffer,
+  part: readonly Buffer[],
+  query: SearchQuery,
+): AsyncGenerator<RawMatch> {
+  yield* new Scan(query).tree(root, part);
+}
+
+/** A directory on the way to where the scan is, and the names in it that it has not come to yet, the next one last. */
+interface Level {
+  readonly path: Buffer;
+  readonly progress: Progress;
+  readonly names: string[];
+}
+
+class Scan {
+  readonly #matcher: LineMatcher;
+  readonly #filter: PathFilter;
+  readonly #hidden: boolean;
+  readonly #signal: AbortSignal | undefined;
+  readonly #breather = new Breather();
+
+  constructor(query: SearchQuery) {
+    this.#matcher = createLineMatcher(query);
+    this.#hidden = query.hidden === true;
+    this.#filter = new PathFilter([...(this.#hidden ? ['!.git'] : []), ...(query.globs ?? [])]);
+    this.#signal = query.signal;
   }
-}
 
-interface Scope {
-  readonly wanted: PathFilter;
-  readonly root: Buffer;
-}
-
-async function* filesBelow(path: Buffer, query: SearchQuery, scope: Scope): AsyncGenerator<Buffer> {
-  const stats = await lstat(path).catch(() => null);
-  if (stats?.isFile() === true && stats.size <= MAX_FILE_BYTES) {
-    if (path === scope.root || scope.wanted(relativeTo(scope.root, path))) yield path;
-  } else if (stats?.isDirectory() === true) {
-    for (const child of await visibleChildren(path, query)) yield* filesBelow(child, query, scope);
-  }
-}
-
-/** By bytes, so that pages fit together. A directory that cannot be read holds nothing to find. */
-async function visibleChildren(directory: Buffer, query: SearchQuery): Promise<Buffer[]> {
-  const children: Buffer[] = [];
-  try {
-    for await (const { name } of entriesOf(directory)) {
-      if (name[0] === DOT && (query.hidden !== true || name.equals(Buffer.from('.git')))) continue;
-      children.push(childOf(directory, name));
+  /** Goes by descriptors: no tree is too deep, and no directory swapped for a link leads out of it. */
+  async *tree(root: Buffer, part: readonly Buffer[]): AsyncGenerator<RawMatch> {
+    await using descent = new Descent(await holdResolved(root));
+    let start = { path: root, progress: this.#filter.start };
+    for (const name of part.slice(0, -1)) {
+      if ((await orMissing(descent.enter(name))) === null) return;
+      start = this.#entry(start, name);
     }
-  } catch (error) {
-    if (!hasOsCode(error, 'ENOENT', 'EACCES', 'EPERM')) throw error;
+    const only = part.at(-1);
+    const names = only === undefined ? await namesIn(descent.here) : [only.toString('latin1')];
+    const levels: Level[] = [{ ...start, names }];
+    for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
+      if (this.#signal?.aborted === true) return;
+      await this.#breather.rest();
+      const name = level.names.pop();
+      if (name === undefined) {
+        levels.pop();
+        if (levels.length > 0) await descent.leave();
+        continue;
+      }
+      const bytes = Buffer.from(name, 'latin1');
+      const entry = this.#entry(level, bytes);
+      const stats = await orMissing(lstat(descent.at(bytes)));
+      if (stats?.isFile() === true) {
+        const isWanted = stats.size <= MAX_FILE_BYTES && this.#wants(entry.progress, name, false);
+        if (isWanted) yield* this.matchesIn(entry.path, descent.at(bytes));
+      } else if (stats?.isDirectory() === true && this.#wants(entry.progress, name, true)) {
+        if ((await orMissing(descent.enter(bytes))) !== null)
+          levels.push({ ...entry, names: await namesIn(descent.here) });
+      }
+    }
   }
-  return children.sort((a, b) => Buffer.compare(nameOf(a), nameOf(b)));
+
+  /** `at` is where the file can be opened now, `path` what it is called. */
+  async *matchesIn(path: Buffer, at: Buffer): AsyncGenerator<RawMatch> {
+    const content = await orMissing(read(at, path !== at));
+    if (content === null || content.subarray(0, BINARY_PROBE_BYTES).includes(0)) return;
+    for await (const { from, column, line } of this.#matcher(content, this.#breather)) {
+      if (this.#signal?.aborted === true) return;
+      const end = content.indexOf(NEWLINE, from);
+      const text = content.subarray(from, end < 0 ? content.length : end);
+      yield { path, line, column, text: text.at(-1) === 0x0d ? text.subarray(0, -1) : text };
+    }
+  }
+
+  #entry(
+    directory: { path: Buffer; progress: Progress },
+    name: Buffer,
+  ): { path: Buffer; progress: Progress } {
+    const path = childOf(directory.path, name);
+    return { path, progress: this.#filter.enter(directory.progress, name.toString('latin1')) };
+  }
+
+  /** A glob that fits brings out what is hidden, too. */
+  #wants(progress: Progress, name: string, isDirectory: boolean): boolean {
+    const verdict = this.#filter.judge(progress, isDirectory);
+    return verdict === 'undecided' ? this.#hidden || !name.startsWith('.') : verdict === 'wanted';
+  }
 }
 
-function relativeTo(root: Buffer, path: Buffer): string {
-  return path.subarray(root.length).toString().replace(/^\//, '');
+/** By bytes, so that pages fit together. */
+async function namesIn(directory: HeldDirectory): Promise<string[]> {
+  const names: string[] = [];
+  const reading = async (): Promise<void> => {
+    for await (const { name } of entriesOf(directory.at())) names.push(name.toString('latin1'));
+  };
+  await orMissing(reading());
+  return names.sort().toReversed();
 }
 
-async function* matchesIn(path: Buffer, matcher: LineMatcher): AsyncGenerator<RawMatch> {
-  const content = await readFile(path, {}).catch(() => null);
-  if (content === null || content.subarray(0, BINARY_PROBE_BYTES).includes(0)) return;
-  for (const { from, column, line } of matcher(content)) {
-    const end = content.indexOf(NEWLINE, from);
-    const text = content.subarray(from, end < 0 ? content.length : end);
-    yield { path, line, column, text: text.at(-1) === 0x0d ? text.subarray(0, -1) : text };
+/** In a tree a link that took the place of a file is not followed. */
+async function read(at: Buffer, isInTree: boolean): Promise<Buffer | null> {
+  const { handle, stats } = await openToRead(at, { followSymlinks: !isInTree });
+  try {
+    return stats.size <= MAX_FILE_BYTES ? await readToEnd(handle, stats.size) : null;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** What is gone, was swapped or may not be read holds nothing to find. What we have run out of is worth telling. */
+async function orMissing<Value>(call: Promise<Value>): Promise<Value | null> {
+  try {
+    return await call;
+  } catch (error) {
+    if (hasOsCode(error, 'EMFILE', 'ENFILE', 'ENOMEM') || !(isSystemError(error) || isExecError(error)))
+      throw error;
+    return null;
   }
 }

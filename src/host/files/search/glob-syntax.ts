@@ -1,0 +1,170 @@
+import { ExecError } from '../../../protocol/errors.js';
+
+/** The bytes a set holds: 1 at each that is in it. */
+export type ByteSet = Uint8Array;
+
+/** One part of a glob. */
+export type GlobToken =
+  /** One byte out of a set. */
+  | { readonly kind: 'one'; readonly set: ByteSet }
+  /** Any number of bytes within a name. */
+  | { readonly kind: 'many' }
+  /** `**` and a slash at the beginning: nothing, or whole directories. */
+  | { readonly kind: 'anyPrefix' }
+  /** `/**` at the end: anything below. */
+  | { readonly kind: 'anySuffix' }
+  /** `**` between slashes: one slash, or whole directories. */
+  | { readonly kind: 'anyBetween' }
+  /** Without any option it is nothing. */
+  | { readonly kind: 'oneOf'; readonly options: readonly (readonly GlobToken[])[] };
+
+const SLASH = '/';
+
+const ALL = new Uint8Array(256).fill(1);
+const WITHIN_NAME = ALL.slice();
+WITHIN_NAME[SLASH.charCodeAt(0)] = 0;
+
+export const anyByte: ByteSet = ALL;
+export const anyInName: ByteSet = WITHIN_NAME;
+
+export function oneByte(byte: number): ByteSet {
+  const set = new Uint8Array(256);
+  set[byte] = 1;
+  return set;
+}
+
+/**
+ * Reads a glob the way ripgrep does: `*` and `?` stay within a name, `**` as a whole component does not, `[a-z]` and `[!a-z]`
+ * are one byte, `{a,b}` is either, and a backslash takes the meaning from what follows. The text has one character per byte.
+ */
+export function parseGlob(text: string): GlobToken[] {
+  return new GlobParser(text).parse();
+}
+
+/** A list of tokens that is being filled; within braces each alternative has one. */
+type Tokens = GlobToken[];
+
+class GlobParser {
+  readonly #text: string;
+  #at = 0;
+  /** The finished alternatives of each open brace, the outermost first. */
+  readonly #open: { readonly options: Tokens[]; readonly outer: Tokens }[] = [];
+  #tokens: Tokens = [];
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  parse(): GlobToken[] {
+    while (this.#at < this.#text.length) this.#next();
+    if (this.#open.length > 0) throw notAGlob('a brace is not closed');
+    // Alone it is for everything.
+    const isAny = this.#tokens.length === 1 && this.#tokens[0]?.kind === 'anyPrefix';
+    return isAny ? [{ kind: 'anyPrefix' }, { kind: 'many' }] : this.#tokens;
+  }
+
+  #next(): void {
+    const character = this.#take();
+    if (character === '?') this.#tokens.push({ kind: 'one', set: anyInName });
+    else if (character === '*') this.#star();
+    else if (character === '[') this.#tokens.push({ kind: 'one', set: this.#class() });
+    else if (character === '{') this.#openBrace();
+    else if (character === '}') this.#closeBrace();
+    else if (character === ',' && this.#open.length > 0) this.#nextOption();
+    else this.#literal(character === '\\' ? this.#escaped() : character);
+  }
+
+  #take(): string {
+    this.#at += 1;
+    return this.#text[this.#at - 1] ?? '';
+  }
+
+  #literal(character: string): void {
+    this.#tokens.push({ kind: 'one', set: oneByte(character.charCodeAt(0)) });
+  }
+
+  #escaped(): string {
+    if (this.#at === this.#text.length) throw notAGlob('nothing follows the last backslash');
+    return this.#take();
+  }
+
+  /** Two stars mean more than one only where they are all there is between two slashes. */
+  #star(): void {
+    const before = this.#text[this.#at - 2];
+    if (this.#text[this.#at] !== '*') {
+      this.#many();
+      return;
+    }
+    this.#at += 1;
+    const after = this.#text[this.#at];
+    const isFirst = this.#tokens.length === 0;
+    const isLast =
+      after === undefined || (this.#open.length > 0 && !isFirst && (after === ',' || after === '}'));
+    if (!(isFirst || before === SLASH) || !(isLast || after === SLASH)) {
+      this.#many();
+      return;
+    }
+    if (after === SLASH) this.#at += 1;
+    this.#directories(isFirst, isLast);
+  }
+
+  /** The slash before the stars belongs to them, and several such in a row are one. */
+  #directories(isFirst: boolean, isLast: boolean): void {
+    const last = isFirst ? undefined : this.#tokens.pop();
+    if (isFirst) this.#tokens.push({ kind: 'anyPrefix' });
+    else if (last?.kind === 'anyPrefix' || last?.kind === 'anySuffix') this.#tokens.push(last);
+    else this.#tokens.push({ kind: isLast ? 'anySuffix' : 'anyBetween' });
+  }
+
+  #many(): void {
+    if (this.#tokens.at(-1)?.kind !== 'many') this.#tokens.push({ kind: 'many' });
+  }
+
+  #openBrace(): void {
+    this.#open.push({ options: [], outer: this.#tokens });
+    this.#tokens = [];
+  }
+
+  #nextOption(): void {
+    this.#open.at(-1)?.options.push(this.#tokens);
+    this.#tokens = [];
+  }
+
+  /** An alternative of nothing does not count. */
+  #closeBrace(): void {
+    const brace = this.#open.pop();
+    if (brace === undefined) throw notAGlob('a brace is closed that was not opened');
+    const options = [...brace.options, this.#tokens].filter((tokens) => tokens.length > 0);
+    this.#tokens = brace.outer;
+    this.#tokens.push({ kind: 'oneOf', options });
+  }
+
+  #class(): ByteSet {
+    const negated = this.#text[this.#at] === '!' || this.#text[this.#at] === '^';
+    if (negated) this.#at += 1;
+    const end = this.#text.indexOf(']', this.#at + 1);
+    if (end < 0) throw notAGlob('a bracket is not closed');
+    const set = setOf(this.#text.slice(this.#at, end));
+    this.#at = end + 1;
+    return negated ? set.map((has) => 1 - has) : set;
+  }
+}
+
+/** A dash between two characters makes a range of them, and one after a range makes it longer. */
+function setOf(characters: string): ByteSet {
+  const set = new Uint8Array(256);
+  let low = -1;
+  for (let at = 0; at < characters.length; at += 1) {
+    const isRange = low >= 0 && characters[at] === '-' && at + 1 < characters.length;
+    if (isRange) at += 1;
+    const high = characters.charCodeAt(at);
+    if (!isRange) low = high;
+    if (high < low) throw notAGlob('a range in brackets runs backwards');
+    set.fill(1, low, high + 1);
+  }
+  return set;
+}
+
+export function notAGlob(why: string): ExecError {
+  return new ExecError('invalidParams', `A glob is not valid: ${why}.`);
+}

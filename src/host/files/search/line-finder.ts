@@ -1,0 +1,53 @@
+import { createContext, Script } from 'node:vm';
+import { ExecError } from '../../../protocol/errors.js';
+import type { Breather } from '../access/breather.js';
+
+/** How long an expression may hold the event loop in one go. Some need ages on harmless-looking text. */
+const GO_MS = 15;
+
+/** How often a line is tried before the expression counts as too slow: a busy machine may take the time away. */
+const TRIES = 6;
+
+/** For each line, the character where the first match starts, or -1. */
+export type Finder = (lines: readonly string[], breather: Breather) => Promise<readonly number[]>;
+
+/** Runs in a context of its own, which is the only way to stop an expression that does not come to an end. */
+export function createFinder(source: string, flags: string): Finder {
+  const tryLines = createTry(source, flags);
+  const tryOne = async (line: string, breather: Breather): Promise<number> => {
+    for (let attempt = 0; attempt < TRIES; attempt += 1) {
+      const [found] = tryLines([line]) ?? [];
+      await breather.rest();
+      if (found !== undefined) return found;
+    }
+    throw new ExecError('invalidParams', 'The pattern takes too long to match.');
+  };
+  return async (lines, breather) => {
+    const all = tryLines(lines);
+    if (all !== null) return all;
+    await breather.rest();
+    const found: number[] = [];
+    for (const line of lines) found.push(await tryOne(line, breather));
+    return found;
+  };
+}
+
+/** Null when the time was not enough. */
+function createTry(source: string, flags: string): (lines: readonly string[]) => readonly number[] | null {
+  let regex: RegExp;
+  try {
+    regex = new RegExp(source, flags);
+  } catch (error) {
+    throw new ExecError('invalidParams', 'The pattern is not a valid regular expression.', { cause: error });
+  }
+  const context = createContext({ regex, lines: [] });
+  const script = new Script('lines.map((line) => line.search(regex))');
+  return (lines) => {
+    context['lines'] = lines;
+    try {
+      return script.runInContext(context, { timeout: GO_MS }) as number[];
+    } catch {
+      return null;
+    }
+  };
+}
