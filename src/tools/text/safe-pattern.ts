@@ -1,8 +1,16 @@
+import { closeSync, openSync } from 'node:fs';
 import { createContext, Script } from 'node:vm';
 import { ExecError } from '../../protocol/index.js';
 
-/** A pattern that needs longer for a batch of lines backtracks without end. */
-const MATCH_TIMEOUT_MS = 1000;
+/** A pattern that needs longer for a batch of lines backtracks without end. Nobody else is served meanwhile. */
+const MATCH_TIMEOUT_MS = 100;
+
+/** A busy machine may take the time away, but hardly twice in a row. */
+const TRIES = 2;
+
+/** What watches the time opens a few descriptors, and without them Node ends the process. */
+const WATCHDOG_DESCRIPTORS = 16;
+
 const MAX_PATTERN_CHARS = 1000;
 
 /** Names of the context are slow to look up, so each is once; the answer crosses the border as a string. */
@@ -32,11 +40,12 @@ export class SafePattern {
 
   /** Indexes of the lines that match. */
   matches(lines: readonly string[]): number[] {
+    requireDescriptors();
     search ??= prepareSearch();
     scope.pattern = this.#pattern;
     scope.lines = lines;
     try {
-      return JSON.parse(String(search())) as number[];
+      return JSON.parse(String(inTime(search))) as number[];
     } catch (cause) {
       throw invalid('it takes too long to match', cause);
     } finally {
@@ -51,6 +60,27 @@ function withoutUnicode(source: string): RegExp {
     return new RegExp(source);
   } catch (cause) {
     throw invalid(cause instanceof Error ? cause.message : 'it is malformed', cause);
+  }
+}
+
+function inTime(run: () => unknown): unknown {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return run();
+    } catch (error) {
+      if (attempt === TRIES) throw error;
+    }
+  }
+}
+
+function requireDescriptors(): void {
+  const opened: number[] = [];
+  try {
+    while (opened.length < WATCHDOG_DESCRIPTORS) opened.push(openSync('/', 'r'));
+  } catch (cause) {
+    throw new ExecError('ioFailed', 'There are too few file descriptors to match a pattern.', { cause });
+  } finally {
+    for (const fd of opened) closeSync(fd);
   }
 }
 

@@ -14,6 +14,7 @@ import {
   withSupport,
 } from '../../sandbox/index.js';
 import { ConfinedFileHandle } from './confined-file-handle.js';
+import { asExecError } from '../access/os-error.js';
 
 /** Holds file operations to a policy by doing them in a process that is confined to it. */
 export class FileConfiner {
@@ -46,7 +47,12 @@ export class FileConfiner {
   }
 
   async #lease(policy: ConfinedPolicy): Promise<HelperLease> {
-    return await withSupport((support) => this.#helpersOf(support).lease(policy));
+    try {
+      return await withSupport((support) => this.#helpersOf(support).lease(policy));
+    } catch (error) {
+      // Making a sandbox may fail for want of descriptors or memory.
+      throw asExecError(error);
+    }
   }
 
   /** What the machine can enforce changes if a policy takes a helper program of ours away. */

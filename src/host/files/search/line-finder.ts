@@ -1,12 +1,16 @@
 import { createContext, Script } from 'node:vm';
 import { ExecError } from '../../../protocol/errors.js';
 import type { Breather } from '../access/breather.js';
+import { requireSpareDescriptors } from '../access/spare-descriptors.js';
 
 /** How long an expression may hold the event loop in one go. Some need ages on harmless-looking text. */
 const GO_MS = 15;
 
 /** How often a line is tried before the expression counts as too slow: a busy machine may take the time away. */
 const TRIES = 6;
+
+/** What watches the time opens a few descriptors, and without them Node ends the process. */
+const WATCHDOG_DESCRIPTORS = 16;
 
 /** For each line, the character where the first match starts, or -1. */
 export type Finder = (lines: readonly string[], breather: Breather) => Promise<readonly number[]>;
@@ -44,6 +48,7 @@ function createTry(source: string, flags: string): (lines: readonly string[]) =>
   const script = new Script('lines.map((line) => line.search(regex))');
   return (lines) => {
     context['lines'] = lines;
+    requireSpareDescriptors(WATCHDOG_DESCRIPTORS);
     try {
       return script.runInContext(context, { timeout: GO_MS }) as number[];
     } catch {
