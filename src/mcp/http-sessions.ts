@@ -78,7 +78,7 @@ export class HttpSessions {
   #endIdle(): void {
     const limit = Date.now() - IDLE_MS;
     for (const [id, client] of this.#clients) {
-      if (client.openRequests === 0 && client.lastSeenMs < limit) void this.#end(id);
+      if (client.openRequests === 0 && client.lastSeenMs < limit) this.#end(id).catch(() => undefined);
     }
   }
 }

@@ -175,6 +175,8 @@ export class RpcPeer {
         (result) => this.#sendResult(id, result),
         (error: unknown) => this.#reply(errorText(id, error)),
       )
+      // A result that cannot be put into a message, for being too long for one.
+      .catch((error: unknown) => this.#reply(errorText(id, error)))
       .finally(() => {
         this.#underWay -= 1;
         this.#regulate();

@@ -75,8 +75,8 @@ export class Connection implements SessionConnection {
       closed: (reason) => this.#ended(reason),
     });
     this.queue = new PushQueue(this.#peer.outbox);
-    // The answer to the handshake needs it: found out while the request is on its way.
-    void sandboxSupport();
+    // The answer to the handshake needs it: found out while the request is on its way. What goes wrong is told there.
+    sandboxSupport().catch(() => undefined);
     this.#peer.open();
     options.log.debug({ connection: options.channel.label }, 'connected');
   }

@@ -75,19 +75,26 @@ export class SessionRegistry {
     this.#leases.set(session.id, lease);
   }
 
-  /** Ends a session with everything it owns. */
+  /** Ends a session with everything it owns. Never rejects: often nobody waits for it. */
   async end(session: Session): Promise<void> {
     clearTimeout(this.#leases.get(session.id));
     this.#leases.delete(session.id);
     this.#sessions.delete(session.id);
     const ending = session.close();
     this.#ending.add(ending);
-    await ending.finally(() => this.#ending.delete(ending));
+    try {
+      await ending;
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#options.log.warn({ session: session.id, reason }, 'a session did not end cleanly');
+    } finally {
+      this.#ending.delete(ending);
+    }
   }
 
   /** Ends all sessions. Those already ending are waited for too: their processes may still be dying. */
   async close(): Promise<void> {
     for (const session of this.#sessions.values()) void this.end(session);
-    await Promise.all(this.#ending);
+    await Promise.allSettled(this.#ending);
   }
 }

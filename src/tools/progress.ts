@@ -15,10 +15,14 @@ export function reportProgress(session: ToolSession, context: ToolContext): Disp
   let over = false;
   const timer = setInterval(() => {
     const seconds = (performance.now() - startedAt) / 1000;
-    void lastLine(session).then((message) => {
-      // News about a call that has been answered would confuse its caller.
-      if (!over) onProgress({ seconds, message });
-    });
+    lastLine(session)
+      // A transcript that cannot be read now is told to whoever reads it; progress goes on without the line.
+      .catch(() => '')
+      .then((message) => {
+        // News about a call that has been answered would confuse its caller.
+        if (!over) onProgress({ seconds, message });
+      })
+      .catch(() => undefined);
   }, PROGRESS_INTERVAL_MS);
   return {
     [Symbol.dispose]: () => {

@@ -39,13 +39,13 @@ export async function startProgram(options: ProgramOptions): Promise<Channel> {
   } catch (cause) {
     throw notStarted(label, cause);
   }
-  readLines(child.stderr, options.onStderr ?? (() => undefined));
-  const channel = new ProgramChannel({ child, label, onWarning: options.onWarning ?? (() => undefined) });
+  // Without descriptors the program has no pipes at all, so they are touched only when it runs.
   await new Promise<void>((resolve, reject) => {
     child.once('spawn', resolve);
     child.once('error', (error) => reject(notStarted(label, error)));
   });
-  return channel;
+  readLines(child.stderr, options.onStderr ?? (() => undefined));
+  return new ProgramChannel({ child, label, onWarning: options.onWarning ?? (() => undefined) });
 }
 
 /** The system's own message repeats program and arguments; only its code is safe to show. */

@@ -60,7 +60,7 @@ export class WebSocketListener {
       response.writeHead(status, { ...headers, 'content-length': 0 }).end();
     });
     this.#server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-      void this.#upgrade(request, socket, head);
+      this.#upgrade(request, socket, head).catch(() => socket.destroy());
     });
   }
 

@@ -47,7 +47,7 @@ function requests(folder: TestFolder, round: string): [string, Record<string, un
 
 /** What is wrong with an answer; nothing when it is a result, or says what is missing. */
 function complaintAbout(answer: WireAnswer, method: string): string[] {
-  const data = answer.error?.data as { code?: string; osCode?: string } | undefined;
+  const data: { code?: string; osCode?: string } | undefined = answer.error?.data;
   const isClear = data?.code === 'ioFailed' && (data.osCode === 'EMFILE' || data.osCode === 'EAGAIN');
   // A handle that could not be opened cannot be closed.
   const isConsequence = method === 'fs/close' && data?.code === 'notFound';
@@ -140,4 +140,19 @@ test('file requests under a policy fail with a reason when descriptors run out',
   expect([...codes].filter((code) => code === undefined || code === 'internalError')).toEqual([]);
   setLimit(server.pid, 'nofile', usual);
   expect((await ask()).map(({ error }) => error)).toEqual([undefined, undefined, undefined]);
+});
+
+test('the first client of a server with few descriptors does not end it', async () => {
+  for (let room = 1; room <= 8; room += 1) {
+    await using server = await ServerProcess.start({ args: ['--log-level', 'silent'] });
+    const usual = openFilesLimit(server.pid);
+    setLimit(server.pid, 'nofile', nextDescriptor(server.pid) + room);
+    const { client } = await dialWire(server.url);
+    // What the machine can enforce may not be found out now; then the handshake says so.
+    await client.ask('initialize', { clientName: 'test' });
+    setLimit(server.pid, 'nofile', usual);
+    const later = await connect(server);
+    expect(await later.call('environment/status')).toEqual({ status: 'ready' });
+    expect(server.child.exitCode).toBeNull();
+  }
 });

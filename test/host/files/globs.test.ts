@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { LocalFileSystem } from '../../../src/host/files/index.js';
-import { ripgrepPath } from '../../../src/host/files/search/ripgrep.js';
+import { trustedProgram } from '../../../src/host/kernel/trusted-path.js';
 import { isExecError } from '../../../src/protocol/index.js';
 import { seededRandom } from '../../harness/random.js';
 import { benchDirectory } from './bench-directory.js';
@@ -156,7 +156,7 @@ function randomGlobs(random: () => number): string[] {
 
 describe('globs mean the same with ripgrep and without', () => {
   test('those that somebody chose', async () => {
-    expect(await ripgrepPath()).not.toBeNull();
+    expect(trustedProgram('rg')).not.toBeNull();
     using bench = benchDirectory();
     plant((name) => bench.at(name));
     const requests = CHOSEN.flatMap((globs) => [{ globs }, { globs, hidden: true }]);
