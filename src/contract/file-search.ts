@@ -8,8 +8,9 @@ export interface SearchQuery extends FileOptions {
   /** Default true. */
   readonly caseSensitive?: boolean;
   /**
-   * File name patterns with `*`, `**`, `?` and `{a,b}`. Without a slash they apply at any depth. One with a leading `!`
-   * leaves files out. None: every file.
+   * File name patterns with `*`, `**`, `?`, `[a-z]` and `{a,b}`, as ripgrep reads them. Without a slash they apply at any
+   * depth, with one they start at the searched directory. One with a leading `!` leaves files out. None: every file. All
+   * together have at most 16,384 characters.
    */
   readonly globs?: readonly string[];
   /** Look into files and directories whose name starts with a dot. Default false. */

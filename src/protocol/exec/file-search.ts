@@ -11,11 +11,10 @@ export const fsSearch = request({
     pattern: z.string().min(1),
     regex: z.boolean().nullish().meta({ description: 'Default false: the pattern is taken as it stands.' }),
     caseSensitive: z.boolean().nullish().meta({ description: 'Default true.' }),
-    globs: z
-      .array(z.string())
-      .max(256)
-      .nullish()
-      .meta({ description: 'File name patterns; a leading `!` leaves out.' }),
+    globs: z.array(z.string()).max(256).nullish().meta({
+      description:
+        'File name patterns as ripgrep reads them; a leading `!` leaves out, one with a slash starts at `path`.',
+    }),
     hidden: z.boolean().nullish().meta({ description: 'Also names that start with a dot. Default false.' }),
     maxMatches: Unsigned.nullish().meta({ description: '1 to 10,000; default 200.' }),
     cursor: z.string().nullish().meta({ description: 'From the page before.' }),

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ConfinedServer } from '../harness/confined-server.js';
+import type { WireAnswer } from '../harness/wire-client.js';
+import { identities } from '../host/sandbox/harness.js';
+import { type Attack, attacks, type Protection, tells } from './file-operations.js';
+import { RaceArena } from './race-arena.js';
+
+/** Tries for each operation and protection. More are for a long run. */
+const TRIES = Number(process.env['EXECWIRE_ATTACK_TRIES'] ?? 500);
+
+/** Tries under way at a time: the server shall be busy, not waiting for us. */
+const AT_A_TIME = 8;
+
+/** A generous bound for one try on a busy machine. */
+const TIMEOUT_MS = 30_000 + TRIES * 60;
+
+interface Tally {
+  done: number;
+  refused: number;
+  readonly told: WireAnswer[];
+}
+
+async function run(arena: RaceArena, attack: Attack, more: object): Promise<Tally> {
+  const tally: Tally = { done: 0, refused: 0, told: [] };
+  for (let from = 0; from < TRIES; from += AT_A_TIME) {
+    const indexes = Array.from({ length: Math.min(AT_A_TIME, TRIES - from) }, (_, offset) => from + offset);
+    const outcomes = await Promise.all(indexes.map((index) => attack.attempt(arena, more, index)));
+    for (const answers of outcomes) {
+      if (answers.some(({ error }) => error !== undefined)) tally.refused += 1;
+      else tally.done += 1;
+      tally.told.push(...answers.filter(tells));
+    }
+    // What has been seen is not needed again, and there will be many.
+    arena.host.client.arrivals.length = 0;
+  }
+  return tally;
+}
+
+function protectionOf(protection: Protection, arena: RaceArena): object {
+  if (protection === 'policy') return { sandbox: arena.sandbox() };
+  return protection === 'noFollow' ? { followSymlinks: false } : {};
+}
+
+describe.each(identities)('a directory swapped for a link, against a server of $name', (identity) => {
+  const cases = attacks.flatMap((attack) => attack.protections.map((protection) => ({ attack, protection })));
+  let host: ConfinedServer;
+  beforeAll(async () => {
+    host = await ConfinedServer.start(identity);
+  });
+  afterAll(async () => {
+    await host[Symbol.asyncDispose]();
+  });
+
+  test.each(cases)(
+    '$attack.name stays inside ($protection)',
+    async ({ attack, protection }) => {
+      await using arena = await RaceArena.open(host, identity);
+      const tally = await run(arena, attack, protectionOf(protection, arena));
+      if (TRIES > 500) console.log(attack.name, protection, identity.name, tally);
+      expect(tally.told).toEqual([]);
+      expect(arena.damage()).toBeNull();
+      expect(tally.done + tally.refused).toBe(TRIES);
+    },
+    TIMEOUT_MS,
+  );
+
+  test('gets out of a tree that nothing protects, so that the race is one', async () => {
+    await using arena = await RaceArena.open(host, identity);
+    const [read] = attacks;
+    const tally = read === undefined ? null : await run(arena, read, {});
+    expect(tally?.told.length).toBeGreaterThan(0);
+    expect(tally?.told.length).toBeLessThan(TRIES);
+  });
+});
