@@ -6,8 +6,11 @@ import { requireSpareDescriptors } from '../access/spare-descriptors.js';
 /** How long an expression may hold the event loop in one go. Some need ages on harmless-looking text. */
 const GO_MS = 15;
 
-/** How often a line is tried before the expression counts as too slow: a busy machine may take the time away. */
+/** How often a line is tried before the expression counts as too slow. */
 const TRIES = 6;
+
+/** Tries in which a busy machine took the time away do not count, but they end as well. */
+const MAX_TRIES = 200;
 
 /** What watches the time opens a few descriptors, and without them Node ends the process. */
 const WATCHDOG_DESCRIPTORS = 16;
@@ -19,10 +22,14 @@ export type Finder = (lines: readonly string[], breather: Breather) => Promise<r
 export function createFinder(source: string, flags: string): Finder {
   const tryLines = createTry(source, flags);
   const tryOne = async (line: string, breather: Breather): Promise<number> => {
-    for (let attempt = 0; attempt < TRIES; attempt += 1) {
+    let tried = 0;
+    for (let attempt = 0; attempt < MAX_TRIES && tried < TRIES; attempt += 1) {
+      const before = process.cpuUsage();
       const [found] = tryLines([line]) ?? [];
+      const { user, system } = process.cpuUsage(before);
       await breather.rest();
       if (found !== undefined) return found;
+      if (user + system > (GO_MS * 1000) / 2) tried += 1;
     }
     throw new ExecError('invalidParams', 'The pattern takes too long to match.');
   };
