@@ -23,7 +23,7 @@ function look(names) {
       continue;
     }
     if (Number(name) === process.pid || !line.includes(word)) continue;
-    for (const secret of line.match(new RegExp(`${word}-\\w+`, 'g')) ?? [word])
+    for (const secret of line.match(new RegExp(`${word}-\\w+`, 'g')) ?? [])
       if (!found.has(secret)) found.set(secret, line.split('\0').slice(0, 3).join(' '));
   }
 }

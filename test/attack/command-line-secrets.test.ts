@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
@@ -35,7 +36,10 @@ async function watchFor(
   return JSON.parse(said.slice('ready\n'.length)) as Awaited<ReturnType<typeof watchFor>>;
 }
 
-const environment = (number: number) => ({ PATH: '/usr/bin:/bin', SECRET: `hidden-${number}` });
+/** In nobody else's command line, on a machine where others work too. */
+const WORD = `hidden${randomBytes(6).toString('hex')}`;
+
+const environment = (number: number) => ({ PATH: '/usr/bin:/bin', SECRET: `${WORD}-${number}` });
 
 describe.each(identities)(
   'nobody sees the environment of a confined program of $name in a command line',
@@ -45,7 +49,7 @@ describe.each(identities)(
       makeProtected(place, identity);
       await using host = await ConfinedServer.start(identity, { place });
       await untilOneWaits(host.server.pid, () => host.run(['true']));
-      const { rounds, found } = await watchFor('hidden', async () => {
+      const { rounds, found } = await watchFor(WORD, async () => {
         for (let number = 0; number < PROGRAMS; number += 1)
           await host.run(['sleep', '0.02'], { env: environment(number) });
       });
@@ -54,16 +58,16 @@ describe.each(identities)(
     }, 120_000);
 
     test.each([
-      ['on pipes', {}],
-      ['on a terminal', { tty: true }],
-      ['under another name', { arg0: 'other' }],
-      ['on a terminal under another name', { tty: true, arg0: 'other' }],
+      ['on pipes', {}, PROGRAMS],
+      ['on a terminal', { tty: true }, PROGRAMS],
+      ['under another name', { arg0: 'other' }, PROGRAMS / 4],
+      ['on a terminal under another name', { tty: true, arg0: 'other' }, PROGRAMS / 4],
     ])(
       'while its sandbox is made, %s',
-      async (_how, more) => {
+      async (_how, more, programs) => {
         await using host = await ConfinedServer.start(identity);
-        const { found } = await watchFor('hidden', async () => {
-          for (let first = 0; first < PROGRAMS; first += 4)
+        const { found } = await watchFor(WORD, async () => {
+          for (let first = 0; first < programs; first += 4)
             await Promise.all(
               [0, 1, 2, 3].map((next) => host.run(['true'], { ...more, env: environment(first + next) })),
             );
@@ -76,7 +80,7 @@ describe.each(identities)(
     test('while its processes are counted', async () => {
       await using host = await ConfinedServer.start(identity);
       const sandbox = host.sandbox({ maxProcesses: 30 });
-      const { found } = await watchFor('hidden', async () => {
+      const { found } = await watchFor(WORD, async () => {
         for (let number = 0; number < PROGRAMS / 4; number += 1)
           await host.run(['true'], { sandbox, env: environment(number) });
       });
@@ -86,9 +90,9 @@ describe.each(identities)(
 );
 
 test('the observer does see what is in a command line', async () => {
-  const { found } = await watchFor('hidden', async () => {
-    const child = spawn('/bin/sleep', ['0.3', 'hidden-argument'].slice(0, 1), { argv0: 'hidden-argument' });
+  const { found } = await watchFor(WORD, async () => {
+    const child = spawn('/bin/sleep', ['1'], { argv0: `${WORD}-argument` });
     await once(child, 'close');
   });
-  expect(found.map(([secret]) => secret)).toEqual(['hidden-argument']);
+  expect(found.map(([secret]) => secret)).toEqual([`${WORD}-argument`]);
 });

@@ -29,7 +29,7 @@ describe.each(identities)('a program of $name that imitates a launch that failed
       expect(exit).toMatchObject({ exitCode: status });
       expect(waitingShells(host.server.pid).map((shell) => shell.pid)).not.toContain(pid);
     }
-  });
+  }, 120_000);
 
   test('has nothing open through which a launch is reported', async () => {
     const place = new Place(identity);
