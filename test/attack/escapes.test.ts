@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { identities } from '../host/sandbox/harness.js';
+import { tally } from './tally.js';
+import { Proving, policies, type Outcome } from './escapes/drive.js';
+import type { Escape, PolicyName } from './escapes/escape.js';
+import { themes } from './escapes/themes.js';
+
+const LIMIT_MS = 120_000;
+
+/** Whether an attempt must work for somebody whom nothing holds back. */
+function mustWork({ unconfined = 'works' }: Escape, { isRoot }: { isRoot: boolean }): boolean {
+  return unconfined === 'works' || unconfined === (isRoot ? 'worksForRoot' : 'worksForPlainUser');
+}
+
+const allows = ({ allowedUnder = [] }: Escape, policy: PolicyName) => allowedUnder.includes(policy);
+
+const told = (outcomes: readonly Outcome[]) =>
+  outcomes.map(({ escape, success, held }) => `${escape.name}: ${success ?? `held back (${held})`}`);
+
+describe.each(identities)('escapes as $name', (identity) => {
+  let proving: Proving;
+  beforeAll(async () => {
+    proving = await Proving.open(identity);
+  });
+  afterAll(async () => {
+    await proving[Symbol.asyncDispose]();
+  });
+
+  describe.each(themes)('$name', (theme) => {
+    test('work where nothing holds them back', { timeout: LIMIT_MS }, async () => {
+      const { isRoot } = proving.site;
+      const outcomes = await proving.play(theme, null);
+      const failed = outcomes.filter(
+        ({ escape, success }) => mustWork(escape, { isRoot }) && success === undefined,
+      );
+      expect(told(failed)).toEqual([]);
+    });
+
+    test.each(policies)('are held back by the policy: %s', { timeout: LIMIT_MS }, async (policy) => {
+      const { isRoot } = proving.site;
+      const outcomes = await proving.play(theme, policy);
+      const forbidden = outcomes.filter(({ escape }) => !allows(escape, policy));
+      const escaped = forbidden.filter(({ success }) => success !== undefined);
+      tally(`escapes: ${theme.name}, ${policy}, ${identity.name}`, {
+        tries: forbidden.length,
+        successes: escaped.length,
+      });
+      expect(told(escaped)).toEqual([]);
+      // What a policy allows it must not hold back: a sandbox in which nothing works at all would pass everything above.
+      const kept = outcomes.filter(
+        ({ escape, success }) =>
+          allows(escape, policy) && mustWork(escape, { isRoot }) && success === undefined,
+      );
+      expect(told(kept)).toEqual([]);
+    });
+  });
+});

@@ -1,0 +1,218 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { asIdentity } from '../../harness/confined-server.js';
+import { type Identity, Place } from '../../host/sandbox/harness.js';
+import { type Escape, slugOf, type Theme } from './escape.js';
+
+export const PYTHON = '/usr/bin/python3';
+const hostProgram = fileURLToPath(new URL('host.py', import.meta.url));
+
+/** Somebody at a listener of the host, and what it said. */
+interface Visit {
+  readonly visitor: string;
+  readonly text: string;
+}
+
+/** Everything an attempt may go for. It all belongs to the attacker's own user: only the sandbox stands in the way. */
+export class Site implements AsyncDisposable {
+  readonly identity: Identity;
+  readonly place: Place;
+  /** What no output may contain. */
+  readonly secret = `secret-${process.pid}-${Math.random().toString(36).slice(2)}`;
+  /** Who reached a listener of the host. */
+  readonly visitors: Visit[] = [];
+  readonly victims = new Map<string, ChildProcess>();
+  #host: ChildProcess | undefined;
+  #names: Record<string, unknown> = {};
+  #settled: (() => void) | undefined;
+  #before = new Map<string, string>();
+
+  constructor(identity: Identity) {
+    this.identity = identity;
+    this.place = new Place(identity);
+  }
+
+  /** Opens what the host has to lose. */
+  async open(): Promise<void> {
+    const secrets = this.#directory(join(this.place.base, 'secrets'));
+    this.#file(join(secrets, 'secret'), this.secret);
+    // Whoever runs it becomes root, unless somebody sees to it.
+    copyFileSync('/usr/bin/id', join(this.place.base, 'id'));
+    chmodSync(join(this.place.base, 'id'), 0o4755);
+    const home = this.#directory(join(this.place.base, 'host'));
+    const [program, ...args] = [...asIdentity(this.identity), PYTHON, '-I', hostProgram, home, this.secret];
+    const host = spawn(program, args, { cwd: home, stdio: ['pipe', 'pipe', 'inherit'] });
+    this.#host = host;
+    const lines = createInterface({ input: host.stdout });
+    const [first] = (await once(lines, 'line')) as [string];
+    this.#names = JSON.parse(first) as Record<string, unknown>;
+    lines.on('line', (line) => {
+      const told = JSON.parse(line) as Visit | { settled: true };
+      if ('settled' in told) this.#settled?.();
+      else this.visitors.push(told);
+    });
+  }
+
+  /** Resolves once everybody who came by now is among the visitors. */
+  async settled(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#settled = resolve;
+      this.#host?.stdin?.write('?');
+    });
+  }
+
+  get isRoot(): boolean {
+    return (this.identity.uid ?? process.getuid?.()) === 0;
+  }
+
+  /** Names every attempt knows. */
+  get names(): Record<string, unknown> {
+    const { base, workspace, outside } = this.place;
+    const namespaces = Object.fromEntries(
+      ['pid', 'mnt', 'ipc', 'uts', 'net'].map((name) => [name, readlinkSync(`/proc/self/ns/${name}`)]),
+    );
+    const hostAddresses = Object.values(networkInterfaces())
+      .flatMap((each) => each ?? [])
+      .filter(({ family, internal }) => family === 'IPv4' && !internal)
+      .map(({ address }) => address);
+    const places = {
+      base,
+      workspaceBase: workspace,
+      outsideBase: outside,
+      secretFile: join(base, 'secrets/secret'),
+      suidProgram: join(base, 'id'),
+    };
+    return {
+      ...this.#names,
+      ...places,
+      namespaces,
+      hostAddresses,
+      secret: this.secret,
+      foreign: !this.isRoot,
+    };
+  }
+
+  outside(slug: string): string {
+    return join(this.place.outside, slug);
+  }
+
+  root(slug: string): string {
+    return join(this.place.workspace, slug);
+  }
+
+  /** Lays everything out anew for the attempts of a theme, as if nobody had been here. */
+  layOut({ escapes, ownRoots }: Theme): void {
+    this.visitors.length = 0;
+    for (const place of [this.place.outside, this.place.workspace])
+      for (const name of readdirSync(place)) rmSync(join(place, name), { recursive: true, force: true });
+    this.#before = new Map();
+    for (const escape of escapes) this.#layOutOne(escape, ownRoots === true);
+    for (const { name } of escapes)
+      this.#before.set(slugOf(name), this.#picture(slugOf(name), ownRoots === true));
+  }
+
+  #layOutOne({ name, victim }: Escape, ownRoots: boolean): void {
+    const slug = slugOf(name);
+    const outside = this.#directory(this.outside(slug));
+    this.#file(join(outside, 'kept'), 'original');
+    this.#directory(join(outside, 'empty'));
+    const root = this.#directory(this.root(slug));
+    if (ownRoots) this.#layOutProtected(root, outside);
+    if (!victim) return;
+    const [program, ...args] = [...asIdentity(this.identity), '/bin/sleep', '1000'];
+    this.victims.set(slug, spawn(program, args, { stdio: 'ignore', detached: true }));
+  }
+
+  /** A repository with a hook, one of the other names, and the third missing. */
+  #layOutProtected(root: string, outside: string): void {
+    this.#directory(join(root, '.git'));
+    for (const name of ['hooks', 'objects', 'refs', 'modules', 'info'])
+      this.#directory(join(root, '.git', name));
+    this.#file(join(root, '.git', 'HEAD'), 'ref: refs/heads/main\n');
+    this.#file(join(root, '.git', 'config'), '[core]\n\trepositoryformatversion = 0\n');
+    this.#file(join(root, '.git', 'hooks', 'pre-commit'), '#!/bin/sh\n');
+    this.#directory(join(root, '.agents'));
+    this.#file(join(root, '.agents', 'rules'), 'original');
+    this.#file(join(outside, 'hook'), '#!/bin/sh\n');
+  }
+
+  #directory(path: string): string {
+    mkdirSync(path, { recursive: true });
+    this.#own(path, 0o777);
+    return path;
+  }
+
+  #file(path: string, text: string): void {
+    writeFileSync(path, text);
+    this.#own(path, 0o666);
+  }
+
+  #own(path: string, mode: number): void {
+    const { uid } = this.identity;
+    if (uid !== undefined) chownSync(path, uid, uid);
+    chmodSync(path, mode);
+  }
+
+  victimOf(slug: string): ChildProcess {
+    const victim = this.victims.get(slug);
+    if (victim === undefined) throw new Error(`${slug} has no victim`);
+    return victim;
+  }
+
+  /** Whether anything that belongs to an attempt's outside is not as it was. */
+  changed(slug: string, ownRoots: boolean): boolean {
+    return this.#picture(slug, ownRoots) !== this.#before.get(slug);
+  }
+
+  #picture(slug: string, ownRoots: boolean): string {
+    const guarded = ownRoots ? ['.git', '.agents', '.codex'].map((name) => join(this.root(slug), name)) : [];
+    return [this.outside(slug), ...guarded].flatMap((path) => look(path)).join('\n');
+  }
+
+  /** Ends the processes that were there to be attacked. */
+  endVictims(): void {
+    for (const victim of this.victims.values()) victim.kill('SIGKILL');
+    this.victims.clear();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.endVictims();
+    if (this.#host && this.#host.exitCode === null) {
+      const exit = once(this.#host, 'exit');
+      this.#host.stdin?.end();
+      await exit;
+    }
+    this.place[Symbol.dispose]();
+  }
+}
+
+/** Everything that can be seen of a place: a change of any kind shows. */
+function look(path: string): string[] {
+  const found = lstatSync(path, { throwIfNoEntry: false, bigint: true });
+  if (found === undefined || isKeptFree(path)) return [`${path} missing`];
+  const { mode, uid, gid, nlink, mtimeNs, ctimeNs } = found;
+  const line = [path, mode, uid, gid, nlink, mtimeNs, ctimeNs].join(' ');
+  if (found.isDirectory()) return [line, ...readdirSync(path).flatMap((name) => look(join(path, name)))];
+  return [found.isFile() ? `${line} ${readFileSync(path, 'latin1')}` : line];
+}
+
+/** An empty directory may keep a missing name from being used, for a moment longer than its program runs. */
+function isKeptFree(path: string): boolean {
+  return path.endsWith('/.codex') && lstatSync(path).isDirectory() && readdirSync(path).length === 0;
+}

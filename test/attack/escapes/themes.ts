@@ -1,0 +1,23 @@
+import type { Theme } from './escape.js';
+import { kernel } from './kernel.js';
+import { mounts } from './mounts.js';
+import { network } from './network.js';
+import { privileges } from './privileges.js';
+import { processes } from './processes.js';
+import { protectedNames } from './protected-names.js';
+import { secrets } from './secrets.js';
+import { sharing } from './sharing.js';
+import { writing } from './writing.js';
+
+/** Everything that is tried. */
+export const themes: readonly Theme[] = [
+  writing,
+  mounts,
+  kernel,
+  processes,
+  sharing,
+  network,
+  privileges,
+  protectedNames,
+  secrets,
+];

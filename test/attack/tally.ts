@@ -1,0 +1,19 @@
+import { appendFileSync } from 'node:fs';
+
+/** How often something was tried, and how often the attacker got what it wanted: never, if all is well. */
+export interface Count {
+  readonly tries: number;
+  readonly successes: number;
+}
+
+/** Tells the runner, where there is one. */
+export function tally(attack: string, count: Count): void {
+  const file = process.env.EXECWIRE_ATTACK_TALLY;
+  if (file) appendFileSync(file, `${JSON.stringify({ attack, ...count })}\n`);
+}
+
+/** How often to try: what a test says by itself, or what whoever runs it asks for. */
+export function tries(usual: number): number {
+  const asked = Number(process.env.EXECWIRE_ATTACK_TRIES);
+  return Number.isInteger(asked) && asked > 0 ? asked : usual;
+}
