@@ -165,7 +165,7 @@ test('processes: it works or says why, and recovers', { timeout: LIMIT_MS }, asy
   for (const room of limits) {
     const wrapper = ['prlimit', `--nproc=${tasksOf(uid) + room}:`, ...somebody];
     const relief = (pid: number) => {
-      const [program = '', ...args] = [...somebody, 'prlimit', '--pid', String(pid), '--nproc=4096:'];
+      const [program, ...args] = [...somebody, 'prlimit', '--pid', String(pid), '--nproc=4096:'];
       execFileSync(program, args);
     };
     const found = await play({ wrapper, folder: folder.path, relief });
