@@ -7,6 +7,12 @@ import { themes } from './escapes/themes.js';
 
 const LIMIT_MS = 120_000;
 
+/** A terminal is given to a program in another way than pipes are, so it is tried, too. */
+const ways = [
+  ...policies.map((policy) => ({ name: policy, policy, tty: false })),
+  { name: 'workspace, on a terminal', policy: 'workspace', tty: true },
+] as const;
+
 /** Whether an attempt must work for somebody whom nothing holds back. */
 function mustWork({ unconfined = 'works' }: Escape, { isRoot }: { isRoot: boolean }): boolean {
   return unconfined === 'works' || unconfined === (isRoot ? 'worksForRoot' : 'worksForPlainUser');
@@ -36,12 +42,13 @@ describe.each(identities)('escapes as $name', (identity) => {
       expect(told(failed)).toEqual([]);
     });
 
-    test.each(policies)('are held back by the policy: %s', { timeout: LIMIT_MS }, async (policy) => {
+    test.each(ways)('are held back by the policy: $name', { timeout: LIMIT_MS }, async (way) => {
       const { isRoot } = proving.site;
-      const outcomes = await proving.play(theme, policy);
+      const { policy } = way;
+      const outcomes = await proving.play(theme, policy, way);
       const forbidden = outcomes.filter(({ escape }) => !allows(escape, policy));
       const escaped = forbidden.filter(({ success }) => success !== undefined);
-      tally(`escapes: ${theme.name}, ${policy}, ${identity.name}`, {
+      tally(`escapes: ${theme.name}, ${way.name}, ${identity.name}`, {
         tries: forbidden.length,
         successes: escaped.length,
       });

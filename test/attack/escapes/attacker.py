@@ -123,6 +123,18 @@ def each(paths, action):
     raise failure
 
 
+def contents(paths):
+    """All that can be read of these files. Processes end while one looks at them."""
+    found = b''
+    for path in paths:
+        try:
+            with open(path, 'rb') as file:
+                found += file.read()
+        except OSError:
+            pass
+    return found
+
+
 def machine_code(code):
     """Runs bytes as a function without arguments."""
     page = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)

@@ -42,12 +42,15 @@ export class Proving implements AsyncDisposable {
   }
 
   /** Plays all attempts of a theme under a policy; without one where it is null. */
-  async play(theme: Theme, policy: PolicyName | null): Promise<Outcome[]> {
+  async play(theme: Theme, policy: PolicyName | null, { tty = false } = {}): Promise<Outcome[]> {
     const { site } = this;
-    const escapes = theme.escapes.filter(({ unconfined }) => policy !== null || unconfined !== 'notTried');
+    const escapes = theme.escapes.filter(
+      ({ unconfined, ownTerminal }) =>
+        (policy !== null || unconfined !== 'notTried') && !(tty && ownTerminal === true),
+    );
     site.layOut({ ...theme, escapes });
     try {
-      const said = await this.#run(theme, policy, escapes);
+      const said = await this.#run(theme, { policy, escapes, tty });
       await site.settled();
       return await Promise.all(escapes.map((escape) => this.#judge(escape, { theme, said })));
     } finally {
@@ -71,8 +74,7 @@ export class Proving implements AsyncDisposable {
 
   async #run(
     theme: Theme,
-    policy: PolicyName | null,
-    escapes: readonly Escape[],
+    { policy, escapes, tty }: { policy: PolicyName | null; escapes: readonly Escape[]; tty: boolean },
   ): Promise<Map<string, { won?: string; held?: string }>> {
     const { client, cwd } = this.server;
     this.#runs += 1;
@@ -88,7 +90,7 @@ export class Proving implements AsyncDisposable {
     const params =
       policy === null
         ? startParams(id, argv, { cwd, env })
-        : startParams(id, argv, { cwd, env, sandbox: this.#sandbox(theme, policy, escapes) });
+        : startParams(id, argv, { cwd, env, tty, sandbox: this.#sandbox(theme, policy, escapes) });
     await client.call('process/start', params);
     const events = await client.closedEvents(id);
     const text = outputOf(events).toString();

@@ -17,6 +17,8 @@ export interface Escape {
   readonly allowedUnder?: readonly PolicyName[];
   /** What must become of it where nothing holds it back. By default it works for everybody. */
   readonly unconfined?: Unconfined;
+  /** Works on a terminal, where it reaches nothing but the terminal that was given to the program. */
+  readonly ownTerminal?: true;
   /** A process of the host that belongs to this attempt alone: `victim` is its pid. */
   readonly victim?: true;
 }

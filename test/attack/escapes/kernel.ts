@@ -13,6 +13,7 @@ const device = (path: string): Escape => ({
   name: `device ${path}`,
   tries: `opens('${path}', os.O_RDONLY)`,
   unconfined: 'varies',
+  ...(path === '/dev/console' && { ownTerminal: true }),
 });
 
 /** A device made by the attacker. Only harmless ones are opened, and only if they are on the list of what must not be there. */

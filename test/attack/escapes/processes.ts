@@ -157,8 +157,7 @@ if os.pread(fd, len(secret), address).decode() == secret: won('the secret')`,
     {
       name: 'see processes of the host',
       tries: `
-for pid in others():
-    if secret in open(f'/proc/{pid}/cmdline').read(): won(pid)`,
+if secret.encode() in contents(f'/proc/{pid}/cmdline' for pid in others()): won()`,
     },
     {
       name: 'trace the first process',

@@ -75,20 +75,13 @@ call('name_to_handle_at', AT_FDCWD, secretFile, handle, byref(c_int()), 0); won(
       unconfined: 'varies',
     },
     tells('the environment of this program', `dict(os.environ)`, 'varies'),
-    tells(
-      'the environment of others',
-      `b''.join(open(f'/proc/{pid}/environ', 'rb').read() for pid in others() if os.access(f'/proc/{pid}/environ', os.R_OK))`,
-      'varies',
-    ),
+    tells('the environment of others', `contents(f'/proc/{pid}/environ' for pid in others())`, 'varies'),
     tells(
       'the environment of its parent',
       `open(f'/proc/{os.getppid()}/environ', 'rb').read() + open('/proc/self/environ', 'rb').read()`,
       'varies',
     ),
-    tells(
-      'the arguments of others',
-      `b''.join(open(f'/proc/{pid}/cmdline', 'rb').read() for pid in others())`,
-    ),
+    tells('the arguments of others', `contents(f'/proc/{pid}/cmdline' for pid in others())`),
     {
       name: 'the memory of others',
       tries: `
@@ -106,11 +99,7 @@ def readable(pid):
 each([pid for pid in others() if int(pid) != os.getppid()], readable)`,
       unconfined: 'varies',
     },
-    tells(
-      'files of the server',
-      `''.join(open(path, errors='replace').read() for path in glob.glob(f'{base}/.config/**', recursive=True) if os.path.isfile(path))`,
-      'varies',
-    ),
+    tells('files of the server', `contents(glob.glob(f'{base}/.config/**', recursive=True))`, 'varies'),
     {
       name: 'descriptors of others',
       tries: `

@@ -74,21 +74,25 @@ for identity in range(0, 64):
     },
     {
       name: 'type on the terminal of the server',
+      ownTerminal: true,
       tries: `fcntl.ioctl(os.open('/dev/tty', os.O_RDWR), termios.TIOCSTI, b'x'); won()`,
       unconfined: 'varies',
     },
     {
       name: 'type on a stream',
+      ownTerminal: true,
       tries: `each([0, 1, 2], lambda fd: fcntl.ioctl(fd, termios.TIOCSTI, b'x')); won()`,
       unconfined: 'varies',
     },
     {
       name: 'paste on the console',
+      ownTerminal: true,
       tries: `each([0, 1, 2], lambda fd: fcntl.ioctl(fd, 0x541c, b'\\x03')); won()`,
       unconfined: 'varies',
     },
     {
       name: 'steal a terminal',
+      ownTerminal: true,
       tries: `os.setsid(); each([0, 1, 2], lambda fd: fcntl.ioctl(fd, termios.TIOCSCTTY, 1)); won()`,
       unconfined: 'varies',
     },
@@ -123,9 +127,10 @@ for fd in (0, 1, 2):
     {
       name: 'the socket of the helper',
       tries: `
-for pid in others():
-    for path in glob.glob(f'/proc/{pid}/fd/*'):
-        if os.readlink(path).startswith('socket:'): won(path)`,
+for path in glob.glob('/proc/[0-9]*/fd/*'):
+    try: target = os.readlink(path)
+    except OSError: continue
+    if target.startswith('socket:') and f'/{os.getpid()}/' not in path: won(path)`,
       unconfined: 'varies',
     },
     {
