@@ -2,10 +2,13 @@ import { existsSync, readdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { gone, TestFolder } from '../harness/processes.js';
+import { gone, pidsWithArgument, TestFolder } from '../harness/processes.js';
+import { asIdentity } from '../harness/confined-server.js';
 import { seededRandom } from '../harness/random.js';
+import { ServerProcess } from '../harness/server-process.js';
+import { dialWire, startParams } from '../harness/wire-client.js';
 import { type Identity, identities, Place } from '../host/sandbox/harness.js';
-import { CONTENTS, type Fate, ServerLife } from './server-life.js';
+import { CONTENTS, ENDLESS, type Fate, ServerLife } from './server-life.js';
 import { tally, tries } from './tally.js';
 
 const LIVES = tries(3);
@@ -26,6 +29,23 @@ function groupsLeftBy(pids: ReadonlySet<string>): string[] {
   });
   for (const path of left) rmdirSync(path);
   return left;
+}
+
+/** What still runs long after it should be gone. Ends it, so that the next run finds the machine as it was. */
+async function survivorsOf(mark: string): Promise<number[]> {
+  try {
+    await gone(mark);
+    return [];
+  } catch {
+    const pids = pidsWithArgument(mark);
+    for (const pid of pids.flatMap((each) => [...childrenOf(each), each])) process.kill(pid, 'SIGKILL');
+    return pids;
+  }
+}
+
+function childrenOf(pid: number): number[] {
+  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+  return text === '' ? [] : text.split(' ').map(Number);
 }
 
 /** What the workspace holds beside whole files. */
@@ -65,13 +85,16 @@ describe.each(identities)('a server run by $name', (identity) => {
       const life = await ServerLife.begin(identity, { place, folder, mark });
       const works = life.work();
       const afterMs = Math.floor(random() * LONGEST_LIFE_MS);
+      // Every other one dies in the middle of everything, the others while it begins.
+      if (round % 2 === 0) await life.started;
       await pause(afterMs);
       killed.add(String(life.server.pid));
       await life.server.stop('SIGKILL');
       life.stopAsking();
       const fates = await Promise.all(works);
       await life[Symbol.asyncDispose]();
-      await gone(mark).catch((error: unknown) => problems.push({ afterMs, error: String(error) }));
+      const survivors = await survivorsOf(mark);
+      if (survivors.length > 0) problems.push({ afterMs, survivors });
       const bad = wrong(fates, { mayBeLost: true });
       if (bad.length > 0) problems.push({ afterMs, bad });
       await nextLife(identity, { place, folder, mark: `${mark}-next` });
@@ -81,6 +104,38 @@ describe.each(identities)('a server run by $name', (identity) => {
     for (const group of groupsLeftBy(killed)) problems.push({ group });
     tally(`servers killed, ${identity.name}`, { tries: LIVES, successes: problems.length });
     expect(problems).toEqual([]);
+  });
+
+  test('that is killed by the first program it runs takes its tree along', {
+    timeout: LIMIT_MS,
+  }, async () => {
+    const survivors: unknown[] = [];
+    for (let round = 0; round < LIVES; round += 1) {
+      await using server = await ServerProcess.start({
+        args: ['--log-level', 'silent'],
+        wrapper: asIdentity(identity),
+      });
+      const { client } = await dialWire(server.url);
+      await client.handshake();
+      const mark = `execwire-first-${process.pid}-${identity.uid ?? 0}-${round}`;
+      const script = 'setsid sh -c "sleep 1000; :" "$0" & kill -9 "$PPID"; sleep 1000';
+      // A signal that does nothing: it is the program that ends the server.
+      const ended = server.stop('SIGCONT');
+      client.send(
+        JSON.stringify({
+          id: 'first',
+          method: 'process/start',
+          params: startParams('first', ['/bin/sh', '-c', script, mark]),
+        }),
+      );
+      await ended;
+      survivors.push(...(await survivorsOf(mark)));
+    }
+    tally(`servers killed by their first program, ${identity.name}`, {
+      tries: LIVES,
+      successes: survivors.length,
+    });
+    expect(survivors).toEqual([]);
   });
 
   test(`that is held up at ${LIVES} moments goes on as if nothing had happened`, {
@@ -102,13 +157,14 @@ describe.each(identities)('a server run by $name', (identity) => {
       }
       life.stopAsking();
       // Those that repeat end by themselves; the others are ended with their owner.
-      const repeated = await Promise.all(works.slice(4));
+      const repeated = await Promise.all(works.slice(ENDLESS));
       const bad = wrong(repeated, { mayBeLost: false });
       if (bad.length > 0) problems.push({ round, bad });
       await life[Symbol.asyncDispose]();
-      const ended = wrong(await Promise.all(works.slice(0, 4)), { mayBeLost: true });
+      const ended = wrong(await Promise.all(works.slice(0, ENDLESS)), { mayBeLost: true });
       if (ended.length > 0) problems.push({ round, ended });
-      await gone(mark).catch((error: unknown) => problems.push({ round, error: String(error) }));
+      const survivors = await survivorsOf(mark);
+      if (survivors.length > 0) problems.push({ round, survivors });
       const left = litter(place.workspace);
       if (left.length > 0) problems.push({ round, left });
     }

@@ -10,6 +10,9 @@ import type { Identity, Place } from '../host/sandbox/harness.js';
 /** A file is replaced by one of these over and over: no reader may ever see anything else. */
 export const CONTENTS = ['a', 'b'].map((letter) => letter.repeat(300_000));
 
+/** How many of its works never end by themselves. They come first. */
+export const ENDLESS = 4;
+
 /** What became of one thing that was asked of a server. */
 export type Fate =
   | { readonly kind: 'asItShould' }
@@ -24,6 +27,10 @@ export class ServerLife implements AsyncDisposable {
   readonly #environment: RemoteEnvironment;
   readonly #place: Place;
   readonly #folder: TestFolder;
+  /** Resolves once everything that never ends by itself runs. */
+  readonly started: Promise<void>;
+  #allStarted: () => void = () => undefined;
+  #starting = ENDLESS;
   #over = false;
 
   private constructor(
@@ -36,6 +43,9 @@ export class ServerLife implements AsyncDisposable {
     this.#place = place;
     this.#folder = folder;
     this.mark = mark;
+    this.started = new Promise((resolve) => {
+      this.#allStarted = resolve;
+    });
   }
 
   static async begin(
@@ -108,13 +118,18 @@ export class ServerLife implements AsyncDisposable {
   /** Something that never ends by itself: an exit of it is made up. */
   async #endless(spec: ProcessSpec): Promise<Fate> {
     return await fateOf(async () => {
-      const child = await this.#start(spec);
+      const child = await this.#start(spec).finally(() => this.#oneStarted());
       const end = await child.wait();
       if (end.kind === 'contactLost') throw end.error;
       // Killed by us, at the very end.
       if (end.kind === 'signalled' || end.exitCode > 128) return;
       throw new MadeUp(JSON.stringify(end));
     });
+  }
+
+  #oneStarted(): void {
+    this.#starting -= 1;
+    if (this.#starting === 0) this.#allStarted();
   }
 
   /** One thing after the other, until something is lost or nothing more is asked. */
