@@ -9,6 +9,8 @@ libc = ctypes.CDLL(None, use_errno=True)
 libc.shmat.restype = ctypes.c_void_p
 IPC_CREAT, IPC_RMID = 0o1000, 0
 selector = selectors.DefaultSelector()
+# Where only parents may look into a process everybody may look into this one: nothing but a sandbox shall protect it.
+libc.prctl(0x59616d61, ctypes.c_ulong(2 ** 64 - 1), 0, 0, 0)
 
 
 def tell(message):
