@@ -3,9 +3,11 @@ export {
   type Child,
   claimHost,
   dismissWatchdog,
+  ensureWatchdog,
   type HostCapabilities,
   hostCapabilities,
   killAllTrees,
+  onWatchdogTrouble,
   releaseChunk,
   retainChunk,
 } from './spawn/index.js';

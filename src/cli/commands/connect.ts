@@ -49,8 +49,9 @@ async function connect(environment: string, flags: { tokenFile?: string }): Prom
 /** This machine needs no relay: it is served right here. */
 async function serveHere(stdio: LineChannel): Promise<void> {
   const { ExecServer } = await import('../../server/index.js');
-  const { adoptOrphans, dismissWatchdog } = await import('../../host/index.js');
-  adoptOrphans();
+  const { dismissWatchdog } = await import('../../host/index.js');
+  const { guardTrees } = await import('./guard-trees.js');
+  guardTrees();
   const server = new ExecServer();
   await server.accept(stdio, { resumable: false });
   await server.close();

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
-import { openEnvironment } from '../../environment/index.js';
+import { LocalEnvironment, openEnvironment } from '../../environment/index.js';
 import { dismissWatchdog, version } from '../../host/index.js';
 import type { McpOptions } from '../../mcp/index.js';
 import { ExecError } from '../../protocol/index.js';
 import { type SandboxFlags, sandboxFrom, withSandbox } from '../options/sandbox-options.js';
+import { guardTrees } from './guard-trees.js';
 
 interface McpFlags extends SandboxFlags {
   readonly environment?: string;
@@ -31,6 +32,7 @@ export function mcpCommand(): Command {
 async function serveMcp(flags: McpFlags): Promise<void> {
   const tools = flags.tools?.split(',').map((name) => name.trim());
   await using environment = await openEnvironment(flags.environment, { clientName: 'execwire mcp' });
+  if (environment instanceof LocalEnvironment) guardTrees();
   const stop = stopOnSignals();
   const sandbox = await sandboxFrom(flags, environment);
   const options = { environment, version, tools, sandbox };

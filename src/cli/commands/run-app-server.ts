@@ -5,7 +5,7 @@ import {
   loadEnvironments,
   openChosen,
 } from '../../environment/index.js';
-import { adoptOrphans, dismissWatchdog, version } from '../../host/index.js';
+import { dismissWatchdog, version } from '../../host/index.js';
 import { type AppSandboxPolicy, ExecError } from '../../protocol/index.js';
 import {
   LineChannel,
@@ -16,6 +16,7 @@ import {
 import { ManagedEnvironments } from './app-environments.js';
 import { createSandboxChooser, readProfiles } from '../../policy/index.js';
 import { type AuthFlags, authFromFlags } from '../options/auth-options.js';
+import { guardTrees } from './guard-trees.js';
 import { createLog, type LogFormat, type LogLevel } from '../log.js';
 
 export interface AppServerFlags extends AuthFlags {
@@ -47,7 +48,7 @@ export async function runAppServer(flags: AppServerFlags): Promise<void> {
     throw new ExecError('invalidConfiguration', '--ws-auth does not go with --listen stdio.');
   }
   const log = await createLog({ format: flags.logFormat, level: flags.logLevel });
-  adoptOrphans();
+  guardTrees(log);
   const manager = environmentManager();
   const defaultId = defaultEnvironment(manager, flags);
   const environments = new ManagedEnvironments(manager, { open: openChosen, defaultId });

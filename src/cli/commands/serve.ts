@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { basename, relative } from 'node:path';
 import { Command } from 'commander';
 import { DEFAULT_RETAINED_BYTES } from '../../contract/index.js';
-import { adoptOrphans, DEFAULT_MAX_PROCESSES, dismissWatchdog, hostCapabilities } from '../../host/index.js';
+import { DEFAULT_MAX_PROCESSES, dismissWatchdog, hostCapabilities } from '../../host/index.js';
 import { ExecError } from '../../protocol/index.js';
 import {
   DEFAULT_MAX_SESSIONS,
@@ -14,6 +14,7 @@ import {
 } from '../../server/index.js';
 import { LineChannel, parseListenAddress } from '../../transport/index.js';
 import { type AuthFlags, authFromFlags } from '../options/auth-options.js';
+import { guardTrees } from './guard-trees.js';
 import { addListenOptions, addLogOptions, collect, wholeNumber } from '../options/listen-options.js';
 import { lazyCollector } from '../garbage-collector.js';
 import { createLog, type LogFormat, type LogLevel } from '../log.js';
@@ -78,7 +79,7 @@ async function serve(flags: ServeFlags): Promise<void> {
     throw new ExecError('invalidConfiguration', '--ws-auth does not go with --listen stdio.');
   }
   const log = await createLog({ format: flags.logFormat, level: flags.logLevel });
-  adoptOrphans();
+  guardTrees(log);
   log.debug({ ...hostCapabilities() }, 'this machine');
   const starting = serveMachine({
     listen: addresses.filter((text) => parseListenAddress(text).kind !== 'stdio'),

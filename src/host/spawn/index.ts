@@ -11,4 +11,9 @@ export {
 } from './spawn-child.js';
 export { assertSpawnable, type SpawnFailureReason } from './spawn-failure.js';
 export { killAllTrees, killTrees } from './tree-killer.js';
-export { dismissWatchdog } from './watchdog.js';
+export {
+  dismissWatchdog,
+  ensureWatchdog,
+  onWatchdogTrouble,
+  type WatchdogTrouble,
+} from './watchdog.js';

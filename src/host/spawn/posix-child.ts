@@ -17,9 +17,7 @@ import { type Connections, type Wiring, wire } from './wiring.js';
 export function spawnPosixChild(spec: ChildSpec, sink: ChildSink): Child {
   using scope = new DescriptorScope();
   const { root, wiring } = launch(spec, scope);
-  const child = new PosixChild(root, wiring, sink);
-  ensureWatchdog();
-  return child;
+  return new PosixChild(root, wiring, sink);
 }
 
 /** The same, for a child nobody listens to yet. */
@@ -27,7 +25,6 @@ export function spawnUnheardPosixChild(spec: ChildSpec): ParkedChild {
   const scope = new DescriptorScope();
   try {
     const { root, wiring } = launch(spec, scope);
-    ensureWatchdog();
     return new UnheardPosixChild(root, wiring, scope);
   } catch (error) {
     scope[Symbol.dispose]();
@@ -39,6 +36,7 @@ function launch(spec: ChildSpec, scope: DescriptorScope): { root: TreeRoot; wiri
   assertSpawnable(spec);
   const path = locateProgram(spec);
   listenForExits();
+  ensureWatchdog();
   const wiring = wire(spec, scope);
   const owner = nextTreeId();
   const pid = start({ spec, path, owner, wiring }, scope);

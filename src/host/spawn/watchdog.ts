@@ -13,9 +13,11 @@ const ROUNDS = 200;
 /*
  * Waits for the end of the pipe that only the server holds open. Without a farewell the server was killed: then
  * everything with its mark is killed, until a round finds nobody. Needs no program but the shell itself (`sleep` only
- * spares CPU), so that it works while the machine is out of processes. A zombie is dead already.
+ * spares CPU), so that it works while the machine is out of processes. A zombie is dead already. Signals that somebody sends
+ * to everything at once are meant for the server: it is needed until that is gone.
  */
 const SCRIPT = `
+trap '' HUP INT TERM
 read -r word && [ "$word" = "${FAREWELL}" ] && exit 0
 round=0
 while [ "$round" -lt ${ROUNDS} ]; do
@@ -44,11 +46,26 @@ interface Watchdog {
   readonly leash: number;
 }
 
+/** What became of a watchdog that died: there is another one, or none until the next child is started. */
+export type WatchdogTrouble = 'replaced' | 'gaveUp';
+
+/** One that dies again and again is not brought back without end. */
+const MAX_REPLACEMENTS = 5;
+const REPLACEMENTS_WITHIN_MS = 10_000;
+
 let current: Watchdog | null = null;
+/** When those that died lately were replaced. */
+let replacements: number[] = [];
+let tell: (trouble: WatchdogTrouble) => void = () => {};
+
+/** Who is told when a watchdog died. */
+export function onWatchdogTrouble(listener: (trouble: WatchdogTrouble) => void): void {
+  tell = listener;
+}
 
 /**
- * Starts the process that ends all trees should this server be killed. Does nothing if it runs already. Should there be
- * no room for it, the next child brings the next attempt: a child that runs is no reason to fail.
+ * Starts the process that ends all trees should this server be killed: before the first child, which may be what kills it. Does
+ * nothing if it runs already. Should there be no room for it, the next child brings the next attempt.
  */
 export function ensureWatchdog(): void {
   if (current !== null || !marksAvailable()) return;
@@ -70,7 +87,7 @@ function start(): Watchdog | null {
   const started = withHelperMark(() => posixSpawn(request, scope));
   if ('errno' in started) return null;
   const watchdog = { pid: started.pid, leash: scope.keep(writeEnd) };
-  watchExit(started.pid, { keepAlive: false, exited: () => release(watchdog) });
+  watchExit(started.pid, { keepAlive: false, exited: () => died(watchdog) });
   return watchdog;
 }
 
@@ -85,6 +102,19 @@ export function dismissWatchdog(): void {
 /** Whether and as which process it runs. */
 export function watchdogPid(): number | null {
   return current?.pid ?? null;
+}
+
+/** Somebody killed it, or the machine was out of memory. There are trees it watched over. */
+function died(watchdog: Watchdog): void {
+  if (current !== watchdog) return;
+  release(watchdog);
+  const now = performance.now();
+  replacements = replacements.filter((at) => now - at < REPLACEMENTS_WITHIN_MS);
+  if (replacements.length < MAX_REPLACEMENTS) {
+    replacements.push(now);
+    ensureWatchdog();
+  }
+  tell(current === null ? 'gaveUp' : 'replaced');
 }
 
 function release(watchdog: Watchdog): void {

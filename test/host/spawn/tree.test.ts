@@ -3,9 +3,15 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
 import { adoptOrphans, killAllTrees, killTrees } from '../../../src/host/spawn/index.js';
-import { ensureWatchdog, dismissWatchdog, watchdogPid } from '../../../src/host/spawn/watchdog.js';
+import {
+  dismissWatchdog,
+  ensureWatchdog,
+  onWatchdogTrouble,
+  watchdogPid,
+} from '../../../src/host/spawn/watchdog.js';
 import { spawnPortableChild } from '../../../src/host/spawn/portable-spawn.js';
 import { escapeArtists, eventually, kinds, type screen, shell, start, uniqueSeconds } from './harness.js';
+import { pidsWithArgument } from '../../harness/processes.js';
 import { isRunning, sleepers, zombieChildren } from './machine.js';
 
 const busyFixture = fileURLToPath(new URL('../../fixtures/busy-spawner.mjs', import.meta.url));
@@ -134,14 +140,53 @@ describe('the watchdog', () => {
     await eventually(() => !isRunning(watchdog));
   });
 
-  test('is replaced with the next child should it die', async () => {
+  test('is there before the first child: one that kills the server at once goes too', async () => {
+    const seconds = uniqueSeconds();
+    const script = `kill -9 $PPID; exec sleep ${seconds}`;
+    const server = nodeSpawn(process.execPath, [serverFixture, script]);
+    await once(server, 'exit');
+    // In this order: who is no shell any more may be a sleeper by now.
+    await eventually(() => pidsWithArgument(script).length === 0 && sleepers(seconds).length === 0);
+  });
+
+  test('is replaced at once should it die, and somebody is told', async () => {
+    const said: string[] = [];
+    onWatchdogTrouble((trouble) => void said.push(trouble));
     ensureWatchdog();
     const first = watchdogPid() ?? 0;
     process.kill(first, 'SIGKILL');
-    await eventually(() => watchdogPid() === null);
+    await eventually(() => watchdogPid() !== first && watchdogPid() !== null);
+    expect(isRunning(watchdogPid() ?? 0)).toBe(true);
+    expect(said).toEqual(['replaced']);
+  });
+
+  test('is not replaced without end', async () => {
+    const said: string[] = [];
+    onWatchdogTrouble((trouble) => void said.push(trouble));
+    ensureWatchdog();
+    while (!said.includes('gaveUp')) {
+      const pid = watchdogPid();
+      if (pid !== null) process.kill(pid, 'SIGKILL');
+      await eventually(() => watchdogPid() !== pid);
+    }
+    expect({ count: said.length, bounded: said.length < 20, pid: watchdogPid() }).toMatchObject({
+      bounded: true,
+      pid: null,
+    });
+    // The next child is a new beginning.
     await start(['true']).seen.untilClosed();
-    expect(watchdogPid()).not.toBe(null);
-    expect(watchdogPid()).not.toBe(first);
+    expect(isRunning(watchdogPid() ?? 0)).toBe(true);
+  });
+
+  test('shrugs off signals that are meant for the whole machine', async () => {
+    const seconds = uniqueSeconds();
+    const server = nodeSpawn(process.execPath, [serverFixture, escapeArtists(seconds)]);
+    const [line] = (await once(server.stdout, 'data')) as [Buffer];
+    const watchdog = Number(line.toString().trim());
+    for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT'] as const) process.kill(watchdog, signal);
+    server.kill('SIGKILL');
+    await once(server, 'exit');
+    await eventually(() => sleepers(seconds).length === 0 && !isRunning(watchdog));
   });
 
   test('does not keep a process alive that has nothing else to do', async () => {
