@@ -1,15 +1,13 @@
-import { accessSync, constants, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ExecError } from '../../../protocol/errors.js';
 import { isScarcity } from '../../kernel/scarcity.js';
 import { trustedProgram } from '../../kernel/trusted-path.js';
+import { makeGroup, removeGroup, removeLeftovers } from './limit-groups.js';
 
 /** bubblewrap itself stands outside the sandbox and inside the group. */
 const OWN_PROCESSES = 1;
 
-/** A group is free a moment after its last process is gone; one that is not by then stays, empty. */
-const REMOVE_ATTEMPTS = 50;
-const REMOVE_RETRY_MS = 10;
 
 /** A control group that bounds how many processes exist in it. For root, whom no other limit counts. */
 export interface ProcessGroupLimit {
@@ -19,29 +17,35 @@ export interface ProcessGroupLimit {
   release(): void;
 }
 
-let groups = 0;
-
 /** Makes a group for at most so many processes. */
 export function openProcessLimit(maxProcesses: number): ProcessGroupLimit {
-  groups += 1;
-  const path = join(findHierarchy(), `execwire-${process.pid}-${groups}`);
-  try {
-    mkdirSync(path);
-    writeFileSync(join(path, 'pids.max'), String(maxProcesses + OWN_PROCESSES));
-  } catch (cause) {
-    throw cannotLimit(cause);
-  }
+  const path = makeLimitedGroup(maxProcesses + OWN_PROCESSES);
   return {
     prefix: ['/bin/sh', '-c', 'echo 0 > "$0" && exec "$@"', join(path, 'cgroup.procs')],
-    release: () => removeSoon(path, REMOVE_ATTEMPTS),
+    release: () => removeGroup(path),
   };
+}
+
+function makeLimitedGroup(maxTasks: number): string {
+  let path: string | undefined;
+  try {
+    path = makeGroup(findHierarchy());
+    writeFileSync(join(path, 'pids.max'), String(maxTasks));
+    return path;
+  } catch (cause) {
+    if (path !== undefined) removeGroup(path);
+    throw cannotLimit(cause);
+  }
 }
 
 /** Whether a limit can be kept: for root a group must be made, for others a tool sets it. */
 export function canLimitProcesses({ root }: { root: boolean }): boolean {
   try {
-    if (root) accessSync(findHierarchy(), constants.W_OK);
-    return root || trustedProgram('prlimit') !== null;
+    if (!root) return trustedProgram('prlimit') !== null;
+    const hierarchy = findHierarchy();
+    accessSync(hierarchy, constants.W_OK);
+    removeLeftovers(hierarchy);
+    return true;
   } catch (error) {
     if (isScarcity(error)) throw error;
     return false;
@@ -66,14 +70,6 @@ function controllersBelow(path: string): string[] {
   } catch (error) {
     if (isScarcity(error)) throw error;
     return [];
-  }
-}
-
-function removeSoon(path: string, attempts: number): void {
-  try {
-    rmdirSync(path);
-  } catch {
-    if (attempts > 1) setTimeout(() => removeSoon(path, attempts - 1), REMOVE_RETRY_MS).unref();
   }
 }
 

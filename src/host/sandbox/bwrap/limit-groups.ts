@@ -1,0 +1,116 @@
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+/*
+ * Control groups outlive the server that made them, and so may find one of the same name. So a name says whose it is: the
+ * namespace of process numbers, the number, and when that process started. Nobody else is ever called that.
+ */
+
+const PREFIX = 'execwire-';
+
+/** Names somebody left behind in our way; more than a few mean something else is wrong. */
+const MAX_TAKEN = 1000;
+
+/** A group is free a moment after its last process is gone; one that is not by then is left for our end. */
+const REMOVE_ATTEMPTS = 50;
+const REMOVE_RETRY_MS = 10;
+
+let groups = 0;
+const tidied = new Set<string>();
+/** Of groups that are not free yet. */
+const leaving = new Set<string>();
+
+/** Makes an empty group with a name of its own. */
+export function makeGroup(hierarchy: string): string {
+  removeLeftovers(hierarchy);
+  for (let taken = 0; ; taken += 1) {
+    groups += 1;
+    const path = join(hierarchy, `${ownPrefix()}${groups}`);
+    try {
+      mkdirSync(path);
+      return path;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || taken === MAX_TAKEN) throw error;
+    }
+  }
+}
+
+/** Removes it as soon as nobody is in it. */
+export function removeGroup(path: string): void {
+  if (leaving.size === 0) process.once('exit', removeLeaving);
+  leaving.add(path);
+  removeSoon(path, REMOVE_ATTEMPTS);
+}
+
+/** Removes what servers left that were killed. Once in each hierarchy; groups with somebody in them stay. */
+export function removeLeftovers(hierarchy: string): void {
+  if (tidied.has(hierarchy)) return;
+  tidied.add(hierarchy);
+  for (const name of namesIn(hierarchy)) if (isLeftover(name)) remove(join(hierarchy, name));
+}
+
+function removeSoon(path: string, attempts: number): void {
+  if (remove(path)) {
+    leaving.delete(path);
+    if (leaving.size === 0) process.off('exit', removeLeaving);
+  } else if (attempts > 1) {
+    setTimeout(() => removeSoon(path, attempts - 1), REMOVE_RETRY_MS).unref();
+  }
+}
+
+function removeLeaving(): void {
+  for (const path of leaving) remove(path);
+}
+
+/** True also if it was gone already. */
+function remove(path: string): boolean {
+  try {
+    rmdirSync(path);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT';
+  }
+}
+
+function namesIn(hierarchy: string): string[] {
+  try {
+    return readdirSync(hierarchy).filter((name) => name.startsWith(PREFIX));
+  } catch {
+    return [];
+  }
+}
+
+/** Whoever made it is seen from here and gone. A server of another namespace may live: its groups are not ours to judge. */
+function isLeftover(name: string): boolean {
+  const [, namespace, pid, start] = /^execwire-(\d+)-(\d+)-(\d+)-\d+$/.exec(name) ?? [];
+  if (pid === undefined) return isOldLeftover(name);
+  return namespace === pidNamespace() && startOf(pid) !== start;
+}
+
+/** Of releases whose names told the number alone. */
+function isOldLeftover(name: string): boolean {
+  const [, pid] = /^execwire-(\d+)-\d+$/.exec(name) ?? [];
+  return pid !== undefined && (pid === String(process.pid) || startOf(pid) === null);
+}
+
+let prefix: string | undefined;
+
+function ownPrefix(): string {
+  prefix ??= `${PREFIX}${pidNamespace()}-${process.pid}-${startOf('self')}-`;
+  return prefix;
+}
+
+function pidNamespace(): string {
+  return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0';
+}
+
+/** In clock ticks since the machine started; null if there is no such process. */
+function startOf(pid: string): string | null {
+  const START = 19;
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[START] ?? null;
+  } catch {
+    return null;
+  }
+}
