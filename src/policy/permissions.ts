@@ -62,8 +62,9 @@ export function temporaryDirectoryOf(env: Readonly<Record<string, string>>): rea
 export function policyFromPermissions(permissions: Permissions, context: PolicyContext): SandboxPolicy {
   if (permissions.type !== 'managed') return { kind: 'open' };
   const { file_system: files, network } = permissions;
-  if (files.type === 'unrestricted' && network === 'enabled') return { kind: 'open' };
   const { unixSockets = 'blocked', maxProcesses = null } = context;
+  if (files.type === 'unrestricted' && network === 'enabled' && maxProcesses === null)
+    return { kind: 'open' };
   const common = { kind: 'confined', network, unixSockets, maxProcesses } as const;
   if (files.type === 'unrestricted') return { ...common, files: { kind: 'unrestricted' } };
   const maxDepth = files.glob_scan_max_depth ?? DEFAULT_GLOB_DEPTH;

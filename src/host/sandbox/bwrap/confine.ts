@@ -7,7 +7,7 @@ import { planNow } from '../plan/known-plans.js';
 import { REPORT_FD, SCRIPT_FD } from '../launch/launch-script.js';
 import { openBytes } from '../../kernel/memory-file.js';
 import { type MountPlan, planMounts } from '../plan/mount-plan.js';
-import { withoutKernelMounts } from '../plan/mount-table.js';
+import { withFixedKernelMounts, withoutKernelMounts } from '../plan/mount-table.js';
 import type { ConfinedPolicy, SandboxPolicy } from '../../../policy/policy.js';
 import { type SandboxSupport, privateMountsPrefix, withoutBwrap } from '../probe/probe.js';
 import { gaps, type SandboxGap } from '../probe/probe-failure.js';
@@ -89,7 +89,10 @@ export function confine(
     const held = resources.holdPlaceholders(view.plan);
     const firstSource = firstFree(spec);
     const options = bwrapOptions({
-      plan: withoutKernelMounts(held),
+      plan:
+        policy.maxProcesses === null
+          ? withoutKernelMounts(held)
+          : withFixedKernelMounts(withoutKernelMounts(held)),
       network: policy.network,
       cwd: spec.cwd,
       env: confinedEnv(spec.env, policy),

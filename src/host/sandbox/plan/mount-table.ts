@@ -1,4 +1,4 @@
-import { lstatSync, readFileSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync } from 'node:fs';
 import type { Mount, MountPlan } from './mount-plan.js';
 import { isWithin } from '../../../policy/policy.js';
 
@@ -46,6 +46,23 @@ export function withoutKernelMounts(plan: MountPlan): MountPlan {
     .filter(({ path }) => plan.accessAt(path) !== 'none')
     .flatMap(({ path }) => hide(path));
   return hidden.length === 0 ? plan : { ...plan, mounts: [...plan.mounts, ...hidden] };
+}
+
+/**
+ * Makes the kernel's switches read-only where all else may be written: to root without capabilities they are a way to run
+ * code outside, and to move into a control group that bounds nothing.
+ */
+export function withFixedKernelMounts(plan: MountPlan): MountPlan {
+  if (plan.base !== 'unrestricted') return plan;
+  const places = readMountTable()
+    .filter(
+      ({ path, type }) =>
+        KERNEL_TYPES.includes(type) && !['/proc', '/sys'].some((own) => isWithin(path, own)),
+    )
+    .map(({ path }) => path);
+  const fixed = ['/sys', ...places].filter((path) => existsSync(path));
+  const mounts = fixed.map((path) => ({ kind: 'readOnly', path }) as const);
+  return { ...plan, mounts: [...plan.mounts, ...mounts] };
 }
 
 /** Nothing where the place cannot be seen: another mount lies over it. */
