@@ -6,6 +6,7 @@ import {
   type ProcessSummary,
 } from '../contract/index.js';
 import {
+  adoptOrphans,
   claimHost,
   ConfinableFileSystem,
   childEnvironment,
@@ -34,6 +35,11 @@ export interface LocalEnvironmentOptions {
   readonly retainedBytes?: number | undefined;
   /** Unread output past which a program waits for its reader. Default 1 MiB. */
   readonly windowBytes?: number | undefined;
+  /**
+   * Whether orphans of programs become children of this process, for good, and are reaped here. Without it what `su` and its
+   * like leave in the background outlives its program. For a process that does nothing else. Default false.
+   */
+  readonly adoptOrphans?: boolean | undefined;
 }
 
 /** This machine, in this process: no wire, no serialisation, the same contract. */
@@ -46,6 +52,7 @@ export class LocalEnvironment extends EnvironmentHandle {
 
   constructor(options: LocalEnvironmentOptions = {}) {
     super();
+    if (options.adoptOrphans) adoptOrphans();
     this.files = this.#files;
     this.id = options.id ?? 'local';
     this.#table = new ProcessTable(options);

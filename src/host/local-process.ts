@@ -13,7 +13,7 @@ import {
 } from '../contract/index.js';
 import { ExecError } from '../protocol/errors.js';
 import type { SandboxType } from '../protocol/index.js';
-import { type Child, type ChildSink, type ChildSpec, releaseChunk } from './spawn/index.js';
+import { type Child, type ChildSink, type ChildSpec, lookAtTrees, releaseChunk } from './spawn/index.js';
 import type { SandboxedLaunch } from './sandbox/launch/sandboxed-launch.js';
 import { ReaderHolds } from './reader-holds.js';
 import { ProcessEnding } from './process-ending.js';
@@ -80,6 +80,7 @@ export class LocalProcess extends ProcessHandle {
     });
     this.#ending = new ProcessEnding({
       signal: (signal) => this.#signal(signal),
+      lookAtTree: () => void lookAtTrees(),
       killTree: () => this.#child.killTree(),
       abandonOutput: () => this.#child.abandonOutput(),
       exited: () => this.log.exit !== undefined,
@@ -115,6 +116,11 @@ export class LocalProcess extends ProcessHandle {
 
   get pid(): number {
     return this.#child.pid;
+  }
+
+  /** What to do once nothing of its tree is left: see `Child`. */
+  set onTreeGone(listener: () => void) {
+    this.#child.onTreeGone = listener;
   }
 
   /** The mark its whole tree carries. */

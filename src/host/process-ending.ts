@@ -7,6 +7,8 @@ const ABANDON_OUTPUT_MS = 1_000;
 /** What can be done to a process to end it, and how to know that it has. */
 export interface ProcessControls {
   signal(signal: SignalName): void;
+  /** Finds out who belongs to it, while those live by whom that is known. */
+  lookAtTree(): void;
   killTree(): Promise<unknown>;
   abandonOutput(): void;
   /** Its own end was seen, though its output may still be open. */
@@ -52,6 +54,7 @@ export class ProcessEnding {
       void this.kill();
     } else if (!this.#grace) {
       this.#means.signal('SIGTERM');
+      this.#means.lookAtTree();
       this.#grace = setTimeout(() => void this.kill(), Math.min(graceMs, MAX_TIMER_MS));
     }
   }

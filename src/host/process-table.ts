@@ -31,7 +31,7 @@ export class ProcessTable {
   readonly #options: ProcessTableOptions;
   readonly #processes = new Map<string, LocalProcess>();
   readonly #expiries = new Map<string, NodeJS.Timeout>();
-  /** Marks of every tree that may still have members, those of processes long closed included. */
+  /** Marks of every tree that may still have members, those of processes long closed included. Others are let go in bulk. */
   readonly #owners = new Set<number>();
   readonly #spares = new SpareSandboxes();
   readonly #snapshots = new ShellSnapshots();
@@ -43,6 +43,11 @@ export class ProcessTable {
 
   get(processId: string): LocalProcess | undefined {
     return this.#processes.get(processId);
+  }
+
+  /** How many trees may still have members. */
+  get treeCount(): number {
+    return this.#owners.size;
   }
 
   all(): LocalProcess[] {
@@ -89,7 +94,9 @@ export class ProcessTable {
     }
     const process = new LocalProcess(spec, this.#options);
     this.#processes.set(process.processId, process);
-    this.#owners.add(process.owner);
+    const { owner } = process;
+    this.#owners.add(owner);
+    process.onTreeGone = () => this.#owners.delete(owner);
     process.onDisposed = () => this.#forget(process);
     const stop = process.log.subscribe(() => {
       if (!process.log.closed) return;

@@ -1,5 +1,5 @@
 import { DEFAULT_WINDOW_BYTES } from '../contract/index.js';
-import { claimHost, ConfinableFileSystem } from '../host/index.js';
+import { adoptOrphans, claimHost, ConfinableFileSystem } from '../host/index.js';
 import type { Channel } from '../rpc/index.js';
 import { BulkGarbage, type CollectGarbage } from './bulk-garbage.js';
 import { Connection } from './connection.js';
@@ -18,6 +18,11 @@ export interface ExecServerOptions {
   readonly http?: boolean | undefined;
   /** Called when much garbage has come together. Default: none, the engine decides alone. */
   readonly collectGarbage?: CollectGarbage | undefined;
+  /**
+   * Whether orphans of programs become children of this process, for good, and are reaped here. Without it what `su` and its
+   * like leave in the background outlives its session. For a process that does nothing else. Default false.
+   */
+  readonly adoptOrphans?: boolean | undefined;
   readonly log?: ServerLog | undefined;
 }
 
@@ -34,6 +39,7 @@ export class ExecServer implements AsyncDisposable {
   #closing: Promise<void> | undefined;
 
   constructor(options: ExecServerOptions = {}) {
+    if (options.adoptOrphans) adoptOrphans();
     this.#log = options.log ?? silentLog;
     this.#http = options.http ?? true;
     this.#garbage = new BulkGarbage(options.collectGarbage);

@@ -18,6 +18,8 @@ export interface Libc {
   readonly waitid: (kind: number, id: number, info: Uint8Array, options: number) => number;
   readonly getrlimit: (resource: number, limits: BigUint64Array) => number;
   readonly setrlimit: (resource: number, limits: BigUint64Array) => number;
+  readonly clockGettime: (clock: number, time: BigInt64Array) => number;
+  readonly memfdCreate: (name: string, flags: number) => number;
   readonly prctl: (option: number, value: number, a: number, b: number, c: number) => number;
   readonly openMaster: (flags: number) => number;
   readonly grantpt: (fd: number) => number;
@@ -65,6 +67,8 @@ const declarations = {
   waitid: 'int waitid(int kind, int id, void *info, int options)',
   getrlimit: 'int getrlimit(int resource, void *limits)',
   setrlimit: 'int setrlimit(int resource, void *limits)',
+  clockGettime: 'int clock_gettime(int clock, void *time)',
+  memfdCreate: 'int memfd_create(const char *name, unsigned int flags)',
   prctl: 'int prctl(int option, unsigned long value, unsigned long a, unsigned long b, unsigned long c)',
   openMaster: 'int posix_openpt(int flags)',
   grantpt: 'int grantpt(int fd)',

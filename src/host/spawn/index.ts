@@ -10,7 +10,7 @@ export {
   spawnUnheardChild,
 } from './spawn-child.js';
 export { assertSpawnable, type SpawnFailureReason } from './spawn-failure.js';
-export { killAllTrees, killTrees } from './tree-killer.js';
+export { killAllTrees, killTrees, lookAtTrees } from './tree-killer.js';
 export {
   dismissWatchdog,
   ensureWatchdog,

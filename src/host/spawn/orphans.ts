@@ -1,4 +1,5 @@
 import { marksAvailable } from './tree-mark.js';
+import { noticeForeignChildren } from './foreign-children.js';
 import { libc } from '../kernel/libc.js';
 import { alsoReapOrphans } from './reaper.js';
 
@@ -10,7 +11,10 @@ let adopting = false;
 export function becomeSubreaper(): boolean {
   if (adopting || !marksAvailable()) return adopting;
   adopting = libc().prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) === 0;
-  if (adopting) alsoReapOrphans();
+  if (adopting) {
+    alsoReapOrphans();
+    noticeForeignChildren();
+  }
   return adopting;
 }
 

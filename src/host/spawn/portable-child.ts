@@ -6,13 +6,14 @@ import { type ChildInput, noInput } from './child-input.js';
 import { type ChildEnd, endFromNode } from './exit-status.js';
 import { PipeInput } from './pipe-input.js';
 import { ProcessTree } from './process-tree.js';
-import type { TreeRoot } from './tree-killer.js';
+import type { TreeRoot } from './known-trees.js';
 
 /** Turns in which what the child left is read before its end is told, should background jobs never fall silent. */
 const SETTLE_TURNS = 16;
 
 /** A child of `node:child_process` with the manners of ours: own output first, then `exited`, then `closed`. */
 export class PortableChild implements Child {
+  onTreeGone: (() => void) | undefined;
   readonly #tree: ProcessTree;
   readonly #input: ChildInput;
   readonly #outputs: readonly Readable[];
@@ -25,7 +26,7 @@ export class PortableChild implements Child {
 
   constructor(child: ChildProcess, root: TreeRoot, sink: ChildSink) {
     this.#sink = sink;
-    this.#tree = new ProcessTree(root);
+    this.#tree = new ProcessTree(root, () => this.onTreeGone?.());
     this.#input = child.stdin ? new PipeInput(child.stdin) : noInput;
     this.#outputs = [this.#follow('stdout', child.stdout), this.#follow('stderr', child.stderr)];
     this.#openOutputs = this.#outputs.length;
@@ -142,7 +143,7 @@ export class PortableChild implements Child {
   #closeIfOver(): void {
     if (this.#closed || !this.#exited || this.#openOutputs > 0) return;
     this.#closed = true;
-    this.#tree.forget();
+    this.#tree.closed();
     this.#sink.closed();
   }
 }

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import { ExecError } from '../../protocol/errors.js';
+import { bootTicks } from '../kernel/boot-clock.js';
 import type { Child, ChildSink, ChildSpec } from './child.js';
 import { nextTreeId } from './tree-mark.js';
 import { locateProgram } from './locate-program.js';
@@ -13,6 +14,7 @@ export function spawnPortableChild(spec: ChildSpec, sink: ChildSink): Child {
   if (spec.terminal)
     throw new ExecError('ptyUnavailable', 'This machine has no terminal backend; start without a terminal.');
   const path = locateProgram(spec);
+  const startTick = bootTicks();
   const child = start(spec, path);
   // A failure shows in the missing pid at once; the event only repeats it later.
   child.on('error', () => {});
@@ -20,7 +22,7 @@ export function spawnPortableChild(spec: ChildSpec, sink: ChildSink): Child {
     for (const stream of child.stdio) stream?.destroy();
     throw explainSpawnError(spec, path, guessErrno(path));
   }
-  return new PortableChild(child, { pid: child.pid, owner: nextTreeId(), marked: false }, sink);
+  return new PortableChild(child, { pid: child.pid, owner: nextTreeId(), startTick, marked: false }, sink);
 }
 
 function start(spec: ChildSpec, path: string): ChildProcess {

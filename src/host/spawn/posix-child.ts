@@ -1,14 +1,16 @@
 import type { OutputStream, SignalName, TerminalSize, TerminalState } from '../../contract/index.js';
 import type { Child, ChildSink, ChildSpec, ParkedChild } from './child.js';
+import { bootTicks } from '../kernel/boot-clock.js';
 import { DescriptorScope } from './descriptors.js';
 import { marksAvailable, withMark, nextTreeId } from './tree-mark.js';
 import { decodeWaitStatus } from './exit-status.js';
 import { locateProgram } from './locate-program.js';
 import { posixSpawn } from './posix-spawn.js';
 import { ProcessTree } from './process-tree.js';
-import type { TreeRoot } from './tree-killer.js';
+import type { TreeRoot } from './known-trees.js';
 import { listenForExits, watchExit } from './reaper.js';
 import { assertSpawnable, explainSpawnError } from './spawn-failure.js';
+import { withSlack } from './timer-slack.js';
 import { terminalState } from './terminal-state.js';
 import { ensureWatchdog } from './watchdog.js';
 import { type Connections, type Wiring, wire } from './wiring.js';
@@ -39,8 +41,9 @@ function launch(spec: ChildSpec, scope: DescriptorScope): { root: TreeRoot; wiri
   ensureWatchdog();
   const wiring = wire(spec, scope);
   const owner = nextTreeId();
+  const startTick = bootTicks();
   const pid = start({ spec, path, owner, wiring }, scope);
-  return { root: { pid, owner, marked: marksAvailable() }, wiring };
+  return { root: { pid, owner, startTick, marked: marksAvailable() }, wiring };
 }
 
 interface StartOrder {
@@ -55,12 +58,13 @@ function start({ spec, path, owner, wiring }: StartOrder, scope: DescriptorScope
   const seenArgv = arg0 === undefined ? argv : [arg0, ...argv.slice(1)];
   const request = { path, argv: seenArgv, env, cwd, inheritFds, streams: wiring.streams };
   const spawn = (): ReturnType<typeof posixSpawn> => posixSpawn(request, scope);
-  const started = marksAvailable() ? withMark(owner, spawn) : spawn();
+  const started = marksAvailable() ? withSlack(owner, () => withMark(owner, spawn)) : spawn();
   if ('errno' in started) throw explainSpawnError(spec, path, started.errno);
   return started.pid;
 }
 
 class PosixChild implements Child {
+  onTreeGone: (() => void) | undefined;
   readonly #tree: ProcessTree;
   readonly #connections: Connections;
   readonly #sink: ChildSink;
@@ -69,7 +73,7 @@ class PosixChild implements Child {
 
   constructor(root: TreeRoot, wiring: Wiring, sink: ChildSink) {
     this.#sink = sink;
-    this.#tree = new ProcessTree(root);
+    this.#tree = new ProcessTree(root, () => this.onTreeGone?.());
     watchExit(root.pid, { keepAlive: true, exited: (status) => this.#reaped(status) });
     this.#connections = wiring.connect((stream: OutputStream) => ({
       bytes: (bytes) => sink.output(stream, bytes),
@@ -155,7 +159,7 @@ class PosixChild implements Child {
   #closeIfOver(): void {
     if (this.#closed || !this.#exited || !this.#connections.readers.every(({ ended }) => ended)) return;
     this.#closed = true;
-    this.#tree.forget();
+    this.#tree.closed();
     this.#sink.closed();
   }
 }
@@ -196,7 +200,7 @@ class UnheardPosixChild implements ParkedChild {
     this.#waits = false;
     this.#scope[Symbol.dispose]();
     this.#tree.leaderReaped();
-    this.#tree.forget();
+    this.#tree.closed();
     this.onEnded?.();
   }
 }

@@ -1,24 +1,20 @@
 import { constants } from 'node:os';
 import type { SignalName } from '../../contract/index.js';
 import type { ScannedProcess } from './process-scan.js';
-import {
-  forgetTree,
-  killTrees,
-  leaderGone,
-  livingMembers,
-  rememberTree,
-  sendSignal,
-  type TreeRoot,
-} from './tree-killer.js';
+import { forgetEmptyTrees } from './empty-trees.js';
+import { leaderGone, rememberTree, type TreeRoot, treeClosed } from './known-trees.js';
+import { noteOrphans } from './orphan-notes.js';
+import { killTrees, livingMembers, sendSignal } from './tree-killer.js';
 
 /** The processes that descend from one child. */
 export class ProcessTree {
   readonly #root: TreeRoot;
   #leaderReaped = false;
 
-  constructor(root: TreeRoot) {
+  constructor(root: TreeRoot, onGone: () => void = () => {}) {
     this.#root = root;
-    rememberTree(root);
+    rememberTree(root, onGone);
+    noteOrphans();
   }
 
   get pid(): number {
@@ -33,6 +29,7 @@ export class ProcessTree {
   leaderReaped(): void {
     this.#leaderReaped = true;
     leaderGone(this.#root);
+    noteOrphans();
   }
 
   signalGroup(signal: SignalName): boolean {
@@ -49,8 +46,9 @@ export class ProcessTree {
     return this.#members().map(({ pid }) => pid);
   }
 
-  forget(): void {
-    forgetTree(this.#root);
+  closed(): void {
+    treeClosed(this.#root);
+    forgetEmptyTrees();
   }
 
   #members(): readonly ScannedProcess[] {

@@ -1,13 +1,18 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type ProcessTrees, findProcessTrees } from './process-trees.js';
-import { type Scan, type ScannedProcess, scanNow, scanSteps } from './process-scan.js';
+import { findKin, type Kin } from './process-trees.js';
+import { forgetTree } from './empty-trees.js';
+import { knownTrees } from './known-trees.js';
+import { isSame, type Scan, type ScannedProcess, scanNow, scanWithBreaks } from './process-scan.js';
 import { nextExit } from './reaper.js';
+import { slackOf } from './timer-slack.js';
 
 /** A tree that SIGKILL does not end within this time hangs in the kernel or belongs to another user. */
 const GIVE_UP_MS = 5000;
 /** Between two looks: a killed process needs about a millisecond to be gone. */
 const FIRST_PAUSE_MS = 1;
 const LAST_PAUSE_MS = 50;
+/** Looks until nobody new is found in a tree that was stopped. Each finds a generation; more mean that stopping does not help. */
+const MAX_STOPS = 25;
 
 /** Whose trees are meant. */
 type Owners = ReadonlySet<number> | 'all';
@@ -17,41 +22,16 @@ interface KillOrder {
   readonly giveUpAt: number;
   readonly resolve: (gone: boolean) => void;
   /** Who got the signal but may need a moment; without marks they cannot be told once their parent is gone. */
-  readonly killed: Set<number>;
+  readonly killed: Map<number, ScannedProcess>;
+  /** Who was told to stop, by number and start. */
+  readonly stopped: Set<string>;
+  stops: number;
   /** Scans in a row that found nobody. */
   emptyScans: number;
 }
 
-/** Where a tree begins. */
-export interface TreeRoot {
-  readonly pid: number;
-  readonly owner: number;
-  /** Whether all of it carries the owner's number. */
-  readonly marked: boolean;
-}
-
 const orders = new Set<KillOrder>();
-/** Trees that carry no mark: the owner by the pid of the child, until it is closed. */
-const roots = new Map<number, number>();
-/** Trees whose child is not reaped yet, so that the number of its group cannot be anybody else's. */
-const led = new Map<number, TreeRoot>();
 let sweeping = false;
-
-/** To be called for every child that is started. */
-export function rememberTree(root: TreeRoot): void {
-  led.set(root.owner, root);
-  if (!root.marked) roots.set(root.pid, root.owner);
-}
-
-/** The child is reaped. */
-export function leaderGone({ owner }: TreeRoot): void {
-  led.delete(owner);
-}
-
-/** Its output is closed. Marked processes are found none the less. */
-export function forgetTree({ pid }: TreeRoot): void {
-  roots.delete(pid);
-}
 
 /** SIGKILLs the trees of these owners. True once none of their processes is left, false after 5 s. */
 export function killTrees(owners: Iterable<number>): Promise<boolean> {
@@ -65,7 +45,23 @@ export function killAllTrees(): Promise<boolean> {
 
 /** Who of a tree runs at this moment. */
 export function livingMembers(owner: number): readonly ScannedProcess[] {
-  return findProcessTrees(scanNow().processes, roots).get(owner) ?? [];
+  return pickMembers(findKin(scanNow()), new Set([owner]));
+}
+
+let looking: Promise<void> | undefined;
+
+/**
+ * Looks who belongs to which tree, for later: those who do not carry the mark may lose their parents, while a polite signal
+ * goes round. Needless where they are known by the number of their tree.
+ */
+export function lookAtTrees(): Promise<void> {
+  if (slackOf(0) !== 0) return Promise.resolve();
+  looking ??= scanWithBreaks()
+    .then((scan) => void findKin(scan))
+    .finally(() => {
+      looking = undefined;
+    });
+  return looking;
 }
 
 function order(owners: Owners): Promise<boolean> {
@@ -75,11 +71,10 @@ function order(owners: Owners): Promise<boolean> {
       resolve,
       giveUpAt: performance.now() + GIVE_UP_MS,
       emptyScans: 0,
-      killed: new Set(),
+      killed: new Map(),
+      stopped: new Set(),
+      stops: 0,
     });
-    // Frees what the groups hold at once. Without marks those who left the group are found through their parents,
-    // which must live until they are seen.
-    killGroups(owners, { marked: true });
     if (!sweeping) void sweep();
   });
 }
@@ -92,42 +87,82 @@ async function sweep(): Promise<void> {
   while (orders.size > 0) {
     // A scan says nothing about orders that were given after it began.
     const batch = [...orders];
+    const known = new Set(knownTrees().keys());
     const scan = await scanWithBreaks();
-    const families = findProcessTrees(scan.processes, roots);
-    const pids = new Set(scan.processes.map(({ pid }) => pid));
-    for (const each of batch) carryOut(each, { ...scan, families, pids });
+    const seen = { ...scan, known, kin: findKin(scan), byPid: indexByPid(scan.processes) };
+    const stopping = batch.map((each) => carryOut(each, seen));
     if (orders.size === 0) break;
+    if (stopping.includes('stopping')) continue;
     await nextExit(pauseMs);
     pauseMs = Math.min(pauseMs * 2, LAST_PAUSE_MS);
   }
   sweeping = false;
 }
 
-async function scanWithBreaks(): Promise<Scan> {
-  const steps = scanSteps();
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done) return value;
-    await nextTurn();
-  }
-}
+/** What a scan has shown, and which trees were there before it. */
+type Seen = Scan & {
+  readonly known: ReadonlySet<number>;
+  readonly kin: Kin;
+  readonly byPid: ReadonlyMap<number, ScannedProcess>;
+};
 
 /** An empty scan proves that nobody is left, unless a process ended meanwhile that may have forked: then look twice. */
-function carryOut(each: KillOrder, seen: Scan & { families: ProcessTrees; pids: ReadonlySet<number> }): void {
-  const members = pick(seen.families, each.owners).flat();
-  kill(members);
-  for (const { pid } of members) each.killed.add(pid);
-  killGroups(each.owners, { marked: false });
-  const somebody = members.length > 0 || [...each.killed].some((pid) => seen.pids.has(pid));
+function carryOut(each: KillOrder, seen: Seen): 'stopping' | 'going on' {
+  const members = pickMembers(seen.kin, each.owners);
+  if (stopNewcomers(each, members)) return 'stopping';
+  for (const member of members) {
+    sendTo(member, 'SIGKILL');
+    each.killed.set(member.pid, member);
+  }
+  killGroups(each.owners);
+  const somebody = members.length > 0 || [...each.killed.values()].some((killed) => isThere(killed, seen));
   each.emptyScans = somebody || seen.incomplete ? 0 : each.emptyScans + 1;
   const gone = each.emptyScans > (seen.unsettled ? 1 : 0);
-  if (!gone && performance.now() < each.giveUpAt) return;
+  if (!gone && performance.now() < each.giveUpAt) return 'going on';
   orders.delete(each);
+  if (gone) for (const owner of each.owners === 'all' ? seen.known : each.owners) forgetTree(owner);
   each.resolve(gone);
+  return 'going on';
 }
 
-function killGroups(owners: Owners, { marked }: Pick<TreeRoot, 'marked'>): void {
-  for (const root of pick(led, owners)) if (root.marked === marked) sendSignal(-root.pid, 'SIGKILL');
+/**
+ * Who carries no mark is known by its parents, and would be lost if these died while it forks. So where there is such a
+ * process nobody dies before all of them have been seen: they are stopped, until a look finds nobody new.
+ */
+function stopNewcomers(each: KillOrder, members: readonly ScannedProcess[]): boolean {
+  if (each.stops >= MAX_STOPS || !members.some(({ owner }) => owner === null)) return false;
+  const newcomers = members.filter((member) => !each.stopped.has(nameOf(member)));
+  for (const member of newcomers) {
+    each.stopped.add(nameOf(member));
+    sendTo(member, 'SIGSTOP');
+  }
+  if (newcomers.length > 0) each.stops += 1;
+  return newcomers.length > 0;
+}
+
+function nameOf({ pid, startTick }: ScannedProcess): string {
+  return `${pid} ${startTick}`;
+}
+
+function isThere({ pid, startTick }: ScannedProcess, { byPid }: Seen): boolean {
+  return byPid.get(pid)?.startTick === startTick;
+}
+
+function indexByPid(processes: readonly ScannedProcess[]): Map<number, ScannedProcess> {
+  return new Map(processes.map((each) => [each.pid, each]));
+}
+
+/** What may belong to somebody else, too, is killed with the last of those it may belong to. */
+function pickMembers({ families, strays }: Kin, owners: Owners): ScannedProcess[] {
+  const lone = strays.filter((stray) => owners === 'all' || stray.owners.every((owner) => owners.has(owner)));
+  return [...pick(families, owners).flat(), ...lone.flatMap(({ members }) => members)];
+}
+
+/** For whatever a scan could not see, for want of descriptors: its end gives some back. */
+function killGroups(owners: Owners): void {
+  for (const { root, reapedAt } of pick(knownTrees(), owners)) {
+    if (reapedAt === Number.POSITIVE_INFINITY) sendSignal(-root.pid, 'SIGKILL');
+  }
 }
 
 /** By look-up, not by search: a thousand orders may be under way for a thousand trees. */
@@ -139,8 +174,9 @@ function pick<T>(byOwner: ReadonlyMap<number, T>, owners: Owners): T[] {
   });
 }
 
-function kill(members: readonly ScannedProcess[]): void {
-  for (const { pid } of members) sendSignal(pid, 'SIGKILL');
+/** Only if it is still the one that was seen. */
+function sendTo(member: ScannedProcess, signal: string): void {
+  if (isSame(member)) sendSignal(member.pid, signal);
 }
 
 /** True if somebody was there to get it, though perhaps out of our power. */

@@ -3,42 +3,12 @@ import { DescriptorScope } from './descriptors.js';
 import { marksAvailable, withHelperMark, markPrefix } from './tree-mark.js';
 import { libc } from '../kernel/libc.js';
 import { posixSpawn } from './posix-spawn.js';
+import { ledgerFile } from './ledger.js';
 import { listenForExits, watchExit } from './reaper.js';
+import { FAREWELL, WATCHDOG_SCRIPT } from './watchdog-script.js';
 
-const FAREWELL = 'bye';
-
-/** Rounds of 20 ms and more: enough for any tree that SIGKILL can end, and an end for those it cannot. */
-const ROUNDS = 200;
-
-/*
- * Waits for the end of the pipe that only the server holds open. Without a farewell the server was killed: then
- * everything with its mark is killed, until a round finds nobody. Needs no program but the shell itself (`sleep` only
- * spares CPU), so that it works while the machine is out of processes. A zombie is dead already. Signals that somebody sends
- * to everything at once are meant for the server: it is needed until that is gone.
- */
-const SCRIPT = `
-trap '' HUP INT TERM
-read -r word && [ "$word" = "${FAREWELL}" ] && exit 0
-round=0
-while [ "$round" -lt ${ROUNDS} ]; do
-  found=
-  for limits in /proc/[0-9]*/limits; do
-    while read -r a b c value rest; do
-      case "$a $b $c" in "Max realtime timeout") break;; esac
-    done < "$limits" || continue
-    case "$value" in "$1"*) ;; *) continue;; esac
-    dir=\${limits%/limits}
-    while read -r key state rest; do
-      [ "$key" = State: ] && break
-    done < "$dir/status" || continue
-    [ "$state" = Z ] && continue
-    found=yes
-    kill -9 "\${dir#/proc/}"
-  done
-  [ -z "$found" ] && exit 0
-  round=$((round + 1))
-  sleep 0.02
-done`;
+/** Under which number the script finds what we know of our trees. */
+const LEDGER_FD = 3;
 
 interface Watchdog {
   readonly pid: number;
@@ -80,10 +50,12 @@ export function ensureWatchdog(): void {
 function start(): Watchdog | null {
   using scope = new DescriptorScope();
   const { readEnd, writeEnd } = scope.pipe();
-  const argv = ['/bin/sh', '-c', SCRIPT, 'execwire-watchdog', markPrefix];
+  const argv = ['/bin/sh', '-c', WATCHDOG_SCRIPT, 'execwire-watchdog', markPrefix];
+  const ledger = ledgerFile();
+  const inheritFds = ledger === null ? [] : [{ childFd: LEDGER_FD, fd: ledger }];
   const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C' };
   const streams = { kind: 'silent', stdin: readEnd } as const;
-  const request = { path: '/bin/sh', argv, env, cwd: '/', streams };
+  const request = { path: '/bin/sh', argv, env, cwd: '/', streams, inheritFds };
   const started = withHelperMark(() => posixSpawn(request, scope));
   if ('errno' in started) return null;
   const watchdog = { pid: started.pid, leash: scope.keep(writeEnd) };

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type ChildSpec, hostCapabilities } from '../../../src/host/spawn/index.js';
+import { type ChildSpec, ensureWatchdog, hostCapabilities } from '../../../src/host/spawn/index.js';
 import { isExecError } from '../../../src/protocol/index.js';
 import { backends, eventually, kinds, screen, shell, start } from './harness.js';
 import { openDescriptors } from './machine.js';
@@ -19,6 +19,8 @@ import { openDescriptors } from './machine.js';
 let dir = '';
 
 beforeAll(() => {
+  // What the first start of all brings along stays open.
+  ensureWatchdog();
   dir = mkdtempSync(join(tmpdir(), 'execwire-spawn-'));
   mkdirSync(join(dir, 'bin'));
   script('bin/hello', '#!/bin/sh\necho "hello from $0"\n', 0o755);

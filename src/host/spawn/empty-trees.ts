@@ -1,0 +1,42 @@
+import { findKin } from './process-trees.js';
+import { closedTreeCount, knownTrees, treeGone } from './known-trees.js';
+import { type Scan, scanWithBreaks } from './process-scan.js';
+import { forgetSeen } from './sightings.js';
+
+/** Closed trees that may have members, before it is looked which of them have. */
+const MAX_CLOSED = 512;
+
+let looking = false;
+/** Those that have are not counted again. */
+let inhabited = 0;
+
+/** Nothing is left of it. */
+export function forgetTree(owner: number): void {
+  forgetSeen(owner);
+  treeGone(owner);
+}
+
+/** To be called when a tree is closed: most leave nothing in the background, and need not be remembered for that. */
+export function forgetEmptyTrees(): void {
+  if (looking || closedTreeCount() < MAX_CLOSED + inhabited) return;
+  looking = true;
+  void look().finally(() => {
+    looking = false;
+  });
+}
+
+/** Looks twice, since something may have moved while we looked. */
+async function look(): Promise<void> {
+  const closed = [...knownTrees().values()].filter((tree) => tree.closed).map(({ root }) => root.owner);
+  const scans = [await scanWithBreaks(), await scanWithBreaks()];
+  const living = new Set(scans.flatMap(livingOwners));
+  const isProof = scans.every(({ incomplete }) => !incomplete);
+  const empty = isProof ? closed.filter((owner) => !living.has(owner)) : [];
+  for (const owner of empty) forgetTree(owner);
+  inhabited = closed.length - empty.length;
+}
+
+function livingOwners(scan: Scan): number[] {
+  const { families, strays } = findKin(scan);
+  return [...families.keys(), ...strays.flatMap(({ owners }) => owners)];
+}

@@ -1,0 +1,71 @@
+import { enterTree, strikeTree } from './ledger.js';
+
+/** Where a tree begins. */
+export interface TreeRoot {
+  readonly pid: number;
+  readonly owner: number;
+  /** Read before it began, in the ticks of the kernel's own start times. */
+  readonly startTick: number;
+  /** Whether it was given the owner's number to hand on. */
+  readonly marked: boolean;
+}
+
+/** A tree that may have members. */
+export interface KnownTree {
+  readonly root: TreeRoot;
+  /** When its child was reaped. Until then its number and that of its group cannot be anybody else's. */
+  reapedAt: number;
+  /** Its output is closed: what is left of it, if anything, runs in the background. */
+  closed: boolean;
+  onGone: () => void;
+}
+
+const trees = new Map<number, KnownTree>();
+let closedTrees = 0;
+
+/** To be called for every child that is started, right then. */
+export function rememberTree(root: TreeRoot, onGone: () => void): void {
+  const known = trees.get(root.owner);
+  if (known) {
+    known.onGone = onGone;
+    return;
+  }
+  trees.set(root.owner, { root, reapedAt: Number.POSITIVE_INFINITY, closed: false, onGone });
+  if (root.marked) enterTree(root);
+}
+
+/** The child is reaped. */
+export function leaderGone({ owner }: TreeRoot): void {
+  const tree = trees.get(owner);
+  if (!tree) return;
+  tree.reapedAt = performance.now();
+  if (tree.root.marked) enterTree({ ...tree.root, pid: 0 });
+}
+
+/** Its output is closed. Without a mark it cannot be told from others any more. */
+export function treeClosed({ owner }: TreeRoot): void {
+  const tree = trees.get(owner);
+  if (!tree || tree.closed) return;
+  tree.closed = true;
+  closedTrees += 1;
+  if (!tree.root.marked) treeGone(owner);
+}
+
+/** Nothing of it is left, nor ever will be. */
+export function treeGone(owner: number): void {
+  const tree = trees.get(owner);
+  if (!tree) return;
+  trees.delete(owner);
+  if (tree.closed) closedTrees -= 1;
+  if (tree.root.marked) strikeTree(owner);
+  tree.onGone();
+}
+
+export function knownTrees(): ReadonlyMap<number, KnownTree> {
+  return trees;
+}
+
+/** How many are closed and may have members none the less. */
+export function closedTreeCount(): number {
+  return closedTrees;
+}

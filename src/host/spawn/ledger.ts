@@ -1,0 +1,67 @@
+import { writeSync } from 'node:fs';
+import { libc } from '../kernel/libc.js';
+import type { TreeRoot } from './known-trees.js';
+import { slackOf } from './timer-slack.js';
+
+/*
+ * What the watchdog has to know of our trees when we are gone, in memory it shares with us: it looks there only then, so that
+ * an entry costs one short write and wakes nobody. A line is `pid number start`, or blank: a child that is not reaped (the
+ * start is 0), a tree whose child is (the pid is 0), or an orphan that belongs to one of them.
+ */
+
+const MFD_CLOEXEC = 1;
+const LINE_BYTES = 32;
+
+const lines = new Map<string, number>();
+const free: number[] = [];
+let file: number | null = null;
+
+/** The shared memory; null if there is none. */
+export function ledgerFile(): number | null {
+  if (file !== null) return file;
+  const made = libc().memfdCreate('execwire-ledger', MFD_CLOEXEC);
+  if (made >= 0) file = made;
+  return file;
+}
+
+/** Enters a tree, or what is known of it now. */
+export function enterTree({ owner, pid }: TreeRoot): void {
+  write(`tree ${owner}`, `${pid} ${slackOf(owner)} 0`);
+}
+
+export function strikeTree(owner: number): void {
+  strike(`tree ${owner}`);
+}
+
+/** Enters the orphans there are, instead of those there were. */
+export function enterOrphans(orphans: readonly { readonly pid: number; readonly startTick: number }[]): void {
+  const entries = new Map(
+    orphans.map(({ pid, startTick }) => [`orphan ${pid} ${startTick}`, { pid, startTick }]),
+  );
+  for (const key of lines.keys()) if (key.startsWith('orphan') && !entries.has(key)) strike(key);
+  for (const [key, { pid, startTick }] of entries) if (!lines.has(key)) write(key, `${pid} 0 ${startTick}`);
+}
+
+function write(key: string, text: string): void {
+  if (ledgerFile() === null) return;
+  const line = lines.get(key) ?? free.pop() ?? lines.size;
+  lines.set(key, line);
+  put(line, text);
+}
+
+function strike(key: string): void {
+  const line = lines.get(key);
+  if (line === undefined) return;
+  lines.delete(key);
+  free.push(line);
+  put(line, '');
+}
+
+function put(line: number, text: string): void {
+  if (file === null) return;
+  try {
+    writeSync(file, `${text.padEnd(LINE_BYTES - 1)}\n`, line * LINE_BYTES, 'latin1');
+  } catch {
+    // Out of memory. The mark is what most are found by.
+  }
+}

@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs';
+import { knownTrees } from './known-trees.js';
+import { enterOrphans } from './ledger.js';
+import { ownerOfOrphan } from './orphan-owner.js';
+import { isSubreaper } from './orphans.js';
+import { look } from './process-scan.js';
+import { isWatched } from './reaper.js';
+import { slackOf } from './timer-slack.js';
+
+/** A child that ends is what leaves orphans, at once. */
+const SOON_MS = 50;
+/** One that runs on may leave some at any time, and nobody is told. */
+const AGAIN_MS = 1000;
+
+let timer: NodeJS.Timeout | undefined;
+let dueAt = 0;
+
+/**
+ * Where the watchdog cannot see of which tree an orphan is, it must be told of every orphan there is while we live. To be
+ * called when a tree begins, and when its child has ended.
+ */
+export function noteOrphans(): void {
+  if (!isSubreaper() || slackOf(0) !== 0) return;
+  schedule(SOON_MS);
+}
+
+function schedule(ms: number): void {
+  const due = performance.now() + ms;
+  if (timer !== undefined && dueAt <= due) return;
+  clearTimeout(timer);
+  dueAt = due;
+  timer = setTimeout(note, ms).unref();
+}
+
+function note(): void {
+  timer = undefined;
+  const orphans = adoptedChildren().flatMap((pid) => {
+    const found = look(pid);
+    return found !== null && ownerOfOrphan(found) !== null ? [found] : [];
+  });
+  enterOrphans(orphans);
+  const running = [...knownTrees().values()].some(({ reapedAt }) => reapedAt > performance.now());
+  if (running || orphans.length > 0) schedule(AGAIN_MS);
+}
+
+/** Who became our child without being started here. Nobody where the kernel does not list children. */
+function adoptedChildren(): number[] {
+  try {
+    const pids = readFileSync(`/proc/self/task/${process.pid}/children`, 'latin1').trim().split(' ');
+    return pids.map(Number).filter((pid) => pid > 0 && !isWatched(pid));
+  } catch {
+    return [];
+  }
+}

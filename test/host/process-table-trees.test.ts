@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { ProcessTable } from '../../src/host/index.js';
+import { eventually, uniqueSeconds } from './spawn/harness.js';
+import { sleepers } from './spawn/machine.js';
+
+/** More than may be remembered at a time. */
+const PROCESSES = 1600;
+const AT_A_TIME = 50;
+
+function spec(script: string) {
+  const env = { PATH: '/usr/bin:/bin' };
+  return { argv: ['/bin/sh', '-c', script], cwd: '/', env, stdin: 'null', terminal: null } as const;
+}
+
+async function runOne(table: ProcessTable, script: string): Promise<void> {
+  const child = table.start(spec(script));
+  await child.wait();
+  await child[Symbol.asyncDispose]();
+}
+
+test('a table remembers no tree of which nothing is left, and every other one', async () => {
+  const table = new ProcessTable();
+  const seconds = uniqueSeconds();
+  await runOne(table, `setsid -f sleep ${seconds} > /dev/null 2>&1`);
+  let most = 0;
+  for (let done = 0; done < PROCESSES; done += AT_A_TIME) {
+    await Promise.all(Array.from({ length: AT_A_TIME }, () => runOne(table, ':')));
+    most = Math.max(most, table.treeCount);
+  }
+  // A look takes a moment, in which further ones are started.
+  expect(most).toBeLessThan(1000);
+  await eventually(() => sleepers(seconds).length === 1);
+  await table.close();
+  expect({ left: sleepers(seconds), trees: table.treeCount }).toEqual({ left: [], trees: 0 });
+}, 120_000);
+
+test('a killed tree is not remembered', async () => {
+  const table = new ProcessTable();
+  const child = table.start(spec('sleep 1000 & wait'));
+  await child.kill();
+  expect(table.treeCount).toBe(0);
+  await table.close();
+});
