@@ -3,8 +3,8 @@ import { closedTreeCount, knownTrees, treeGone } from './known-trees.js';
 import { type Scan, scanWithBreaks } from './process-scan.js';
 import { forgetSeen } from './sightings.js';
 
-/** Closed trees that may have members, before it is looked which of them have. */
-const MAX_CLOSED = 512;
+/** Closed trees that may have members, before it is looked which of them have. So many that a look costs each of them little. */
+const MAX_CLOSED = 1024;
 
 let looking = false;
 /** Those that have are not counted again. */
@@ -25,10 +25,11 @@ export function forgetEmptyTrees(): void {
   });
 }
 
-/** Looks twice, since something may have moved while we looked. */
+/** Looks twice if something ended while we looked: it may have left a child we did not see. */
 async function look(): Promise<void> {
   const closed = [...knownTrees().values()].filter((tree) => tree.closed).map(({ root }) => root.owner);
-  const scans = [await scanWithBreaks(), await scanWithBreaks()];
+  const first = await scanWithBreaks();
+  const scans = first.unsettled ? [first, await scanWithBreaks()] : [first];
   const living = new Set(scans.flatMap(livingOwners));
   const isProof = scans.every(({ incomplete }) => !incomplete);
   const empty = isProof ? closed.filter((owner) => !living.has(owner)) : [];

@@ -11,7 +11,10 @@ import { slackOf } from './timer-slack.js';
 
 const MFD_CLOEXEC = 1;
 const LINE_BYTES = 32;
+const BLANK = 0x20;
+const LINE_END = 0x0a;
 
+const buffer = Buffer.alloc(LINE_BYTES, LINE_END);
 const lines = new Map<string, number>();
 const free: number[] = [];
 let file: number | null = null;
@@ -60,7 +63,8 @@ function strike(key: string): void {
 function put(line: number, text: string): void {
   if (file === null) return;
   try {
-    writeSync(file, `${text.padEnd(LINE_BYTES - 1)}\n`, line * LINE_BYTES, 'latin1');
+    buffer.fill(BLANK, buffer.write(text, 'latin1'), LINE_BYTES - 1);
+    writeSync(file, buffer, 0, LINE_BYTES, line * LINE_BYTES);
   } catch {
     // Out of memory. The mark is what most are found by.
   }

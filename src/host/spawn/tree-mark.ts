@@ -21,6 +21,9 @@ const nonce = String(randomBytes(6).readUIntBE(0, 6) % 10 ** DIGITS).padStart(DI
 /** What all numbers of this server begin with. */
 export const markPrefix = `${CHILD_DIGIT}${nonce}`;
 
+const firstDye = BigInt(markPrefix + '0'.repeat(DIGITS));
+const helperDye = BigInt(HELPER_DIGIT + nonce + '0'.repeat(DIGITS));
+
 let lastOwner = 0;
 
 /** A number for the next child. */
@@ -50,19 +53,24 @@ function probe(library: Libc): boolean {
 
 /** Runs `spawn` while our own limit is the owner's number. Synchronous, so nothing else inherits it. */
 export function withMark<T>(owner: number, spawn: () => T): T {
-  return withLimit(markPrefix + String(owner).padStart(DIGITS, '0'), spawn);
+  return withLimit(firstDye + BigInt(owner), spawn);
 }
 
 /** The same for the server's helper. */
 export function withHelperMark<T>(spawn: () => T): T {
-  return withLimit(HELPER_DIGIT + nonce + '0'.repeat(DIGITS), spawn);
+  return withLimit(helperDye, spawn);
 }
 
-function withLimit<T>(number: string, spawn: () => T): T {
+/** Kept, since every start uses them. Nothing within `spawn` does. */
+const original = new BigUint64Array(2);
+const changed = new BigUint64Array(2);
+
+function withLimit<T>(number: bigint, spawn: () => T): T {
   const { getrlimit, setrlimit } = libc();
-  const original = new BigUint64Array(2);
   getrlimit(RLIMIT_RTTIME, original);
-  setrlimit(RLIMIT_RTTIME, BigUint64Array.of(BigInt(number), original[1] ?? UNLIMITED));
+  changed[0] = number;
+  changed[1] = original[1] ?? UNLIMITED;
+  setrlimit(RLIMIT_RTTIME, changed);
   try {
     return spawn();
   } finally {
