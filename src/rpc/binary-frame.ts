@@ -49,7 +49,8 @@ export function isBinaryFrame(data: Uint8Array): boolean {
 /** A frame taken apart. Throws `invalidMessage` when it is none. */
 export function readFrame(data: Uint8Array): { header: string; bytes: Uint8Array } {
   const [version, high = 0, middle = 0, low = 0] = data;
-  if (version !== FRAME_VERSION || data.length < PREAMBLE_BYTES) throw broken('it is too short');
+  if (version !== FRAME_VERSION) throw broken('it is neither a frame nor text');
+  if (data.length < PREAMBLE_BYTES) throw broken('it is too short');
   const end = PREAMBLE_BYTES + (high << 16) + (middle << 8) + low;
   if (end > data.length) throw broken('its header is longer than the frame');
   if (end > MAX_HEADER_BYTES) throw broken('its header is too long');

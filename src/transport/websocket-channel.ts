@@ -57,7 +57,9 @@ export class WebSocketChannel implements Channel {
       try {
         text = decoder.decode(bytes);
       } catch {
-        this.#shut(PROTOCOL_ERROR, 'a binary message is not UTF-8');
+        // One message nobody can read is no reason to end all others: whoever takes frames answers it.
+        if (receiver.binary) receiver.binary(bytes);
+        else this.#shut(PROTOCOL_ERROR, 'a binary message is not UTF-8');
         return;
       }
       receiver.message(text);

@@ -159,6 +159,7 @@ describe('a binary message that is no proper frame', () => {
   test.each([
     ['a preamble alone', Buffer.from([1])],
     ['a header longer than the message', frameOf({ id: 1, ...call, bytes: 'chunk' }).subarray(0, 30)],
+    ['bytes that are no text', Buffer.from([2, 0xff, 0xfe])],
     ['a header that is not JSON', frameOf('{"id":1')],
     ['a header that is not UTF-8', Buffer.from([1, 0, 0, 2, 0xff, 0xff])],
     ['no name for its bytes', frameOf({ id: 1, ...call })],
@@ -194,6 +195,10 @@ describe('a binary message that is no proper frame', () => {
     await client.handshake();
     socket.send(frameOf({ id: 1, ...call, bytes: 'chunk' }, BYTES));
     await client.until(() => client.arrivals.filter((each) => 'id' in each && each.id === -1).length === 2);
+    // Neither frame nor text.
+    for (const data of [Buffer.from([0xff, 0xfe]), Buffer.from([0x7b, 0xc3, 0x28]), Buffer.alloc(0)])
+      socket.send(data, { binary: true });
+    await client.until(() => client.arrivals.filter((each) => 'id' in each && each.id === -1).length === 5);
     // Text in a binary message is text, as ever.
     socket.send(Buffer.from('{"id":"t","method":"environment/status"}'), { binary: true });
     expect(await client.answerTo('t')).toMatchObject({ result: { status: 'ready' } });
