@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { isWellFormedJwt } from './jwt-form.js';
 
 /** How clients of a WebSocket listener prove who they are. */
 export type WebSocketAuth =
@@ -33,6 +34,7 @@ async function refusalOfJwt(
   auth: Extract<WebSocketAuth, { mode: 'signed-bearer-token' }>,
   token: string,
 ): Promise<string | null> {
+  if (!isWellFormedJwt(token)) return 'invalid websocket jwt';
   const { errors, jwtVerify } = await import('jose');
   try {
     await jwtVerify(token, auth.sharedSecret, {

@@ -116,7 +116,7 @@ describe('an open listener on loopback', () => {
 describe('capability tokens', () => {
   test('the right one gets in, everything else is told why', async () => {
     using folder = new TestFolder();
-    writeFileSync(folder.file('token'), '  s3cret-token\n');
+    writeFileSync(folder.file('token'), '  s3cret-token-of-this-test\n');
     await using server = await ServerProcess.start({
       args: ['--ws-auth', 'capability-token', '--ws-token-file', folder.file('token')],
     });
@@ -129,15 +129,15 @@ describe('capability tokens', () => {
       status: 401,
       body: 'invalid websocket bearer token',
     });
-    expect(await attempt('bEaReR   s3cret-token ')).toMatchObject({ status: 101 });
+    expect(await attempt('bEaReR   s3cret-token-of-this-test ')).toMatchObject({ status: 101 });
     expect(await ask(server.url, { path: '/readyz' })).toMatchObject({ status: 200 });
     expect(
       await ask(server.url, {
         upgrade: true,
-        headers: { origin: 'x', authorization: 'Bearer s3cret-token' },
+        headers: { origin: 'x', authorization: 'Bearer s3cret-token-of-this-test' },
       }),
     ).toMatchObject({ status: 403 });
-    expect(server.stderr).not.toContain('s3cret-token');
+    expect(server.stderr).not.toContain('s3cret-token-of-this-test');
   });
 });
 
@@ -145,12 +145,23 @@ describe('signed tokens', () => {
   const secret = 'k'.repeat(32);
   const now = Math.floor(Date.now() / 1000);
 
-  function jwt(claims: object, options: { alg?: string; key?: string } = {}): string {
+  /** Claims may be text, to say what no object can. */
+  function jwt(
+    claims: object | string,
+    options: { alg?: string; key?: string; header?: object | string } = {},
+  ): string {
     const { alg = 'HS256', key = secret } = options;
-    const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
-    const body = `${encode({ alg, typ: 'JWT' })}.${encode(claims)}`;
+    const encode = (value: object | string): string =>
+      Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
+    const body = `${encode(options.header ?? { alg, typ: 'JWT' })}.${encode(claims)}`;
     const hash = alg === 'HS512' ? 'sha512' : 'sha256';
     return `${body}.${alg === 'none' ? '' : createHmac(hash, key).update(body).digest('base64url')}`;
+  }
+
+  /** The same signature to whoever drops the bits that fill up its last character. */
+  function withStrayBits(token: string): string {
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+    return token.slice(0, -1) + alphabet[alphabet.indexOf(token.at(-1) ?? '') + 1];
   }
 
   test('every reason of refusal', async () => {
@@ -185,6 +196,44 @@ describe('signed tokens', () => {
       [jwt(good, { alg: 'HS512' }), 'invalid websocket jwt'],
       ['garbage', 'invalid websocket jwt'],
     ];
+    const text = (more: string): string => `{"iss":"me","aud":"you",${more}}`;
+    const valid = jwt(good);
+    // What a lenient reader lets through. Each is signed with the right key.
+    const twisted = [
+      jwt(text('"exp":1e999')),
+      jwt(text('"exp":1e300')),
+      jwt(text(`"exp":"${now + 600}"`)),
+      jwt(text(`"exp":null`)),
+      jwt(text(`"exp":-1,"exp":${now + 600}`)),
+      jwt(text(`"exp":${now + 600},"nbf":-1e999`)),
+      jwt(text(`"exp":${now + 600},"nbf":"0"`)),
+      jwt(text(`"exp":${now + 600},"iat":"0"`)),
+      jwt(`{"iss":"me","iss":"me","aud":"you","exp":${now + 600}}`),
+      jwt(`\ufeff${JSON.stringify(good)}`),
+      jwt(`[${JSON.stringify(good)}]`),
+      jwt(good, { header: `{"alg":"none","alg":"HS256"}` }),
+      jwt(good, { header: { alg: 'HS256', crit: ['exp'], exp: 1 } }),
+      jwt(good, { header: { alg: 'HS256', crit: [] } }),
+      jwt(good, { header: { alg: 'HS256', b64: false, crit: ['b64'] } }),
+      jwt(good, { header: { alg: 'hs256' } }),
+      jwt(good, { header: { alg: ['HS256'] } }),
+      `${valid}=`,
+      `${valid}==`,
+      `${valid}.`,
+      `${valid}.x`,
+      `.${valid}`,
+      valid.replace('.', '=.'),
+      valid.replace('.', '. '),
+      valid.replace('.', '.\t'),
+      withStrayBits(valid),
+      valid.slice(0, -1),
+      `${valid}A`,
+      valid
+        .replaceAll('_', '/')
+        .replaceAll('-', '+')
+        .concat(/[_-]/.test(valid) ? '' : '='),
+    ];
+    cases.push(...twisted.map((token): [string, string] => [token, 'invalid websocket jwt']));
     for (const [token, refusal] of cases) {
       const answer = await ask(server.url, { upgrade: true, headers: { authorization: `Bearer ${token}` } });
       expect(answer).toMatchObject(refusal === null ? { status: 101 } : { status: 401, body: refusal });
