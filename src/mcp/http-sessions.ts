@@ -40,7 +40,7 @@ export class HttpSessions {
     client.openRequests += 1;
     response.once('close', () => {
       client.openRequests -= 1;
-      client.lastSeenMs = Date.now();
+      client.lastSeenMs = performance.now();
     });
     await client.transport.handleRequest(request, response);
   }
@@ -59,7 +59,7 @@ export class HttpSessions {
     const transport: StreamableHTTPServerTransport = new StreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (id) => {
-        this.#clients.set(id, { transport, toolbox, openRequests: 0, lastSeenMs: Date.now() });
+        this.#clients.set(id, { transport, toolbox, openRequests: 0, lastSeenMs: performance.now() });
       },
       onsessionclosed: (id) => this.#end(id),
     });
@@ -76,7 +76,7 @@ export class HttpSessions {
   }
 
   #endIdle(): void {
-    const limit = Date.now() - IDLE_MS;
+    const limit = performance.now() - IDLE_MS;
     for (const [id, client] of this.#clients) {
       if (client.openRequests === 0 && client.lastSeenMs < limit) this.#end(id).catch(() => undefined);
     }

@@ -32,7 +32,7 @@ export const listSessions = tool({
 });
 
 function rowOf(session: ToolSession): z.output<typeof SessionRow> {
-  const now = Date.now();
+  const now = performance.now();
   return {
     session_id: session.id,
     command: session.command,

@@ -76,9 +76,9 @@ async function patternMatched({ session, context, signal }: Watch, pattern: Safe
 }
 
 async function wentQuiet({ session, signal }: Watch, quietMs: number): Promise<Happening> {
-  const startedAtMs = Date.now();
+  const startedAtMs = performance.now();
   for (;;) {
-    const quietFor = Date.now() - Math.max(startedAtMs, session.lastOutputAtMs);
+    const quietFor = performance.now() - Math.max(startedAtMs, session.lastOutputAtMs);
     if (quietFor >= quietMs) return { happened: 'quiet', match: null };
     await delay(quietMs - quietFor, undefined, { signal });
   }

@@ -21,13 +21,13 @@ const PROBE_LIMIT_MS = 2_000;
 export class Liveness {
   readonly #socket: WebSocket;
   readonly #timer: NodeJS.Timeout;
-  #lastSign = Date.now();
+  #lastSign = performance.now();
   #probe: NodeJS.Timeout | undefined;
 
   constructor(socket: WebSocket, options: LivenessOptions) {
     this.#socket = socket;
     const sign = (): void => {
-      this.#lastSign = Date.now();
+      this.#lastSign = performance.now();
       clearTimeout(this.#probe);
       this.#probe = undefined;
     };
@@ -35,7 +35,7 @@ export class Liveness {
     socket.on('ping', sign);
     socket.on('message', sign);
     this.#timer = setInterval(() => {
-      if (Date.now() - this.#lastSign > options.silenceLimitMs) socket.terminate();
+      if (performance.now() - this.#lastSign > options.silenceLimitMs) socket.terminate();
       else socket.ping();
     }, options.pingIntervalMs);
     this.#timer.unref();

@@ -54,8 +54,8 @@ async function exited(child: ProgramChild): Promise<void> {
 /** Closed streams say that nobody writes any more; a silent member of the group may still be there. */
 async function groupGone(pid: number, closed: Promise<void>): Promise<void> {
   await closed;
-  const deadline = Date.now() + TERM_GRACE_MS;
-  while (signalGroup(pid, 0) && Date.now() < deadline)
+  const deadline = performance.now() + TERM_GRACE_MS;
+  while (signalGroup(pid, 0) && performance.now() < deadline)
     await new Promise((resolve) => setTimeout(resolve, GROUP_POLL_MS));
 }
 

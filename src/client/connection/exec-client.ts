@@ -108,10 +108,11 @@ export class ExecClient implements AsyncDisposable {
       signal,
       sameSession = isSessionBound(method),
     } = options;
-    const deadline = timeoutMs === undefined ? undefined : Date.now() + timeoutMs;
+    const deadline = timeoutMs === undefined ? undefined : performance.now() + timeoutMs;
     const session = this.#sessionId;
     for (;;) {
-      const left = (): number | undefined => (deadline === undefined ? undefined : deadline - Date.now());
+      const left = (): number | undefined =>
+        deadline === undefined ? undefined : Math.ceil(deadline - performance.now());
       // No turn of the event loop passes while connected: calls leave in the order they were made.
       const connection = this.#connection ?? (await this.#connected(method, { timeoutMs: left(), signal }));
       if (sameSession && connection.sessionId !== session) throw contactLost('its session is gone');

@@ -9,13 +9,13 @@ export async function reconnect(options: {
   readonly signal: AbortSignal;
 }): Promise<{ connection?: Connection; last?: unknown }> {
   const { attempt, giveUpAfterMs, signal } = options;
-  const deadline = Date.now() + giveUpAfterMs;
+  const deadline = performance.now() + giveUpAfterMs;
   let last: unknown;
-  for (let count = 0; Date.now() < deadline && !signal.aborted; count += 1) {
-    await pause(Math.min(backoffDelay(count), deadline - Date.now()), signal);
+  for (let count = 0; performance.now() < deadline && !signal.aborted; count += 1) {
+    await pause(Math.min(backoffDelay(count), deadline - performance.now()), signal);
     if (signal.aborted) break;
     try {
-      const connection = await attempt(Math.max(1, deadline - Date.now()));
+      const connection = await attempt(Math.max(1, Math.ceil(deadline - performance.now())));
       if (connection) return { connection };
     } catch (error) {
       last = error;

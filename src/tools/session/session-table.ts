@@ -43,7 +43,7 @@ export class SessionTable {
   get(id: number): ToolSession {
     const session = this.#sessions.get(id);
     if (!session) throw unknownSession(id, this.#fates.get(id) ?? 'no such session was started.');
-    session.lastUsedAtMs = Date.now();
+    session.lastUsedAtMs = performance.now();
     return session;
   }
 

@@ -24,8 +24,8 @@ export class ToolSession {
   readonly process: ExecProcess;
   readonly transcript: Transcript;
   readonly live: LiveOutput;
-  readonly startedAtMs = Date.now();
-  lastUsedAtMs = Date.now();
+  readonly startedAtMs = performance.now();
+  lastUsedAtMs = performance.now();
   /** The end was told to somebody. */
   reported = false;
   readonly #listeners = new Set<() => void>();
@@ -35,7 +35,7 @@ export class ToolSession {
   #failure: Error | null = null;
   #closed = false;
   #gapBytes = 0;
-  #lastOutputAtMs = Date.now();
+  #lastOutputAtMs = performance.now();
 
   constructor(options: {
     id: number;
@@ -151,7 +151,7 @@ export class ToolSession {
   }
 
   async #append(bytes: Uint8Array): Promise<void> {
-    this.#lastOutputAtMs = Date.now();
+    this.#lastOutputAtMs = performance.now();
     this.live.append(bytes);
     await this.transcript.append(bytes);
   }

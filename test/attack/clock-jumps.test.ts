@@ -1,0 +1,128 @@
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { WebSocket } from 'ws';
+import { ExecClient, startProcess } from '../../src/client/index.js';
+import { ExecServer } from '../../src/server/index.js';
+import { WebSocketListener } from '../../src/transport/index.js';
+import { NO_ANSWER, ScriptedServer } from '../harness/scripted-server.js';
+import { ServerProcess } from '../harness/server-process.js';
+import { dialWire, startParams } from '../harness/wire-client.js';
+
+const HOUR_MS = 3_600_000;
+const preload = fileURLToPath(new URL('preload/moving-clock.mjs', import.meta.url));
+
+/** Moves the wall clock of this process. */
+function moveClock(ms: number): void {
+  const real = Date.now;
+  vi.spyOn(Date, 'now').mockImplementation(() => real() + ms);
+}
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+/** Resolves once a client has tried to connect this often. */
+async function triedAgain(server: ScriptedServer, dials: number): Promise<void> {
+  await expect.poll(() => server.dials, { interval: 1 }).toBeGreaterThanOrEqual(dials);
+}
+
+/** A server in this process that loses patience quickly. */
+async function impatientServer(): Promise<{ url: string } & AsyncDisposable> {
+  const server = new ExecServer();
+  const listener = await WebSocketListener.open({
+    address: { kind: 'tcp', host: '127.0.0.1', port: 0 },
+    liveness: { pingIntervalMs: 50, silenceLimitMs: 200 },
+    onConnection: (channel) => void server.accept(channel),
+  });
+  return {
+    url: listener.url,
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all([server.close(), listener.close()]);
+    },
+  };
+}
+
+describe('a wall clock that jumps', () => {
+  test('an hour ahead costs no client its connection and no program its life', async () => {
+    await using server = await ServerProcess.start({
+      env: { NODE_OPTIONS: `--import=${preload}`, MOVE_CLOCK_MS: String(HOUR_MS) },
+    });
+    const { client, socket } = await dialWire(server.url);
+    await client.handshake();
+    await client.call('process/start', startParams('p', ['sleep', '1000']));
+    const pinged = once(socket, 'ping');
+    process.kill(server.pid, 'SIGUSR2');
+    // The server judges its clients each time it is about to ping them.
+    await Promise.race([pinged, client.untilClosed().then((why) => Promise.reject(new Error(why.reason)))]);
+    expect(server.stderr).toContain('the clock says');
+    expect(await client.call('process/terminate', { processId: 'p' })).toEqual({ running: true });
+    socket.terminate();
+  });
+
+  test('ahead does not cut a peer that answers', async () => {
+    await using server = await impatientServer();
+    const socket = new WebSocket(server.url);
+    await once(socket, 'open');
+    moveClock(HOUR_MS);
+    for (let pings = 0; pings < 8; pings += 1) await once(socket, 'ping');
+    expect(socket.readyState).toBe(socket.OPEN);
+    socket.terminate();
+  });
+
+  test('back does not keep a peer that is gone', async () => {
+    await using server = await impatientServer();
+    const socket = new WebSocket(server.url, { autoPong: false });
+    socket.on('error', () => undefined);
+    await once(socket, 'open');
+    moveClock(-HOUR_MS);
+    const [code] = (await once(socket, 'close', { signal: AbortSignal.timeout(10_000) })) as [number];
+    expect(code).toBe(1006);
+  });
+
+  test('ahead does not make a client give up on a server that is back in time', async () => {
+    const server = new ScriptedServer();
+    await using client = await ExecClient.connect({ dial: server.dial, resume: true, giveUpAfterMs: 20_000 });
+    const process = await startProcess(client, { argv: ['x'], processId: 'p' });
+    server.reachable = false;
+    server.cut();
+    await triedAgain(server, 2);
+    moveClock(HOUR_MS);
+    await triedAgain(server, 4);
+    server.on('process/read', () => ({
+      chunks: [],
+      nextSeq: 3,
+      exited: true,
+      exitCode: 0,
+      closed: true,
+      failure: null,
+      sandboxDenied: false,
+    }));
+    server.reachable = true;
+    expect(await process.wait()).toEqual({ kind: 'exited', exitCode: 0 });
+  });
+
+  test('back does not make a client wait for one that stays away', async () => {
+    const server = new ScriptedServer();
+    await using client = await ExecClient.connect({ dial: server.dial, resume: true, giveUpAfterMs: 300 });
+    const process = await startProcess(client, { argv: ['x'], processId: 'p' });
+    server.reachable = false;
+    server.cut();
+    await triedAgain(server, 2);
+    moveClock(-HOUR_MS);
+    expect(await process.wait()).toMatchObject({ kind: 'contactLost' });
+  });
+
+  test('back does not make a call wait for longer than it was told to', async () => {
+    const server = new ScriptedServer({ 'environment/status': () => NO_ANSWER });
+    await using client = await ExecClient.connect({ dial: server.dial, resume: true });
+    server.reachable = false;
+    server.cut();
+    // The first attempt waits for a connection, the rest of the time is for the answer.
+    const call = client.call('environment/status', null, { timeoutMs: 300 });
+    const refused = expect(call).rejects.toMatchObject({ code: 'requestTimeout' });
+    moveClock(-HOUR_MS);
+    server.reachable = true;
+    await refused;
+  });
+});

@@ -1,0 +1,20 @@
+// Loaded into a server before anything else: SIGUSR2 moves its wall clock by MOVE_CLOCK_MS, as an administrator or a
+// time service would. The monotonic clock, and with it every timer, goes on.
+const RealDate = Date;
+let movedMs = 0;
+
+globalThis.Date = class extends RealDate {
+  constructor(...args) {
+    if (args.length === 0) super(RealDate.now() + movedMs);
+    else super(...args);
+  }
+
+  static now() {
+    return RealDate.now() + movedMs;
+  }
+};
+
+process.on('SIGUSR2', () => {
+  movedMs += Number(process.env.MOVE_CLOCK_MS);
+  process.stderr.write(`the clock says ${new Date().toISOString()}\n`);
+});
