@@ -3,7 +3,13 @@ import { ExecError } from '../protocol/errors.js';
 
 /** Where a server waits for connections. */
 export type ListenAddress =
-  | { readonly kind: 'tcp'; readonly host: string; readonly port: number }
+  | {
+      readonly kind: 'tcp';
+      readonly host: string;
+      readonly port: number;
+      /** Asked for with `wss://`: never served in plain text. */
+      readonly secure?: true;
+    }
   | { readonly kind: 'unix'; readonly path: string }
   | { readonly kind: 'stdio' };
 
@@ -12,13 +18,13 @@ export function parseListenAddress(text: string): ListenAddress {
   if (text === 'stdio' || text === 'stdio://') return { kind: 'stdio' };
   const unix = /^unix:\/\/(\/.+)$/.exec(text);
   if (unix?.[1]) return { kind: 'unix', path: unix[1] };
-  const tcp = /^wss?:\/\/(?:\[([^\]]+)\]|([^:/]+)):(\d{1,5})$/.exec(text);
-  const host = tcp?.[1] ?? tcp?.[2];
-  const port = Number(tcp?.[3]);
+  const tcp = /^(wss?):\/\/(?:\[([^\]]+)\]|([^:/]+)):(\d{1,5})$/.exec(text);
+  const host = tcp?.[2] ?? tcp?.[3];
+  const port = Number(tcp?.[4]);
   if (!host || port > 65_535) {
     throw new ExecError(
       'invalidConfiguration',
-      `Cannot listen on "${text}": use ws://IP:PORT, unix:///PATH or stdio.`,
+      `Cannot listen on "${text}": use ws://IP:PORT, wss://IP:PORT, unix:///PATH or stdio.`,
     );
   }
   if (isIP(host) === 0) {
@@ -27,7 +33,7 @@ export function parseListenAddress(text: string): ListenAddress {
       `Cannot listen on "${text}": the host must be an IP address, such as 127.0.0.1.`,
     );
   }
-  return { kind: 'tcp', host, port };
+  return { kind: 'tcp', host, port, ...(tcp?.[1] === 'wss' ? { secure: true } : {}) };
 }
 
 export function isLoopback(host: string): boolean {

@@ -66,7 +66,13 @@ export class WebSocketListener {
 
   /** Binds and starts accepting. An address beyond this machine needs authentication. */
   static async open(options: WebSocketListenerOptions): Promise<WebSocketListener> {
-    const { address, auth } = options;
+    const { address, auth, tls } = options;
+    if (address.kind === 'tcp' && address.secure && !tls) {
+      throw new ExecError(
+        'invalidConfiguration',
+        `Cannot serve wss://${urlHost(address.host)}:${address.port} without a certificate. Add --tls-cert and --tls-key.`,
+      );
+    }
     if (address.kind === 'tcp' && !isLoopback(address.host) && !auth) {
       throw new ExecError(
         'invalidConfiguration',

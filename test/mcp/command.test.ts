@@ -15,13 +15,13 @@ function start(...args: string[]) {
 describe('execwire mcp', () => {
   test('serves HTTP, and ends in good order on a signal', async () => {
     using folder = new TestFolder();
-    writeFileSync(folder.file('token'), 'a-secret\n');
+    writeFileSync(folder.file('token'), 'a-secret-of-this-test\n');
     const child = start('--listen', 'http://127.0.0.1:0', '--token-file', folder.file('token'));
     const lines: string[] = [];
     const output = createInterface({ input: child.stdout }).on('line', (line) => lines.push(line));
     await once(output, 'line');
     const transport = new StreamableHTTPClientTransport(new URL(lines[0] ?? ''), {
-      requestInit: { headers: { authorization: 'Bearer a-secret' } },
+      requestInit: { headers: { authorization: 'Bearer a-secret-of-this-test' } },
     });
     const client = new Client({ name: 'test', version: '1' });
     await client.connect(transport);
@@ -43,6 +43,19 @@ describe('execwire mcp', () => {
     expect(lines[1]).toMatch(/^Authorization: Bearer [\w-]{43}$/);
     child.kill('SIGTERM');
     await once(child, 'exit');
+  });
+
+  test('refuses a token that can be guessed', async () => {
+    using folder = new TestFolder();
+    writeFileSync(folder.file('token'), 'fifteen-letters\n');
+    const child = start('--listen', 'http://127.0.0.1:0', '--token-file', folder.file('token'));
+    let stderr = '';
+    child.stderr.on('data', (data: Buffer) => {
+      stderr += data.toString();
+    });
+    expect(await once(child, 'close')).toEqual([2, null]);
+    expect(stderr).toMatch(/^execwire: The token of --token-file must have at least 16 characters/);
+    expect(stderr).not.toContain('fifteen');
   });
 
   test.each([

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TestFolder } from '../harness/processes.js';
 import { bin, ServerProcess } from '../harness/server-process.js';
 import { dialWire } from '../harness/wire-client.js';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 
 interface Answer {
   readonly status: number;
@@ -241,6 +241,61 @@ describe('signed tokens', () => {
   });
 });
 
+const TOKEN = ['--ws-auth', 'capability-token', '--ws-token-sha256', 'a'.repeat(64)];
+
+describe('a token on an address others can reach', () => {
+  const warning = 'warning: tokens travel the network in plain text';
+
+  /** What a command says until it is ready. */
+  async function saidBy(command: string, ...args: string[]): Promise<string> {
+    const child = spawn(process.execPath, [bin, command, '--listen', 'ws://0.0.0.0:0', ...TOKEN, ...args]);
+    let stderr = '';
+    child.stderr.on('data', (data: Buffer) => {
+      stderr += data.toString();
+    });
+    await once(child.stdout, 'data');
+    child.kill('SIGTERM');
+    await once(child, 'close');
+    return stderr;
+  }
+
+  test.each(['serve', 'app-server'])('%s warns, unless told that it is fine', async (command) => {
+    expect(await saidBy(command)).toContain(warning);
+    expect(await saidBy(command, '--insecure')).not.toContain(warning);
+  });
+
+  test('does not travel in plain text with a certificate, nor on loopback', async () => {
+    using folder = new TestFolder();
+    const [cert, key] = makeCertificate(folder);
+    expect(await saidBy('serve', '--tls-cert', cert, '--tls-key', key)).not.toContain(warning);
+    await using server = await ServerProcess.start({ args: TOKEN });
+    expect(server.stderr).not.toContain(warning);
+  });
+
+  test('has 16 characters at least, and is not told when it has not', () => {
+    using folder = new TestFolder();
+    writeFileSync(folder.file('token'), 'fifteen-letters\n');
+    for (const command of ['serve', 'app-server']) {
+      const args = ['--listen', 'ws://127.0.0.1:0', '--ws-auth', 'capability-token'];
+      const { status, stderr } = spawnSync(
+        process.execPath,
+        [bin, command, ...args, '--ws-token-file', folder.file('token')],
+        { encoding: 'utf8', timeout: 20_000 },
+      );
+      expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining('at least 16') });
+      expect(stderr).not.toContain('fifteen');
+    }
+  });
+});
+
+function makeCertificate(folder: TestFolder): [cert: string, key: string] {
+  const [cert, key] = [folder.file('cert'), folder.file('key')];
+  const kind = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '1'];
+  const args = ['req', ...kind, '-subj', '/CN=localhost', '-keyout', key, '-out', cert];
+  expect(spawnSync('openssl', args).status).toBe(0);
+  return [cert, key];
+}
+
 describe('start-up', () => {
   const serve = (...args: string[]): { status: number | null; stderr: string } =>
     spawnSync(process.execPath, [bin, 'serve', ...args], { encoding: 'utf8', timeout: 20_000 });
@@ -248,6 +303,8 @@ describe('start-up', () => {
   test.each([
     [['--listen', 'ws://0.0.0.0:0'], /without authentication.*--ws-auth/s],
     [['--listen', 'ws://[::]:0'], /without authentication/],
+    [['--listen', 'wss://127.0.0.1:0'], /--tls-cert and --tls-key/],
+    [['--listen', 'wss://0.0.0.0:0', ...TOKEN], /--tls-cert and --tls-key/],
     [['--listen', 'ws://localhost:0'], /IP address/],
     [['--listen', 'ws://127.0.0.1:0/path'], /Cannot listen/],
     [['--listen', 'http://127.0.0.1:0'], /Cannot listen/],
@@ -314,26 +371,9 @@ describe('start-up', () => {
 
   test('TLS serves wss://', async () => {
     using folder = new TestFolder();
-    const made = spawnSync('openssl', [
-      'req',
-      '-x509',
-      '-newkey',
-      'ec',
-      '-pkeyopt',
-      'ec_paramgen_curve:prime256v1',
-      '-nodes',
-      '-days',
-      '1',
-      '-subj',
-      '/CN=localhost',
-      '-keyout',
-      folder.file('key'),
-      '-out',
-      folder.file('cert'),
-    ]);
-    expect(made.status).toBe(0);
+    const [cert, key] = makeCertificate(folder);
     await using server = await ServerProcess.start({
-      args: ['--tls-cert', folder.file('cert'), '--tls-key', folder.file('key')],
+      args: ['--listen', 'wss://127.0.0.1:0', '--tls-cert', cert, '--tls-key', key],
     });
     expect(server.url).toMatch(/^wss:\/\/127\.0\.0\.1:\d+$/);
     const { WebSocket } = await import('ws');

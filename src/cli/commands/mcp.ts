@@ -5,6 +5,7 @@ import { dismissWatchdog, version } from '../../host/index.js';
 import type { McpOptions } from '../../mcp/index.js';
 import { ExecError } from '../../protocol/index.js';
 import { type SandboxFlags, sandboxFrom, withSandbox } from '../options/sandbox-options.js';
+import { refuseShortToken } from '../options/token-length.js';
 import { guardTrees } from './guard-trees.js';
 
 interface McpFlags extends SandboxFlags {
@@ -87,11 +88,18 @@ function portOf(listen: string): number {
 
 function tokenFrom(file: string | undefined): string | undefined {
   if (file === undefined) return undefined;
+  const token = readToken(file);
+  if (!/^\S+$/.test(token)) {
+    throw new ExecError('invalidConfiguration', 'The file of --token-file must hold one word.');
+  }
+  refuseShortToken(token, '--token-file');
+  return token;
+}
+
+function readToken(file: string): string {
   try {
-    const token = readFileSync(file, 'utf8').trim();
-    if (/^\S+$/.test(token)) return token;
+    return readFileSync(file, 'utf8').trim();
   } catch (cause) {
     throw new ExecError('invalidConfiguration', 'Cannot read the file of --token-file.', { cause });
   }
-  throw new ExecError('invalidConfiguration', 'The file of --token-file must hold one word.');
 }

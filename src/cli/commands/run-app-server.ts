@@ -15,7 +15,7 @@ import {
 } from '../../transport/index.js';
 import { ManagedEnvironments } from './app-environments.js';
 import { createSandboxChooser, readProfiles } from '../../policy/index.js';
-import { type AuthFlags, authFromFlags } from '../options/auth-options.js';
+import { type AuthFlags, authFromFlags, plainTokenWarning } from '../options/auth-options.js';
 import { guardTrees } from './guard-trees.js';
 import { createLog, type LogFormat, type LogLevel } from '../log.js';
 
@@ -37,7 +37,7 @@ const POLICIES: Record<AppServerFlags['defaultSandbox'], AppSandboxPolicy> = {
 /** Serves until a signal comes, or the client on stdio goes. */
 export async function runAppServer(flags: AppServerFlags): Promise<void> {
   const address = parseListenAddress(flags.listen);
-  if (flags.listen.startsWith('wss:')) {
+  if (address.kind === 'tcp' && address.secure) {
     throw new ExecError(
       'invalidConfiguration',
       'app-server does not offer wss://; put a TLS proxy before it.',
@@ -65,6 +65,9 @@ export async function runAppServer(flags: AppServerFlags): Promise<void> {
     return;
   }
   const listener = await listen(address, { auth, flags, server });
+  const remedy = 'put a TLS proxy before a loopback address';
+  const warning = plainTokenWarning(address, { encrypted: false, insecure: flags.insecure, remedy });
+  if (warning !== null) log.warn({}, warning);
   onceShutDown(async () => {
     await Promise.all([server.close(), listener.close()]);
     await manager.close();

@@ -13,7 +13,7 @@ import {
   serve as serveMachine,
 } from '../../server/index.js';
 import { LineChannel, parseListenAddress } from '../../transport/index.js';
-import { type AuthFlags, authFromFlags } from '../options/auth-options.js';
+import { type AuthFlags, authFromFlags, plainTokenWarning } from '../options/auth-options.js';
 import { guardTrees } from './guard-trees.js';
 import { addListenOptions, addLogOptions, collect, wholeNumber } from '../options/listen-options.js';
 import { lazyCollector } from '../garbage-collector.js';
@@ -45,7 +45,7 @@ export function serveCommand(): Command {
     )
     .option(
       '--listen <url>',
-      `ws://IP:PORT, unix:///PATH or stdio; may be repeated (default: ${DEFAULT_LISTEN})`,
+      `ws://IP:PORT, wss://IP:PORT, unix:///PATH or stdio; may be repeated (default: ${DEFAULT_LISTEN})`,
       collect,
       [],
     )
@@ -97,9 +97,23 @@ async function serve(flags: ServeFlags): Promise<void> {
   const shutDown = onceShutDown(starting, log);
   const { urls, server } = await starting;
   if (stdio) serveStdio(server, shutDown);
+  warnOfPlainTokens(addresses, flags, log);
   for (const url of urls) process.stdout.write(`${url}\n`);
   const [first] = urls;
   if (first && flags.logFormat === 'human' && flags.logLevel !== 'silent') printNextSteps(first);
+}
+
+function warnOfPlainTokens(addresses: readonly string[], flags: ServeFlags, log: ServerLog): void {
+  const { tlsCert, insecure } = flags;
+  for (const text of addresses) {
+    const remedy = 'add --tls-cert and --tls-key';
+    const warning = plainTokenWarning(parseListenAddress(text), {
+      encrypted: tlsCert !== undefined,
+      insecure,
+      remedy,
+    });
+    if (warning !== null) log.warn({}, warning);
+  }
 }
 
 /** Serves the one client at the other end of stdin and stdout; when it goes, so do we. */

@@ -1,6 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { ExecError } from '../../protocol/index.js';
-import { MIN_SHARED_SECRET_BYTES, sha256, type WebSocketAuth } from '../../transport/index.js';
+import {
+  isLoopback,
+  type ListenAddress,
+  MIN_SHARED_SECRET_BYTES,
+  sha256,
+  type WebSocketAuth,
+} from '../../transport/index.js';
+import { refuseShortToken } from './token-length.js';
 
 /** The `--ws-…` flags, as with Codex. */
 export interface AuthFlags {
@@ -11,6 +18,7 @@ export interface AuthFlags {
   readonly wsIssuer?: string;
   readonly wsAudience?: string;
   readonly wsMaxClockSkewSeconds?: number;
+  readonly insecure?: boolean;
 }
 
 /** Turns flags into an authentication, or none. Flags that do not belong together are refused. */
@@ -42,7 +50,18 @@ function tokenDigest(flags: AuthFlags): Uint8Array {
   }
   const token = readSecret(wsTokenFile ?? '');
   if (token === '') throw invalid('The file of --ws-token-file is empty.');
+  refuseShortToken(token, '--ws-token-file');
   return sha256(token);
+}
+
+/** Null where nobody on the way can read what clients present, or where that was said to be fine. */
+export function plainTokenWarning(
+  address: ListenAddress,
+  options: { encrypted: boolean; insecure: boolean | undefined; remedy: string },
+): string | null {
+  if (address.kind !== 'tcp' || isLoopback(address.host) || options.encrypted || options.insecure)
+    return null;
+  return `tokens travel the network in plain text: ${options.remedy}, or accept it with --insecure`;
 }
 
 function signedTokens(flags: AuthFlags): WebSocketAuth {

@@ -20,6 +20,7 @@ export function addListenOptions(command: Command): Command {
     .option('--ws-shared-secret-file <file>', 'signed-bearer-token: file with the HS256 secret')
     .option('--ws-issuer <iss>', 'signed-bearer-token: required issuer')
     .option('--ws-audience <aud>', 'signed-bearer-token: required audience')
+    .option('--insecure', 'do not warn of tokens that travel the network in plain text')
     .option(
       '--ws-max-clock-skew-seconds <n>',
       'signed-bearer-token: tolerated clock difference',
