@@ -22,6 +22,8 @@ export interface ServeOptions extends ExecServerOptions {
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer } | undefined;
   /** Names beside the address itself and localhost that clients may use for this machine. */
   readonly allowedHosts?: readonly string[] | undefined;
+  /** Told when a connection could not be taken in, for want of descriptors for example. Listening goes on. */
+  readonly onAcceptError?: ((error: Error) => void) | undefined;
 }
 
 /** A server and its listeners. */
@@ -36,7 +38,7 @@ export interface Serving extends AsyncDisposable {
 
 /** Serves this machine: runs processes and touches files for whoever connects. Resolves once every address is bound. */
 export async function serve(options: ServeOptions = {}): Promise<Serving> {
-  const { listen = DEFAULT_LISTEN, auth: given, tls, allowedHosts = [] } = options;
+  const { listen = DEFAULT_LISTEN, auth: given, tls, allowedHosts = [], onAcceptError } = options;
   const auth = given && 'token' in given ? capabilityToken(given.token) : given;
   const addresses = [listen].flat().map(listenAddress);
   const server = new ExecServer(options);
@@ -48,7 +50,8 @@ export async function serve(options: ServeOptions = {}): Promise<Serving> {
     for (const address of addresses) {
       const onConnection: WebSocketListenerHandler = (channel, liveness) =>
         void server.accept(channel, { probe: () => liveness.probe() });
-      listeners.push(await WebSocketListener.open({ address, auth, tls, allowedHosts, onConnection }));
+      const settings = { auth, tls, allowedHosts, onAcceptError };
+      listeners.push(await WebSocketListener.open({ address, ...settings, onConnection }));
     }
   } catch (error) {
     await close();

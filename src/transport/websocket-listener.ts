@@ -36,6 +36,8 @@ export interface WebSocketListenerOptions {
   readonly paths?: 'root' | 'any';
   /** What a binary message counts as. Default: a frame with bytes, or else text. */
   readonly binaryMessages?: 'text' | 'ignored';
+  /** A connection could not be accepted: there are no descriptors, or no memory. The listener goes on. */
+  readonly onAcceptError?: (error: Error) => void;
   readonly onConnection: (channel: Channel, connection: { probe(): void }) => void;
 }
 
@@ -107,7 +109,12 @@ export class WebSocketListener {
     if (address.kind === 'unix') await removeStaleSocket(address.path);
     await new Promise<void>((resolve, reject) => {
       this.#server.once('error', reject);
-      this.#server.once('listening', resolve);
+      this.#server.once('listening', () => {
+        // From here on an error is about one connection, and one without a listener would end the process.
+        this.#server.off('error', reject);
+        this.#server.on('error', (error) => this.#options.onAcceptError?.(error));
+        resolve();
+      });
       if (address.kind === 'tcp') {
         this.#server.listen(address.port, address.host);
         return;

@@ -4,7 +4,9 @@ import { LocalEnvironment, openEnvironment } from '../../environment/index.js';
 import { dismissWatchdog, version } from '../../host/index.js';
 import type { McpOptions } from '../../mcp/index.js';
 import { ExecError } from '../../protocol/index.js';
+import { createLog } from '../log.js';
 import { type SandboxFlags, sandboxFrom, withSandbox } from '../options/sandbox-options.js';
+import { spreadSafetyNet } from './safety-net.js';
 import { refuseShortToken } from '../options/token-length.js';
 import { guardTrees } from './guard-trees.js';
 
@@ -31,6 +33,7 @@ export function mcpCommand(): Command {
 }
 
 async function serveMcp(flags: McpFlags): Promise<void> {
+  spreadSafetyNet(await createLog({ format: 'human', level: 'warn' }));
   const tools = flags.tools?.split(',').map((name) => name.trim());
   await using environment = await openEnvironment(flags.environment, { clientName: 'execwire mcp' });
   if (environment instanceof LocalEnvironment) guardTrees();

@@ -15,9 +15,11 @@ import {
 } from '../../transport/index.js';
 import { ManagedEnvironments } from './app-environments.js';
 import { createSandboxChooser, readProfiles } from '../../policy/index.js';
+import { acceptErrors } from './accept-errors.js';
 import { type AuthFlags, authFromFlags, plainTokenWarning } from '../options/auth-options.js';
 import { guardTrees } from './guard-trees.js';
 import { createLog, type LogFormat, type LogLevel } from '../log.js';
+import { spreadSafetyNet } from './safety-net.js';
 
 export interface AppServerFlags extends AuthFlags {
   readonly listen: string;
@@ -48,6 +50,7 @@ export async function runAppServer(flags: AppServerFlags): Promise<void> {
     throw new ExecError('invalidConfiguration', '--ws-auth does not go with --listen stdio.');
   }
   const log = await createLog({ format: flags.logFormat, level: flags.logLevel });
+  spreadSafetyNet(log);
   guardTrees(log);
   const manager = environmentManager();
   const defaultId = defaultEnvironment(manager, flags);
@@ -64,7 +67,7 @@ export async function runAppServer(flags: AppServerFlags): Promise<void> {
     serveStdio(server, shutDown);
     return;
   }
-  const listener = await listen(address, { auth, flags, server });
+  const listener = await listen(address, { auth, flags, server, acceptError: acceptErrors(log) });
   const remedy = 'put a TLS proxy before a loopback address';
   const warning = plainTokenWarning(address, { encrypted: false, insecure: flags.insecure, remedy });
   if (warning !== null) log.warn({}, warning);
@@ -90,15 +93,21 @@ function defaultEnvironment(manager: EnvironmentManager, { environment }: AppSer
 
 async function listen(
   address: Exclude<ListenAddress, { kind: 'stdio' }>,
-  options: { auth: ReturnType<typeof authFromFlags>; flags: AppServerFlags; server: AppServer },
+  options: {
+    auth: ReturnType<typeof authFromFlags>;
+    flags: AppServerFlags;
+    server: AppServer;
+    acceptError: (error: Error) => void;
+  },
 ): Promise<WebSocketListener> {
-  const { auth, flags, server } = options;
+  const { auth, flags, server, acceptError } = options;
   return await WebSocketListener.open({
     address,
     auth,
     allowedHosts: flags.allowHost,
     paths: 'any',
     binaryMessages: 'ignored',
+    onAcceptError: acceptError,
     onConnection: (channel) => void server.accept(channel),
   });
 }

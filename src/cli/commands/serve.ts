@@ -13,11 +13,13 @@ import {
   serve as serveMachine,
 } from '../../server/index.js';
 import { LineChannel, parseListenAddress } from '../../transport/index.js';
+import { acceptErrors } from './accept-errors.js';
 import { type AuthFlags, authFromFlags, plainTokenWarning } from '../options/auth-options.js';
 import { guardTrees } from './guard-trees.js';
 import { addListenOptions, addLogOptions, collect, wholeNumber } from '../options/listen-options.js';
 import { lazyCollector } from '../garbage-collector.js';
 import { createLog, type LogFormat, type LogLevel } from '../log.js';
+import { spreadSafetyNet } from './safety-net.js';
 import { keepHeapSmall } from '../small-heap.js';
 
 const DEFAULT_LISTEN = 'ws://127.0.0.1:0';
@@ -79,6 +81,7 @@ async function serve(flags: ServeFlags): Promise<void> {
     throw new ExecError('invalidConfiguration', '--ws-auth does not go with --listen stdio.');
   }
   const log = await createLog({ format: flags.logFormat, level: flags.logLevel });
+  spreadSafetyNet(log);
   guardTrees(log);
   log.debug({ ...hostCapabilities() }, 'this machine');
   const starting = serveMachine({
@@ -86,6 +89,7 @@ async function serve(flags: ServeFlags): Promise<void> {
     auth,
     tls: tlsFromFlags(flags),
     allowedHosts: flags.allowHost,
+    onAcceptError: acceptErrors(log),
     sessionTtlMs: flags.sessionTtl * 1000,
     maxSessions: flags.maxSessions,
     maxProcesses: flags.maxProcesses,
