@@ -37,7 +37,7 @@ export interface WebSocketListenerOptions {
   /** What a binary message counts as. Default: a frame with bytes, or else text. */
   readonly binaryMessages?: 'text' | 'ignored';
   /** A connection could not be accepted: there are no descriptors, or no memory. The listener goes on. */
-  readonly onAcceptError?: (error: Error) => void;
+  readonly onAcceptError?: ((error: Error) => void) | undefined;
   readonly onConnection: (channel: Channel, connection: { probe(): void }) => void;
 }
 

@@ -327,6 +327,13 @@ describe('start-up', () => {
     expect(stderr).not.toContain('    at ');
   });
 
+  test('one address that cannot be had is reason enough not to start', async () => {
+    await using server = await ServerProcess.start();
+    const { status, stderr } = serve('--listen', 'ws://127.0.0.1:0', '--listen', server.url);
+    expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining('EADDRINUSE') });
+    expect(stderr).not.toContain('    at ');
+  });
+
   test('a unix socket is for its owner alone, survives a stale file, and refuses a live one', async () => {
     using folder = new TestFolder();
     const url = `unix://${folder.file('s')}`;
