@@ -25,7 +25,7 @@ const mayImport: Record<string, readonly string[]> = {
   environment: ['contract', 'policy', 'protocol', 'transport', 'host', 'client'],
   tools: ['contract', 'policy', 'protocol'],
   app: ['contract', 'policy', 'protocol', 'rpc'],
-  mcp: ['tools', 'contract'],
+  mcp: ['tools', 'transport', 'contract', 'protocol'],
   conformance: ['protocol', 'transport'],
   copy: ['contract', 'protocol'],
   cli: [

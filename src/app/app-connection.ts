@@ -37,6 +37,8 @@ export interface AppConnectionOptions {
   readonly version: string;
   readonly codexHome: string | undefined;
   readonly log: AppLog;
+  /** Called once the client has said who it is. */
+  readonly introduced: () => void;
   /** An id means another environment from now on, for every connection. */
   readonly replaced: (environmentId: string) => void;
   /** Called when everything the connection started is gone. */
@@ -143,6 +145,7 @@ export class AppConnection {
     const { log, channel, version, codexHome } = this.#options;
     if (this.#client) throw new ExecError('alreadyInitialized', 'Already initialized');
     this.#client = clientProfile(params);
+    this.#options.introduced();
     log.info({ connection: channel.label, client: this.#client.name }, 'client initialized');
     return serverProfile(params, { version, codexHome });
   }

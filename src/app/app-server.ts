@@ -25,8 +25,8 @@ export class AppServer {
     this.#options = options;
   }
 
-  /** Serves one client until its channel ends. Resolves when everything it started is gone, too. */
-  accept(channel: Channel): Promise<void> {
+  /** Serves one client until its channel ends. Resolves when everything it started is gone, too. `introduced` is called once it has said who it is. */
+  accept(channel: Channel, options: { introduced?: () => void } = {}): Promise<void> {
     const { environments, version, codexHome, log = silentLog } = this.#options;
     return new Promise((resolve) => {
       const connection: AppConnection = new AppConnection({
@@ -36,6 +36,7 @@ export class AppServer {
         version,
         codexHome,
         log,
+        introduced: options.introduced ?? (() => undefined),
         replaced: (environmentId) => {
           for (const each of this.#connections) each.retire(environmentId);
         },

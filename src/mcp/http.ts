@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { answerCrowded, Door, GREETING_CHECKS } from '../transport/index.js';
 import { HttpGuard } from './http-guard.js';
 import { answer, HttpSessions } from './http-sessions.js';
 import type { McpOptions } from './stdio.js';
@@ -29,7 +30,10 @@ export async function startMcpHttp(options: McpHttpOptions): Promise<McpHttpServ
   const token = options.token ?? randomBytes(TOKEN_BYTES).toString('base64url');
   const guard = new HttpGuard(token);
   const sessions = new HttpSessions(options);
-  const server = createServer((request, response) => void serve({ guard, sessions }, request, response));
+  const server = createServer(GREETING_CHECKS, (request, response) => {
+    void serve({ guard, sessions, door }, request, response);
+  });
+  const door = new Door(server);
   server.listen(options.port ?? 0, LOOPBACK);
   await once(server, 'listening');
   const close = async (): Promise<void> => {
@@ -40,12 +44,14 @@ export async function startMcpHttp(options: McpHttpOptions): Promise<McpHttpServ
 }
 
 async function serve(
-  { guard, sessions }: { guard: HttpGuard; sessions: HttpSessions },
+  { guard, sessions, door }: { guard: HttpGuard; sessions: HttpSessions; door: Door },
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const refusal = guard.refusal(request);
   if (refusal) return answer(response, refusal.status, refusal.reason);
+  if (!door.hasRoom) return answerCrowded(request.socket);
+  door.admit(request.socket);
   if (pathOf(request) !== PATH) return answer(response, 404, 'not here');
   try {
     await sessions.handle(request, response);

@@ -37,6 +37,7 @@ export interface ConnectionOptions {
   /** False where nobody can come back, as on stdio: the session then ends with the connection. */
   readonly resumable: boolean;
   readonly probe: () => void;
+  readonly introduced: () => void;
   readonly windowBytes: number;
   readonly files: HostFileSystem;
   readonly garbage: BulkGarbage;
@@ -158,6 +159,7 @@ export class Connection implements SessionConnection {
     this.#peer.acceptsBytes = binaryFrames;
     this.#peer.sendsBytes = binaryFrames;
     const { id: session, acknowledged: flowControl } = this.#session;
+    this.#options.introduced();
     const trace = this.#trace === undefined ? {} : { trace: this.#trace };
     const details = { connection: channel.label, session, resumed: resumed !== undefined, ...trace };
     log.info(details, 'session attached');

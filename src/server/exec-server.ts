@@ -26,6 +26,16 @@ export interface ExecServerOptions {
   readonly log?: ServerLog | undefined;
 }
 
+/** What is known of a channel that the channel does not tell. */
+export interface AcceptOptions {
+  /** False where nobody can come back: the session then ends with the connection. Default true. */
+  readonly resumable?: boolean;
+  /** Makes the other side show that it is alive. */
+  readonly probe?: () => void;
+  /** Called once the client has a session. */
+  readonly introduced?: () => void;
+}
+
 /** Runs processes for whoever connects. Knows channels, not how they came about. */
 export class ExecServer implements AsyncDisposable {
   readonly #sessions: SessionRegistry;
@@ -58,7 +68,7 @@ export class ExecServer implements AsyncDisposable {
   }
 
   /** Serves one client until its channel ends. Resolves then. */
-  accept(channel: Channel, options: { resumable?: boolean; probe?: () => void } = {}): Promise<void> {
+  accept(channel: Channel, options: AcceptOptions = {}): Promise<void> {
     return new Promise((resolve) => {
       const connection: Connection = new Connection({
         channel,
@@ -66,6 +76,7 @@ export class ExecServer implements AsyncDisposable {
         log: this.#log,
         resumable: options.resumable ?? true,
         probe: options.probe ?? (() => undefined),
+        introduced: options.introduced ?? (() => undefined),
         windowBytes: this.#windowBytes,
         http: this.#http,
         files: this.#files,

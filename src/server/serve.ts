@@ -48,8 +48,8 @@ export async function serve(options: ServeOptions = {}): Promise<Serving> {
   };
   try {
     for (const address of addresses) {
-      const onConnection: WebSocketListenerHandler = (channel, liveness) =>
-        void server.accept(channel, { probe: () => liveness.probe() });
+      const onConnection: WebSocketListenerHandler = (channel, { probe, introduced }) =>
+        void server.accept(channel, { probe, introduced });
       const settings = { auth, tls, allowedHosts, onAcceptError };
       listeners.push(await WebSocketListener.open({ address, ...settings, onConnection }));
     }

@@ -12,6 +12,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { ExecError } from '../protocol/errors.js';
 import type { Channel } from '../rpc/index.js';
 import { isAllowedHost } from './browser-guard.js';
+import { answerCrowded, Door, type DoorLimits, GREETING_CHECKS, GREETING_MS } from './door.js';
 import { isLoopback, type ListenAddress, urlHost } from './listen-address.js';
 import { DEFAULT_LIVENESS, Liveness, type LivenessOptions } from './liveness.js';
 import { refusalOf, type WebSocketAuth } from './websocket-auth.js';
@@ -20,8 +21,8 @@ import { answerPings } from './websocket-pongs.js';
 
 /** Largest message taken in, fragmented or not. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
-/** Connections one listener holds at a time; further ones are refused by the operating system. */
-const MAX_CONNECTIONS = 1024;
+/** Close code of RFC 6455. */
+const TRY_AGAIN_LATER = 1013;
 /** How long somebody who was refused has to read why and close his end. */
 const REFUSAL_GRACE_MS = 1_000;
 
@@ -38,13 +39,26 @@ export interface WebSocketListenerOptions {
   readonly binaryMessages?: 'text' | 'ignored';
   /** A connection could not be accepted: there are no descriptors, or no memory. The listener goes on. */
   readonly onAcceptError?: ((error: Error) => void) | undefined;
-  readonly onConnection: (channel: Channel, connection: { probe(): void }) => void;
+  /** How many connections there may be. */
+  readonly limits?: DoorLimits;
+  readonly onConnection: (channel: Channel, connection: ListenerConnection) => void;
+}
+
+export interface ListenerConnection {
+  /** Somebody doubts that the other side is alive. */
+  readonly probe: () => void;
+  /**
+   * The handshake is done. Where clients present nothing, this alone tells those who use a server from those who only
+   * hold its connections: until then it may be ended in favour of others.
+   */
+  readonly introduced: () => void;
 }
 
 /** Accepts WebSocket connections on a TCP port or a unix socket. */
 export class WebSocketListener {
   readonly #options: WebSocketListenerOptions;
   readonly #server: Server;
+  readonly #door: Door;
   readonly #upgrader = new WebSocketServer({
     noServer: true,
     perMessageDeflate: false,
@@ -55,8 +69,10 @@ export class WebSocketListener {
 
   private constructor(options: WebSocketListenerOptions) {
     this.#options = options;
-    this.#server = options.tls ? createHttpsServer(options.tls) : createHttpServer();
-    this.#server.maxConnections = MAX_CONNECTIONS;
+    this.#server = options.tls
+      ? createHttpsServer({ ...GREETING_CHECKS, ...options.tls, handshakeTimeout: GREETING_MS })
+      : createHttpServer(GREETING_CHECKS);
+    this.#door = new Door(this.#server, options.limits);
     this.#server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       const { status, headers } = this.#plainAnswer(request);
       response.writeHead(status, { ...headers, 'content-length': 0 }).end();
@@ -157,6 +173,8 @@ export class WebSocketListener {
     const { auth } = this.#options;
     const refusal = auth ? await refusalOf(auth, request.headers.authorization) : null;
     if (refusal !== null) return refuse(socket, 401, refusal);
+    if (!this.#door.hasRoom) return answerCrowded(socket);
+    if (auth) this.#door.admit(socket);
     // Small messages must not wait for an acknowledgement of the one before (40 ms each).
     if ('setNoDelay' in socket) (socket as Socket).setNoDelay(true);
     this.#upgrader.handleUpgrade(request, socket, head, (webSocket) => this.#accept(webSocket, socket));
@@ -169,7 +187,14 @@ export class WebSocketListener {
     const { address, binaryMessages = 'text' } = this.#options;
     const label = `${address.kind}#${this.#connections}`;
     const channel = new WebSocketChannel(webSocket, label, { binaryMessages, stream });
-    this.#options.onConnection(channel, liveness);
+    this.#door.turnAwayBy(stream, () => {
+      webSocket.close(TRY_AGAIN_LATER, 'there are too many connections');
+      setImmediate(() => webSocket.terminate());
+    });
+    this.#options.onConnection(channel, {
+      probe: () => liveness.probe(),
+      introduced: () => this.#door.admit(stream),
+    });
   }
 }
 

@@ -1,5 +1,10 @@
 import { ExecServer, type ExecServerOptions } from '../../src/server/index.js';
-import { type ListenAddress, type WebSocketAuth, WebSocketListener } from '../../src/transport/index.js';
+import {
+  type ListenAddress,
+  type WebSocketAuth,
+  WebSocketListener,
+  type WebSocketListenerOptions,
+} from '../../src/transport/index.js';
 
 /** A server of ours on a port of its own, in this process. */
 export interface Served extends AsyncDisposable {
@@ -11,13 +16,15 @@ export async function serve(
   options: ExecServerOptions & {
     address?: Exclude<ListenAddress, { kind: 'stdio' }>;
     auth?: WebSocketAuth;
+    limits?: WebSocketListenerOptions['limits'];
   } = {},
 ): Promise<Served> {
   const server = new ExecServer(options);
   const listener = await WebSocketListener.open({
     address: options.address ?? { kind: 'tcp', host: '127.0.0.1', port: 0 },
     auth: options.auth,
-    onConnection: (channel, connection) => void server.accept(channel, { probe: () => connection.probe() }),
+    ...(options.limits === undefined ? {} : { limits: options.limits }),
+    onConnection: (channel, { probe, introduced }) => void server.accept(channel, { probe, introduced }),
   });
   return {
     url: listener.url,

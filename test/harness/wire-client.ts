@@ -155,10 +155,10 @@ export function sh(script: string): string[] {
 /** Connects a WebSocket, with headers a test wants to forge. */
 export async function dialWire(
   url: string,
-  options: { headers?: Record<string, string> } = {},
+  options: { headers?: Record<string, string>; rejectUnauthorized?: boolean } = {},
 ): Promise<{ client: WireClient; socket: WebSocket }> {
   const target = url.startsWith('unix://') ? `ws+unix://${url.slice('unix://'.length)}:/` : url;
-  const socket = new WebSocket(target, { headers: options.headers ?? {}, perMessageDeflate: false });
+  const socket = new WebSocket(target, { ...options, perMessageDeflate: false });
   const client = new WireClient({
     send: (text) => socket.send(text),
     // Binary frames come only where a test asked for them, and are read there.

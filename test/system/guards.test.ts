@@ -4,6 +4,7 @@ import { readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeCertificate } from '../harness/certificate.js';
 import { TestFolder } from '../harness/processes.js';
 import { bin, ServerProcess } from '../harness/server-process.js';
 import { dialWire } from '../harness/wire-client.js';
@@ -287,14 +288,6 @@ describe('a token on an address others can reach', () => {
     }
   });
 });
-
-function makeCertificate(folder: TestFolder): [cert: string, key: string] {
-  const [cert, key] = [folder.file('cert'), folder.file('key')];
-  const kind = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '1'];
-  const args = ['req', ...kind, '-subj', '/CN=localhost', '-keyout', key, '-out', cert];
-  expect(spawnSync('openssl', args).status).toBe(0);
-  return [cert, key];
-}
 
 describe('start-up', () => {
   const serve = (...args: string[]): { status: number | null; stderr: string } =>

@@ -108,7 +108,7 @@ async function listen(
     paths: 'any',
     binaryMessages: 'ignored',
     onAcceptError: acceptError,
-    onConnection: (channel) => void server.accept(channel),
+    onConnection: (channel, { introduced }) => void server.accept(channel, { introduced }),
   });
 }
 
