@@ -8,10 +8,13 @@ import {
   ExecError,
 } from '../protocol/index.js';
 import {
+  type ByteBudget,
   type Channel,
   type CloseReason,
   type Dialect,
   type Handlers,
+  LARGE_ANSWER_BYTES,
+  type PeerHandler,
   type ErrorWording,
   Router,
   RpcPeer,
@@ -37,6 +40,8 @@ export interface AppConnectionOptions {
   readonly version: string;
   readonly codexHome: string | undefined;
   readonly log: AppLog;
+  /** What messages of all connections may take up together. */
+  readonly budget: ByteBudget;
   /** Called once the client has said who it is. */
   readonly introduced: () => void;
   /** An id means another environment from now on, for every connection. */
@@ -47,6 +52,9 @@ export interface AppConnectionOptions {
 
 /** Messages nobody can read vanish here, and what has no usable id cannot be answered. */
 const DIALECT: Dialect = { brokenMessages: 'dropped', unusableIds: 'notification' };
+
+/** Requests whose answers may be large wait while those before them are unread. */
+const ANSWER_BYTES = { 'fs/readFile': LARGE_ANSWER_BYTES, 'fs/readDirectory': LARGE_ANSWER_BYTES };
 
 /** One code for all that does not decode, methods included. */
 const REFUSALS: ErrorWording = {
@@ -76,10 +84,12 @@ export class AppConnection {
       handlers: this.#handlers(),
       admit: (method, params) => this.#admit(method, params),
       refusals: REFUSALS,
+      answerBytes: ANSWER_BYTES,
     });
-    const handler = {
-      request: (method: string, params: unknown, _attached?: unknown, trace?: string) => {
-        const run = (): unknown => this.#admission.run(method, () => this.#router.dispatch(method, params));
+    const handler: PeerHandler = {
+      request: (method, params, attached, { place, trace }) => {
+        const run = (): unknown =>
+          this.#admission.run(method, () => this.#router.dispatch(method, params, attached, place));
         if (trace === undefined) return run();
         return traced({ log: options.log, connection: options.channel.label, method, trace }, run);
       },
@@ -89,7 +99,7 @@ export class AppConnection {
       dropped: () => options.log.warn({ connection: options.channel.label }, 'dropped a broken message'),
       closed: (reason: CloseReason) => void this.#end(reason),
     };
-    this.#peer = new RpcPeer(options.channel, handler, { dialect: DIALECT });
+    this.#peer = new RpcPeer(options.channel, handler, { dialect: DIALECT, budget: options.budget });
     this.#peer.open();
     options.log.debug({ connection: options.channel.label }, 'connected');
   }

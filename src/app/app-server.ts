@@ -1,4 +1,4 @@
-import type { Channel } from '../rpc/index.js';
+import { ByteBudget, type Channel } from '../rpc/index.js';
 import { AppConnection } from './app-connection.js';
 import type { AppEnvironments } from './environments.js';
 import { type AppLog, silentLog } from './log.js';
@@ -19,6 +19,7 @@ export interface AppServerOptions {
 export class AppServer {
   readonly #options: AppServerOptions;
   readonly #connections = new Set<AppConnection>();
+  readonly #budget = new ByteBudget();
   #closing: Promise<void> | undefined;
 
   constructor(options: AppServerOptions) {
@@ -36,6 +37,7 @@ export class AppServer {
         version,
         codexHome,
         log,
+        budget: this.#budget,
         introduced: options.introduced ?? (() => undefined),
         replaced: (environmentId) => {
           for (const each of this.#connections) each.retire(environmentId);

@@ -1,5 +1,7 @@
+export { AnswerPlace, AnswerRoom } from './answer-room.js';
 export { BinaryMessage, binaryMessage, frameText, isBinaryFrame } from './binary-frame.js';
 export { BufferPool } from './buffer-pool.js';
+export { ByteBudget, SHARE_BYTES } from './byte-budget.js';
 export { BytesResult, type ByteSource } from './bytes-result.js';
 export {
   type Channel,
@@ -18,6 +20,8 @@ export {
   type Answer,
   DeferredAnswer,
   type Handlers,
+  LARGE_ANSWER_BYTES,
+  LargeAnswer,
   type ErrorWording,
   Router,
   type RouterOptions,

@@ -69,7 +69,7 @@ function classify({ message, structure }: ParsedObject, dialect: Dialect): Incom
   const { method } = message;
   if (method !== undefined && typeof method !== 'string') throw unusable('`method` is not a string');
   if (rawId !== undefined && !isValidId(rawId))
-    throw unusable('`id` is neither a string nor a 64-bit integer');
+    throw unusable(`\`id\` is neither a string of up to ${MAX_ID_CHARS} characters nor a 64-bit integer`);
   if (!isValidTrace(message.trace)) throw unusable('`trace` is malformed');
 
   if (method !== undefined) {
@@ -123,7 +123,11 @@ function unusable(why: string): ExecErrorType {
 const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;
 
+/** An id is sent back with every answer: a long one would cost as much again. */
+const MAX_ID_CHARS = 1024;
+
 function isValidId(raw: RawId): boolean {
+  if (raw.length > MAX_ID_CHARS) return false;
   if (raw.startsWith('"')) return true;
   if (!/^(0|-?[1-9]\d{0,18})$/.test(raw)) return false;
   if (raw.length < 16) return true;

@@ -1,3 +1,4 @@
+import { ByteBudget, SHARE_BYTES } from './byte-budget.js';
 import type { Channel, OutgoingMessage } from './channel.js';
 
 /** Above this many unsent bytes nobody should push: a stalled reader then costs no more than this. */
@@ -21,19 +22,26 @@ export class Outbox {
   #closed = false;
   readonly #waiting = new Set<() => void>();
   readonly #channel: Channel;
+  readonly #budget: ByteBudget;
+  /** Called each time something has left. */
+  onFlushed: () => void = () => undefined;
   /** What waits behind a message that is being sent in parts; null while there is none. */
   #behind: (() => void)[] | null = null;
 
-  constructor(channel: Channel) {
+  constructor(channel: Channel, budget: ByteBudget = new ByteBudget()) {
     this.#channel = channel;
+    this.#budget = budget;
   }
 
   get pendingBytes(): number {
     return this.#pendingBytes;
   }
 
+  /** Whoever asks is told when it has drained. */
   get full(): boolean {
-    return !this.#closed && this.#pendingBytes >= OUTBOX_FULL_BYTES;
+    const isFull = !this.#closed && this.#pendingBytes >= this.#fullBytes();
+    if (isFull) this.#wasFull = true;
+    return isFull;
   }
 
   /** `flushed` is called when the message has left this process; never, should the channel end before. */
@@ -82,7 +90,9 @@ export class Outbox {
 
   /** Nobody will read any more: whoever waits for room goes on, and what is sent is lost. */
   close(): void {
+    if (this.#closed) return;
     this.#closed = true;
+    this.#budget.remove(this.#pendingBytes);
     for (const listener of [...this.#waiting]) listener();
   }
 
@@ -127,13 +137,23 @@ export class Outbox {
     for (const send of behind) this.#inTurn(send);
   }
 
+  /** Less than usual where others hold so much that all have to do with little. */
+  #fullBytes(): number {
+    return this.#pendingBytes >= SHARE_BYTES && this.#budget.tight ? SHARE_BYTES : OUTBOX_FULL_BYTES;
+  }
+
   #count(bytes: number): void {
     this.#pendingBytes += bytes;
-    if (this.full) this.#wasFull = true;
+    if (this.#closed) return;
+    this.#budget.add(bytes);
+    if (this.#pendingBytes >= OUTBOX_FULL_BYTES) this.#wasFull = true;
   }
 
   #flushed(bytes: number): void {
     this.#pendingBytes -= bytes;
+    if (this.#closed) return;
+    this.#budget.remove(bytes);
+    this.onFlushed();
     if (!this.#wasFull || this.#pendingBytes > OUTBOX_DRAINED_BYTES) return;
     this.#wasFull = false;
     for (const listener of [...this.#waiting]) listener();

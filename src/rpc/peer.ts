@@ -1,5 +1,7 @@
 import { ExecError, isExecError } from '../protocol/errors.js';
+import { AnswerPlace, AnswerRoom } from './answer-room.js';
 import { binaryMessage } from './binary-frame.js';
+import { ByteBudget, SHARE_BYTES } from './byte-budget.js';
 import type { Channel, CloseReason, OutgoingMessage } from './channel.js';
 import {
   type Dialect,
@@ -25,13 +27,23 @@ import { type Attachment, WithBytes } from './with-bytes.js';
 
 /** Requests being answered at one time. Past it the channel is not read until some are done. */
 const MAX_REQUESTS_UNDER_WAY = 4096;
+/** What those requests may take up: one of the largest, or many small ones. */
+const MAX_REQUEST_BYTES_UNDER_WAY = 64 * 1024 * 1024;
 /** Unsent bytes past which no further requests are read: a client must read answers to ask more. */
 const MAX_UNREAD_ANSWER_BYTES = 32 * 1024 * 1024;
 
 /** What a peer does with what comes in. `attached` came as bytes; its member of `params` is then empty. `trace` is for logs. */
 export interface PeerHandler {
-  /** What it returns is the result, or a promise of it; one with bytes is a `BytesResult`. */
-  request(method: string, params: unknown, attached?: Attachment, trace?: string): unknown;
+  /**
+   * What it returns is the result, or a promise of it; one with bytes is a `BytesResult`. A large one is made at its `place`,
+   * which makes it wait while those before it are unread.
+   */
+  request(
+    method: string,
+    params: unknown,
+    attached: Attachment | undefined,
+    context: { readonly place: AnswerPlace; readonly trace: string | undefined },
+  ): unknown;
   notification(method: string, params: unknown, attached?: Attachment): void;
   /** A message that breaks the protocol; by default the connection ends. */
   violation?(error: ExecError): void;
@@ -56,19 +68,32 @@ export class RpcPeer {
   readonly #handler: PeerHandler;
   readonly #dialect: Dialect;
   readonly #pending = new PendingCalls();
+  readonly #budget: ByteBudget;
+  readonly #room: AnswerRoom;
+  readonly #stopListening: () => void;
   #nextId = 1;
   #underWay = 0;
+  #underWayBytes = 0;
   #paused = false;
   /** What the channel had already when it was told to pause: no more than a transport reads in one go. */
-  #held: ReadMessage[] = [];
+  #held: { readonly read: ReadMessage; readonly bytes: number }[] = [];
   #closed: CloseReason | undefined;
 
-  constructor(channel: Channel, handler: PeerHandler, options: { dialect?: Dialect } = {}) {
+  /** `budget` is what this connection shares with others of the same server. */
+  constructor(
+    channel: Channel,
+    handler: PeerHandler,
+    options: { dialect?: Dialect; budget?: ByteBudget } = {},
+  ) {
     this.#channel = channel;
     this.#handler = handler;
     this.#dialect = options.dialect ?? EXEC_DIALECT;
-    this.outbox = new Outbox(channel);
+    this.#budget = options.budget ?? new ByteBudget();
+    this.outbox = new Outbox(channel, this.#budget);
+    this.#room = new AnswerRoom(this.outbox, this.#budget);
     this.outbox.onDrained(() => this.#regulate());
+    this.outbox.onFlushed = () => this.#goOn();
+    this.#stopListening = this.#budget.onRoom(() => this.#goOn());
   }
 
   get label(): string {
@@ -81,8 +106,8 @@ export class RpcPeer {
 
   open(): void {
     this.#channel.open({
-      message: (text) => this.#receive(() => parseMessage(text, this.#dialect)),
-      binary: (data) => this.#receive(() => this.#readFrame(data)),
+      message: (text) => this.#receive(() => parseMessage(text, this.#dialect), text.length),
+      binary: (data) => this.#receive(() => this.#readFrame(data), data.length),
       closed: (reason) => this.#ended(reason),
     });
   }
@@ -124,10 +149,10 @@ export class RpcPeer {
     return parseFrame(data, this.#dialect);
   }
 
-  #receive(read: ReadMessage): void {
+  #receive(read: ReadMessage, bytes: number): void {
     if (this.#closed) return;
     if (this.#paused) {
-      this.#held.push(read);
+      this.#held.push({ read, bytes });
       return;
     }
     let message: IncomingMessage & { readonly attached?: Attachment };
@@ -138,7 +163,7 @@ export class RpcPeer {
       else this.#reply(errorText(UNKNOWN_ID, error));
       return;
     }
-    if (message.kind === 'request') this.#answer(message.id, message);
+    if (message.kind === 'request') this.#answer(message, bytes);
     else if (message.kind === 'notification') this.#notified(message);
     else this.#settle(message);
   }
@@ -156,20 +181,24 @@ export class RpcPeer {
     }
   }
 
-  #answer(id: RawId, { method, params, attached, trace }: IncomingCall): void {
+  #answer({ id, method, params, attached, trace }: IncomingRequest, bytes: number): void {
+    const request = new RequestUnderWay(bytes);
+    const place = new AnswerPlace(this.#room, () => this.#setAside(request));
     let outcome: unknown;
     try {
-      outcome = this.#handler.request(method, params, attached, trace);
+      outcome = this.#handler.request(method, params, attached, { place, trace });
     } catch (error) {
+      place.leave();
       this.#reply(errorText(id, error));
       return;
     }
     if (!(outcome instanceof Promise)) {
-      void this.#sendResult(id, outcome);
+      const sent = this.#sendResult(id, outcome);
+      if (sent) void sent.finally(() => place.leave());
+      else place.leave();
       return;
     }
-    this.#underWay += 1;
-    this.#regulate();
+    this.#begin(request);
     outcome
       .then(
         (result) => this.#sendResult(id, result),
@@ -178,9 +207,31 @@ export class RpcPeer {
       // A result that cannot be put into a message, for being too long for one.
       .catch((error: unknown) => this.#reply(errorText(id, error)))
       .finally(() => {
-        this.#underWay -= 1;
-        this.#regulate();
+        place.leave();
+        this.#finish(request);
       });
+  }
+
+  #begin(request: RequestUnderWay): void {
+    this.#underWay += 1;
+    if (!request.isSetAside) this.#underWayBytes += request.bytes;
+    this.#budget.add(request.bytes);
+    request.hasBegun = true;
+    this.#regulate();
+  }
+
+  /** What the request brought is kept and bounded elsewhere: it no longer keeps others from being read. */
+  #setAside(request: RequestUnderWay): void {
+    if (request.isSetAside) return;
+    request.isSetAside = true;
+    if (request.hasBegun) this.#underWayBytes -= request.bytes;
+  }
+
+  #finish(request: RequestUnderWay): void {
+    this.#underWay -= 1;
+    if (!request.isSetAside) this.#underWayBytes -= request.bytes;
+    this.#budget.remove(request.bytes);
+    this.#regulate();
   }
 
   #sendResult(id: RawId, result: unknown): void | Promise<void> {
@@ -216,9 +267,25 @@ export class RpcPeer {
     else this.#channel.reject(error.message);
   }
 
+  #isBusy(): boolean {
+    const { pendingBytes } = this.outbox;
+    return (
+      this.#underWay >= MAX_REQUESTS_UNDER_WAY ||
+      this.#underWayBytes >= MAX_REQUEST_BYTES_UNDER_WAY ||
+      pendingBytes >= MAX_UNREAD_ANSWER_BYTES ||
+      (pendingBytes + this.#underWayBytes >= SHARE_BYTES && this.#budget.tight)
+    );
+  }
+
+  /** There may be room for what had to wait. */
+  #goOn(): void {
+    this.#room.look();
+    if (this.#paused) this.#regulate();
+  }
+
   #regulate(): void {
-    const busy =
-      this.#underWay >= MAX_REQUESTS_UNDER_WAY || this.outbox.pendingBytes >= MAX_UNREAD_ANSWER_BYTES;
+    if (this.#closed) return;
+    const busy = this.#isBusy();
     if (busy === this.#paused) return;
     this.#paused = busy;
     if (busy) return this.#channel.pause();
@@ -230,19 +297,31 @@ export class RpcPeer {
   #takeHeld(): void {
     const held = this.#held;
     this.#held = [];
-    for (const read of held) this.#receive(read);
+    for (const { read, bytes } of held) this.#receive(read, bytes);
   }
 
   #ended(reason: CloseReason): void {
     if (this.#closed) return;
     this.#closed = reason;
+    this.#stopListening();
     this.#pending.rejectAll(connectionClosed(reason));
     this.#handler.closed(reason);
+    this.#room.close();
     this.outbox.close();
   }
 }
 
 type ReadMessage = () => IncomingMessage | FramedMessage;
+
+type IncomingRequest = Extract<IncomingMessage, { kind: 'request' }> & { readonly attached?: Attachment };
+
+/** How much a request takes up until it is answered. */
+class RequestUnderWay {
+  hasBegun = false;
+  isSetAside = false;
+
+  constructor(readonly bytes: number) {}
+}
 
 interface IncomingCall {
   readonly method: string;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ExecError } from '../protocol/errors.js';
 import type { MethodTable, ParsedParamsOf, ResultOf } from '../protocol/index.js';
+import type { AnswerPlace } from './answer-room.js';
 import type { BytesResult } from './bytes-result.js';
 import { Lanes } from './lanes.js';
 import type { Attachment } from './with-bytes.js';
@@ -10,10 +11,25 @@ import type { Attachment } from './with-bytes.js';
  * A write waiting for room must not hold up the terminate behind it.
  */
 export class DeferredAnswer<Value> {
-  constructor(readonly answer: Promise<Value | BytesResult>) {}
+  /** `paramsDone`: what the request brought is kept elsewhere, and bounded there. */
+  constructor(
+    readonly answer: Promise<Value | BytesResult | LargeAnswer<Value>>,
+    readonly options: { readonly paramsDone?: boolean } = {},
+  ) {}
 }
 
-type Outcome<Value> = Value | DeferredAnswer<Value> | BytesResult;
+/** An answer that is made only when it is due and there is room for it. */
+export class LargeAnswer<Value> {
+  constructor(
+    readonly make: () => Value,
+    readonly due?: Promise<unknown>,
+  ) {}
+}
+
+type Outcome<Value> = Value | DeferredAnswer<Value> | LargeAnswer<Value> | BytesResult;
+
+/** What a large answer is taken for before it is known: most are smaller. */
+export const LARGE_ANSWER_BYTES = 1024 * 1024;
 
 export type Answer<Value> = Outcome<Value> | Promise<Outcome<Value>>;
 
@@ -47,6 +63,8 @@ export interface RouterOptions<Table extends MethodTable> {
   /** Throws for requests that may not run: too early, not announced. Sees valid params only. */
   readonly admit: (method: string, params: unknown) => void;
   readonly refusals?: ErrorWording;
+  /** Methods whose answers may be large: about how large, in bytes. Their handlers run only when there is room for one. */
+  readonly answerBytes?: { readonly [Name in keyof Table]?: number };
 }
 
 /** From method name and raw params to a handler: look up, validate, admit, order, run. */
@@ -55,6 +73,7 @@ export class Router<Table extends MethodTable> {
   readonly #handlers: Handlers<Table>;
   readonly #admit: (method: string, params: unknown) => void;
   readonly #refusals: ErrorWording;
+  readonly #answerBytes: { readonly [Name in keyof Table]?: number } | undefined;
   readonly #lanes = new Lanes();
 
   constructor(options: RouterOptions<Table>) {
@@ -62,10 +81,16 @@ export class Router<Table extends MethodTable> {
     this.#handlers = options.handlers;
     this.#admit = options.admit;
     this.#refusals = options.refusals ?? PLAIN_REFUSALS;
+    this.#answerBytes = options.answerBytes;
   }
 
   /** Runs a request. An unknown method is reported before bad params, those before a handshake not done. */
-  dispatch(method: string, rawParams: unknown, attached?: Attachment): unknown {
+  dispatch(
+    method: string,
+    rawParams: unknown,
+    attached: Attachment | undefined,
+    place: AnswerPlace,
+  ): unknown {
     const declaration = Object.hasOwn(this.#table, method) ? this.#table[method] : undefined;
     if (!declaration) throw this.#refusals.unknownMethod(method);
     if (attached && attached.field !== declaration.bytes?.params)
@@ -75,13 +100,24 @@ export class Router<Table extends MethodTable> {
     // The table ties the handler's parameter type to the schema that just produced `params`.
     const handler = this.#handlers[method] as (params: unknown, bytes?: Uint8Array) => Answer<unknown>;
     const bytes = attached?.bytes;
-    return unwrap(this.#lanes.run(declaration.orderedBy?.(params), () => handler(params, bytes)));
+    const size = this.#answerBytes?.[method];
+    const run =
+      size === undefined
+        ? () => handler(params, bytes)
+        : () => place.make<unknown>(size, () => handler(params, bytes));
+    return unwrap(this.#lanes.run(declaration.orderedBy?.(params), run), place);
   }
 }
 
-function unwrap(outcome: unknown): unknown {
-  if (outcome instanceof Promise) return outcome.then(unwrap);
-  return outcome instanceof DeferredAnswer ? outcome.answer : outcome;
+function unwrap(outcome: unknown, place: AnswerPlace): unknown {
+  if (outcome instanceof Promise) return outcome.then((value) => unwrap(value, place));
+  if (outcome instanceof LargeAnswer) {
+    const make = (): unknown => place.make(LARGE_ANSWER_BYTES, outcome.make);
+    return outcome.due ? outcome.due.then(make) : make();
+  }
+  if (!(outcome instanceof DeferredAnswer)) return outcome;
+  if (outcome.options.paramsDone === true) place.paramsDone();
+  return unwrap(outcome.answer, place);
 }
 
 /** Parses params with a schema. The message names the field and what was expected, never the value. */

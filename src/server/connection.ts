@@ -8,10 +8,13 @@ import {
   execMethods,
 } from '../protocol/index.js';
 import {
+  type ByteBudget,
   type Channel,
   type CloseReason,
   type Handlers,
+  LARGE_ANSWER_BYTES,
   type OutgoingMessage,
+  type PeerHandler,
   Router,
   RpcPeer,
   traced,
@@ -41,10 +44,27 @@ export interface ConnectionOptions {
   readonly windowBytes: number;
   readonly files: HostFileSystem;
   readonly garbage: BulkGarbage;
+  /** What messages of all connections may take up together. */
+  readonly budget: ByteBudget;
   /** Whether clients may send HTTP requests from this machine. */
   readonly http: boolean;
   readonly closed: () => void;
 }
+
+/** A list that takes a while to make: most are short, and few of them at a time would make others wait. */
+const LIST_BYTES = LARGE_ANSWER_BYTES / 8;
+
+/** Requests whose answers may be large wait while those before them are unread; all others never do. */
+const ANSWER_BYTES = {
+  'fs/readFile': LARGE_ANSWER_BYTES,
+  'fs/readBlock': LARGE_ANSWER_BYTES,
+  'fs/readDirectory': LARGE_ANSWER_BYTES,
+  'fs/walk': LIST_BYTES,
+  'fs/search': LIST_BYTES,
+  'process/list': LIST_BYTES,
+  'environmentConfig/read': LIST_BYTES,
+  'capabilityRoots/discoverV1': LARGE_ANSWER_BYTES,
+};
 
 /** One client: the handshake, then requests, until the channel ends. */
 export class Connection implements SessionConnection {
@@ -66,15 +86,17 @@ export class Connection implements SessionConnection {
       table: methodsOffered(options),
       handlers: this.#handlers(),
       admit: (method) => this.#admit(method),
+      answerBytes: ANSWER_BYTES,
     });
-    this.#peer = new RpcPeer(options.channel, {
-      request: (method, params, attached, trace) => {
-        const run = (): unknown => this.#router.dispatch(method, params, attached);
+    const handler: PeerHandler = {
+      request: (method, params, attached, { place, trace }) => {
+        const run = (): unknown => this.#router.dispatch(method, params, attached, place);
         return trace === undefined ? run() : this.#traced(method, trace, run);
       },
       notification: (method, params) => this.#notified(method, params),
       closed: (reason) => this.#ended(reason),
-    });
+    };
+    this.#peer = new RpcPeer(options.channel, handler, { budget: options.budget });
     this.queue = new PushQueue(this.#peer.outbox);
     // The answer to the handshake needs it: found out while the request is on its way. What goes wrong is told there.
     sandboxSupport().catch(() => undefined);

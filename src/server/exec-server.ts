@@ -1,6 +1,6 @@
 import { DEFAULT_WINDOW_BYTES } from '../contract/index.js';
 import { adoptOrphans, claimHost, ConfinableFileSystem } from '../host/index.js';
-import type { Channel } from '../rpc/index.js';
+import { ByteBudget, type Channel } from '../rpc/index.js';
 import { BulkGarbage, type CollectGarbage } from './bulk-garbage.js';
 import { Connection } from './connection.js';
 import { type ServerLog, silentLog } from './log.js';
@@ -46,6 +46,7 @@ export class ExecServer implements AsyncDisposable {
   readonly #files = new ConfinableFileSystem();
   readonly #garbage: BulkGarbage;
   readonly #releaseHost = claimHost();
+  readonly #budget = new ByteBudget();
   #closing: Promise<void> | undefined;
 
   constructor(options: ExecServerOptions = {}) {
@@ -64,6 +65,7 @@ export class ExecServer implements AsyncDisposable {
         recycled: true,
       },
       log: this.#log,
+      budget: this.#budget,
     });
   }
 
@@ -81,6 +83,7 @@ export class ExecServer implements AsyncDisposable {
         http: this.#http,
         files: this.#files,
         garbage: this.#garbage,
+        budget: this.#budget,
         closed: () => {
           this.#connections.delete(connection);
           resolve();

@@ -1,6 +1,7 @@
 import { ExecError } from '../protocol/index.js';
 import { Session, type SessionConnection } from './session.js';
 import type { ProcessTableOptions } from '../host/index.js';
+import type { ByteBudget } from '../rpc/index.js';
 import type { ServerLog } from './log.js';
 import { MAX_TIMER_MS } from '../protocol/max-timer.js';
 
@@ -14,6 +15,7 @@ export interface SessionRegistryOptions {
   readonly maxSessions?: number | undefined;
   readonly table: ProcessTableOptions;
   readonly log: ServerLog;
+  readonly budget: ByteBudget;
 }
 
 /** All sessions of a server and their leases. */
@@ -40,7 +42,8 @@ export class SessionRegistry {
     if (this.#sessions.size >= (this.#options.maxSessions ?? DEFAULT_MAX_SESSIONS)) {
       throw new ExecError('tooManySessions', 'The server keeps as many sessions as it may.');
     }
-    const session = new Session({ acknowledged: options.acknowledged, table: this.#options.table });
+    const { table, budget } = this.#options;
+    const session = new Session({ acknowledged: options.acknowledged, table, budget });
     this.#sessions.set(session.id, session);
     session.attach(connection);
     return session;

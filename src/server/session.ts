@@ -6,10 +6,15 @@ import {
   ProcessTable,
   type ProcessTableOptions,
 } from '../host/index.js';
+import { type ByteBudget, SHARE_BYTES } from '../rpc/index.js';
+import { ExecError } from '../protocol/index.js';
 import { OutputPusher, type PushTarget } from './push/output-pusher.js';
 
 /** Write ids remembered per process, so that a retry is recognised. A client has few writes in the air. */
 const MAX_REMEMBERED_WRITES = 4096;
+
+/** Input in line for programs that do not read, all of a session together: four of them at their limit. */
+const MAX_WAITING_INPUT_BYTES = 64 * 1024 * 1024;
 
 /** What is told to a connection when its session is taken from it. */
 export interface SessionConnection extends PushTarget {
@@ -27,11 +32,14 @@ export class Session {
   readonly #pushers = new Map<string, OutputPusher>();
   readonly #writes = new Map<string, Set<string>>();
   readonly #starting = new Map<string, Promise<unknown>>();
+  readonly #budget: ByteBudget;
+  #waitingInputBytes = 0;
   #connection: SessionConnection | undefined;
 
-  constructor(options: { acknowledged: boolean; table: ProcessTableOptions }) {
+  constructor(options: { acknowledged: boolean; table: ProcessTableOptions; budget: ByteBudget }) {
     this.acknowledged = options.acknowledged;
     this.#windowBytes = options.table.windowBytes ?? DEFAULT_WINDOW_BYTES;
+    this.#budget = options.budget;
     this.processes = new ProcessTable({ ...options.table, onForgotten: (id) => this.#forget(id) });
   }
 
@@ -104,6 +112,26 @@ export class Session {
     for (const oldest of seen) {
       seen.delete(oldest);
       break;
+    }
+  }
+
+  /** Refuses input for a program that does not read when others of the session hold up too much already. */
+  requireInputRoom(bytes: number): void {
+    const limit = this.#budget.tight ? SHARE_BYTES : MAX_WAITING_INPUT_BYTES;
+    if (this.#waitingInputBytes + bytes <= limit) return;
+    throw new ExecError(
+      'stdinFull',
+      'The processes of the session do not read their input and the queues are full.',
+    );
+  }
+
+  /** Counts input that waits, until it does no more. */
+  async inputWaits(bytes: number, over: Promise<void>): Promise<void> {
+    this.#waitingInputBytes += bytes;
+    try {
+      await over;
+    } finally {
+      this.#waitingInputBytes -= bytes;
     }
   }
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { ExecError } from '../../src/protocol/index.js';
 import { RpcPeer } from '../../src/rpc/index.js';
 import { DeafChannel } from '../harness/deaf-channel.js';
 
@@ -20,9 +21,9 @@ describe('somebody who asks without reading the answers', () => {
     [
       'errors',
       () => {
-        throw new Error('refused');
+        throw new ExecError('invalidRequest', MEGABYTE);
       },
-      `{"id":"${MEGABYTE}","method":"any"}`,
+      '{"id":1,"method":"any"}',
     ],
   ])('is not heard any more when it is %s that pile up, until he reads', (_, request, text) => {
     const channel = serve(request);

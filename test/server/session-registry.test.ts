@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { ByteBudget } from '../../src/rpc/index.js';
 import { SessionRegistry } from '../../src/server/session-registry.js';
 import type { SessionConnection } from '../../src/server/session.js';
 
@@ -13,7 +14,7 @@ test.each([
   ['a minute', 60_000],
   ['thirty days, which is more than timers count', 30 * 24 * 3600 * 1000],
 ])('a lease of %s is kept', async (_, sessionTtlMs) => {
-  const sessions = new SessionRegistry({ sessionTtlMs, table: {}, log });
+  const sessions = new SessionRegistry({ sessionTtlMs, table: {}, log, budget: new ByteBudget() });
   const { id } = sessions.open(connection, { acknowledged: true });
   sessions.detach(sessions.get(id) ?? expect.fail());
   vi.advanceTimersByTime(59_000);

@@ -12,7 +12,13 @@ import {
   parseFileUri,
   pathText,
 } from '../../protocol/index.js';
-import { type Answer, DeferredAnswer, type BytesResult, type Handlers } from '../../rpc/index.js';
+import {
+  type Answer,
+  DeferredAnswer,
+  type BytesResult,
+  type Handlers,
+  LargeAnswer,
+} from '../../rpc/index.js';
 import { refuseManagedNetwork } from '../managed-network.js';
 import type { SessionRegistry } from '../session-registry.js';
 import type { Session } from '../session.js';
@@ -52,8 +58,8 @@ export function processHandlers(
     'process/read': behindStart(({ processId, afterSeq, maxBytes, waitMs }) => {
       const process = find(processId);
       const read = (): ReadAnswer => readResult(process, afterSeq ?? 0, maxBytes ?? undefined);
-      // At once where possible: an answer that is not made before it is due does not have to be kept.
-      return waitMs ? process.log.news(afterSeq ?? 0, waitMs).then(read) : read();
+      // An answer that is not made before it is due does not have to be kept.
+      return new LargeAnswer(read, waitMs ? process.log.news(afterSeq ?? 0, waitMs) : undefined);
     }),
     'process/write': behindStart((params, bytes) =>
       write(session(), params, bytes ?? decodeBase64(params.chunk, 'invalidParams')),
@@ -130,7 +136,7 @@ async function withoutProfile(
   return await session.processes.withoutProfile(child, { key, shell, sandbox, asked: env });
 }
 
-async function flat<Value>(answer: Answer<Value>): Promise<Value | BytesResult> {
+async function flat<Value>(answer: Answer<Value>): Promise<Value | BytesResult | LargeAnswer<Value>> {
   const known = await answer;
   return known instanceof DeferredAnswer ? await known.answer : known;
 }
@@ -177,11 +183,16 @@ function write(
   const process = session.processes.get(processId);
   if (!process) return { status: 'unknownProcess' };
   if (!session.isNewWrite(processId, writeId)) return { status: 'accepted' };
+  if (!process.takesInput) session.requireInputRoom(bytes.length);
   const status = process.enqueue(bytes);
   if (status === 'accepted') session.rememberWrite(processId, writeId);
   if (process.takesInput) return { status };
   // The bytes are in line; a program that does not read delays this answer and nothing else.
-  return new DeferredAnswer(process.writable().then(() => ({ status })));
+  const taken = session.inputWaits(bytes.length, process.writable());
+  return new DeferredAnswer(
+    taken.then(() => ({ status })),
+    { paramsDone: true },
+  );
 }
 
 function readResult(process: LocalProcess, afterSeq: number, maxBytes?: number): ExecResult<'process/read'> {

@@ -8,7 +8,6 @@ import { makeGroup, removeGroup, removeLeftovers } from './limit-groups.js';
 /** bubblewrap itself stands outside the sandbox and inside the group. */
 const OWN_PROCESSES = 1;
 
-
 /** A control group that bounds how many processes exist in it. For root, whom no other limit counts. */
 export interface ProcessGroupLimit {
   /** Goes in front of a command that shall start inside the group. */

@@ -1,0 +1,232 @@
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { AppClient, WebSocketApp } from '../harness/app-server.js';
+import { TestFolder } from '../harness/processes.js';
+import { ServerProcess } from '../harness/server-process.js';
+import { dialWire, startParams, type WireClient } from '../harness/wire-client.js';
+
+const MB = 1_000_000;
+/** Requests somebody sends whose answers he does not read. */
+const REQUESTS = 3_000;
+/** What such a client may cost the server, everything included. Far below what the answers add up to. */
+const MAX_GROWTH_MB = 150;
+/** What another client notices of it, half of the time. */
+const MAX_DELAY_MS = 50;
+
+function residentMb(pid: number): number {
+  return memoryMb(pid, 'VmRSS');
+}
+
+/** The most it ever was. */
+function peakMb(pid: number): number {
+  return memoryMb(pid, 'VmHWM');
+}
+
+function memoryMb(pid: number, name: string): number {
+  const [, kb] =
+    new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Number(kb) / 1024;
+}
+
+/** Asks and does not read the answers. */
+class DeafClient {
+  readonly socket: WebSocket;
+
+  private constructor(socket: WebSocket) {
+    this.socket = socket;
+  }
+
+  static async open(url: string, prepare: (client: WireClient) => Promise<void>): Promise<DeafClient> {
+    const { client, socket } = await dialWire(url);
+    await prepare(client);
+    // As somebody who is gone without a word: the kernel keeps what it has room for, the server the rest.
+    socket.pause();
+    return new DeafClient(socket);
+  }
+
+  ask(method: string, params: unknown, count: number): void {
+    for (let id = 0; id < count; id += 1) this.socket.send(JSON.stringify({ id, method, params }));
+  }
+}
+
+/** Asks for something small for a while. Resolves to the time it took, half of the time. */
+async function medianDelay(client: WireClient, method: string, params: unknown): Promise<number> {
+  const times: number[] = [];
+  for (let count = 0; count < 100; count += 1) {
+    const began = performance.now();
+    await client.ask(method, params);
+    times.push(performance.now() - began);
+  }
+  return times.sort((a, b) => a - b)[times.length / 2] ?? Number.POSITIVE_INFINITY;
+}
+
+describe('somebody who asks for much and reads nothing', () => {
+  const readFile = (folder: TestFolder): [string, unknown] => {
+    writeFileSync(folder.file('file'), Buffer.alloc(MB, 'x'));
+    return ['fs/readFile', { path: pathToFileURL(folder.file('file')).href }];
+  };
+  const readLargeFile = (folder: TestFolder): [string, unknown] => {
+    writeFileSync(folder.file('file'), Buffer.alloc(3 * MB, 'x'));
+    return ['fs/readFile', { path: pathToFileURL(folder.file('file')).href }];
+  };
+  const readDirectory = (folder: TestFolder): [string, unknown] => {
+    mkdirSync(folder.file('directory'));
+    for (let index = 0; index < 5_000; index += 1)
+      writeFileSync(folder.file(`directory/${'name'.repeat(40)}-${index}`), '');
+    return ['fs/readDirectory', { path: pathToFileURL(folder.file('directory')).href }];
+  };
+  const readOutput = (): [string, unknown] => ['process/read', { processId: 'p' }];
+  const waitForOutput = (): [string, unknown] => ['process/read', { processId: 'late', waitMs: 60_000 }];
+
+  test.each([
+    ['files', readFile],
+    ['large files', readLargeFile],
+    ['directories', readDirectory],
+    ['output', readOutput],
+    ['output after a while', waitForOutput],
+  ])('costs a bounded amount of memory and nobody else time: %s', async (_what, requestFor) => {
+    using folder = new TestFolder();
+    await using server = await ServerProcess.start({ args: ['--log-level', 'silent'] });
+    const [method, params] = requestFor(folder);
+    const { client: other } = await dialWire(server.url);
+    await other.handshake();
+    const deaf = await DeafClient.open(server.url, async (client) => {
+      await client.handshake();
+      await client.call('process/start', startParams('p', ['head', '-c', String(MB), '/dev/zero']));
+      await client.closedEvents('p');
+      const late = ['sh', '-c', `read x; head -c ${MB} /dev/zero; sleep 1000`];
+      await client.call('process/start', startParams('late', late, { pipeStdin: true }));
+    });
+    const before = residentMb(server.pid);
+    deaf.ask(method, params, REQUESTS);
+    // All who wait for output have it at the same time.
+    deaf.ask('process/write', { processId: 'late', writeId: '1', chunk: 'eAo=' }, 1);
+    const delay = await medianDelay(other, 'environment/status', {});
+    expect(delay).toBeLessThan(MAX_DELAY_MS);
+    expect(peakMb(server.pid) - before).toBeLessThan(MAX_GROWTH_MB);
+    deaf.socket.terminate();
+    // What waited is given up with whoever asked for it.
+    expect(await other.call('environment/status')).toEqual({ status: 'ready' });
+  });
+
+  test('costs an app server no more', async () => {
+    using folder = new TestFolder();
+    writeFileSync(folder.file('file'), Buffer.alloc(MB, 'x'));
+    await using server = await WebSocketApp.start();
+    const { client } = await dialWire(server.url);
+    await new AppClient(client).initialize();
+    const deaf = await DeafClient.open(server.url, async (wire) => {
+      await new AppClient(wire).initialize();
+    });
+    const pid = server.child.pid ?? -1;
+    const before = residentMb(pid);
+    // More are refused as too many at a time.
+    deaf.ask('fs/readFile', { path: folder.file('file') }, 1_000);
+    const delay = await medianDelay(client, 'fs/getMetadata', { path: '/' });
+    expect(delay).toBeLessThan(MAX_DELAY_MS);
+    expect(peakMb(pid) - before).toBeLessThan(MAX_GROWTH_MB);
+    deaf.socket.terminate();
+  });
+
+  test('can still end his programs, and gets all answers once he reads', async () => {
+    using folder = new TestFolder();
+    const [method, params] = readFile(folder);
+    await using server = await ServerProcess.start({ args: ['--log-level', 'silent'] });
+    const { client: other } = await dialWire(server.url);
+    await other.handshake();
+    const { client, socket } = await dialWire(server.url);
+    await client.handshake();
+    await client.call('process/start', startParams('p', ['sh', '-c', 'trap "" HUP; sleep 1000']));
+    const { processes } = await client.call('process/list');
+    const [{ pid }] = processes as [{ pid: number }];
+    socket.pause();
+    const few = 100;
+    for (let id = 0; id < few; id += 1) socket.send(JSON.stringify({ id, method, params }));
+    socket.send(JSON.stringify({ id: 'end', method: 'process/terminate', params: { processId: 'p' } }));
+    // The program ends while its answer waits behind those nobody reads.
+    await expect.poll(() => isAlive(pid)).toBe(false);
+    socket.resume();
+    for (let id = 0; id < few; id += 1) {
+      const { result } = await client.answerTo(id);
+      expect(String(result?.dataBase64).length).toBe(Math.ceil(MB / 3) * 4);
+    }
+    expect(await client.answerTo('end')).toMatchObject({ result: { running: true } });
+    socket.terminate();
+  });
+
+  test('cannot make many hold a little each and a reader wait for it', async () => {
+    using folder = new TestFolder();
+    const [method, params] = readFile(folder);
+    await using server = await ServerProcess.start({ args: ['--log-level', 'silent'] });
+    const { client: other } = await dialWire(server.url);
+    await other.handshake();
+    const before = residentMb(server.pid);
+    const deaf = await Promise.all(
+      Array.from({ length: 60 }, () =>
+        DeafClient.open(server.url, async (client) => void (await client.handshake())),
+      ),
+    );
+    for (const each of deaf) each.ask(method, params, 50);
+    expect(await medianDelay(other, 'environment/status', {})).toBeLessThan(MAX_DELAY_MS);
+    // Somebody who reads gets what he asks for, although the others together use up what there is.
+    for (let count = 0; count < 20; count += 1)
+      expect(String((await other.call(method, params)).dataBase64).length).toBe(Math.ceil(MB / 3) * 4);
+    expect(peakMb(server.pid) - before).toBeLessThan(256 + 60 * 3 + MAX_GROWTH_MB);
+    for (const each of deaf) each.socket.terminate();
+  });
+});
+
+describe('somebody who sends much that waits', () => {
+  test('input for programs that do not read is bounded over all of them, and they can be ended', async () => {
+    await using server = await ServerProcess.start({ args: ['--log-level', 'silent'] });
+    const { client, socket } = await dialWire(server.url);
+    await client.handshake();
+    const ids = Array.from({ length: 8 }, (_, index) => `p${index}`);
+    for (const id of ids)
+      await client.call('process/start', startParams(id, ['sleep', '1000'], { pipeStdin: true }));
+    const before = residentMb(server.pid);
+    const chunk = Buffer.alloc(MB, 'x').toString('base64');
+    for (let round = 0; round < 20; round += 1)
+      for (const processId of ids)
+        socket.send(
+          JSON.stringify({
+            id: `${processId}-${round}`,
+            method: 'process/write',
+            params: { processId, writeId: String(round), chunk },
+          }),
+        );
+    const refused = await client.until(() =>
+      client.arrivals.find((each) => 'error' in each && each.error?.data?.code === 'stdinFull'),
+    );
+    expect(refused).toBeDefined();
+    expect(peakMb(server.pid) - before).toBeLessThan(MAX_GROWTH_MB + 64);
+    for (const processId of ids)
+      expect(await client.call('process/terminate', { processId })).toEqual({ running: true });
+    socket.terminate();
+  });
+
+  test('an id of a megabyte is no id', async () => {
+    await using server = await ServerProcess.start({ args: ['--log-level', 'silent'] });
+    const { client, socket } = await dialWire(server.url);
+    await client.handshake();
+    const id = 'i'.repeat(1022);
+    client.send(JSON.stringify({ id, method: 'environment/status' }));
+    expect(await client.answerTo(id)).toMatchObject({ result: { status: 'ready' } });
+    client.send(JSON.stringify({ id: `${id}i`, method: 'environment/status' }));
+    expect(await client.answerTo(-1)).toMatchObject({ error: { code: -32600 } });
+    socket.terminate();
+    await once(socket, 'close');
+  });
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
