@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import { ExecError } from '../protocol/errors.js';
+import { MAX_TIMER_MS } from '../protocol/max-timer.js';
 import { BinaryMessage, type Channel, type ChannelReceiver, type OutgoingMessage } from '../rpc/index.js';
 import { WebSocketChannel } from './websocket-channel.js';
 import { DEFAULT_CONNECT_TIMEOUT_MS, type DialOptions, type DialTarget } from './dial-target.js';
@@ -20,12 +21,11 @@ export async function dialInNode(target: DialTarget, options: DialOptions): Prom
     perMessageDeflate: false,
     maxPayload: MAX_MESSAGE_BYTES,
     autoPong: false,
-    handshakeTimeout: connectTimeoutMs,
     headers: headersOf(options),
   });
   answerPings(socket);
   const channel = new DialledChannel(socket, target.label);
-  const connection = await opened(socket, target.label);
+  const connection = await opened(socket, target.label, connectTimeoutMs);
   watchLiveness({ socket, connection, tickMs: options.livenessTickMs ?? LIVENESS_TICK_MS });
   return channel;
 }
@@ -87,15 +87,26 @@ function urlOf({ address }: DialTarget): string {
   return `ws+unix:${path}:/`;
 }
 
-function opened(socket: WebSocket, label: string): Promise<Socket> {
+function opened(socket: WebSocket, label: string, timeoutMs: number): Promise<Socket> {
   return new Promise((resolve, reject) => {
     let connection: Socket;
-    const refuse = (why: string, data: { status?: number }, cause?: Error): void =>
+    const refuse = (why: string, data: { status?: number }, cause?: Error): void => {
+      clearTimeout(timer);
       reject(new ExecError('notConnected', `Cannot connect to ${label}: ${why}.`, { data, cause }));
+    };
+    // Ours rather than that of `ws`, which begins anew with every letter that arrives.
+    const timer = setTimeout(
+      () => {
+        refuse(`no answer within ${timeoutMs} ms`, {});
+        socket.terminate();
+      },
+      Math.min(timeoutMs, MAX_TIMER_MS),
+    );
     socket.once('upgrade', (response) => {
       connection = response.socket;
     });
     socket.once('open', () => {
+      clearTimeout(timer);
       socket.pause();
       resolve(connection);
     });
