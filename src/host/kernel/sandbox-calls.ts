@@ -10,6 +10,7 @@ interface Kernel {
   readonly read: (fd: number, into: Uint8Array, size: number) => number;
   readonly flock: (fd: number, operation: number) => number;
   readonly fcntl: (fd: number, command: number, type: 'int', argument: number) => number;
+  readonly ioctl: (fd: number, request: number) => number;
   readonly openat2: (
     number: number,
     directory: number,
@@ -42,7 +43,16 @@ const LOCK_NB = 4;
 const SYS_OPENAT2 = 437;
 const AT_FDCWD = -100;
 const RESOLVE_NO_SYMLINKS = 0x04;
+const RESOLVE_IN_ROOT = 0x10;
 const handleWithoutLinks = BigUint64Array.of(BigInt(O_PATH | O_CLOEXEC), 0n, BigInt(RESOLVE_NO_SYMLINKS));
+const handleInRoot = BigUint64Array.of(
+  BigInt(O_PATH | O_CLOEXEC),
+  0n,
+  BigInt(RESOLVE_NO_SYMLINKS | RESOLVE_IN_ROOT),
+);
+
+/** Asks a namespace for the user namespace it belongs to. */
+const NS_GET_USERNS = 0xb701;
 
 let kernel: Kernel | null | undefined;
 
@@ -70,6 +80,18 @@ export function openWithoutLinks(path: string): number | null {
   const how = handleWithoutLinks;
   const fd = calls().openat2(SYS_OPENAT2, AT_FDCWD, path, how, how.byteLength);
   return fd < 0 ? null : fd;
+}
+
+/** The same for a path of a process with another root, of which this is a handle. Throws. */
+export function openInside(root: number, path: string): number {
+  const fd = calls().openat2(SYS_OPENAT2, root, path, handleInRoot, handleInRoot.byteLength);
+  if (fd < 0) throw new Error('the place is not there, or passes a link');
+  return fd;
+}
+
+/** The user namespace whose rights count in another namespace. Throws. */
+export function ownerNamespace(namespace: number): number {
+  return checked(calls().ioctl(namespace, NS_GET_USERNS));
 }
 
 /** A pipe that no child inherits by itself and nobody blocks on. */
@@ -135,6 +157,7 @@ function load(): Kernel | null {
         read: libc.func('long read(int fd, void *into, size_t size)'),
         flock: libc.func('int flock(int fd, int operation)'),
         fcntl: libc.func('int fcntl(int fd, int command, ...)'),
+        ioctl: libc.func('int ioctl(int fd, unsigned long request)'),
         openat2: libc.func(
           'long syscall(long number, long directory, const char *path, void *how, long size)',
         ),

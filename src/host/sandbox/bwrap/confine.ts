@@ -11,6 +11,7 @@ import { withFixedKernelMounts, withoutKernelMounts } from '../plan/mount-table.
 import type { ConfinedPolicy, SandboxPolicy } from '../../../policy/policy.js';
 import { type SandboxSupport, privateMountsPrefix, withoutBwrap } from '../probe/probe.js';
 import { gaps, type SandboxGap } from '../probe/probe-failure.js';
+import { Protection } from '../launch/protection.js';
 import { checkCwd, locateVisibleProgram } from '../plan/visible-program.js';
 import { Resources } from './resources.js';
 import { openFilter } from '../seccomp/seccomp.js';
@@ -106,6 +107,8 @@ export function confine(
     resources.pass(ARGUMENTS_FD, openBytes(encodeOptions(options)));
     resources.pass(SECCOMP_FD, openFilter({ architecture, unixSockets: policy.unixSockets }));
     const status = resources.openStatus(STATUS_FD, { terminal: spec.terminal });
+    const hold = (plan: MountPlan) => resources.holdPlaceholders(plan);
+    resources.guard(Protection.of({ files: policy.files, plan: held, disk: view.disk, status, hold }));
     const limit = support.root && policy.maxProcesses !== null ? resources.limit(policy.maxProcesses) : [];
     const apart = support.laterMounts === 'keptOut' ? requireApart(support) : [];
     return {

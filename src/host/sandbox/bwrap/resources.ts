@@ -3,6 +3,7 @@ import { ExecError } from '../../../protocol/errors.js';
 import { openPipe, openWithoutLinks } from '../../kernel/sandbox-calls.js';
 import type { Mount, MountPlan } from '../plan/mount-plan.js';
 import { holdPlaceholder, type Placeholder } from '../plan/placeholder.js';
+import type { Protection } from '../launch/protection.js';
 import { openProcessLimit, type ProcessGroupLimit } from './process-limit.js';
 import { SandboxStatus } from '../launch/status.js';
 
@@ -15,18 +16,23 @@ const MAX_SOURCES = 128;
 /** What one confinement keeps open: descriptors until the start, placeholders until the end. */
 export class Resources {
   readonly inheritFds: { childFd: number; fd: number }[] = [];
-  readonly #placeholders: Placeholder[] = [];
+  #placeholders: Placeholder[] = [];
   readonly #sources = new Map<string, number>();
   #limit: ProcessGroupLimit | undefined;
+  #protection: Protection | null = null;
   #released = false;
 
   /** What cannot be made cannot be mounted over either, and need not be: nobody inside can make it. */
   holdPlaceholders(plan: MountPlan): MountPlan {
+    // Those of an earlier plan go last: what both need is never free in between.
+    const before = this.#placeholders;
+    this.#placeholders = [];
     const needless = plan.placeholders.filter((path) => {
       const placeholder = holdPlaceholder(path);
       if (placeholder) this.#placeholders.push(placeholder);
       return placeholder === null;
     });
+    for (const placeholder of before) placeholder.release();
     return { ...plan, mounts: plan.mounts.filter(({ path }) => !needless.includes(path)) };
   }
 
@@ -70,6 +76,10 @@ export class Resources {
     return status;
   }
 
+  guard(protection: Protection | null): void {
+    this.#protection = protection;
+  }
+
   release(): void {
     if (this.#released) return;
     this.#released = true;
@@ -77,6 +87,7 @@ export class Resources {
   }
 
   letGo(): void {
+    this.#protection?.close();
     for (const placeholder of this.#placeholders) placeholder.release();
     this.#limit?.release();
   }

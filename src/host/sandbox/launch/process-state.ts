@@ -21,6 +21,11 @@ export function hasExecuted(pid: number): boolean {
   return flags !== undefined && (Number(flags) & FORKED_WITHOUT_EXEC) === 0;
 }
 
+/** By a signal, until it is told to go on. */
+export function isStopped(pid: number): boolean {
+  return fieldsOf(pid)[STATE] === 'T';
+}
+
 export function leadsSession(pid: number): boolean {
   return fieldsOf(pid)[SESSION] === String(pid);
 }

@@ -177,6 +177,7 @@ export class SandboxedLaunch {
   }
 
   denied(exitCode: number): boolean {
+    if (this.#ground.status?.revoked) return true;
     return wasDenied(this.#policy, { exitCode, cwd: this.#cwd, outputTail: this.#tail });
   }
 }

@@ -45,6 +45,8 @@ export class SandboxStatus {
   #exitCode: number | null = null;
   #bwrapGone: () => void = () => {};
   readonly #gone: Promise<void>;
+  /** It was ended because the policy could not be kept up. */
+  revoked = false;
   /** Settles when bubblewrap and everything inside are gone. */
   readonly ended: Promise<SandboxOutcome>;
 
@@ -90,6 +92,18 @@ export class SandboxStatus {
       if (ran) looks.found();
       if (ran || this.#over) return ran;
     }
+  }
+
+  /** The first process inside, once its view is complete: only then does it start the command. Null if it is over. */
+  async untilSetUp(): Promise<number | null> {
+    while (this.#command() === null && !this.#over) await this.#pause(POLL_MS);
+    return this.#over ? null : this.#initPid;
+  }
+
+  /** What the policy promises no longer holds: ends all of it. */
+  revoke(): void {
+    this.revoked = true;
+    void this.kill();
   }
 
   /** Sends a signal to the command's group, as soon as there is one. False if it is over. */

@@ -154,15 +154,22 @@ class Planner {
     };
   }
 
-  /** The first part of the path that does not exist is made and covered, so that nothing can be put there. */
+  /**
+   * The first part of the path that does not exist is made and covered, so that nothing can be put there. Or that would not,
+   * but for another sandbox.
+   */
   #block(missing: string): void {
     let path = missing;
-    while (this.#disk.resolve(parentOf(path)).kind === 'missing') path = parentOf(path);
+    while (this.#isFree(parentOf(path))) path = parentOf(path);
     if (this.#mounts.has(path)) return;
     // Nothing can be put below a file that cannot be replaced.
     if (this.#disk.resolve(parentOf(path)).kind === 'file') return this.#pinParents(path);
     this.#placeholders.push(path);
     this.#cover({ kind: 'readOnly', path }, 'read');
+  }
+
+  #isFree(path: string): boolean {
+    return this.#disk.resolve(path).kind === 'missing' || this.#disk.isPlaceholder(path);
   }
 
   #cover(mount: Mount, access: Access): void {

@@ -3,9 +3,11 @@ import type { Mount, MountPlan } from './mount-plan.js';
 import { isWithin } from '../../../policy/policy.js';
 
 /** One mount of this machine. */
-interface MountedPlace {
+export interface MountedPlace {
   readonly path: string;
   readonly type: string;
+  /** Of this mount alone, such as `ro`. */
+  readonly options: readonly string[];
   /** What is mounted below it later appears in its copies, too. */
   readonly propagates: boolean;
 }
@@ -76,15 +78,21 @@ function hide(path: string): Mount[] {
   }
 }
 
+/** What is mounted where for another process, later ones over earlier ones. Throws if it is gone. */
+export function mountsOf(pid: number): readonly MountedPlace[] {
+  return readMountTable(`/proc/${pid}/mountinfo`);
+}
+
 /** The optional fields before the dash tell of propagation; the type is the first field behind it. */
-function readMountTable(): MountedPlace[] {
-  const lines = readFileSync('/proc/self/mountinfo', 'utf8').trim().split('\n');
+function readMountTable(file = '/proc/self/mountinfo'): MountedPlace[] {
+  const lines = readFileSync(file, 'utf8').trim().split('\n');
   return lines.map((line) => {
     const [before = '', after = ''] = line.split(' - ');
-    const [, , , , path = '', , ...optional] = before.split(' ');
+    const [, , , , path = '', options = '', ...optional] = before.split(' ');
     return {
       path: unescape(path),
       type: after.split(' ')[0] ?? '',
+      options: options.split(','),
       propagates: optional.some((field) => /^(shared|master):/.test(field)),
     };
   });
