@@ -1,14 +1,11 @@
-import { type BigIntStats, closeSync, constants, fstatSync, openSync, readlinkSync } from 'node:fs';
-import { ExecError } from '../../../protocol/errors.js';
-import { openPipe, openWithoutLinks } from '../../kernel/sandbox-calls.js';
+import { type BigIntStats, closeSync, fstatSync } from 'node:fs';
+import { openExactly } from '../plan/exact-path.js';
+import { openPipe } from '../../kernel/sandbox-calls.js';
 import type { Mount, MountPlan } from '../plan/mount-plan.js';
 import { holdPlaceholder, type Placeholder } from '../plan/placeholder.js';
 import type { Protection } from '../launch/protection.js';
 import { openProcessLimit, type ProcessGroupLimit } from './process-limit.js';
 import { SandboxStatus } from '../launch/status.js';
-
-/** Node has no name for it: a handle on a place, good for mounting and nothing else. */
-const O_PATH = 0o10000000;
 
 /** Far more than policies name; the rest of a long list of patterns is mounted by path. */
 const MAX_SOURCES = 128;
@@ -91,24 +88,4 @@ export class Resources {
     for (const placeholder of this.#placeholders) placeholder.release();
     this.#limit?.release();
   }
-}
-
-/** Opens a place that was looked at before. A path that passes a link now is another place than the one looked at. */
-function openExactly(path: string): number {
-  return openWithoutLinks(path) ?? openAndCompare(path);
-}
-
-function openAndCompare(path: string): number {
-  let fd: number | undefined;
-  try {
-    fd = openSync(path, O_PATH | constants.O_NOFOLLOW);
-    // A handle on a link is possible too, and is the link itself.
-    if (readlinkSync(`/proc/self/fd/${fd}`) === path && !fstatSync(fd).isSymbolicLink()) return fd;
-  } catch {
-    // It is gone, which is as bad.
-  }
-  if (fd !== undefined) closeSync(fd);
-  throw new ExecError('sandboxUnavailable', `The path ${path} changed while the sandbox was set up.`, {
-    data: { reason: 'pathChanged', hint: 'Try again.' },
-  });
 }

@@ -10,7 +10,9 @@ import {
   readdirSync,
   rmdirSync,
 } from 'node:fs';
+import { posix } from 'node:path';
 import { ExecError } from '../../../protocol/errors.js';
+import { openPlace } from './exact-path.js';
 import { tryLock } from '../../kernel/sandbox-calls.js';
 import { parentOf } from '../../../policy/policy.js';
 
@@ -45,22 +47,44 @@ const held = new Map<string, HeldPlaceholder>();
 export function holdPlaceholder(path: string): Placeholder | null {
   const known = heldAt(path);
   if (known !== undefined) return known.share();
-  let created = false;
+  let parent: number | undefined;
+  try {
+    parent = openPlace(parentOf(path));
+    const lock = makeLocked({ parent, name: posix.basename(path) });
+    return new HeldPlaceholder(path, { lock, parent }).share();
+  } catch (error) {
+    if (parent !== undefined) closeSync(parent);
+    if (error instanceof ExecError) throw error;
+    const code = (error as NodeJS.ErrnoException).code ?? '';
+    const changeable = code === 'EACCES' && isOursToOpen(path);
+    if (FORBIDDEN.includes(code) && !changeable) return null;
+    throw cannotHold(path, error);
+  }
+}
+
+/**
+ * A name in a directory that is open: what its path leads to by now does not matter. In a writable place everybody may swap
+ * that for a link at any moment.
+ */
+interface Entry {
+  readonly parent: number;
+  readonly name: string;
+}
+
+const pathOf = ({ parent, name }: Entry): string => `/proc/self/fd/${parent}/${name}`;
+
+/** Makes it where it is missing. */
+function makeLocked(entry: Entry): LockedDirectory {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     try {
-      mkdirSync(path, { mode: PLACEHOLDER_MODE });
-      created = true;
+      mkdirSync(pathOf(entry), { mode: PLACEHOLDER_MODE });
     } catch (error) {
-      const code = (error as NodeJS.ErrnoException).code ?? '';
-      const changeable = code === 'EACCES' && isOursToOpen(path);
-      if (FORBIDDEN.includes(code) && !changeable) return null;
-      if (code !== 'EEXIST') throw cannotHold(path, error);
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
-    const lock = openLocked(path);
-    if (lock !== null)
-      return new HeldPlaceholder(path, { lock, ours: created || looksLikeOne(path) }).share();
+    const lock = openLocked(entry);
+    if (lock !== null) return lock;
   }
-  throw cannotHold(path);
+  throw new Error('it is gone each time');
 }
 
 /** True for one of ours, of another sandbox or left behind by a server that was killed. */
@@ -100,15 +124,15 @@ interface LockedDirectory {
 }
 
 /** Null if the directory went away meanwhile. */
-function openLocked(path: string): LockedDirectory | null {
+function openLocked(entry: Entry): LockedDirectory | null {
   let fd: number;
   try {
-    fd = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+    fd = openSync(pathOf(entry), constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   } catch {
     return null;
   }
   const { dev, ino } = fstatSync(fd);
-  if (tryLock(fd, 'shared') && isAt(path, { dev, ino })) return { fd, dev, ino };
+  if (tryLock(fd, 'shared') && isAt(pathOf(entry), { dev, ino })) return { fd, dev, ino };
   closeSync(fd);
   return null;
 }
@@ -119,6 +143,20 @@ function isAt(path: string, { dev, ino }: Pick<LockedDirectory, 'dev' | 'ino'>):
     return now !== undefined && now.ino === ino && now.dev === dev;
   } catch {
     return false;
+  }
+}
+
+/** Whether the path itself, without a link in it, leads there. */
+function leadsTo(path: string, lock: LockedDirectory): boolean {
+  let fd: number | undefined;
+  try {
+    fd = openPlace(path);
+    const { dev, ino } = fstatSync(fd);
+    return dev === lock.dev && ino === lock.ino;
+  } catch {
+    return false;
+  } finally {
+    if (fd !== undefined) closeSync(fd);
   }
 }
 
@@ -140,17 +178,20 @@ function isMarked(mode: number): boolean {
 class HeldPlaceholder {
   readonly #path: string;
   readonly #lock: LockedDirectory;
+  readonly #entry: Entry;
   readonly #ours: boolean;
   #users = 0;
 
-  constructor(path: string, { lock, ours }: { lock: LockedDirectory; ours: boolean }) {
+  /** Owns the descriptors. */
+  constructor(path: string, { lock, parent }: { lock: LockedDirectory; parent: number }) {
     this.#path = path;
     this.#lock = lock;
-    this.#ours = ours;
+    this.#entry = { parent, name: posix.basename(path) };
+    this.#ours = looksLikeOne(`/proc/self/fd/${lock.fd}/.`);
   }
 
   get isStillThere(): boolean {
-    return isAt(this.#path, this.#lock);
+    return leadsTo(this.#path, this.#lock);
   }
 
   share(): Placeholder {
@@ -171,13 +212,15 @@ class HeldPlaceholder {
   #end(): void {
     const { fd } = this.#lock;
     if (held.get(this.#path) === this) held.delete(this.#path);
+    const at = pathOf(this.#entry);
     try {
-      if (this.#ours && tryLock(fd, 'exclusive') && this.isStillThere) rmdirSync(this.#path);
+      if (this.#ours && tryLock(fd, 'exclusive') && isAt(at, this.#lock)) rmdirSync(at);
     } catch {
       // Not empty: it has become someone's directory and stays.
       removeMark(fd);
     } finally {
       closeLater(fd);
+      closeLater(this.#entry.parent);
     }
   }
 }
