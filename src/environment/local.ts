@@ -10,9 +10,11 @@ import {
   claimHost,
   ConfinableFileSystem,
   childEnvironment,
+  hideFromSandboxes,
   machineInfo,
   ProcessTable,
 } from '../host/index.js';
+import { configurationHome, environmentsPath } from './configuration-home.js';
 import { pathBytes, pathText } from '../protocol/file-uri.js';
 import type { EnvironmentInfo, EnvPolicy } from '../protocol/index.js';
 
@@ -55,6 +57,8 @@ export class LocalEnvironment extends EnvironmentHandle {
     if (options.adoptOrphans) adoptOrphans();
     this.files = this.#files;
     this.id = options.id ?? 'local';
+    // It may hold tokens for other machines.
+    hideFromSandboxes(environmentsPath(configurationHome()));
     this.#table = new ProcessTable(options);
   }
 

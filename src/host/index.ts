@@ -13,8 +13,9 @@ export {
 } from './spawn/index.js';
 export { childEnvironment } from './environment-variables.js';
 export { ConfinableFileSystem, type HostFileSystem } from './files/index.js';
-export { permissionsFromAppPolicy, sandboxSupport } from './sandbox/index.js';
+export { hideFromSandboxes, permissionsFromAppPolicy, sandboxSupport } from './sandbox/index.js';
 export { LocalProcess, type LocalProcessSpec } from './local-process.js';
 export { snapshotsAvailable } from './shell-snapshot/index.js';
 export { machineInfo, version } from './machine-info.js';
+export { admitsPeer, type ConnectionEnds } from './peer/index.js';
 export { DEFAULT_MAX_PROCESSES, ProcessTable, type ProcessTableOptions } from './process-table.js';

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { answerCrowded, Door, GREETING_CHECKS } from '../transport/index.js';
 import { HttpGuard } from './http-guard.js';
 import { answer, HttpSessions } from './http-sessions.js';
@@ -15,6 +16,8 @@ export interface McpHttpOptions extends McpOptions {
   readonly port?: number;
   /** What clients present as a bearer token. Default: a fresh one. */
   readonly token?: string | undefined;
+  /** Decides by where a connection comes from, before its token is looked at. Default: everybody is served. */
+  readonly admission?: ((ends: Socket) => boolean) | undefined;
 }
 
 /** A running MCP server over Streamable HTTP. */
@@ -30,8 +33,10 @@ export async function startMcpHttp(options: McpHttpOptions): Promise<McpHttpServ
   const token = options.token ?? randomBytes(TOKEN_BYTES).toString('base64url');
   const guard = new HttpGuard(token);
   const sessions = new HttpSessions(options);
+  const admits = options.admission ?? (() => true);
   const server = createServer(GREETING_CHECKS, (request, response) => {
-    void serve({ guard, sessions, door }, request, response);
+    if (admits(request.socket)) void serve({ guard, sessions, door }, request, response);
+    else answer(response, 403, 'connections from sandboxes are not served');
   });
   const door = new Door(server);
   server.listen(options.port ?? 0, LOOPBACK);

@@ -1,5 +1,7 @@
+import { admitsPeer, hideFromSandboxes } from '../host/index.js';
 import { ExecError } from '../protocol/errors.js';
 import {
+  type Admission,
   type ListenAddress,
   parseListenAddress,
   sha256,
@@ -24,6 +26,8 @@ export interface ServeOptions extends ExecServerOptions {
   readonly allowedHosts?: readonly string[] | undefined;
   /** Told when a connection could not be taken in, for want of descriptors for example. Listening goes on. */
   readonly onAcceptError?: ((error: Error) => void) | undefined;
+  /** Who is served at all, beside what `auth` asks for. Default: everybody but programs in sandboxes of this server. */
+  readonly admission?: Admission | undefined;
 }
 
 /** A server and its listeners. */
@@ -39,6 +43,7 @@ export interface Serving extends AsyncDisposable {
 /** Serves this machine: runs processes and touches files for whoever connects. Resolves once every address is bound. */
 export async function serve(options: ServeOptions = {}): Promise<Serving> {
   const { listen = DEFAULT_LISTEN, auth: given, tls, allowedHosts = [], onAcceptError } = options;
+  const { admission = admitsPeer } = options;
   const auth = given && 'token' in given ? capabilityToken(given.token) : given;
   const addresses = [listen].flat().map(listenAddress);
   const server = new ExecServer(options);
@@ -50,7 +55,8 @@ export async function serve(options: ServeOptions = {}): Promise<Serving> {
     for (const address of addresses) {
       const onConnection: WebSocketListenerHandler = (channel, { probe, introduced }) =>
         void server.accept(channel, { probe, introduced });
-      const settings = { auth, tls, allowedHosts, onAcceptError };
+      const settings = { auth, tls, allowedHosts, onAcceptError, admission };
+      if (address.kind === 'unix') hideFromSandboxes(address.path);
       listeners.push(await WebSocketListener.open({ address, ...settings, onConnection }));
     }
   } catch (error) {

@@ -12,6 +12,7 @@ export type {
   OutgoingMessage,
   PartPlace,
 } from '../rpc/index.js';
+export type { Admission, ConnectionEnds } from './admission.js';
 export { answerCrowded, Door, GREETING_CHECKS } from './door.js';
 export type { Deadline } from './deadline.js';
 export { LineChannel, type LineChannelOptions, MAX_LINE_BYTES } from './lines.js';

@@ -11,6 +11,7 @@ import { chmodSync, lstatSync, unlinkSync } from 'node:fs';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { ExecError } from '../protocol/errors.js';
 import type { Channel } from '../rpc/index.js';
+import { type Admission, NOT_ADMITTED } from './admission.js';
 import { isAllowedHost } from './browser-guard.js';
 import { answerCrowded, Door, type DoorLimits, GREETING_CHECKS, GREETING_MS } from './door.js';
 import { isLoopback, type ListenAddress, urlHost } from './listen-address.js';
@@ -32,6 +33,8 @@ export interface WebSocketListenerOptions {
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer } | undefined;
   /** Names beside the bound address and localhost that clients may put into `Host`. */
   readonly allowedHosts?: readonly string[];
+  /** Who may connect over TCP. Default: everybody. */
+  readonly admission?: Admission | undefined;
   readonly liveness?: LivenessOptions;
   /** Where clients may connect. Default: `/` alone; everything else is not found. */
   readonly paths?: 'root' | 'any';
@@ -74,7 +77,9 @@ export class WebSocketListener {
       : createHttpServer(GREETING_CHECKS);
     this.#door = new Door(this.#server, options.limits);
     this.#server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-      const { status, headers } = this.#plainAnswer(request);
+      const { status, headers } = this.#isAdmitted(request, { authenticated: false })
+        ? this.#plainAnswer(request)
+        : { status: 403 };
       response.writeHead(status, { ...headers, 'content-length': 0 }).end();
     });
     this.#server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
@@ -152,6 +157,11 @@ export class WebSocketListener {
     return !isAllowedHost(request.headers.host, this.#options.address, this.#options.allowedHosts ?? []);
   }
 
+  #isAdmitted({ socket }: IncomingMessage, proof: { authenticated: boolean }): boolean {
+    const { address, admission } = this.#options;
+    return address.kind !== 'tcp' || admission === undefined || admission(socket, proof);
+  }
+
   #isServed(path: string): boolean {
     return path === '/' || this.#options.paths === 'any';
   }
@@ -173,6 +183,8 @@ export class WebSocketListener {
     const { auth } = this.#options;
     const refusal = auth ? await refusalOf(auth, request.headers.authorization) : null;
     if (refusal !== null) return refuse(socket, 401, refusal);
+    if (!this.#isAdmitted(request, { authenticated: auth !== undefined }))
+      return refuse(socket, 403, NOT_ADMITTED);
     if (!this.#door.hasRoom) return answerCrowded(socket);
     if (auth) this.#door.admit(socket);
     // Small messages must not wait for an acknowledgement of the one before (40 ms each).

@@ -52,16 +52,27 @@ export class ConfinedServer implements AsyncDisposable {
       env = {},
       place = new Place(identity),
       wrapper = [],
+      args = [],
+      token,
       program,
-    }: { env?: Record<string, string>; place?: Place; wrapper?: readonly string[]; program?: string } = {},
+    }: {
+      env?: Record<string, string>;
+      place?: Place;
+      wrapper?: readonly string[];
+      args?: readonly string[];
+      token?: string;
+      program?: string;
+    } = {},
   ): Promise<ConfinedServer> {
     const home = { HOME: place.base, TMPDIR: '' };
     const server = await ServerProcess.start({
+      args: [...args],
       wrapper: [...wrapper, ...asIdentity(identity)],
       env: { ...home, ...env },
       ...(program === undefined ? {} : { program }),
     });
-    const { client } = await dialWire(server.url);
+    const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    const { client } = await dialWire(server.url, { headers });
     await client.handshake();
     return new ConfinedServer(place, server, client);
   }

@@ -9,6 +9,7 @@ import { type SandboxFlags, sandboxFrom, withSandbox } from '../options/sandbox-
 import { spreadSafetyNet } from './safety-net.js';
 import { refuseShortToken } from '../options/token-length.js';
 import { guardTrees } from './guard-trees.js';
+import { admission, hideOwnDoors } from './own-doors.js';
 
 interface McpFlags extends SandboxFlags {
   readonly environment?: string;
@@ -37,6 +38,7 @@ async function serveMcp(flags: McpFlags): Promise<void> {
   const tools = flags.tools?.split(',').map((name) => name.trim());
   await using environment = await openEnvironment(flags.environment, { clientName: 'execwire mcp' });
   if (environment instanceof LocalEnvironment) guardTrees();
+  hideOwnDoors({ files: [flags.tokenFile] });
   const stop = stopOnSignals();
   const sandbox = await sandboxFrom(flags, environment);
   const options = { environment, version, tools, sandbox };
@@ -61,7 +63,12 @@ async function serveHttp(
   signal: AbortSignal,
 ): Promise<void> {
   const { startMcpHttp } = await import('../../mcp/index.js');
-  await using server = await startMcpHttp(options);
+  const log = { warn: (_: object, message: string) => process.stderr.write(`${message}\n`) };
+  const admits = admission(log);
+  await using server = await startMcpHttp({
+    ...options,
+    admission: (socket) => admits(socket, { authenticated: true }),
+  });
   process.stdout.write(`${server.url}\n`);
   if (options.token === undefined) process.stdout.write(`Authorization: Bearer ${server.token}\n`);
   await new Promise<void>((resolve) => {

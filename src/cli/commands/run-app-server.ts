@@ -7,6 +7,7 @@ import {
 } from '../../environment/index.js';
 import { dismissWatchdog, version } from '../../host/index.js';
 import { type AppSandboxPolicy, ExecError } from '../../protocol/index.js';
+import type { ServerLog } from '../../server/index.js';
 import {
   LineChannel,
   type ListenAddress,
@@ -19,6 +20,7 @@ import { acceptErrors } from './accept-errors.js';
 import { type AuthFlags, authFromFlags, plainTokenWarning } from '../options/auth-options.js';
 import { guardTrees } from './guard-trees.js';
 import { createLog, type LogFormat, type LogLevel } from '../log.js';
+import { admission, hideOwnDoors } from './own-doors.js';
 import { spreadSafetyNet } from './safety-net.js';
 
 export interface AppServerFlags extends AuthFlags {
@@ -52,6 +54,7 @@ export async function runAppServer(flags: AppServerFlags): Promise<void> {
   const log = await createLog({ format: flags.logFormat, level: flags.logLevel });
   spreadSafetyNet(log);
   guardTrees(log);
+  hideOwnDoors({ files: [flags.wsTokenFile, flags.wsSharedSecretFile], addresses: [address] });
   const manager = environmentManager();
   const defaultId = defaultEnvironment(manager, flags);
   const environments = new ManagedEnvironments(manager, { open: openChosen, defaultId });
@@ -67,7 +70,7 @@ export async function runAppServer(flags: AppServerFlags): Promise<void> {
     serveStdio(server, shutDown);
     return;
   }
-  const listener = await listen(address, { auth, flags, server, acceptError: acceptErrors(log) });
+  const listener = await listen(address, { auth, flags, server, log });
   const remedy = 'put a TLS proxy before a loopback address';
   const warning = plainTokenWarning(address, { encrypted: false, insecure: flags.insecure, remedy });
   if (warning !== null) log.warn({}, warning);
@@ -97,17 +100,18 @@ async function listen(
     auth: ReturnType<typeof authFromFlags>;
     flags: AppServerFlags;
     server: AppServer;
-    acceptError: (error: Error) => void;
+    log: ServerLog;
   },
 ): Promise<WebSocketListener> {
-  const { auth, flags, server, acceptError } = options;
+  const { auth, flags, server, log } = options;
   return await WebSocketListener.open({
     address,
     auth,
     allowedHosts: flags.allowHost,
+    admission: admission(log),
     paths: 'any',
     binaryMessages: 'ignored',
-    onAcceptError: acceptError,
+    onAcceptError: acceptErrors(log),
     onConnection: (channel, { introduced }) => void server.accept(channel, { introduced }),
   });
 }

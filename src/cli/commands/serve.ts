@@ -19,6 +19,7 @@ import { guardTrees } from './guard-trees.js';
 import { addListenOptions, addLogOptions, collect, wholeNumber } from '../options/listen-options.js';
 import { lazyCollector } from '../garbage-collector.js';
 import { createLog, type LogFormat, type LogLevel } from '../log.js';
+import { admission, hideOwnDoors } from './own-doors.js';
 import { spreadSafetyNet } from './safety-net.js';
 import { keepHeapSmall } from '../small-heap.js';
 
@@ -84,12 +85,14 @@ async function serve(flags: ServeFlags): Promise<void> {
   spreadSafetyNet(log);
   guardTrees(log);
   log.debug({ ...hostCapabilities() }, 'this machine');
+  hideOwnDoors({ files: [flags.wsTokenFile, flags.wsSharedSecretFile, flags.tlsKey] });
   const starting = serveMachine({
     listen: addresses.filter((text) => parseListenAddress(text).kind !== 'stdio'),
     auth,
     tls: tlsFromFlags(flags),
     allowedHosts: flags.allowHost,
     onAcceptError: acceptErrors(log),
+    admission: admission(log),
     sessionTtlMs: flags.sessionTtl * 1000,
     maxSessions: flags.maxSessions,
     maxProcesses: flags.maxProcesses,

@@ -7,6 +7,7 @@ import { planNow } from '../plan/known-plans.js';
 import { REPORT_FD, SCRIPT_FD } from '../launch/launch-script.js';
 import { openBytes } from '../../kernel/memory-file.js';
 import { type MountPlan, planMounts } from '../plan/mount-plan.js';
+import { noteNetworkGrant } from '../launch/network-grant.js';
 import { withFixedKernelMounts, withoutKernelMounts } from '../plan/mount-table.js';
 import type { ConfinedPolicy, SandboxPolicy } from '../../../policy/policy.js';
 import { type SandboxSupport, privateMountsPrefix, withoutBwrap } from '../probe/probe.js';
@@ -77,6 +78,8 @@ export function confine(
   { policy, support, disk }: { policy: SandboxPolicy; support: SandboxSupport; disk?: Disk },
 ): Confinement {
   if (policy.kind === 'open') return unconfined(spec);
+  // Before anything of it exists, so that nobody is served in between.
+  if (policy.network === 'enabled') noteNetworkGrant();
   const resources = new Resources();
   try {
     if (spec.script !== undefined) resources.pass(SCRIPT_FD, spec.script);

@@ -9,8 +9,6 @@ import { pauseTree } from './paused-tree.js';
 import { type FilePolicy, parentOf, type PathRule } from '../../../policy/policy.js';
 import type { SandboxStatus } from './status.js';
 
-type RestrictedFiles = Extract<FilePolicy, { kind: 'restricted' }>;
-
 /** Whoever replaces a name more often than this while it is being protected does so on purpose. */
 const MAX_FAILURES = 16;
 
@@ -29,7 +27,7 @@ interface Guarded {
  * watched; what lost its mount gets another one, and nobody inside runs meanwhile. Where that fails, all of it ends.
  */
 export class Protection {
-  readonly #files: RestrictedFiles;
+  readonly #files: FilePolicy;
   readonly #status: SandboxStatus;
   readonly #hold: Guarded['hold'];
   readonly #names = new Map<string, Set<string>>();
@@ -39,7 +37,7 @@ export class Protection {
   #isBusy = false;
   #isClosed = false;
 
-  private constructor(files: RestrictedFiles, { plan, disk, status, hold }: Guarded) {
+  private constructor({ files, plan, disk, status, hold }: Guarded) {
     this.#files = withFound(files, plan);
     this.#plan = plan;
     this.#status = status;
@@ -49,9 +47,8 @@ export class Protection {
 
   /** Null where there is nothing that could be lost. Begin before the sandbox is made. */
   static of(guarded: Guarded): Protection | null {
-    const { files, plan } = guarded;
-    if (files.kind === 'unrestricted' || protecting(plan).length === 0) return null;
-    return new Protection(files, guarded);
+    const { plan } = guarded;
+    return protecting(plan).length === 0 ? null : new Protection(guarded);
   }
 
   /** Idempotent. */
@@ -61,8 +58,9 @@ export class Protection {
   }
 
   #watch(plan: MountPlan, disk: Disk): void {
-    const rules = this.#files.rules.filter(({ access }) => access !== 'write');
-    const links = rules.flatMap(({ path }) => disk.resolve(path).links).map(({ path }) => path);
+    const taken = rulesOf(this.#files).filter(({ access }) => access !== 'write');
+    const paths = [...taken.map(({ path }) => path), ...disk.ownPlaces()];
+    const links = paths.flatMap((path) => disk.resolve(path).links).map(({ path }) => path);
     for (const path of [...protecting(plan).map((mount) => mount.path), ...links]) this.#addNames(path);
     for (const [directory, names] of this.#names)
       this.#unwatch.push(watchNames(directory, { names, changed: () => this.#changed() }));
@@ -143,11 +141,16 @@ export class Protection {
 }
 
 /** What patterns found when the sandbox was made stays hidden under its name. They are not searched for again. */
-function withFound(files: RestrictedFiles, { mounts }: MountPlan): RestrictedFiles {
+function withFound(files: FilePolicy, { mounts }: MountPlan): FilePolicy {
+  if (files.kind === 'unrestricted') return files;
   const found = mounts
     .filter(({ kind }) => kind === 'hiddenFile' || kind === 'hiddenDirectory')
     .map(({ path }): PathRule => ({ path, access: 'none', whenMissing: 'skip' }));
   return { ...files, rules: [...files.rules, ...found], hidden: [] };
+}
+
+function rulesOf(files: FilePolicy): readonly PathRule[] {
+  return files.kind === 'unrestricted' ? [] : files.rules;
 }
 
 /** The mounts that take something away; without one of them there would be more than the policy grants. */

@@ -3,6 +3,7 @@ import { posix } from 'node:path';
 import { ExecError } from '../../../protocol/errors.js';
 import { gitDirectoriesOf } from './git-directory.js';
 import { compileGlob } from './glob.js';
+import { ownPlaces } from './own-places.js';
 import { isPlaceholder } from './placeholder.js';
 import { type HiddenPattern, parentOf } from '../../../policy/policy.js';
 
@@ -24,6 +25,8 @@ export interface Disk {
   isPlaceholder(path: string): boolean;
   /** Where git keeps what a `.git` that is a file stands for; see `git-directory.ts`. */
   gitDirectories(pointer: string): readonly string[];
+  /** What leads to this server, and so out of every sandbox; see `own-places.ts`. */
+  ownPlaces(): readonly string[];
   /** What the pattern finds right now, links not followed. */
   glob(pattern: HiddenPattern): readonly string[];
 }
@@ -39,6 +42,7 @@ const MAX_GLOB_MATCHES = 512;
 
 /** What a disk was asked and said. Whoever gets the same answers to the same questions comes to the same result. */
 export interface Observations {
+  readonly own: string;
   readonly places: ReadonlyMap<string, Found>;
   readonly placeholders: ReadonlyMap<string, boolean>;
   readonly pointers: ReadonlyMap<string, readonly string[]>;
@@ -64,13 +68,16 @@ export function snapshotDisk(): RememberingDisk {
     resolve: (path) => resolvePath(path, lookAt),
     isPlaceholder: isHeld,
     gitDirectories: pointsTo,
+    ownPlaces,
     glob: findMatches,
     answers: () => ({
+      own: ownPlaces().join('\n'),
       places: new Map(places),
       placeholders: new Map(placeholders),
       pointers: new Map(pointers),
     }),
     stillMatches: (before) =>
+      before.own === ownPlaces().join('\n') &&
       every(before.places, (path, found) => isSame(lookAt(path), found)) &&
       every(before.placeholders, (path, held) => isHeld(path) === held) &&
       every(before.pointers, (path, targets) => targets.join('\n') === pointsTo(path).join('\n')),

@@ -32,11 +32,12 @@ export interface MountPlan {
 
 /** Turns rules into mounts. Asks the disk and changes nothing. */
 export function planMounts(files: FilePolicy, disk: Disk): MountPlan {
-  if (files.kind === 'unrestricted')
-    return { base: 'unrestricted', mounts: [], placeholders: [], accessAt: () => 'write' };
+  const own = disk.ownPlaces().flatMap((path) => found(path, disk));
+  if (files.kind === 'unrestricted') return planOwnPlaces(own);
   const placed: PlacedRule[] = [
     ...files.rules.map((rule) => ({ rule, place: disk.resolve(rule.path), named: true })),
     ...files.hidden.flatMap((pattern) => disk.glob(pattern)).flatMap((path) => found(path, disk)),
+    ...own,
   ].filter(({ rule, place }) => isRuledBy(place.path, rule.access) && !isGrantOfNothing(rule, place));
   const claimed = indexPlaces(placed);
   const pointed = placed.flatMap((rule) => behindPointer(rule, { disk, rules: claimed }));
@@ -46,6 +47,17 @@ export function planMounts(files: FilePolicy, disk: Disk): MountPlan {
   for (const rule of rules.values()) planner.add(rule);
   for (const { rule, place } of firm) planner.addLinks(rule, place);
   return planner.finish();
+}
+
+/** Where there is no policy for files, there still is what leads out of every sandbox. */
+function planOwnPlaces(own: readonly PlacedRule[]): MountPlan {
+  const hidden = own.filter(({ place }) => place.kind === 'file').map(({ place }) => place.path);
+  return {
+    base: 'unrestricted',
+    mounts: hidden.map((path) => ({ kind: 'hiddenFile', path })),
+    placeholders: [],
+    accessAt: (path) => (hidden.includes(path) ? 'none' : 'write'),
+  };
 }
 
 interface PlacedRule {

@@ -1,0 +1,2 @@
+export { admitsPeer } from './admits-peer.js';
+export type { ConnectionEnds } from './socket-table.js';

@@ -1,0 +1,39 @@
+import { isIPv4 } from 'node:net';
+
+const V4_PREFIX = '00000000000000000000ffff';
+
+/** An address as 32 hexadecimal digits, those of IPv4 as IPv6 writes them: one address, one text. */
+export function addressKey(address: string): string {
+  if (isIPv4(address)) return V4_PREFIX + v4Digits(address);
+  const plain = address.split('%', 1)[0] ?? '';
+  const tail = /:(\d+\.\d+\.\d+\.\d+)$/.exec(plain)?.[1];
+  const text = tail === undefined ? plain : plain.slice(0, -tail.length) + v4Groups(tail);
+  const [left = '', right] = text.split('::');
+  const before = groupsOf(left);
+  const after = groupsOf(right ?? '');
+  const between = right === undefined ? 0 : Math.max(0, 8 - before.length - after.length);
+  return [...before, ...Array<string>(between).fill('0000'), ...after].join('');
+}
+
+/** The same from the kernel's tables, which hold the bytes of each 32-bit word backwards. */
+export function keyOfKernelAddress(hex: string): string {
+  const words = hex.toLowerCase().match(/.{8}/g) ?? [];
+  const key = words.map((word) => (word.match(/../g) ?? []).toReversed().join('')).join('');
+  return key.length === 8 ? V4_PREFIX + key : key;
+}
+
+function groupsOf(text: string): string[] {
+  return text === '' ? [] : text.split(':').map((group) => group.toLowerCase().padStart(4, '0'));
+}
+
+function v4Digits(address: string): string {
+  return address
+    .split('.')
+    .map((part) => Number(part).toString(16).padStart(2, '0'))
+    .join('');
+}
+
+function v4Groups(address: string): string {
+  const digits = v4Digits(address);
+  return `${digits.slice(0, 4)}:${digits.slice(4)}`;
+}

@@ -1,0 +1,198 @@
+import { chownSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { WebSocketApp } from '../harness/app-server.js';
+import { ConfinedServer, special } from '../harness/confined-server.js';
+import { dialWire, sh } from '../harness/wire-client.js';
+import { type Identity, identities, Place } from '../host/sandbox/harness.js';
+
+/** A program with network, whose files are confined. */
+function withNetwork(host: ConfinedServer, more: Record<string, unknown> = {}): object {
+  const sandbox = host.sandbox(more) as { permissions: object };
+  return { ...sandbox, permissions: { ...sandbox.permissions, network: 'enabled' } };
+}
+
+/** Says what an upgrade is answered, as the first line; extra frames go right behind it. */
+const UPGRADE = `
+  const { connect } = require('node:net');
+  const [host, port, token, after] = process.argv.slice(1);
+  const auth = token ? 'Authorization: Bearer ' + token + '\\r\\n' : '';
+  const head = 'GET / HTTP/1.1\\r\\nHost: localhost\\r\\nUpgrade: websocket\\r\\nConnection: Upgrade\\r\\n' + auth +
+    'Sec-WebSocket-Version: 13\\r\\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\\r\\n\\r\\n';
+  const frame = (text) => {
+    const bytes = Buffer.from(text);
+    const size = Buffer.from([0x81, 0xfe, bytes.length >> 8, bytes.length & 255, 0, 0, 0, 0]);
+    return Buffer.concat([size, bytes]);
+  };
+  const socket = connect({ host, port: Number(port) }, () => {
+    socket.write(head);
+    if (!after) return;
+    for (const text of JSON.parse(after)) socket.write(frame(text));
+    setTimeout(() => process.exit(0), 5);
+  });
+  socket.setEncoding('latin1').once('data', (text) => {
+    if (after) return;
+    console.log(text.split(' ')[1], text.split('\\r\\n\\r\\n')[1] ?? '');
+    process.exit(0);
+  });
+  socket.on('error', (error) => { console.log(error.code); process.exit(0); });`;
+
+const portOf = ({ server }: { server: { url: string } }): string => new URL(server.url).port;
+
+const upgrade = (host: { server: { url: string } }, address: string, more: string[] = []): string[] => [
+  process.execPath,
+  '-e',
+  UPGRADE,
+  address,
+  portOf(host),
+  ...more,
+];
+
+const TRIES = Number(process.env.EXECWIRE_ATTACK_TRIES ?? 3);
+
+const REFUSED = '403 connections from sandboxes are not served\n';
+
+/** A file of the server's user. */
+function put(identity: Identity, path: string, text: string): string {
+  writeFileSync(path, text, { mode: 0o600 });
+  if (identity.uid !== undefined) chownSync(path, identity.uid, identity.uid);
+  return path;
+}
+
+describe.each(identities)('listeners of our own, as $name', (identity) => {
+  test('a program with network is not served, whatever address it takes', async () => {
+    await using host = await ConfinedServer.start(identity);
+    const sandbox = withNetwork(host);
+    for (const address of ['127.0.0.1', '::ffff:127.0.0.1'])
+      expect((await host.run(upgrade(host, address), { sandbox })).text).toBe(REFUSED);
+  });
+
+  test('nor on an address of this machine that is not loopback, nor with the token', async () => {
+    const place = new Place(identity);
+    const token = put(identity, join(place.base, 'token'), 'open-sesame');
+    const auth = ['--ws-auth', 'capability-token', '--ws-token-file', token];
+    const args = ['--listen', 'ws://[::]:0', ...auth];
+    await using host = await ConfinedServer.start(identity, { place, args, token: 'open-sesame' });
+    const own = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+    const addresses = own.filter(({ scopeid }) => !scopeid).map(({ address }) => address);
+    for (const address of new Set(['127.0.0.1', '127.0.0.9', ...addresses]))
+      expect(
+        (await host.run(upgrade(host, address, ['open-sesame']), { sandbox: withNetwork(host) })).text,
+      ).toBe(REFUSED);
+  });
+
+  test('a program that is not confined goes on being served', async () => {
+    await using host = await ConfinedServer.start(identity);
+    await host.run(['true'], { sandbox: withNetwork(host) });
+    const { client, socket } = await dialWire(host.server.url);
+    await client.handshake();
+    socket.terminate();
+    // A process of the server's own user, outside.
+    const params = host.params('out', upgrade(host, '127.0.0.1'), { sandbox: undefined });
+    await host.client.call('process/start', params);
+    await host.client.closedEvents('out');
+    expect(host.client.output('out').toString()).toMatch(/^101 /);
+  });
+
+  test('nothing is done for one that sent its requests and left', async () => {
+    await using host = await ConfinedServer.start(identity);
+    const marker = join(host.place.outside, 'marker');
+    const frames = [
+      { id: 1, method: 'initialize', params: { clientName: 'x' } },
+      { method: 'initialized', params: {} },
+      {
+        id: 2,
+        method: 'process/start',
+        params: {
+          processId: 'x',
+          argv: ['touch', marker],
+          cwd: 'file:///',
+          env: {},
+          tty: false,
+          pipeStdin: false,
+          arg0: null,
+        },
+      },
+    ].map((each) => JSON.stringify(each));
+    const sandbox = withNetwork(host);
+    for (let n = 0; n < TRIES; n += 1)
+      await host.run(upgrade(host, '127.0.0.1', ['', JSON.stringify(frames)]), { sandbox });
+    // Whatever was accepted before this is done by now.
+    await host.run(['sleep', '0.2']);
+    expect(existsSync(marker)).toBe(false);
+  });
+
+  test('no helper inside takes the connection over', async () => {
+    await using host = await ConfinedServer.start(identity);
+    const helper =
+      "const s = new (require('node:net').Socket)({ fd: 3 }); s.on('data', (d) => { console.log(String(d).split(' ')[1]); process.exit(0); }); " +
+      "setTimeout(() => s.write('GET /readyz HTTP/1.1\\r\\nHost: localhost\\r\\n\\r\\n'), 50)";
+    const script = `
+      const { spawn } = require('node:child_process');
+      const socket = require('node:net').connect(${portOf(host)}, '127.0.0.1', () => {
+        spawn(process.execPath, ['-e', ${JSON.stringify(helper)}], {
+          stdio: ['ignore', 'inherit', 'inherit', socket],
+        }).on('exit', () => process.exit(0));
+        socket.destroy();
+      });`;
+    const { text } = await host.run([process.execPath, '-e', script], { sandbox: withNetwork(host) });
+    expect(text).toBe('403\n');
+  });
+});
+
+test('an app server does not serve what it confines, either', async () => {
+  await using app = await WebSocketApp.start();
+  const { client } = await app.connect();
+  await client.initialize();
+  const { stdout } = await client.call('command/exec', {
+    command: upgrade({ server: app }, '127.0.0.1'),
+    sandboxPolicy: { type: 'workspaceWrite', networkAccess: true },
+  });
+  expect(stdout).toBe(REFUSED);
+});
+
+describe.each(identities)('secrets of our own, as $name', (identity) => {
+  test('the files a server was given are in no sandbox', async () => {
+    const place = new Place(identity);
+    const token = put(identity, join(place.workspace, 'token'), 'open-sesame');
+    const home = join(place.base, 'home');
+    mkdirSync(home);
+    put(identity, join(home, 'environments.toml'), '');
+    const args = ['--ws-auth', 'capability-token', '--ws-token-file', token];
+    await using host = await ConfinedServer.start(identity, {
+      place,
+      args,
+      token: 'open-sesame',
+      env: { EXECWIRE_HOME: home },
+    });
+    const script = `cat ${token} ${home}/environments.toml >/dev/null && echo shown; mv ${token} ${token}2 && echo moved; ls ${home}`;
+    const denied = /^(?!.*shown)(?!.*moved)/s;
+    expect((await host.run(sh(script))).text).toMatch(denied);
+    expect((await host.run(sh(script), { sandbox: withNetwork(host) })).text).toMatch(denied);
+    const everything = { type: 'managed', file_system: { type: 'unrestricted' }, network: 'restricted' };
+    const { text } = await host.run(sh(script), { sandbox: { ...host.sandbox(), permissions: everything } });
+    expect(text).toMatch(denied);
+    const writable = {
+      type: 'managed',
+      file_system: { type: 'restricted', entries: [special('root', 'write')] },
+      network: 'enabled',
+    };
+    const all = await host.run(sh(script), { sandbox: { ...host.sandbox(), permissions: writable } });
+    expect(all.text).toMatch(denied);
+  });
+
+  test('a unix socket of ours is not reached, even where unix sockets are', async () => {
+    const place = new Place(identity);
+    const socket = join(place.workspace, 'socket');
+    const args = ['--listen', 'ws://127.0.0.1:0', '--listen', `unix://${socket}`];
+    await using host = await ConfinedServer.start(identity, { place, args });
+    const script = `require('node:net').connect('${socket}').on('connect', () => { console.log('open'); process.exit(); }).on('error', (e) => console.log('closed'))`;
+    const outside = host.params('out', [process.execPath, '-e', script], { sandbox: undefined });
+    await host.client.call('process/start', outside);
+    await host.client.closedEvents('out');
+    expect(host.client.output('out').toString()).toBe('open\n');
+    const sandbox = withNetwork(host, { unixSockets: 'allowed' });
+    expect((await host.run([process.execPath, '-e', script], { sandbox })).text).toBe('closed\n');
+  });
+});
