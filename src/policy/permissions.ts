@@ -139,7 +139,11 @@ function patternOf(
 /** Read-only names below each writable root. An entry that names such a path as writable stands. */
 function protections(granted: readonly GrantedRule[], context: PolicyContext): PathRule[] {
   const names = (context.protectedNames ?? DEFAULT_PROTECTED_NAMES).map(plainName);
-  const roots = granted.filter(({ rule }) => rule.access === 'write' && rule.path !== '/');
+  const writable = granted.filter(({ rule }) => rule.access === 'write');
+  // All of the machine is no root: nothing is put there. The workspace in it is one.
+  const whole = writable.some(({ rule }) => rule.path === '/');
+  const workspaces = whole ? context.workspaceRoots.map((path) => workspaceIn(path, context)) : [];
+  const roots = [...writable, ...workspaces].filter(({ rule }) => rule.path !== '/');
   const kept = roots.flatMap(({ rule }) => names.map((name) => posix.join(rule.path, name)));
   // What is such a directory itself, or lies in one of another root, was granted on purpose.
   const onPurpose = (path: string) =>
@@ -149,6 +153,11 @@ function protections(granted: readonly GrantedRule[], context: PolicyContext): P
     .flatMap(({ rule, temporary }) =>
       names.map((name) => protection(posix.join(rule.path, name), temporary)),
     );
+}
+
+function workspaceIn(path: string, { temporaryDirectories }: PolicyContext): GrantedRule {
+  const rule: PathRule = { path, access: 'write', whenMissing: 'skip' };
+  return { rule, temporary: path === '/tmp' || temporaryDirectories.includes(path) };
 }
 
 /** Anybody may leave a link in a temporary directory, and with it would decide whether there are processes at all. */

@@ -28,6 +28,7 @@ function diskOf(paths: readonly string[], links: Record<string, string> = {}): D
     isPlaceholder: (path) => path.endsWith('held'),
     gitDirectories: () => [],
     ownPlaces: () => [],
+    mounts: () => [],
     glob: ({ pattern }) => paths.filter((path) => compileGlob(pattern).matches(path)),
   };
 }

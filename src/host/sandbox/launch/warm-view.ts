@@ -1,5 +1,6 @@
 import { lstatSync, readFileSync, type BigIntStats } from 'node:fs';
 import type { Mount, MountPlan } from '../plan/mount-plan.js';
+import { mountTable } from '../plan/mount-table.js';
 
 /** What is kept ready for the next use of a policy outlives the pause between two uses of one burst. */
 const IDLE_MS = 10_000;
@@ -43,11 +44,6 @@ function placeIdentity(found: BigIntStats | undefined): string {
   if (found === undefined) return '';
   const identity = `${found.dev}:${found.ino}:${found.birthtimeNs}`;
   return found.isDirectory() ? identity : `${identity}:${found.ctimeNs}`;
-}
-
-/** The kernel passes later mounts on into every sandbox, and does not ask whether they may be written to there. */
-function mountTable(): string {
-  return readFileSync('/proc/self/mountinfo', 'latin1');
 }
 
 /** Whom a process is started as. Not asked of Node, which would change the mask for a moment to know it. */

@@ -3,6 +3,7 @@ import { posix } from 'node:path';
 import { ExecError } from '../../../protocol/errors.js';
 import { gitDirectoriesOf } from './git-directory.js';
 import { compileGlob } from './glob.js';
+import { type MountedPlace, mountTable, ownMounts } from './mount-table.js';
 import { ownPlaces } from './own-places.js';
 import { isPlaceholder } from './placeholder.js';
 import { type HiddenPattern, parentOf } from '../../../policy/policy.js';
@@ -25,6 +26,8 @@ export interface Disk {
   isPlaceholder(path: string): boolean;
   /** Where git keeps what a `.git` that is a file stands for; see `git-directory.ts`. */
   gitDirectories(pointer: string): readonly string[];
+  /** What is mounted where, later ones over earlier ones. */
+  mounts(): readonly MountedPlace[];
   /** What leads to this server, and so out of every sandbox; see `own-places.ts`. */
   ownPlaces(): readonly string[];
   /** What the pattern finds right now, links not followed. */
@@ -43,6 +46,7 @@ const MAX_GLOB_MATCHES = 512;
 /** What a disk was asked and said. Whoever gets the same answers to the same questions comes to the same result. */
 export interface Observations {
   readonly own: string;
+  readonly mountTable: string;
   readonly places: ReadonlyMap<string, Found>;
   readonly placeholders: ReadonlyMap<string, boolean>;
   readonly pointers: ReadonlyMap<string, readonly string[]>;
@@ -69,8 +73,10 @@ export function snapshotDisk(): RememberingDisk {
     isPlaceholder: isHeld,
     gitDirectories: pointsTo,
     ownPlaces,
+    mounts: ownMounts,
     glob: findMatches,
     answers: () => ({
+      mountTable: mountTable(),
       own: ownPlaces().join('\n'),
       places: new Map(places),
       placeholders: new Map(placeholders),
@@ -78,6 +84,7 @@ export function snapshotDisk(): RememberingDisk {
     }),
     stillMatches: (before) =>
       before.own === ownPlaces().join('\n') &&
+      before.mountTable === mountTable() &&
       every(before.places, (path, found) => isSame(lookAt(path), found)) &&
       every(before.placeholders, (path, held) => isHeld(path) === held) &&
       every(before.pointers, (path, targets) => targets.join('\n') === pointsTo(path).join('\n')),

@@ -1,4 +1,5 @@
 import { ExecError, isExecError } from '../../../protocol/errors.js';
+import { aliasRules } from './aliases.js';
 import type { Disk, ResolvedPath } from './disk.js';
 import {
   type Access,
@@ -42,7 +43,8 @@ export function planMounts(files: FilePolicy, disk: Disk): MountPlan {
   const claimed = indexPlaces(placed);
   const pointed = placed.flatMap((rule) => behindPointer(rule, { disk, rules: claimed }));
   const firm = [...placed, ...pointed].filter((rule) => isFirm(rule, claimed));
-  const rules = indexPlaces(firm);
+  const named = indexPlaces(firm);
+  const rules = indexRules([...named.values(), ...aliasRules(named, disk.mounts())]);
   const planner = new Planner(rules, disk);
   for (const rule of rules.values()) planner.add(rule);
   for (const { rule, place } of firm) planner.addLinks(rule, place);

@@ -5,6 +5,9 @@ import { isWithin } from '../../../policy/policy.js';
 /** One mount of this machine. */
 export interface MountedPlace {
   readonly path: string;
+  /** What is mounted: a file system, by number, and the directory in it. */
+  readonly device: string;
+  readonly root: string;
   readonly type: string;
   /** Of this mount alone, such as `ro`. */
   readonly options: readonly string[];
@@ -78,6 +81,16 @@ function hide(path: string): Mount[] {
   }
 }
 
+/** All that is mounted for us, as a text to compare. */
+export function mountTable(): string {
+  return readFileSync('/proc/self/mountinfo', 'latin1');
+}
+
+/** What is mounted where for us. */
+export function ownMounts(): readonly MountedPlace[] {
+  return readMountTable();
+}
+
 /** What is mounted where for another process, later ones over earlier ones. Throws if it is gone. */
 export function mountsOf(pid: number): readonly MountedPlace[] {
   return readMountTable(`/proc/${pid}/mountinfo`);
@@ -88,9 +101,11 @@ function readMountTable(file = '/proc/self/mountinfo'): MountedPlace[] {
   const lines = readFileSync(file, 'utf8').trim().split('\n');
   return lines.map((line) => {
     const [before = '', after = ''] = line.split(' - ');
-    const [, , , , path = '', options = '', ...optional] = before.split(' ');
+    const [, , device = '', root = '', path = '', options = '', ...optional] = before.split(' ');
     return {
       path: unescape(path),
+      device,
+      root: unescape(root),
       type: after.split(' ')[0] ?? '',
       options: options.split(','),
       propagates: optional.some((field) => /^(shared|master):/.test(field)),
