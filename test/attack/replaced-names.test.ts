@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chownSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -164,6 +165,22 @@ describe.each(machines)('names replaced while a program runs: $title', ({ identi
     const { said } = await attack(host, {
       script: untilRefused('mkdir -p .git/hooks && touch .git/hooks/new'),
       change: () => outside.remove('.git'),
+    });
+    expect(said).toEqual(['refused']);
+  });
+
+  test('whoever outside removes a file and makes it anew finds nothing in the way', async () => {
+    const { host, outside } = await open();
+    await using _ = host;
+    outside.write('secret', 'old');
+    const { said } = await attack(host, {
+      script: untilRefused('grep -q . secret'),
+      entries: [denied(outside.path('secret'))],
+      change: () => {
+        // Not at once: a server that notices the gap must leave it.
+        const script = 'rm secret; sleep 0.1; set -C; echo new > secret';
+        execFileSync('sh', ['-c', script], { cwd: host.place.workspace });
+      },
     });
     expect(said).toEqual(['refused']);
   });

@@ -1,3 +1,4 @@
+import { lstatSync } from 'node:fs';
 import { posix } from 'node:path';
 import { type Disk, snapshotDisk } from '../plan/disk.js';
 import { mountInside } from './enter-mounts.js';
@@ -11,6 +12,9 @@ import type { SandboxStatus } from './status.js';
 
 /** Whoever replaces a name more often than this while it is being protected does so on purpose. */
 const MAX_FAILURES = 16;
+
+/** Who removes a name mostly makes it anew: time to do so before an empty directory takes it. Nothing inside runs meanwhile. */
+const GRACE_MS = 1_000;
 
 interface Guarded {
   readonly files: FilePolicy;
@@ -33,6 +37,7 @@ export class Protection {
   readonly #names = new Map<string, Set<string>>();
   #plan: MountPlan;
   #unwatch: (() => void)[] = [];
+  #onChange: () => void = () => {};
   #isDirty = false;
   #isBusy = false;
   #isClosed = false;
@@ -81,6 +86,7 @@ export class Protection {
 
   #changed(): void {
     this.#isDirty = true;
+    this.#onChange();
     if (!this.#isBusy) void this.#settle();
   }
 
@@ -113,9 +119,13 @@ export class Protection {
   /** One at a time, as the next may lie on it. Gives the places that nobody inside should have open. */
   async #mountAgain(init: number): Promise<string[]> {
     const restored: string[] = [];
+    const until = performance.now() + GRACE_MS;
     let failures = 0;
     for (;;) {
-      this.#plan = this.#hold(this.#replan());
+      const plan = this.#replan();
+      const isAwaited = performance.now() < until && missing(plan, init).every(({ path }) => isFree(path));
+      if (isAwaited && (await this.#nextChange(until))) continue;
+      this.#plan = this.#hold(plan);
       const [mount] = missing(this.#plan, init);
       if (mount === undefined) return restored;
       if (mount.kind !== 'writable') restored.push(mount.path);
@@ -129,6 +139,17 @@ export class Protection {
     }
   }
 
+  /** False if there is none until then. */
+  #nextChange(until: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => resolve(false), until - performance.now());
+      this.#onChange = () => {
+        clearTimeout(timer);
+        resolve(true);
+      };
+    });
+  }
+
   /** What protects the places as they are now. Watches first, so that no later change is missed. */
   #replan(): MountPlan {
     const before = this.#unwatch;
@@ -137,6 +158,14 @@ export class Protection {
     this.#watch(this.#plan, disk);
     for (const stop of before) stop();
     return planMounts(this.#files, disk);
+  }
+}
+
+function isFree(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) === undefined;
+  } catch {
+    return true;
   }
 }
 
