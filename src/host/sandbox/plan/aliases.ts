@@ -13,7 +13,7 @@ export function aliasRules(
   mounts: readonly MountedPlace[],
 ): readonly PathRule[] {
   const shown = visible(mounts);
-  const shared = shown.filter((mount) => shown.some((other) => isSameDisk(mount, other)));
+  const shared = onSharedDisks(shown);
   if (shared.length === 0) return [];
   return [...rules.values()]
     .filter(({ path, access }) => access !== 'write' && path !== '/')
@@ -26,6 +26,13 @@ export function aliasRules(
 /** Of those at one path the last lies on top. */
 function visible(mounts: readonly MountedPlace[]): MountedPlace[] {
   return [...new Map(mounts.map((mount) => [mount.path, mount])).values()];
+}
+
+/** Those whose file system is mounted elsewhere, too. */
+function onSharedDisks(mounts: readonly MountedPlace[]): MountedPlace[] {
+  const counts = new Map<string, number>();
+  for (const { device } of mounts) counts.set(device, (counts.get(device) ?? 0) + 1);
+  return mounts.filter(({ device }) => (counts.get(device) ?? 0) > 1);
 }
 
 function isSameDisk(mount: MountedPlace, other: MountedPlace): boolean {

@@ -3,7 +3,7 @@ import { posix } from 'node:path';
 import { ExecError } from '../../../protocol/errors.js';
 import { gitDirectoriesOf } from './git-directory.js';
 import { compileGlob } from './glob.js';
-import { type MountedPlace, mountTable, ownMounts } from './mount-table.js';
+import { type MountedPlace, mountTable, parseMountTable } from './mount-table.js';
 import { ownPlaces } from './own-places.js';
 import { isPlaceholder } from './placeholder.js';
 import { type HiddenPattern, parentOf } from '../../../policy/policy.js';
@@ -68,15 +68,20 @@ export function snapshotDisk(): RememberingDisk {
   const lookAt = (path: string): Found => once(places, path, look);
   const pointsTo = (path: string): readonly string[] => once(pointers, path, gitDirectoriesOf);
   const isHeld = (path: string): boolean => once(placeholders, path, isPlaceholder);
+  let table: string | undefined;
+  const tableOfNow = (): string => {
+    table ??= mountTable();
+    return table;
+  };
   return {
     resolve: (path) => resolvePath(path, lookAt),
     isPlaceholder: isHeld,
     gitDirectories: pointsTo,
     ownPlaces,
-    mounts: ownMounts,
+    mounts: () => parseMountTable(tableOfNow()),
     glob: findMatches,
     answers: () => ({
-      mountTable: mountTable(),
+      mountTable: tableOfNow(),
       own: ownPlaces().join('\n'),
       places: new Map(places),
       placeholders: new Map(placeholders),
@@ -84,7 +89,7 @@ export function snapshotDisk(): RememberingDisk {
     }),
     stillMatches: (before) =>
       before.own === ownPlaces().join('\n') &&
-      before.mountTable === mountTable() &&
+      before.mountTable === tableOfNow() &&
       every(before.places, (path, found) => isSame(lookAt(path), found)) &&
       every(before.placeholders, (path, held) => isHeld(path) === held) &&
       every(before.pointers, (path, targets) => targets.join('\n') === pointsTo(path).join('\n')),

@@ -36,7 +36,7 @@ const OWN_PLACES: readonly string[] = ['/proc', '/sys', '/dev'];
 
 /** Whether a mount made on this machine later would reach sandboxes that exist by then, with rights of its own. */
 export function mountsPropagate(): boolean {
-  return readMountTable().some(({ propagates }) => propagates);
+  return parseMountTable(mountTable()).some(({ propagates }) => propagates);
 }
 
 /**
@@ -46,7 +46,7 @@ export function mountsPropagate(): boolean {
  */
 export function withoutKernelMounts(plan: MountPlan): MountPlan {
   if (plan.base === 'unrestricted') return plan;
-  const hidden = readMountTable()
+  const hidden = parseMountTable(mountTable())
     .filter(({ path, type }) => KERNEL_TYPES.includes(type) && !OWN_PLACES.some((own) => isWithin(path, own)))
     .filter(({ path }) => plan.accessAt(path) !== 'none')
     .flatMap(({ path }) => hide(path));
@@ -59,7 +59,7 @@ export function withoutKernelMounts(plan: MountPlan): MountPlan {
  */
 export function withFixedKernelMounts(plan: MountPlan): MountPlan {
   if (plan.base !== 'unrestricted') return plan;
-  const places = readMountTable()
+  const places = parseMountTable(mountTable())
     .filter(
       ({ path, type }) =>
         KERNEL_TYPES.includes(type) && !['/proc', '/sys'].some((own) => isWithin(path, own)),
@@ -83,22 +83,17 @@ function hide(path: string): Mount[] {
 
 /** All that is mounted for us, as a text to compare. */
 export function mountTable(): string {
-  return readFileSync('/proc/self/mountinfo', 'latin1');
-}
-
-/** What is mounted where for us. */
-export function ownMounts(): readonly MountedPlace[] {
-  return readMountTable();
+  return readFileSync('/proc/self/mountinfo', 'utf8');
 }
 
 /** What is mounted where for another process, later ones over earlier ones. Throws if it is gone. */
 export function mountsOf(pid: number): readonly MountedPlace[] {
-  return readMountTable(`/proc/${pid}/mountinfo`);
+  return parseMountTable(readFileSync(`/proc/${pid}/mountinfo`, 'utf8'));
 }
 
 /** The optional fields before the dash tell of propagation; the type is the first field behind it. */
-function readMountTable(file = '/proc/self/mountinfo'): MountedPlace[] {
-  const lines = readFileSync(file, 'utf8').trim().split('\n');
+export function parseMountTable(table: string): MountedPlace[] {
+  const lines = table.trim().split('\n');
   return lines.map((line) => {
     const [before = '', after = ''] = line.split(' - ');
     const [, , device = '', root = '', path = '', options = '', ...optional] = before.split(' ');
