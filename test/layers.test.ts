@@ -25,7 +25,7 @@ const mayImport: Record<string, readonly string[]> = {
   environment: ['contract', 'policy', 'protocol', 'transport', 'host', 'client'],
   tools: ['contract', 'policy', 'protocol'],
   app: ['contract', 'policy', 'protocol', 'rpc'],
-  mcp: ['tools', 'transport', 'contract', 'protocol'],
+  mcp: ['tools', 'transport', 'contract'],
   conformance: ['protocol', 'transport'],
   copy: ['contract', 'protocol'],
   cli: [
@@ -57,7 +57,7 @@ function sources(): string[] {
 
 function importsOf(file: string): Import[] {
   const text = readFileSync(join(src, file), 'utf8');
-  return [...text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map(([, target = '']) => ({
+  return [...text.matchAll(/(?:from|import)\s*\(?\s*'(\.\.?\/[^']+)'/g)].map(([, target = '']) => ({
     from: file,
     to: relative(src, resolve(join(src, dirname(file)), target)).replace(/\.js$/, '.ts'),
   }));

@@ -82,7 +82,9 @@ class Direction {
     this.#to = to;
     this.#delayMs = delayMs;
     this.#bytesPerMs = bytesPerMs;
-    this.#capacity = Number.isFinite(bytesPerMs) ? bytesPerMs * delayMs + BUFFER_BYTES : Number.POSITIVE_INFINITY;
+    this.#capacity = Number.isFinite(bytesPerMs)
+      ? bytesPerMs * delayMs + BUFFER_BYTES
+      : Number.POSITIVE_INFINITY;
     from.on('error', () => this.destroy());
     from.on('end', () => this.end());
     from.on('data', (data) => {

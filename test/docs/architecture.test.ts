@@ -28,7 +28,7 @@ function walks(): Walk[] {
 
 function importsOf(file: string): string[] {
   const text = readFileSync(join(root, file), 'utf8');
-  return [...text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map(([, target = '']) =>
+  return [...text.matchAll(/(?:from|import)\s*\(?\s*'(\.\.?\/[^']+)'/g)].map(([, target = '']) =>
     relative(root, resolve(root, dirname(file), target)).replace(/\.js$/, '.ts'),
   );
 }
