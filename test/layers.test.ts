@@ -45,6 +45,33 @@ const mayImport: Record<string, readonly string[]> = {
   ],
 };
 
+/**
+ * Further doors, beside the `index.ts` of each room: what is loaded by every command and must not bring the rest of its room
+ * along, what is loaded only by the command that needs it, and what is not for users of the library.
+ */
+const sideDoors: readonly string[] = [
+  'protocol/base64.ts',
+  'protocol/errors.ts',
+  'protocol/file-uri.ts',
+  'protocol/max-timer.ts',
+  'policy/internal.ts',
+  'transport/deadline.ts',
+  'transport/dial-target.ts',
+  'transport/lines.ts',
+  'transport/program.ts',
+  'transport/relay.ts',
+  'transport/websocket-dial.ts',
+  'host/kernel/package-file.ts',
+  'host/kernel/random.ts',
+  'host/discovery/index.ts',
+  'host/http/index.ts',
+  'host/machine-info.ts',
+  'environment/configuration-home.ts',
+  'environment/dial-environment.ts',
+  'environment/open-environment.ts',
+  'environment/providers.ts',
+];
+
 interface Import {
   /** Paths below src/. */
   readonly from: string;
@@ -99,6 +126,16 @@ describe('layers', () => {
       others.map((other) => `${room} → ${other}`),
     );
     expect(allowed.filter((row) => !used.has(row))).toEqual([]);
+  });
+
+  test('nobody enters a room but through a door', () => {
+    const past = crossings().filter(({ to, other }) => to !== `${other}/index.ts` && !sideDoors.includes(to));
+    expect(past.map(({ from, to }) => `${from} imports ${to}`)).toEqual([]);
+  });
+
+  test('every side door is used', () => {
+    const used = new Set(crossings().map(({ to }) => to));
+    expect(sideDoors.filter((door) => !used.has(door))).toEqual([]);
   });
 
   test('the table has no cycle', () => {

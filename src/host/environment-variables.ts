@@ -1,5 +1,5 @@
 import type { EnvPolicy } from '../protocol/index.js';
-import { fitsPattern, MANY } from './kernel/wildcards.js';
+import { fitsPattern, MANY } from './kernel/index.js';
 
 /** What `inherit: "core"` lets through. */
 const CORE_NAMES = new Set([

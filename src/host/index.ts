@@ -13,7 +13,7 @@ export {
 } from './spawn/index.js';
 export { childEnvironment } from './environment-variables.js';
 export { ConfinableFileSystem, type HostFileSystem } from './files/index.js';
-export { hideFromSandboxes, permissionsFromAppPolicy, sandboxSupport } from './sandbox/index.js';
+export { hideFromSandboxes, sandboxSupport } from './sandbox/index.js';
 export { LocalProcess, type LocalProcessSpec } from './local-process.js';
 export { snapshotsAvailable } from './shell-snapshot/index.js';
 export { machineInfo, version } from './machine-info.js';

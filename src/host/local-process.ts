@@ -1,7 +1,7 @@
 import {
-  ProcessHandle,
   type ProcessEnd,
   type ProcessEvent,
+  ProcessHandle,
   ProcessLog,
   type ProcessSummary,
   type ReadRequest,
@@ -14,7 +14,7 @@ import {
 import { ExecError } from '../protocol/errors.js';
 import type { SandboxType } from '../protocol/index.js';
 import { type Child, type ChildSink, type ChildSpec, lookAtTrees, releaseChunk } from './spawn/index.js';
-import type { SandboxedLaunch } from './sandbox/launch/sandboxed-launch.js';
+import type { SandboxedLaunch } from './sandbox/index.js';
 import { ReaderHolds } from './reader-holds.js';
 import { ProcessEnding } from './process-ending.js';
 import { randomBytes } from './kernel/random.js';

@@ -2,11 +2,10 @@ import { closeSync } from 'node:fs';
 import { ExecError } from '../protocol/errors.js';
 import type { Sandbox } from '../protocol/index.js';
 import { type Child, type ChildSink, killTrees } from './spawn/index.js';
-import { SandboxedLaunch, type ConfinedSpec } from './sandbox/launch/sandboxed-launch.js';
+import { type ConfinedSpec, SandboxedLaunch, SpareSandboxes } from './sandbox/index.js';
 import { LocalProcess, type LocalProcessOptions, type LocalProcessSpec } from './local-process.js';
 import { ShellSnapshots, type SnapshotRequest } from './shell-snapshot/index.js';
 import { spawnAny } from './spawn-scripted.js';
-import { SpareSandboxes } from './sandbox/launch/spare-sandboxes.js';
 
 /** How long a closed process can still be read, as Codex keeps it. */
 const RETAIN_CLOSED_MS = 30_000;

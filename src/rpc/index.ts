@@ -29,3 +29,4 @@ export {
 } from './router.js';
 export { traced, type TraceLog } from './trace.js';
 export { type Attachment, WithBytes } from './with-bytes.js';
+export { inspectJson } from './json-structure.js';

@@ -1,4 +1,4 @@
-import { inspectJson } from '../rpc/json-structure.js';
+import { inspectJson } from '../rpc/index.js';
 
 /** An HS256 signature is a SHA-256. */
 const SIGNATURE_BYTES = 32;

@@ -36,7 +36,7 @@ function importsOf(file: string): string[] {
 /** Directly, or through the doors of rooms that hand it on. */
 function imports(from: string, to: string): boolean {
   return importsOf(from).some(
-    (target) => target === to || (target.endsWith('/index.ts') && imports(target, to)),
+    (target) => target === to || (/\/(index|internal)\.ts$/.test(target) && imports(target, to)),
   );
 }
 

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { openChosen } from '../../environment/open-environment.js';
-import { type HostCapabilities, hostCapabilities } from '../../host/index.js';
-import { probeSandbox, type SandboxSupport } from '../../host/sandbox/probe/probe.js';
+import { hostCapabilities, type HostCapabilities } from '../../host/index.js';
+import { probeSandbox, type SandboxSupport } from '../../host/sandbox/index.js';
 import { type Diagnosis, diagnose, type Probe } from './diagnosis.js';
 
 /** How processes of this machine are started and found again. Nothing to measure, but something to know. */

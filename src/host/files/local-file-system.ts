@@ -17,7 +17,7 @@ import type {
 import { copy } from './access/copy.js';
 import { createDirectory } from './access/directories.js';
 import { type FileContent, openContent } from './access/file-content.js';
-import { hostPath, shownPath } from '../kernel/host-path.js';
+import { hostPath, shownPath } from '../kernel/index.js';
 import { metadataInstantly } from './cached/metadata.js';
 import { readInstantly } from './cached/read.js';
 import type { FastPath } from './cached/fast-path.js';

@@ -1,13 +1,11 @@
-export { permissionsFromAppPolicy } from '../../policy/app-policy.js';
 export { type BwrapRequest, bwrapOptions } from './bwrap/bwrap-argv.js';
 export { type Confinement, type ConfineSpec, confine, confinedEnv } from './bwrap/confine.js';
 export { DENIAL_TAIL_BYTES, type FinishedProcess, wasDenied } from './launch/denial.js';
 export { type Disk, snapshotDisk, type PlaceKind, type ResolvedPath } from './plan/disk.js';
 export { FileHelper, type HelperOptions, type HelperTarget } from './launch/file-helper.js';
 export { FileHelpers, type HelperLease, type PoolLimits } from './launch/file-helpers.js';
-export { openPipe, pipeCapacity } from '../kernel/sandbox-calls.js';
 export { planNow } from './plan/known-plans.js';
-export { policyOfRequest } from '../../policy/known-policies.js';
+export { policyOfRequest } from '../../policy/internal.js';
 export { findWaitingShell } from './launch/launcher.js';
 export { LaunchReport } from './launch/launch-report.js';
 export { type LaunchOrder, launchScript, SCRIPT_FD, waitingShell } from './launch/launch-script.js';
@@ -19,7 +17,7 @@ export {
   type PolicyContext,
   policyFromPermissions,
   temporaryDirectoryOf,
-} from '../../policy/permissions.js';
+} from '../../policy/internal.js';
 export {
   type Access,
   type ConfinedPolicy,
@@ -28,7 +26,7 @@ export {
   type HiddenPattern,
   type PathRule,
   type SandboxPolicy,
-} from '../../policy/policy.js';
+} from '../../policy/internal.js';
 export { checkCwd, locateVisibleProgram, type View } from './plan/visible-program.js';
 export { probeSandbox, type SandboxSupport, sandboxSupport, withSupport } from './probe/probe.js';
 export type { SandboxGap } from './probe/probe-failure.js';
@@ -36,3 +34,6 @@ export { explainSetupFailure, type FailedStart } from './launch/setup-failure.js
 export { type FilterOptions, seccompFilter } from './seccomp/seccomp.js';
 export { type SandboxOutcome, SandboxStatus } from './launch/status.js';
 export { idleMsOf, viewIdentity } from './launch/warm-view.js';
+export { SandboxedLaunch } from './launch/sandboxed-launch.js';
+export type { ConfinedSpec } from './launch/sandboxed-launch.js';
+export { SpareSandboxes } from './launch/spare-sandboxes.js';

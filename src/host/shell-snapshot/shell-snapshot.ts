@@ -1,4 +1,4 @@
-import { openBytes } from '../kernel/memory-file.js';
+import { openBytes } from '../kernel/index.js';
 import { SCRIPT_FD } from '../sandbox/index.js';
 import { type EnvironmentChange, restoreScript, type ShellState } from './shell-state.js';
 

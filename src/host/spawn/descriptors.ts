@@ -1,4 +1,4 @@
-import { libc } from '../kernel/libc.js';
+import { libc } from '../kernel/index.js';
 import { resourceFailure, spawnFailure } from './spawn-failure.js';
 
 const O_CLOEXEC = 0o2000000;

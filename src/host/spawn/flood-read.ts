@@ -1,7 +1,7 @@
 import { CHUNK_BYTES } from './chunk-memory.js';
 import { waitingBytes } from './descriptors.js';
 import { readBuffer } from './kernel-read.js';
-import { libc } from '../kernel/libc.js';
+import { libc } from '../kernel/index.js';
 
 /** A program that floods prints again within this time, or waits for something else than us. */
 const PATIENCE_MS = 0.5;

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { subscribe } from 'node:diagnostics_channel';
-import { bootTicks } from '../kernel/boot-clock.js';
+import { bootTicks } from '../kernel/index.js';
 import { look } from './process-scan.js';
 
 /*

@@ -1,5 +1,5 @@
 import { CHUNK_BYTES, chunkMemory } from './chunk-memory.js';
-import { libc } from '../kernel/libc.js';
+import { libc } from '../kernel/index.js';
 
 /**
  * One buffer for all reads of this thread: nothing stays in it between two calls, and a thousand idle children

@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs';
-import { libc } from '../kernel/libc.js';
+import { libc } from '../kernel/index.js';
 import type { TreeRoot } from './known-trees.js';
 import { slackOf } from './timer-slack.js';
 

@@ -1,6 +1,6 @@
 import { marksAvailable } from './tree-mark.js';
 import { noticeForeignChildren } from './foreign-children.js';
-import { libc } from '../kernel/libc.js';
+import { libc } from '../kernel/index.js';
 import { alsoReapOrphans } from './reaper.js';
 
 const PR_SET_CHILD_SUBREAPER = 36;

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import { ExecError } from '../../protocol/errors.js';
-import { bootTicks } from '../kernel/boot-clock.js';
+import { bootTicks } from '../kernel/index.js';
 import type { Child, ChildSink, ChildSpec } from './child.js';
 import { nextTreeId } from './tree-mark.js';
 import { locateProgram } from './locate-program.js';

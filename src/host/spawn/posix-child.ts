@@ -1,6 +1,6 @@
 import type { OutputStream, SignalName, TerminalSize, TerminalState } from '../../contract/index.js';
 import type { Child, ChildSink, ChildSpec, ParkedChild } from './child.js';
-import { bootTicks } from '../kernel/boot-clock.js';
+import { bootTicks } from '../kernel/index.js';
 import { DescriptorScope } from './descriptors.js';
 import { marksAvailable, withMark, nextTreeId } from './tree-mark.js';
 import { decodeWaitStatus } from './exit-status.js';

@@ -1,8 +1,7 @@
 import { constants } from 'node:fs';
 import type { InheritedFd } from './child.js';
 import type { DescriptorScope } from './descriptors.js';
-import { errnoName } from '../kernel/errno.js';
-import { libc } from '../kernel/libc.js';
+import { errnoName, libc } from '../kernel/index.js';
 
 /** What the child's 0, 1 and 2 are: descriptors of ours, or a path it opens itself. */
 export type StandardStreams =

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import type { TerminalSize } from '../../contract/index.js';
 import { descriptorFailure, type DescriptorScope } from './descriptors.js';
-import { libc } from '../kernel/libc.js';
+import { libc } from '../kernel/index.js';
 
 const O_CLOEXEC = 0o2000000;
 const TIOCSWINSZ = 0x5414;

@@ -1,5 +1,5 @@
 import { type ChildInput, DrainWaiters } from './child-input.js';
-import { libc } from '../kernel/libc.js';
+import { libc } from '../kernel/index.js';
 import type { PseudoTerminal } from './pseudo-terminal.js';
 
 /** One write takes 2 to 4 KiB of a terminal's input at most; more per turn would only hold up the loop. */

@@ -1,4 +1,4 @@
-import { libc } from '../kernel/libc.js';
+import { libc } from '../kernel/index.js';
 import { isMarked } from './process-scan.js';
 
 const WNOHANG = 1;

@@ -1,6 +1,6 @@
 import type { Child, ChildSink, ChildSpec, ParkedChild } from './child.js';
 import { marksAvailable } from './tree-mark.js';
-import { loadLibc } from '../kernel/libc.js';
+import { loadLibc } from '../kernel/index.js';
 import { spawnPortableChild } from './portable-spawn.js';
 import { becomeSubreaper, isSubreaper } from './orphans.js';
 import { spawnFailure } from './spawn-failure.js';

@@ -2,7 +2,7 @@ import { fstatSync } from 'node:fs';
 import type { TerminalState } from '../../contract/index.js';
 import { type ReadTerminal, waitsForTerminal } from './blocked-reader.js';
 import { waitingBytes } from './descriptors.js';
-import { libc } from '../kernel/libc.js';
+import { libc } from '../kernel/index.js';
 import { scanNow } from './process-scan.js';
 import type { PseudoTerminal } from './pseudo-terminal.js';
 

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { inheritedMark } from './tree-mark.js';
-import { libc, loadLibc } from '../kernel/libc.js';
+import { libc, loadLibc } from '../kernel/index.js';
 import { isSubreaper } from './orphans.js';
 import { randomBytes } from '../kernel/random.js';
 

@@ -1,5 +1,5 @@
 import { randomBytes } from '../kernel/random.js';
-import { type Libc, libc, loadLibc } from '../kernel/libc.js';
+import { libc, type Libc, loadLibc } from '../kernel/index.js';
 
 /*
  * Every child is marked: it inherits a soft limit for the CPU time of real-time threads that is a number of its

@@ -1,7 +1,7 @@
 import { isExecError } from '../../protocol/errors.js';
 import { DescriptorScope } from './descriptors.js';
 import { marksAvailable, withHelperMark, markPrefix } from './tree-mark.js';
-import { libc } from '../kernel/libc.js';
+import { libc } from '../kernel/index.js';
 import { posixSpawn } from './posix-spawn.js';
 import { ledgerFile } from './ledger.js';
 import { listenForExits, watchExit } from './reaper.js';

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import {
   contextOf,
   type PathRule,
-  permissionsFromAppPolicy,
   policyFromPermissions,
   type SandboxPolicy,
 } from '../../../src/host/sandbox/index.js';
+import { permissionsFromAppPolicy } from '../../../src/policy/index.js';
 import { findProfile } from '../../../src/policy/profiles.js';
 import {
   AppSandboxPolicy,

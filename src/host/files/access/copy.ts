@@ -4,7 +4,7 @@ import { ExecError } from '../../../protocol/errors.js';
 import { Descent } from './descent.js';
 import { entriesOf } from './directories.js';
 import { type HeldDirectory, holdResolved } from './held-directory.js';
-import { childOf, isRoot, isWithin, nameOf, parentOf } from '../../kernel/host-path.js';
+import { childOf, isRoot, isWithin, nameOf, parentOf } from '../../kernel/index.js';
 import { IO_CHUNK_BYTES } from './limits.js';
 import { hasOsCode } from './os-error.js';
 import { openToRead, openToWrite, writeFully } from './regular-file.js';

@@ -2,7 +2,7 @@ import type { Dirent } from 'node:fs';
 import { mkdir, opendir, stat } from 'node:fs/promises';
 import type { LinkOptions } from '../../../contract/index.js';
 import { holdDirectory, holdParent } from './held-directory.js';
-import { isRoot, nameOf, parentOf } from '../../kernel/host-path.js';
+import { isRoot, nameOf, parentOf } from '../../kernel/index.js';
 import { DIRECTORY_BATCH } from './limits.js';
 import { hasOsCode, osError } from './os-error.js';
 

@@ -1,6 +1,6 @@
 import type { Dirent } from 'node:fs';
 import { entriesOf } from './directories.js';
-import { type KernelCalls, kernelCalls } from '../../kernel/cached-calls.js';
+import { kernelCalls, type KernelCalls } from '../../kernel/index.js';
 import type { FastPath } from '../cached/fast-path.js';
 import { openDirectoryInstantly } from '../cached/open-directory.js';
 import { holdResolved } from './held-directory.js';

@@ -1,7 +1,7 @@
 import { constants, existsSync } from 'node:fs';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { type Identity, identityOf } from './file-identity.js';
-import { childOf, componentsOf, isRoot, parentOf } from '../../kernel/host-path.js';
+import { childOf, componentsOf, isRoot, parentOf } from '../../kernel/index.js';
 import { hasOsCode, osError } from './os-error.js';
 
 /** Linux: a descriptor that only names a place. It needs no read permission; Node has no constant for it. */

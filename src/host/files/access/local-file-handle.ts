@@ -1,6 +1,6 @@
 import type { FileHandle as Descriptor } from 'node:fs/promises';
 import type { FileHandle } from '../../../contract/index.js';
-import { asBuffer } from '../../kernel/host-path.js';
+import { asBuffer } from '../../kernel/index.js';
 import { asExecError, osError } from './os-error.js';
 import { openToRead, openToWrite, readFully, writeFully } from './regular-file.js';
 

@@ -3,7 +3,7 @@ import { lstat, stat } from 'node:fs/promises';
 import type { FileMetadata, LinkOptions } from '../../../contract/index.js';
 import { ExecError } from '../../../protocol/errors.js';
 import { holdParent } from './held-directory.js';
-import { isRoot, nameOf } from '../../kernel/host-path.js';
+import { isRoot, nameOf } from '../../kernel/index.js';
 
 export async function getMetadata(path: Buffer, options: LinkOptions): Promise<FileMetadata> {
   if (options.followSymlinks === false) return described(await lstatNoLinks(path), false);

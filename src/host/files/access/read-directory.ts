@@ -3,7 +3,7 @@ import { lstat, stat } from 'node:fs/promises';
 import type { DirectoryEntry } from '../../../contract/index.js';
 import { ExecError } from '../../../protocol/errors.js';
 import { listDirectory } from './directory-listing.js';
-import { childOf, shownPath } from '../../kernel/host-path.js';
+import { childOf, shownPath } from '../../kernel/index.js';
 import type { FastPath } from '../cached/fast-path.js';
 import { MAX_DIRECTORY_ENTRIES, STAT_CONCURRENCY } from './limits.js';
 import { hasOsCode } from './os-error.js';

@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises';
 import type { LinkOptions } from '../../../contract/index.js';
 import { ExecError } from '../../../protocol/errors.js';
 import { holdParent } from './held-directory.js';
-import { nameOf } from '../../kernel/host-path.js';
+import { nameOf } from '../../kernel/index.js';
 import { MAX_READ_FILE_BYTES } from './limits.js';
 import { type OpenFile, openToRead, readFully } from './regular-file.js';
 

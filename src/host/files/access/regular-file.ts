@@ -1,7 +1,7 @@
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { ExecError } from '../../../protocol/errors.js';
-import { shownPath } from '../../kernel/host-path.js';
+import { shownPath } from '../../kernel/index.js';
 import { readFromMemory } from '../cached/read.js';
 import { IO_CHUNK_BYTES } from './limits.js';
 

@@ -6,7 +6,7 @@ import { concurrently } from './concurrently.js';
 import { Descent } from './descent.js';
 import { entriesOf } from './directories.js';
 import { canHoldDirectories, type HeldDirectory, holdParent, holdResolved } from './held-directory.js';
-import { isRoot, nameOf, parentOf } from '../../kernel/host-path.js';
+import { isRoot, nameOf, parentOf } from '../../kernel/index.js';
 import { containsLink } from './metadata.js';
 import { hasOsCode, osError } from './os-error.js';
 

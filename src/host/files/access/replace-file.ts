@@ -4,8 +4,7 @@ import { type FileHandle, lstat, open, readlink, rename, unlink } from 'node:fs/
 import type { LinkOptions } from '../../../contract/index.js';
 import type { FastPath } from '../cached/fast-path.js';
 import { canHoldDirectories, type HeldDirectory, holdDirectory, holdResolved } from './held-directory.js';
-import { childOf, isRoot, nameOf, parentOf } from '../../kernel/host-path.js';
-import { kernelCalls } from '../../kernel/cached-calls.js';
+import { childOf, isRoot, kernelCalls, nameOf, parentOf } from '../../kernel/index.js';
 import { descriptorPath } from '../cached/place.js';
 import { MAX_LINK_HOPS } from './limits.js';
 import { hasOsCode, isSystemError, osError } from './os-error.js';

@@ -3,7 +3,7 @@ import { lstat, realpath, stat } from 'node:fs/promises';
 import type { WalkOptions, WalkResult } from '../../../contract/index.js';
 import { ExecError } from '../../../protocol/errors.js';
 import { type ListedEntry, listDirectory } from './directory-listing.js';
-import { shownPath } from '../../kernel/host-path.js';
+import { shownPath } from '../../kernel/index.js';
 import type { FastPath } from '../cached/fast-path.js';
 import { WALK_LIMITS, WALK_REPLY_BYTES } from './limits.js';
 import { asExecError } from './os-error.js';

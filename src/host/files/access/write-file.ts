@@ -1,7 +1,7 @@
 import type { LinkOptions } from '../../../contract/index.js';
 import type { FastPath } from '../cached/fast-path.js';
 import { holdParent } from './held-directory.js';
-import { nameOf } from '../../kernel/host-path.js';
+import { nameOf } from '../../kernel/index.js';
 import { type OpenFile, openToOverwrite, writeFully } from './regular-file.js';
 import { replaceFile } from './replace-file.js';
 

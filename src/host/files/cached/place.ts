@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { type KernelCalls, kernelCalls } from '../../kernel/cached-calls.js';
+import { kernelCalls, type KernelCalls } from '../../kernel/index.js';
 import { isLocalDevice, learnDevice } from './local-devices.js';
 
 /** Linux: a descriptor that only names a place. Opening it has no effect on what is there and cannot wait for it. */

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { type KernelCalls, kernelCalls } from '../../kernel/cached-calls.js';
+import { kernelCalls, type KernelCalls } from '../../kernel/index.js';
 import { withCachedFd, descriptorPath, O_CLOEXEC } from './place.js';
 
 /** Copying this much takes some 25 µs; a trip to the thread pool, which larger files are worth, ten times that. */

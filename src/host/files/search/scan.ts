@@ -6,7 +6,7 @@ import { Descent } from '../access/descent.js';
 import { entriesOf } from '../access/directories.js';
 import type { Progress } from './glob-machine.js';
 import { type HeldDirectory, holdResolved } from '../access/held-directory.js';
-import { childOf } from '../../kernel/host-path.js';
+import { childOf } from '../../kernel/index.js';
 import { createLineMatcher, type LineMatcher } from './line-matcher.js';
 import { hasOsCode, isSystemError } from '../access/os-error.js';
 import { PathFilter } from './path-filter.js';

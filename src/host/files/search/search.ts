@@ -1,8 +1,7 @@
 import { stat } from 'node:fs/promises';
 import type { SearchMatch, SearchPage, SearchQuery } from '../../../contract/index.js';
 import { requireWanted } from '../access/abort.js';
-import { shownPath } from '../../kernel/host-path.js';
-import { trustedProgram } from '../../kernel/trusted-path.js';
+import { shownPath, trustedProgram } from '../../kernel/index.js';
 import { ripgrepMatches } from './ripgrep.js';
 import { scanMatches } from './scan.js';
 import { boundsOf, MAX_LINE_BYTES, MAX_PAGE_BYTES, type SearchBounds } from './search-limits.js';

@@ -1,5 +1,5 @@
 import { watch } from 'node:fs';
-import { nameOf } from '../../kernel/host-path.js';
+import { nameOf } from '../../kernel/index.js';
 import { countEvent } from './lost-events.js';
 
 /** Something happened to an entry of a directory, or to the directory itself. */

@@ -8,7 +8,7 @@ import {
 } from '../../../contract/index.js';
 import { requireWanted } from '../access/abort.js';
 import type { DirectoryEvent } from './directory-events.js';
-import { childOf, isRoot, nameOf, parentOf, shownPath } from '../../kernel/host-path.js';
+import { childOf, isRoot, nameOf, parentOf, shownPath } from '../../kernel/index.js';
 import { onLostEvents } from './lost-events.js';
 import { PathAnchor } from './path-anchor.js';
 import { WatchedDirectories } from './watched-directories.js';

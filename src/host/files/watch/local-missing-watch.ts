@@ -1,7 +1,7 @@
 import { lstat, stat } from 'node:fs/promises';
 import type { MissingWatch } from '../../../contract/index.js';
 import { watchDirectory } from './directory-events.js';
-import { childOf, componentsOf, nameOf, parentOf } from '../../kernel/host-path.js';
+import { childOf, componentsOf, nameOf, parentOf } from '../../kernel/index.js';
 import { MAX_MISSING_PATHS } from '../access/limits.js';
 import { onLostEvents } from './lost-events.js';
 

@@ -1,5 +1,5 @@
 import { type DirectoryEvent, watchDirectory } from './directory-events.js';
-import { childOf, componentsOf } from '../../kernel/host-path.js';
+import { childOf, componentsOf } from '../../kernel/index.js';
 import { hasOsCode } from '../access/os-error.js';
 
 /** A directory on the way and the name in it that leads on. */

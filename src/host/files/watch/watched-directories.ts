@@ -2,7 +2,7 @@ import { lstat, stat } from 'node:fs/promises';
 import { entriesOf } from '../access/directories.js';
 import { type DirectoryEvent, watchDirectory } from './directory-events.js';
 import { type Identity, identityOf } from '../access/file-identity.js';
-import { childOf, isWithin } from '../../kernel/host-path.js';
+import { childOf, isWithin } from '../../kernel/index.js';
 import { MAX_WATCHED_DIRECTORIES } from '../access/limits.js';
 import { hasOsCode, osError } from '../access/os-error.js';
 

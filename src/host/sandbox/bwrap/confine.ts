@@ -1,15 +1,14 @@
 import { ExecError } from '../../../protocol/errors.js';
 import type { SandboxType } from '../../../protocol/index.js';
-import { trustedPath } from '../../kernel/trusted-path.js';
+import { openBytes, trustedPath } from '../../kernel/index.js';
 import { bwrapOptions } from './bwrap-argv.js';
 import type { Disk } from '../plan/disk.js';
 import { planNow } from '../plan/known-plans.js';
 import { REPORT_FD, SCRIPT_FD } from '../launch/launch-script.js';
-import { openBytes } from '../../kernel/memory-file.js';
 import { type MountPlan, planMounts } from '../plan/mount-plan.js';
 import { noteNetworkGrant } from '../launch/network-grant.js';
 import { withFixedKernelMounts, withoutKernelMounts } from '../plan/mount-table.js';
-import type { ConfinedPolicy, SandboxPolicy } from '../../../policy/policy.js';
+import type { ConfinedPolicy, SandboxPolicy } from '../../../policy/internal.js';
 import { type SandboxSupport, privateMountsPrefix, withoutBwrap } from '../probe/probe.js';
 import { gaps, type SandboxGap } from '../probe/probe-failure.js';
 import { Protection } from '../launch/protection.js';

@@ -1,8 +1,7 @@
 import { accessSync, constants, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ExecError } from '../../../protocol/errors.js';
-import { isScarcity } from '../../kernel/scarcity.js';
-import { trustedProgram } from '../../kernel/trusted-path.js';
+import { isScarcity, trustedProgram } from '../../kernel/index.js';
 import { makeGroup, removeGroup, removeLeftovers } from './limit-groups.js';
 
 /** bubblewrap itself stands outside the sandbox and inside the group. */

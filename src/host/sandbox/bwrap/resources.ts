@@ -1,6 +1,6 @@
 import { type BigIntStats, closeSync, fstatSync } from 'node:fs';
 import { openExactly } from '../plan/exact-path.js';
-import { openPipe } from '../../kernel/sandbox-calls.js';
+import { openPipe } from '../../kernel/index.js';
 import type { Mount, MountPlan } from '../plan/mount-plan.js';
 import { holdPlaceholder, type Placeholder } from '../plan/placeholder.js';
 import type { Protection } from '../launch/protection.js';

@@ -6,7 +6,7 @@ import {
   indexRules,
   parentOf,
   type SandboxPolicy,
-} from '../../../policy/policy.js';
+} from '../../../policy/internal.js';
 
 /** What is known of a finished process. */
 export interface FinishedProcess {

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { accessSync, closeSync, constants, fstatSync, openSync, statSync } from 'node:fs';
 import { posix } from 'node:path';
-import { openInside, ownerNamespace } from '../../kernel/sandbox-calls.js';
+import { openInside, ownerNamespace } from '../../kernel/index.js';
 import type { Mount } from '../plan/mount-plan.js';
 import { mountsOf } from '../plan/mount-table.js';
-import { isWithin, parentOf } from '../../../policy/policy.js';
+import { isWithin, parentOf } from '../../../policy/internal.js';
 
 const TOOL_PATH = '/usr/sbin:/usr/bin:/sbin:/bin';
 

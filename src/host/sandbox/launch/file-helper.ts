@@ -5,7 +5,7 @@ import { type ErrorCode, type ErrorData, ExecError, errorCatalogue } from '../..
 import { packageFile } from '../../kernel/package-file.js';
 import { type Confinement, confine } from '../bwrap/confine.js';
 import { encodeFrame, FrameReader, type HelperMessage } from './helper-frame.js';
-import { accessAt, type ConfinedPolicy, indexRules, type PathRule } from '../../../policy/policy.js';
+import { accessAt, type ConfinedPolicy, indexRules, type PathRule } from '../../../policy/internal.js';
 import type { SandboxSupport } from '../probe/probe.js';
 
 /** Which object does the work inside: an export of a module, by URL. */

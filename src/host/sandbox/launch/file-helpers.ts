@@ -2,7 +2,7 @@ import { ExecError } from '../../../protocol/errors.js';
 import { FileHelper, type HelperOptions } from './file-helper.js';
 import { planNow } from '../plan/known-plans.js';
 import type { MountPlan } from '../plan/mount-plan.js';
-import type { ConfinedPolicy } from '../../../policy/policy.js';
+import type { ConfinedPolicy } from '../../../policy/internal.js';
 import { idleMsOf, viewIdentity } from './warm-view.js';
 
 /** Each is a Node process of some 50 MB. */

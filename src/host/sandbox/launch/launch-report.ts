@@ -1,5 +1,5 @@
 import { closeSync } from 'node:fs';
-import { readOrEnd } from '../../kernel/sandbox-calls.js';
+import { readOrEnd } from '../../kernel/index.js';
 import { LAUNCH_FAILED } from './launch-script.js';
 
 /**

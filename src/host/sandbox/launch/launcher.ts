@@ -1,8 +1,8 @@
 import { ExecError } from '../../../protocol/errors.js';
-import { type HelperName, trustedPath } from '../../kernel/trusted-path.js';
+import { type HelperName, trustedPath } from '../../kernel/index.js';
 import type { ConfineSpec } from '../bwrap/confine.js';
 import { WAITING_SHELL } from './launch-script.js';
-import type { ConfinedPolicy } from '../../../policy/policy.js';
+import type { ConfinedPolicy } from '../../../policy/internal.js';
 import type { SandboxSupport } from '../probe/probe.js';
 import { isRunnable, type View } from '../plan/visible-program.js';
 

@@ -7,7 +7,7 @@ import { mountsOf } from '../plan/mount-table.js';
 import { watchNames } from './name-watch.js';
 import { holdsPlace } from '../plan/open-handles.js';
 import { pauseTree } from './paused-tree.js';
-import { type FilePolicy, parentOf, type PathRule } from '../../../policy/policy.js';
+import { type FilePolicy, parentOf, type PathRule } from '../../../policy/internal.js';
 import type { SandboxStatus } from './status.js';
 
 /** Whoever replaces a name more often than this while it is being protected does so on purpose. */

@@ -10,20 +10,13 @@ import {
   type ChildSpec,
   spawnChild,
 } from '../../spawn/index.js';
-import {
-  type Confinement,
-  confine,
-  DENIAL_TAIL_BYTES,
-  explainSetupFailure,
-  type LaunchReport,
-  policyOfRequest,
-  type SandboxPolicy,
-  type SandboxStatus,
-  type SandboxSupport,
-  sandboxSupport,
-  wasDenied,
-  withSupport,
-} from '../index.js';
+import { type Confinement, confine } from '../bwrap/confine.js';
+import { DENIAL_TAIL_BYTES, wasDenied } from './denial.js';
+import { explainSetupFailure } from './setup-failure.js';
+import type { LaunchReport } from './launch-report.js';
+import { policyOfRequest, type SandboxPolicy } from '../../../policy/internal.js';
+import type { SandboxStatus } from './status.js';
+import { type SandboxSupport, sandboxSupport, withSupport } from '../probe/probe.js';
 import type { FoundSpare, SpareSandboxes } from './spare-sandboxes.js';
 
 /** A sandbox is made of a few dozen mounts; one that takes longer than this hangs on a dead file system. */

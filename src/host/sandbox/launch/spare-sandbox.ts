@@ -3,22 +3,18 @@ import {
   type Child,
   type ChildSink,
   type ChildSpec,
-  spawnUnheardChild,
   type ParkedChild,
+  spawnUnheardChild,
 } from '../../spawn/index.js';
-import {
-  type ConfinedPolicy,
-  type Confinement,
-  confine,
-  findWaitingShell,
-  LaunchReport,
-  openPipe,
-  pipeCapacity,
-  planNow,
-  type SandboxStatus,
-  type SandboxSupport,
-  waitingShell,
-} from '../index.js';
+import type { ConfinedPolicy } from '../../../policy/internal.js';
+import { type Confinement, confine } from '../bwrap/confine.js';
+import { findWaitingShell } from './launcher.js';
+import { LaunchReport } from './launch-report.js';
+import { openPipe, pipeCapacity } from '../../kernel/index.js';
+import { planNow } from '../plan/known-plans.js';
+import type { SandboxStatus } from './status.js';
+import type { SandboxSupport } from '../probe/probe.js';
+import { waitingShell } from './launch-script.js';
 
 /** A shell that reads the end of its script is gone within a moment; one that is not is killed. */
 const FAREWELL_MS = 1_000;

@@ -1,16 +1,12 @@
 import type { ChildSpec } from '../../spawn/index.js';
-import {
-  type ConfinedPolicy,
-  checkCwd,
-  confinedEnv,
-  idleMsOf,
-  launchScript,
-  locateVisibleProgram,
-  type MountPlan,
-  planNow,
-  type SandboxSupport,
-  viewIdentity,
-} from '../index.js';
+import type { ConfinedPolicy } from '../../../policy/internal.js';
+import { checkCwd, locateVisibleProgram } from '../plan/visible-program.js';
+import { confinedEnv } from '../bwrap/confine.js';
+import { idleMsOf, viewIdentity } from './warm-view.js';
+import { launchScript } from './launch-script.js';
+import type { MountPlan } from '../plan/mount-plan.js';
+import { planNow } from '../plan/known-plans.js';
+import type { SandboxSupport } from '../probe/probe.js';
 import { SpareSandbox } from './spare-sandbox.js';
 
 /** In the whole server. Each is three small processes and a handful of descriptors. */

@@ -1,7 +1,7 @@
 import { closeSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { SignalName } from '../../../contract/index.js';
-import { readAvailable } from '../../kernel/sandbox-calls.js';
+import { readAvailable } from '../../kernel/index.js';
 import type { LaunchReport } from './launch-report.js';
 import { firstChildOf, hasExecuted, isAlive, leadsSession, send } from './process-state.js';
 import { SetupPace } from './setup-pace.js';

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import type { MountedPlace } from './mount-table.js';
-import { type Access, accessAt, isWithin, type PathRule } from '../../../policy/policy.js';
+import { type Access, accessAt, isWithin, type PathRule } from '../../../policy/internal.js';
 
 const RANK: Record<Access, number> = { none: 0, read: 1, write: 2 };
 

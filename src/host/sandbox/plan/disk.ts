@@ -6,7 +6,7 @@ import { compileGlob } from './glob.js';
 import { type MountedPlace, mountTable, parseMountTable } from './mount-table.js';
 import { ownPlaces } from './own-places.js';
 import { isPlaceholder } from './placeholder.js';
-import { type HiddenPattern, parentOf } from '../../../policy/policy.js';
+import { type HiddenPattern, parentOf } from '../../../policy/internal.js';
 
 /** What a place holds. Sockets, pipes and devices count as files: they are mounted over alike. */
 export type PlaceKind = 'directory' | 'file' | 'missing';

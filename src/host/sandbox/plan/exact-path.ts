@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readlinkSync } from 'node:fs';
 import { ExecError } from '../../../protocol/errors.js';
-import { openWithoutLinks } from '../../kernel/sandbox-calls.js';
+import { openWithoutLinks } from '../../kernel/index.js';
 
 /** Node has no name for it: a handle on a place, good for naming what is there and nothing else. */
 const O_PATH = 0o10000000;

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { posix } from 'node:path';
-import { parentOf } from '../../../policy/policy.js';
+import { parentOf } from '../../../policy/internal.js';
 
 /** A pointer is one line with one path. */
 const MAX_POINTER_BYTES = 8 * 1024;

@@ -1,5 +1,5 @@
 import { ExecError } from '../../../protocol/errors.js';
-import { fitsPattern, MANY } from '../../kernel/wildcards.js';
+import { fitsPattern, MANY } from '../../kernel/index.js';
 
 /** The directory a pattern starts from and the test for what lies below it. */
 export interface CompiledGlob {

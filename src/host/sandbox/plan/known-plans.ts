@@ -1,7 +1,7 @@
-import { ownPlaces } from '../../kernel/own-places.js';
+import { ownPlaces } from '../../kernel/index.js';
 import { type Observations, type Disk, snapshotDisk } from './disk.js';
 import { type MountPlan, planMounts } from './mount-plan.js';
-import type { FilePolicy, PathRule } from '../../../policy/policy.js';
+import type { FilePolicy, PathRule } from '../../../policy/internal.js';
 import type { View } from './visible-program.js';
 
 /** The last plan of each policy, and all the disk said while it was made. */

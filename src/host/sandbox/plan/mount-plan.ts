@@ -7,9 +7,9 @@ import {
   type FilePolicy,
   indexRules,
   isWithin,
-  type PathRule,
   parentOf,
-} from '../../../policy/policy.js';
+  type PathRule,
+} from '../../../policy/internal.js';
 
 /** One change to the view, made at `path`. Applied in order, later ones cover earlier ones. */
 export type Mount =

@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, readFileSync } from 'node:fs';
 import type { Mount, MountPlan } from './mount-plan.js';
-import { isWithin } from '../../../policy/policy.js';
+import { isWithin } from '../../../policy/internal.js';
 
 /** One mount of this machine. */
 export interface MountedPlace {

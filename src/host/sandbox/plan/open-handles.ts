@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { isWithin } from '../../../policy/policy.js';
+import { isWithin } from '../../../policy/internal.js';
 
 /** Whether one of these processes has something open, mapped or as its directory that lies in one of the places. */
 export function holdsPlace(pids: readonly number[], places: readonly string[]): boolean {

@@ -13,8 +13,8 @@ import {
 import { posix } from 'node:path';
 import { ExecError } from '../../../protocol/errors.js';
 import { openPlace } from './exact-path.js';
-import { tryLock } from '../../kernel/sandbox-calls.js';
-import { parentOf } from '../../../policy/policy.js';
+import { tryLock } from '../../kernel/index.js';
+import { parentOf } from '../../../policy/internal.js';
 
 /**
  * It only keeps a name from being used by those who are confined. Whoever is not finds an ordinary directory, which git and

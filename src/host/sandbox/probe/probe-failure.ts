@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { speaksOfScarcity } from '../../kernel/scarcity.js';
+import { speaksOfScarcity } from '../../kernel/index.js';
 
 /** Why nothing can be confined here: a stable word, a sentence, and what to do about it. */
 export interface SandboxGap {

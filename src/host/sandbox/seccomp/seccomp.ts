@@ -11,7 +11,7 @@ import {
   unlessAnyBit,
   unlessEqual,
 } from './filter-program.js';
-import { SharedBytes } from '../../kernel/memory-file.js';
+import { SharedBytes } from '../../kernel/index.js';
 import { type FilterArchitecture, type SyscallName, syscallNumber } from './syscalls.js';
 
 const ALLOW = 0x7fff_0000;

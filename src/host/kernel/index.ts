@@ -1,0 +1,31 @@
+export { bootTicks } from './boot-clock.js';
+export { type KernelCalls, kernelCalls } from './cached-calls.js';
+export { errnoName } from './errno.js';
+export {
+  asBuffer,
+  childOf,
+  componentsOf,
+  hostPath,
+  isRoot,
+  isWithin,
+  nameOf,
+  parentOf,
+  shownPath,
+} from './host-path.js';
+export { libc, type Libc, loadLibc } from './libc.js';
+export { openBytes, SharedBytes } from './memory-file.js';
+export { ownPlaces } from './own-places.js';
+export {
+  hasKernel,
+  openInside,
+  openPipe,
+  openWithoutLinks,
+  ownerNamespace,
+  pipeCapacity,
+  readAvailable,
+  readOrEnd,
+  tryLock,
+} from './sandbox-calls.js';
+export { isScarcity, speaksOfScarcity } from './scarcity.js';
+export { type HelperName, trustedPath, trustedProgram } from './trusted-path.js';
+export { fitsPattern, MANY } from './wildcards.js';
