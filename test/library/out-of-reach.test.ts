@@ -5,7 +5,7 @@ import { ExecServer } from '../../src/server/index.js';
 import { createMemoryChannels } from '../../src/transport/index.js';
 
 /** A server that can be taken out of reach: whoever dials again waits for ever. */
-async function openFragile(): Promise<{ environment: Environment; server: ExecServer; cut(): void }> {
+async function openFragile(): Promise<{ environment: Environment; server: ExecServer; cut: () => void }> {
   const server = new ExecServer({ sessionTtlMs: 60_000 });
   let cut = (): void => undefined;
   let reachable = true;
