@@ -5,6 +5,13 @@ import type { Outbox } from './outbox.js';
 /** Unread bytes of a connection up to which further large answers are made for it. */
 export const ANSWERS_AHEAD_BYTES = 8 * 1024 * 1024;
 
+/** The least any is taken for: should large ones follow on small ones, not too many of them are made at once. */
+const LEAST_BYTES = 256 * 1024;
+/** Guesses are never larger than what answers are made ahead. */
+const LARGEST_GUESS_BYTES = ANSWERS_AHEAD_BYTES;
+/** How fast large answers are forgotten, by each that is not. */
+const FADING = 0.9;
+
 interface Waiting {
   readonly bytes: number;
   readonly start: () => void;
@@ -13,14 +20,16 @@ interface Waiting {
 
 /**
  * Where large answers of one connection wait to be made. An answer is cheap until it exists: whoever asks for many without
- * reading has few of them in memory. They are made in the order of their requests, and one in each turn of the event loop, so
- * that others get theirs in between.
+ * reading has few of them in memory. They are made in the order of their requests, a few in each turn of the event loop, so that
+ * others get theirs in between.
  */
 export class AnswerRoom {
   readonly #outbox: Outbox;
   readonly #budget: ByteBudget;
   /** Reserved for answers that are being made, or wait to be sent in parts. */
   #reserved = 0;
+  /** What answers turned out to be lately, the largest of them. */
+  #lately = Number.POSITIVE_INFINITY;
   #waiting: Waiting[] = [];
   #scheduled = false;
   #closed = false;
@@ -28,6 +37,16 @@ export class AnswerRoom {
   constructor(outbox: Outbox, budget: ByteBudget) {
     this.#outbox = outbox;
     this.#budget = budget;
+  }
+
+  /** How large the next answer is taken for: as large as it may well be, unless they have been small lately. */
+  guess(bytes: number): number {
+    return Math.min(bytes, Math.max(this.#lately, LEAST_BYTES));
+  }
+
+  /** An answer was this large in the end. */
+  learn(bytes: number): void {
+    this.#lately = Math.max(bytes, Math.min(this.#lately, LARGEST_GUESS_BYTES) * FADING);
   }
 
   /** Whether there was room for this many bytes; then they are taken. */
@@ -59,12 +78,11 @@ export class AnswerRoom {
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
-      const [next] = this.#waiting;
-      if (!next || !this.#fits(next.bytes)) return;
-      this.#waiting.shift();
-      this.#reserve(next.bytes);
-      next.start();
-      this.look();
+      for (let next = this.#waiting[0]; next && this.#fits(next.bytes); next = this.#waiting[0]) {
+        this.#waiting.shift();
+        this.#reserve(next.bytes);
+        next.start();
+      }
     });
   }
 
@@ -99,7 +117,8 @@ export class AnswerPlace {
   }
 
   /** Makes an answer of about this size once there is room for it: at once, where there is. */
-  make<Value>(bytes: number, make: () => Value | Promise<Value>): Value | Promise<Value> {
+  make<Value>(atMost: number, make: () => Value | Promise<Value>): Value | Promise<Value> {
+    const bytes = this.#room.guess(atMost);
     if (!this.#room.take(bytes)) return this.#makeLater(bytes, make);
     this.#taken += bytes;
     return make();
@@ -110,9 +129,11 @@ export class AnswerPlace {
     this.#paramsDone();
   }
 
-  /** The answer has been sent, or counts as unsent. */
-  leave(): void {
-    if (this.#taken > 0) this.#room.release(this.#taken);
+  /** The answer has been sent, or counts as unsent. `bytes`: how large it was, if that is known. */
+  leave(bytes?: number): void {
+    if (this.#taken === 0) return;
+    if (bytes !== undefined) this.#room.learn(bytes);
+    this.#room.release(this.#taken);
     this.#taken = 0;
   }
 

@@ -12,8 +12,10 @@ interface Claim extends PathOrder {
  */
 export class Lanes {
   readonly #tails = new Map<string, Promise<void>>();
-  /** Paths in use. No more than a connection has requests under way, so a look at each is cheap enough. */
-  readonly #claims = new Set<Claim>();
+  /** Paths that are being changed: few, so that a look at each is cheap enough. */
+  readonly #changes = new Set<Claim>();
+  /** Those that are being looked at. Thousands may wait for somebody to read the answers before them. */
+  readonly #looks = new Map<string, Set<Claim>>();
 
   run<Value>(
     order: OrderKey | readonly OrderKey[] | undefined,
@@ -27,10 +29,16 @@ export class Lanes {
   }
 
   #inTheWayOf(key: OrderKey): Promise<void>[] {
-    if (typeof key !== 'string')
-      return [...this.#claims].filter((claim) => mustWait(key, claim)).map(({ settled }) => settled);
+    if (typeof key !== 'string') return this.#claimsInTheWayOf(key).map(({ settled }) => settled);
     const tail = this.#tails.get(key);
     return tail === undefined ? [] : [tail];
+  }
+
+  #claimsInTheWayOf(order: PathOrder): Claim[] {
+    const changes =
+      this.#changes.size === 0 ? [] : [...this.#changes].filter((claim) => mustWait(order, claim));
+    const looks = order.changes ? this.#looks.get(order.path) : undefined;
+    return looks ? [...changes, ...looks] : changes;
   }
 
   #occupy(keys: readonly OrderKey[], outcome: Promise<unknown>): void {
@@ -53,8 +61,17 @@ export class Lanes {
 
   #occupyPath({ path, changes }: PathOrder, settled: Promise<void>): void {
     const claim: Claim = { path, changes, settled };
-    this.#claims.add(claim);
-    void settled.then(() => this.#claims.delete(claim));
+    if (changes) {
+      this.#changes.add(claim);
+      void settled.then(() => this.#changes.delete(claim));
+      return;
+    }
+    const looks = this.#looks.get(path) ?? new Set();
+    this.#looks.set(path, looks.add(claim));
+    void settled.then(() => {
+      looks.delete(claim);
+      if (looks.size === 0 && this.#looks.get(path) === looks) this.#looks.delete(path);
+    });
   }
 }
 

@@ -21,6 +21,7 @@ import {
 import { BytesResult } from './bytes-result.js';
 import { sendBytes } from './send-bytes.js';
 import { Outbox } from './outbox.js';
+import { PART_BYTES } from './part-buffers.js';
 import { type CallPatience, PendingCalls } from './pending-calls.js';
 import { errorFromWire } from './wire-errors.js';
 import { type Attachment, WithBytes } from './with-bytes.js';
@@ -193,15 +194,13 @@ export class RpcPeer {
       return;
     }
     if (!(outcome instanceof Promise)) {
-      const sent = this.#sendResult(id, outcome);
-      if (sent) void sent.finally(() => place.leave());
-      else place.leave();
+      void this.#sendResult(id, outcome, place);
       return;
     }
     this.#begin(request);
     outcome
       .then(
-        (result) => this.#sendResult(id, result),
+        (result) => this.#sendResult(id, result, place),
         (error: unknown) => this.#reply(errorText(id, error)),
       )
       // A result that cannot be put into a message, for being too long for one.
@@ -234,12 +233,17 @@ export class RpcPeer {
     this.#regulate();
   }
 
-  #sendResult(id: RawId, result: unknown): void | Promise<void> {
-    if (!(result instanceof BytesResult)) return this.#reply(resultText(id, result));
+  #sendResult(id: RawId, result: unknown, place: AnswerPlace): void | Promise<void> {
+    if (!(result instanceof BytesResult)) {
+      const text = resultText(id, result);
+      this.#reply(text);
+      return place.leave(text.length);
+    }
+    const { bytes } = result;
     // Half an answer can neither be taken back nor turned into an error.
-    return sendBytes({ outbox: this.outbox, asFrame: this.sendsBytes }, id, result).catch(() =>
-      this.#channel.destroy('the bytes of an answer could not be had'),
-    );
+    return sendBytes({ outbox: this.outbox, asFrame: this.sendsBytes }, id, result)
+      .catch(() => this.#channel.destroy('the bytes of an answer could not be had'))
+      .finally(() => place.leave(bytes instanceof Uint8Array ? bytes.length : PART_BYTES));
   }
 
   /** Answers that nobody reads must stop the questions, however soon they are given. */
