@@ -93,9 +93,7 @@ export class ProcessTable {
     }
     const process = new LocalProcess(spec, this.#options);
     this.#processes.set(process.processId, process);
-    const { owner } = process;
-    this.#owners.add(owner);
-    process.onTreeGone = () => this.#owners.delete(owner);
+    this.#remember(process);
     process.onDisposed = () => this.#forget(process);
     const stop = process.log.subscribe(() => {
       if (!process.log.closed) return;
@@ -103,6 +101,14 @@ export class ProcessTable {
       this.#expire(process);
     });
     return process;
+  }
+
+  /** Apart from all that knows the process: this is kept longer. */
+  #remember(process: LocalProcess): void {
+    const { owner } = process;
+    const owners = this.#owners;
+    owners.add(owner);
+    process.onTreeGone = () => void owners.delete(owner);
   }
 
   #admit(processId: string | undefined): void {

@@ -1,5 +1,7 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
-import { ProcessTable } from '../../src/host/index.js';
+import { type LocalProcess, ProcessTable } from '../../src/host/index.js';
 import { eventually, uniqueSeconds } from './spawn/harness.js';
 import { sleepers } from './spawn/machine.js';
 
@@ -33,6 +35,29 @@ test('a table remembers no tree of which nothing is left, and every other one', 
   await table.close();
   expect({ left: sleepers(seconds), trees: table.treeCount }).toEqual({ left: [], trees: 0 });
 }, 120_000);
+
+test('what remembers a tree does not keep its process in memory', async () => {
+  const table = new ProcessTable();
+  const seen: WeakRef<LocalProcess>[] = [];
+  const run = async () => {
+    const child = table.start(spec(':'));
+    seen.push(new WeakRef(child));
+    await child.wait();
+    await child[Symbol.asyncDispose]();
+  };
+  for (let count = 0; count < 100; count += 1) await run();
+  expect(table.treeCount).toBe(100);
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  await expect
+    .poll(() => {
+      collect();
+      return seen.filter((each) => each.deref() !== undefined).length;
+    })
+    .toBeLessThan(10);
+  expect(table.treeCount).toBe(100);
+  await table.close();
+});
 
 test('a killed tree is not remembered', async () => {
   const table = new ProcessTable();

@@ -67,8 +67,11 @@ export interface Child {
   killTree(): Promise<boolean>;
   /** Pids of its tree that still run. Looks through all processes of the machine: not for hot paths. */
   survivors(): readonly number[];
-  /** Called once nothing of its tree is left, some time after that. Never while something may be. */
-  onTreeGone: (() => void) | undefined;
+  /**
+   * Called once nothing of its tree is left, some time after that. Never while something may be. Much later than the child is
+   * of use to anybody: what it refers to stays in memory until then.
+   */
+  set onTreeGone(listener: () => void);
   /**
    * Gives up on output still to come, for a tree that was killed while somebody else holds its pipe: reads what is
    * there now, then `closed` follows once the child has exited. A child that still writes gets SIGPIPE or SIGHUP.

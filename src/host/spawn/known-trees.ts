@@ -17,20 +17,25 @@ export interface KnownTree {
   reapedAt: number;
   /** Its output is closed: what is left of it, if anything, runs in the background. */
   closed: boolean;
-  onGone: () => void;
+  hearer: TreeHearer;
+}
+
+/** Who is told when a tree is gone. A thing of its own: a tree is remembered for long, and must not keep its child in memory. */
+export interface TreeHearer {
+  gone: (() => void) | undefined;
 }
 
 const trees = new Map<number, KnownTree>();
 let closedTrees = 0;
 
 /** To be called for every child that is started, right then. */
-export function rememberTree(root: TreeRoot, onGone: () => void): void {
+export function rememberTree(root: TreeRoot, hearer: TreeHearer): void {
   const known = trees.get(root.owner);
   if (known) {
-    known.onGone = onGone;
+    known.hearer = hearer;
     return;
   }
-  trees.set(root.owner, { root, reapedAt: Number.POSITIVE_INFINITY, closed: false, onGone });
+  trees.set(root.owner, { root, reapedAt: Number.POSITIVE_INFINITY, closed: false, hearer });
   if (root.marked) enterTree(root);
 }
 
@@ -57,8 +62,9 @@ export function treeGone(owner: number): void {
   if (!tree) return;
   trees.delete(owner);
   if (tree.closed) closedTrees -= 1;
-  if (tree.root.marked) strikeTree(owner);
-  tree.onGone();
+  const isReaped = tree.reapedAt !== Number.POSITIVE_INFINITY;
+  if (tree.root.marked) strikeTree({ ...tree.root, pid: isReaped ? 0 : tree.root.pid });
+  tree.hearer.gone?.();
 }
 
 export function knownTrees(): ReadonlyMap<number, KnownTree> {

@@ -32,8 +32,9 @@ export function enterTree({ owner, pid }: TreeRoot): void {
   write(`tree ${owner}`, `${pid} ${slackOf(owner)} 0`);
 }
 
-export function strikeTree(owner: number): void {
-  strike(`tree ${owner}`);
+/** What stands there says of nobody but an empty tree, once its child is reaped: it is overwritten one day. */
+export function strikeTree({ owner, pid }: TreeRoot): void {
+  release(`tree ${owner}`, { blank: pid !== 0 });
 }
 
 /** Enters the orphans there are, instead of those there were. */
@@ -41,7 +42,8 @@ export function enterOrphans(orphans: readonly { readonly pid: number; readonly 
   const entries = new Map(
     orphans.map(({ pid, startTick }) => [`orphan ${pid} ${startTick}`, { pid, startTick }]),
   );
-  for (const key of lines.keys()) if (key.startsWith('orphan') && !entries.has(key)) strike(key);
+  for (const key of lines.keys())
+    if (key.startsWith('orphan') && !entries.has(key)) release(key, { blank: true });
   for (const [key, { pid, startTick }] of entries) if (!lines.has(key)) write(key, `${pid} 0 ${startTick}`);
 }
 
@@ -52,12 +54,12 @@ function write(key: string, text: string): void {
   put(line, text);
 }
 
-function strike(key: string): void {
+function release(key: string, { blank }: { blank: boolean }): void {
   const line = lines.get(key);
   if (line === undefined) return;
   lines.delete(key);
   free.push(line);
-  put(line, '');
+  if (blank) put(line, '');
 }
 
 function put(line: number, text: string): void {

@@ -13,7 +13,6 @@ const SETTLE_TURNS = 16;
 
 /** A child of `node:child_process` with the manners of ours: own output first, then `exited`, then `closed`. */
 export class PortableChild implements Child {
-  onTreeGone: (() => void) | undefined;
   readonly #tree: ProcessTree;
   readonly #input: ChildInput;
   readonly #outputs: readonly Readable[];
@@ -26,11 +25,15 @@ export class PortableChild implements Child {
 
   constructor(child: ChildProcess, root: TreeRoot, sink: ChildSink) {
     this.#sink = sink;
-    this.#tree = new ProcessTree(root, () => this.onTreeGone?.());
+    this.#tree = new ProcessTree(root);
     this.#input = child.stdin ? new PipeInput(child.stdin) : noInput;
     this.#outputs = [this.#follow('stdout', child.stdout), this.#follow('stderr', child.stderr)];
     this.#openOutputs = this.#outputs.length;
     child.once('exit', (code, signal) => this.#reaped(endFromNode(code, signal)));
+  }
+
+  set onTreeGone(listener: () => void) {
+    this.#tree.onGone = listener;
   }
 
   get pid(): number {

@@ -64,7 +64,6 @@ function start({ spec, path, owner, wiring }: StartOrder, scope: DescriptorScope
 }
 
 class PosixChild implements Child {
-  onTreeGone: (() => void) | undefined;
   readonly #tree: ProcessTree;
   readonly #connections: Connections;
   readonly #sink: ChildSink;
@@ -73,12 +72,16 @@ class PosixChild implements Child {
 
   constructor(root: TreeRoot, wiring: Wiring, sink: ChildSink) {
     this.#sink = sink;
-    this.#tree = new ProcessTree(root, () => this.onTreeGone?.());
+    this.#tree = new ProcessTree(root);
     watchExit(root.pid, { keepAlive: true, exited: (status) => this.#reaped(status) });
     this.#connections = wiring.connect((stream: OutputStream) => ({
       bytes: (bytes) => sink.output(stream, bytes),
       ended: () => this.#closeIfOver(),
     }));
+  }
+
+  set onTreeGone(listener: () => void) {
+    this.#tree.onGone = listener;
   }
 
   get pid(): number {

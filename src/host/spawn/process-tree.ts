@@ -2,19 +2,25 @@ import { constants } from 'node:os';
 import type { SignalName } from '../../contract/index.js';
 import type { ScannedProcess } from './process-scan.js';
 import { forgetEmptyTrees } from './empty-trees.js';
-import { leaderGone, rememberTree, type TreeRoot, treeClosed } from './known-trees.js';
+import { leaderGone, rememberTree, type TreeHearer, type TreeRoot, treeClosed } from './known-trees.js';
 import { noteOrphans } from './orphan-notes.js';
 import { killTrees, livingMembers, sendSignal } from './tree-killer.js';
 
 /** The processes that descend from one child. */
 export class ProcessTree {
   readonly #root: TreeRoot;
+  readonly #hearer: TreeHearer = { gone: undefined };
   #leaderReaped = false;
 
-  constructor(root: TreeRoot, onGone: () => void = () => {}) {
+  constructor(root: TreeRoot) {
     this.#root = root;
-    rememberTree(root, onGone);
+    rememberTree(root, this.#hearer);
     noteOrphans();
+  }
+
+  /** What is called here is kept in memory until then. */
+  set onGone(listener: () => void) {
+    this.#hearer.gone = listener;
   }
 
   get pid(): number {
