@@ -76,14 +76,14 @@ describe.each(identities)('listeners of our own, as $name', (identity) => {
 
   test('nor on an address of this machine that is not loopback, nor with the token', async () => {
     const place = new Place(identity);
-    const token = put(identity, join(place.base, 'token'), 'open-sesame');
+    const token = put(identity, join(place.base, 'token'), 'open-sesame-and-then-some');
     const auth = ['--ws-auth', 'capability-token', '--ws-token-file', token];
     const args = ['--listen', 'ws://[::]:0', ...auth];
-    await using host = await ConfinedServer.start(identity, { place, args, token: 'open-sesame' });
+    await using host = await ConfinedServer.start(identity, { place, args, token: 'open-sesame-and-then-some' });
     const own = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
     const addresses = own.filter(({ scopeid }) => !scopeid).map(({ address }) => address);
     const all = [...new Set(['127.0.0.1', '127.0.0.9', ...addresses])];
-    const argv = upgrade(host, all.join(), ['open-sesame']);
+    const argv = upgrade(host, all.join(), ['open-sesame-and-then-some']);
     expect((await host.run(argv, { sandbox: withNetwork(host) })).text).toBe(REFUSED.repeat(all.length));
   });
 
@@ -160,7 +160,7 @@ test('an app server does not serve what it confines, either', async () => {
 describe.each(identities)('secrets of our own, as $name', (identity) => {
   test('the files a server was given are in no sandbox', async () => {
     const place = new Place(identity);
-    const token = put(identity, join(place.workspace, 'token'), 'open-sesame');
+    const token = put(identity, join(place.workspace, 'token'), 'open-sesame-and-then-some');
     const home = join(place.base, 'home');
     mkdirSync(home);
     put(identity, join(home, 'environments.toml'), '');
@@ -168,7 +168,7 @@ describe.each(identities)('secrets of our own, as $name', (identity) => {
     await using host = await ConfinedServer.start(identity, {
       place,
       args,
-      token: 'open-sesame',
+      token: 'open-sesame-and-then-some',
       env: { EXECWIRE_HOME: home },
     });
     const script = `cat ${token} ${home}/environments.toml >/dev/null && echo shown; mv ${token} ${token}2 && echo moved; ls ${home}`;

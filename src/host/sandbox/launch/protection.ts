@@ -7,6 +7,7 @@ import { mountsOf } from '../plan/mount-table.js';
 import { watchNames } from './name-watch.js';
 import { holdsPlace } from '../plan/open-handles.js';
 import { pauseTree } from './paused-tree.js';
+import { isAlive } from './process-state.js';
 import { type FilePolicy, parentOf, type PathRule } from '../../../policy/internal.js';
 import type { SandboxStatus } from './status.js';
 
@@ -98,7 +99,9 @@ export class Protection {
         await this.#restore();
       }
     } catch {
-      this.#status.revoke();
+      // One that ended by itself in the meantime has nothing left to protect.
+      const init = await this.#status.untilSetUp();
+      if (init !== null && isAlive(init)) this.#status.revoke();
     } finally {
       this.#isBusy = false;
     }
