@@ -57,6 +57,7 @@ const sideDoors: readonly string[] = [
   'policy/internal.ts',
   'transport/deadline.ts',
   'transport/dial-target.ts',
+  'transport/door.ts',
   'transport/lines.ts',
   'transport/program.ts',
   'transport/relay.ts',

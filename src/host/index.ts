@@ -11,6 +11,7 @@ export {
   releaseChunk,
   retainChunk,
 } from './spawn/index.js';
+export { packageFile } from './kernel/package-file.js';
 export { childEnvironment } from './environment-variables.js';
 export { ConfinableFileSystem, type HostFileSystem } from './files/index.js';
 export { hideFromSandboxes, sandboxSupport } from './sandbox/index.js';

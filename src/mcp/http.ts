@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { answerCrowded, Door, GREETING_CHECKS } from '../transport/index.js';
+import { answerCrowded, Door, GREETING_CHECKS } from '../transport/door.js';
 import { HttpGuard } from './http-guard.js';
 import { answer, HttpSessions } from './http-sessions.js';
 import type { McpOptions } from './stdio.js';

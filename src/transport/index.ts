@@ -13,7 +13,7 @@ export type {
   PartPlace,
 } from '../rpc/index.js';
 export type { Admission, ConnectionEnds } from './admission.js';
-export { answerCrowded, Door, GREETING_CHECKS } from './door.js';
+export type { DoorLimits } from './door.js';
 export type { Deadline } from './deadline.js';
 export { LineChannel, type LineChannelOptions, MAX_LINE_BYTES } from './lines.js';
 export { isLoopback, type ListenAddress, parseListenAddress } from './listen-address.js';
@@ -23,4 +23,8 @@ export { relay, type RelayEnd } from './relay.js';
 export { type ProgramOptions, startProgram } from './program.js';
 export { MIN_SHARED_SECRET_BYTES, sha256, type WebSocketAuth } from './websocket-auth.js';
 export { DEFAULT_CONNECT_TIMEOUT_MS, type DialOptions, dialWebSocket } from './websocket-dial.js';
-export { WebSocketListener, type WebSocketListenerOptions } from './websocket-listener.js';
+export {
+  type ListenerConnection,
+  WebSocketListener,
+  type WebSocketListenerOptions,
+} from './websocket-listener.js';

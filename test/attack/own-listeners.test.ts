@@ -79,7 +79,11 @@ describe.each(identities)('listeners of our own, as $name', (identity) => {
     const token = put(identity, join(place.base, 'token'), 'open-sesame-and-then-some');
     const auth = ['--ws-auth', 'capability-token', '--ws-token-file', token];
     const args = ['--listen', 'ws://[::]:0', ...auth];
-    await using host = await ConfinedServer.start(identity, { place, args, token: 'open-sesame-and-then-some' });
+    await using host = await ConfinedServer.start(identity, {
+      place,
+      args,
+      token: 'open-sesame-and-then-some',
+    });
     const own = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
     const addresses = own.filter(({ scopeid }) => !scopeid).map(({ address }) => address);
     const all = [...new Set(['127.0.0.1', '127.0.0.9', ...addresses])];

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { openChosen } from '../../environment/open-environment.js';
-import { hostCapabilities, type HostCapabilities } from '../../host/index.js';
+import { hostCapabilities, type HostCapabilities, packageFile } from '../../host/index.js';
 import { probeSandbox, type SandboxSupport } from '../../host/sandbox/index.js';
 import { type Diagnosis, diagnose, type Probe } from './diagnosis.js';
 
@@ -71,7 +71,7 @@ export function serverProbe(): Probe {
     slowMs: 1_500,
     slowHint: 'A server takes long until it answers; over ssh this adds to every connection.',
     measure: async () => {
-      const bin = fileURLToPath(new URL('../../../bin/execwire.js', import.meta.url));
+      const bin = fileURLToPath(packageFile('bin/execwire.js'));
       const args = [bin, 'serve', '--listen', 'stdio', '--log-level', 'silent'];
       const began = performance.now();
       await using _server = await openChosen({ id: 'doctor', program: process.execPath, args, env: {} });

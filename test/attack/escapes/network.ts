@@ -204,8 +204,10 @@ each(['/run/dbus/system_bus_socket', f'/run/user/{os.getuid()}/bus', '/run/syste
       name: 'the server that runs it',
       tries: `
 for port in serverPorts:
-    socket.create_connection(('127.0.0.1', port), 3)
-    won(port)`,
+    server = socket.create_connection(('127.0.0.1', port), 3)
+    server.settimeout(5)
+    server.sendall(b'GET / HTTP/1.1\\r\\nHost: 127.0.0.1\\r\\nConnection: Upgrade\\r\\nUpgrade: websocket\\r\\nSec-WebSocket-Version: 13\\r\\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\\r\\n\\r\\n')
+    if b' 101 ' in server.recv(200): won(port)`,
     },
     {
       name: 'raw packets',
