@@ -13,6 +13,16 @@ const MODULES_ONLY = ['jose'];
 
 const INLINED = [...NEEDED_BY_ALL, ...MODULES_ONLY];
 
+/** What most commands load before they do anything, each a page or two: together in one file. */
+const BASICS = [
+  'protocol/(?:errors|file-uri|max-timer)',
+  'contract/[^/]+',
+  'contract/run/[^/]+',
+  'environment/(?:open-environment|configuration-home|environment-names)',
+  'cli/options/(?:copy-location|option-values|sandbox-options|target-options)',
+  'cli/terminal/(?:table|paint|print-output)',
+];
+
 /** Puts the compiled command line and what it always loads into few files, so that every command starts fast. */
 export async function bundleProgram(root) {
   const chunks = await generateChunks(root);
@@ -50,6 +60,9 @@ async function generateChunks(root, { sourcemap = false } = {}) {
     format: 'cjs',
     entryFileNames: names,
     chunkFileNames: names,
+    codeSplitting: {
+      groups: [{ name: 'basics', test: new RegExp(`/dist/(?:${BASICS.join('|')})\\.js$`) }],
+    },
     // Code taken from the build has no way to `import`.
     dynamicImportInCjs: false,
     minify,
