@@ -1,3 +1,9 @@
+/**
+ * What sandbox policies and permission profiles mean, as sandboxes to run under.
+ *
+ * @module execwire/policy
+ */
+
 export {
   AppSandboxPolicy,
   NetworkPermission,
