@@ -23,13 +23,10 @@ import { sendBytes } from './send-bytes.js';
 import { Outbox } from './outbox.js';
 import { PART_BYTES } from './part-buffers.js';
 import { type CallPatience, PendingCalls } from './pending-calls.js';
+import { RequestsUnderWay } from './requests-under-way.js';
 import { errorFromWire } from './wire-errors.js';
 import { type Attachment, WithBytes } from './with-bytes.js';
 
-/** Requests being answered at one time. Past it the channel is not read until some are done. */
-const MAX_REQUESTS_UNDER_WAY = 4096;
-/** What those requests may take up: one of the largest, or many small ones. */
-const MAX_REQUEST_BYTES_UNDER_WAY = 64 * 1024 * 1024;
 /** Unsent bytes past which no further requests are read: a client must read answers to ask more. */
 const MAX_UNREAD_ANSWER_BYTES = 32 * 1024 * 1024;
 
@@ -71,10 +68,9 @@ export class RpcPeer {
   readonly #pending = new PendingCalls();
   readonly #budget: ByteBudget;
   readonly #room: AnswerRoom;
+  readonly #requests: RequestsUnderWay;
   readonly #stopListening: () => void;
   #nextId = 1;
-  #underWay = 0;
-  #underWayBytes = 0;
   #paused = false;
   /** What the channel had already when it was told to pause: no more than a transport reads in one go. */
   #held: { readonly read: ReadMessage; readonly bytes: number }[] = [];
@@ -92,6 +88,7 @@ export class RpcPeer {
     this.#budget = options.budget ?? new ByteBudget();
     this.outbox = new Outbox(channel, this.#budget);
     this.#room = new AnswerRoom(this.outbox, this.#budget);
+    this.#requests = new RequestsUnderWay(this.#budget, () => this.#regulate());
     this.outbox.onDrained(() => this.#regulate());
     this.outbox.onFlushed = () => this.#goOn();
     this.#stopListening = this.#budget.onRoom(() => this.#goOn());
@@ -183,8 +180,8 @@ export class RpcPeer {
   }
 
   #answer({ id, method, params, attached, trace }: IncomingRequest, bytes: number): void {
-    const request = new RequestUnderWay(bytes);
-    const place = new AnswerPlace(this.#room, () => this.#setAside(request));
+    const request = this.#requests.add(bytes);
+    const place = new AnswerPlace(this.#room, () => request.setAside());
     let outcome: unknown;
     try {
       outcome = this.#handler.request(method, params, attached, { place, trace });
@@ -197,7 +194,7 @@ export class RpcPeer {
       void this.#sendResult(id, outcome, place);
       return;
     }
-    this.#begin(request);
+    request.begin();
     outcome
       .then(
         (result) => this.#sendResult(id, result, place),
@@ -207,30 +204,8 @@ export class RpcPeer {
       .catch((error: unknown) => this.#reply(errorText(id, error)))
       .finally(() => {
         place.leave();
-        this.#finish(request);
+        request.finish();
       });
-  }
-
-  #begin(request: RequestUnderWay): void {
-    this.#underWay += 1;
-    if (!request.isSetAside) this.#underWayBytes += request.bytes;
-    this.#budget.add(request.bytes);
-    request.hasBegun = true;
-    this.#regulate();
-  }
-
-  /** What the request brought is kept and bounded elsewhere: it no longer keeps others from being read. */
-  #setAside(request: RequestUnderWay): void {
-    if (request.isSetAside) return;
-    request.isSetAside = true;
-    if (request.hasBegun) this.#underWayBytes -= request.bytes;
-  }
-
-  #finish(request: RequestUnderWay): void {
-    this.#underWay -= 1;
-    if (!request.isSetAside) this.#underWayBytes -= request.bytes;
-    this.#budget.remove(request.bytes);
-    this.#regulate();
   }
 
   #sendResult(id: RawId, result: unknown, place: AnswerPlace): void | Promise<void> {
@@ -274,10 +249,9 @@ export class RpcPeer {
   #isBusy(): boolean {
     const { pendingBytes } = this.outbox;
     return (
-      this.#underWay >= MAX_REQUESTS_UNDER_WAY ||
-      this.#underWayBytes >= MAX_REQUEST_BYTES_UNDER_WAY ||
+      this.#requests.full ||
       pendingBytes >= MAX_UNREAD_ANSWER_BYTES ||
-      (pendingBytes + this.#underWayBytes >= SHARE_BYTES && this.#budget.tight)
+      (pendingBytes + this.#requests.bytes >= SHARE_BYTES && this.#budget.tight)
     );
   }
 
@@ -318,14 +292,6 @@ export class RpcPeer {
 type ReadMessage = () => IncomingMessage | FramedMessage;
 
 type IncomingRequest = Extract<IncomingMessage, { kind: 'request' }> & { readonly attached?: Attachment };
-
-/** How much a request takes up until it is answered. */
-class RequestUnderWay {
-  hasBegun = false;
-  isSetAside = false;
-
-  constructor(readonly bytes: number) {}
-}
 
 interface IncomingCall {
   readonly method: string;
