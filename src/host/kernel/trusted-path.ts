@@ -76,15 +76,15 @@ export class TrustedPath {
   }
 
   /**
-   * Trusts nothing any more that a policy lets confined programs change, now and for good. A policy that makes all of the
-   * disk writable protects nothing of the system, for root, so that nothing is won by it there.
+   * Trusts nothing any more that a policy lets confined programs change, now and for good. One that lets programs of root
+   * change the system's own directories protects nothing of the system, so that nothing would be won by it there; and one
+   * client's wish must not cost all others their sandboxes.
    */
   distrust(accessAt: AccessAt): void {
-    const wholeDisk = accessAt('/') === 'write';
     for (const [name, candidates] of this.#candidates)
       for (const candidate of [...candidates]) {
         const { path, ofSystem, changeable } = candidate;
-        if ((wholeDisk && ofSystem) || accessAt(path) !== 'write') continue;
+        if (ofSystem || accessAt(path) !== 'write') continue;
         if (!changeable.some((place) => accessAt(place) === 'write')) continue;
         candidates.splice(candidates.indexOf(candidate), 1);
         this.#lost.add(name);
