@@ -17,6 +17,7 @@ const LONG_TRIES = {
   'short-commands': 10_000,
   'cut-connections': 500,
   'killed-servers': 100,
+  'symlink-races': 20_000,
   'many-processes': 100_000,
   exhaustion: 200,
 };
