@@ -32,6 +32,8 @@ const X32_BIT = 0x4000_0000;
 
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET: new namespaces bring new capabilities. */
 const NAMESPACE_FLAGS = 0x7e02_0000;
+/** CLONE_NEWTIME, which unshare alone knows: in the flags of clone the bit belongs to the number of a signal. */
+const TIME_NAMESPACE_FLAG = 0x80;
 
 const FIRST_PROCESS = 1;
 
@@ -81,6 +83,7 @@ const REFUSED: readonly SyscallName[] = [
   'swapoff',
   'acct',
   'quotactl',
+  'quotactl_fd',
   'syslog',
   'iopl',
   'ioperm',
@@ -108,8 +111,8 @@ export function seccompFilter({ architecture, unixSockets }: FilterOptions): Uin
   const cases = [
     ...on('socket', familyCheck(unixSockets)),
     ...on('socketpair', unixSockets === 'allowed' ? [end(ALLOW)] : pairCheck()),
-    ...on('clone', namespaceCheck()),
-    ...on('unshare', namespaceCheck()),
+    ...on('clone', namespaceCheck(NAMESPACE_FLAGS)),
+    ...on('unshare', namespaceCheck(NAMESPACE_FLAGS | TIME_NAMESPACE_FLAG)),
     // Its flags are behind a pointer a filter cannot follow. Without it C libraries take clone.
     ...on('clone3', [end(FAIL | ENOSYS)]),
     ...on('ptrace', firstProcessCheck(ARGUMENT_1)),
@@ -138,8 +141,8 @@ function pairCheck(): Instruction[] {
   return [load(ARGUMENT_1), mask(SOCKET_KIND), ...allowOnly([SOCK_STREAM, SOCK_SEQPACKET])];
 }
 
-function namespaceCheck(): Instruction[] {
-  return [load(ARGUMENT_0), unlessAnyBit(NAMESPACE_FLAGS), end(ALLOW), end(FAIL | EPERM)];
+function namespaceCheck(flags: number): Instruction[] {
+  return [load(ARGUMENT_0), unlessAnyBit(flags), end(ALLOW), end(FAIL | EPERM)];
 }
 
 /** The first process may hold what leads outside (see `bwrap-argv.ts`); debuggers have no business with it. */

@@ -48,6 +48,7 @@ const numbers = {
   swapoff: [168, 225],
   acct: [163, 89],
   quotactl: [179, 60],
+  quotactl_fd: [443, 443],
   syslog: [103, 116],
   iopl: [172, null],
   ioperm: [173, null],
