@@ -64,6 +64,11 @@ export class ProcessLog {
     return this.#failure;
   }
 
+  /** Whether a reader was promised what it has not read yet. */
+  get held(): boolean {
+    return this.#holds.size > 0;
+  }
+
   get totalBytes(): number {
     return this.#totalBytes;
   }

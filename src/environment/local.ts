@@ -31,7 +31,7 @@ const DEFAULT_SIZE = { rows: 24, cols: 80 };
 export interface LocalEnvironmentOptions {
   /** Default `local`. */
   readonly id?: string;
-  /** Processes at a time, closed ones that can still be read included. Default 4,096. */
+  /** Processes at a time. At the limit closed ones that nobody reads are forgotten early. Default 4,096. */
   readonly maxProcesses?: number | undefined;
   /** Output kept per process for readers that come late. Default 1 MiB. */
   readonly retainedBytes?: number | undefined;

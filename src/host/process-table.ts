@@ -9,7 +9,7 @@ import { spawnAny } from './spawn-scripted.js';
 
 /** How long a closed process can still be read, as Codex keeps it. */
 const RETAIN_CLOSED_MS = 30_000;
-/** Processes one owner may have at a time, closed but retained ones included. */
+/** Processes one owner may have at a time. Closed ones that are only retained give way. */
 export const DEFAULT_MAX_PROCESSES = 4096;
 
 export interface ProcessTableOptions extends LocalProcessOptions {
@@ -29,6 +29,7 @@ export interface ProfileRequest extends SnapshotRequest {
 export class ProcessTable {
   readonly #options: ProcessTableOptions;
   readonly #processes = new Map<string, LocalProcess>();
+  /** Of closed processes, those that closed first first. */
   readonly #expiries = new Map<string, NodeJS.Timeout>();
   /** Marks of every tree that may still have members, those of processes long closed included. Others are let go in bulk. */
   readonly #owners = new Set<number>();
@@ -118,9 +119,21 @@ export class ProcessTable {
         data: { processId },
       });
     }
-    if (this.#processes.size >= (this.#options.maxProcesses ?? DEFAULT_MAX_PROCESSES)) {
+    const limit = this.#options.maxProcesses ?? DEFAULT_MAX_PROCESSES;
+    if (this.#processes.size >= limit && !this.#makeRoom()) {
       throw new ExecError('tooManyProcesses', 'The session runs as many processes as it may.');
     }
+  }
+
+  /** Forgets the process that closed first, unless somebody has still to be told how it ended. */
+  #makeRoom(): boolean {
+    for (const processId of this.#expiries.keys()) {
+      const process = this.#processes.get(processId);
+      if (process === undefined || process.log.held) continue;
+      this.#forget(process);
+      return true;
+    }
+    return false;
   }
 
   /** Ends everything that was ever started here and still runs. */

@@ -8,9 +8,10 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function openTable(): { table: ProcessTable; forgotten: string[] } {
+function openTable(maxProcesses?: number): { table: ProcessTable; forgotten: string[] } {
   const forgotten: string[] = [];
-  return { table: new ProcessTable({ onForgotten: (id) => void forgotten.push(id) }), forgotten };
+  const table = new ProcessTable({ maxProcesses, onForgotten: (id) => void forgotten.push(id) });
+  return { table, forgotten };
 }
 
 function spec(processId: string) {
@@ -45,5 +46,22 @@ test('a disposed process is forgotten at once', async () => {
   await child.wait();
   await child[Symbol.asyncDispose]();
   expect({ forgotten, kept: table.get('b') !== undefined }).toEqual({ forgotten: ['b'], kept: false });
+  await table.close();
+});
+
+test('a closed process keeps its place while somebody has still to read how it ended', async () => {
+  const { table, forgotten } = openTable(2);
+  const unread = table.start(spec('unread'));
+  const hold = unread.log.hold(0);
+  await unread.wait();
+  await table.start(spec('read')).wait();
+  await table.start(spec('third')).wait();
+  expect(forgotten).toEqual(['read']);
+  const holdOfThird = table.get('third')?.log.hold(0);
+  expect(() => table.start(spec('fourth'))).toThrow('as many processes as it may');
+  hold.release();
+  await table.start(spec('fourth')).wait();
+  expect(forgotten).toEqual(['read', 'unread']);
+  holdOfThird?.release();
   await table.close();
 });
