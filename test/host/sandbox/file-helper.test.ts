@@ -11,11 +11,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
   type ConfinedPolicy,
   FileHelpers,
+  type HelperOptions,
   type PoolLimits,
   policyFromPermissions,
   type SandboxPolicy,
@@ -23,16 +24,22 @@ import {
 import { entry, type Identity, identities, Place, supportFor, workspacePolicy } from './harness.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
+const builtHelper = join(root, 'dist/host/sandbox/launch/file-helper-main.js');
 const module = new URL('plain-files.mjs', import.meta.url).href;
 
 /** Closes with the test. */
 class Pool extends FileHelpers implements AsyncDisposable {
-  static async open(identity: Identity, limits: PoolLimits = {}): Promise<Pool> {
+  static async open(
+    identity: Identity,
+    { script = builtHelper, startLimitMs, ...limits }: PoolLimits & Partial<HelperOptions> = {},
+  ): Promise<Pool> {
     const { uid } = identity;
     const support = await supportFor(identity);
-    const script = join(root, 'dist/host/sandbox/launch/file-helper-main.js');
-    const ids = uid === undefined ? {} : { ids: { uid, gid: uid } };
-    return new Pool({ target: { module, exportName: 'files' }, support, script, ...ids }, limits);
+    const options = {
+      ...(uid === undefined ? {} : { ids: { uid, gid: uid } }),
+      ...(startLimitMs === undefined ? {} : { startLimitMs }),
+    };
+    return new Pool({ target: { module, exportName: 'files' }, support, script, ...options }, limits);
   }
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
@@ -197,5 +204,38 @@ describe.each(identities)('file operations under a policy as $name', (identity) 
     expect(readdirSync(place.workspace).sort()).toEqual(['.agents', '.codex', '.git']);
     lease.release();
     await expect.poll(() => readdirSync(place.workspace)).toEqual([]);
+  });
+
+  test('one that never gets ready is ended and replaced, and nobody waits for it for ever', async () => {
+    using place = new Place(identity);
+    const shortage = join(place.outside, 'shortage');
+    const script = join(place.outside, 'helper.mjs');
+    // As Node without room for its threads: alive, silent, and deaf to the end of its input.
+    writeFileSync(
+      script,
+      `import { existsSync } from 'node:fs';
+      if (existsSync(${JSON.stringify(shortage)})) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+      await import(${JSON.stringify(pathToFileURL(builtHelper).href)});`,
+    );
+    writeFileSync(shortage, '');
+    const policy = confined(workspacePolicy(place.workspace));
+    await using pool = await Pool.open(identity, { script, startLimitMs: 2_000 });
+    const calls = [pool.call(policy, 'echo', [1]), pool.call(policy, 'echo', [2])];
+    for (const { reason } of (await Promise.allSettled(calls)) as PromiseRejectedResult[])
+      expect(reason).toMatchObject({ code: 'sandboxUnavailable', data: { reason: 'resourceLimit' } });
+    await expect.poll(() => readdirSync(place.workspace)).toEqual([]);
+    rmSync(shortage);
+    // More than once, should the machine be too busy to start it in time.
+    await expect.poll(() => outcome(pool.call(policy, 'echo', ['again']))).toEqual(['again']);
+  });
+
+  test('one that is ready may take its time', async () => {
+    using place = new Place(identity);
+    const startLimitMs = 4_000;
+    await using pool = await Pool.open(identity, { startLimitMs });
+    const policy = confined(workspacePolicy(place.workspace));
+    const begun = performance.now();
+    expect(await pool.call(policy, 'echoAfter', [startLimitMs + 500, 'slow'])).toBe('slow');
+    expect(performance.now() - begun).toBeGreaterThan(startLimitMs);
   });
 });

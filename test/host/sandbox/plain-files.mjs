@@ -17,6 +17,10 @@ export const files = {
     });
   },
   echo: (...values) => values,
+  echoAfter: (ms, value) =>
+    new Promise((resolve) => {
+      setTimeout(() => resolve(value), ms);
+    }),
   pid: () => process.pid,
   network: () => fs.readlink('/proc/self/ns/net'),
   hang: () => new Promise(() => {}),

@@ -1,6 +1,7 @@
 /**
  * What runs inside the sandbox of a file helper: calls methods of one object and sends back what they say.
- * Started as `node file-helper-main.js MODULE EXPORT`; requests come on stdin, answers go to stdout.
+ * Started as `node file-helper-main.js MODULE EXPORT`; requests come on stdin, answers go to stdout. The first message, which
+ * answers nobody, says that it is ready.
  */
 import { encodeFrame, FrameReader, type HelperMessage } from './helper-frame.js';
 
@@ -17,6 +18,8 @@ process.stdin.on('data', (chunk: Buffer) => {
 });
 // Nobody is left to ask.
 process.stdin.on('end', () => process.exit(0));
+
+send({ ready: true });
 
 async function answer({ id, method, args }: HelperMessage): Promise<void> {
   try {

@@ -8,6 +8,12 @@ import { encodeFrame, FrameReader, type HelperMessage } from './helper-frame.js'
 import { accessAt, type ConfinedPolicy, indexRules, type PathRule } from '../../../policy/internal.js';
 import type { SandboxSupport } from '../probe/probe.js';
 
+/**
+ * Node has its threads made and our code loaded in a tenth of a second. Where there is no room for the threads it may wait for
+ * ever in its own start, alive and silent.
+ */
+const START_LIMIT_MS = 15_000;
+
 /** Which object does the work inside: an export of a module, by URL. */
 export interface HelperTarget {
   readonly module: string;
@@ -24,6 +30,8 @@ export interface HelperOptions {
   readonly modulePaths?: readonly string[];
   /** Another user to run as, for a server that is root. */
   readonly ids?: { readonly uid: number; readonly gid: number };
+  /** How long one may take until it is ready. */
+  readonly startLimitMs?: number;
 }
 
 /** One confined Node process that does file operations for us. Dies with us, with its stdin, or when told. */
@@ -37,6 +45,8 @@ export class FileHelper {
   readonly #reader = new FrameReader();
   #nextId = 1;
   #closed = false;
+  #ready = false;
+  readonly #startLimit: NodeJS.Timeout;
   /** Settles when it and everything of its sandbox are gone. */
   readonly ended: Promise<void>;
 
@@ -53,6 +63,9 @@ export class FileHelper {
     this.#child.stdout?.on('data', (chunk: Buffer) => this.#read(chunk));
     this.#child.on('error', () => this.#gone());
     this.#child.on('close', () => this.#gone());
+    // What it said while we were busy or held up is read before it is looked at.
+    const late = () => setImmediate(() => this.#requireReady());
+    this.#startLimit = setTimeout(late, options.startLimitMs ?? START_LIMIT_MS).unref();
     this.ended = Promise.resolve(this.#confinement.status?.ended).then(() => {});
   }
 
@@ -78,7 +91,15 @@ export class FileHelper {
 
   /** Ends it at once; calls under way fail. Idempotent. */
   close(): void {
-    this.#fail();
+    this.#end(helperGone());
+  }
+
+  #requireReady(): void {
+    if (!this.#ready && !this.#closed) this.#end(neverReady());
+  }
+
+  #end(why: ExecError): void {
+    this.#fail(why);
     void this.#confinement.status?.kill();
   }
 
@@ -91,6 +112,9 @@ export class FileHelper {
   }
 
   #settle({ id, result, error }: HelperMessage): void {
+    // Whatever it says, it has started.
+    this.#ready = true;
+    clearTimeout(this.#startLimit);
     const call = this.#pending.get(Number(id));
     this.#pending.delete(Number(id));
     if (error === undefined) call?.resolve(result);
@@ -99,12 +123,13 @@ export class FileHelper {
 
   #gone(): void {
     this.#confinement.status?.over();
-    this.#fail();
+    this.#fail(helperGone());
   }
 
-  #fail(): void {
+  #fail(why: ExecError): void {
+    clearTimeout(this.#startLimit);
     this.#closed = true;
-    for (const { reject } of this.#pending.values()) reject(helperGone());
+    for (const { reject } of this.#pending.values()) reject(why);
     this.#pending.clear();
   }
 }
@@ -146,4 +171,13 @@ function errorFrom({ message, code, data }: HelperMessage): Error {
 
 function helperGone(): ExecError {
   return new ExecError('ioFailed', 'The confined file helper ended before it answered.');
+}
+
+function neverReady(): ExecError {
+  return new ExecError('sandboxUnavailable', 'The confined file helper did not start in time.', {
+    data: {
+      reason: 'resourceLimit',
+      hint: 'Raise the limits on processes and memory of the server, or try again when the machine is less busy.',
+    },
+  });
 }
