@@ -6,6 +6,7 @@ import type { McpOptions } from '../../mcp/index.js';
 import { ExecError } from '../../protocol/index.js';
 import { createLog } from '../log.js';
 import { type SandboxFlags, sandboxFrom, withSandbox } from '../options/sandbox-options.js';
+import { makeThreadPool } from '../thread-pool.js';
 import { spreadSafetyNet } from './safety-net.js';
 import { refuseShortToken } from '../options/token-length.js';
 import { guardTrees } from './guard-trees.js';
@@ -34,7 +35,9 @@ export function mcpCommand(): Command {
 }
 
 async function serveMcp(flags: McpFlags): Promise<void> {
+  const threads = makeThreadPool();
   spreadSafetyNet(await createLog({ format: 'human', level: 'warn' }));
+  await threads;
   const tools = flags.tools?.split(',').map((name) => name.trim());
   await using environment = await openEnvironment(flags.environment, { clientName: 'execwire mcp' });
   if (environment instanceof LocalEnvironment) guardTrees();

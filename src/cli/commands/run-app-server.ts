@@ -21,6 +21,7 @@ import { type AuthFlags, authFromFlags, plainTokenWarning } from '../options/aut
 import { guardTrees } from './guard-trees.js';
 import { createLog, type LogFormat, type LogLevel } from '../log.js';
 import { admission, hideOwnDoors } from './own-doors.js';
+import { makeThreadPool } from '../thread-pool.js';
 import { spreadSafetyNet } from './safety-net.js';
 
 export interface AppServerFlags extends AuthFlags {
@@ -40,6 +41,7 @@ const POLICIES: Record<AppServerFlags['defaultSandbox'], AppSandboxPolicy> = {
 
 /** Serves until a signal comes, or the client on stdio goes. */
 export async function runAppServer(flags: AppServerFlags): Promise<void> {
+  const threads = makeThreadPool();
   const address = parseListenAddress(flags.listen);
   if (address.kind === 'tcp' && address.secure) {
     throw new ExecError(
@@ -55,6 +57,7 @@ export async function runAppServer(flags: AppServerFlags): Promise<void> {
   spreadSafetyNet(log);
   guardTrees(log);
   hideOwnDoors({ files: [flags.wsTokenFile, flags.wsSharedSecretFile], addresses: [address] });
+  await threads;
   const manager = environmentManager();
   const defaultId = defaultEnvironment(manager, flags);
   const environments = new ManagedEnvironments(manager, { open: openChosen, defaultId });

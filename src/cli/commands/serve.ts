@@ -22,6 +22,7 @@ import { createLog, type LogFormat, type LogLevel } from '../log.js';
 import { admission, hideOwnDoors } from './own-doors.js';
 import { spreadSafetyNet } from './safety-net.js';
 import { keepHeapSmall } from '../small-heap.js';
+import { makeThreadPool } from '../thread-pool.js';
 
 const DEFAULT_LISTEN = 'ws://127.0.0.1:0';
 
@@ -75,6 +76,7 @@ export function serveCommand(): Command {
 
 async function serve(flags: ServeFlags): Promise<void> {
   keepHeapSmall();
+  const threads = makeThreadPool();
   const addresses = flags.listen.length > 0 ? flags.listen : [DEFAULT_LISTEN];
   const stdio = addresses.some((text) => parseListenAddress(text).kind === 'stdio');
   const auth = authFromFlags(flags);
@@ -86,6 +88,7 @@ async function serve(flags: ServeFlags): Promise<void> {
   guardTrees(log);
   log.debug({ ...hostCapabilities() }, 'this machine');
   hideOwnDoors({ files: [flags.wsTokenFile, flags.wsSharedSecretFile, flags.tlsKey] });
+  await threads;
   const starting = serveMachine({
     listen: addresses.filter((text) => parseListenAddress(text).kind !== 'stdio'),
     auth,
