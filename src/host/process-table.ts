@@ -34,6 +34,8 @@ export class ProcessTable {
   /** Marks of every tree that may still have members, those of processes long closed included. Others are let go in bulk. */
   readonly #owners = new Set<number>();
   readonly #spares = new SpareSandboxes();
+  /** Those that exist: their names on disk are free a moment after their processes have ended. */
+  readonly #sandboxes = new Set<SandboxedLaunch>();
   readonly #snapshots = new ShellSnapshots();
   #closed = false;
 
@@ -55,8 +57,14 @@ export class ProcessTable {
   }
 
   /** Puts a program under a policy: to be started here, or discarded. */
-  confine(spec: ConfinedSpec, sandbox: Sandbox): Promise<SandboxedLaunch> {
-    return SandboxedLaunch.prepare(spec, sandbox, this.#spares);
+  async confine(spec: ConfinedSpec, sandbox: Sandbox): Promise<SandboxedLaunch> {
+    return this.#untilGone(await SandboxedLaunch.prepare(spec, sandbox, this.#spares));
+  }
+
+  #untilGone(launch: SandboxedLaunch): SandboxedLaunch {
+    this.#sandboxes.add(launch);
+    void launch.gone.then(() => this.#sandboxes.delete(launch));
+    return launch;
   }
 
   /**
@@ -76,7 +84,7 @@ export class ProcessTable {
 
   /** Nobody's process, but its tree ends with all others here. */
   async #spawnAside(spec: ConfinedSpec, sandbox: Sandbox | null, sink: ChildSink): Promise<Child> {
-    const confined = sandbox ? await SandboxedLaunch.prepare(spec, sandbox) : null;
+    const confined = sandbox ? this.#untilGone(await SandboxedLaunch.prepare(spec, sandbox)) : null;
     const child = confined?.spawn(sink) ?? spawnAny(spec, sink);
     this.#owners.add(child.owner);
     if (this.#closed) await child.killTree();
@@ -136,7 +144,7 @@ export class ProcessTable {
     return false;
   }
 
-  /** Ends everything that was ever started here and still runs. */
+  /** Ends everything that was ever started here and still runs. Then nothing of its sandboxes is left, either. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const timer of this.#expiries.values()) clearTimeout(timer);
@@ -147,6 +155,7 @@ export class ProcessTable {
       killTrees(this.#owners),
       this.#spares.close(),
     ]);
+    await Promise.all([...this.#sandboxes].map(({ gone }) => gone));
     this.#processes.clear();
     this.#owners.clear();
   }

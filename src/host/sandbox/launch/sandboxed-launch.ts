@@ -119,6 +119,11 @@ export class SandboxedLaunch {
     return this.#ground.sandboxType;
   }
 
+  /** Settles when nothing of its sandbox is left, on disk included, whether it was started or discarded. */
+  get gone(): Promise<unknown> {
+    return Promise.resolve(this.#ground.status?.ended);
+  }
+
   /** Starts it. Throws `spawnFailed` and then nothing is left of it. */
   spawn(sink: ChildSink): Child {
     return this.#ground.spawn(sink);
