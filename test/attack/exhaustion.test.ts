@@ -121,7 +121,7 @@ async function play({
 test('descriptors: it works or says why, from twenty upward', { timeout: LIMIT_MS }, async () => {
   using folder = new TestFolder();
   const problems: unknown[] = [];
-  const limits = some(20, 120, 6);
+  const limits = some(20, 120, 4);
   for (const limit of limits) {
     // Node takes all it may have: it has to be poor from the beginning, and stays so.
     const found = await play({
@@ -138,7 +138,7 @@ test('descriptors: it works or says why, from twenty upward', { timeout: LIMIT_M
 test('descriptors: it works or says why when they run out, and recovers', { timeout: LIMIT_MS }, async () => {
   using folder = new TestFolder();
   const problems: unknown[] = [];
-  const limits = some(20, 60, 6);
+  const limits = some(20, 60, 4);
   for (const limit of limits) {
     const found = await play({
       wrapper: [],
@@ -161,7 +161,7 @@ test('processes: it works or says why, and recovers', { timeout: LIMIT_MS }, asy
     ? ['setpriv', `--reuid=${LONELY_UID}`, `--regid=${LONELY_UID}`, '--clear-groups', '--inh-caps=-all']
     : [];
   const problems: unknown[] = [];
-  const limits = some(6, 40, 6);
+  const limits = some(6, 40, 4);
   for (const room of limits) {
     const wrapper = ['prlimit', `--nproc=${tasksOf(uid) + room}:`, ...somebody];
     const relief = (pid: number) => {
@@ -178,7 +178,7 @@ test('processes: it works or says why, and recovers', { timeout: LIMIT_MS }, asy
 test('memory: it works or says why', { timeout: LIMIT_MS }, async () => {
   using folder = new TestFolder();
   const problems: unknown[] = [];
-  const limits = some(850, 1_150, 4);
+  const limits = some(850, 1_150, 3);
   for (const megabytes of limits) {
     const wrapper = ['prlimit', `--as=${megabytes * 1024 * 1024}:`];
     const relief = (pid: number) => execFileSync('prlimit', ['--pid', String(pid), '--as=unlimited:']);

@@ -4,9 +4,13 @@ import type { WireAnswer } from '../harness/wire-client.js';
 import { identities } from '../host/sandbox/harness.js';
 import { type Attack, attacks, type Protection, tells } from './file-operations.js';
 import { RaceArena } from './race-arena.js';
+import { tries } from './tally.js';
 
 /** Tries for each operation and protection. More are for a long run. */
-const TRIES = Number(process.env['EXECWIRE_ATTACK_TRIES'] ?? 500);
+const TRIES = tries(120);
+
+/** As many as it takes to win the race where nothing protects. */
+const UNPROTECTED_TRIES = tries(500);
 
 /** Tries under way at a time: the server shall be busy, not waiting for us. */
 const AT_A_TIME = 8;
@@ -20,10 +24,14 @@ interface Tally {
   readonly told: WireAnswer[];
 }
 
-async function run(arena: RaceArena, attack: Attack, more: object): Promise<Tally> {
+async function run(
+  arena: RaceArena,
+  attack: Attack,
+  { more = {}, times }: { more?: object; times: number },
+): Promise<Tally> {
   const tally: Tally = { done: 0, refused: 0, told: [] };
-  for (let from = 0; from < TRIES; from += AT_A_TIME) {
-    const indexes = Array.from({ length: Math.min(AT_A_TIME, TRIES - from) }, (_, offset) => from + offset);
+  for (let from = 0; from < times; from += AT_A_TIME) {
+    const indexes = Array.from({ length: Math.min(AT_A_TIME, times - from) }, (_, offset) => from + offset);
     const outcomes = await Promise.all(indexes.map((index) => attack.attempt(arena, more, index)));
     for (const answers of outcomes) {
       if (answers.some(({ error }) => error !== undefined)) tally.refused += 1;
@@ -55,7 +63,7 @@ describe.each(identities)('a directory swapped for a link, against a server of $
     '$attack.name stays inside ($protection)',
     async ({ attack, protection }) => {
       await using arena = await RaceArena.open(host, identity);
-      const tally = await run(arena, attack, protectionOf(protection, arena));
+      const tally = await run(arena, attack, { more: protectionOf(protection, arena), times: TRIES });
       if (TRIES > 500) console.log(attack.name, protection, identity.name, tally);
       expect(tally.told).toEqual([]);
       expect(arena.damage()).toBeNull();
@@ -67,8 +75,8 @@ describe.each(identities)('a directory swapped for a link, against a server of $
   test('gets out of a tree that nothing protects, so that the race is one', async () => {
     await using arena = await RaceArena.open(host, identity);
     const [read] = attacks;
-    const tally = read === undefined ? null : await run(arena, read, {});
+    const tally = read === undefined ? null : await run(arena, read, { times: UNPROTECTED_TRIES });
     expect(tally?.told.length).toBeGreaterThan(0);
-    expect(tally?.told.length).toBeLessThan(TRIES);
+    expect(tally?.told.length).toBeLessThan(UNPROTECTED_TRIES);
   });
 });
