@@ -9,6 +9,8 @@ import { spawnAny } from './spawn-scripted.js';
 
 /** How long a closed process can still be read, as Codex keeps it. */
 const RETAIN_CLOSED_MS = 30_000;
+/** How long at most, for a reader that has not acknowledged all of it. */
+const RETAIN_UNREAD_MS = 10 * 60_000;
 /** Processes one owner may have at a time. Closed ones that are only retained give way. */
 export const DEFAULT_MAX_PROCESSES = 4096;
 
@@ -170,9 +172,14 @@ export class ProcessTable {
     this.#options.onForgotten?.(processId);
   }
 
-  #expire(process: LocalProcess): void {
+  /** Output that a reader has not acknowledged is kept longer: it may be far away, or coming back. */
+  #expire(process: LocalProcess, closedAt = performance.now()): void {
     if (this.#closed) return;
-    const timer = setTimeout(() => this.#forget(process), RETAIN_CLOSED_MS);
+    const isRead = (): boolean => !process.log.held || performance.now() - closedAt > RETAIN_UNREAD_MS;
+    const timer = setTimeout(
+      () => (isRead() ? this.#forget(process) : this.#expire(process, closedAt)),
+      RETAIN_CLOSED_MS,
+    );
     timer.unref();
     this.#expiries.set(process.processId, timer);
   }

@@ -68,9 +68,18 @@ export class OutputPusher implements PushSource {
   acknowledge(seq: number): void {
     if (!this.#acknowledged) return;
     this.#hold?.moveTo(Math.min(seq, this.#position));
+    this.#settle(seq);
     if (!this.#window) return;
     this.#window.acknowledged(seq, performance.now());
     this.#process.log.resizeWindow(this.#window.bytes);
+  }
+
+  /** What was on its way when the connection broke is read again, so nothing goes before the end is acknowledged. */
+  #settle(seq: number): void {
+    const { log } = this.#process;
+    if (!log.closed || seq < log.nextSeq - 1) return;
+    this.#closeWindow();
+    this.#release();
   }
 
   close(): void {
@@ -90,8 +99,7 @@ export class OutputPusher implements PushSource {
     } else if (event.type !== 'gap') this.#target.send(this.#textOf(event));
     if (!this.#acknowledged) this.#hold?.moveTo(this.#position);
     if (event.type !== 'closed') return true;
-    this.#closeWindow();
-    this.#release();
+    if (!this.#acknowledged) this.#release();
     return false;
   }
 
