@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { InstalledCopy } from '../harness/installed-copy.js';
 import { gone } from '../harness/processes.js';
 import { dialWire, sh, startParams, type WireClient } from '../harness/wire-client.js';
@@ -64,6 +64,22 @@ describe('a server of a plain user', () => {
     expect(await run('screen', 'test -t 0 && stty size && stat -c %u $(tty)', { tty: true })).toBe(
       `24 80\r\n${UID}\r\n`,
     );
+  });
+
+  test('looks past a directory of the PATH that it may not enter', async () => {
+    const [closed, tools] = [join(home, 'closed'), join(home, 'tools')];
+    mkdirSync(closed);
+    mkdirSync(tools);
+    chmodSync(tools, 0o755);
+    writeFileSync(join(tools, 'data'), 'data', { mode: 0o644 });
+    // Its owner, too, is kept out.
+    chmodSync(closed, 0o000);
+    onTestFinished(() => chmodSync(closed, 0o700));
+    const PATH = `${closed}:${tools}:/usr/bin:/bin`;
+    const start = (name: string) => client.ask('process/start', startParams(name, [name], { env: { PATH } }));
+    expect((await start('no-such-program')).error?.data).toMatchObject({ reason: 'programNotFound' });
+    expect((await start('data')).error?.data).toMatchObject({ reason: 'notExecutable' });
+    expect((await start('true')).error).toBeUndefined();
   });
 
   test('ends whole trees', async () => {

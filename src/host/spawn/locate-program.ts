@@ -30,13 +30,21 @@ function inDirectory(entry: string, { name, cwd }: { name: string; cwd: string }
   return entry.startsWith('/') ? `${entry}/${name}` : `${cwd}/${entry}/${name}`;
 }
 
+/** What cannot be looked at is not there, as for every shell: a directory we may not enter says nothing of the program. */
 function judge(candidate: string): 'runnable' | 'denied' | 'absent' {
+  if (!isFile(candidate)) return 'absent';
   try {
-    const found = statSync(candidate, { throwIfNoEntry: false });
-    if (!found?.isFile()) return 'absent';
     accessSync(candidate, constants.X_OK);
     return 'runnable';
   } catch {
     return 'denied';
+  }
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+  } catch {
+    return false;
   }
 }
