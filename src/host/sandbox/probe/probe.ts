@@ -49,15 +49,21 @@ const NEEDED_OPTIONS = [
 /** A sandbox that takes longer than this to start is as good as none. */
 const PROBE_TIMEOUT_MS = 10_000;
 
-/** What was found out about each bubblewrap, of which there usually is one. */
-const known = new Map<string | null, Promise<SandboxSupport>>();
+/** What was found out about each bubblewrap, of which there usually is one, by whom we were then. */
+const known = new Map<string, Promise<SandboxSupport>>();
+
+/** A program that embeds us may start as root and then become somebody who has to go other ways. */
+function probeKey(bwrap: string | null): string {
+  return `${process.getuid?.()} ${process.geteuid?.()} ${bwrap ?? ''}`;
+}
 
 /** What this machine can enforce, found out once by doing it. What only fails for the moment is tried again. */
 export function sandboxSupport(): Promise<SandboxSupport> {
   const bwrap = trustedProgram('bwrap');
-  const probed = known.get(bwrap) ?? probeSandbox({ bwrap });
-  known.set(bwrap, probed);
-  const forget = () => known.get(bwrap) === probed && known.delete(bwrap);
+  const key = probeKey(bwrap);
+  const probed = known.get(key) ?? probeSandbox({ bwrap });
+  known.set(key, probed);
+  const forget = () => known.get(key) === probed && known.delete(key);
   probed.then((support) => !support.available && passes(support) && forget(), forget);
   return probed;
 }
