@@ -52,7 +52,7 @@ describe('an environment behind ssh', () => {
     machine = await SshMachine.start();
     // What a shell says before the server can.
     writeFileSync(
-      machine.folder.file('.bashrc'),
+      machine.folder.file('greeting'),
       'echo Welcome to the far side; echo; printf "\\033[1mnews\\033[0m\\n"\n',
     );
   });

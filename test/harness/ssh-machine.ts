@@ -72,9 +72,13 @@ export class SshMachine implements AsyncDisposable {
   }
 }
 
-/** The server is started by the user's shell there, as anybody would configure it. */
+/**
+ * The server is started by the user's shell there, as anybody would configure it. Which shell that is, and what it reads when
+ * it starts, is up to whoever runs the tests; `greeting` stands for that.
+ */
 function entry(id: string, clientArgs: readonly string[]): string {
-  const command = `exec '${process.execPath}' '${bin}' serve --listen stdio --log-level warn`;
+  const greeting = '[ ! -e ~/greeting ] || . ~/greeting';
+  const command = `${greeting}; exec '${process.execPath}' '${bin}' serve --listen stdio --log-level warn`;
   const args = JSON.stringify([...clientArgs, command]);
   return `[[environments]]\nid = "${id}"\nprogram = "ssh"\nargs = ${args}\n`;
 }
