@@ -1,3 +1,4 @@
+// Needs: openssl
 import { spawnSync } from 'node:child_process';
 import type { TestFolder } from './processes.js';
 

@@ -1,3 +1,4 @@
+// Needs: ssh, sshd
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';

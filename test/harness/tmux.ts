@@ -1,3 +1,4 @@
+// Needs: tmux
 import { execFileSync } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import { TestFolder } from './processes.js';

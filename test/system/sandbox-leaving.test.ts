@@ -1,3 +1,4 @@
+// Needs: bwrap
 import { execFile } from 'node:child_process';
 import { chmodSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -1,3 +1,4 @@
+// Needs: python3, git
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { TestFolder } from '../harness/processes.js';

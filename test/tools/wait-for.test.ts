@@ -1,3 +1,4 @@
+// Needs: python3
 import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { gone, pidsWithArgument, TestFolder } from '../harness/processes.js';

@@ -1,0 +1,80 @@
+import { accessSync, constants, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/**
+ * Programs a machine may lack. A file that cannot do without one of them says so on a line of its own, `// Needs: tmux, rg`.
+ * Tests that import it are left out where the program is missing.
+ */
+export const OPTIONAL_PROGRAMS = [
+  'openssl',
+  'git',
+  'python3',
+  'tmux',
+  'ssh',
+  'sshd',
+  'rg',
+  'bwrap',
+  'top',
+  'setpriv',
+  'zsh',
+  'fish',
+] as const;
+
+export type OptionalProgram = (typeof OPTIONAL_PROGRAMS)[number];
+
+/** Servers such as sshd are not in the PATH of a plain user. */
+const SYSTEM_DIRECTORIES = ['/usr/bin', '/bin', '/usr/sbin', '/sbin'];
+
+export function isInstalled(program: OptionalProgram): boolean {
+  const directories = [...(process.env.PATH ?? '').split(':'), ...SYSTEM_DIRECTORIES];
+  return directories.some((directory) => isExecutable(join(directory, program)));
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A file of tests that is left out, by its path below `root`, and why. */
+export interface LeftOut {
+  readonly file: string;
+  readonly why: string;
+}
+
+/** The tests below `root` that need what is missing here. */
+export function filesLeftOut(root: string): LeftOut[] {
+  const missing = new Set<string>(OPTIONAL_PROGRAMS.filter((program) => !isInstalled(program)));
+  if (missing.size === 0) return [];
+  return testFiles(root).flatMap((file) => {
+    const lacking = [...needsOf(join(root, file))].filter((program) => missing.has(program));
+    return lacking.length === 0 ? [] : [{ file, why: whyNot(lacking) }];
+  });
+}
+
+export function testFiles(root: string): string[] {
+  const names = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' });
+  return names
+    .filter((name) => name.endsWith('.test.ts'))
+    .map((name) => `test/${name}`)
+    .sort();
+}
+
+/** What a file and those it imports say they need. The product itself needs nothing. */
+export function needsOf(file: string, visited = new Set<string>()): Set<string> {
+  if (visited.has(file) || file.includes('/src/') || !existsSync(file)) return new Set();
+  visited.add(file);
+  const text = readFileSync(file, 'utf8');
+  const own = /^\/\/ Needs: (.+)$/m.exec(text)?.[1]?.split(', ') ?? [];
+  const imported = [...text.matchAll(/from '(\.[^']+)\.js'/g)].map(([, path = '']) =>
+    join(dirname(file), `${path}.ts`),
+  );
+  return new Set([...own, ...imported.flatMap((path) => [...needsOf(path, visited)])]);
+}
+
+function whyNot(missing: readonly string[]): string {
+  return `needs ${missing.join(' and ')}`;
+}
