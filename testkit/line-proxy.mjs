@@ -12,6 +12,11 @@ export class LineProxy {
   #directions = new Set();
   /** Bytes that came through, both ways. */
   bytes = 0;
+  /**
+   * How many times one after the other the near side got something that the far side sent after hearing from it: the most of
+   * any connection. Answers to what was sent together count once; making the connection itself is not counted.
+   */
+  roundTrips = 0;
 
   /**
    * @param {{ port: number, host?: string }} target
@@ -23,13 +28,32 @@ export class LineProxy {
       const options = { delayMs: roundTripMs / 2, bytesPerMs: bitsPerSecond / 8000 };
       near.setNoDelay(true);
       far.setNoDelay(true);
-      for (const [from, to] of [
-        [near, far],
-        [far, near],
+      // The round trip that each side has last heard of. Whatever the near side says next begins another one.
+      let nearHeard = 0;
+      let farHeard = 0;
+      const outward = {
+        trip: () => nearHeard + 1,
+        arrived: (trip) => {
+          farHeard = Math.max(farHeard, trip);
+        },
+      };
+      const homeward = {
+        trip: () => farHeard,
+        arrived: (trip) => {
+          // Whoever has hung up waits for nothing.
+          if (near.readableEnded || near.destroyed) return;
+          nearHeard = Math.max(nearHeard, trip);
+          this.roundTrips = Math.max(this.roundTrips, trip);
+        },
+      };
+      for (const [from, to, clock] of [
+        [near, far, outward],
+        [far, near, homeward],
       ]) {
-        const direction = new Direction(from, to, options, (bytes) => {
+        const count = (bytes) => {
           this.bytes += bytes;
-        });
+        };
+        const direction = new Direction(from, to, { ...options, clock }, count);
         this.#directions.add(direction);
         from.on('close', () => {
           this.#directions.delete(direction);
@@ -67,7 +91,8 @@ class Direction {
   #to;
   #delayMs;
   #bytesPerMs;
-  /** @type {{ data: Buffer, at: number }[]} */
+  #clock;
+  /** @type {{ data: Buffer, at: number, trip: number }[]} */
   #underWay = [];
   #underWayBytes = 0;
   #capacity;
@@ -77,7 +102,8 @@ class Direction {
   #timer;
   #ended = false;
 
-  constructor(from, to, { delayMs, bytesPerMs }, count) {
+  constructor(from, to, { delayMs, bytesPerMs, clock }, count) {
+    this.#clock = clock;
     this.#from = from;
     this.#to = to;
     this.#delayMs = delayMs;
@@ -91,7 +117,7 @@ class Direction {
       count(data.length);
       const now = performance.now();
       this.#busyUntil = Math.max(now, this.#busyUntil) + data.length / this.#bytesPerMs;
-      this.#underWay.push({ data, at: this.#busyUntil + this.#delayMs });
+      this.#underWay.push({ data, at: this.#busyUntil + this.#delayMs, trip: clock.trip() });
       this.#underWayBytes += data.length;
       if (this.#underWayBytes > this.#capacity) from.pause();
       this.#schedule();
@@ -127,7 +153,8 @@ class Direction {
     const now = performance.now();
     let due = 0;
     while (due < this.#underWay.length && this.#underWay[due].at <= now) due += 1;
-    for (const { data } of this.#underWay.splice(0, due)) {
+    for (const { data, trip } of this.#underWay.splice(0, due)) {
+      this.#clock.arrived(trip);
       this.#underWayBytes -= data.length;
       this.#to.write(data);
     }
