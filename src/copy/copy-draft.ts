@@ -1,6 +1,6 @@
 import type { FileMetadata } from '../contract/index.js';
 import { isExecError } from '../protocol/errors.js';
-import { type FilePlace, withPathInError } from './copy-file.js';
+import { type Destination, type FilePlace, withPathInError } from './copy-file.js';
 
 /** What is being written, until it is whole: nobody takes it for the real thing. */
 const DRAFT_PREFIX = '.execwire-';
@@ -21,9 +21,9 @@ export class Drafts {
   }
 
   /** Calls `fill` with where to write, and puts what it wrote in its place. */
-  async write(to: FilePlace, fill: (place: FilePlace) => Promise<void>): Promise<void> {
+  async write(to: Destination, fill: (place: FilePlace) => Promise<void>): Promise<void> {
     this.#signal.throwIfAborted();
-    const existing = await metadataOf(to);
+    const existing = to.isFree ? undefined : await metadataOf(to);
     // A device or a directory is not replaced; the machine says what it thinks of writing to it.
     if (existing && !existing.isFile) return await fill(to);
     if (!this.#renames) return await writeInPlace(to, { fill, isNew: existing === undefined });

@@ -1,6 +1,8 @@
 import { addAbortSignal, type Readable } from 'node:stream';
+import type { FileHandle } from '../contract/index.js';
 import {
   BLOCK_BYTES,
+  BYTES_UNDER_WAY,
   type CopyJob,
   type FilePlace,
   makePrivate,
@@ -8,17 +10,33 @@ import {
   withPathInError,
 } from './copy-file.js';
 
+/** Blocks asked for ahead: few at first, since most files are small, and one more for each that came. */
+const FIRST_BLOCKS = 4;
+const MOST_BLOCKS = BYTES_UNDER_WAY / BLOCK_BYTES;
+
 /** Hands a file on, block by block, at the pace of whoever takes it. */
 export async function copyToStream(
   from: FilePlace,
   { signal, write }: { signal: AbortSignal; write: (bytes: Uint8Array) => Promise<void> },
 ): Promise<void> {
   await using source = await withPathInError(from, from.files.open(from.path));
-  for (let offset = 0; ; offset += BLOCK_BYTES) {
-    signal.throwIfAborted();
-    const { bytes, eof } = await withPathInError(from, source.read(offset, BLOCK_BYTES));
-    await write(bytes);
-    if (eof) return;
+  const coming: Promise<{ bytes: Uint8Array; eof: boolean }>[] = [];
+  let offset = 0;
+  try {
+    for (let ahead = FIRST_BLOCKS; ; ahead = Math.min(ahead + 1, MOST_BLOCKS)) {
+      signal.throwIfAborted();
+      for (; coming.length < ahead; offset += BLOCK_BYTES) {
+        const block = withPathInError(from, source.read(offset, BLOCK_BYTES));
+        // Whether it matters is seen when its turn comes.
+        block.catch(() => undefined);
+        coming.push(block);
+      }
+      const block = await coming.shift();
+      if (block) await write(block.bytes);
+      if (!block || block.eof) return;
+    }
+  } finally {
+    await Promise.allSettled(coming);
   }
 }
 
@@ -30,13 +48,44 @@ export async function copyFromStream(input: Readable, to: Original, job: CopyJob
       await withPathInError(to, makePrivate(place, to.mode, job));
     if (!job.blocks) return await writeWhole(place, input, job);
     await using destination = await withPathInError(to, place.files.open(place.path, { mode: 'replace' }));
-    let offset = 0;
-    for await (const chunk of input as AsyncIterable<Uint8Array>) {
-      await withPathInError(to, destination.write(offset, chunk));
-      offset += chunk.length;
-      job.onBytes(chunk.length);
-    }
+    await writeStream(destination, input, job, to);
   });
+}
+
+/** Writes what comes without waiting for what came before to have arrived. */
+async function writeStream(
+  destination: FileHandle,
+  input: AsyncIterable<unknown>,
+  job: CopyJob,
+  to: FilePlace,
+): Promise<void> {
+  let offset = 0;
+  const failures: unknown[] = [];
+  const underWay = new Set<Promise<void>>();
+  const begin = async (at: number, chunk: Uint8Array, admitted: () => void): Promise<void> => {
+    try {
+      await job.bytes.spend(chunk.length, async () => {
+        admitted();
+        await withPathInError(to, destination.write(at, chunk));
+      });
+      job.onBytes(chunk.length);
+    } catch (error) {
+      failures.push(error);
+    }
+  };
+  try {
+    for await (const chunk of input as AsyncIterable<Uint8Array>) {
+      await new Promise<void>((admitted) => {
+        const written = begin(offset, chunk, admitted).then(() => void underWay.delete(written));
+        underWay.add(written);
+      });
+      offset += chunk.length;
+      if (failures.length > 0) break;
+    }
+  } finally {
+    await Promise.all(underWay);
+  }
+  if (failures.length > 0) throw failures[0];
 }
 
 async function writeWhole(place: FilePlace, input: AsyncIterable<unknown>, job: CopyJob): Promise<void> {

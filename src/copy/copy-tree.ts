@@ -1,17 +1,24 @@
 import type { DirectoryEntry, FileSystem } from '../contract/index.js';
 import { ExecError, isExecError } from '../protocol/errors.js';
-import { fileUri, isFileUri } from '../protocol/file-uri.js';
+import { fileUri, isFileUri, pathBytes } from '../protocol/file-uri.js';
+import { Budget } from './budget.js';
 import {
+  BLOCK_BYTES,
   type CopyJob,
   copyFile,
+  type Destination,
   type FilePlace,
   isPrivate,
   withPathInError,
   type Original,
 } from './copy-file.js';
 
-/** Files copied at a time: small ones cost a few round trips each, and those can be shared. */
-const FILES_AT_A_TIME = 16;
+/** Directories looked at a time. */
+const DIRECTORIES_AT_A_TIME = 16;
+/** Small files copied at a time: each costs a round trip or more, and those can be shared. */
+const FILES_AT_A_TIME = 128;
+/** What is open for long, or needs a process to make it private, counts as this many files. */
+const DEMANDING = 8;
 
 /** What arrived at the destination. `mode` where the source tells it. */
 export interface Arrival {
@@ -22,65 +29,136 @@ export interface Arrival {
 /** A copy of a whole tree, and who is told of it. */
 export interface TreeCopyJob extends CopyJob {
   readonly onFile: (file: Arrival) => void;
+  /** Told of each directory below the first, before what is in it. */
   readonly onDirectory: (directory: Arrival) => void;
   readonly onSkipped: (path: string, why: string) => void;
 }
 
 /** Copies a directory with everything below it into one that is made if need be. */
-export async function copyTree(from: Original, to: FilePlace, job: TreeCopyJob): Promise<void> {
-  const running = new Set<Promise<void>>();
-  let failure: unknown;
-  for await (const { entry, path } of filesToCopy(from, to, job)) {
-    const copied = copyEntry({ entry, from, to: { ...to, path }, job });
-    const settled = copied.then(
-      () => void running.delete(settled),
-      (error: unknown) => {
-        failure ??= error;
-        running.delete(settled);
-      },
-    );
-    running.add(settled);
-    if (running.size >= FILES_AT_A_TIME) await Promise.race(running);
-    if (failure || job.signal.aborted) break;
+export async function copyTree(from: Original, to: Destination, job: TreeCopyJob): Promise<void> {
+  await new TreeCopy(job).copy(from, to);
+}
+
+/** One directory on its way. */
+interface DirectoryPair {
+  readonly from: Original;
+  readonly to: Destination;
+}
+
+/** Many directories and files at a time, so that round trips are shared. After a failure nothing new is begun. */
+class TreeCopy {
+  readonly #job: TreeCopyJob;
+  readonly #walks = new Budget(DIRECTORIES_AT_A_TIME);
+  readonly #slots = new Budget(FILES_AT_A_TIME);
+  readonly #failures: unknown[] = [];
+
+  constructor(job: TreeCopyJob) {
+    this.#job = job;
   }
-  await Promise.all(running);
-  if (failure) throw failure;
-  job.signal.throwIfAborted();
-}
 
-async function copyEntry(copy: {
-  entry: DirectoryEntry;
-  from: FilePlace;
-  to: FilePlace;
-  job: TreeCopyJob;
-}): Promise<void> {
-  const { entry, to, job } = copy;
-  const from = { ...copy.from, path: entry.path };
-  const size = entry.size ?? (await withPathInError(from, from.files.getMetadata(from.path))).size;
-  await copyFile({ ...from, size, mode: entry.mode }, to, job);
-  job.onFile({ path: to.path, mode: entry.mode });
-}
+  async copy(from: Original, to: Destination): Promise<void> {
+    await this.#copyDirectory({ from, to });
+    if (this.#failures.length > 0) throw this.#failures[0];
+    this.#job.signal.throwIfAborted();
+  }
 
-/** Walks the source, makes each directory before what is in it, and hands out the files with where they go. */
-async function* filesToCopy(
-  from: Original,
-  to: FilePlace,
-  job: TreeCopyJob,
-): AsyncGenerator<{ entry: DirectoryEntry; path: string }> {
-  await withPathInError(to, to.files.createDirectory(to.path));
-  // With what the owner needs to fill it; what it really had it gets at the end.
-  if (isPrivate(from.mode)) await job.protect(to.path, from.mode | 0o700);
-  for (const entry of await listing(from)) {
-    const path = childPath(to.path, entry);
-    if (entry.isFile) yield { entry, path };
-    else if (!entry.isDirectory) job.onSkipped(entry.path, 'it is neither a file nor a directory');
+  async #copyDirectory(pair: DirectoryPair): Promise<void> {
+    const copies: Promise<void>[] = [];
+    const below: DirectoryPair[] = [];
+    // Files wait for room while their directory counts as looked at: lists of what is to do stay short.
+    await this.#attempt(this.#walks, 1, async () => {
+      const { entries, isTaken } = await this.#enter(pair);
+      let begun: Promise<void> = Promise.resolve();
+      for (const entry of entries) {
+        if (this.#stopped) break;
+        const path = childPath(pair.to.path, entry);
+        const to = { ...pair.to, path, isFree: !isTaken(path) };
+        if (!entry.isFile) {
+          if (await this.#leadsOn(pair.from, entry))
+            below.push({ from: { ...pair.from, path: entry.path, mode: entry.mode }, to });
+          continue;
+        }
+        await begun;
+        begun = new Promise((resolve) => {
+          const copied = this.#attempt(this.#slots, demandOf(entry), async () => {
+            resolve();
+            await this.#copyEntry(entry, { from: pair.from, to });
+          });
+          copies.push(copied.finally(resolve));
+        });
+      }
+    });
+    await Promise.all([...copies, ...below.map((each) => this.#copyBelow(each))]);
+  }
+
+  async #copyBelow(pair: DirectoryPair): Promise<void> {
+    this.#job.onDirectory({ path: pair.to.path, mode: pair.from.mode });
+    await this.#copyDirectory(pair);
+  }
+
+  /** Makes the directory, and finds out what is in it on both sides. */
+  async #enter({ from, to }: DirectoryPair): Promise<{
+    entries: readonly DirectoryEntry[];
+    isTaken: (path: string) => boolean;
+  }> {
+    const [entries, isTaken] = await Promise.all([listing(from), this.#make(to)]);
+    // With what the owner needs to fill it; what it really had it gets at the end.
+    if (isPrivate(from.mode)) await this.#job.protect(to.path, from.mode | 0o700);
+    return { entries, isTaken };
+  }
+
+  /** Makes a directory. Returns whether something is at a path in it, or might be. */
+  async #make(to: Destination): Promise<(path: string) => boolean> {
+    const made = withPathInError(to, to.files.createDirectory(to.path));
+    // Sent along: a server lists a directory after it has made it. Without a list every place is looked at.
+    const list = !to.isFree && this.#job.atOnce;
+    const listed = list ? to.files.readDirectory(to.path).catch(() => null) : null;
+    await made;
+    if (to.isFree) return () => false;
+    const there = await listed;
+    if (there === null) return () => true;
+    const taken = new Set(there.map((entry) => nameKey(entry.path)));
+    return (path) => taken.has(nameKey(path));
+  }
+
+  async #leadsOn({ files }: FilePlace, entry: DirectoryEntry): Promise<boolean> {
+    const { onSkipped } = this.#job;
+    if (!entry.isDirectory) onSkipped(entry.path, 'it is neither a file nor a directory');
     // A link to a directory may lead back to where we are.
-    else if (await isLink(from.files, entry)) job.onSkipped(entry.path, 'it is a link to a directory');
-    else {
-      yield* filesToCopy({ ...from, path: entry.path, mode: entry.mode }, { ...to, path }, job);
-      job.onDirectory({ path, mode: entry.mode });
+    else if (await isLink(files, entry)) onSkipped(entry.path, 'it is a link to a directory');
+    else return true;
+    return false;
+  }
+
+  async #copyEntry(entry: DirectoryEntry, pair: DirectoryPair): Promise<void> {
+    const from = { ...pair.from, path: entry.path };
+    const size = entry.size ?? (await withPathInError(from, from.files.getMetadata(from.path))).size;
+    await copyFile({ ...from, size, mode: entry.mode }, pair.to, this.#job);
+    this.#job.onFile({ path: pair.to.path, mode: entry.mode });
+  }
+
+  get #stopped(): boolean {
+    return this.#failures.length > 0 || this.#job.signal.aborted;
+  }
+
+  async #attempt(room: Budget, share: number, work: () => Promise<void>): Promise<void> {
+    try {
+      await room.spend(share, async () => {
+        if (!this.#stopped) await work();
+      });
+    } catch (error) {
+      this.#failures.push(error);
     }
   }
+}
+
+function demandOf({ size, mode }: DirectoryEntry): number {
+  return size === undefined || size > BLOCK_BYTES || isPrivate(mode) ? DEMANDING : 1;
+}
+
+/** The last name of a path in one form, however the path is written. */
+function nameKey(path: string): string {
+  return fileUri(pathBytes(path)).split('/').at(-1) ?? '';
 }
 
 /** With sizes and permissions where the machine tells them; servers of others do not. */

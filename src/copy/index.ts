@@ -1,3 +1,4 @@
+export { Budget } from './budget.js';
 export { Drafts } from './copy-draft.js';
 export { type CopyJob, copyFile, type FilePlace, type Original } from './copy-file.js';
 export { type CopyObserver, copyPath, jobFor, modeOf, type OpenPlace } from './copy-path.js';

@@ -1,5 +1,6 @@
 import type { Environment } from '../contract/index.js';
 import { isFileUri, pathBytes } from '../protocol/file-uri.js';
+import { Budget } from './budget.js';
 
 /** Paths given to one `chmod`; a command line has room for far more. */
 const PATHS_AT_A_TIME = 256;
@@ -17,15 +18,29 @@ export interface KeptMode {
  * Gives copies the permissions of their originals. The file methods have no word for permissions, so the machine's own
  * `chmod` does it; where there is none, the files are there all the same and only a warning is left to say.
  */
-export async function keepModes(environment: Environment, copies: readonly KeptMode[]): Promise<void> {
+export async function keepModes(
+  environment: Environment,
+  copies: readonly KeptMode[],
+  { atATime = 1 }: { atATime?: number } = {},
+): Promise<void> {
   let failed = 0;
-  for (const [mode, paths] of byMode(copies)) {
-    for (let start = 0; start < paths.length; start += PATHS_AT_A_TIME) {
-      const some = paths.slice(start, start + PATHS_AT_A_TIME);
-      if (!(await chmod(environment, mode, some))) failed += some.length;
-    }
-  }
+  const room = new Budget(atATime);
+  const portions = [...byMode(copies)].flatMap(([mode, paths]) =>
+    inPortions(paths).map((some) =>
+      room.spend(1, async () => {
+        if (!(await chmod(environment, mode, some))) failed += some.length;
+      }),
+    ),
+  );
+  await Promise.all(portions);
   if (failed > 0) process.stderr.write(`execwire: the permissions of ${failed} copies could not be set\n`);
+}
+
+function inPortions(paths: readonly string[]): string[][] {
+  const count = Math.ceil(paths.length / PATHS_AT_A_TIME);
+  return Array.from({ length: count }, (_, index) =>
+    paths.slice(index * PATHS_AT_A_TIME, (index + 1) * PATHS_AT_A_TIME),
+  );
 }
 
 function byMode(copies: readonly KeptMode[]): Map<number, string[]> {

@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Drafts } from '../../src/copy/index.js';
+import { Budget, Drafts } from '../../src/copy/index.js';
 import { parseLocation } from '../../src/cli/options/copy-location.js';
 import { childPath, copyTree } from '../../src/copy/index.js';
 import type { FileSystem } from '../../src/contract/index.js';
@@ -87,6 +87,31 @@ describe('cp', () => {
       });
       expect(readFileSync(folder.file('key'), 'utf8')).toBe(name);
       expect(statSync(folder.file('key')).mode & 0o777).toBe(0o600);
+    }
+  });
+
+  test('a link that leads nowhere gives way to the copy, here and there', async () => {
+    using folder = new TestFolder();
+    writeFileSync(folder.file('file'), 'content');
+    mkdirSync(folder.file('tree'));
+    writeFileSync(folder.file('tree/file'), 'content');
+    for (const machine of ['', `${server.url}:`]) {
+      const into = folder.file(machine === '' ? 'here' : 'there');
+      mkdirSync(`${into}/tree`, { recursive: true });
+      symlinkSync('nowhere', `${into}/link`);
+      symlinkSync('nowhere', `${into}/tree/file`);
+      const source = machine === '' ? `${server.url}:` : '';
+      for (const [from, to] of [
+        ['file', `${into}/link`],
+        ['tree', into],
+      ]) {
+        const result = await execwire(['cp', `${source}${folder.file(from ?? '')}`, `${machine}${to}`]);
+        expect(result).toEqual({ code: 0, stdout: '', stderr: '' });
+      }
+      expect(readdirSync(into).sort()).toEqual(['link', 'tree']);
+      expect(readdirSync(`${into}/tree`)).toEqual(['file']);
+      expect(readFileSync(`${into}/link`, 'utf8')).toBe('content');
+      expect(readFileSync(`${into}/tree/file`, 'utf8')).toBe('content');
     }
   });
 
@@ -184,6 +209,8 @@ describe('places', () => {
         drafts: new Drafts({ renames: true, signal }),
         signal,
         blocks: true,
+        atOnce: false,
+        bytes: new Budget(1),
         protect: async () => undefined,
         onBytes: ignore,
         onFile: ignore,

@@ -67,7 +67,8 @@ class Machines implements AsyncDisposable {
       environment,
       files: environment.files,
       path: await resolvePath(environment, path),
-      renames: offersRename(environment),
+      renames: offers(environment, 'fsRename'),
+      atOnce: environment.id !== 'local' && offers(environment, 'fsAtomicWrite'),
       ...(environment.id === 'local' ? {} : { machine: environment.id }),
     };
   }
@@ -77,7 +78,7 @@ class Machines implements AsyncDisposable {
   }
 }
 
-function offersRename(environment: Environment): boolean {
+function offers(environment: Environment, capability: 'fsRename' | 'fsAtomicWrite'): boolean {
   if (!(environment instanceof RemoteEnvironment)) return true;
-  return environment.client.serverCapabilities.fsRename === true;
+  return environment.client.serverCapabilities[capability] === true;
 }

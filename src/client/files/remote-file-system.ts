@@ -31,8 +31,8 @@ import { RemoteMissingWatch } from './remote-missing-watch.js';
 /** Larger files are written block by block: in one message their base64 would not fit. */
 const MAX_WHOLE_WRITE_BYTES = 32 * 1024 * 1024;
 const WRITE_BLOCK_BYTES = 1024 * 1024;
-/** Blocks on their way at a time: enough to hide the round trip, few enough to fit in memory. */
-const BLOCKS_AHEAD = 4;
+/** Blocks on their way at a time: enough to fill a far line, few enough to fit in memory. */
+const BLOCKS_AHEAD = 24;
 
 /** What a walk looks at unless told otherwise: as much as the protocol allows. */
 const WALK_LIMITS = { maxDepth: 64, maxDirectories: 10_000, maxEntries: 50_000 };
