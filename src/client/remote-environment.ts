@@ -90,6 +90,16 @@ export class RemoteEnvironment extends EnvironmentHandle {
     return this.#closing;
   }
 
+  /**
+   * Closes without waiting for the server's goodbye: for programs that are about to end themselves.
+   *
+   * @internal
+   */
+  leave(): Promise<void> {
+    this.#closing ??= this.#endAll().then(() => this.client.leave());
+    return this.#closing;
+  }
+
   /** Ends what runs and lets its last events arrive. A server out of reach ends it with the session's lease. */
   async #endAll(): Promise<void> {
     this.#forgetFinished();

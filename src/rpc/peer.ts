@@ -137,6 +137,12 @@ export class RpcPeer {
     this.#channel.close(reason);
   }
 
+  /** Ends the channel without waiting for the other side to agree. */
+  leave(reason: string): void {
+    if (this.#channel.leave) this.#channel.leave(reason);
+    else this.#channel.close(reason);
+  }
+
   destroy(reason: string): void {
     this.#channel.destroy(reason);
   }

@@ -26,12 +26,15 @@ export async function dialInNode(target: DialTarget, options: DialOptions): Prom
   answerPings(socket);
   const channel = new DialledChannel(socket, target.label);
   const connection = await opened(socket, target.label, connectTimeoutMs);
+  channel.connection = connection;
   watchLiveness({ socket, connection, tickMs: options.livenessTickMs ?? LIVENESS_TICK_MS });
   return channel;
 }
 
 /** Keeps incoming messages in the socket until somebody listens, and cuts long ones into frames. */
 class DialledChannel extends WebSocketChannel {
+  /** What the WebSocket runs over, once it is open. */
+  connection: Socket | undefined;
   readonly #socket: WebSocket;
 
   constructor(socket: WebSocket, label: string) {
@@ -46,6 +49,12 @@ class DialledChannel extends WebSocketChannel {
       setImmediate(() => receiver.closed({ clean: false, message: 'the socket was closed' }));
     }
     this.resume();
+  }
+
+  /** Says goodbye and hangs up as soon as that has left. */
+  leave(reason: string): void {
+    this.close(reason);
+    this.connection?.destroySoon();
   }
 
   override send(message: OutgoingMessage, flushed: () => void): void {

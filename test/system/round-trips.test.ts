@@ -41,6 +41,56 @@ const CONNECT = 2;
 // The machine is the same on both sides here, which takes up to three round trips to find out; two machines take none.
 const SAME_MACHINE = 3;
 
+/** What the guide promises. */
+function promised(command: string): number {
+  const guide = readFileSync(new URL('../../docs/guides/distance.md', import.meta.url), 'utf8');
+  const row = guide.split('\n').find((line) => line.startsWith(`| \`${command}\``));
+  return Number(row?.split('|').at(-2));
+}
+
+describe('the guide tells the truth about', () => {
+  test.each([
+    ['execwire run -e URL -- PROGRAM', ['run', '-e', 'URL', '--', 'true'], 0],
+    ['execwire ps -e URL', ['ps', '-e', 'URL'], 0],
+    ['execwire env info URL', ['env', 'info', 'URL'], 0],
+    ['execwire cp FILE URL:/NEW', ['cp', '/many/1', 'URL:/new'], 2],
+    ['execwire cp URL:/FILE NEW', ['cp', 'URL:/many/1', '/new'], 1],
+    ['execwire cp DIRECTORY URL:/NEW', ['cp', '/many', 'URL:/new'], 2],
+    ['execwire cp URL:/DIRECTORY NEW', ['cp', 'URL:/many', '/new'], 1],
+    ['execwire cp LARGE URL:/NEW', ['cp', '/large', 'URL:/new'], 2],
+    ['execwire cp URL:/LARGE NEW', ['cp', 'URL:/large', '/new'], 1],
+  ] as const)('%s', async (command, args, sameMachine) => {
+    using folder = new TestFolder();
+    mkdirSync(folder.file('many'));
+    for (let index = 0; index < 100; index += 1) writeFileSync(folder.file(`many/${index}`), String(index));
+    writeFileSync(folder.file('large'), Buffer.alloc(24 * MEBIBYTE));
+    const most = promised(command) + sameMachine;
+    const taken = await roundTrips(
+      (url, attempt) =>
+        args.map((arg) =>
+          arg
+            .replace(/(^|:)\/(.+)$/, (_, before: string, name: string) => `${before}${folder.file(name)}`)
+            .replace(/new$/, `new${attempt}`)
+            .replace('URL', url),
+        ),
+      most,
+    );
+    expect(taken).toBeLessThanOrEqual(most);
+  });
+});
+
+test('a program that leaves without waiting has said goodbye', async () => {
+  await using noted = await ServerProcess.start({ args: ['--log-level', 'debug'] });
+  const proxy = new LineProxy({ port: Number(new URL(noted.url).port) }, { roundTripMs: ROUND_TRIP_MS });
+  const url = `ws://127.0.0.1:${await proxy.listen()}`;
+  expect(await execwire(['run', '-e', url, '--', 'echo', 'done'])).toMatchObject({
+    code: 0,
+    stdout: 'done\n',
+  });
+  await expect.poll(() => noted.stderr).toContain('the client is done');
+  await proxy.close();
+});
+
 describe('copying', () => {
   test.each([
     ['up', 6],

@@ -50,8 +50,12 @@ export async function openTarget(flags: TargetFlags): Promise<Environment> {
 
 /** Closes a machine, with everything started on it. */
 export async function closeTarget(environment: Environment): Promise<void> {
+  if (environment.id !== 'local') {
+    const { RemoteEnvironment } = await import('../../client/index.js');
+    // We end right after, and a goodbye would take as long as the way there and back.
+    return await (environment instanceof RemoteEnvironment ? environment.leave() : environment.close());
+  }
   await environment.close();
-  if (environment.id !== 'local') return;
   // Nothing is left for the watchdog to do; without a farewell it would search the machine to find that out.
   const { dismissWatchdog } = await import('../../host/index.js');
   dismissWatchdog();

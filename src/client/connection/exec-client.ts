@@ -140,6 +140,16 @@ export class ExecClient implements AsyncDisposable {
     await this.#disconnected;
   }
 
+  /**
+   * The same without a round trip: the server is told, and its goodbye not waited for.
+   *
+   * @internal
+   */
+  async leave(): Promise<void> {
+    this.#end(new ExecError('connectionClosed', 'The client was closed.'), 'leave');
+    await this.#disconnected;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
@@ -245,13 +255,13 @@ export class ExecClient implements AsyncDisposable {
     throw new ExecError('connectionClosed', message, { cause: last });
   }
 
-  #end(error: ExecError): void {
+  #end(error: ExecError, way: 'close' | 'leave' = 'close'): void {
     if (this.#ended) return;
     this.#ended = error;
     this.#stop.abort();
     this.#listeners.tell('ended');
     this.processes.lost(contactLost(error.message.replace(/\.$/, ''), error));
-    this.#connection?.peer.close('the client is done');
+    this.#connection?.peer[way]('the client is done');
     this.#connection = undefined;
   }
 }
