@@ -68,10 +68,14 @@ export interface Channel {
   resume(): void;
   /** Ends the channel after what is queued, saying why where the transport can. Idempotent. */
   close(reason: string): void;
-  /** The same for whoever does not wait for the other side to agree. Absent where nobody is asked. */
-  leave?(reason: string): void;
-  /** The same as `close`, because the other side broke the protocol. */
+  /** The same, because the other side broke the protocol. */
   reject(reason: string): void;
   /** Ends the channel at once. */
   destroy(reason: string): void;
+  /**
+   * As `close`, for whoever does not wait for the other side to agree. Absent where nobody is asked.
+   *
+   * @internal
+   */
+  leave?(reason: string): void;
 }
