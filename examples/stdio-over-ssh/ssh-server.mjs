@@ -33,6 +33,7 @@ export async function startSshServer(
       'UsePAM no',
       'PasswordAuthentication no',
       'PermitRootLogin yes',
+      'Subsystem sftp internal-sftp',
       // A home of its own: what the user's shell does at start-up is not part of the story.
       `SetEnv HOME=${folder}`,
     ].join('\n'),
