@@ -103,7 +103,7 @@ describe.each(identities)('a server run by $name', (identity) => {
     }
     for (const group of groupsLeftBy(killed)) problems.push({ group });
     tally(`servers killed, ${identity.name}`, { tries: LIVES, successes: problems.length });
-    expect(problems).toEqual([]);
+    expect(problems, JSON.stringify(problems)).toEqual([]);
   });
 
   test('that is killed by the first program it runs takes its tree along', {
@@ -169,6 +169,6 @@ describe.each(identities)('a server run by $name', (identity) => {
       if (left.length > 0) problems.push({ round, left });
     }
     tally(`servers held up, ${identity.name}`, { tries: LIVES * 3, successes: problems.length });
-    expect(problems).toEqual([]);
+    expect(problems, JSON.stringify(problems)).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import type { WireAnswer } from '../harness/wire-client.js';
 import { identities } from '../host/sandbox/harness.js';
 import { type Attack, attacks, type Protection, tells } from './file-operations.js';
 import { RaceArena } from './race-arena.js';
-import { tries } from './tally.js';
+import { tally, tries } from './tally.js';
 
 /** Tries for each operation and protection. More are for a long run. */
 const TRIES = tries(120);
@@ -18,7 +18,7 @@ const AT_A_TIME = 8;
 /** A generous bound for one try on a busy machine. */
 const TIMEOUT_MS = 30_000 + TRIES * 60;
 
-interface Tally {
+interface Outcome {
   done: number;
   refused: number;
   readonly told: WireAnswer[];
@@ -28,20 +28,20 @@ async function run(
   arena: RaceArena,
   attack: Attack,
   { more = {}, times }: { more?: object; times: number },
-): Promise<Tally> {
-  const tally: Tally = { done: 0, refused: 0, told: [] };
+): Promise<Outcome> {
+  const outcome: Outcome = { done: 0, refused: 0, told: [] };
   for (let from = 0; from < times; from += AT_A_TIME) {
     const indexes = Array.from({ length: Math.min(AT_A_TIME, times - from) }, (_, offset) => from + offset);
     const outcomes = await Promise.all(indexes.map((index) => attack.attempt(arena, more, index)));
     for (const answers of outcomes) {
-      if (answers.some(({ error }) => error !== undefined)) tally.refused += 1;
-      else tally.done += 1;
-      tally.told.push(...answers.filter(tells));
+      if (answers.some(({ error }) => error !== undefined)) outcome.refused += 1;
+      else outcome.done += 1;
+      outcome.told.push(...answers.filter(tells));
     }
     // What has been seen is not needed again, and there will be many.
     arena.host.client.arrivals.length = 0;
   }
-  return tally;
+  return outcome;
 }
 
 function protectionOf(protection: Protection, arena: RaceArena): object {
@@ -63,11 +63,18 @@ describe.each(identities)('a directory swapped for a link, against a server of $
     '$attack.name stays inside ($protection)',
     async ({ attack, protection }) => {
       await using arena = await RaceArena.open(host, identity);
-      const tally = await run(arena, attack, { more: protectionOf(protection, arena), times: TRIES });
-      if (TRIES > 500) console.log(attack.name, protection, identity.name, tally);
-      expect(tally.told).toEqual([]);
-      expect(arena.damage()).toBeNull();
-      expect(tally.done + tally.refused).toBe(TRIES);
+      const { told, done, refused } = await run(arena, attack, {
+        more: protectionOf(protection, arena),
+        times: TRIES,
+      });
+      const damage = arena.damage();
+      tally(`${attack.name}, ${protection}, ${identity.name}`, {
+        tries: done + refused,
+        successes: told.length + (damage === null ? 0 : 1),
+      });
+      expect(told).toEqual([]);
+      expect(damage).toBeNull();
+      expect(done + refused).toBe(TRIES);
     },
     TIMEOUT_MS,
   );
@@ -75,8 +82,8 @@ describe.each(identities)('a directory swapped for a link, against a server of $
   test('gets out of a tree that nothing protects, so that the race is one', async () => {
     await using arena = await RaceArena.open(host, identity);
     const [read] = attacks;
-    const tally = read === undefined ? null : await run(arena, read, { times: UNPROTECTED_TRIES });
-    expect(tally?.told.length).toBeGreaterThan(0);
-    expect(tally?.told.length).toBeLessThan(UNPROTECTED_TRIES);
+    const outcome = read === undefined ? null : await run(arena, read, { times: UNPROTECTED_TRIES });
+    expect(outcome?.told.length).toBeGreaterThan(0);
+    expect(outcome?.told.length).toBeLessThan(UNPROTECTED_TRIES);
   });
 });
