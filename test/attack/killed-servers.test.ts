@@ -106,37 +106,45 @@ describe.each(identities)('a server run by $name', (identity) => {
     expect(problems, JSON.stringify(problems)).toEqual([]);
   });
 
-  test('that is killed by the first program it runs takes its tree along', {
-    timeout: LIMIT_MS,
-  }, async () => {
-    const survivors: unknown[] = [];
-    for (let round = 0; round < LIVES; round += 1) {
-      await using server = await ServerProcess.start({
-        args: ['--log-level', 'silent'],
-        wrapper: asIdentity(identity),
-      });
-      const { client } = await dialWire(server.url);
-      await client.handshake();
-      const mark = `execwire-first-${process.pid}-${identity.uid ?? 0}-${round}`;
-      const script = 'setsid sh -c "sleep 1000; :" "$0" & kill -9 "$PPID"; sleep 1000';
-      // A signal that does nothing: it is the program that ends the server.
-      const ended = server.stop('SIGCONT');
-      client.send(
-        JSON.stringify({
-          id: 'first',
-          method: 'process/start',
-          params: startParams('first', ['/bin/sh', '-c', script, mark]),
-        }),
-      );
-      await ended;
-      survivors.push(...(await survivorsOf(mark)));
-    }
-    tally(`servers killed by their first program, ${identity.name}`, {
-      tries: LIVES,
-      successes: survivors.length,
-    });
-    expect(survivors).toEqual([]);
-  });
+  const firstPrograms = {
+    'the first program it runs': 'setsid sh -c "sleep 1000; :" "$0" & kill -9 "$PPID"; sleep 1000',
+    // Each link forks the next and is gone: a look that comes in between sees nobody.
+    'a program that passes itself on': [
+      'pass() { [ "$1" = 0 ] && exec sh -c "sleep 1000; :" "$0"; sleep 0.02; (pass $(($1 - 1)) &); }',
+      'kill -9 "$PPID"; pass 6',
+    ].join('\n'),
+  };
+  test.each(Object.entries(firstPrograms))(
+    'that is killed by %s takes its tree along',
+    {
+      timeout: LIMIT_MS,
+    },
+    async (name, script) => {
+      const survivors: unknown[] = [];
+      for (let round = 0; round < LIVES; round += 1) {
+        await using server = await ServerProcess.start({
+          args: ['--log-level', 'silent'],
+          wrapper: asIdentity(identity),
+        });
+        const { client } = await dialWire(server.url);
+        await client.handshake();
+        const mark = `execwire-first-${process.pid}-${identity.uid ?? 0}-${round}`;
+        // A signal that does nothing: it is the program that ends the server.
+        const ended = server.stop('SIGCONT');
+        client.send(
+          JSON.stringify({
+            id: 'first',
+            method: 'process/start',
+            params: startParams('first', ['/bin/sh', '-c', script, mark]),
+          }),
+        );
+        await ended;
+        survivors.push(...(await survivorsOf(mark)));
+      }
+      tally(`servers killed by ${name}, ${identity.name}`, { tries: LIVES, successes: survivors.length });
+      expect(survivors).toEqual([]);
+    },
+  );
 
   test(`that is held up at ${LIVES} moments goes on as if nothing had happened`, {
     timeout: LIMIT_MS,

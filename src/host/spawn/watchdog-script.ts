@@ -3,6 +3,9 @@ export const FAREWELL = 'bye';
 /** Rounds of 20 ms and more: enough for any tree that SIGKILL can end, and an end for those it cannot. */
 const ROUNDS = 200;
 
+/** Rounds that find nobody, one after the other, where processes ended during the look: any of them may have forked first. */
+const EMPTY_LOOKS = 5;
+
 /** Rounds in which those are stopped who carry no mark, until nobody new is found. */
 const STOPS = 25;
 
@@ -47,16 +50,16 @@ if [ -e /proc/self/fd/3 ]; then
   done < /proc/self/fd/3
 fi
 
-round=0 stops=0 stopped=' '
+round=0 stops=0 stopped=' ' empty=0
 while [ "$round" -lt ${ROUNDS} ]; do
-  members=' ' others= wary=
+  members=' ' others= wary= unsettled=
   for dir in /proc/[0-9]*; do
     pid=\${dir#/proc/}
-    stat_of "$pid" || continue
-    [ "$state" = Z ] && continue
+    stat_of "$pid" || { unsettled=yes; continue; }
+    [ "$state" = Z ] && { unsettled=yes; continue; }
     while read -r a b c value rest; do
       case "$a $b $c" in "Max realtime timeout") break;; esac
-    done < "$dir/limits" || continue
+    done < "$dir/limits" || { unsettled=yes; continue; }
     case "$value" in
       "$1"*) members="$members$pid "; continue;;
       7??????????????????) continue;;
@@ -88,8 +91,12 @@ while [ "$round" -lt ${ROUNDS} ]; do
     done
     others=$rest
   done
-  [ "$members" = ' ' ] && exit 0
-  new=
+  if [ "$members" = ' ' ]; then
+    empty=$((empty + 1))
+    [ -n "$unsettled" ] && [ "$empty" -lt ${EMPTY_LOOKS} ] && continue
+    exit 0
+  fi
+  empty=0 new=
   if [ -n "$wary" ] && [ "$stops" -lt ${STOPS} ]; then
     for pid in $members; do
       stat_of "$pid" || continue
