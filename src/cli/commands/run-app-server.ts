@@ -21,6 +21,7 @@ import { type AuthFlags, authFromFlags, plainTokenWarning } from '../options/aut
 import { guardTrees } from './guard-trees.js';
 import { createLog, type LogFormat, type LogLevel } from '../log.js';
 import { admission, hideOwnDoors } from './own-doors.js';
+import { requireAddressSpace } from '../address-space.js';
 import { makeThreadPool } from '../thread-pool.js';
 import { spreadSafetyNet } from './safety-net.js';
 
@@ -41,6 +42,7 @@ const POLICIES: Record<AppServerFlags['defaultSandbox'], AppSandboxPolicy> = {
 
 /** Serves until a signal comes, or the client on stdio goes. */
 export async function runAppServer(flags: AppServerFlags): Promise<void> {
+  requireAddressSpace();
   const threads = makeThreadPool();
   const address = parseListenAddress(flags.listen);
   if (address.kind === 'tcp' && address.secure) {

@@ -21,6 +21,7 @@ import { lazyCollector } from '../garbage-collector.js';
 import { createLog, type LogFormat, type LogLevel } from '../log.js';
 import { admission, hideOwnDoors } from './own-doors.js';
 import { spreadSafetyNet } from './safety-net.js';
+import { requireAddressSpace } from '../address-space.js';
 import { keepHeapSmall } from '../small-heap.js';
 import { makeThreadPool } from '../thread-pool.js';
 
@@ -75,6 +76,7 @@ export function serveCommand(): Command {
 }
 
 async function serve(flags: ServeFlags): Promise<void> {
+  requireAddressSpace();
   keepHeapSmall();
   const threads = makeThreadPool();
   const addresses = flags.listen.length > 0 ? flags.listen : [DEFAULT_LISTEN];
