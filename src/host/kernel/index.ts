@@ -13,6 +13,7 @@ export {
   shownPath,
 } from './host-path.js';
 export { libc, type Libc, loadLibc } from './libc.js';
+export { linux } from './linux.js';
 export { openBytes, SharedBytes } from './memory-file.js';
 export { ownPlaces } from './own-places.js';
 export {

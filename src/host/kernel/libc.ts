@@ -1,99 +1,71 @@
 import { readdirSync } from 'node:fs';
-import { loadKoffi } from './load-koffi.js';
-import { isScarcity } from './scarcity.js';
+import { type CFunctions, declarations } from './c-functions.js';
 import { errnoName } from './errno.js';
+import { linux } from './linux.js';
+import { type Koffi, loadKoffi } from './load-koffi.js';
+import { isScarcity } from './scarcity.js';
 
-/** The C functions this folder uses. Buffers stand for pointers; -1 means "ask `errno()`" as in C. */
-export interface Libc {
+/** The C library of this machine. Each function is bound when it is first taken from here. */
+export interface Libc extends CFunctions {
+  /** Why the last call failed. */
   readonly errno: () => string;
-  readonly pipe2: (fds: Int32Array, flags: number) => number;
-  readonly close: (fd: number) => number;
-  readonly read: (fd: number, into: Uint8Array, size: number) => number;
-  readonly write: (fd: number, from: Uint8Array, size: number) => number;
-  readonly fcntl: (fd: number, command: number, type: 'int', argument: number) => number;
-  readonly ioctl: (fd: number, request: number, type: 'int' | 'void *', argument: unknown) => number;
-  readonly poll: (fds: Int32Array, count: number, timeoutMs: number) => number;
-  readonly schedYield: () => number;
-  readonly waitpid: (pid: number, status: Int32Array, options: number) => number;
-  readonly waitid: (kind: number, id: number, info: Uint8Array, options: number) => number;
-  readonly getrlimit: (resource: number, limits: BigUint64Array) => number;
-  readonly setrlimit: (resource: number, limits: BigUint64Array) => number;
-  readonly clockGettime: (clock: number, time: BigInt64Array) => number;
-  readonly memfdCreate: (name: string, flags: number) => number;
-  readonly prctl: (option: number, value: number, a: number, b: number, c: number) => number;
-  readonly openMaster: (flags: number) => number;
-  readonly grantpt: (fd: number) => number;
-  readonly unlockpt: (fd: number) => number;
-  readonly attributesInit: (attributes: Uint8Array) => number;
-  readonly attributesSetFlags: (attributes: Uint8Array, flags: number) => number;
-  readonly attributesSetMask: (attributes: Uint8Array, set: Uint8Array) => number;
-  readonly attributesSetDefault: (attributes: Uint8Array, set: Uint8Array) => number;
-  readonly actionsInit: (actions: Uint8Array) => number;
-  readonly actionsDestroy: (actions: Uint8Array) => number;
-  readonly actionsDup2: (actions: Uint8Array, from: number, to: number) => number;
-  readonly actionsClose: (actions: Uint8Array, fd: number) => number;
-  readonly actionsOpen: (
-    actions: Uint8Array,
-    fd: number,
-    path: string,
-    flags: number,
-    mode: number,
-  ) => number;
-  readonly actionsChdir: (actions: Uint8Array, path: string) => number;
-  /** Returns the errno itself, also for what failed in the child before `exec` succeeded. */
-  readonly posixSpawn: (
-    pid: Int32Array,
-    path: string,
-    actions: Uint8Array,
-    attributes: Uint8Array,
-    argv: readonly (string | null)[],
-    envp: readonly (string | null)[],
-  ) => number;
+  /** Where memory of ours begins, for structures that hold pointers. */
+  readonly address: (memory: Uint8Array) => bigint;
 }
 
 /** glibc's struct layouts are the same on these two; the ioctl numbers too. */
 const KNOWN_ARCHITECTURES: readonly string[] = ['x64', 'arm64'];
 
-const declarations = {
-  pipe2: 'int pipe2(void *fds, int flags)',
-  close: 'int close(int fd)',
-  read: 'long read(int fd, void *into, size_t size)',
-  write: 'long write(int fd, void *from, size_t size)',
-  fcntl: 'int fcntl(int fd, int command, ...)',
-  ioctl: 'int ioctl(int fd, unsigned long request, ...)',
-  poll: 'int poll(void *fds, unsigned long count, int timeoutMs)',
-  schedYield: 'int sched_yield()',
-  waitpid: 'int waitpid(int pid, void *status, int options)',
-  waitid: 'int waitid(int kind, int id, void *info, int options)',
-  getrlimit: 'int getrlimit(int resource, void *limits)',
-  setrlimit: 'int setrlimit(int resource, void *limits)',
-  clockGettime: 'int clock_gettime(int clock, void *time)',
-  memfdCreate: 'int memfd_create(const char *name, unsigned int flags)',
-  prctl: 'int prctl(int option, unsigned long value, unsigned long a, unsigned long b, unsigned long c)',
-  openMaster: 'int posix_openpt(int flags)',
-  grantpt: 'int grantpt(int fd)',
-  unlockpt: 'int unlockpt(int fd)',
-  attributesInit: 'int posix_spawnattr_init(void *attributes)',
-  attributesSetFlags: 'int posix_spawnattr_setflags(void *attributes, short flags)',
-  attributesSetMask: 'int posix_spawnattr_setsigmask(void *attributes, void *set)',
-  attributesSetDefault: 'int posix_spawnattr_setsigdefault(void *attributes, void *set)',
-  actionsInit: 'int posix_spawn_file_actions_init(void *actions)',
-  actionsDestroy: 'int posix_spawn_file_actions_destroy(void *actions)',
-  actionsDup2: 'int posix_spawn_file_actions_adddup2(void *actions, int from, int to)',
-  actionsClose: 'int posix_spawn_file_actions_addclose(void *actions, int fd)',
-  actionsOpen:
-    'int posix_spawn_file_actions_addopen(void *actions, int fd, const char *path, int flags, unsigned int mode)',
-  actionsChdir: 'int posix_spawn_file_actions_addchdir_np(void *actions, const char *path)',
-  posixSpawn:
-    'int posix_spawn(void *pid, const char *path, void *actions, void *attributes, const char **argv, const char **envp)',
-} satisfies Record<Exclude<keyof Libc, 'errno'>, string>;
+const LIBRARIES: readonly string[] = [
+  'libc.so.6',
+  `libc.musl-${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}.so.1`,
+];
 
-let loaded: Libc | null | undefined;
+interface Opened {
+  readonly libc: Libc;
+  readonly isGlibc: boolean;
+}
 
-/** glibc through koffi, or null where either is missing: musl and other systems take the portable backend. */
+let opened: Opened | null | undefined;
+
+/**
+ * Whichever C library there is, for calls that take no structure of its own. Null where it cannot be reached; throws
+ * where the machine is short of something, since it may have room for it the next time.
+ */
+export function openAnyLibc(): Libc | null {
+  if (opened === undefined) opened = open();
+  return opened?.libc ?? null;
+}
+
+/**
+ * glibc, whose structures we know, if it is recent enough to have this function. Null on musl and other systems. For use
+ * within `unlessScarce`: throws where the function is missing.
+ */
+export function openGlibc(newest: keyof CFunctions): Libc | null {
+  const found = KNOWN_ARCHITECTURES.includes(process.arch) ? openAnyLibc() : null;
+  return found !== null && opened?.isGlibc === true && found[newest] !== undefined ? found : null;
+}
+
+/** What `load` returns; null if it fails, undefined if only for now: the machine may have room for it the next time. */
+export function unlessScarce<T>(load: () => T): T | null | undefined {
+  try {
+    return load();
+  } catch (error) {
+    return isScarcity(error) ? undefined : null;
+  }
+}
+
+let forChildren: Libc | null | undefined;
+
+/** glibc as children are started with it, or null where that cannot be: those take the portable backend. */
 export function loadLibc(): Libc | null {
-  if (loaded === undefined) loaded = tryLoad();
-  return loaded ?? null;
+  if (forChildren === undefined)
+    forChildren = unlessScarce(() => {
+      const found = openGlibc('actionsChdir');
+      if (found !== null) keepInheritedFromChildren(found);
+      return found;
+    });
+  return forChildren ?? null;
 }
 
 /** For code that only runs once `loadLibc` has found it. */
@@ -103,29 +75,59 @@ export function libc(): Libc {
   return found;
 }
 
-/** Undefined where that is not known: the machine may have room for it the next time. */
-function tryLoad(): Libc | null | undefined {
-  if (process.platform !== 'linux' || !KNOWN_ARCHITECTURES.includes(process.arch)) return null;
+let kept = false;
+
+/**
+ * Descriptors that whoever started us left open must not reach our children, least of all a sandbox: a directory among
+ * them is a way out. Node marks its own.
+ */
+export function keepInheritedFromChildren({ fcntl }: Libc): void {
+  if (kept) return;
+  for (const name of readdirSync('/proc/self/fd')) {
+    const fd = Number(name);
+    if (fd > 2) fcntl(fd, linux.F_SETFD, 'int', linux.FD_CLOEXEC);
+  }
+  kept = true;
+}
+
+function open(): Opened | null {
+  if (process.platform !== 'linux') return null;
+  for (const name of LIBRARIES) {
+    try {
+      const koffi = loadKoffi();
+      const library = koffi.load(name);
+      return { libc: bindLazily(koffi, library), isGlibc: isGlibc(library) };
+    } catch (error) {
+      if (isScarcity(error)) throw error;
+      // The next name is for another C library.
+    }
+  }
+  return null;
+}
+
+type Library = ReturnType<Koffi['load']>;
+
+/** Another libc under that file name has other struct sizes. */
+function isGlibc(library: Library): boolean {
   try {
-    const koffi = loadKoffi();
-    const library = koffi.load('libc.so.6');
-    // Only glibc has it: another libc under this file name has other struct sizes.
     library.func('const char *gnu_get_libc_version()');
-    const functions = Object.entries(declarations).map(([name, text]) => [name, library.func(text)]);
-    const bound = { errno: () => errnoName(koffi.errno()), ...Object.fromEntries(functions) };
-    markInheritedDescriptors(bound);
-    return bound;
-  } catch (error) {
-    return isScarcity(error) ? undefined : null;
+    return true;
+  } catch {
+    return false;
   }
 }
 
-/** Descriptors that whoever started us left open must not reach our children. Node marks its own. */
-function markInheritedDescriptors(bound: Libc): void {
-  const F_SETFD = 2;
-  const FD_CLOEXEC = 1;
-  for (const name of readdirSync('/proc/self/fd')) {
-    const fd = Number(name);
-    if (fd > 2) bound.fcntl(fd, F_SETFD, 'int', FD_CLOEXEC);
-  }
+/** Binding one takes some 10 µs: a short command uses few of them, and would notice all. */
+function bindLazily(koffi: Koffi, library: Library): Libc {
+  const libc = { errno: () => errnoName(koffi.errno()), address: koffi.address };
+  for (const [name, declaration] of Object.entries(declarations))
+    Object.defineProperty(libc, name, {
+      configurable: true,
+      get: () => {
+        const value: unknown = library.func(declaration);
+        Object.defineProperty(libc, name, { value });
+        return value;
+      },
+    });
+  return libc as Libc;
 }

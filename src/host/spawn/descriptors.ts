@@ -1,9 +1,5 @@
-import { libc } from '../kernel/index.js';
+import { libc, linux } from '../kernel/index.js';
 import { resourceFailure, spawnFailure } from './spawn-failure.js';
-
-const O_CLOEXEC = 0o2000000;
-const F_DUPFD_CLOEXEC = 1030;
-const FIONREAD = 0x541b;
 
 /** Descriptors opened for one spawn. Those not `keep`-ed are closed with the scope, also when it fails. */
 export class DescriptorScope implements Disposable {
@@ -11,14 +7,14 @@ export class DescriptorScope implements Disposable {
 
   pipe(): { readEnd: number; writeEnd: number } {
     const ends = new Int32Array(2);
-    if (libc().pipe2(ends, O_CLOEXEC) !== 0) throw descriptorFailure(libc().errno());
+    if (libc().pipe2(ends, linux.O_CLOEXEC) !== 0) throw descriptorFailure(libc().errno());
     const [readEnd = -1, writeEnd = -1] = ends;
     return { readEnd: this.own(readEnd), writeEnd: this.own(writeEnd) };
   }
 
   /** A copy with a number of at least `lowest`. */
   duplicate(fd: number, lowest = 3): number {
-    const copy = libc().fcntl(fd, F_DUPFD_CLOEXEC, 'int', lowest);
+    const copy = libc().fcntl(fd, linux.F_DUPFD_CLOEXEC, 'int', lowest);
     if (copy < 0) throw descriptorFailure(libc().errno());
     return this.own(copy);
   }
@@ -44,7 +40,7 @@ const waiting = new Int32Array(1);
 
 /** Bytes that wait in a pipe or a terminal. */
 export function waitingBytes(fd: number): number {
-  return libc().ioctl(fd, FIONREAD, 'void *', waiting) === 0 ? (waiting[0] ?? 0) : 0;
+  return libc().ioctl(fd, linux.FIONREAD, 'void *', waiting) === 0 ? (waiting[0] ?? 0) : 0;
 }
 
 /** The error for a descriptor that could not be made. */

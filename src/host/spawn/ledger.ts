@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs';
-import { libc } from '../kernel/index.js';
+import { libc, linux } from '../kernel/index.js';
 import type { TreeRoot } from './known-trees.js';
 import { slackOf } from './timer-slack.js';
 
@@ -9,7 +9,6 @@ import { slackOf } from './timer-slack.js';
  * start is 0), a tree whose child is (the pid is 0), or an orphan that belongs to one of them.
  */
 
-const MFD_CLOEXEC = 1;
 const LINE_BYTES = 32;
 const BLANK = 0x20;
 const LINE_END = 0x0a;
@@ -22,7 +21,7 @@ let file: number | null = null;
 /** The shared memory; null if there is none. */
 export function ledgerFile(): number | null {
   if (file !== null) return file;
-  const made = libc().memfdCreate('execwire-ledger', MFD_CLOEXEC);
+  const made = libc().memfdCreate('execwire-ledger', linux.MFD_CLOEXEC);
   if (made >= 0) file = made;
   return file;
 }

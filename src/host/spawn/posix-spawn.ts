@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import type { InheritedFd } from './child.js';
 import type { DescriptorScope } from './descriptors.js';
-import { errnoName, libc } from '../kernel/index.js';
+import { errnoName, libc, linux } from '../kernel/index.js';
 
 /** What the child's 0, 1 and 2 are: descriptors of ours, or a path it opens itself. */
 export type StandardStreams =
@@ -29,10 +29,6 @@ const ACTIONS_BYTES = 80;
 const ATTRIBUTES_BYTES = 336;
 const SIGNAL_SET_BYTES = 128;
 
-const SPAWN_SETSIGDEF = 0x04;
-const SPAWN_SETSIGMASK = 0x08;
-const SPAWN_SETSID = 0x80;
-
 let attributes: Uint8Array | undefined;
 
 /** Own session, no signal blocked or ignored. The same for every child, so made once. */
@@ -45,7 +41,10 @@ function sharedAttributes(): Uint8Array {
   attributesInit(made);
   attributesSetMask(made, new Uint8Array(SIGNAL_SET_BYTES));
   attributesSetDefault(made, allSignals);
-  attributesSetFlags(made, SPAWN_SETSID | SPAWN_SETSIGMASK | SPAWN_SETSIGDEF);
+  attributesSetFlags(
+    made,
+    linux.POSIX_SPAWN_SETSID | linux.POSIX_SPAWN_SETSIGMASK | linux.POSIX_SPAWN_SETSIGDEF,
+  );
   attributes = made;
   return made;
 }

@@ -1,18 +1,11 @@
 import { constants } from 'node:fs';
 import type { TerminalSize } from '../../contract/index.js';
 import { descriptorFailure, type DescriptorScope } from './descriptors.js';
-import { libc } from '../kernel/index.js';
-
-const O_CLOEXEC = 0o2000000;
-const TIOCSWINSZ = 0x5414;
-const TIOCGPTN = 0x80045430;
-const TIOCGPTPEER = 0x5441;
-const TCGETS = 0x5401;
+import { libc, linux } from '../kernel/index.js';
 
 /** The kernel's struct termios: four 32-bit flag words, the line discipline, then the control characters. */
 const TERMIOS_BYTES = 64;
 const CONTROL_CHARACTERS_AT = 17;
-const VEOF = 4;
 const DEFAULT_EOF = 0x04;
 const MAX_SIZE = 0xffff;
 
@@ -36,16 +29,16 @@ export class PseudoTerminal {
   /** Everything belongs to the scope until `keepIn` is called. */
   static open(scope: DescriptorScope, size: TerminalSize): PseudoTerminal {
     const { openMaster, grantpt, unlockpt, ioctl, errno } = libc();
-    const flags = constants.O_RDWR | constants.O_NOCTTY | O_CLOEXEC;
+    const flags = constants.O_RDWR | constants.O_NOCTTY | linux.O_CLOEXEC;
     const master = openMaster(flags | constants.O_NONBLOCK);
     if (master < 0) throw descriptorFailure(errno());
     scope.own(master);
     if (grantpt(master) !== 0 || unlockpt(master) !== 0) throw descriptorFailure(errno());
-    const slave = ioctl(master, TIOCGPTPEER, 'int', flags);
+    const slave = ioctl(master, linux.TIOCGPTPEER, 'int', flags);
     if (slave < 0) throw descriptorFailure(errno());
     scope.own(slave);
     const number = new Int32Array(1);
-    if (ioctl(master, TIOCGPTN, 'void *', number) !== 0) throw descriptorFailure(errno());
+    if (ioctl(master, linux.TIOCGPTN, 'void *', number) !== 0) throw descriptorFailure(errno());
     const fds = { master, slave, control: scope.duplicate(master) };
     const terminal = new PseudoTerminal(fds, `/dev/pts/${number[0]}`);
     terminal.resize(size);
@@ -67,14 +60,14 @@ export class PseudoTerminal {
   resize({ rows, cols }: TerminalSize): void {
     if (this.#closed) return;
     const size = new Uint16Array([Math.min(rows, MAX_SIZE), Math.min(cols, MAX_SIZE), 0, 0]);
-    libc().ioctl(this.control, TIOCSWINSZ, 'void *', size);
+    libc().ioctl(this.control, linux.TIOCSWINSZ, 'void *', size);
   }
 
   /** The character that means end of file at the moment; programs may change it. */
   endOfFileCharacter(): number {
     const modes = new Uint8Array(TERMIOS_BYTES);
-    if (this.#closed || libc().ioctl(this.control, TCGETS, 'void *', modes) !== 0) return DEFAULT_EOF;
-    return modes[CONTROL_CHARACTERS_AT + VEOF] || DEFAULT_EOF;
+    if (this.#closed || libc().ioctl(this.control, linux.TCGETS, 'void *', modes) !== 0) return DEFAULT_EOF;
+    return modes[CONTROL_CHARACTERS_AT + linux.VEOF] || DEFAULT_EOF;
   }
 
   /** Lets go of our slave descriptor. False if that happened before. */

@@ -1,10 +1,6 @@
-import { libc } from '../kernel/index.js';
+import { libc, linux } from '../kernel/index.js';
 import { isMarked } from './process-scan.js';
 
-const WNOHANG = 1;
-const WEXITED = 4;
-const WNOWAIT = 0x0100_0000;
-const P_ALL = 0;
 /** `siginfo_t` and where it holds the pid, on 64-bit machines. */
 const SIGINFO_BYTES = 128;
 const SIGINFO_PID_AT = 16;
@@ -92,7 +88,7 @@ function reap(): void {
   for (const listener of listeners) listener();
   for (let pid = peek(); pid !== 0; pid = peek()) {
     if (watched.has(pid)) collect(pid);
-    else if (adopting && isMarked(pid)) libc().waitpid(pid, status, WNOHANG);
+    else if (adopting && isMarked(pid)) libc().waitpid(pid, status, linux.WNOHANG);
     else return passStranger(pid);
   }
 }
@@ -100,7 +96,8 @@ function reap(): void {
 /** The pid of some ended child, without taking it; 0 if there is none. */
 function peek(): number {
   info.fill(0);
-  const failed = libc().waitid(P_ALL, 0, infoBytes, WEXITED | WNOHANG | WNOWAIT) !== 0;
+  const failed =
+    libc().waitid(linux.P_ALL, 0, infoBytes, linux.WEXITED | linux.WNOHANG | linux.WNOWAIT) !== 0;
   return failed ? 0 : (info[SIGINFO_PID_AT / 4] ?? 0);
 }
 
@@ -124,13 +121,13 @@ function afterNextSignals(then: () => void): void {
  * died, such as the outer half of a sandbox. Nobody else can take it, and it hides all that is behind it.
  */
 function takeAbandoned(pid: number): void {
-  if (!watched.has(pid)) libc().waitpid(pid, status, WNOHANG);
+  if (!watched.has(pid)) libc().waitpid(pid, status, linux.WNOHANG);
   reap();
 }
 
 function collect(pid: number): void {
   const watch = watched.get(pid);
-  if (watch === undefined || libc().waitpid(pid, status, WNOHANG) !== pid) return;
+  if (watch === undefined || libc().waitpid(pid, status, linux.WNOHANG) !== pid) return;
   const ended = status[0] ?? 0;
   watched.delete(pid);
   if (watch.keepAlive) keptAlive -= 1;

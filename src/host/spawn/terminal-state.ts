@@ -2,18 +2,13 @@ import { fstatSync } from 'node:fs';
 import type { TerminalState } from '../../contract/index.js';
 import { type ReadTerminal, waitsForTerminal } from './blocked-reader.js';
 import { waitingBytes } from './descriptors.js';
-import { libc } from '../kernel/index.js';
+import { libc, linux } from '../kernel/index.js';
 import { scanNow } from './process-scan.js';
 import type { PseudoTerminal } from './pseudo-terminal.js';
 
-const TCGETS = 0x5401;
-const TIOCGPGRP = 0x540f;
 /** The kernel's struct termios; the local modes are its fourth word. */
 const TERMIOS_WORDS = 16;
 const LOCAL_MODES = 3;
-const ICANON = 0o2;
-const ECHO = 0o10;
-const POLLIN = 1;
 
 /** What the foreground job of a terminal does with it, from the kernel's own state. Null once the leader is gone. */
 export function terminalState(terminal: PseudoTerminal): TerminalState | null {
@@ -23,12 +18,12 @@ export function terminalState(terminal: PseudoTerminal): TerminalState | null {
   const modes = new Uint32Array(TERMIOS_WORDS);
   const group = new Int32Array(1);
   const { ioctl } = libc();
-  if (ioctl(slave, TCGETS, 'void *', modes) !== 0) return null;
-  if (ioctl(terminal.control, TIOCGPGRP, 'void *', group) !== 0) return null;
+  if (ioctl(slave, linux.TCGETS, 'void *', modes) !== 0) return null;
+  if (ioctl(terminal.control, linux.TIOCGPGRP, 'void *', group) !== 0) return null;
   const local = modes[LOCAL_MODES] ?? 0;
-  const takesKeys = (local & ICANON) === 0;
+  const takesKeys = (local & linux.ICANON) === 0;
   // Without line mode the program draws what is typed itself, or means not to: only it knows.
-  const echo = (local & ECHO) !== 0 || takesKeys;
+  const echo = (local & linux.ECHO) !== 0 || takesKeys;
   const read: ReadTerminal = { device: fstatSync(slave).rdev, takesKeys };
   const waitsForInput = waitingBytes(slave) === 0 && groupWaits(group[0] ?? 0, read, echo);
   // What it printed before it went to sleep shall be readable by now: a prompt belongs to the answer.
@@ -42,7 +37,7 @@ export function terminalState(terminal: PseudoTerminal): TerminalState | null {
  */
 export function passOn(descriptor: number): void {
   // The struct is a descriptor and two 16-bit sets of events, of which the second comes back.
-  libc().poll(Int32Array.of(descriptor, POLLIN), 1, 0);
+  libc().poll(Int32Array.of(descriptor, linux.POLLIN), 1, 0);
 }
 
 function groupWaits(group: number, terminal: ReadTerminal, echo: boolean): boolean {

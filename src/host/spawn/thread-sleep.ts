@@ -1,4 +1,5 @@
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
+import { linux } from '../kernel/index.js';
 
 /** What a sleeping thread waits for. */
 export interface ThreadSleep {
@@ -29,7 +30,6 @@ const CALLS: Readonly<Record<string, Readonly<Record<number, Call>>>> = {
 /** Larger sets are servers'. */
 const MAX_WATCHED = 1024;
 const POLLFD_BYTES = 8;
-const POLLIN = 1;
 const TIME_BYTES = 16;
 
 /** Reads from the kernel what a thread sleeps for. Null if it does not, or not for input. */
@@ -77,7 +77,7 @@ function polled(pid: number, address: number, count: number): number[] {
   const entries = readMemory(pid, address, Math.min(count, MAX_WATCHED) * POLLFD_BYTES);
   const found: number[] = [];
   for (let at = 0; at + POLLFD_BYTES <= entries.length; at += POLLFD_BYTES) {
-    if (entries.readInt16LE(at + 4) & POLLIN) found.push(entries.readInt32LE(at));
+    if (entries.readInt16LE(at + 4) & linux.POLLIN) found.push(entries.readInt32LE(at));
   }
   return found;
 }

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { inheritedMark } from './tree-mark.js';
-import { libc, loadLibc } from '../kernel/index.js';
+import { libc, linux, loadLibc } from '../kernel/index.js';
 import { isSubreaper } from './orphans.js';
 import { randomBytes } from '../kernel/random.js';
 
@@ -10,8 +10,6 @@ import { randomBytes } from '../kernel/random.js';
  * tree by among all processes of the machine; but it tells to which tree an orphan belongs that has become our child.
  */
 
-const PR_SET_TIMERSLACK = 29;
-const PR_GET_TIMERSLACK = 30;
 /** The kernel's default, in nanoseconds. Whoever has another one is in somebody's tree already, or was told so. */
 const DEFAULT_NS = 50_000;
 /** No child is later than by default, and none so punctual that it costs. */
@@ -33,11 +31,11 @@ export function withSlack<T>(owner: number, spawn: () => T): T {
   const number = slackOf(owner);
   if (number === 0) return spawn();
   const { prctl } = libc();
-  prctl(PR_SET_TIMERSLACK, number, 0, 0, 0);
+  prctl(linux.PR_SET_TIMERSLACK, number, 0, 0, 0);
   try {
     return spawn();
   } finally {
-    prctl(PR_SET_TIMERSLACK, DEFAULT_NS, 0, 0, 0);
+    prctl(linux.PR_SET_TIMERSLACK, DEFAULT_NS, 0, 0, 0);
   }
 }
 
@@ -62,7 +60,7 @@ export function readSlack(pid: number): number | 'none' | 'unreadable' {
 
 /** Reading that of others takes CAP_SYS_NICE. In a tree of another server the number is that server's. */
 function isUseful(): boolean {
-  if (loadLibc()?.prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0) !== DEFAULT_NS || inheritedMark() !== null)
+  if (loadLibc()?.prctl(linux.PR_GET_TIMERSLACK, 0, 0, 0, 0) !== DEFAULT_NS || inheritedMark() !== null)
     return false;
   return readSlack(1) !== 'unreadable';
 }

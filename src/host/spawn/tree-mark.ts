@@ -1,5 +1,5 @@
 import { randomBytes } from '../kernel/random.js';
-import { libc, type Libc, loadLibc } from '../kernel/index.js';
+import { libc, type Libc, linux, loadLibc } from '../kernel/index.js';
 
 /*
  * Every child is marked: it inherits a soft limit for the CPU time of real-time threads that is a number of its
@@ -8,7 +8,6 @@ import { libc, type Libc, loadLibc } from '../kernel/index.js';
  * tree of a child can be found at any time, whoever its members' parents are by now.
  */
 
-const RLIMIT_RTTIME = 15;
 const UNLIMITED = 0xffff_ffff_ffff_ffffn;
 const DIGITS = 9;
 /** 19 digits with these in front stay below 2^63, where the kernel keeps them exactly. */
@@ -44,10 +43,10 @@ export function marksAvailable(): boolean {
 
 function probe(library: Libc): boolean {
   const limits = new BigUint64Array(2);
-  if (library.getrlimit(RLIMIT_RTTIME, limits) !== 0 || limits[1] !== UNLIMITED) return false;
+  if (library.getrlimit(linux.RLIMIT_RTTIME, limits) !== 0 || limits[1] !== UNLIMITED) return false;
   return withMark(
     0,
-    () => library.getrlimit(RLIMIT_RTTIME, limits) === 0 && String(limits[0]).startsWith(markPrefix),
+    () => library.getrlimit(linux.RLIMIT_RTTIME, limits) === 0 && String(limits[0]).startsWith(markPrefix),
   );
 }
 
@@ -67,14 +66,14 @@ const changed = new BigUint64Array(2);
 
 function withLimit<T>(number: bigint, spawn: () => T): T {
   const { getrlimit, setrlimit } = libc();
-  getrlimit(RLIMIT_RTTIME, original);
+  getrlimit(linux.RLIMIT_RTTIME, original);
   changed[0] = number;
   changed[1] = original[1] ?? UNLIMITED;
-  setrlimit(RLIMIT_RTTIME, changed);
+  setrlimit(linux.RLIMIT_RTTIME, changed);
   try {
     return spawn();
   } finally {
-    setrlimit(RLIMIT_RTTIME, original);
+    setrlimit(linux.RLIMIT_RTTIME, original);
   }
 }
 
@@ -94,7 +93,7 @@ export function readMark(limits: string): string | null {
 export function inheritedMark(): string | null {
   const library = loadLibc();
   const limits = new BigUint64Array(2);
-  if (library === null || library.getrlimit(RLIMIT_RTTIME, limits) !== 0) return null;
+  if (library === null || library.getrlimit(linux.RLIMIT_RTTIME, limits) !== 0) return null;
   return readMark(`${LIMIT_NAME} ${limits[0]}`);
 }
 

@@ -1,12 +1,11 @@
 import { constants, existsSync } from 'node:fs';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { type Identity, identityOf } from './file-identity.js';
-import { childOf, componentsOf, isRoot, parentOf } from '../../kernel/index.js';
+import { childOf, componentsOf, isRoot, linux, parentOf } from '../../kernel/index.js';
 import { hasOsCode, osError } from './os-error.js';
 
-/** Linux: a descriptor that only names a place. It needs no read permission; Node has no constant for it. */
-const O_PATH = 0o10000000;
-const HOLD = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+/** A place to start from. Needs no permission to read it. */
+const HOLD = linux.O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
 /** Whether paths through held descriptors exist here. Elsewhere no-follow operations are refused, never raced. */
 export const canHoldDirectories = process.platform === 'linux' && existsSync('/proc/self/fd');
@@ -39,7 +38,7 @@ export class HeldDirectory implements AsyncDisposable {
     const path = this.at(name);
     const links = options.followSymlinks === true ? 0 : constants.O_NOFOLLOW;
     if (!canHoldDirectories) return new HeldDirectory(await open(path, constants.O_DIRECTORY | links), path);
-    return new HeldDirectory(await open(path, O_PATH | constants.O_DIRECTORY | links));
+    return new HeldDirectory(await open(path, linux.O_PATH | constants.O_DIRECTORY | links));
   }
 
   async mode(): Promise<number> {
@@ -84,7 +83,7 @@ export async function holdDirectory(
 /** Holds a directory wherever links on the way to it lead. */
 export async function holdResolved(path: Buffer): Promise<HeldDirectory> {
   if (!canHoldDirectories) return new HeldDirectory(await open(path, constants.O_DIRECTORY), path);
-  return new HeldDirectory(await open(path, O_PATH | constants.O_DIRECTORY));
+  return new HeldDirectory(await open(path, linux.O_PATH | constants.O_DIRECTORY));
 }
 
 /** Holds the directory that contains `path`; no link on the way. The root is in no directory. */

@@ -4,14 +4,14 @@ import { type FileHandle, lstat, open, readlink, rename, unlink } from 'node:fs/
 import type { LinkOptions } from '../../../contract/index.js';
 import type { FastPath } from '../cached/fast-path.js';
 import { canHoldDirectories, type HeldDirectory, holdDirectory, holdResolved } from './held-directory.js';
-import { childOf, isRoot, kernelCalls, nameOf, parentOf } from '../../kernel/index.js';
+import { childOf, isRoot, kernelCalls, linux, nameOf, parentOf } from '../../kernel/index.js';
 import { descriptorPath } from '../cached/place.js';
 import { MAX_LINK_HOPS } from './limits.js';
 import { hasOsCode, isSystemError, osError } from './os-error.js';
 import { notAFile, writeFully } from './regular-file.js';
 
 /** Linux: a file that has no name yet. Node has no constant for it. */
-const O_TMPFILE = 0o20000000 | constants.O_DIRECTORY;
+const O_TMPFILE = linux.__O_TMPFILE | constants.O_DIRECTORY;
 
 /**
  * Writes a file without a name, names it and renames it over the old one. Whatever goes wrong, the old file is whole and

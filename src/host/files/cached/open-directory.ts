@@ -1,11 +1,15 @@
 import { constants } from 'node:fs';
-import { withCachedFd, descriptorPath, O_CLOEXEC } from './place.js';
+import { withCachedFd, descriptorPath } from './place.js';
+import { linux } from '../../kernel/index.js';
 
 /** A descriptor to list a directory with, if the way to it is in memory; null otherwise. Whoever gets it closes it. */
 export function openDirectoryInstantly(path: Buffer): number | null {
   return withCachedFd(path, 'follow', (fd, { kind }, calls) => {
     if (kind !== 'directory') return null;
-    const opened = calls.open(descriptorPath(fd), constants.O_RDONLY | constants.O_DIRECTORY | O_CLOEXEC);
+    const opened = calls.open(
+      descriptorPath(fd),
+      constants.O_RDONLY | constants.O_DIRECTORY | linux.O_CLOEXEC,
+    );
     return opened < 0 ? null : opened;
   });
 }

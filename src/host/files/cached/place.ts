@@ -1,19 +1,6 @@
 import { constants } from 'node:fs';
-import { kernelCalls, type KernelCalls } from '../../kernel/index.js';
+import { kernelCalls, type KernelCalls, linux } from '../../kernel/index.js';
 import { isLocalDevice, learnDevice } from './local-devices.js';
-
-/** Linux: a descriptor that only names a place. Opening it has no effect on what is there and cannot wait for it. */
-const O_PATH = 0o10000000;
-/** Node has no constant for it, since it always sets it. */
-export const O_CLOEXEC = 0o2000000;
-/** Only what the kernel has in memory: fail instead of asking a disk or a server. Since Linux 5.12. */
-const RESOLVE_CACHED = 0x20;
-const RESOLVE_NO_SYMLINKS = 0x04;
-
-const AT_EMPTY_PATH = 0x1000;
-/** What the kernel knows, without asking a server. */
-const AT_STATX_DONT_SYNC = 0x4000;
-const STATX_BASIC_AND_BIRTH = 0xfff;
 
 const KIND_MASK = 0o170000;
 const KINDS = { directory: 0o040000, file: 0o100000, link: 0o120000 } as const;
@@ -45,8 +32,8 @@ export function withCachedFd<Result>(
 ): Result | null {
   const calls = kernelCalls();
   if (calls === null) return null;
-  how[0] = BigInt(O_PATH | O_CLOEXEC | (links === 'lastAsIs' ? constants.O_NOFOLLOW : 0));
-  how[2] = BigInt(RESOLVE_CACHED | (links === 'none' ? RESOLVE_NO_SYMLINKS : 0));
+  how[0] = BigInt(linux.O_PATH | linux.O_CLOEXEC | (links === 'lastAsIs' ? constants.O_NOFOLLOW : 0));
+  how[2] = BigInt(linux.RESOLVE_CACHED | (links === 'none' ? linux.RESOLVE_NO_SYMLINKS : 0));
   const fd = calls.openat2(Buffer.concat([path, Buffer.of(0)]), how);
   if (fd < 0) return null;
   const facts = factsOf(fd, calls);
@@ -70,7 +57,10 @@ export function descriptorPath(fd: number): string {
 /** Offsets are those of `struct statx`, the same on every Linux. */
 function factsOf(fd: number, calls: KernelCalls): PlaceFacts | null {
   const stat = statBuffer;
-  if (calls.statx(fd, AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_AND_BIRTH, stat) !== 0) return null;
+  if (
+    calls.statx(fd, linux.AT_EMPTY_PATH | linux.AT_STATX_DONT_SYNC, linux.STATX_BASIC_AND_BIRTH, stat) !== 0
+  )
+    return null;
   return {
     kind: kindOf(stat.readUInt16LE(28)),
     device: `${stat.readUInt32LE(136)}:${stat.readUInt32LE(140)}`,

@@ -1,11 +1,11 @@
 import { constants } from 'node:fs';
-import { kernelCalls, type KernelCalls } from '../../kernel/index.js';
-import { withCachedFd, descriptorPath, O_CLOEXEC } from './place.js';
+import { kernelCalls, type KernelCalls, linux } from '../../kernel/index.js';
+import { withCachedFd, descriptorPath } from './place.js';
 
 /** Copying this much takes some 25 µs; a trip to the thread pool, which larger files are worth, ten times that. */
 const MAX_INSTANT_BYTES = 256 * 1024;
 
-const READ_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY | O_CLOEXEC;
+const READ_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY | linux.O_CLOEXEC;
 
 /** One for all reads; whatever leaves is copied. One byte more than a file may have shows whether it grew. */
 let scratch: Buffer | undefined;

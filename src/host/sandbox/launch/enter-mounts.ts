@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { accessSync, closeSync, constants, fstatSync, openSync, statSync } from 'node:fs';
 import { posix } from 'node:path';
-import { openInside, ownerNamespace } from '../../kernel/index.js';
+import { linux, openInside, ownerNamespace } from '../../kernel/index.js';
 import type { Mount } from '../plan/mount-plan.js';
 import { mountsOf } from '../plan/mount-table.js';
 import { isWithin, parentOf } from '../../../policy/internal.js';
@@ -10,9 +10,6 @@ const TOOL_PATH = '/usr/sbin:/usr/bin:/sbin:/bin';
 
 /** Entering and mounting takes a few milliseconds; what takes longer than this hangs on a dead file system. */
 const LIMIT_MS = 10_000;
-
-/** Node has no name for it: a handle on a place, good for mounting and nothing else. */
-const O_PATH = 0o10000000;
 
 /** The numbers of the descriptors for the tools. */
 const MOUNTS = '/proc/self/fd/3';
@@ -45,7 +42,7 @@ export async function mountInside(init: number, mount: Mount): Promise<void> {
   try {
     const mounts = keep(openSync(`/proc/${init}/ns/mnt`, constants.O_RDONLY));
     const rights = keep(ownerNamespace(mounts));
-    const root = keep(openSync(`/proc/${init}/root`, O_PATH | constants.O_DIRECTORY));
+    const root = keep(openSync(`/proc/${init}/root`, linux.O_PATH | constants.O_DIRECTORY));
     const inside = (path: string): number => keep(openInside(root, path));
     const fds = [mounts, rights, inside(mount.path), inside(parentOf(mount.path)), inside('/dev/null')];
     const enter = isOwn(rights) ? [] : ['--preserve-credentials', `--user=${RIGHTS}`];

@@ -1,9 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readlinkSync } from 'node:fs';
 import { ExecError } from '../../../protocol/errors.js';
-import { openWithoutLinks } from '../../kernel/index.js';
-
-/** Node has no name for it: a handle on a place, good for naming what is there and nothing else. */
-const O_PATH = 0o10000000;
+import { linux, openWithoutLinks } from '../../kernel/index.js';
 
 /** A handle on a place that was looked at before. A path that passes a link now is another place than the one looked at. */
 export function openExactly(path: string): number {
@@ -18,7 +15,7 @@ export function openExactly(path: string): number {
 export function openPlace(path: string): number {
   const exact = openWithoutLinks(path);
   if (exact !== null) return exact;
-  const fd = openSync(path, O_PATH | constants.O_NOFOLLOW);
+  const fd = openSync(path, linux.O_PATH | constants.O_NOFOLLOW);
   // A handle on a link is possible too, and is the link itself.
   if (readlinkSync(`/proc/self/fd/${fd}`) === path && !fstatSync(fd).isSymbolicLink()) return fd;
   closeSync(fd);

@@ -1,9 +1,9 @@
 import { chmodSync, chownSync, copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { TrustedPath } from '../../src/host/kernel/trusted-path.js';
-import { ownPlace } from '../harness/own-place.js';
-import { Place } from './sandbox/harness.js';
+import { TrustedPath } from '../../../src/host/kernel/trusted-path.js';
+import { ownPlace } from '../../harness/own-place.js';
+import { Place } from '../sandbox/harness.js';
 
 const identity = { name: 'whoever runs the tests' };
 const uid = process.geteuid?.() ?? 0;

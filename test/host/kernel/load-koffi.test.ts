@@ -2,8 +2,8 @@ import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import koffi from 'koffi';
 import { describe, expect, test } from 'vitest';
-import { findLibrary, loadKoffi } from '../../src/host/kernel/load-koffi.js';
-import { TestFolder } from '../harness/processes.js';
+import { findLibrary, loadKoffi } from '../../../src/host/kernel/load-koffi.js';
+import { TestFolder } from '../../harness/processes.js';
 
 const { platform, arch } = process;
 const LIBRARY = `@koromix/koffi-${platform}-${arch}/${platform}_${arch}/koffi.node`;

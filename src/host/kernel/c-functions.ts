@@ -1,0 +1,116 @@
+/** A C function that can also run on the thread pool. */
+export interface PooledCall<Parameters extends readonly unknown[]> {
+  (...parameters: Parameters): number;
+  async(...parameters: [...Parameters, (error: unknown, result: number) => void]): void;
+}
+
+/** The C functions we call. Typed arrays stand for pointers; -1 means "ask `errno()`" as in C. */
+export interface CFunctions {
+  readonly open: (path: string, flags: number, mode: number) => number;
+  /** The system call behind `openat2`, which few C libraries offer. The path ends with a NUL; `how` is flags, mode, resolve. */
+  readonly openat2: (
+    number: number,
+    directory: number,
+    path: Uint8Array,
+    how: BigUint64Array,
+    size: number,
+  ) => number;
+  readonly close: (fd: number) => number;
+  readonly read: (fd: number, into: Uint8Array, size: number) => number;
+  readonly preadv2: (
+    fd: number,
+    vector: BigUint64Array,
+    count: number,
+    offset: number,
+    flags: number,
+  ) => number;
+  readonly write: (fd: number, from: Uint8Array, size: number) => number;
+  readonly fcntl: (fd: number, command: number, type: 'int', argument: number) => number;
+  readonly ioctl: (fd: number, request: number, type: 'int' | 'void *', argument: unknown) => number;
+  readonly flock: (fd: number, operation: number) => number;
+  readonly statx: (directory: number, path: string, flags: number, mask: number, into: Uint8Array) => number;
+  readonly getdents: PooledCall<[fd: number, into: Uint8Array, size: number]>;
+  readonly linkat: PooledCall<
+    [fromDirectory: number, from: string, toDirectory: number, to: Uint8Array, flags: number]
+  >;
+  readonly pipe2: (fds: Int32Array, flags: number) => number;
+  readonly poll: (fds: Int32Array, count: number, timeoutMs: number) => number;
+  readonly memfdCreate: (name: string, flags: number) => number;
+  readonly schedYield: () => number;
+  readonly waitpid: (pid: number, status: Int32Array, options: number) => number;
+  readonly waitid: (kind: number, id: number, info: Uint8Array, options: number) => number;
+  readonly getrlimit: (resource: number, limits: BigUint64Array) => number;
+  readonly setrlimit: (resource: number, limits: BigUint64Array) => number;
+  readonly clockGettime: (clock: number, time: BigInt64Array) => number;
+  readonly prctl: (option: number, value: number, a: number, b: number, c: number) => number;
+  readonly openMaster: (flags: number) => number;
+  readonly grantpt: (fd: number) => number;
+  readonly unlockpt: (fd: number) => number;
+  readonly attributesInit: (attributes: Uint8Array) => number;
+  readonly attributesSetFlags: (attributes: Uint8Array, flags: number) => number;
+  readonly attributesSetMask: (attributes: Uint8Array, set: Uint8Array) => number;
+  readonly attributesSetDefault: (attributes: Uint8Array, set: Uint8Array) => number;
+  readonly actionsInit: (actions: Uint8Array) => number;
+  readonly actionsDestroy: (actions: Uint8Array) => number;
+  readonly actionsDup2: (actions: Uint8Array, from: number, to: number) => number;
+  readonly actionsClose: (actions: Uint8Array, fd: number) => number;
+  readonly actionsOpen: (
+    actions: Uint8Array,
+    fd: number,
+    path: string,
+    flags: number,
+    mode: number,
+  ) => number;
+  readonly actionsChdir: (actions: Uint8Array, path: string) => number;
+  /** Returns the errno itself, also for what failed in the child before `exec` succeeded. */
+  readonly posixSpawn: (
+    pid: Int32Array,
+    path: string,
+    actions: Uint8Array,
+    attributes: Uint8Array,
+    argv: readonly (string | null)[],
+    envp: readonly (string | null)[],
+  ) => number;
+}
+
+/** How each is declared in C. */
+export const declarations: Readonly<Record<keyof CFunctions, string>> = {
+  open: 'int open(const char *path, int flags, int mode)',
+  openat2: 'long syscall(long number, long directory, void *path, void *how, long size)',
+  close: 'int close(int fd)',
+  read: 'long read(int fd, void *into, size_t size)',
+  preadv2: 'long preadv2(int fd, void *vector, int count, int64_t offset, int flags)',
+  write: 'long write(int fd, void *from, size_t size)',
+  fcntl: 'int fcntl(int fd, int command, ...)',
+  ioctl: 'int ioctl(int fd, unsigned long request, ...)',
+  flock: 'int flock(int fd, int operation)',
+  statx: 'int statx(int directory, const char *path, int flags, unsigned int mask, void *into)',
+  getdents: 'long getdents64(int fd, void *into, size_t size)',
+  linkat: 'int linkat(int fromDirectory, const char *from, int toDirectory, void *to, int flags)',
+  pipe2: 'int pipe2(void *fds, int flags)',
+  poll: 'int poll(void *fds, unsigned long count, int timeoutMs)',
+  memfdCreate: 'int memfd_create(const char *name, unsigned int flags)',
+  schedYield: 'int sched_yield()',
+  waitpid: 'int waitpid(int pid, void *status, int options)',
+  waitid: 'int waitid(int kind, int id, void *info, int options)',
+  getrlimit: 'int getrlimit(int resource, void *limits)',
+  setrlimit: 'int setrlimit(int resource, void *limits)',
+  clockGettime: 'int clock_gettime(int clock, void *time)',
+  prctl: 'int prctl(int option, unsigned long value, unsigned long a, unsigned long b, unsigned long c)',
+  openMaster: 'int posix_openpt(int flags)',
+  grantpt: 'int grantpt(int fd)',
+  unlockpt: 'int unlockpt(int fd)',
+  attributesInit: 'int posix_spawnattr_init(void *attributes)',
+  attributesSetFlags: 'int posix_spawnattr_setflags(void *attributes, short flags)',
+  attributesSetMask: 'int posix_spawnattr_setsigmask(void *attributes, void *set)',
+  attributesSetDefault: 'int posix_spawnattr_setsigdefault(void *attributes, void *set)',
+  actionsInit: 'int posix_spawn_file_actions_init(void *actions)',
+  actionsDestroy: 'int posix_spawn_file_actions_destroy(void *actions)',
+  actionsDup2: 'int posix_spawn_file_actions_adddup2(void *actions, int from, int to)',
+  actionsClose: 'int posix_spawn_file_actions_addclose(void *actions, int fd)',
+  actionsOpen:
+    'int posix_spawn_file_actions_addopen(void *actions, int fd, const char *path, int flags, unsigned int mode)',
+  actionsChdir: 'int posix_spawn_file_actions_addchdir_np(void *actions, const char *path)',
+  posixSpawn:
+    'int posix_spawn(void *pid, const char *path, void *actions, void *attributes, const char **argv, const char **envp)',
+};

@@ -1,0 +1,69 @@
+/**
+ * Numbers of the Linux headers that Node's `constants` lack, under the names they have there. All of them are the same on
+ * x64 and arm64, the machines our bindings know.
+ */
+export const linux = {
+  /** Node has no constant for it, since it always sets it. */
+  O_CLOEXEC: 0o2000000,
+  /** A descriptor that only names a place: opening it has no effect on what is there and cannot wait for it. */
+  O_PATH: 0o10000000,
+  /** A file without a name; goes with `O_DIRECTORY`. */
+  __O_TMPFILE: 0o20000000,
+
+  AT_FDCWD: -100,
+  AT_SYMLINK_FOLLOW: 0x400,
+  AT_EMPTY_PATH: 0x1000,
+  /** What the kernel knows, without asking a server. */
+  AT_STATX_DONT_SYNC: 0x4000,
+  /** `STATX_BASIC_STATS` and `STATX_BTIME`. */
+  STATX_BASIC_AND_BIRTH: 0xfff,
+
+  /** The number of the system call, the same on every architecture. */
+  SYS_openat2: 437,
+  RESOLVE_NO_SYMLINKS: 0x04,
+  RESOLVE_IN_ROOT: 0x10,
+  /** Only what the kernel has in memory: fail instead of asking a disk or a server. Since Linux 5.12. */
+  RESOLVE_CACHED: 0x20,
+
+  /** Fail rather than wait. File systems that cannot promise it refuse. */
+  RWF_NOWAIT: 0x8,
+
+  F_SETFD: 2,
+  FD_CLOEXEC: 1,
+  F_DUPFD_CLOEXEC: 1030,
+  F_GETPIPE_SZ: 1032,
+  F_ADD_SEALS: 1033,
+  /** `F_SEAL_SEAL`, `SHRINK`, `GROW` and `WRITE`. */
+  F_ALL_SEALS: 0xf,
+  MFD_CLOEXEC: 1,
+  MFD_ALLOW_SEALING: 2,
+  LOCK_SH: 1,
+  LOCK_EX: 2,
+  LOCK_NB: 4,
+  POLLIN: 1,
+
+  TCGETS: 0x5401,
+  TIOCGPGRP: 0x540f,
+  TIOCSWINSZ: 0x5414,
+  FIONREAD: 0x541b,
+  TIOCGPTPEER: 0x5441,
+  TIOCGPTN: 0x80045430,
+  /** Asks a namespace for the user namespace it belongs to. */
+  NS_GET_USERNS: 0xb701,
+  ICANON: 0o2,
+  ECHO: 0o10,
+  VEOF: 4,
+
+  POSIX_SPAWN_SETSIGDEF: 0x04,
+  POSIX_SPAWN_SETSIGMASK: 0x08,
+  POSIX_SPAWN_SETSID: 0x80,
+  WNOHANG: 1,
+  WEXITED: 4,
+  WNOWAIT: 0x0100_0000,
+  P_ALL: 0,
+  RLIMIT_RTTIME: 15,
+  CLOCK_BOOTTIME: 7,
+  PR_SET_TIMERSLACK: 29,
+  PR_GET_TIMERSLACK: 30,
+  PR_SET_CHILD_SUBREAPER: 36,
+} as const;
