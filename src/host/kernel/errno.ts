@@ -7,3 +7,8 @@ export function errnoName(number: number): string {
   if (number === constants.errno.EAGAIN) return 'EAGAIN';
   return names.get(number) ?? `E${number}`;
 }
+
+/** The errno name of a Node error. */
+export function errnoOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? 'EUNKNOWN';
+}

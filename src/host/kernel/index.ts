@@ -1,6 +1,6 @@
 export { bootTicks } from './boot-clock.js';
 export { type KernelCalls, kernelCalls } from './cached-calls.js';
-export { errnoName } from './errno.js';
+export { errnoName, errnoOf } from './errno.js';
 export {
   asBuffer,
   childOf,
@@ -16,6 +16,21 @@ export { libc, type Libc, loadLibc } from './libc.js';
 export { linux } from './linux.js';
 export { openBytes, SharedBytes } from './memory-file.js';
 export { ownPlaces } from './own-places.js';
+export {
+  childrenOf,
+  isDead,
+  isUnseen,
+  linkTarget,
+  listPids,
+  namesIn,
+  parseStat,
+  type ProcessStat,
+  readLimits,
+  readStat,
+  statOf,
+  threadsOf,
+  type Unseen,
+} from './procfs.js';
 export {
   hasKernel,
   openInside,

@@ -1,4 +1,4 @@
-import { readdirSync, readlinkSync } from 'node:fs';
+import { linkTarget, listPids, namesIn, threadsOf } from '../kernel/index.js';
 
 /** Who has a socket open, as far as we may look. All of our own sandboxes are open to us. */
 export interface SocketHolders {
@@ -12,39 +12,21 @@ const NAMESPACES: readonly string[] = ['pid', 'user'];
 
 export function holdersOf(inode: number): SocketHolders {
   const own = namespacesOf('self');
-  const holders = processes().filter((pid) => hasOpen(pid, `socket:[${inode}]`));
+  const pids = listPids();
+  // Who cannot be looked for is not to be taken for absent.
+  if (pids === null) throw new Error('The processes of this machine cannot be listed.');
+  const holders = pids.filter((pid) => hasOpen(pid, `socket:[${inode}]`));
   const besides = holders.map((pid) => namespacesOf(pid) === own);
   return { beside: besides.includes(true), apart: besides.includes(false) };
 }
 
-function processes(): string[] {
-  return readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-}
-
 /** A thread may have files of its own. */
 function hasOpen(pid: string, socket: string): boolean {
-  return listed(`/proc/${pid}/task`).some((thread) => {
-    const directory = `/proc/${pid}/task/${thread}/fd`;
-    return listed(directory).some((fd) => targetOf(`${directory}/${fd}`) === socket);
-  });
+  return threadsOf(pid).some((thread) =>
+    namesIn(`${thread}/fd`).some((fd) => linkTarget(`${thread}/fd/${fd}`) === socket),
+  );
 }
 
 function namespacesOf(pid: string): string {
-  return NAMESPACES.map((kind) => targetOf(`/proc/${pid}/ns/${kind}`)).join();
-}
-
-function listed(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return [];
-  }
-}
-
-function targetOf(link: string): string {
-  try {
-    return readlinkSync(link);
-  } catch {
-    return '';
-  }
+  return NAMESPACES.map((kind) => linkTarget(`/proc/${pid}/ns/${kind}`)).join();
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { childrenOf } from '../kernel/index.js';
 import { knownTrees } from './known-trees.js';
 import { enterOrphans } from './ledger.js';
 import { ownerOfOrphan } from './orphan-owner.js';
@@ -45,10 +45,5 @@ function note(): void {
 
 /** Who became our child without being started here. Nobody where the kernel does not list children. */
 function adoptedChildren(): number[] {
-  try {
-    const pids = readFileSync(`/proc/self/task/${process.pid}/children`, 'latin1').trim().split(' ');
-    return pids.map(Number).filter((pid) => pid > 0 && !isWatched(pid));
-  } catch {
-    return [];
-  }
+  return childrenOf(`/proc/self/task/${process.pid}`).filter((pid) => pid > 0 && !isWatched(pid));
 }

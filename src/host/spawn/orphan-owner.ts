@@ -1,7 +1,7 @@
 import { isForeignChild, mayBeForeign } from './foreign-children.js';
 import { knownTrees } from './known-trees.js';
 import { isSubreaper } from './orphans.js';
-import { ownFields, type ScannedProcess } from './process-scan.js';
+import { ownStat, type ScannedProcess } from './process-scan.js';
 import { isWatched } from './reaper.js';
 import { isTreeNumber, readSlack, slackOf } from './timer-slack.js';
 
@@ -27,7 +27,7 @@ export function ownerOfOrphan(each: ScannedProcess): Belonging {
 /** Whether it is a child of ours that nobody in this process has started. */
 export function isOrphan({ pid, parent, session, unmarked }: ScannedProcess): boolean {
   if (!isSubreaper() || !unmarked || parent !== process.pid) return false;
-  return session !== ownFields().session && !isWatched(pid) && !isForeignChild(pid);
+  return session !== ownStat().session && !isWatched(pid) && !isForeignChild(pid);
 }
 
 function ownersAt(startTick: number): number[] {

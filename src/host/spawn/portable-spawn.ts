@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import { ExecError } from '../../protocol/errors.js';
-import { bootTicks } from '../kernel/index.js';
+import { bootTicks, errnoOf } from '../kernel/index.js';
 import type { Child, ChildSink, ChildSpec } from './child.js';
 import { nextTreeId } from './tree-mark.js';
 import { locateProgram } from './locate-program.js';
 import { PortableChild } from './portable-child.js';
-import { assertSpawnable, errnoOf, explainSpawnError } from './spawn-failure.js';
+import { assertSpawnable, explainSpawnError } from './spawn-failure.js';
 
 /** Starts a child through `node:child_process`: pipes only, wherever Node runs. */
 export function spawnPortableChild(spec: ChildSpec, sink: ChildSink): Child {

@@ -1,6 +1,6 @@
 import { type Belonging, ownerOfOrphan } from './orphan-owner.js';
 import { type KnownTree, knownTrees } from './known-trees.js';
-import { ownFields, type Scan, type ScannedProcess } from './process-scan.js';
+import { ownStat, type Scan, type ScannedProcess } from './process-scan.js';
 import { rememberSeen, seenIn } from './sightings.js';
 
 /** Running members of each tree, by owner. */
@@ -82,8 +82,7 @@ class Gathering {
       found.push(member);
       waiting.push(...(this.#byParent.get(member.pid) ?? []));
       // A child of ours leads a session of its own: nobody below it is ever in ours.
-      if (member.session !== ownFields().session)
-        waiting.push(...(this.#bySession.get(member.session) ?? []));
+      if (member.session !== ownStat().session) waiting.push(...(this.#bySession.get(member.session) ?? []));
     }
     return found;
   }

@@ -1,5 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { ExecError } from '../../protocol/errors.js';
+import { errnoOf } from '../kernel/index.js';
 import type { ChildSpec } from './child.js';
 
 /** Why a program could not be started; travels as `data.reason`. */
@@ -93,9 +94,4 @@ function explainDenied(program: string, path: string): ExecError {
     // Not even visible: the plain sentence below says all we know.
   }
   return spawnFailure('permissionDenied', `Permission to run ${program} was denied.`, 'EACCES');
-}
-
-/** The errno name of a Node error. */
-export function errnoOf(error: unknown): string {
-  return (error as NodeJS.ErrnoException).code ?? 'EUNKNOWN';
 }

@@ -12,7 +12,8 @@ const STOPS = 25;
 /*
  * Waits for the end of the pipe that only the server holds open. Without a farewell the server was killed: then
  * everything of its trees is killed, until a round finds nobody. Needs no program but the shell itself (`sleep` only
- * spares CPU), so that it works while the machine is out of processes. A zombie is dead already. Signals that somebody sends
+ * spares CPU), so that it works while the machine is out of processes,
+ * and when this server's own code is gone: hence a reader of /proc of its own beside `procfs`. A zombie is dead already. Signals that somebody sends
  * to everything at once are meant for the server: it is needed until that is gone.
  *
  * Members are found as the server finds them. Everybody with the mark; from the ledger (descriptor 3) the children that were

@@ -1,5 +1,6 @@
-import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmdirSync } from 'node:fs';
+import { mkdirSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { linkTarget, namesIn, statOf } from '../../kernel/index.js';
 
 /*
  * Control groups outlive the server that made them, and so may find one of the same name. So a name says whose it is: the
@@ -46,7 +47,8 @@ export function removeGroup(path: string): void {
 export function removeLeftovers(hierarchy: string): void {
   if (tidied.has(hierarchy)) return;
   tidied.add(hierarchy);
-  for (const name of namesIn(hierarchy)) if (isLeftover(name)) remove(join(hierarchy, name));
+  for (const name of namesIn(hierarchy))
+    if (name.startsWith(PREFIX) && isLeftover(name)) remove(join(hierarchy, name));
 }
 
 function removeSoon(path: string, attempts: number): void {
@@ -72,45 +74,26 @@ function remove(path: string): boolean {
   }
 }
 
-function namesIn(hierarchy: string): string[] {
-  try {
-    return readdirSync(hierarchy).filter((name) => name.startsWith(PREFIX));
-  } catch {
-    return [];
-  }
-}
-
 /** Whoever made it is seen from here and gone. A server of another namespace may live: its groups are not ours to judge. */
 function isLeftover(name: string): boolean {
   const [, namespace, pid, start] = /^execwire-(\d+)-(\d+)-(\d+)-\d+$/.exec(name) ?? [];
   if (pid === undefined) return isOldLeftover(name);
-  return namespace === pidNamespace() && startOf(pid) !== start;
+  return namespace === pidNamespace() && String(statOf(pid)?.startTick) !== start;
 }
 
 /** Of releases whose names told the number alone. */
 function isOldLeftover(name: string): boolean {
   const [, pid] = /^execwire-(\d+)-\d+$/.exec(name) ?? [];
-  return pid !== undefined && (pid === String(process.pid) || startOf(pid) === null);
+  return pid !== undefined && (pid === String(process.pid) || statOf(pid) === null);
 }
 
 let prefix: string | undefined;
 
 function ownPrefix(): string {
-  prefix ??= `${PREFIX}${pidNamespace()}-${process.pid}-${startOf('self')}-`;
+  prefix ??= `${PREFIX}${pidNamespace()}-${process.pid}-${statOf('self')?.startTick}-`;
   return prefix;
 }
 
 function pidNamespace(): string {
-  return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0';
-}
-
-/** In clock ticks since the machine started; null if there is no such process. */
-function startOf(pid: string): string | null {
-  const START = 19;
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[START] ?? null;
-  } catch {
-    return null;
-  }
+  return /\d+/.exec(linkTarget('/proc/self/ns/pid'))?.[0] ?? '0';
 }

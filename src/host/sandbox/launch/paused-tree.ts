@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { childrenOf, threadsOf } from '../../kernel/index.js';
 import { isStopped, send } from './process-state.js';
 
 /** A tree that goes on growing while it is stopped this often does so on purpose. */
@@ -34,16 +34,6 @@ function resume(stopped: readonly number[]): void {
 
 /** Parents before their children. */
 function descendantsOf(pid: number): number[] {
-  const found = childrenOf(pid);
+  const found = threadsOf(pid).flatMap(childrenOf);
   return [...found, ...found.flatMap(descendantsOf)];
-}
-
-function childrenOf(pid: number): number[] {
-  try {
-    return readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
-      readFileSync(`/proc/${pid}/task/${thread}/children`, 'latin1').split(' ').filter(Boolean).map(Number),
-    );
-  } catch {
-    return [];
-  }
 }
