@@ -32,6 +32,13 @@ export {
   type Unseen,
 } from './procfs.js';
 export {
+  findProgram,
+  judgeProgram,
+  mayExecute,
+  programPlaces,
+  type ProgramVerdict,
+} from './program-search.js';
+export {
   hasKernel,
   openInside,
   openPipe,

@@ -1,5 +1,6 @@
-import { accessSync, constants, existsSync, lstatSync, realpathSync } from 'node:fs';
-import { delimiter, dirname, isAbsolute, join, normalize } from 'node:path';
+import { existsSync, lstatSync, realpathSync } from 'node:fs';
+import { dirname, isAbsolute, join, normalize } from 'node:path';
+import { judgeProgram, programPlaces } from './program-search.js';
 
 /** Programs the server runs by itself, or puts in front of those it confines. */
 export type HelperName = 'bwrap' | 'rg' | 'unshare' | 'dash' | 'bash' | 'setsid' | 'prlimit';
@@ -49,19 +50,15 @@ export class TrustedPath {
     uid = process.geteuid?.() ?? 0,
     cwd = process.cwd(),
   }: SearchOptions = {}) {
-    const others = [LOCAL_DIRECTORY, ...(path ?? '').split(delimiter)].filter(
+    const others = [LOCAL_DIRECTORY, ...(path ?? '').split(':')].filter(
       (directory) => isAbsolute(directory) && !isOfProject(directory, cwd),
     );
+    const among = (name: HelperName, directories: readonly string[], ofSystem: boolean): Candidate[] =>
+      [...programPlaces({ name, cwd, path: directories.join(':') })].flatMap((place) =>
+        examine(place, { uid, ofSystem }),
+      );
     this.#candidates = new Map(
-      NAMES.map((name) => [
-        name,
-        [
-          ...SYSTEM_DIRECTORIES.flatMap((directory) =>
-            examine(join(directory, name), { uid, ofSystem: true }),
-          ),
-          ...others.flatMap((directory) => examine(join(directory, name), { uid, ofSystem: false })),
-        ],
-      ]),
+      NAMES.map((name) => [name, [...among(name, SYSTEM_DIRECTORIES, true), ...among(name, others, false)]]),
     );
   }
 
@@ -113,12 +110,11 @@ function isOfProject(directory: string, cwd: string): boolean {
 }
 
 function examine(program: string, { uid, ofSystem }: { uid: number; ofSystem: boolean }): Candidate[] {
+  if (judgeProgram(program) !== 'runnable') return [];
   try {
-    accessSync(program, constants.X_OK);
     const path = realpathSync(program);
     const places = wayTo(path).map((place) => ({ place, found: lstatSync(place) }));
-    if (!lstatSync(path).isFile() || (!ofSystem && !places.every(({ found }) => isOwn(found, uid))))
-      return [];
+    if (!ofSystem && !places.every(({ found }) => isOwn(found, uid))) return [];
     const changeable = places.filter(({ found }) => isChangeable(found, uid)).map(({ place }) => place);
     return [{ path, ofSystem, changeable }];
   } catch {

@@ -44,7 +44,10 @@ describe.skipIf(process.platform !== 'linux')('a process', () => {
     await using child = started('/bin/sh', ['-c', script]);
     await once(child.stdout, 'data');
     expect(linkTarget(`/proc/${child.pid}/exe`)).not.toBe('');
-    expect(statOf(child.pid)).toMatchObject({ state: expect.stringMatching(/^[RSD]$/) as string, parent: process.pid });
+    expect(statOf(child.pid)).toMatchObject({
+      state: expect.stringMatching(/^[RSD]$/) as string,
+      parent: process.pid,
+    });
     expect(threadsOf(process.pid).flatMap(childrenOf)).toContain(child.pid);
     expect(listPids()).toContain(String(child.pid));
   });

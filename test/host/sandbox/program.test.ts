@@ -1,4 +1,4 @@
-import { chmodSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
@@ -51,6 +51,18 @@ describe('programs that cannot be started', () => {
       'spawnFailed cwdNotADirectory',
     ]);
     expect(readdirSync(workspace).sort()).toEqual(['data', 'script', 'text']);
+  });
+
+  test('are not found in a directory of their name, and found behind it', async () => {
+    using place = new Place(identity);
+    const { workspace } = place;
+    const shadow = join(workspace, 'shadow');
+    mkdirSync(join(shadow, 'true'), { recursive: true });
+    const policy = workspacePolicy(workspace);
+    const start = (path: string) =>
+      run(identity, policy, { argv: ['true'], cwd: workspace, env: { PATH: path } });
+    await expect(start(shadow)).rejects.toMatchObject({ data: { reason: 'programNotFound' } });
+    expect(await start(`${shadow}:/usr/bin:/bin`)).toMatchObject({ code: 0 });
   });
 
   test('include those the policy hides', async () => {

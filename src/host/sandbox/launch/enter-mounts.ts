@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
-import { accessSync, closeSync, constants, fstatSync, openSync, statSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, statSync } from 'node:fs';
 import { posix } from 'node:path';
-import { linux, openInside, ownerNamespace } from '../../kernel/index.js';
+import { findProgram, linux, openInside, ownerNamespace } from '../../kernel/index.js';
 import type { Mount } from '../plan/mount-plan.js';
 import { mountsOf } from '../plan/mount-table.js';
 import { isWithin, parentOf } from '../../../policy/internal.js';
@@ -120,18 +120,7 @@ function run(
 }
 
 function findTool(name: string): string {
-  const found = TOOL_PATH.split(':')
-    .map((directory) => posix.join(directory, name))
-    .find(isExecutable);
-  if (found === undefined) throw new Error(`there is no ${name}`);
-  return found;
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
+  const found = findProgram({ name, cwd: '/', path: TOOL_PATH });
+  if (found?.verdict !== 'runnable') throw new Error(`there is no ${name}`);
+  return found.path;
 }

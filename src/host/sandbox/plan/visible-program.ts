@@ -1,11 +1,8 @@
-import { accessSync, closeSync, constants, openSync, readSync } from 'node:fs';
-import { posix } from 'node:path';
+import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { ExecError } from '../../../protocol/errors.js';
+import { findProgram, mayExecute, type ProgramVerdict } from '../../kernel/index.js';
 import type { Disk } from './disk.js';
 import type { MountPlan } from './mount-plan.js';
-
-/** Where programs are looked for when the environment has no PATH. */
-const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';
 
 /** As much of a script as the kernel looks at for its interpreter. */
 const SCRIPT_HEAD_BYTES = 256;
@@ -35,15 +32,20 @@ export function locateVisibleProgram(
 ): string {
   const name = argv[0] ?? '';
   if (name === '') throw failure('programNotFound', 'The program name is empty.', 'ENOENT');
-  const directories = name.includes('/') ? [''] : (env.PATH ?? DEFAULT_PATH).split(':');
-  const candidates = directories.map((directory) => posix.resolve(cwd, directory, name));
-  const present = candidates.filter((path) => visiblePlace(path, view) !== 'missing');
-  const path = present.find((candidate) => isRunnable(candidate, view));
-  if (path === undefined && present.length === 0)
-    throw failure('programNotFound', `There is no program ${name}.`, 'ENOENT');
-  if (path === undefined) throw failure('notExecutable', `${name} is not marked as executable.`, 'EACCES');
+  const isPath = name.includes('/');
+  const found = findProgram({ name, cwd, path: env.PATH }, (path) => judgeVisible(path, { view, isPath }));
+  if (found === null) throw failure('programNotFound', `There is no program ${name}.`, 'ENOENT');
+  const { path, verdict } = found;
+  if (verdict === 'denied') throw failure('notExecutable', `${name} is not marked as executable.`, 'EACCES');
   checkInterpreter(path, { name, view });
   return path;
+}
+
+/** A directory is no program of that name; named by its path, it is one that cannot be run. */
+function judgeVisible(path: string, { view, isPath }: { view: View; isPath: boolean }): ProgramVerdict {
+  const place = visiblePlace(path, view);
+  if (place === 'missing' || (place === 'directory' && !isPath)) return 'absent';
+  return place === 'file' && mayExecute(path) ? 'runnable' : 'denied';
 }
 
 function visiblePlace(path: string, { plan, disk }: View): 'file' | 'directory' | 'missing' {
@@ -63,13 +65,7 @@ function leadsSomewhere(path: string, { mounts }: MountPlan): boolean {
 
 /** Whether a process could execute it. */
 export function isRunnable(path: string, view: View): boolean {
-  if (visiblePlace(path, view) !== 'file') return false;
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
+  return visiblePlace(path, view) === 'file' && mayExecute(path);
 }
 
 function checkInterpreter(path: string, { name, view }: { name: string; view: View }): void {
