@@ -1,5 +1,5 @@
 import type { EnvPolicy } from '../protocol/index.js';
-import { fitsPattern, MANY } from './kernel/index.js';
+import { anyCharacter, GlobMachine, only, type PatternToken } from './kernel/index.js';
 
 /** What `inherit: "core"` lets through. */
 const CORE_NAMES = new Set([
@@ -49,29 +49,36 @@ export function childEnvironment(request: {
 }
 
 function inherited(own: NodeJS.ProcessEnv, policy: EnvPolicy): Record<string, string> {
-  const dropped = [...(policy.ignoreDefaultExcludes ? [] : SECRET_PATTERNS), ...policy.exclude].map(nameTest);
+  const isDropped = nameTest([...(policy.ignoreDefaultExcludes ? [] : SECRET_PATTERNS), ...policy.exclude]);
   const kept: Record<string, string> = {};
   for (const [name, value] of Object.entries(own)) {
     if (value === undefined || policy.inherit === 'none') continue;
     if (policy.inherit === 'core' && !CORE_NAMES.has(name)) continue;
-    if (!dropped.some((fitsName) => fitsName(name))) kept[name] = value;
+    if (!isDropped(name)) kept[name] = value;
   }
   Object.assign(kept, policy.set);
   if (policy.includeOnly.length === 0) return kept;
-  const wanted = policy.includeOnly.map(nameTest);
-  return Object.fromEntries(
-    Object.entries(kept).filter(([name]) => wanted.some((fitsName) => fitsName(name))),
-  );
+  const isWanted = nameTest(policy.includeOnly);
+  return Object.fromEntries(Object.entries(kept).filter(([name]) => isWanted(name)));
 }
 
-type NameTest = (name: string) => boolean;
+/** Policies hardly change from one process to the next. */
+const MAX_MACHINES = 16;
+const machines = new Map<string, GlobMachine>();
+
+/** Whether a name fits one of these patterns. */
+function nameTest(globs: readonly string[]): (name: string) => boolean {
+  const key = globs.join('\0');
+  const machine = machines.get(key) ?? new GlobMachine(globs.map(tokensOf));
+  if (machines.size >= MAX_MACHINES) machines.clear();
+  machines.set(key, machine);
+  return (name) => machine.matches(name.toLowerCase());
+}
 
 /** `*` and `?` over names, whatever their case. */
-function nameTest(glob: string): NameTest {
-  const pattern = glob
-    .toLowerCase()
-    .split('')
-    .map((part) => (part === '*' ? MANY : part));
-  const isOne = (part: string, character: string): boolean => part === '?' || part === character;
-  return (name) => fitsPattern(pattern, name.toLowerCase(), isOne);
+function tokensOf(glob: string): PatternToken[] {
+  return Array.from(glob.toLowerCase(), (character) => {
+    if (character === '*') return { kind: 'many', fits: anyCharacter };
+    return { kind: 'one', fits: character === '?' ? anyCharacter : only(character.codePointAt(0) ?? 0) };
+  });
 }

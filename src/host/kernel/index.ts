@@ -2,6 +2,15 @@ export { bootTicks } from './boot-clock.js';
 export { type KernelCalls, kernelCalls } from './cached-calls.js';
 export { errnoName, errnoOf } from './errno.js';
 export {
+  anyCharacter,
+  type CharacterTest,
+  GlobMachine,
+  inName,
+  only,
+  type PatternToken,
+  type Progress,
+} from './glob-machine.js';
+export {
   asBuffer,
   childOf,
   componentsOf,
@@ -51,4 +60,3 @@ export {
 } from './sandbox-calls.js';
 export { isScarcity, speaksOfScarcity } from './scarcity.js';
 export { type HelperName, trustedPath, trustedProgram } from './trusted-path.js';
-export { fitsPattern, MANY } from './wildcards.js';

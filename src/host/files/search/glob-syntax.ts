@@ -1,12 +1,13 @@
 import { ExecError } from '../../../protocol/errors.js';
+import { anyCharacter, type CharacterTest, inName, only, type PatternToken } from '../../kernel/index.js';
 
 /** The bytes a set holds: 1 at each that is in it. */
-export type ByteSet = Uint8Array;
+type ByteSet = Uint8Array;
 
 /** One part of a glob. */
-export type GlobToken =
-  /** One byte out of a set. */
-  | { readonly kind: 'one'; readonly set: ByteSet }
+type GlobToken =
+  /** One byte. */
+  | { readonly kind: 'one'; readonly fits: CharacterTest }
   /** Any number of bytes within a name. */
   | { readonly kind: 'many' }
   /** `**` and a slash at the beginning: nothing, or whole directories. */
@@ -20,25 +21,33 @@ export type GlobToken =
 
 const SLASH = '/';
 
-const ALL = new Uint8Array(256).fill(1);
-const WITHIN_NAME = ALL.slice();
-WITHIN_NAME[SLASH.charCodeAt(0)] = 0;
-
-export const anyByte: ByteSet = ALL;
-export const anyInName: ByteSet = WITHIN_NAME;
-
-export function oneByte(byte: number): ByteSet {
-  const set = new Uint8Array(256);
-  set[byte] = 1;
-  return set;
-}
-
 /**
  * Reads a glob the way ripgrep does: `*` and `?` stay within a name, `**` as a whole component does not, `[a-z]` and `[!a-z]`
  * are one byte, `{a,b}` is either, and a backslash takes the meaning from what follows. The text has one character per byte.
  */
-export function parseGlob(text: string): GlobToken[] {
-  return new GlobParser(text).parse();
+export function parseGlob(text: string): PatternToken[] {
+  return new GlobParser(text).parse().flatMap(meaningOf);
+}
+
+const slash: PatternToken = { kind: 'one', fits: only(0x2f) };
+const anything: PatternToken = { kind: 'many', fits: anyCharacter };
+const directories: PatternToken = { kind: 'oneOf', options: [[], [anything, slash]] };
+
+function meaningOf(token: GlobToken): PatternToken[] {
+  switch (token.kind) {
+    case 'one':
+      return [token];
+    case 'many':
+      return [{ kind: 'many', fits: inName }];
+    case 'anyPrefix':
+      return [directories];
+    case 'anySuffix':
+      return [slash, anything];
+    case 'anyBetween':
+      return [slash, directories];
+    case 'oneOf':
+      return [{ kind: 'oneOf', options: token.options.map((option) => option.flatMap(meaningOf)) }];
+  }
 }
 
 /** A list of tokens that is being filled; within braces each alternative has one. */
@@ -65,9 +74,9 @@ class GlobParser {
 
   #next(): void {
     const character = this.#take();
-    if (character === '?') this.#tokens.push({ kind: 'one', set: anyInName });
+    if (character === '?') this.#tokens.push({ kind: 'one', fits: inName });
     else if (character === '*') this.#star();
-    else if (character === '[') this.#tokens.push({ kind: 'one', set: this.#class() });
+    else if (character === '[') this.#tokens.push({ kind: 'one', fits: within(this.#class()) });
     else if (character === '{') this.#openBrace();
     else if (character === '}') this.#closeBrace();
     else if (character === ',' && this.#open.length > 0) this.#nextOption();
@@ -80,7 +89,7 @@ class GlobParser {
   }
 
   #literal(character: string): void {
-    this.#tokens.push({ kind: 'one', set: oneByte(character.charCodeAt(0)) });
+    this.#tokens.push({ kind: 'one', fits: only(character.charCodeAt(0)) });
   }
 
   #escaped(): string {
@@ -148,6 +157,10 @@ class GlobParser {
     this.#at = end + 1;
     return negated ? set.map((has) => 1 - has) : set;
   }
+}
+
+function within(set: ByteSet): CharacterTest {
+  return (byte) => set[byte] === 1;
 }
 
 /** A dash between two characters makes a range of them, and one after a range makes it longer. */

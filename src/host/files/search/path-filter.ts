@@ -1,4 +1,4 @@
-import { GlobMachine, type Progress } from './glob-machine.js';
+import { GlobMachine, type Progress } from '../../kernel/index.js';
 import { parseGlob } from './glob-syntax.js';
 
 /** `undecided` where no glob says anything: then other rules count, such as whether a name is hidden. */

@@ -1,5 +1,12 @@
 import { ExecError } from '../../../protocol/errors.js';
-import { fitsPattern, MANY } from '../../kernel/index.js';
+import {
+  anyCharacter,
+  type CharacterTest,
+  GlobMachine,
+  inName,
+  only,
+  type PatternToken,
+} from '../../kernel/index.js';
 
 /** The directory a pattern starts from and the test for what lies below it. */
 export interface CompiledGlob {
@@ -7,15 +14,6 @@ export interface CompiledGlob {
   readonly base: string;
   readonly matches: (path: string) => boolean;
 }
-
-/** One of a set of characters, or of all others. */
-interface CharacterClass {
-  readonly negated: boolean;
-  readonly ranges: readonly (readonly [string, string])[];
-}
-
-/** What stands for one character: itself, one of a class, or `any` one. */
-type Token = string | CharacterClass;
 
 /** Braces multiply; a pattern that means more than this is no pattern somebody wrote. */
 const MAX_ALTERNATIVES = 256;
@@ -26,21 +24,15 @@ const FIXED = /^(?:[^*?[\]{}\\]|\\.)*/su;
 /**
  * As Codex reads them, since a pattern that is read otherwise hides too little and nobody notices: `*` crosses
  * directories and `?` does not, `**` between slashes may be nothing, `[a-z]` and `[!a-z]` are one character, `{a,b}` is
- * either, and a backslash takes the meaning from what follows. Time is bounded by the product of both lengths: names are
- * chosen by anybody.
+ * either, and a backslash takes the meaning from what follows. Globs of searches are read as ripgrep does: there `*` stays
+ * within a name.
  */
 export function compileGlob(pattern: string): CompiledGlob {
   const fixed = (FIXED.exec(pattern)?.[0] ?? '').replaceAll(/\\(.)/gsu, '$1');
   const base = fixed.slice(0, fixed.lastIndexOf('/')) || '/';
   const nothing = pattern.replaceAll(/(?:\/\*\*)+(?=\/)/g, '{,/*}');
-  const alternatives = expandBraces(nothing).map(tokensOf);
-  return {
-    base,
-    matches: (path) => {
-      const characters = /[\uD800-\uDFFF]/.test(path) ? Array.from(path) : path;
-      return alternatives.some((tokens) => fitsPattern(tokens, characters, isOne));
-    },
-  };
+  const machine = new GlobMachine(expandBraces(nothing).map(tokensOf));
+  return { base, matches: (path) => machine.matches(path) };
 }
 
 function expandBraces(pattern: string): string[] {
@@ -85,18 +77,19 @@ function classEnd(pattern: string, start: number): number {
   return end;
 }
 
-function tokensOf(pattern: string): (Token | typeof MANY)[] {
-  const tokens: (Token | typeof MANY)[] = [];
+function tokensOf(pattern: string): PatternToken[] {
+  const tokens: PatternToken[] = [];
   for (let at = 0; at < pattern.length; at += 1) {
     let character = String.fromCodePoint(pattern.codePointAt(at) ?? 0);
     if (character === '[') {
       const end = classEnd(pattern, at);
-      tokens.push(classOf(pattern.slice(at + 1, end)));
+      tokens.push({ kind: 'one', fits: classOf(pattern.slice(at + 1, end)) });
       at = end;
       continue;
     }
     if (character === '*' || character === '?') {
-      if (character === '?' || tokens.at(-1) !== MANY) tokens.push(character === '?' ? 'any' : MANY);
+      if (character === '?') tokens.push({ kind: 'one', fits: inName });
+      else if (tokens.at(-1)?.kind !== 'many') tokens.push({ kind: 'many', fits: anyCharacter });
       continue;
     }
     if (character === '\\') {
@@ -104,32 +97,26 @@ function tokensOf(pattern: string): (Token | typeof MANY)[] {
       if (at === pattern.length) throw notAPattern();
       character = String.fromCodePoint(pattern.codePointAt(at) ?? 0);
     }
-    tokens.push(character);
+    tokens.push({ kind: 'one', fits: only(character.codePointAt(0) ?? 0) });
     at += character.length - 1;
   }
   return tokens;
 }
 
-function classOf(text: string): Token {
+function classOf(text: string): CharacterTest {
   const negated = /^[!^]/.test(text);
-  const ranges: [string, string][] = [];
-  const characters = Array.from(negated ? text.slice(1) : text);
-  for (let at = 0; at < characters.length; at += 1) {
-    const [low = '', dash, high] = characters.slice(at, at + 3);
-    const isRange = dash === '-' && high !== undefined;
+  const ranges: [number, number][] = [];
+  const codes = Array.from(negated ? text.slice(1) : text, (character) => character.codePointAt(0) ?? 0);
+  for (let at = 0; at < codes.length; at += 1) {
+    const [low = 0, dash, high] = codes.slice(at, at + 3);
+    const isRange = dash === DASH && high !== undefined;
     ranges.push([low, isRange ? high : low]);
     if (isRange) at += 2;
   }
-  return { negated, ranges };
+  return (code) => ranges.some(([low, high]) => low <= code && code <= high) !== negated;
 }
 
-function isOne(token: Token, character: string): boolean {
-  if (typeof token === 'string') return token === character || (token === 'any' && character !== '/');
-  const code = character.codePointAt(0) ?? 0;
-  const within = ([low, high]: readonly [string, string]) =>
-    (low.codePointAt(0) ?? 0) <= code && code <= (high.codePointAt(0) ?? 0);
-  return token.ranges.some(within) !== token.negated;
-}
+const DASH = 0x2d;
 
 function notAPattern(): ExecError {
   return new ExecError('invalidParams', 'A glob pattern of the sandbox is not complete or means too much.');
