@@ -15,7 +15,7 @@ export class BufferPool {
     return this.#kept.pop() ?? Buffer.allocUnsafeSlow(this.bytes);
   }
 
-  /** Nobody uses it any more. One that is never given back is simply lost. */
+  /** Nobody uses it any more. One that is never released is simply lost. */
   release(buffer: Buffer): void {
     if (this.#kept.length < this.#most) this.#kept.push(buffer);
   }

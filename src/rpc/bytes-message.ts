@@ -6,32 +6,32 @@ import { PART_BYTES, PART_SOURCE_BYTES, partBuffers } from './part-buffers.js';
 
 /** Below this a text is cheaper to put together than bytes. */
 const WORTH_BYTES = 16 * 1024;
-/** A lent buffer is as large as the largest message: one that fills less of it is better made to measure. */
-const WORTH_LENDING_BYTES = PART_BYTES / 2;
+/** A pooled buffer is as large as the largest message: one that fills less of it is better made to measure. */
+const WORTH_POOLING_BYTES = PART_BYTES / 2;
 /** Encoded at a time: small texts are cheap to make and to forget. */
 const STEP_BYTES = 3 * 16 * 1024;
 
-/** A message in UTF-8 whose memory must be given back once it has been sent. */
-export interface LentMessage {
+/** A message in UTF-8 whose memory must be released once it has been sent. */
+export interface PooledMessage {
   readonly message: OutgoingMessage;
   readonly release: () => void;
 }
 
 /** An answer with bytes that fit into one message, as the JSON it stands for. */
-export function bytesMessage(id: RawId, result: BytesResult, bytes: Uint8Array): LentMessage {
+export function bytesMessage(id: RawId, result: BytesResult, bytes: Uint8Array): PooledMessage {
   const head = headText(id, result);
   const tail = tailText(result);
   if (bytes.length < WORTH_BYTES)
     return { message: head.concat(encodeBase64(bytes), tail), release: () => undefined };
   const size = Buffer.byteLength(head) + Math.ceil(bytes.length / 3) * 4 + Buffer.byteLength(tail);
-  const isLent = size > WORTH_LENDING_BYTES && size <= PART_BYTES;
-  const buffer = isLent ? partBuffers.acquire() : Buffer.allocUnsafeSlow(size);
+  const isPooled = size > WORTH_POOLING_BYTES && size <= PART_BYTES;
+  const buffer = isPooled ? partBuffers.acquire() : Buffer.allocUnsafeSlow(size);
   let end = buffer.write(head);
   end = writeBase64(buffer, end, bytes);
   end += buffer.write(tail, end);
   return {
     message: buffer.subarray(0, end),
-    release: () => (isLent ? partBuffers.release(buffer) : undefined),
+    release: () => (isPooled ? partBuffers.release(buffer) : undefined),
   };
 }
 

@@ -1,4 +1,4 @@
-import { CHUNK_BYTES, chunkMemory } from './chunk-memory.js';
+import { CHUNK_BYTES, acquireMemory } from './chunk-memory.js';
 import { libc } from '../kernel/index.js';
 
 /**
@@ -35,7 +35,7 @@ const WORTH_SPARING_BYTES = 4 * 1024;
 /** A copy of the first `count` bytes that were read. */
 export function take(count: number): Uint8Array {
   if (count < WORTH_SPARING_BYTES) return readBuffer.slice(0, count);
-  const copy = chunkMemory(count);
+  const copy = acquireMemory(count);
   copy.set(readBuffer.subarray(0, count));
   return copy;
 }

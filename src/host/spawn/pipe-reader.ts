@@ -1,5 +1,5 @@
 import { Socket } from 'node:net';
-import { lendChunk, releaseChunk, WORTH_LENDING_BYTES } from './chunk-memory.js';
+import { acquireChunk, releaseChunk, WORTH_POOLING_BYTES } from './chunk-memory.js';
 import { waitingBytes } from './descriptors.js';
 import { readBuffer } from './kernel-read.js';
 import { OutputReader, type ReaderEvents } from './output-reader.js';
@@ -35,8 +35,8 @@ export class PipeReader extends OutputReader {
   /** A large read makes the next one likely to be large too. */
   #arrived(count: number): void {
     const own = this.#own;
-    const large = count >= WORTH_LENDING_BYTES;
-    this.#own = large ? lendChunk() : undefined;
+    const large = count >= WORTH_POOLING_BYTES;
+    this.#own = large ? acquireChunk() : undefined;
     if (own === undefined) return this.emit(count);
     if (large) return this.hand(own.subarray(0, count));
     this.hand(new Uint8Array(own.subarray(0, count)));

@@ -2,7 +2,7 @@ import type { ProcessEvent } from '../../contract/index.js';
 import { releaseChunk, retainChunk } from '../../host/index.js';
 import { encodeBase64 } from '../../protocol/index.js';
 import { binaryMessage } from '../../rpc/index.js';
-import { lendBuffer, returnBuffer } from './message-buffers.js';
+import { acquireBuffer, releaseBuffer } from './message-buffers.js';
 import type { PushTarget } from './output-pusher.js';
 
 type OutputEvent = Extract<ProcessEvent, { type: 'output' }>;
@@ -39,11 +39,11 @@ export class OutputMessage {
     const chunk = encodeBase64(bytes);
     const middle = `${seq},"stream":"${stream}","chunk":"`;
     const head = Buffer.from(this.#head);
-    const buffer = lendBuffer(head.length + middle.length + chunk.length + TAIL.length);
+    const buffer = acquireBuffer(head.length + middle.length + chunk.length + TAIL.length);
     buffer.set(head);
     let end = head.length;
     // Plain ASCII from here on.
     for (const part of [middle, chunk, TAIL]) end += buffer.write(part, end, 'latin1');
-    target.send(buffer.subarray(0, end), () => returnBuffer(buffer));
+    target.send(buffer.subarray(0, end), () => releaseBuffer(buffer));
   }
 }

@@ -1,31 +1,31 @@
 import { expect, test } from 'vitest';
 import {
   CHUNK_BYTES,
-  chunkMemory,
-  lendChunk,
+  acquireMemory,
+  acquireChunk,
   releaseChunk,
   retainChunk,
 } from '../../../src/host/spawn/chunk-memory.js';
 import { shell } from './harness.js';
 
 test('a small chunk has memory of just its size, a large one a whole piece', () => {
-  expect(chunkMemory(100).buffer.byteLength).toBe(100);
-  expect(chunkMemory(CHUNK_BYTES - 1).buffer.byteLength).toBe(CHUNK_BYTES);
+  expect(acquireMemory(100).buffer.byteLength).toBe(100);
+  expect(acquireMemory(CHUNK_BYTES - 1).buffer.byteLength).toBe(CHUNK_BYTES);
 });
 
 test('memory is used again after its last user is done with it, and not before', () => {
-  const chunk = lendChunk();
+  const chunk = acquireChunk();
   retainChunk(chunk.subarray(0, 10));
   releaseChunk(chunk);
-  expect(lendChunk().buffer).not.toBe(chunk.buffer);
+  expect(acquireChunk().buffer).not.toBe(chunk.buffer);
   releaseChunk(chunk);
-  expect(lendChunk().buffer).toBe(chunk.buffer);
+  expect(acquireChunk().buffer).toBe(chunk.buffer);
 });
 
-test('releasing what was never lent does nothing', () => {
+test('releasing what was never acquired does nothing', () => {
   const foreign = new Uint8Array(CHUNK_BYTES);
   releaseChunk(foreign);
-  expect(lendChunk().buffer).not.toBe(foreign.buffer);
+  expect(acquireChunk().buffer).not.toBe(foreign.buffer);
 });
 
 /** Numbered lines in large and small writes by turns, so that reads change between shared and own memory. */
