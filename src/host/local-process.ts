@@ -124,8 +124,8 @@ export class LocalProcess extends ProcessHandle {
   }
 
   /** The mark its whole tree carries. */
-  get owner(): number {
-    return this.#child.owner;
+  get treeId(): number {
+    return this.#child.treeId;
   }
 
   summary(): ProcessSummary {

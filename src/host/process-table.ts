@@ -34,7 +34,7 @@ export class ProcessTable {
   /** Of closed processes, those that closed first first. */
   readonly #expiries = new Map<string, NodeJS.Timeout>();
   /** Marks of every tree that may still have members, those of processes long closed included. Others are let go in bulk. */
-  readonly #owners = new Set<number>();
+  readonly #trees = new Set<number>();
   readonly #spares = new SpareSandboxes();
   /** Those that exist: their names on disk are free a moment after their processes have ended. */
   readonly #sandboxes = new Set<SandboxedLaunch>();
@@ -51,7 +51,7 @@ export class ProcessTable {
 
   /** How many trees may still have members. */
   get treeCount(): number {
-    return this.#owners.size;
+    return this.#trees.size;
   }
 
   all(): LocalProcess[] {
@@ -88,7 +88,7 @@ export class ProcessTable {
   async #spawnAside(spec: ConfinedSpec, sandbox: Sandbox | null, sink: ChildSink): Promise<Child> {
     const confined = sandbox ? this.#untilGone(await SandboxedLaunch.prepare(spec, sandbox)) : null;
     const child = confined?.spawn(sink) ?? spawnAny(spec, sink);
-    this.#owners.add(child.owner);
+    this.#trees.add(child.treeId);
     if (this.#closed) await child.killTree();
     return child;
   }
@@ -116,10 +116,10 @@ export class ProcessTable {
 
   /** Apart from all that knows the process: this is kept longer. */
   #remember(process: LocalProcess): void {
-    const { owner } = process;
-    const owners = this.#owners;
-    owners.add(owner);
-    process.onTreeGone = () => void owners.delete(owner);
+    const { treeId } = process;
+    const trees = this.#trees;
+    trees.add(treeId);
+    process.onTreeGone = () => void trees.delete(treeId);
   }
 
   #admit(processId: string | undefined): void {
@@ -154,12 +154,12 @@ export class ProcessTable {
     const running = this.all().filter((process) => !process.log.closed);
     await Promise.all([
       ...running.map((process) => process.kill()),
-      killTrees(this.#owners),
+      killTrees(this.#trees),
       this.#spares.close(),
     ]);
     await Promise.all([...this.#sandboxes].map(({ gone }) => gone));
     this.#processes.clear();
-    this.#owners.clear();
+    this.#trees.clear();
   }
 
   /** Nobody will read it again: neither its output nor its place in the table is needed. */

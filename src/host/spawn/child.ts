@@ -40,7 +40,7 @@ export interface ChildSink {
 export interface Child {
   readonly pid: number;
   /** Its number in this server: what its whole tree is recognised by. */
-  readonly owner: number;
+  readonly treeId: number;
 
   /** Queues bytes for stdin. Without an open stdin they are dropped. */
   write(bytes: Uint8Array): void;

@@ -11,9 +11,9 @@ let looking = false;
 let inhabited = 0;
 
 /** Nothing is left of it. */
-export function forgetTree(owner: number): void {
-  forgetSeen(owner);
-  treeGone(owner);
+export function forgetTree(treeId: number): void {
+  forgetSeen(treeId);
+  treeGone(treeId);
 }
 
 /** To be called when a tree is closed: most leave nothing in the background, and need not be remembered for that. */
@@ -27,17 +27,17 @@ export function forgetEmptyTrees(): void {
 
 /** Looks twice if something ended while we looked: it may have left a child we did not see. */
 async function look(): Promise<void> {
-  const closed = [...knownTrees().values()].filter((tree) => tree.closed).map(({ root }) => root.owner);
+  const closed = [...knownTrees().values()].filter((tree) => tree.closed).map(({ root }) => root.treeId);
   const first = await scanWithBreaks();
   const scans = first.unsettled ? [first, await scanWithBreaks()] : [first];
   const living = new Set(scans.flatMap(livingOwners));
   const isProof = scans.every(({ incomplete }) => !incomplete);
-  const empty = isProof ? closed.filter((owner) => !living.has(owner)) : [];
-  for (const owner of empty) forgetTree(owner);
+  const empty = isProof ? closed.filter((treeId) => !living.has(treeId)) : [];
+  for (const treeId of empty) forgetTree(treeId);
   inhabited = closed.length - empty.length;
 }
 
 function livingOwners(scan: Scan): number[] {
   const { families, strays } = findKin(scan);
-  return [...families.keys(), ...strays.flatMap(({ owners }) => owners)];
+  return [...families.keys(), ...strays.flatMap(({ treeIds }) => treeIds)];
 }

@@ -7,7 +7,7 @@ export {
   type HostCapabilities,
   hostCapabilities,
   spawnChild,
-  spawnUnheardChild,
+  spawnParkedChild,
 } from './spawn-child.js';
 export { assertSpawnable, type SpawnFailureReason } from './spawn-failure.js';
 export { killAllTrees, killTrees, lookAtTrees } from './tree-killer.js';

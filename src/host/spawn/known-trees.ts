@@ -3,10 +3,10 @@ import { enterTree, strikeTree } from './ledger.js';
 /** Where a tree begins. */
 export interface TreeRoot {
   readonly pid: number;
-  readonly owner: number;
+  readonly treeId: number;
   /** Read before it began, in the ticks of the kernel's own start times. */
   readonly startTick: number;
-  /** Whether it was given the owner's number to hand on. */
+  /** Whether it was given the tree's number to hand on. */
   readonly marked: boolean;
 }
 
@@ -30,37 +30,37 @@ let closedTrees = 0;
 
 /** To be called for every child that is started, right then. */
 export function rememberTree(root: TreeRoot, hearer: TreeHearer): void {
-  const known = trees.get(root.owner);
+  const known = trees.get(root.treeId);
   if (known) {
     known.hearer = hearer;
     return;
   }
-  trees.set(root.owner, { root, reapedAt: Number.POSITIVE_INFINITY, closed: false, hearer });
+  trees.set(root.treeId, { root, reapedAt: Number.POSITIVE_INFINITY, closed: false, hearer });
   if (root.marked) enterTree(root);
 }
 
 /** The child is reaped. */
-export function leaderGone({ owner }: TreeRoot): void {
-  const tree = trees.get(owner);
+export function leaderGone({ treeId }: TreeRoot): void {
+  const tree = trees.get(treeId);
   if (!tree) return;
   tree.reapedAt = performance.now();
   if (tree.root.marked) enterTree({ ...tree.root, pid: 0 });
 }
 
 /** Its output is closed. Without a mark it cannot be told from others any more. */
-export function treeClosed({ owner }: TreeRoot): void {
-  const tree = trees.get(owner);
+export function treeClosed({ treeId }: TreeRoot): void {
+  const tree = trees.get(treeId);
   if (!tree || tree.closed) return;
   tree.closed = true;
   closedTrees += 1;
-  if (!tree.root.marked) treeGone(owner);
+  if (!tree.root.marked) treeGone(treeId);
 }
 
 /** Nothing of it is left, nor ever will be. */
-export function treeGone(owner: number): void {
-  const tree = trees.get(owner);
+export function treeGone(treeId: number): void {
+  const tree = trees.get(treeId);
   if (!tree) return;
-  trees.delete(owner);
+  trees.delete(treeId);
   if (tree.closed) closedTrees -= 1;
   const isReaped = tree.reapedAt !== Number.POSITIVE_INFINITY;
   if (tree.root.marked) strikeTree({ ...tree.root, pid: isReaped ? 0 : tree.root.pid });

@@ -27,13 +27,13 @@ export function ledgerFile(): number | null {
 }
 
 /** Enters a tree, or what is known of it now. */
-export function enterTree({ owner, pid }: TreeRoot): void {
-  write(`tree ${owner}`, `${pid} ${slackOf(owner)} 0`);
+export function enterTree({ treeId, pid }: TreeRoot): void {
+  write(`tree ${treeId}`, `${pid} ${slackOf(treeId)} 0`);
 }
 
 /** What stands there says of nobody but an empty tree, once its child is reaped: it is overwritten one day. */
-export function strikeTree({ owner, pid }: TreeRoot): void {
-  release(`tree ${owner}`, { blank: pid !== 0 });
+export function strikeTree({ treeId, pid }: TreeRoot): void {
+  release(`tree ${treeId}`, { blank: pid !== 0 });
 }
 
 /** Enters the orphans there are, instead of those there were. */

@@ -1,7 +1,7 @@
 import { childrenOf } from '../kernel/index.js';
 import { knownTrees } from './known-trees.js';
 import { enterOrphans } from './ledger.js';
-import { ownerOfOrphan } from './orphan-owner.js';
+import { treeOfOrphan } from './orphan-tree.js';
 import { isSubreaper } from './orphans.js';
 import { look } from './process-scan.js';
 import { isWatched } from './reaper.js';
@@ -36,7 +36,7 @@ function note(): void {
   timer = undefined;
   const orphans = adoptedChildren().flatMap((pid) => {
     const found = look(pid);
-    return found !== null && ownerOfOrphan(found) !== null ? [found] : [];
+    return found !== null && treeOfOrphan(found) !== null ? [found] : [];
   });
   enterOrphans(orphans);
   const running = [...knownTrees().values()].some(({ reapedAt }) => reapedAt > performance.now());

@@ -40,8 +40,8 @@ export class PortableChild implements Child {
     return this.#tree.pid;
   }
 
-  get owner(): number {
-    return this.#tree.owner;
+  get treeId(): number {
+    return this.#tree.treeId;
   }
 
   get queuedBytes(): number {

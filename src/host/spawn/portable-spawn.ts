@@ -22,7 +22,7 @@ export function spawnPortableChild(spec: ChildSpec, sink: ChildSink): Child {
     for (const stream of child.stdio) stream?.destroy();
     throw explainSpawnError(spec, path, guessErrno(path));
   }
-  return new PortableChild(child, { pid: child.pid, owner: nextTreeId(), startTick, marked: false }, sink);
+  return new PortableChild(child, { pid: child.pid, treeId: nextTreeId(), startTick, marked: false }, sink);
 }
 
 function start(spec: ChildSpec, path: string): ChildProcess {

@@ -23,11 +23,11 @@ export function spawnPosixChild(spec: ChildSpec, sink: ChildSink): Child {
 }
 
 /** The same, for a child nobody listens to yet. */
-export function spawnUnheardPosixChild(spec: ChildSpec): ParkedChild {
+export function spawnParkedPosixChild(spec: ChildSpec): ParkedChild {
   const scope = new DescriptorScope();
   try {
     const { root, wiring } = launch(spec, scope);
-    return new UnheardPosixChild(root, wiring, scope);
+    return new ParkedPosixChild(root, wiring, scope);
   } catch (error) {
     scope[Symbol.dispose]();
     throw error;
@@ -40,25 +40,25 @@ function launch(spec: ChildSpec, scope: DescriptorScope): { root: TreeRoot; wiri
   listenForExits();
   ensureWatchdog();
   const wiring = wire(spec, scope);
-  const owner = nextTreeId();
+  const treeId = nextTreeId();
   const startTick = bootTicks();
-  const pid = start({ spec, path, owner, wiring }, scope);
-  return { root: { pid, owner, startTick, marked: marksAvailable() }, wiring };
+  const pid = start({ spec, path, treeId, wiring }, scope);
+  return { root: { pid, treeId, startTick, marked: marksAvailable() }, wiring };
 }
 
 interface StartOrder {
   readonly spec: ChildSpec;
   readonly path: string;
-  readonly owner: number;
+  readonly treeId: number;
   readonly wiring: Wiring;
 }
 
-function start({ spec, path, owner, wiring }: StartOrder, scope: DescriptorScope): number {
+function start({ spec, path, treeId, wiring }: StartOrder, scope: DescriptorScope): number {
   const { argv, arg0, env, cwd, inheritFds = [] } = spec;
   const seenArgv = arg0 === undefined ? argv : [arg0, ...argv.slice(1)];
   const request = { path, argv: seenArgv, env, cwd, inheritFds, streams: wiring.streams };
   const spawn = (): ReturnType<typeof posixSpawn> => posixSpawn(request, scope);
-  const started = marksAvailable() ? withSlack(owner, () => withMark(owner, spawn)) : spawn();
+  const started = marksAvailable() ? withSlack(treeId, () => withMark(treeId, spawn)) : spawn();
   if ('errno' in started) throw explainSpawnError(spec, path, started.errno);
   return started.pid;
 }
@@ -88,8 +88,8 @@ class PosixChild implements Child {
     return this.#tree.pid;
   }
 
-  get owner(): number {
-    return this.#tree.owner;
+  get treeId(): number {
+    return this.#tree.treeId;
   }
 
   get queuedBytes(): number {
@@ -167,7 +167,7 @@ class PosixChild implements Child {
   }
 }
 
-class UnheardPosixChild implements ParkedChild {
+class ParkedPosixChild implements ParkedChild {
   onEnded: (() => void) | undefined;
   readonly #root: TreeRoot;
   readonly #tree: ProcessTree;

@@ -16,7 +16,7 @@ import { inheritedMark, isChildMark, treeOfMark, readMark } from './tree-mark.js
 export interface ScannedProcess extends Pick<ProcessStat, 'parent' | 'group' | 'session' | 'startTick'> {
   readonly pid: number;
   /** Whose tree it is marked as, if it is one of this server's. */
-  readonly owner: number | null;
+  readonly treeId: number | null;
   /** Carries no mark of any server, though it is young enough to have lost one. */
   readonly unmarked: boolean;
   /** Watches over a server; it ends with its server, after it has ended what that left behind. */
@@ -104,10 +104,10 @@ function inspect(name: string): ScannedProcess | Unseen | null {
   const { parent, group, session, startTick } = stat;
   const known = { pid: Number(name), parent, group, session, startTick };
   // Nobody who is older than we are can be of ours.
-  if (startTick < ownStat().startTick) return { ...known, owner: null, unmarked: false, watchdog: false };
+  if (startTick < ownStat().startTick) return { ...known, treeId: null, unmarked: false, watchdog: false };
   const limits = readLimits(name);
   if (isUnseen(limits)) return limits;
   const mark = readMark(limits);
-  const owner = mark === null ? null : treeOfMark(mark);
-  return { ...known, owner, unmarked: mark === null, watchdog: mark !== null && !isChildMark(mark) };
+  const treeId = mark === null ? null : treeOfMark(mark);
+  return { ...known, treeId, unmarked: mark === null, watchdog: mark !== null && !isChildMark(mark) };
 }

@@ -27,8 +27,8 @@ export class ProcessTree {
     return this.#root.pid;
   }
 
-  get owner(): number {
-    return this.#root.owner;
+  get treeId(): number {
+    return this.#root.treeId;
   }
 
   /** From here on the pid may be given to somebody else once its group is empty. */
@@ -45,7 +45,7 @@ export class ProcessTree {
   }
 
   kill(): Promise<boolean> {
-    return killTrees([this.owner]);
+    return killTrees([this.treeId]);
   }
 
   survivors(): readonly number[] {
@@ -58,6 +58,6 @@ export class ProcessTree {
   }
 
   #members(): readonly ScannedProcess[] {
-    return livingMembers(this.owner);
+    return livingMembers(this.treeId);
   }
 }

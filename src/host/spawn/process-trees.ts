@@ -1,15 +1,15 @@
-import { type Belonging, ownerOfOrphan } from './orphan-owner.js';
+import { type Belonging, treeOfOrphan } from './orphan-tree.js';
 import { type KnownTree, knownTrees } from './known-trees.js';
 import { ownStat, type Scan, type ScannedProcess } from './process-scan.js';
 import { rememberSeen, seenIn } from './sightings.js';
 
-/** Running members of each tree, by owner. */
+/** Running members of each tree, by tree. */
 export type ProcessTrees = ReadonlyMap<number, readonly ScannedProcess[]>;
 
 /** An orphan with all that descends from it, of which is known only that it belongs to one of these trees. */
 export interface Stray {
   readonly members: readonly ScannedProcess[];
-  readonly owners: readonly number[];
+  readonly treeIds: readonly number[];
 }
 
 export interface Kin {
@@ -24,22 +24,22 @@ export interface Kin {
  */
 export function findKin({ processes, beganAt }: Scan): Kin {
   const gathering = new Gathering(processes);
-  for (const each of processes) if (each.owner !== null) gathering.add(each.owner, each);
+  for (const each of processes) if (each.treeId !== null) gathering.add(each.treeId, each);
   for (const tree of knownTrees().values()) {
-    for (const each of gathering.rootsOf(tree, beganAt)) gathering.add(tree.root.owner, each);
+    for (const each of gathering.rootsOf(tree, beganAt)) gathering.add(tree.root.treeId, each);
   }
   for (const each of processes) {
-    const owner = seenIn(each, gathering.startOf);
-    if (owner !== undefined) gathering.add(owner, each);
+    const treeId = seenIn(each, gathering.startOf);
+    if (treeId !== undefined) gathering.add(treeId, each);
   }
   const orphans = processes.map((each): [ScannedProcess, Belonging] => [
     each,
-    gathering.isPlaced(each) ? null : ownerOfOrphan(each),
+    gathering.isPlaced(each) ? null : treeOfOrphan(each),
   ]);
-  for (const [each, owners] of orphans) if (owners?.length === 1) gathering.add(owners[0] ?? 0, each);
-  const strays = orphans.flatMap(([each, owners]) => {
-    const members = owners !== null && owners.length > 1 ? gathering.gather(each) : [];
-    return owners === null || members.length === 0 ? [] : [{ members, owners }];
+  for (const [each, treeIds] of orphans) if (treeIds?.length === 1) gathering.add(treeIds[0] ?? 0, each);
+  const strays = orphans.flatMap(([each, treeIds]) => {
+    const members = treeIds !== null && treeIds.length > 1 ? gathering.gather(each) : [];
+    return treeIds === null || members.length === 0 ? [] : [{ members, treeIds }];
   });
   rememberSeen(gathering.families, processes);
   return { families: gathering.families, strays };
@@ -64,12 +64,12 @@ class Gathering {
     return this.#placed.has(pid);
   }
 
-  add(owner: number, first: ScannedProcess): void {
+  add(treeId: number, first: ScannedProcess): void {
     const found = this.gather(first);
     if (found.length === 0) return;
-    const family = this.families.get(owner);
+    const family = this.families.get(treeId);
     if (family) family.push(...found);
-    else this.families.set(owner, found);
+    else this.families.set(treeId, found);
   }
 
   /** A process and its kin, but for those who have a place already. A watchdog is spared: it has work to do later. */

@@ -2,7 +2,7 @@ import type { ScannedProcess } from './process-scan.js';
 
 /** Who was seen in a tree although no mark says so. Once its parent is gone nothing else may tell. */
 interface Sighting {
-  readonly owner: number;
+  readonly treeId: number;
   readonly startTick: number;
 }
 
@@ -15,13 +15,13 @@ export function rememberSeen(
   families: ReadonlyMap<number, readonly ScannedProcess[]>,
   processes: readonly ScannedProcess[],
 ): void {
-  const wary = [...families].filter(([, family]) => family.some(({ owner }) => owner === null));
+  const wary = [...families].filter(([, family]) => family.some(({ treeId }) => treeId === null));
   if (wary.length === 0) return;
   const starts = new Map(processes.map(({ pid, startTick }) => [pid, startTick]));
-  for (const [owner, family] of wary) {
+  for (const [treeId, family] of wary) {
     for (const { pid, session, startTick } of family) {
-      members.set(pid, { owner, startTick });
-      sessions.set(session, { owner, startTick: starts.get(session) ?? Number.NaN });
+      members.set(pid, { treeId, startTick });
+      sessions.set(session, { treeId, startTick: starts.get(session) ?? Number.NaN });
     }
   }
 }
@@ -35,16 +35,16 @@ export function seenIn(
   startOf: (pid: number) => number | undefined,
 ): number | undefined {
   const self = members.get(pid);
-  if (self?.startTick === startTick) return self.owner;
+  if (self?.startTick === startTick) return self.treeId;
   const shared = sessions.get(session);
   if (shared === undefined) return undefined;
   const leader = startOf(session);
-  return leader === undefined || leader === shared.startTick ? shared.owner : undefined;
+  return leader === undefined || leader === shared.startTick ? shared.treeId : undefined;
 }
 
 /** The tree is gone. */
-export function forgetSeen(owner: number): void {
+export function forgetSeen(treeId: number): void {
   for (const table of [members, sessions]) {
-    for (const [number, sighting] of table) if (sighting.owner === owner) table.delete(number);
+    for (const [number, sighting] of table) if (sighting.treeId === treeId) table.delete(number);
   }
 }

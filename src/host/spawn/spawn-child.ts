@@ -4,7 +4,7 @@ import { loadLibc } from '../kernel/index.js';
 import { spawnPortableChild } from './portable-spawn.js';
 import { becomeSubreaper, isSubreaper } from './orphans.js';
 import { spawnFailure } from './spawn-failure.js';
-import { spawnPosixChild, spawnUnheardPosixChild } from './posix-child.js';
+import { spawnPosixChild, spawnParkedPosixChild } from './posix-child.js';
 
 /** What running programs on this machine rests on. */
 export interface HostCapabilities {
@@ -31,9 +31,9 @@ export function spawnChild(spec: ChildSpec, sink: ChildSink): Child {
 }
 
 /** The same, for a child nobody listens to yet. `node:child_process` always listens: there it throws. */
-export function spawnUnheardChild(spec: ChildSpec): ParkedChild {
+export function spawnParkedChild(spec: ChildSpec): ParkedChild {
   if (!usesPosixSpawn()) throw spawnFailure('systemError', 'A child of this backend is always listened to.');
-  return spawnUnheardPosixChild(spec);
+  return spawnParkedPosixChild(spec);
 }
 
 /**

@@ -16,19 +16,19 @@ const DEFAULT_NS = 50_000;
 const NUMBERS = 2 ** 15;
 
 const buffer = Buffer.alloc(32);
-/** The number of owner 0; null where none is of use. */
+/** The number of tree 0; null where none is of use. */
 let first: number | null | undefined;
 
-/** The number that the tree of this owner hands on; 0 where it is of no use. */
-export function slackOf(owner: number): number {
+/** The number that this tree hands on; 0 where it is of no use. */
+export function slackOf(treeId: number): number {
   if (!isSubreaper()) return 0;
   if (first === undefined) first = isUseful() ? randomBytes(2).readUInt16BE(0) : null;
-  return first === null ? 0 : DEFAULT_NS - 1 - ((first + owner) % NUMBERS);
+  return first === null ? 0 : DEFAULT_NS - 1 - ((first + treeId) % NUMBERS);
 }
 
 /** Runs `spawn` while our own number is that of the tree. Synchronous, so no timer of ours is set meanwhile. */
-export function withSlack<T>(owner: number, spawn: () => T): T {
-  const number = slackOf(owner);
+export function withSlack<T>(treeId: number, spawn: () => T): T {
+  const number = slackOf(treeId);
   if (number === 0) return spawn();
   const { prctl } = libc();
   prctl(linux.PR_SET_TIMERSLACK, number, 0, 0, 0);

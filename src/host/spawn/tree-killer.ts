@@ -15,10 +15,10 @@ const LAST_PAUSE_MS = 50;
 const MAX_STOPS = 25;
 
 /** Whose trees are meant. */
-type Owners = ReadonlySet<number> | 'all';
+type TreeIds = ReadonlySet<number> | 'all';
 
 interface KillOrder {
-  readonly owners: Owners;
+  readonly treeIds: TreeIds;
   readonly giveUpAt: number;
   readonly resolve: (gone: boolean) => void;
   /** Who got the signal but may need a moment; without marks they cannot be told once their parent is gone. */
@@ -33,9 +33,9 @@ interface KillOrder {
 const orders = new Set<KillOrder>();
 let sweeping = false;
 
-/** SIGKILLs the trees of these owners. True once none of their processes is left, false after 5 s. */
-export function killTrees(owners: Iterable<number>): Promise<boolean> {
-  return order(new Set(owners));
+/** SIGKILLs these trees. True once none of their processes is left, false after 5 s. */
+export function killTrees(treeIds: Iterable<number>): Promise<boolean> {
+  return order(new Set(treeIds));
 }
 
 /** SIGKILLs everything this server ever started that still runs. */
@@ -44,8 +44,8 @@ export function killAllTrees(): Promise<boolean> {
 }
 
 /** Who of a tree runs at this moment. */
-export function livingMembers(owner: number): readonly ScannedProcess[] {
-  return pickMembers(findKin(scanNow()), new Set([owner]));
+export function livingMembers(treeId: number): readonly ScannedProcess[] {
+  return pickMembers(findKin(scanNow()), new Set([treeId]));
 }
 
 let looking: Promise<void> | undefined;
@@ -64,10 +64,10 @@ export function lookAtTrees(): Promise<void> {
   return looking;
 }
 
-function order(owners: Owners): Promise<boolean> {
+function order(treeIds: TreeIds): Promise<boolean> {
   return new Promise((resolve) => {
     orders.add({
-      owners,
+      treeIds,
       resolve,
       giveUpAt: performance.now() + GIVE_UP_MS,
       emptyScans: 0,
@@ -108,19 +108,19 @@ type Seen = Scan & {
 
 /** An empty scan proves that nobody is left, unless a process ended meanwhile that may have forked: then look twice. */
 function carryOut(each: KillOrder, seen: Seen): 'stopping' | 'going on' {
-  const members = pickMembers(seen.kin, each.owners);
+  const members = pickMembers(seen.kin, each.treeIds);
   if (stopNewcomers(each, members)) return 'stopping';
   for (const member of members) {
     sendTo(member, 'SIGKILL');
     each.killed.set(member.pid, member);
   }
-  killGroups(each.owners);
+  killGroups(each.treeIds);
   const somebody = members.length > 0 || [...each.killed.values()].some((killed) => isThere(killed, seen));
   each.emptyScans = somebody || seen.incomplete ? 0 : each.emptyScans + 1;
   const gone = each.emptyScans > (seen.unsettled ? 1 : 0);
   if (!gone && performance.now() < each.giveUpAt) return 'going on';
   orders.delete(each);
-  if (gone) for (const owner of each.owners === 'all' ? seen.known : each.owners) forgetTree(owner);
+  if (gone) for (const treeId of each.treeIds === 'all' ? seen.known : each.treeIds) forgetTree(treeId);
   each.resolve(gone);
   return 'going on';
 }
@@ -130,7 +130,7 @@ function carryOut(each: KillOrder, seen: Seen): 'stopping' | 'going on' {
  * process nobody dies before all of them have been seen: they are stopped, until a look finds nobody new.
  */
 function stopNewcomers(each: KillOrder, members: readonly ScannedProcess[]): boolean {
-  if (each.stops >= MAX_STOPS || !members.some(({ owner }) => owner === null)) return false;
+  if (each.stops >= MAX_STOPS || !members.some(({ treeId }) => treeId === null)) return false;
   const newcomers = members.filter((member) => !each.stopped.has(nameOf(member)));
   for (const member of newcomers) {
     each.stopped.add(nameOf(member));
@@ -153,23 +153,23 @@ function indexByPid(processes: readonly ScannedProcess[]): Map<number, ScannedPr
 }
 
 /** What may belong to somebody else, too, is killed with the last of those it may belong to. */
-function pickMembers({ families, strays }: Kin, owners: Owners): ScannedProcess[] {
-  const lone = strays.filter((stray) => owners === 'all' || stray.owners.every((owner) => owners.has(owner)));
-  return [...pick(families, owners).flat(), ...lone.flatMap(({ members }) => members)];
+function pickMembers({ families, strays }: Kin, treeIds: TreeIds): ScannedProcess[] {
+  const lone = strays.filter((stray) => treeIds === 'all' || stray.treeIds.every((treeId) => treeIds.has(treeId)));
+  return [...pick(families, treeIds).flat(), ...lone.flatMap(({ members }) => members)];
 }
 
 /** For whatever a scan could not see, for want of descriptors: its end gives some back. */
-function killGroups(owners: Owners): void {
-  for (const { root, reapedAt } of pick(knownTrees(), owners)) {
+function killGroups(treeIds: TreeIds): void {
+  for (const { root, reapedAt } of pick(knownTrees(), treeIds)) {
     if (reapedAt === Number.POSITIVE_INFINITY) sendSignal(-root.pid, 'SIGKILL');
   }
 }
 
 /** By look-up, not by search: a thousand orders may be under way for a thousand trees. */
-function pick<T>(byOwner: ReadonlyMap<number, T>, owners: Owners): T[] {
-  if (owners === 'all') return [...byOwner.values()];
-  return [...owners].flatMap((owner) => {
-    const found = byOwner.get(owner);
+function pick<T>(byTree: ReadonlyMap<number, T>, treeIds: TreeIds): T[] {
+  if (treeIds === 'all') return [...byTree.values()];
+  return [...treeIds].flatMap((treeId) => {
+    const found = byTree.get(treeId);
     return found === undefined ? [] : [found];
   });
 }

@@ -20,15 +20,15 @@ const nonce = String(randomBytes(6).readUIntBE(0, 6) % 10 ** DIGITS).padStart(DI
 /** What all numbers of this server begin with. */
 export const markPrefix = `${CHILD_DIGIT}${nonce}`;
 
-const firstDye = BigInt(markPrefix + '0'.repeat(DIGITS));
-const helperDye = BigInt(HELPER_DIGIT + nonce + '0'.repeat(DIGITS));
+const firstMark = BigInt(markPrefix + '0'.repeat(DIGITS));
+const helperMark = BigInt(HELPER_DIGIT + nonce + '0'.repeat(DIGITS));
 
-let lastOwner = 0;
+let lastTreeId = 0;
 
 /** A number for the next child. */
 export function nextTreeId(): number {
-  lastOwner += 1;
-  return lastOwner;
+  lastTreeId += 1;
+  return lastTreeId;
 }
 
 let available: boolean | undefined;
@@ -50,14 +50,14 @@ function probe(library: Libc): boolean {
   );
 }
 
-/** Runs `spawn` while our own limit is the owner's number. Synchronous, so nothing else inherits it. */
-export function withMark<T>(owner: number, spawn: () => T): T {
-  return withLimit(firstDye + BigInt(owner), spawn);
+/** Runs `spawn` while our own limit is the tree's number. Synchronous, so nothing else inherits it. */
+export function withMark<T>(treeId: number, spawn: () => T): T {
+  return withLimit(firstMark + BigInt(treeId), spawn);
 }
 
 /** The same for the server's helper. */
 export function withHelperMark<T>(spawn: () => T): T {
-  return withLimit(helperDye, spawn);
+  return withLimit(helperMark, spawn);
 }
 
 /** Kept, since every start uses them. Nothing within `spawn` does. */
@@ -102,7 +102,7 @@ export function isChildMark(mark: string): boolean {
   return mark.startsWith(CHILD_DIGIT);
 }
 
-/** The owner a mark of this server names, or null for another server's. */
+/** The tree a mark of this server names, or null for another server's. */
 export function treeOfMark(mark: string): number | null {
   return mark.startsWith(markPrefix) ? Number(mark.slice(markPrefix.length)) : null;
 }

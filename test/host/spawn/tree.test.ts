@@ -51,14 +51,14 @@ describe('killing a tree', () => {
     const [doomed, spared] = [await startTree(), await startTree()];
     expect(await doomed.child.killTree()).toBe(true);
     expect(sleepers(spared.seconds).length).toBe(5);
-    expect(await killTrees([spared.child.owner])).toBe(true);
+    expect(await killTrees([spared.child.treeId])).toBe(true);
     expect(sleepers(spared.seconds)).toEqual([]);
   });
 
-  test('several owners in one go, and everything at once', async () => {
+  test('several trees in one go, and everything at once', async () => {
     const trees = [await startTree(), await startTree(), await startTree()];
-    const owners = trees.slice(0, 2).map(({ child }) => child.owner);
-    expect(await killTrees(owners)).toBe(true);
+    const treeIds = trees.slice(0, 2).map(({ child }) => child.treeId);
+    expect(await killTrees(treeIds)).toBe(true);
     expect(trees.map(({ seconds }) => sleepers(seconds).length)).toEqual([0, 0, 5]);
     expect(await killAllTrees()).toBe(true);
     expect(trees.map(({ seconds }) => sleepers(seconds).length)).toEqual([0, 0, 0]);

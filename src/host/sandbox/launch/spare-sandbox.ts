@@ -4,7 +4,7 @@ import {
   type ChildSink,
   type ChildSpec,
   type ParkedChild,
-  spawnUnheardChild,
+  spawnParkedChild,
 } from '../../spawn/index.js';
 import type { ConfinedPolicy } from '../../../policy/internal.js';
 import { type Confinement, confine } from '../bwrap/confine.js';
@@ -66,7 +66,7 @@ export class SpareSandbox {
       // Before it exists, so that what changes while it is made counts as changed. The places it shows stay open as long as
       // it waits: so no number of theirs can become another place's.
       const identity = confinement.viewIdentity();
-      const child = spawnUnheardChild(waitingChild(confinement));
+      const child = spawnParkedChild(waitingChild(confinement));
       const ends = { script: script.writeEnd, report: new LaunchReport(report.readEnd) };
       return new SpareSandbox({ identity, confinement, child, ...ends });
     } catch (error) {
