@@ -1,67 +1,35 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
-import type { SignalName } from '../../contract/index.js';
-import type { Child, ChildSink } from './child.js';
+import type { ChildSink } from './child.js';
+import { ChildBase } from './child-base.js';
 import { type ChildInput, noInput } from './child-input.js';
 import { type ChildEnd, endFromNode } from './exit-status.js';
 import { PipeInput } from './pipe-input.js';
-import { ProcessTree } from './process-tree.js';
 import type { TreeRoot } from './known-trees.js';
 
 /** Turns in which what the child left is read before its end is told, should background jobs never fall silent. */
 const SETTLE_TURNS = 16;
 
 /** A child of `node:child_process` with the manners of ours: own output first, then `exited`, then `closed`. */
-export class PortableChild implements Child {
-  readonly #tree: ProcessTree;
-  readonly #input: ChildInput;
+export class PortableChild extends ChildBase {
+  protected readonly input: ChildInput;
   readonly #outputs: readonly Readable[];
   readonly #sink: ChildSink;
   #openOutputs: number;
   #paused = false;
   #sawBytes = false;
-  #exited = false;
-  #closed = false;
 
   constructor(child: ChildProcess, root: TreeRoot, sink: ChildSink) {
+    super(root, sink);
     this.#sink = sink;
-    this.#tree = new ProcessTree(root);
-    this.#input = child.stdin ? new PipeInput(child.stdin) : noInput;
+    this.input = child.stdin ? new PipeInput(child.stdin) : noInput;
     this.#outputs = [this.#follow('stdout', child.stdout), this.#follow('stderr', child.stderr)];
     this.#openOutputs = this.#outputs.length;
     child.once('exit', (code, signal) => this.#reaped(endFromNode(code, signal)));
   }
 
-  set onTreeGone(listener: () => void) {
-    this.#tree.onGone = listener;
-  }
-
-  get pid(): number {
-    return this.#tree.pid;
-  }
-
-  get treeId(): number {
-    return this.#tree.treeId;
-  }
-
-  get queuedBytes(): number {
-    return this.#input.queuedBytes;
-  }
-
-  get stdinOpen(): boolean {
-    return this.#input.open;
-  }
-
-  write(bytes: Uint8Array): void {
-    this.#input.write(bytes);
-  }
-
-  onceWritable(limit: number): Promise<void> {
-    return this.#input.onceWritable(limit);
-  }
-
-  closeStdin(): void {
-    this.#input.close();
+  protected get outputEnded(): boolean {
+    return this.#openOutputs === 0;
   }
 
   resize(): void {}
@@ -78,18 +46,6 @@ export class PortableChild implements Child {
   resume(): void {
     this.#paused = false;
     for (const output of this.#outputs) output.resume();
-  }
-
-  signalGroup(signal: SignalName): boolean {
-    return this.#tree.signalGroup(signal);
-  }
-
-  killTree(): Promise<boolean> {
-    return this.#tree.kill();
-  }
-
-  survivors(): readonly number[] {
-    return this.#tree.survivors();
   }
 
   abandonOutput(): void {
@@ -109,20 +65,15 @@ export class PortableChild implements Child {
       .on('error', () => {})
       .once('close', () => {
         this.#openOutputs -= 1;
-        this.#closeIfOver();
+        this.closeIfOver();
       });
     return output;
   }
 
   #reaped(end: ChildEnd): void {
-    this.#tree.leaderReaped();
-    this.#input.destroy();
+    this.leaderReaped();
     this.#insistOnPause();
-    this.#onceQuiet(() => {
-      this.#exited = true;
-      this.#sink.exited(end);
-      this.#closeIfOver();
-    });
+    this.#onceQuiet(() => this.tellExit(end));
   }
 
   /** In the tick after `exit` Node resumes all output by itself; the tick after that is ours. */
@@ -136,17 +87,10 @@ export class PortableChild implements Child {
     // The first callback still belongs to this turn of the loop; the second comes after the next poll.
     setImmediate(() =>
       setImmediate(() => {
-        const quiet = !this.#sawBytes || this.#paused || this.#openOutputs === 0;
+        const quiet = !this.#sawBytes || this.#paused || this.outputEnded;
         if (quiet || turns === 0) done();
         else this.#onceQuiet(done, turns - 1);
       }),
     );
-  }
-
-  #closeIfOver(): void {
-    if (this.#closed || !this.#exited || this.#openOutputs > 0) return;
-    this.#closed = true;
-    this.#tree.closed();
-    this.#sink.closed();
   }
 }

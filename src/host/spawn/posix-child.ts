@@ -1,5 +1,7 @@
-import type { OutputStream, SignalName, TerminalSize, TerminalState } from '../../contract/index.js';
+import type { OutputStream, TerminalSize, TerminalState } from '../../contract/index.js';
 import type { Child, ChildSink, ChildSpec, ParkedChild } from './child.js';
+import { ChildBase } from './child-base.js';
+import type { ChildInput } from './child-input.js';
 import { bootTicks } from '../kernel/index.js';
 import { DescriptorScope } from './descriptors.js';
 import { marksAvailable, withMark, nextTreeId } from './tree-mark.js';
@@ -63,53 +65,24 @@ function start({ spec, path, treeId, wiring }: StartOrder, scope: DescriptorScop
   return started.pid;
 }
 
-class PosixChild implements Child {
-  readonly #tree: ProcessTree;
+class PosixChild extends ChildBase {
   readonly #connections: Connections;
-  readonly #sink: ChildSink;
-  #exited = false;
-  #closed = false;
 
   constructor(root: TreeRoot, wiring: Wiring, sink: ChildSink) {
-    this.#sink = sink;
-    this.#tree = new ProcessTree(root);
+    super(root, sink);
     watchExit(root.pid, { keepAlive: true, exited: (status) => this.#reaped(status) });
     this.#connections = wiring.connect((stream: OutputStream) => ({
       bytes: (bytes) => sink.output(stream, bytes),
-      ended: () => this.#closeIfOver(),
+      ended: () => this.closeIfOver(),
     }));
   }
 
-  set onTreeGone(listener: () => void) {
-    this.#tree.onGone = listener;
+  protected get input(): ChildInput {
+    return this.#connections.input;
   }
 
-  get pid(): number {
-    return this.#tree.pid;
-  }
-
-  get treeId(): number {
-    return this.#tree.treeId;
-  }
-
-  get queuedBytes(): number {
-    return this.#connections.input.queuedBytes;
-  }
-
-  get stdinOpen(): boolean {
-    return this.#connections.input.open;
-  }
-
-  write(bytes: Uint8Array): void {
-    this.#connections.input.write(bytes);
-  }
-
-  onceWritable(limit: number): Promise<void> {
-    return this.#connections.input.onceWritable(limit);
-  }
-
-  closeStdin(): void {
-    this.#connections.input.close();
+  protected get outputEnded(): boolean {
+    return this.#connections.readers.every(({ ended }) => ended);
   }
 
   resize(size: TerminalSize): void {
@@ -131,18 +104,6 @@ class PosixChild implements Child {
     for (const reader of this.#connections.readers) reader.resume();
   }
 
-  signalGroup(signal: SignalName): boolean {
-    return this.#tree.signalGroup(signal);
-  }
-
-  killTree(): Promise<boolean> {
-    return this.#tree.kill();
-  }
-
-  survivors(): readonly number[] {
-    return this.#tree.survivors();
-  }
-
   abandonOutput(): void {
     setImmediate(() => {
       for (const reader of this.#connections.readers) reader.abandon();
@@ -151,19 +112,9 @@ class PosixChild implements Child {
 
   /** What the child wrote before its end is in the kernel now: it goes out first. */
   #reaped(status: number): void {
-    this.#tree.leaderReaped();
-    this.#connections.input.destroy();
+    this.leaderReaped();
     for (const reader of this.#connections.readers) reader.leaderExited();
-    this.#exited = true;
-    this.#sink.exited(decodeWaitStatus(status));
-    this.#closeIfOver();
-  }
-
-  #closeIfOver(): void {
-    if (this.#closed || !this.#exited || !this.#connections.readers.every(({ ended }) => ended)) return;
-    this.#closed = true;
-    this.#tree.closed();
-    this.#sink.closed();
+    this.tellExit(decodeWaitStatus(status));
   }
 }
 

@@ -1,0 +1,93 @@
+import type { SignalName, TerminalSize, TerminalState } from '../../contract/index.js';
+import type { Child, ChildSink } from './child.js';
+import type { ChildInput } from './child-input.js';
+import type { ChildEnd } from './exit-status.js';
+import type { TreeRoot } from './known-trees.js';
+import { ProcessTree } from './process-tree.js';
+
+/** What children of both backends have in common: their tree, their stdin, and in which order their end is told. */
+export abstract class ChildBase implements Child {
+  readonly #tree: ProcessTree;
+  readonly #sink: ChildSink;
+  #exited = false;
+  #closed = false;
+
+  constructor(root: TreeRoot, sink: ChildSink) {
+    this.#tree = new ProcessTree(root);
+    this.#sink = sink;
+  }
+
+  protected abstract readonly input: ChildInput;
+  /** Whether all output has ended. */
+  protected abstract readonly outputEnded: boolean;
+
+  abstract resize(size: TerminalSize): void;
+  abstract terminalState(): TerminalState | null;
+  abstract pause(): void;
+  abstract resume(): void;
+  abstract abandonOutput(): void;
+
+  set onTreeGone(listener: () => void) {
+    this.#tree.onGone = listener;
+  }
+
+  get pid(): number {
+    return this.#tree.pid;
+  }
+
+  get treeId(): number {
+    return this.#tree.treeId;
+  }
+
+  get queuedBytes(): number {
+    return this.input.queuedBytes;
+  }
+
+  get stdinOpen(): boolean {
+    return this.input.open;
+  }
+
+  write(bytes: Uint8Array): void {
+    this.input.write(bytes);
+  }
+
+  onceWritable(limit: number): Promise<void> {
+    return this.input.onceWritable(limit);
+  }
+
+  closeStdin(): void {
+    this.input.close();
+  }
+
+  signalGroup(signal: SignalName): boolean {
+    return this.#tree.signalGroup(signal);
+  }
+
+  killTree(): Promise<boolean> {
+    return this.#tree.kill();
+  }
+
+  survivors(): readonly number[] {
+    return this.#tree.survivors();
+  }
+
+  /** The direct child has ended. What it wrote goes out before `tellExit`. */
+  protected leaderReaped(): void {
+    this.#tree.leaderReaped();
+    this.input.destroy();
+  }
+
+  protected tellExit(end: ChildEnd): void {
+    this.#exited = true;
+    this.#sink.exited(end);
+    this.closeIfOver();
+  }
+
+  /** To be called whenever an output has ended. */
+  protected closeIfOver(): void {
+    if (this.#closed || !this.#exited || !this.outputEnded) return;
+    this.#closed = true;
+    this.#tree.closed();
+    this.#sink.closed();
+  }
+}
