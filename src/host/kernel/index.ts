@@ -59,4 +59,5 @@ export {
   tryLock,
 } from './sandbox-calls.js';
 export { isScarcity, speaksOfScarcity } from './scarcity.js';
+export { spawnFailure, type SpawnFailureReason, spawnFailures } from './spawn-failures.js';
 export { type HelperName, trustedPath, trustedProgram } from './trusted-path.js';

@@ -17,7 +17,7 @@ export interface ProcessStat {
 /** Why a process could not be looked at: there is none, or no descriptor or memory for it. */
 export type Unseen = 'gone' | 'unreadable';
 
-export function isUnseen<Seen>(found: Seen | Unseen): found is Unseen {
+export function isUnseen(found: unknown): found is Unseen {
   return found === 'gone' || found === 'unreadable';
 }
 

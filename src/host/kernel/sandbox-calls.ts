@@ -3,6 +3,7 @@ import { ExecError } from '../../protocol/errors.js';
 import { keepInheritedFromChildren, type Libc, openAnyLibc } from './libc.js';
 import { linux } from './linux.js';
 import { isScarcity } from './scarcity.js';
+import { spawnFailures } from './spawn-failures.js';
 
 /** `struct open_how`: flags, mode and resolve. */
 const handleWithoutLinks = BigUint64Array.of(
@@ -101,13 +102,7 @@ function calls(): Libc {
 
 function checked(result: number): number {
   if (result >= 0) return result;
-  throw noRoom();
-}
-
-function noRoom(): ExecError {
-  return new ExecError('spawnFailed', 'The machine has no room for another process.', {
-    data: { reason: 'resourceLimit' },
-  });
+  throw spawnFailures.noRoom();
 }
 
 /** None of these calls takes a structure of the C library, so any will do. */
@@ -117,7 +112,7 @@ function load(): Libc | null {
     if (found !== null) keepInheritedFromChildren(found);
     return found;
   } catch (error) {
-    if (isScarcity(error)) throw noRoom();
+    if (isScarcity(error)) throw spawnFailures.noRoom();
     return null;
   }
 }

@@ -1,5 +1,4 @@
-import { libc, linux } from '../kernel/index.js';
-import { resourceFailure, spawnFailure } from './spawn-failure.js';
+import { libc, linux, spawnFailure, spawnFailures } from '../kernel/index.js';
 
 /** Descriptors opened for one spawn. Those not `keep`-ed are closed with the scope, also when it fails. */
 export class DescriptorScope implements Disposable {
@@ -46,6 +45,6 @@ export function waitingBytes(fd: number): number {
 /** The error for a descriptor that could not be made. */
 export function descriptorFailure(errno: string): Error {
   const scarce = ['EMFILE', 'ENFILE', 'ENOMEM', 'ENOSPC', 'EAGAIN'].includes(errno);
-  if (scarce) return resourceFailure(errno);
+  if (scarce) return spawnFailures.noRoom(errno);
   return spawnFailure('systemError', `The process could not be connected (${errno}).`, errno);
 }

@@ -9,7 +9,7 @@ export {
   spawnChild,
   spawnParkedChild,
 } from './spawn-child.js';
-export { assertSpawnable, type SpawnFailureReason } from './spawn-failure.js';
+export { assertSpawnable } from './spawn-failure.js';
 export { killAllTrees, killTrees, lookAtTrees } from './tree-killer.js';
 export {
   dismissWatchdog,

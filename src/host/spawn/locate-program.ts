@@ -1,6 +1,5 @@
-import { findProgram } from '../kernel/index.js';
+import { findProgram, spawnFailures } from '../kernel/index.js';
 import type { ChildSpec } from './child.js';
-import { spawnFailure } from './spawn-failure.js';
 
 /**
  * The file to execute, looked up in the PATH of the *child's* environment, as its own shell would. Whether it can be run
@@ -12,5 +11,5 @@ export function locateProgram({ argv, cwd, env }: ChildSpec): string {
   if (name.includes('/')) return `${cwd}/${name}`;
   const found = findProgram({ name, cwd, path: env.PATH });
   if (found !== null) return found.path;
-  throw spawnFailure('programNotFound', `There is no program ${name} in the PATH of the process.`, 'ENOENT');
+  throw spawnFailures.notInPath(name);
 }

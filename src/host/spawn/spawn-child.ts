@@ -1,9 +1,8 @@
 import type { Child, ChildSink, ChildSpec, ParkedChild } from './child.js';
 import { marksAvailable } from './tree-mark.js';
-import { loadLibc } from '../kernel/index.js';
+import { loadLibc, spawnFailure } from '../kernel/index.js';
 import { spawnPortableChild } from './portable-spawn.js';
 import { becomeSubreaper, isSubreaper } from './orphans.js';
-import { spawnFailure } from './spawn-failure.js';
 import { spawnPosixChild, spawnParkedPosixChild } from './posix-child.js';
 
 /** What running programs on this machine rests on. */

@@ -154,7 +154,9 @@ function indexByPid(processes: readonly ScannedProcess[]): Map<number, ScannedPr
 
 /** What may belong to somebody else, too, is killed with the last of those it may belong to. */
 function pickMembers({ families, strays }: Kin, treeIds: TreeIds): ScannedProcess[] {
-  const lone = strays.filter((stray) => treeIds === 'all' || stray.treeIds.every((treeId) => treeIds.has(treeId)));
+  const lone = strays.filter(
+    (stray) => treeIds === 'all' || stray.treeIds.every((treeId) => treeIds.has(treeId)),
+  );
   return [...pick(families, treeIds).flat(), ...lone.flatMap(({ members }) => members)];
 }
 

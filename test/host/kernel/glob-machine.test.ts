@@ -51,9 +51,9 @@ describe('patterns', () => {
         some(7, () => pick(['a', 'b', '/', '😀'])).join(''),
       )) {
         const wanted = patterns.flatMap((each, index) => (fitsSlowly(each, codesOf(text)) ? [index] : []));
-        const cut = [...text].slice(0, 2).join('');
+        const cut = Array.from(text).slice(0, 2).join('');
         const progress = machine.advance(machine.advance(machine.start, cut), text.slice(cut.length));
-        expect(machine.fitting(progress).toSorted()).toEqual(wanted);
+        expect(new Set(machine.fitting(progress))).toEqual(new Set(wanted));
         expect(machine.matches(text)).toBe(wanted.length > 0);
         fitting += wanted.length;
       }
@@ -64,7 +64,7 @@ describe('patterns', () => {
   test('still fit when there are more ways than are remembered', () => {
     // The 12th character from the end: all sets of twelve places occur.
     const anywhere: PatternToken = { kind: 'one', fits: anyCharacter };
-    const machine = new GlobMachine([[star, ...literal('a'), ...Array<PatternToken>(11).fill(anywhere)]]);
+    const machine = new GlobMachine([[star, ...literal('a'), ...Array.from({ length: 11 }, () => anywhere)]]);
     const random = seededRandom(3);
     for (let round = 0; round < 200; round += 1) {
       const text = Array.from({ length: 100 }, () => (random() < 0.5 ? 'a' : 'b')).join('');

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { ExecError } from '../../../protocol/errors.js';
+import { spawnFailure, spawnFailures } from '../../kernel/index.js';
 import { explainFailure } from '../probe/probe-failure.js';
 
 /** What was to be run, as far as an error may name it. */
@@ -34,8 +35,7 @@ const RESOURCE_ERRORS: readonly string[] = ['EAGAIN', 'ENOMEM'];
 export function explainSetupFailure(said: string, start: FailedStart): ExecError {
   const text = lastLine(said);
   const errno = ERRNO_OF[text.slice(text.lastIndexOf(': ') + 2)];
-  if (errno !== undefined && RESOURCE_ERRORS.includes(errno))
-    return spawnFailed('resourceLimit', `The machine has no room for another process (${errno}).`, errno);
+  if (errno !== undefined && RESOURCE_ERRORS.includes(errno)) return spawnFailures.noRoom(errno);
   if (NOT_EXECUTED.test(said)) return explainProgram(start, errno);
   if (/^Can't chdir to |: cd: /.test(text)) return explainCwd(start, errno);
   if (/namespace/i.test(text)) {
@@ -53,22 +53,17 @@ export function explainSetupFailure(said: string, start: FailedStart): ExecError
 
 function explainProgram({ name, program }: FailedStart, errno = 'EUNKNOWN'): ExecError {
   if (errno === 'ENOENT' && statSync(program, { throwIfNoEntry: false }))
-    return spawnFailed('notExecutable', `${name} needs an interpreter that does not exist.`, errno);
-  if (errno === 'ENOENT' || errno === 'ENOTDIR')
-    return spawnFailed('programNotFound', `There is no program ${name}.`, errno);
-  if (errno === 'EACCES')
-    return spawnFailed('permissionDenied', `Permission to run ${name} was denied.`, errno);
-  if (errno === 'ENOEXEC')
-    return spawnFailed('notExecutable', `${name} is not a program this machine can run.`, errno);
-  if (errno === 'E2BIG')
-    return spawnFailed('invalidArgument', 'Arguments and environment are too large for this system.', errno);
-  return spawnFailed('systemError', `${name} could not be started.`, errno);
+    return spawnFailures.noInterpreter(name);
+  if (errno === 'ENOENT' || errno === 'ENOTDIR') return spawnFailures.noProgram(name, errno);
+  if (errno === 'EACCES') return spawnFailures.denied(name);
+  if (errno === 'ENOEXEC') return spawnFailures.notAProgram(name);
+  if (errno === 'E2BIG') return spawnFailures.tooLarge();
+  return spawnFailure('systemError', `${name} could not be started.`, errno);
 }
 
 function explainCwd({ cwd }: FailedStart, errno = whyNotEntered(cwd)): ExecError {
-  if (errno === 'EACCES')
-    return spawnFailed('permissionDenied', `The working directory ${cwd} may not be entered.`, errno);
-  return spawnFailed('cwdNotFound', `The working directory ${cwd} does not exist.`, errno);
+  if (errno === 'EACCES') return spawnFailures.cwdDenied(cwd);
+  return spawnFailures.noCwd(cwd, errno);
 }
 
 /** Some shells do not say why. */
@@ -78,10 +73,6 @@ function whyNotEntered(cwd: string): string {
   } catch {
     return 'EACCES';
   }
-}
-
-function spawnFailed(reason: string, sentence: string, errno: string): ExecError {
-  return new ExecError('spawnFailed', sentence, { data: { reason, errno } });
 }
 
 /** Without the name of the program that says it, and with paths as the caller knows them. */

@@ -1,6 +1,5 @@
 import { closeSync, constants, openSync, readSync } from 'node:fs';
-import { ExecError } from '../../../protocol/errors.js';
-import { findProgram, mayExecute, type ProgramVerdict } from '../../kernel/index.js';
+import { findProgram, mayExecute, type ProgramVerdict, spawnFailures } from '../../kernel/index.js';
 import type { Disk } from './disk.js';
 import type { MountPlan } from './mount-plan.js';
 
@@ -16,10 +15,8 @@ export interface View {
 /** The working directory must exist inside; the same errors as for a process without a sandbox. */
 export function checkCwd(cwd: string, view: View): void {
   const place = visiblePlace(cwd, view);
-  if (place === 'missing')
-    throw failure('cwdNotFound', `The working directory ${cwd} does not exist.`, 'ENOENT');
-  if (place === 'file')
-    throw failure('cwdNotADirectory', `The working directory ${cwd} is not a directory.`, 'ENOTDIR');
+  if (place === 'missing') throw spawnFailures.noCwd(cwd);
+  if (place === 'file') throw spawnFailures.cwdNotADirectory(cwd);
 }
 
 /**
@@ -31,12 +28,12 @@ export function locateVisibleProgram(
   view: View,
 ): string {
   const name = argv[0] ?? '';
-  if (name === '') throw failure('programNotFound', 'The program name is empty.', 'ENOENT');
+  if (name === '') throw spawnFailures.emptyName();
   const isPath = name.includes('/');
   const found = findProgram({ name, cwd, path: env.PATH }, (path) => judgeVisible(path, { view, isPath }));
-  if (found === null) throw failure('programNotFound', `There is no program ${name}.`, 'ENOENT');
+  if (found === null) throw spawnFailures.noProgram(name);
   const { path, verdict } = found;
-  if (verdict === 'denied') throw failure('notExecutable', `${name} is not marked as executable.`, 'EACCES');
+  if (verdict === 'denied') throw spawnFailures.notMarked(name);
   checkInterpreter(path, { name, view });
   return path;
 }
@@ -72,10 +69,8 @@ function checkInterpreter(path: string, { name, view }: { name: string; view: Vi
   const head = headOf(path);
   if (head === null || head.startsWith('\x7fELF')) return;
   const interpreter = /^#![ \t]*([^ \t\n]+)/.exec(head)?.[1];
-  if (interpreter === undefined)
-    throw failure('notExecutable', `${name} is not a program this machine can run.`, 'ENOEXEC');
-  if (!isRunnable(interpreter, view))
-    throw failure('notExecutable', `${name} needs an interpreter that does not exist.`, 'ENOENT');
+  if (interpreter === undefined) throw spawnFailures.notAProgram(name);
+  if (!isRunnable(interpreter, view)) throw spawnFailures.noInterpreter(name);
 }
 
 /** Null: not readable, which does not keep it from being executable. */
@@ -91,8 +86,4 @@ function headOf(path: string): string | null {
   } catch {
     return null;
   }
-}
-
-function failure(reason: string, sentence: string, errno: string): ExecError {
-  return new ExecError('spawnFailed', sentence, { data: { reason, errno } });
 }
