@@ -51,6 +51,7 @@ const mayImport: Record<string, readonly string[]> = {
  */
 const sideDoors: readonly string[] = [
   'protocol/base64.ts',
+  'protocol/dialects.ts',
   'protocol/errors.ts',
   'protocol/file-uri.ts',
   'protocol/max-timer.ts',

@@ -15,7 +15,7 @@ export class AdmissionControl {
   #commands = 0;
 
   run(method: string, dispatch: () => unknown): unknown {
-    const isCommand = method === 'command/exec';
+    const isCommand = methods[method]?.answeredAtEnd === true;
     if (isCommand ? this.#commands >= MAX_RUNS : this.#waiting >= limitOf(method)) {
       throw new ExecError('overloaded', 'Server overloaded; retry later.');
     }

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { appDialect } from '../protocol/dialects.js';
 import {
   type AppMethods,
   type AppParsedParams,
@@ -11,9 +12,7 @@ import {
   type ByteBudget,
   type Channel,
   type CloseReason,
-  type Dialect,
   type Handlers,
-  LARGE_ANSWER_BYTES,
   type PeerHandler,
   type ErrorWording,
   Router,
@@ -50,12 +49,6 @@ export interface AppConnectionOptions {
   readonly closed: () => void;
 }
 
-/** Messages nobody can read vanish here, and what has no usable id cannot be answered. */
-const DIALECT: Dialect = { brokenMessages: 'dropped', unusableIds: 'notification' };
-
-/** Requests whose answers may be large wait while those before them are unread. */
-const ANSWER_BYTES = { 'fs/readFile': LARGE_ANSWER_BYTES, 'fs/readDirectory': LARGE_ANSWER_BYTES };
-
 /** One code for all that does not decode, methods included. */
 const REFUSALS: ErrorWording = {
   unknownMethod: (method) =>
@@ -84,7 +77,6 @@ export class AppConnection {
       handlers: this.#handlers(),
       admit: (method, params) => this.#admit(method, params),
       refusals: REFUSALS,
-      answerBytes: ANSWER_BYTES,
     });
     const handler: PeerHandler = {
       request: (method, params, attached, { place, trace }) => {
@@ -99,7 +91,7 @@ export class AppConnection {
       dropped: () => options.log.warn({ connection: options.channel.label }, 'dropped a broken message'),
       closed: (reason: CloseReason) => void this.#end(reason),
     };
-    this.#peer = new RpcPeer(options.channel, handler, { dialect: DIALECT, budget: options.budget });
+    this.#peer = new RpcPeer(options.channel, handler, { dialect: appDialect, budget: options.budget });
     this.#peer.open();
     options.log.debug({ connection: options.channel.label }, 'connected');
   }

@@ -52,6 +52,7 @@ export {
   type WireErrorCode,
 } from './errors.js';
 export {
+  type AnswerSize,
   type MethodTable,
   type NotificationMethod,
   type NotificationTable,
@@ -63,4 +64,5 @@ export {
   type RequestMethod,
   type ResultOf,
   request,
+  type SideMembers,
 } from './method.js';

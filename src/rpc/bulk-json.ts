@@ -1,6 +1,3 @@
-/** Names under which bytes travel in base64. Whoever takes them checks every character, so the parser need not. */
-const BULK_MEMBERS = ['chunk', 'dataBase64'];
-
 /** From here on cutting the bytes out costs less than parsing them. */
 const WORTH_CUTTING_CHARS = 32 * 1024;
 
@@ -15,10 +12,11 @@ export interface ParsedJson {
 
 /**
  * JSON.parse, which looks at every character and copies every string, for texts that are mostly one long base64 string
- * in `params` or `result`: that string is taken out first and put back as it stood.
+ * in `params` or `result`: that string is taken out first and put back as it stood. Whoever takes what is under one of
+ * `base64Members` checks every character, so the parser need not.
  */
-export function parseBulkJson(text: string): ParsedJson {
-  const cut = text.length < WORTH_CUTTING_CHARS ? null : findBulk(text);
+export function parseBulkJson(text: string, base64Members: readonly string[]): ParsedJson {
+  const cut = text.length < WORTH_CUTTING_CHARS ? null : findBulk(text, base64Members);
   if (cut === null) return { value: JSON.parse(text), text };
   const shortened = text.slice(0, cut.start).concat(PLACEHOLDER, text.slice(cut.end));
   const value: unknown = JSON.parse(shortened);
@@ -26,8 +24,11 @@ export function parseBulkJson(text: string): ParsedJson {
   return { value, text: shortened };
 }
 
-function findBulk(text: string): { name: string; start: number; end: number } | null {
-  for (const name of BULK_MEMBERS) {
+function findBulk(
+  text: string,
+  base64Members: readonly string[],
+): { name: string; start: number; end: number } | null {
+  for (const name of base64Members) {
     const opening = `"${name}":"`;
     const at = text.indexOf(opening);
     if (at < 0) continue;

@@ -13,14 +13,13 @@ export {
   PartCollector,
 } from './channel.js';
 export { Lanes } from './lanes.js';
-export { type Dialect, parseMessage, type RawId } from './message.js';
+export { parseMessage, type RawId } from './message.js';
 export { OUTBOX_FULL_BYTES, Outbox } from './outbox.js';
 export { type PeerHandler, RpcPeer } from './peer.js';
 export {
   type Answer,
   DeferredAnswer,
   type Handlers,
-  LARGE_ANSWER_BYTES,
   LargeAnswer,
   type ErrorWording,
   Router,

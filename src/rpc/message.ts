@@ -1,4 +1,5 @@
 import { ExecError, type ExecError as ExecErrorType, isExecError, rpcNumberOf } from '../protocol/errors.js';
+import type { Dialect } from '../protocol/dialects.js';
 import { readFrame } from './binary-frame.js';
 import { type ParsedJson, parseBulkJson } from './bulk-json.js';
 import { inspectJson, type JsonStructure } from './json-structure.js';
@@ -33,26 +34,15 @@ export type FramedMessage = Exclude<IncomingMessage, { kind: 'error' }> & { read
 /** The id of an answer to a message whose own id could not be read. */
 export const UNKNOWN_ID: RawId = '-1';
 
-/** In what the protocols built on this envelope differ. */
-export interface Dialect {
-  /** What happens to a message nobody can understand: an answer under the id -1, or nothing. */
-  readonly brokenMessages: 'answered' | 'dropped';
-  /** What an `id` that is neither a string nor a 64-bit integer makes of a message with a method. */
-  readonly unusableIds: 'broken' | 'notification';
-}
-
-/** How exec servers talk. */
-export const EXEC_DIALECT: Dialect = { brokenMessages: 'answered', unusableIds: 'broken' };
-
 /** Reads one message. Throws `invalidMessage` for everything that is not exactly one. */
-export function parseMessage(text: string, dialect: Dialect = EXEC_DIALECT): IncomingMessage {
-  return classify(parseObject(text), dialect);
+export function parseMessage(text: string, dialect: Dialect): IncomingMessage {
+  return classify(parseObject(text, dialect), dialect);
 }
 
 /** Reads one binary frame. Throws `invalidMessage` for everything that is not exactly one message with its bytes. */
-export function parseFrame(data: Uint8Array, dialect: Dialect = EXEC_DIALECT): FramedMessage {
+export function parseFrame(data: Uint8Array, dialect: Dialect): FramedMessage {
   const { header, bytes } = readFrame(data);
-  const parsed = parseObject(header);
+  const parsed = parseObject(header, dialect);
   const message = classify(parsed, dialect);
   const { bytes: field } = parsed.message;
   if (typeof field !== 'string') throw unusable('`bytes` does not name a member');
@@ -101,10 +91,10 @@ interface ParsedObject {
   readonly structure: JsonStructure;
 }
 
-function parseObject(text: string): ParsedObject {
+function parseObject(text: string, { base64Members }: Dialect): ParsedObject {
   let parsed: ParsedJson;
   try {
-    parsed = parseBulkJson(text);
+    parsed = parseBulkJson(text, base64Members);
   } catch (cause) {
     throw new ExecError('invalidMessage', 'failed to parse the message: it is not JSON', { cause });
   }

@@ -1,11 +1,10 @@
+import type { Dialect } from '../protocol/dialects.js';
 import { ExecError, isExecError } from '../protocol/errors.js';
 import { AnswerPlace, AnswerRoom } from './answer-room.js';
 import { binaryMessage } from './binary-frame.js';
 import { ByteBudget, SHARE_BYTES } from './byte-budget.js';
 import type { Channel, CloseReason, OutgoingMessage } from './channel.js';
 import {
-  type Dialect,
-  EXEC_DIALECT,
   errorText,
   type FramedMessage,
   frameHeader,
@@ -77,14 +76,10 @@ export class RpcPeer {
   #closed: CloseReason | undefined;
 
   /** `budget` is what this connection shares with others of the same server. */
-  constructor(
-    channel: Channel,
-    handler: PeerHandler,
-    options: { dialect?: Dialect; budget?: ByteBudget } = {},
-  ) {
+  constructor(channel: Channel, handler: PeerHandler, options: { dialect: Dialect; budget?: ByteBudget }) {
     this.#channel = channel;
     this.#handler = handler;
-    this.#dialect = options.dialect ?? EXEC_DIALECT;
+    this.#dialect = options.dialect;
     this.#budget = options.budget ?? new ByteBudget();
     this.outbox = new Outbox(channel, this.#budget);
     this.#room = new AnswerRoom(this.outbox, this.#budget);

@@ -29,7 +29,10 @@ export class LargeAnswer<Value> {
 type Outcome<Value> = Value | DeferredAnswer<Value> | LargeAnswer<Value> | BytesResult;
 
 /** What a large answer is taken for before it is known: most are smaller. */
-export const LARGE_ANSWER_BYTES = 1024 * 1024;
+const LARGE_ANSWER_BYTES = 1024 * 1024;
+
+/** The same for every size that has to wait for room. Most lists are short, and few at a time would make others wait. */
+const ANSWER_BYTES = { large: LARGE_ANSWER_BYTES, list: LARGE_ANSWER_BYTES / 8 };
 
 export type Answer<Value> = Outcome<Value> | Promise<Outcome<Value>>;
 
@@ -63,8 +66,6 @@ export interface RouterOptions<Table extends MethodTable> {
   /** Throws for requests that may not run: too early, not announced. Sees valid params only. */
   readonly admit: (method: string, params: unknown) => void;
   readonly refusals?: ErrorWording;
-  /** Methods whose answers may be large: about how large, in bytes. Their handlers run only when there is room for one. */
-  readonly answerBytes?: { readonly [Name in keyof Table]?: number };
 }
 
 /** From method name and raw params to a handler: look up, validate, admit, order, run. */
@@ -73,7 +74,6 @@ export class Router<Table extends MethodTable> {
   readonly #handlers: Handlers<Table>;
   readonly #admit: (method: string, params: unknown) => void;
   readonly #refusals: ErrorWording;
-  readonly #answerBytes: { readonly [Name in keyof Table]?: number } | undefined;
   readonly #lanes = new Lanes();
 
   constructor(options: RouterOptions<Table>) {
@@ -81,7 +81,6 @@ export class Router<Table extends MethodTable> {
     this.#handlers = options.handlers;
     this.#admit = options.admit;
     this.#refusals = options.refusals ?? PLAIN_REFUSALS;
-    this.#answerBytes = options.answerBytes;
   }
 
   /** Runs a request. An unknown method is reported before bad params, those before a handshake not done. */
@@ -100,11 +99,11 @@ export class Router<Table extends MethodTable> {
     // The table ties the handler's parameter type to the schema that just produced `params`.
     const handler = this.#handlers[method] as (params: unknown, bytes?: Uint8Array) => Answer<unknown>;
     const bytes = attached?.bytes;
-    const size = this.#answerBytes?.[method];
+    const { answerSize } = declaration;
     const run =
-      size === undefined
+      answerSize === 'small'
         ? () => handler(params, bytes)
-        : () => place.make<unknown>(size, () => handler(params, bytes));
+        : () => place.make<unknown>(ANSWER_BYTES[answerSize], () => handler(params, bytes));
     return unwrap(this.#lanes.run(declaration.orderedBy?.(params), run), place);
   }
 }

@@ -1,4 +1,5 @@
 import { type HostFileSystem, machineInfo, sandboxSupport } from '../host/index.js';
+import { execDialect } from '../protocol/dialects.js';
 import {
   execClientNotifications,
   ExecError,
@@ -12,7 +13,6 @@ import {
   type Channel,
   type CloseReason,
   type Handlers,
-  LARGE_ANSWER_BYTES,
   type OutgoingMessage,
   type PeerHandler,
   Router,
@@ -51,21 +51,6 @@ export interface ConnectionOptions {
   readonly closed: () => void;
 }
 
-/** A list that takes a while to make: most are short, and few of them at a time would make others wait. */
-const LIST_BYTES = LARGE_ANSWER_BYTES / 8;
-
-/** Requests whose answers may be large wait while those before them are unread; all others never do. */
-const ANSWER_BYTES = {
-  'fs/readFile': LARGE_ANSWER_BYTES,
-  'fs/readBlock': LARGE_ANSWER_BYTES,
-  'fs/readDirectory': LARGE_ANSWER_BYTES,
-  'fs/walk': LIST_BYTES,
-  'fs/search': LIST_BYTES,
-  'process/list': LIST_BYTES,
-  'environmentConfig/read': LIST_BYTES,
-  'capabilityRoots/discoverV1': LARGE_ANSWER_BYTES,
-};
-
 /** One client: the handshake, then requests, until the channel ends. */
 export class Connection implements SessionConnection {
   readonly queue: PushQueue;
@@ -86,7 +71,6 @@ export class Connection implements SessionConnection {
       table: methodsOffered(options),
       handlers: this.#handlers(),
       admit: (method) => this.#admit(method),
-      answerBytes: ANSWER_BYTES,
     });
     const handler: PeerHandler = {
       request: (method, params, attached, { place, trace }) => {
@@ -96,7 +80,7 @@ export class Connection implements SessionConnection {
       notification: (method, params) => this.#notified(method, params),
       closed: (reason) => this.#ended(reason),
     };
-    this.#peer = new RpcPeer(options.channel, handler, { budget: options.budget });
+    this.#peer = new RpcPeer(options.channel, handler, { dialect: execDialect, budget: options.budget });
     this.queue = new PushQueue(this.#peer.outbox);
     // The answer to the handshake needs it: found out while the request is on its way. What goes wrong is told there.
     sandboxSupport().catch(() => undefined);

@@ -1,5 +1,6 @@
+import { execDialect } from '../../src/protocol/dialects.js';
 import { ExecError } from '../../src/protocol/index.js';
-import { type Channel, RpcPeer } from '../../src/rpc/index.js';
+import { type Channel, type PeerHandler, RpcPeer } from '../../src/rpc/index.js';
 import { createMemoryChannels } from '../../src/transport/memory.js';
 
 type Answer = (params: Record<string, unknown>) => unknown;
@@ -45,11 +46,12 @@ export class ScriptedServer {
     if (!this.reachable) throw new ExecError('notConnected', 'out of reach');
     const [near, far] = createMemoryChannels();
     this.#channel = far;
-    this.#peer = new RpcPeer(far, {
+    const handler: PeerHandler = {
       request: (method, params) => this.#hear(method, params),
       notification: (method, params) => void this.#record(method, params),
       closed: () => undefined,
-    });
+    };
+    this.#peer = new RpcPeer(far, handler, { dialect: execDialect });
     this.#peer.open();
     const [pause, resume] = [near.pause.bind(near), near.resume.bind(near)];
     near.pause = () => {

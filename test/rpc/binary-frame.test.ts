@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { execDialect } from '../../src/protocol/dialects.js';
 import {
   binaryMessage,
   frameText,
@@ -73,17 +74,17 @@ describe('a binary frame', () => {
     ['an error', frame('{"id":1,"error":{"code":1,"message":""},"bytes":"data"}')],
     ['a member twice', frame('{"method":"m","method":"m","params":{},"bytes":"chunk"}')],
   ])('with %s is refused', (_what, data) => {
-    expect(() => parseFrame(data)).toThrow(expect.objectContaining({ code: 'invalidMessage' }));
+    expect(() => parseFrame(data, execDialect)).toThrow(expect.objectContaining({ code: 'invalidMessage' }));
   });
 
   test('as a message has its bytes beside it and an empty text in their place', () => {
-    expect(parseFrame(frame(HEADER))).toEqual({
+    expect(parseFrame(frame(HEADER), execDialect)).toEqual({
       kind: 'notification',
       method: 'process/output',
       params: { processId: 'ü', seq: 7, chunk: '' },
       attached: { field: 'chunk', bytes: BYTES },
     });
-    expect(parseFrame(frame('{"id":"a","result":{},"bytes":"dataBase64"}'))).toEqual({
+    expect(parseFrame(frame('{"id":"a","result":{},"bytes":"dataBase64"}'), execDialect)).toEqual({
       kind: 'result',
       id: '"a"',
       result: { dataBase64: '' },

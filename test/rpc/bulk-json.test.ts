@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { execDialect } from '../../src/protocol/dialects.js';
 import { parseMessage } from '../../src/rpc/index.js';
 
 const LONG = 'QUJD'.repeat(20_000);
 const message = (params: string): string => `{"id":1,"method":"m","params":${params}}`;
 const paramsOf = (text: string): unknown => {
-  const parsed = parseMessage(text);
+  const parsed = parseMessage(text, execDialect);
   return parsed.kind === 'request' ? parsed.params : parsed.kind;
 };
 
@@ -38,11 +39,11 @@ describe('a long base64 string in a message', () => {
       `{"chunk":"${LONG}",}`,
       `{"chunk":"${LONG}","chunk":"${LONG}"}`,
     ])
-      expect(() => parseMessage(message(params))).toThrow('failed to parse the message');
+      expect(() => parseMessage(message(params), execDialect)).toThrow('failed to parse the message');
   });
 
   test('arrives in results as well', () => {
-    const answer = parseMessage(`{"id":1,"result":{"chunk":"${LONG}"}}`);
+    const answer = parseMessage(`{"id":1,"result":{"chunk":"${LONG}"}}`, execDialect);
     expect(answer).toEqual({ kind: 'result', id: '1', result: { chunk: LONG } });
   });
 });

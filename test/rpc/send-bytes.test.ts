@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { execDialect } from '../../src/protocol/dialects.js';
 import { BytesResult, type ByteSource, type CloseReason, RpcPeer } from '../../src/rpc/index.js';
 import { createMemoryChannels } from '../../src/transport/memory.js';
 
@@ -22,11 +23,12 @@ for (const framed of [false, true]) {
   test(`half an answer ends the connection and lets its source go${framed ? ', as a frame too' : ''}`, async () => {
     const [near, far] = createMemoryChannels();
     const source = new BreakingSource();
-    const peer = new RpcPeer(near, {
+    const handler = {
       request: () => new BytesResult({ member: 'dataBase64', bytes: source }),
       notification: () => undefined,
       closed: () => undefined,
-    });
+    };
+    const peer = new RpcPeer(near, handler, { dialect: execDialect });
     peer.sendsBytes = framed;
     peer.open();
     const heard: string[] = [];

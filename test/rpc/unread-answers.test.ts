@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest';
+import { execDialect } from '../../src/protocol/dialects.js';
 import { ExecError } from '../../src/protocol/index.js';
 import { RpcPeer } from '../../src/rpc/index.js';
 import { DeafChannel } from '../harness/deaf-channel.js';
 
 function serve(request: (method: string) => unknown): DeafChannel {
   const channel = new DeafChannel();
-  new RpcPeer(channel, { request, notification: () => undefined, closed: () => undefined }).open();
+  const handler = { request, notification: () => undefined, closed: () => undefined };
+  new RpcPeer(channel, handler, { dialect: execDialect }).open();
   return channel;
 }
 

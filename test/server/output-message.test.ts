@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { messageText, type OutgoingMessage } from '../../src/rpc/index.js';
+import { execDialect } from '../../src/protocol/dialects.js';
+import { execServerNotifications } from '../../src/protocol/index.js';
+import { BinaryMessage, messageText, type OutgoingMessage } from '../../src/rpc/index.js';
+import { parseFrame } from '../../src/rpc/message.js';
 import { OutputMessage } from '../../src/server/push/output-message.js';
 import type { PushTarget } from '../../src/server/push/output-pusher.js';
 
@@ -30,6 +33,23 @@ describe('output as a message', () => {
     expect(sent.map(({ message }) => JSON.parse(messageText(message)))).toEqual([
       expected('p', 12_345_678_901, bytes),
     ]);
+  });
+
+  test('as a frame whose bytes stand for the member that is declared so', () => {
+    const { target, sent } = stalledTarget();
+    const bytes = Buffer.from('out');
+    new OutputMessage(JSON.stringify('p')).send(output(7, bytes), { ...target, sendsBytes: true });
+    const frame = sent[0]?.message;
+    if (!(frame instanceof BinaryMessage)) return expect.fail('it is no frame');
+    expect(parseFrame(frame.joined(), execDialect)).toEqual({
+      kind: 'notification',
+      method: 'process/output',
+      params: { processId: 'p', seq: 7, stream: 'stdout', chunk: '' },
+      attached: {
+        field: execServerNotifications['process/output'].bytes.params,
+        bytes: new Uint8Array(bytes),
+      },
+    });
   });
 
   test('an id of any characters', () => {

@@ -2,14 +2,27 @@ import {
   decodeBase64,
   encodeBase64,
   type ExecMethodName,
+  type ExecMethods,
   type ExecParams,
   type ExecResult,
   execMethods,
+  type MethodTable,
 } from '../../protocol/index.js';
 import { type RpcPeer, WithBytes } from '../../rpc/index.js';
 import { definedOnly, type Deadline } from '../../transport/deadline.js';
 import { readResult } from './connection.js';
 import type { ExecClient } from './exec-client.js';
+
+/** Methods with a bulky member on one side. */
+type BulkyMethod<Side extends 'params' | 'result'> = {
+  [Name in ExecMethodName]: ExecMethods[Name]['bytes'] extends Record<Side, string> ? Name : never;
+}[ExecMethodName];
+
+/** Parameters without their bulky member. */
+type ParamsApart<Name extends BulkyMethod<'params'>> = Omit<
+  ExecParams<Name>,
+  ExecMethods[Name]['bytes']['params']
+>;
 
 /** A request as its caller has it: bulky bytes apart from the rest. */
 export interface BulkRequest {
@@ -18,10 +31,12 @@ export interface BulkRequest {
   readonly bytes: Uint8Array | undefined;
 }
 
+const methods: MethodTable = execMethods;
+
 /** Sends a request, its bytes as they are where the server takes them so. */
 export function post(peer: RpcPeer, request: BulkRequest, patience: Deadline): Promise<unknown> {
   const { method, params, bytes } = request;
-  const field = execMethods[method].bytes?.params;
+  const field = methods[method]?.bytes?.params;
   const limits = definedOnly(patience);
   if (bytes === undefined || field === undefined) return peer.call(method, params, limits);
   if (peer.sendsBytes) return peer.call(method, params, { ...limits, attached: { field, bytes } });
@@ -36,22 +51,22 @@ export function resultOf<Name extends ExecMethodName>(method: Name, answer: unkn
 }
 
 /** Calls a method with a bulky member, which is left out of `params`. Bytes must stay as they are until answered. */
-export async function callWithBytes<Name extends ExecMethodName>(
+export async function callWithBytes<Name extends BulkyMethod<'params'>>(
   client: ExecClient,
   method: Name,
-  request: { params: Omit<ExecParams<Name>, 'chunk' | 'dataBase64'>; bytes: Uint8Array },
+  request: { params: ParamsApart<Name>; bytes: Uint8Array },
 ): Promise<ExecResult<Name>> {
   return resultOf(method, await client.exchange({ method, ...request }));
 }
 
 /** Calls a method whose answer has a bulky member, which comes as bytes. */
-export async function callForBytes<Name extends ExecMethodName>(
+export async function callForBytes<Name extends BulkyMethod<'result'>>(
   client: ExecClient,
   method: Name,
   params: ExecParams<Name>,
 ): Promise<{ result: ExecResult<Name>; bytes: Uint8Array }> {
   const answer = await client.exchange({ method, params, bytes: undefined });
-  const field = execMethods[method].bytes?.result ?? '';
+  const field: string = execMethods[method].bytes.result;
   if (answer instanceof WithBytes && answer.field === field)
     return { result: readResult(method, answer.rest), bytes: answer.bytes };
   const result = resultOf(method, answer);

@@ -1,3 +1,4 @@
+import { execDialect } from '../../protocol/dialects.js';
 import {
   type EnvironmentInfo,
   ExecError,
@@ -7,7 +8,13 @@ import {
   isExecError,
   type ServerCapabilities,
 } from '../../protocol/index.js';
-import { type Attachment, type Channel, type CloseReason, RpcPeer } from '../../rpc/index.js';
+import {
+  type Attachment,
+  type Channel,
+  type CloseReason,
+  type PeerHandler,
+  RpcPeer,
+} from '../../rpc/index.js';
 import { withDeadline } from '../../transport/deadline.js';
 import { isUnknownSession } from './remote-errors.js';
 
@@ -38,7 +45,7 @@ export interface Connection {
 /** Dials and shakes hands. Whatever goes wrong, nothing is left open. */
 export async function openConnection(options: ConnectionOptions): Promise<Connection> {
   const channel = await dial(options);
-  const peer = new RpcPeer(channel, {
+  const handler: PeerHandler = {
     request: (method) => {
       throw new ExecError('methodNotFound', `unknown method: ${method.slice(0, 100)}`);
     },
@@ -46,7 +53,8 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
     // The answer to a call that was given up comes all the same.
     violation: (error) => options.onLog(`${channel.label}: ${error.message}`),
     closed: options.onClosed,
-  });
+  };
+  const peer = new RpcPeer(channel, handler, { dialect: execDialect });
   // The first frame may come right behind the answer that agrees to them.
   peer.acceptsBytes = options.binaryFrames && channel.carriesBytes === true;
   peer.open();

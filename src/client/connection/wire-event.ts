@@ -30,8 +30,10 @@ export function readNotification(
   attached?: Attachment,
 ): WireEvent | undefined {
   if (method === 'process/output') {
-    const { seq, stream, chunk } = execServerNotifications[method].params.parse(params);
-    const bytes = attached?.field === 'chunk' ? attached.bytes : decodeBase64(chunk, 'protocolViolation');
+    const { params: schema, bytes: bulky } = execServerNotifications[method];
+    const { seq, stream, [bulky.params]: chunk } = schema.parse(params);
+    const isApart = attached?.field === bulky.params;
+    const bytes = isApart ? attached.bytes : decodeBase64(chunk, 'protocolViolation');
     return { type: 'output', seq, stream, bytes };
   }
   if (method === 'process/exited') {

@@ -61,6 +61,7 @@ export const commandExec = request({
   }),
   orderedBy: lane,
   experimental: ['permissionProfile'],
+  answeredAtEnd: true,
 });
 
 export const commandExecWrite = request({
@@ -71,6 +72,7 @@ export const commandExecWrite = request({
   }),
   result: Empty,
   orderedBy: lane,
+  base64: { params: 'deltaBase64' },
 });
 
 export const commandExecResize = request({
@@ -95,4 +97,5 @@ export const commandExecOutputDelta = notification({
     processId: ActiveProcessId,
     ...OutputPiece,
   }),
+  base64: { params: 'deltaBase64' },
 });

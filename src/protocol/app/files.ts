@@ -16,12 +16,15 @@ export const fsReadFile = request({
   doc: 'Reads a regular file, up to 384 MiB.',
   params: OnePath,
   result: z.object({ dataBase64: Base64.meta({ description: 'The whole content.' }) }),
+  base64: { result: 'dataBase64' },
+  answerSize: 'large',
 });
 
 export const fsWriteFile = request({
   doc: 'Creates or overwrites a file. Its directory must exist.',
   params: OnePath.extend({ dataBase64: Base64.meta({ description: 'The whole content.' }) }),
   result: Empty,
+  base64: { params: 'dataBase64' },
 });
 
 export const fsCreateDirectory = request({
@@ -56,6 +59,7 @@ export const fsReadDirectory = request({
       }),
     ),
   }),
+  answerSize: 'large',
 });
 
 export const fsRemove = request({

@@ -55,6 +55,7 @@ export const processWriteStdin = request({
   result: Empty,
   orderedBy: lane,
   experimental: true,
+  base64: { params: 'deltaBase64' },
 });
 
 export const processResizePty = request({
@@ -81,6 +82,7 @@ export const processOutputDelta = notification({
     processHandle: ProcessHandle,
     ...OutputPiece,
   }),
+  base64: { params: 'deltaBase64' },
 });
 
 export const processExited = notification({

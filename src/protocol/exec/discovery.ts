@@ -34,6 +34,7 @@ export const environmentConfigRead = request({
     config: ConfigLayers,
     requirements: ConfigLayers,
   }),
+  answerSize: 'list',
 });
 
 const CapabilityFile = z.object({ path: FileUri, contents: z.string() });
@@ -110,4 +111,5 @@ export const capabilityRootsDiscoverV1 = request({
       }),
     ),
   }),
+  answerSize: 'large',
 });

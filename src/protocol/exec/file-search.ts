@@ -33,4 +33,5 @@ export const fsSearch = request({
     cursor: z.string().nullable().meta({ description: 'Null on the last page.' }),
   }),
   idempotent: true,
+  answerSize: 'list',
 });

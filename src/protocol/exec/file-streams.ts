@@ -42,6 +42,7 @@ export const fsReadBlock = request({
   }),
   orderedBy: handleLane,
   bytes: { result: 'chunk' },
+  answerSize: 'large',
 });
 
 export const fsWriteBlock = request({

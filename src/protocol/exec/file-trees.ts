@@ -43,6 +43,7 @@ export const fsReadDirectory = request({
   }),
   orderedBy: ({ path }) => looksAt(path),
   idempotent: true,
+  answerSize: 'large',
 });
 
 export const fsWalk = request({
@@ -70,6 +71,7 @@ export const fsWalk = request({
   }),
   orderedBy: ({ path }) => looksAt(path),
   idempotent: true,
+  answerSize: 'list',
 });
 
 export const fsRemove = request({

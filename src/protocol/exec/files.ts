@@ -9,6 +9,7 @@ export const fsReadFile = request({
   result: z.object({ dataBase64: Chunk }),
   orderedBy: ({ path }) => looksAt(path),
   bytes: { result: 'dataBase64' },
+  answerSize: 'large',
   idempotent: true,
 });
 

@@ -39,6 +39,7 @@ export const httpRequest = request({
       .meta({ description: 'Names in lower case; repeated ones in order. Encodings are not undone.' }),
     bodyBase64: Chunk,
   }),
+  base64: { params: 'bodyBase64', result: 'bodyBase64' },
 });
 
 export const httpRequestBodyDelta = notification({
@@ -50,4 +51,5 @@ export const httpRequestBodyDelta = notification({
     done: z.boolean(),
     error: z.string().nullable().meta({ description: 'On the last item: why the body is not complete.' }),
   }),
+  base64: { params: 'deltaBase64' },
 });

@@ -229,6 +229,7 @@ export const processList = request({
     ),
   }),
   idempotent: true,
+  answerSize: 'list',
 });
 
 export const processAck = notification({

@@ -1,5 +1,5 @@
 import type { FileHandle, FileSystem } from '../../contract/index.js';
-import { decodeBase64Into, ExecError, type ExecParsedParams } from '../../protocol/index.js';
+import { decodeBase64Into, ExecError, type ExecParsedParams, execMethods } from '../../protocol/index.js';
 import { BytesResult } from '../../rpc/index.js';
 import { blockBuffers, MAX_BLOCK_BYTES } from './block-buffers.js';
 import { BulkGarbage } from '../bulk-garbage.js';
@@ -49,7 +49,7 @@ export class FileHandles {
     try {
       const { bytes, eof } = await handle.read(params.offset, params.len, block);
       return new BytesResult({
-        member: 'chunk',
+        member: execMethods['fs/readBlock'].bytes.result,
         bytes,
         rest: { eof },
         release: () => blockBuffers.release(block),

@@ -1,7 +1,15 @@
 import { setMaxListeners } from 'node:events';
 import type { DirectoryEntry, LinkOptions } from '../../contract/index.js';
 import type { HostFileSystem } from '../../host/index.js';
-import { decodeBase64, type ExecResult, fileUri, isFileUri, type Sandbox } from '../../protocol/index.js';
+import {
+  decodeBase64,
+  type ExecMethodName,
+  type ExecResult,
+  execMethods,
+  fileUri,
+  isFileUri,
+  type Sandbox,
+} from '../../protocol/index.js';
 import { BytesResult } from '../../rpc/index.js';
 import type { BulkGarbage } from '../bulk-garbage.js';
 import type { ConnectionContext, Handlers } from './connection-context.js';
@@ -11,25 +19,7 @@ import { MissingWatchSlot } from './missing-watch.js';
 import { searchFiles } from './search-handler.js';
 import { wirePath } from './wire-path.js';
 
-type FileMethodName =
-  | 'fs/readFile'
-  | 'fs/writeFile'
-  | 'fs/createDirectory'
-  | 'fs/getMetadata'
-  | 'fs/canonicalize'
-  | 'fs/readDirectory'
-  | 'fs/walk'
-  | 'fs/remove'
-  | 'fs/copy'
-  | 'fs/rename'
-  | 'fs/open'
-  | 'fs/readBlock'
-  | 'fs/writeBlock'
-  | 'fs/close'
-  | 'fs/watchMissing'
-  | 'fs/watch'
-  | 'fs/unwatch'
-  | 'fs/search';
+type FileMethodName = Extract<ExecMethodName, `fs/${string}`>;
 
 /** The file methods for one connection. Its handles and watches are released when the context's signal aborts. */
 export function fileHandlers(
@@ -44,7 +34,7 @@ export function fileHandlers(
   return {
     'fs/readFile': async (params) => {
       const bytes = await files.openContent(wirePath(params.path), linkOptions(params));
-      return new BytesResult({ member: 'dataBase64', bytes });
+      return new BytesResult({ member: execMethods['fs/readFile'].bytes.result, bytes });
     },
     'fs/writeFile': async (params, bytes) => {
       const data = bytes ?? decodeBase64(params.dataBase64, 'invalidData');

@@ -1,15 +1,16 @@
 import type { ProcessEvent } from '../../contract/index.js';
 import { releaseChunk, retainChunk } from '../../host/index.js';
-import { encodeBase64 } from '../../protocol/index.js';
+import { encodeBase64, execServerNotifications } from '../../protocol/index.js';
 import { binaryMessage } from '../../rpc/index.js';
 import { acquireBuffer, releaseBuffer } from './message-buffers.js';
 import type { PushTarget } from './output-pusher.js';
 
 type OutputEvent = Extract<ProcessEvent, { type: 'output' }>;
 
+const CHUNK = execServerNotifications['process/output'].bytes.params;
 const TAIL = '"}}';
 /** Ends the header of a binary frame: its bytes are the chunk. */
-const FRAME_TAIL = '"},"bytes":"chunk"}';
+const FRAME_TAIL = `"},"bytes":"${CHUNK}"}`;
 
 /**
  * Writes `process/output` of one process, as a binary frame or as the bytes of a text. Base64 and numbers need no escaping
@@ -37,7 +38,7 @@ export class OutputMessage {
 
   #sendText({ seq, stream, bytes }: OutputEvent, target: PushTarget): void {
     const chunk = encodeBase64(bytes);
-    const middle = `${seq},"stream":"${stream}","chunk":"`;
+    const middle = `${seq},"stream":"${stream}","${CHUNK}":"`;
     const head = Buffer.from(this.#head);
     const buffer = acquireBuffer(head.length + middle.length + chunk.length + TAIL.length);
     buffer.set(head);
