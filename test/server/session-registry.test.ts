@@ -19,5 +19,7 @@ test.each([
   sessions.detach(sessions.get(id) ?? expect.fail());
   vi.advanceTimersByTime(59_000);
   expect(sessions.resume(id, connection).id).toBe(id);
+  // Closing looks for what still runs, and waits between two looks.
+  vi.useRealTimers();
   await sessions.close();
 });
