@@ -11,6 +11,7 @@ import {
   ConfinableFileSystem,
   childEnvironment,
   hideFromSandboxes,
+  type LocalProcessSpec,
   machineInfo,
   ProcessTable,
 } from '../host/index.js';
@@ -69,25 +70,20 @@ export class LocalEnvironment extends EnvironmentHandle {
   async start(spec: ProcessSpec): Promise<ExecProcess> {
     const { processId, argv, arg0, tty = false, size = DEFAULT_SIZE, pipeStdin = false } = spec;
     const policy = spec.envPolicy === undefined ? INHERIT_ALL : spec.envPolicy;
-    const child = {
+    const child: LocalProcessSpec = {
+      ...(processId === undefined ? {} : { processId }),
       argv,
       ...(arg0 === undefined ? {} : { arg0 }),
       cwd: spec.cwd === undefined ? process.cwd() : pathText(pathBytes(spec.cwd)),
       env: childEnvironment({ own: process.env, policy, overlay: spec.env ?? {} }),
-      stdin: pipeStdin ? ('pipe' as const) : ('null' as const),
+      stdin: pipeStdin ? 'pipe' : 'null',
       terminal: tty ? size : null,
+      timeoutMs: spec.timeoutMs,
     };
-    const confined = spec.sandbox ? await this.#table.confine(child, spec.sandbox) : undefined;
-    const names = processId === undefined ? {} : { processId };
-    const process_ = this.#table.start({ ...child, ...names, confined, timeoutMs: spec.timeoutMs });
-    process_.holdFromStart();
-    try {
-      await process_.ready();
-    } catch (error) {
-      await process_[Symbol.asyncDispose]();
-      throw error;
-    }
-    return process_;
+    if (spec.sandbox) return await this.#table.startConfined(child, spec.sandbox);
+    const started = this.#table.start(child);
+    started.holdFromStart();
+    return started;
   }
 
   async list(): Promise<ProcessSummary[]> {

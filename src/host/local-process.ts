@@ -149,6 +149,11 @@ export class LocalProcess extends ProcessHandle {
     this.#readers.holdFromStart();
   }
 
+  /** Whoever is to be told of its output sees to it by other means from here on. */
+  stopHolding(): void {
+    this.#readers.stopHolding();
+  }
+
   override events(options: { afterSeq?: number } = {}): AsyncIterableIterator<ProcessEvent> {
     return this.#readers.follow(options.afterSeq ?? 0);
   }

@@ -58,11 +58,6 @@ export class ProcessTable {
     return [...this.#processes.values()];
   }
 
-  /** Puts a program under a policy: to be started here, or discarded. */
-  async confine(spec: ConfinedSpec, sandbox: Sandbox): Promise<SandboxedLaunch> {
-    return this.#untilGone(await SandboxedLaunch.prepare(spec, sandbox, this.#spares));
-  }
-
   #untilGone(launch: SandboxedLaunch): SandboxedLaunch {
     this.#sandboxes.add(launch);
     void launch.gone.then(() => this.#sandboxes.delete(launch));
@@ -111,6 +106,26 @@ export class ProcessTable {
       stop();
       this.#expire(process);
     });
+    return process;
+  }
+
+  /**
+   * Starts a program under a policy. Resolves when the program itself runs, with its output held from the first byte on. If its
+   * sandbox cannot be set up, nothing of it is left and the id is free again.
+   */
+  async startConfined(spec: LocalProcessSpec, sandbox: Sandbox): Promise<LocalProcess> {
+    const confined = this.#untilGone(await SandboxedLaunch.prepare(spec, sandbox, this.#spares));
+    // The script is with the sandbox by now.
+    const { script: _, ...program } = spec;
+    const process = this.start({ ...program, confined });
+    process.holdFromStart();
+    try {
+      await process.ready();
+    } catch (error) {
+      process.stopHolding();
+      await process[Symbol.asyncDispose]();
+      throw error;
+    }
     return process;
   }
 

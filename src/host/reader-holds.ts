@@ -19,7 +19,7 @@ export class ReaderHolds {
   follow(afterSeq: number): AsyncIterableIterator<ProcessEvent> {
     const hold = this.#log.hold(afterSeq);
     this.#reading += 1;
-    this.#releaseFirstHold();
+    this.stopHolding();
     const release = (): void => {
       this.#reading -= 1;
       hold.release();
@@ -33,10 +33,11 @@ export class ReaderHolds {
 
   /** Somebody waits for the end. Unless others read, the process must not wait for them. */
   onlyWaits(): void {
-    if (this.#reading === 0) this.#releaseFirstHold();
+    if (this.#reading === 0) this.stopHolding();
   }
 
-  #releaseFirstHold(): void {
+  /** Nothing waits any longer for somebody to begin reading. */
+  stopHolding(): void {
     this.#firstHold?.release();
     this.#firstHold = undefined;
   }

@@ -7,7 +7,7 @@ import {
   type ProcessTableOptions,
 } from '../host/index.js';
 import { type ByteBudget, SHARE_BYTES } from '../rpc/index.js';
-import { ExecError } from '../protocol/index.js';
+import { ExecError, type Sandbox } from '../protocol/index.js';
 import { OutputPusher, type PushTarget } from './push/output-pusher.js';
 
 /** Write ids remembered per process, so that a retry is recognised. A client has few writes in the air. */
@@ -65,17 +65,11 @@ export class Session {
   }
 
   /** As `start`, for a process in a sandbox: resolves when its program runs. If that fails, the id is free again. */
-  async startConfined(spec: LocalProcessSpec): Promise<LocalProcess> {
-    const process = this.processes.start(spec);
-    // Holds the output that comes before anybody is told of the process.
+  async startConfined(spec: LocalProcessSpec, sandbox: Sandbox): Promise<LocalProcess> {
+    const process = await this.processes.startConfined(spec, sandbox);
+    // From here on the pusher holds what comes before anybody is told of the process.
     const pusher = this.#pusherFor(process);
-    try {
-      await process.ready();
-    } catch (error) {
-      pusher.close();
-      await process[Symbol.asyncDispose]();
-      throw error;
-    }
+    process.stopHolding();
     setImmediate(() => this.#push(process, pusher));
     return process;
   }

@@ -31,19 +31,16 @@ function sandboxFor(workspace: string): Sandbox {
   };
 }
 
-/** Starts it as a server does, and resolves when it runs or never will. */
-async function startIn(table: ProcessTable, sandbox: Sandbox): Promise<void> {
-  const confined = await table.confine(SLEEP, sandbox);
-  await table.start({ ...SLEEP, confined }).ready();
-}
-
 test('a table that is closed leaves no names on disk, whenever that is', async () => {
   const left: unknown[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     using place = new Place({ name: 'whoever we are' });
     const table = new ProcessTable();
     const sandbox = sandboxFor(place.workspace);
-    const starts = [startIn(table, sandbox), startIn(table, { ...sandbox, maxProcesses: 20 })];
+    const starts = [
+      table.startConfined(SLEEP, sandbox),
+      table.startConfined(SLEEP, { ...sandbox, maxProcesses: 20 }),
+    ];
     // In the middle of making them, and after.
     const afterMs = (LONGEST_MS * round) / ROUNDS;
     await new Promise((resolve) => {

@@ -116,10 +116,7 @@ function start(
     session.announceStart(processId, async () => {
       await earlier?.catch(() => undefined);
       const child = await withoutProfile(session, childOf(params), params);
-      if (!sandbox) return startResult(session.start(child));
-      const { script: _, ...spec } = child;
-      const confined = await session.processes.confine(child, sandbox);
-      return startResult(await session.startConfined({ ...spec, confined }));
+      return startResult(sandbox ? await session.startConfined(child, sandbox) : session.start(child));
     }),
   );
 }
