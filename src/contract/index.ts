@@ -39,6 +39,7 @@ export {
   positionAfter,
 } from './process-log.js';
 export { followLog } from './log-reader.js';
+export { ReaderHolds } from './reader-holds.js';
 export {
   CommandFailure,
   type CommandInput,

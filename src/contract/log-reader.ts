@@ -5,7 +5,6 @@ interface FollowOptions {
   readonly log: ProcessLog;
   readonly hold: LogHold;
   readonly afterSeq: number;
-  readonly consumed?: (seq: number) => void;
 }
 
 /**
@@ -29,7 +28,7 @@ export function followLog(options: FollowOptions): AsyncIterableIterator<Process
   };
 }
 
-async function* follow({ log, hold, afterSeq, consumed }: FollowOptions): AsyncGenerator<ProcessEvent, void> {
+async function* follow({ log, hold, afterSeq }: FollowOptions): AsyncGenerator<ProcessEvent, void> {
   let position = afterSeq;
   try {
     for (;;) {
@@ -37,7 +36,6 @@ async function* follow({ log, hold, afterSeq, consumed }: FollowOptions): AsyncG
       yield event;
       position = positionAfter(event);
       hold.moveTo(position);
-      consumed?.(position);
       if (event.type === 'closed') return;
     }
   } finally {

@@ -69,6 +69,13 @@ export class ProcessLog {
     return this.#holds.size > 0;
   }
 
+  /** Everything up to here was read by all who hold, or nobody does. */
+  get readSeq(): number {
+    let seq = this.#nextSeq - 1;
+    for (const hold of this.#holds) seq = Math.min(seq, hold.seq);
+    return seq;
+  }
+
   get totalBytes(): number {
     return this.#totalBytes;
   }
@@ -226,9 +233,7 @@ export class ProcessLog {
   }
 
   #evict(): void {
-    let keepAfter = Number.POSITIVE_INFINITY;
-    for (const hold of this.#holds) keepAfter = Math.min(keepAfter, hold.seq);
-    this.#entries.evict(keepAfter);
+    this.#entries.evict(this.readSeq);
   }
 
   #gapBefore(seq: number, offset: number, afterSeq: number): ProcessEvent | undefined {

@@ -4,6 +4,7 @@ import {
   ProcessHandle,
   ProcessLog,
   type ProcessSummary,
+  ReaderHolds,
   type ReadRequest,
   type ReadResult,
   type SignalName,
@@ -15,7 +16,6 @@ import { ExecError } from '../protocol/errors.js';
 import type { SandboxType } from '../protocol/index.js';
 import { type Child, type ChildSink, type ChildSpec, lookAtTrees, releaseChunk } from './spawn/index.js';
 import type { SandboxedLaunch } from './sandbox/index.js';
-import { ReaderHolds } from './reader-holds.js';
 import { ProcessEnding } from './process-ending.js';
 import { randomBytes } from './kernel/random.js';
 import { spawnAny } from './spawn-scripted.js';
@@ -221,7 +221,7 @@ export class LocalProcess extends ProcessHandle {
   }
 
   override async wait(): Promise<ProcessEnd> {
-    this.#readers.onlyWaits();
+    this.#readers.stopHolding();
     await this.#closed;
     const { exit } = this.log;
     if (!exit) throw new ExecError('internalError', 'A process closed without an exit.');

@@ -1,4 +1,4 @@
-import type { LogHold, ProcessLog } from '../../contract/index.js';
+import { type ProcessEvent, type ProcessLog, ReaderHolds } from '../../contract/index.js';
 import { MAX_UNREAD_BYTES } from '../connection/unread-budget.js';
 import { UnreadLedger } from './unread-ledger.js';
 
@@ -16,23 +16,19 @@ export interface ConsumptionOptions {
   readonly overrun: () => void;
 }
 
-/**
- * Who has read how far. Until somebody reads, output waits from the beginning, as in a pipe; from then on it waits for
- * the slowest reader. Waiting for the end while nobody reads lets output pass.
- */
+/** How far the readers of a copy are, as far as its server and its connection have to know. */
 export class Consumption {
   readonly #options: ConsumptionOptions;
   readonly #ledger = new UnreadLedger();
-  readonly #readers = new Set<{ position: number }>();
-  /** Held for whoever reads first. */
-  #firstHold: LogHold | undefined;
+  readonly #readers: ReaderHolds;
   #counted = true;
   #acknowledged = 0;
   #sinceAcknowledged = 0;
 
   constructor(options: ConsumptionOptions) {
     this.#options = options;
-    this.#firstHold = options.log.hold(0);
+    this.#readers = new ReaderHolds(options.log, () => this.#advance());
+    this.#readers.holdFromStart();
   }
 
   /** Output that went into the log. */
@@ -45,30 +41,14 @@ export class Consumption {
     if (promised && this.#ledger.unreadBytes > MAX_UNREAD_BYTES) this.#options.overrun();
   }
 
-  /** A reader from a position on. Moving and releasing it is what counts as reading. */
-  open(afterSeq: number): LogHold {
-    const reader = { position: afterSeq };
-    const hold = this.#options.log.hold(afterSeq);
-    this.#readers.add(reader);
-    this.#releaseFirstHold();
-    return {
-      moveTo: (seq) => {
-        reader.position = Math.max(reader.position, seq);
-        hold.moveTo(seq);
-        this.#advance();
-      },
-      release: () => {
-        if (!this.#readers.delete(reader)) return;
-        hold.release();
-        this.#advance();
-      },
-    };
+  /** Somebody reads from here on. */
+  follow(afterSeq: number): AsyncIterableIterator<ProcessEvent> {
+    return this.#readers.follow(afterSeq);
   }
 
   /** Output no longer waits for somebody to begin reading. */
   stopHolding(): void {
-    this.#releaseFirstHold();
-    this.#advance();
+    this.#readers.stopHolding();
   }
 
   /** What is unread no longer counts against the connection: the process is being ended and will write little. */
@@ -83,25 +63,12 @@ export class Consumption {
     if (this.#acknowledged > 0) this.#options.acknowledge(this.#acknowledged);
   }
 
-  #releaseFirstHold(): void {
-    this.#firstHold?.release();
-    this.#firstHold = undefined;
-  }
-
-  /** Everything up to here was read by all who read, or nobody does. */
-  #position(): number {
-    if (this.#firstHold) return 0;
-    let position = this.#options.log.nextSeq - 1;
-    for (const reader of this.#readers) position = Math.min(position, reader.position);
-    return position;
-  }
-
   #advance(): void {
-    const position = this.#position();
+    const { log, windowBytes } = this.#options;
+    const position = log.readSeq;
     const bytes = this.#ledger.consume(position);
     if (this.#counted && bytes > 0) this.#options.unreadChanged(-bytes);
     this.#sinceAcknowledged += bytes;
-    const { log, windowBytes } = this.#options;
     if (windowBytes === undefined || position <= this.#acknowledged) return;
     const finished = log.closed && position === log.nextSeq - 1;
     if (!finished && this.#sinceAcknowledged < windowBytes / ACKNOWLEDGE_PARTS) return;

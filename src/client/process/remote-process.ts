@@ -1,5 +1,4 @@
 import {
-  followLog,
   type ProcessEnd,
   type ProcessEvent,
   ProcessHandle,
@@ -97,8 +96,7 @@ export class RemoteProcess extends ProcessHandle {
   }
 
   events(options: { afterSeq?: number } = {}): AsyncIterableIterator<ProcessEvent> {
-    const { afterSeq = 0 } = options;
-    return followLog({ log: this.feed.log, hold: this.#consumption.open(afterSeq), afterSeq });
+    return this.#consumption.follow(options.afterSeq ?? 0);
   }
 
   async read({ afterSeq = 0, maxBytes, waitMs = 0 }: ReadRequest = {}): Promise<ReadResult> {
