@@ -39,6 +39,7 @@ export {
   positionAfter,
 } from './process-log.js';
 export { followLog } from './log-reader.js';
+export { type ExitFacts, exitFacts, logEnd } from './process-end.js';
 export { ReaderHolds } from './reader-holds.js';
 export {
   CommandFailure,

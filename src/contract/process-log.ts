@@ -1,3 +1,4 @@
+import type { ExitFacts } from './process-end.js';
 import type { ExitedEvent, OutputStream, ProcessEvent, ReadResult } from './process.js';
 import { RetainedEntries } from './retained-entries.js';
 import { MAX_TIMER_MS } from '../protocol/max-timer.js';
@@ -84,7 +85,7 @@ export class ProcessLog {
     this.#append({ type: 'output', seq: this.#nextSeq, stream, bytes }, bytes.length);
   }
 
-  appendExited(end: Omit<ExitedEvent, 'type' | 'seq'>): void {
+  appendExited(end: ExitFacts): void {
     const event: ExitedEvent = { type: 'exited', seq: this.#nextSeq, ...end };
     this.#exited = { event, offset: this.#totalBytes };
     this.#append(event, 0);

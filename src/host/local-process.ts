@@ -1,4 +1,5 @@
 import {
+  logEnd,
   type ProcessEnd,
   type ProcessEvent,
   ProcessHandle,
@@ -222,12 +223,7 @@ export class LocalProcess extends ProcessHandle {
 
   override async wait(): Promise<ProcessEnd> {
     this.#readers.stopHolding();
-    await this.#closed;
-    const { exit } = this.log;
-    if (!exit) throw new ExecError('internalError', 'A process closed without an exit.');
-    const { exitCode, signal } = exit;
-    if (exit.timedOut) return { kind: 'timedOut', exitCode };
-    return signal === null ? { kind: 'exited', exitCode } : { kind: 'signalled', exitCode, signal };
+    return await logEnd(this.log);
   }
 
   override async [Symbol.asyncDispose](): Promise<void> {

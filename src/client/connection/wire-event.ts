@@ -1,9 +1,6 @@
-import type { ExitedEvent, OutputStream } from '../../contract/index.js';
+import { type ExitFacts, exitFacts, type OutputStream } from '../../contract/index.js';
 import { decodeBase64, execServerNotifications } from '../../protocol/index.js';
 import type { Attachment } from '../../rpc/index.js';
-
-/** How a process ended, apart from where in the log it says so. */
-export type ExitFacts = Omit<ExitedEvent, 'type' | 'seq'>;
 
 /** One entry of a server's log on its way into the local copy. */
 export type WireEvent =
@@ -45,19 +42,4 @@ export function readNotification(
     return { type: 'closed', seq };
   }
   return undefined;
-}
-
-/** Fills in what other servers do not tell. A signal they do not name is not guessed from the exit code. */
-export function exitFacts(told: {
-  exitCode: number;
-  signal?: string | null | undefined;
-  timedOut?: boolean | undefined;
-  sandboxDenied?: boolean | undefined;
-}): ExitFacts {
-  const { exitCode, signal, timedOut = false, sandboxDenied = false } = told;
-  return { exitCode, signal: isSignalName(signal) ? signal : null, timedOut, sandboxDenied };
-}
-
-function isSignalName(signal: string | null | undefined): signal is `SIG${string}` {
-  return signal?.startsWith('SIG') === true;
 }

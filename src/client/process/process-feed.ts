@@ -1,10 +1,10 @@
-import { ProcessLog } from '../../contract/index.js';
+import { type ExitFacts, ProcessLog } from '../../contract/index.js';
 import { ExecError, isExecError } from '../../protocol/index.js';
 import { EventSequencer } from './event-sequencer.js';
 import type { ProcessSink } from '../connection/process-sinks.js';
 import { contactLost } from '../connection/remote-errors.js';
 import { eventsOf, type Snapshot } from './snapshot.js';
-import type { ExitFacts, WireEvent } from '../connection/wire-event.js';
+import type { WireEvent } from '../connection/wire-event.js';
 
 /** How much is read at a time where the server keeps the rest: small enough to get through a bad line. */
 const CATCH_UP_BYTES = 256 * 1024;

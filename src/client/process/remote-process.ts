@@ -1,4 +1,5 @@
 import {
+  logEnd,
   type ProcessEnd,
   type ProcessEvent,
   ProcessHandle,
@@ -17,7 +18,6 @@ import { callWithBytes } from '../connection/bulk.js';
 import { ClientTimeout } from './client-timeout.js';
 import { Consumption } from './consumption.js';
 import type { ExecClient } from '../connection/exec-client.js';
-import { logEnd } from './log-end.js';
 import { ProcessFeed } from './process-feed.js';
 import { unsupported } from '../connection/remote-errors.js';
 import { WriteQueue } from './write-queue.js';

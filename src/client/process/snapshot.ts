@@ -1,5 +1,6 @@
+import { type ExitFacts, exitFacts } from '../../contract/index.js';
 import { decodeBase64, ExecError, type ExecResult } from '../../protocol/index.js';
-import { type ExitFacts, exitFacts, type WireEvent } from '../connection/wire-event.js';
+import type { WireEvent } from '../connection/wire-event.js';
 
 export type Snapshot = ExecResult<'process/read'>;
 

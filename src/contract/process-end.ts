@@ -1,0 +1,40 @@
+import type { ExitedEvent, ProcessEnd } from './process.js';
+import type { ProcessLog } from './process-log.js';
+
+/** How a program ended, apart from where in the log it says so. */
+export type ExitFacts = Omit<ExitedEvent, 'type' | 'seq'>;
+
+/** Fills in what other servers do not tell. A signal they do not name is not guessed from the exit code. */
+export function exitFacts(told: {
+  exitCode: number;
+  signal?: string | null | undefined;
+  timedOut?: boolean | undefined;
+  sandboxDenied?: boolean | undefined;
+}): ExitFacts {
+  const { exitCode, signal, timedOut = false, sandboxDenied = false } = told;
+  return { exitCode, signal: isSignalName(signal) ? signal : null, timedOut, sandboxDenied };
+}
+
+function isSignalName(signal: string | null | undefined): signal is `SIG${string}` {
+  return signal?.startsWith('SIG') === true;
+}
+
+/** How the process ended, once its log has. An exit that was seen stands, even if contact is lost behind it. */
+export async function logEnd(log: ProcessLog): Promise<ProcessEnd> {
+  await new Promise<void>((resolve) => {
+    const over = (): boolean => log.closed || log.failure !== undefined;
+    if (over()) return resolve();
+    const stop = log.subscribe(() => {
+      if (!over()) return;
+      stop();
+      resolve();
+    });
+  });
+  if (log.exit) return endOf(log.exit);
+  return { kind: 'contactLost', error: log.failure ?? new Error('The process closed without an exit.') };
+}
+
+function endOf({ exitCode, signal, timedOut }: ExitFacts): ProcessEnd {
+  if (timedOut) return { kind: 'timedOut', exitCode };
+  return signal === null ? { kind: 'exited', exitCode } : { kind: 'signalled', exitCode, signal };
+}
