@@ -1,0 +1,61 @@
+import { ExecError } from '../protocol/errors.js';
+import { binaryMessage } from './binary-frame.js';
+import type { OutgoingMessage } from './channel.js';
+import { frameHeader, type IncomingMessage, requestText } from './message.js';
+import type { Outbox } from './outbox.js';
+import { type CallPatience, PendingCalls } from './pending-calls.js';
+import { errorFromWire } from './wire-errors.js';
+import { type Attachment, WithBytes } from './with-bytes.js';
+
+/** How long a call may take, and the bytes that go with it where the other side takes them. */
+export interface PeerCallOptions extends CallPatience {
+  readonly attached?: Attachment;
+}
+
+/** An answer to a call, well or not. */
+export type IncomingAnswer = Extract<IncomingMessage, { kind: 'result' | 'error' }> & {
+  readonly attached?: Attachment;
+};
+
+/** The calls one side makes: numbers them, and matches their answers. */
+export class OutgoingCalls {
+  readonly #outbox: Outbox;
+  readonly #pending = new PendingCalls();
+  #nextId = 1;
+
+  constructor(outbox: Outbox) {
+    this.#outbox = outbox;
+  }
+
+  /** Rejects with `requestTimeout` or `aborted`, or with what `rejectAll` is given. */
+  call(method: string, params: unknown, options: PeerCallOptions): Promise<unknown> {
+    if (options.signal?.aborted) return Promise.reject(new ExecError('aborted', `${method} was given up.`));
+    const id = this.#nextId;
+    this.#nextId += 1;
+    const answer = this.#pending.wait(String(id), method, options);
+    this.#outbox.send(withAttachment(requestText(id, method, params), options.attached));
+    return answer;
+  }
+
+  /** False when there is no call it could be the answer to. */
+  settle(message: IncomingAnswer): boolean {
+    const call = this.#pending.get(message.id);
+    if (!call) return false;
+    if (message.kind === 'result') {
+      const { result, attached } = message;
+      // A frame is only read when `result` is an object.
+      call.resolve(attached ? new WithBytes(attached.field, attached.bytes, Object(result)) : result);
+    } else {
+      call.reject(errorFromWire(message.error));
+    }
+    return true;
+  }
+
+  rejectAll(error: ExecError): void {
+    this.#pending.rejectAll(error);
+  }
+}
+
+function withAttachment(text: string, attached: Attachment | undefined): OutgoingMessage {
+  return attached ? binaryMessage(frameHeader(text, attached.field), attached.bytes) : text;
+}
