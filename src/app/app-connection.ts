@@ -50,7 +50,7 @@ export interface AppConnectionOptions {
 }
 
 /** One code for all that does not decode, methods included. */
-const REFUSALS: ErrorWording = {
+const WORDING: ErrorWording = {
   unknownMethod: (method) =>
     new ExecError('invalidRequest', `Invalid request: unknown variant \`${method.slice(0, 100)}\``),
   undecodable: (problem) => new ExecError('invalidRequest', `Invalid request: ${problem}`),
@@ -76,7 +76,7 @@ export class AppConnection {
       table: appMethods,
       handlers: this.#handlers(),
       admit: (method, params) => this.#admit(method, params),
-      refusals: REFUSALS,
+      wording: WORDING,
     });
     const handler: PeerHandler = {
       request: (method, params, attached, { place, trace }) => {

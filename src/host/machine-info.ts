@@ -13,7 +13,7 @@ export const version: string = readVersion();
  * The release of Codex whose protocol is spoken here. Clients compare it before they use what a release brought, whatever is
  * announced; what is behind the plus they pass over.
  */
-const PEER_VERSION = '0.166.0';
+const CODEX_VERSION = '0.166.0';
 
 /** Describes this machine as a client sees it. Capabilities are the server's to add. */
 export function machineInfo(): Omit<EnvironmentInfo, 'capabilities'> {
@@ -21,7 +21,7 @@ export function machineInfo(): Omit<EnvironmentInfo, 'capabilities'> {
   const temporary = process.env.TMPDIR;
   return {
     shell: { name: basename(shell), path: shell },
-    executorVersion: `${PEER_VERSION}+execwire.${version}`,
+    executorVersion: `${CODEX_VERSION}+execwire.${version}`,
     providerId: `sha256:${crypto().createHash('sha256').update(machineIdentity()).digest('hex')}`,
     cwd: uri(process.cwd()),
     userHomeDir: uri(homedir()),

@@ -19,15 +19,15 @@ export interface ProcessControls {
 
 /** Brings a process to its end: at once, after a grace, or when its time is over. */
 export class ProcessEnding {
-  readonly #means: ProcessControls;
+  readonly #controls: ProcessControls;
   #timedOut = false;
   #wasKilled = false;
   #timeout: NodeJS.Timeout | undefined;
   #grace: NodeJS.Timeout | undefined;
   #killing: Promise<void> | undefined;
 
-  constructor(means: ProcessControls) {
-    this.#means = means;
+  constructor(controls: ProcessControls) {
+    this.#controls = controls;
   }
 
   /** Its time was over before it ended. */
@@ -43,7 +43,7 @@ export class ProcessEnding {
   limit(timeoutMs: number): void {
     if (timeoutMs > MAX_TIMER_MS) return;
     this.#timeout = setTimeout(() => {
-      this.#timedOut = !this.#means.exited();
+      this.#timedOut = !this.#controls.exited();
       void this.kill();
     }, timeoutMs);
   }
@@ -53,8 +53,8 @@ export class ProcessEnding {
     if (graceMs === 0) {
       void this.kill();
     } else if (!this.#grace) {
-      this.#means.signal('SIGTERM');
-      this.#means.lookAtTree();
+      this.#controls.signal('SIGTERM');
+      this.#controls.lookAtTree();
       this.#grace = setTimeout(() => void this.kill(), Math.min(graceMs, MAX_TIMER_MS));
     }
   }
@@ -76,10 +76,10 @@ export class ProcessEnding {
   }
 
   async #killTree(): Promise<void> {
-    await this.#means.killTree();
+    await this.#controls.killTree();
     // Something outside the tree may hold the output open: a descriptor handed on through a socket, say.
-    const timer = setTimeout(() => this.#means.abandonOutput(), ABANDON_OUTPUT_MS);
-    await this.#means.closed;
+    const timer = setTimeout(() => this.#controls.abandonOutput(), ABANDON_OUTPUT_MS);
+    await this.#controls.closed;
     clearTimeout(timer);
   }
 }

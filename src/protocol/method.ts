@@ -33,7 +33,7 @@ export interface RequestMethod<
   readonly result: Result;
   /** Requests with the same key, or one of several, take effect in the order they were sent; without they run at once. */
   readonly orderedBy: ((params: z.output<Params>) => OrderKey | readonly OrderKey[] | undefined) | undefined;
-  /** Name of the capability that announces this method; absent for what every peer has. */
+  /** Name of the capability that announces this method; absent for what Codex has, too. */
   readonly extension: string | undefined;
   /** The bulky member of each side, base64 in text; it may travel as bytes in a binary frame. */
   readonly bytes: Bytes;

@@ -3,12 +3,12 @@ import { binaryMessage } from './binary-frame.js';
 import type { OutgoingMessage } from './channel.js';
 import { frameHeader, type IncomingMessage, requestText } from './message.js';
 import type { Outbox } from './outbox.js';
-import { type CallPatience, PendingCalls } from './pending-calls.js';
+import { type CallDeadline, PendingCalls } from './pending-calls.js';
 import { errorFromWire } from './wire-errors.js';
 import { type Attachment, WithBytes } from './with-bytes.js';
 
 /** How long a call may take, and the bytes that go with it where the other side takes them. */
-export interface PeerCallOptions extends CallPatience {
+export interface PeerCallOptions extends CallDeadline {
   readonly attached?: Attachment;
 }
 

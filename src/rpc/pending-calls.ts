@@ -3,7 +3,7 @@ import type { RawId } from './message.js';
 import { MAX_TIMER_MS } from '../protocol/max-timer.js';
 
 /** How long a call may take. */
-export interface CallPatience {
+export interface CallDeadline {
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }
@@ -17,8 +17,8 @@ interface PendingCall {
 export class PendingCalls {
   readonly #calls = new Map<RawId, PendingCall>();
 
-  /** Rejects with `requestTimeout` or `aborted` when patience ends first. */
-  wait(id: RawId, method: string, { timeoutMs, signal }: CallPatience): Promise<unknown> {
+  /** Rejects with `requestTimeout` or `aborted` when time is over or the signal aborts first. */
+  wait(id: RawId, method: string, { timeoutMs, signal }: CallDeadline): Promise<unknown> {
     return new Promise<unknown>((resolve, reject) => {
       const cleanUp = (): void => {
         clearTimeout(timer);

@@ -55,7 +55,7 @@ export interface ErrorWording {
 }
 
 /** As JSON-RPC has it. */
-const PLAIN_REFUSALS: ErrorWording = {
+const PLAIN_WORDING: ErrorWording = {
   unknownMethod: (method) => new ExecError('methodNotFound', `unknown method: ${method.slice(0, 100)}`),
   undecodable: (problem) => new ExecError('invalidParams', problem),
 };
@@ -65,7 +65,7 @@ export interface RouterOptions<Table extends MethodTable> {
   readonly handlers: Handlers<Table>;
   /** Throws for requests that may not run: too early, not announced. Sees valid params only. */
   readonly admit: (method: string, params: unknown) => void;
-  readonly refusals?: ErrorWording;
+  readonly wording?: ErrorWording;
 }
 
 /** From method name and raw params to a handler: look up, validate, admit, order, run. */
@@ -73,14 +73,14 @@ export class Router<Table extends MethodTable> {
   readonly #table: Table;
   readonly #handlers: Handlers<Table>;
   readonly #admit: (method: string, params: unknown) => void;
-  readonly #refusals: ErrorWording;
+  readonly #wording: ErrorWording;
   readonly #lanes = new Lanes();
 
   constructor(options: RouterOptions<Table>) {
     this.#table = options.table;
     this.#handlers = options.handlers;
     this.#admit = options.admit;
-    this.#refusals = options.refusals ?? PLAIN_REFUSALS;
+    this.#wording = options.wording ?? PLAIN_WORDING;
   }
 
   /** Runs a request. An unknown method is reported before bad params, those before a handshake not done. */
@@ -91,10 +91,10 @@ export class Router<Table extends MethodTable> {
     place: AnswerPlace,
   ): unknown {
     const declaration = Object.hasOwn(this.#table, method) ? this.#table[method] : undefined;
-    if (!declaration) throw this.#refusals.unknownMethod(method);
+    if (!declaration) throw this.#wording.unknownMethod(method);
     if (attached && attached.field !== declaration.bytes?.params)
-      throw this.#refusals.undecodable('params: bytes stand for a member that takes none');
-    const params = validate(declaration.params, rawParams, this.#refusals);
+      throw this.#wording.undecodable('params: bytes stand for a member that takes none');
+    const params = validate(declaration.params, rawParams, this.#wording);
     this.#admit(method, params);
     // The table ties the handler's parameter type to the schema that just produced `params`.
     const handler = this.#handlers[method] as (params: unknown, bytes?: Uint8Array) => Answer<unknown>;
@@ -123,12 +123,12 @@ function unwrap(outcome: unknown, place: AnswerPlace): unknown {
 export function validate<Schema extends z.ZodType>(
   schema: Schema,
   raw: unknown,
-  refusals: Pick<ErrorWording, 'undecodable'> = PLAIN_REFUSALS,
+  wording: Pick<ErrorWording, 'undecodable'> = PLAIN_WORDING,
 ): z.output<Schema> {
   // Absent and null params are one and the same.
   const outcome = schema.safeParse(raw ?? undefined);
   if (outcome.success) return outcome.data;
   const issue = outcome.error.issues[0];
   const where = issue?.path.length ? `params.${issue.path.join('.')}` : 'params';
-  throw refusals.undecodable(`${where}: ${issue?.message ?? 'invalid'}`);
+  throw wording.undecodable(`${where}: ${issue?.message ?? 'invalid'}`);
 }

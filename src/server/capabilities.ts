@@ -2,7 +2,7 @@ import { snapshotsAvailable } from '../host/index.js';
 import type { ServerCapabilities } from '../protocol/index.js';
 
 /** Codex's capability names this server lives up to; clients read an absent one as false. */
-export function peerCapabilities(options: { http: boolean; sandbox: boolean }): Record<string, boolean> {
+export function codexCapabilities(options: { http: boolean; sandbox: boolean }): Record<string, boolean> {
   return {
     fsWatchMissing: true,
     fileWriteStreaming: true,

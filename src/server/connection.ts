@@ -21,7 +21,7 @@ import {
   validate,
 } from '../rpc/index.js';
 import type { BulkGarbage } from './bulk-garbage.js';
-import { offeredCapabilities, peerCapabilities } from './capabilities.js';
+import { codexCapabilities, offeredCapabilities } from './capabilities.js';
 import type { ConnectionContext } from './handlers/connection-context.js';
 import { discoveryHandlers } from './handlers/discovery-handlers.js';
 import { fileHandlers } from './handlers/files-handlers.js';
@@ -130,7 +130,7 @@ export class Connection implements SessionConnection {
   async #environmentInfo(): Promise<ExecResult<'environment/info'>> {
     const { http } = this.#options;
     const { available: sandbox } = await sandboxSupport();
-    return { ...machineInfo(), capabilities: peerCapabilities({ http, sandbox }) };
+    return { ...machineInfo(), capabilities: codexCapabilities({ http, sandbox }) };
   }
 
   /** What is logged for a request that is part of a trace says so. */

@@ -34,10 +34,10 @@ export interface BulkRequest {
 const methods: MethodTable = execMethods;
 
 /** Sends a request, its bytes as they are where the server takes them so. */
-export function post(peer: RpcPeer, request: BulkRequest, patience: Deadline): Promise<unknown> {
+export function post(peer: RpcPeer, request: BulkRequest, deadline: Deadline): Promise<unknown> {
   const { method, params, bytes } = request;
   const field = methods[method]?.bytes?.params;
-  const limits = definedOnly(patience);
+  const limits = definedOnly(deadline);
   if (bytes === undefined || field === undefined) return peer.call(method, params, limits);
   if (peer.sendsBytes) return peer.call(method, params, { ...limits, attached: { field, bytes } });
   return peer.call(method, { ...Object(params), [field]: encodeBase64(bytes) }, limits);

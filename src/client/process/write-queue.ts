@@ -3,7 +3,7 @@ import type { WriteStatus } from '../../contract/index.js';
 /** Most bytes of one message. Small enough for every server's frame limit, large enough to keep a link busy. */
 export const MAX_WRITE_BYTES = 512 * 1024;
 
-/** Sends one piece under an id that tells a repetition. */
+/** Sends one piece under an id by which a retry is recognised. */
 export type SendWrite = (piece: { bytes: Uint8Array; writeId: string }) => Promise<WriteStatus>;
 
 interface Job {

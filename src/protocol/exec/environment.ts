@@ -6,7 +6,7 @@ import { FileUri } from './common.js';
 export const NoParams = z.union([z.null(), z.strictObject({})]).default(null);
 
 /** Codex's own capability names. A client treats an absent one as false, so only what exists is claimed. */
-export const PeerCapabilities = z.record(z.string(), z.boolean());
+export const CodexCapabilities = z.record(z.string(), z.boolean());
 
 export const EnvironmentInfo = z.object({
   shell: z.object({ name: z.string(), path: z.string() }),
@@ -20,7 +20,7 @@ export const EnvironmentInfo = z.object({
   prependPathDirs: z.array(FileUri).optional(),
   temporaryDirectories: z.array(FileUri).optional(),
   tempDir: FileUri.nullish(),
-  capabilities: PeerCapabilities.optional(),
+  capabilities: CodexCapabilities.optional(),
   sandbox: z
     .object({
       level: z.enum(['full', 'none']),
