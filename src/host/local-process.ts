@@ -25,6 +25,8 @@ import { spawnAny } from './spawn-scripted.js';
 const STDIN_SOFT_LIMIT_BYTES = 1024 * 1024;
 /** Queued input past which a write is refused: a program that never reads must not fill our memory. */
 const STDIN_HARD_LIMIT_BYTES = 16 * 1024 * 1024;
+/** What may be written without waiting for answers: it finds room behind what was answered, and one write more. */
+export const STDIN_WINDOW_BYTES = STDIN_HARD_LIMIT_BYTES - 2 * STDIN_SOFT_LIMIT_BYTES;
 
 export interface LocalProcessSpec extends ChildSpec {
   readonly processId?: string;
@@ -166,9 +168,13 @@ export class LocalProcess extends ProcessHandle {
     return this.log.read(afterSeq, request.maxBytes);
   }
 
+  get stdinOpen(): boolean {
+    return this.#child.stdinOpen;
+  }
+
   /** Puts bytes in line for stdin. Throws `stdinFull`, with nothing written, past the hard limit. */
   enqueue(data: Uint8Array): WriteStatus {
-    if (!this.#child.stdinOpen) return 'stdinClosed';
+    if (!this.stdinOpen) return 'stdinClosed';
     if (this.#child.queuedBytes + data.length > STDIN_HARD_LIMIT_BYTES) {
       throw new ExecError('stdinFull', 'The process does not read its input and the queue is full.');
     }

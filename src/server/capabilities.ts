@@ -1,4 +1,4 @@
-import { snapshotsAvailable } from '../host/index.js';
+import { snapshotsAvailable, STDIN_WINDOW_BYTES } from '../host/index.js';
 import type { ServerCapabilities } from '../protocol/index.js';
 
 /** Codex's capability names this server lives up to; clients read an absent one as false. */
@@ -37,6 +37,7 @@ export function offeredCapabilities(options: {
     serverProcesses: true,
     processInspect: true,
     processSignals: true,
+    stdinWindow: { windowBytes: STDIN_WINDOW_BYTES },
     startSize: true,
     startTimeout: true,
     terminateGrace: true,

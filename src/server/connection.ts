@@ -12,6 +12,7 @@ import {
   type ByteBudget,
   type Channel,
   type CloseReason,
+  FlightBudget,
   type Handlers,
   type OutgoingMessage,
   type PeerHandler,
@@ -28,7 +29,6 @@ import { fileHandlers } from './handlers/files-handlers.js';
 import { httpHandlers } from './handlers/http-handlers.js';
 import type { ServerLog } from './log.js';
 import { processHandlers } from './handlers/process-handlers.js';
-import { FlightBudget } from './push/line-window.js';
 import { PushQueue } from './push/push-queue.js';
 import type { Session, SessionConnection } from './session.js';
 import type { SessionRegistry } from './session-registry.js';

@@ -2,9 +2,13 @@ import type { ExecProcess } from '../../contract/index.js';
 import { isExecError } from '../../protocol/errors.js';
 import { complain } from '../exit-codes.js';
 import type { LineEscape } from './line-escape.js';
+import { ReadAhead } from './read-ahead.js';
 
 /** What may be typed while a machine out of reach takes no input; beyond it, not even the way out is seen. */
 const MAX_TYPED_AHEAD_BYTES = 64 * 1024;
+
+/** Input that was read and not answered for yet. It fills a fast line to the other side of an ocean, and is half of what a process may have in line. */
+const MAX_READ_AHEAD_BYTES = 8 * 1024 * 1024;
 
 interface InputOptions {
   /** Watches what is typed for the way out. */
@@ -29,19 +33,13 @@ export function forwardInput(child: ExecProcess, options: InputOptions): Disposa
 }
 
 async function forward(child: ExecProcess, { escape, leave }: InputOptions): Promise<void> {
-  let typedAhead = 0;
+  const ahead = new ReadAhead(escape ? MAX_TYPED_AHEAD_BYTES : MAX_READ_AHEAD_BYTES);
   for await (const chunk of process.stdin as AsyncIterable<Uint8Array>) {
     const { pass, left } = escape?.take(chunk) ?? { pass: chunk, left: false };
     if (left) return leave();
     if (pass.length === 0) continue;
-    const written = child.write(pass);
-    if (escape && typedAhead + pass.length <= MAX_TYPED_AHEAD_BYTES) {
-      typedAhead += pass.length;
-      const taken = (): void => {
-        typedAhead -= pass.length;
-      };
-      void written.then(taken, taken);
-    } else if ((await written) === 'stdinClosed') return;
+    ahead.add(pass.length, child.write(pass));
+    if ((await ahead.room()) === 'stdinClosed') return;
   }
   await child.closeStdin();
 }

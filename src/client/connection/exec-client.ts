@@ -7,6 +7,7 @@ import {
   isExecError,
   type ServerCapabilities,
 } from '../../protocol/index.js';
+import { FlightBudget } from '../../rpc/index.js';
 import { type Deadline, withDeadline } from '../../transport/deadline.js';
 import { type BulkRequest, post, resultOf } from './bulk.js';
 import { type ClientListener, ClientListeners } from './client-listeners.js';
@@ -33,6 +34,12 @@ export class ExecClient implements AsyncDisposable {
   readonly processes = new ProcessSinks();
   /** @internal */
   readonly intake = new UnreadBudget();
+  /**
+   * What the input of all processes may have on its way beyond their first windows.
+   *
+   * @internal
+   */
+  readonly inputFlight = new FlightBudget();
   readonly #listeners = new ClientListeners();
   readonly #options: ExecClientOptions;
   readonly #stop = new AbortController();

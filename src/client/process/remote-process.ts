@@ -14,13 +14,12 @@ import {
 } from '../../contract/index.js';
 import { ExecError, isExecError, type SandboxType, type ServerCapabilities } from '../../protocol/index.js';
 import { withDeadline } from '../../transport/deadline.js';
-import { callWithBytes } from '../connection/bulk.js';
 import { ClientTimeout } from './client-timeout.js';
 import { Consumption } from './consumption.js';
 import type { ExecClient } from '../connection/exec-client.js';
 import { ProcessFeed } from './process-feed.js';
 import { unsupported } from '../connection/remote-errors.js';
-import { WriteQueue } from './write-queue.js';
+import { openInput, type ProcessInput } from './process-input.js';
 
 /** What the end-of-file key types on a terminal. */
 const END_OF_FILE = Uint8Array.of(0x04);
@@ -41,7 +40,7 @@ export class RemoteProcess extends ProcessHandle {
   readonly #spec: ProcessSpec;
   readonly #capabilities: ServerCapabilities;
   readonly #consumption: Consumption;
-  readonly #input: WriteQueue;
+  readonly #input: ProcessInput;
   readonly #startedAtMs = Date.now();
   #sandboxType: SandboxType = 'none';
   #timeout: ClientTimeout | undefined;
@@ -58,7 +57,10 @@ export class RemoteProcess extends ProcessHandle {
       acknowledged: this.#capabilities.flowControl !== undefined,
       onAppended: (event) =>
         this.#consumption.arrived(event.seq, event.type === 'output' ? event.bytes.length : 0),
-      onResumed: () => this.#consumption.acknowledgeAgain(),
+      onResumed: () => {
+        this.#consumption.acknowledgeAgain();
+        this.#input.lineChanged();
+      },
       onDone: (why) => this.#done(why),
     });
     this.#consumption = new Consumption({
@@ -71,10 +73,7 @@ export class RemoteProcess extends ProcessHandle {
           new ExecError('protocolViolation', 'The server sends more output than its window holds.'),
         ),
     });
-    this.#input = new WriteQueue(async ({ bytes, writeId }) => {
-      const request = { params: { processId, writeId }, bytes };
-      return (await callWithBytes(client, 'process/write', request)).status;
-    });
+    this.#input = openInput(client, processId);
   }
 
   get sandboxType(): SandboxType {
@@ -116,8 +115,11 @@ export class RemoteProcess extends ProcessHandle {
     this.#assertContact();
     const { processId } = this;
     if (this.#capabilities.processCloseStdin) {
-      await this.#input.behind(async () => {
-        await this.#client.call('process/closeStdin', { processId });
+      await this.#input.behind(async (after) => {
+        await this.#client.call(
+          'process/closeStdin',
+          after === undefined ? { processId } : { processId, after },
+        );
       });
     } else if (this.tty) {
       await this.#input.write(END_OF_FILE);
@@ -202,6 +204,7 @@ export class RemoteProcess extends ProcessHandle {
   #done(why: 'closed' | 'failed'): void {
     this.#timeout?.clear();
     this.#consumption.stopCounting();
+    this.#input.close();
     this.#client.processes.remove(this.processId, this.feed);
     if (why === 'closed' || isExecError(this.feed.log.failure, 'contactLost')) return;
     // The session lives, but nothing this process says can be relied on: it must not go on unwatched.

@@ -8,7 +8,7 @@ export type SendWrite = (piece: { bytes: Uint8Array; writeId: string }) => Promi
 
 interface Job {
   readonly bytes: Uint8Array;
-  readonly run: (() => Promise<void>) | undefined;
+  readonly run: ((after: undefined) => Promise<void>) | undefined;
   resolve(status: WriteStatus): void;
   reject(error: unknown): void;
 }
@@ -34,7 +34,7 @@ export class WriteQueue {
   }
 
   /** Runs something behind the writes before it. */
-  async behind(run: () => Promise<void>): Promise<void> {
+  async behind(run: (after: undefined) => Promise<void>): Promise<void> {
     await this.#add(new Uint8Array(0), run);
   }
 
@@ -42,6 +42,11 @@ export class WriteQueue {
   flush(): void {
     while (this.#jobs.length > 0) this.#sendNext();
   }
+
+  /** One write at a time is the same on every line. */
+  lineChanged(): void {}
+
+  close(): void {}
 
   #add(bytes: Uint8Array, run: Job['run']): Promise<WriteStatus> {
     return new Promise<WriteStatus>((resolve, reject) => {
@@ -56,7 +61,7 @@ export class WriteQueue {
     if (!first) return;
     this.#underWay += 1;
     const done = first.run
-      ? first.run().then((): WriteStatus => 'accepted')
+      ? first.run(undefined).then((): WriteStatus => 'accepted')
       : this.#sendAll(joined(batch.map((job) => job.bytes)));
     done
       .then(
@@ -95,7 +100,7 @@ export class WriteQueue {
   }
 }
 
-function joined(parts: readonly Uint8Array[]): Uint8Array {
+export function joined(parts: readonly Uint8Array[]): Uint8Array {
   const [only] = parts;
   if (only && parts.length === 1) return only;
   const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));

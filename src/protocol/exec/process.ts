@@ -115,6 +115,11 @@ export const processRead = request({
   sessionBound: true,
 });
 
+const AfterWrite = z.string().nullish().meta({
+  description:
+    'Extension `stdinWindow`: the `writeId` this comes behind. Unless that one was accepted this is refused with `stdinFull`.',
+});
+
 export const processWrite = request({
   doc: 'Writes bytes to stdin. Accepted means queued, in order, behind earlier writes.',
   params: z.object({
@@ -124,6 +129,7 @@ export const processWrite = request({
       .string()
       .min(1)
       .meta({ description: 'Identifies a retry: bytes under a known id are not written again.' }),
+    after: AfterWrite,
   }),
   result: z.object({ status: z.enum(['accepted', 'unknownProcess', 'stdinClosed', 'starting']) }),
   orderedBy: processLane,
@@ -176,7 +182,7 @@ export const processResize = request({
 export const processCloseStdin = request({
   doc: 'Ends stdin behind the writes before it. On a terminal the end-of-file character is typed. Closing twice is fine.',
   extension: 'processCloseStdin',
-  params: z.object({ processId: ProcessId }),
+  params: z.object({ processId: ProcessId, after: AfterWrite }),
   result: z.object({}),
   orderedBy: processLane,
   idempotent: true,

@@ -28,6 +28,10 @@ export const ServerCapabilities = z.object({
     .boolean()
     .optional()
     .meta({ description: 'Every POSIX signal by name in `process/signal`.' }),
+  stdinWindow: z.object({ windowBytes: Unsigned }).optional().meta({
+    description:
+      '`after` in `process/write` and `process/closeStdin`: how much unanswered input of a process may be on its way.',
+  }),
   startSize: z.boolean().optional().meta({ description: '`size` in `process/start`.' }),
   startTimeout: z.boolean().optional().meta({ description: '`timeoutMs` in `process/start`.' }),
   terminateGrace: z.boolean().optional().meta({ description: '`graceMs` in `process/terminate`.' }),

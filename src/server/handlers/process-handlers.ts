@@ -77,8 +77,10 @@ export function processHandlers(
       await find(processId).resize(size);
       return {};
     }),
-    'process/closeStdin': behindStart(async ({ processId }) => {
-      await find(processId).closeStdin();
+    'process/closeStdin': behindStart(async ({ processId, after }) => {
+      const process = find(processId);
+      if (process.stdinOpen) requireBefore(session(), { processId, after });
+      await process.closeStdin();
       return {};
     }),
     'process/inspect': behindStart(async ({ processId }) => ({ state: await find(processId).inspect() })),
@@ -179,7 +181,8 @@ function write(
   const { processId, writeId } = params;
   const process = session.processes.get(processId);
   if (!process) return { status: 'unknownProcess' };
-  if (!session.isNewWrite(processId, writeId)) return { status: 'accepted' };
+  if (!session.isNewWrite(processId, writeId)) return repeated(process, params);
+  if (process.stdinOpen) requireBefore(session, params);
   if (!process.takesInput) session.requireInputRoom(bytes.length);
   const status = process.enqueue(bytes);
   if (status === 'accepted') session.rememberWrite(processId, writeId);
@@ -190,6 +193,26 @@ function write(
     taken.then(() => ({ status })),
     { paramsDone: true },
   );
+}
+
+/** A repetition is answered when the first one would have been: an answer is what further input waits for. */
+function repeated(
+  process: LocalProcess,
+  { after }: ExecParsedParams<'process/write'>,
+): Answer<ExecResult<'process/write'>> {
+  const status = 'accepted';
+  // Clients that send one write at a time are told at once, as by Codex.
+  if (after == null || process.takesInput) return { status };
+  return new DeferredAnswer(process.writable().then(() => ({ status })));
+}
+
+/** Of several writes on their way one may be refused. What comes behind it must be too, or input would have a hole. */
+function requireBefore(
+  session: Session,
+  { processId, after }: { processId: string; after?: string | null | undefined },
+): void {
+  if (after != null && session.isNewWrite(processId, after))
+    throw new ExecError('stdinFull', 'The write before this one was not taken.');
 }
 
 function readResult(process: LocalProcess, afterSeq: number, maxBytes?: number): ExecResult<'process/read'> {

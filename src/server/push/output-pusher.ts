@@ -1,8 +1,7 @@
 import type { LogHold, ProcessEvent } from '../../contract/index.js';
 import { positionAfter } from '../../contract/index.js';
 import type { LocalProcess } from '../../host/index.js';
-import type { OutgoingMessage } from '../../rpc/index.js';
-import { type FlightBudget, LineWindow } from './line-window.js';
+import { type FlightBudget, LineWindow, type OutgoingMessage } from '../../rpc/index.js';
 import { OutputMessage } from './output-message.js';
 import type { PushQueue, PushSource } from './push-queue.js';
 

@@ -1,4 +1,4 @@
-/** What all processes of one connection may have on their way beyond their first window. A stalled client costs no more. */
+/** What all processes of one connection may have on their way beyond their first window. A stalled reader costs no more. */
 export const MAX_LINE_BYTES_IN_FLIGHT = 32 * 1024 * 1024;
 /**
  * The largest window of one process. Below what our client takes for a server that does not hold back (32 MiB), with
@@ -10,6 +10,16 @@ export const MAX_WINDOW_BYTES = 28 * 1024 * 1024;
 const HEADROOM = 2;
 /** A rate seen longer ago than this says nothing about the reader any more. */
 const RATE_MEMORY_MS = 2_000;
+
+/** How a window is measured, where it is not as for output. */
+export interface LineWindowOptions {
+  readonly maxBytes?: number;
+  /**
+   * How long what is sent may wait on its way, so that what is small and sent behind it is not held up. Default: as long as
+   * the line takes.
+   */
+  readonly queueMs?: number;
+}
 
 /** Shares what a connection may have on its way between its processes. */
 export class FlightBudget {
@@ -51,13 +61,15 @@ class RecentPeak {
 }
 
 /**
- * How much output of one process may be on its way, measured from acknowledgements: the rate at which they arrive, times
+ * How much output or input of one process may be on its way, measured from acknowledgements: the rate at which they arrive, times
  * the shortest time one took. That is what the line holds. A reader that is slow itself lowers the rate and gets no
  * more; one that is far away gets a window that keeps its line busy.
  */
 export class LineWindow {
   readonly #initial: number;
   readonly #budget: FlightBudget;
+  readonly #maxBytes: number;
+  readonly #queueMs: number | undefined;
   readonly #rate = new RecentPeak();
   /** The shortest ever: later ones include the time output waits for a slow reader. A new line is a new connection. */
   #roundTripMs = Number.POSITIVE_INFINITY;
@@ -68,9 +80,11 @@ export class LineWindow {
   /** What of the budget is ours. */
   #extra = 0;
 
-  constructor(initial: number, budget: FlightBudget) {
+  constructor(initial: number, budget: FlightBudget, options: LineWindowOptions = {}) {
     this.#initial = initial;
     this.#budget = budget;
+    this.#maxBytes = options.maxBytes ?? MAX_WINDOW_BYTES;
+    this.#queueMs = options.queueMs;
   }
 
   get bytes(): number {
@@ -90,15 +104,16 @@ export class LineWindow {
     });
   }
 
-  /** The client has consumed everything up to here. */
+  /** The reader has consumed everything up to here. */
   acknowledged(seq: number, at: number): void {
     const last = this.#takeUpTo(seq);
     if (last === undefined) return;
     this.#delivered = last.total;
     this.#deliveredAt = at;
-    this.#roundTripMs = Math.min(this.#roundTripMs, at - last.at);
+    const took = at - last.at;
+    this.#roundTripMs = Math.min(this.#roundTripMs, took);
     const rate = this.#rate.add((last.total - last.delivered) / Math.max(at - last.deliveredAt, 0.01), at);
-    const wanted = Math.min(Math.round(HEADROOM * rate * this.#roundTripMs), MAX_WINDOW_BYTES);
+    const wanted = Math.min(Math.round(rate * this.#worthMs(took)), this.#maxBytes);
     this.#extra = this.#budget.exchange(this.#extra, Math.max(0, wanted - this.#initial));
   }
 
@@ -107,6 +122,16 @@ export class LineWindow {
     this.#extra = this.#budget.exchange(this.#extra, 0);
     this.#departures = [];
     this.#delivered = this.#sent;
+  }
+
+  /** How much time's worth of the rate is to be on its way, where the last one took this long. */
+  #worthMs(took: number): number {
+    const doubled = HEADROOM * this.#roundTripMs;
+    if (this.#queueMs === undefined) return doubled;
+    const waited = took - this.#roundTripMs;
+    const patient = this.#roundTripMs + this.#queueMs;
+    // As long as nothing waits on its way, the line may hold far more.
+    return waited < this.#queueMs / 2 ? Math.max(doubled, patient) : patient;
   }
 
   #takeUpTo(seq: number): Departure | undefined {

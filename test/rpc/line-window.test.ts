@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { FlightBudget, LineWindow, MAX_WINDOW_BYTES } from '../../src/server/push/line-window.js';
+import { FlightBudget, LineWindow, MAX_WINDOW_BYTES } from '../../src/rpc/line-window.js';
 
 const MEBIBYTE = 1024 * 1024;
 const CHUNK = 64 * 1024;
@@ -85,4 +85,32 @@ test('processes of one connection share its budget, and give it back', () => {
   second.run(2000, { roundTripMs: 200, bytesPerMs: 125_000 });
   expect(second.window.bytes).toBeGreaterThan(4 * MEBIBYTE);
   expect(second.window.bytes).toBeLessThanOrEqual(9 * MEBIBYTE);
+});
+
+test('with a limit to waiting, a slow line is full and nothing waits longer than that', () => {
+  const roundTripMs = 80;
+  const bytesPerMs = 5000;
+  const window = new LineWindow(256 * 1024, new FlightBudget(), { queueMs: 25 });
+  let now = 0;
+  let lineFreeAt = 0;
+  let inFlight = 0;
+  let delivered = 0;
+  const answers: { seq: number; at: number }[] = [];
+  for (let seq = 1; now < 5000; ) {
+    while (inFlight + CHUNK <= window.bytes) {
+      window.sent({ seq, bytes: CHUNK, at: now });
+      lineFreeAt = Math.max(lineFreeAt, now) + CHUNK / bytesPerMs;
+      answers.push({ seq, at: lineFreeAt + roundTripMs });
+      inFlight += CHUNK;
+      seq += 1;
+    }
+    const next = answers.shift();
+    if (!next) break;
+    now = next.at;
+    inFlight -= CHUNK;
+    delivered += CHUNK;
+    window.acknowledged(next.seq, now);
+  }
+  expect(delivered / now).toBeGreaterThan(0.9 * bytesPerMs);
+  expect(lineFreeAt - now).toBeLessThan(25 + CHUNK / bytesPerMs);
 });

@@ -1,0 +1,46 @@
+import type { WriteStatus } from '../../contract/index.js';
+import { LineWindow } from '../../rpc/index.js';
+import { callWithBytes } from '../connection/bulk.js';
+import type { ExecClient } from '../connection/exec-client.js';
+import { WritePipeline } from './write-pipeline.js';
+import { WriteQueue } from './write-queue.js';
+
+/** What may be on its way before anything is known of the line. */
+const FIRST_WINDOW_BYTES = 256 * 1024;
+/** How long input may wait on its way: small requests of the same connection wait behind it. */
+const QUEUE_MS = 25;
+
+/** The input of one process, in order. */
+export interface ProcessInput {
+  /** Resolves when the server has answered for these bytes. */
+  write(bytes: Uint8Array): Promise<WriteStatus>;
+  /** Runs something behind the writes before it; `after`: the last of those, where not all of them are answered. */
+  behind(run: (after: string | undefined) => Promise<void>): Promise<void>;
+  /** Sends what waits, so that what is sent next comes behind it. */
+  flush(): void;
+  lineChanged(): void;
+  close(): void;
+}
+
+/** As the server takes it: several writes on their way, or one. */
+export function openInput(client: ExecClient, processId: string): ProcessInput {
+  const { stdinWindow } = client.serverCapabilities;
+  if (!stdinWindow) {
+    return new WriteQueue(async ({ bytes, writeId }) => {
+      const request = { params: { processId, writeId }, bytes };
+      return (await callWithBytes(client, 'process/write', request)).status;
+    });
+  }
+  const maxBytes = stdinWindow.windowBytes;
+  return new WritePipeline({
+    maxBytes,
+    openWindow: () => {
+      const first = Math.min(FIRST_WINDOW_BYTES, maxBytes);
+      return new LineWindow(first, client.inputFlight, { maxBytes, queueMs: QUEUE_MS });
+    },
+    send: async ({ bytes, writeId, after }) => {
+      const params = after === undefined ? { processId, writeId } : { processId, writeId, after };
+      return (await callWithBytes(client, 'process/write', { params, bytes })).status;
+    },
+  });
+}
