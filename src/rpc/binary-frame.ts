@@ -32,6 +32,13 @@ export class BinaryMessage {
   }
 }
 
+/** A binary message that was deflated, for channels whose other side undoes that. */
+export class DeflatedMessage extends BinaryMessage {
+  constructor(bytes: Uint8Array) {
+    super(new Uint8Array(0), bytes);
+  }
+}
+
 /** `header`: a JSON-RPC message without its bulky member, and with the name of that under `bytes`. */
 export function binaryMessage(header: string, bytes: Uint8Array): BinaryMessage {
   const text = encoder.encode(header);

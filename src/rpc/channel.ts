@@ -51,6 +51,12 @@ export interface Channel {
   readonly label: string;
   /** Whether binary frames arrive as such on the other side. Others send them as text. Absent: no. */
   readonly carriesBytes?: boolean;
+  /**
+   * Whether the other side takes binary messages that were deflated. Absent: no.
+   *
+   * @internal
+   */
+  readonly inflates?: boolean;
   /** Starts delivery. Called once. */
   open(receiver: ChannelReceiver): void;
   /**

@@ -1,5 +1,5 @@
 export { AnswerPlace, AnswerRoom } from './answer-room.js';
-export { BinaryMessage, binaryMessage, frameText, isBinaryFrame } from './binary-frame.js';
+export { BinaryMessage, binaryMessage, DeflatedMessage, frameText, isBinaryFrame } from './binary-frame.js';
 export { BufferPool } from './buffer-pool.js';
 export { ByteBudget, SHARE_BYTES } from './byte-budget.js';
 export { BytesResult, type ByteSource } from './bytes-result.js';

@@ -29,6 +29,7 @@ import { fileHandlers } from './handlers/files-handlers.js';
 import { httpHandlers } from './handlers/http-handlers.js';
 import type { ServerLog } from './log.js';
 import { processHandlers } from './handlers/process-handlers.js';
+import { Compression } from './push/compression.js';
 import { PushQueue } from './push/push-queue.js';
 import type { Session, SessionConnection } from './session.js';
 import type { SessionRegistry } from './session-registry.js';
@@ -55,6 +56,7 @@ export interface ConnectionOptions {
 export class Connection implements SessionConnection {
   readonly queue: PushQueue;
   readonly flight = new FlightBudget();
+  readonly compression: Compression | undefined;
   readonly #options: ConnectionOptions;
   readonly #peer: RpcPeer;
   readonly #router: Router<ExecMethods>;
@@ -67,6 +69,7 @@ export class Connection implements SessionConnection {
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
+    this.compression = options.channel.inflates ? new Compression() : undefined;
     this.#router = new Router({
       table: methodsOffered(options),
       handlers: this.#handlers(),

@@ -2,6 +2,7 @@ import { admitsPeer, hideFromSandboxes } from '../host/index.js';
 import { ExecError } from '../protocol/errors.js';
 import {
   type Admission,
+  type CompressionUse,
   type ListenAddress,
   parseListenAddress,
   sha256,
@@ -24,6 +25,11 @@ export interface ServeOptions extends ExecServerOptions {
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer } | undefined;
   /** Names beside the address itself and localhost that clients may use for this machine. */
   readonly allowedHosts?: readonly string[] | undefined;
+  /**
+   * Whose output may be compressed, where the line is slower than that and the output gets shorter. Default `remote`: that of
+   * clients on other machines.
+   */
+  readonly compression?: CompressionUse | undefined;
   /** Told when a connection could not be taken in, for want of descriptors for example. Listening goes on. */
   readonly onAcceptError?: ((error: Error) => void) | undefined;
   /** Who is served at all, beside what `auth` asks for. Default: everybody but programs in sandboxes of this server. */
@@ -43,7 +49,7 @@ export interface Serving extends AsyncDisposable {
 /** Serves this machine: runs processes and touches files for whoever connects. Resolves once every address is bound. */
 export async function serve(options: ServeOptions = {}): Promise<Serving> {
   const { listen = DEFAULT_LISTEN, auth: given, tls, allowedHosts = [], onAcceptError } = options;
-  const { admission = admitsPeer } = options;
+  const { admission = admitsPeer, compression } = options;
   const auth = given && 'token' in given ? capabilityToken(given.token) : given;
   const addresses = [listen].flat().map(listenAddress);
   const server = new ExecServer(options);
@@ -55,7 +61,7 @@ export async function serve(options: ServeOptions = {}): Promise<Serving> {
     for (const address of addresses) {
       const onConnection: WebSocketListenerHandler = (channel, { probe, introduced }) =>
         void server.accept(channel, { probe, introduced });
-      const settings = { auth, tls, allowedHosts, onAcceptError, admission };
+      const settings = { auth, tls, allowedHosts, onAcceptError, admission, compression };
       if (address.kind === 'unix') hideFromSandboxes(address.path);
       listeners.push(await WebSocketListener.open({ address, ...settings, onConnection }));
     }

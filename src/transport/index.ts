@@ -15,6 +15,7 @@ export type {
 export type { Admission, ConnectionEnds } from './admission.js';
 export type { DoorLimits } from './door.js';
 export type { Deadline } from './deadline.js';
+export type { CompressionUse } from './websocket-deflate.js';
 export { LineChannel, type LineChannelOptions, MAX_LINE_BYTES } from './lines.js';
 export { isLoopback, type ListenAddress, parseListenAddress } from './listen-address.js';
 export { DEFAULT_LIVENESS, type LivenessOptions } from './liveness.js';

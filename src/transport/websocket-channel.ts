@@ -14,9 +14,12 @@ import { writeFrame } from './websocket-frames.js';
 /** Close codes of RFC 6455 we send. */
 const NORMAL = 1000;
 const PROTOCOL_ERROR = 1002;
-/** Bytes are text too: nobody shall see by the kind of frame how a message was put together. */
-const TEXT_FRAME = { binary: false };
-const BINARY_FRAME = { binary: true };
+/**
+ * Bytes are text too: nobody shall see by the kind of frame how a message was put together. The `ws` package never compresses: it
+ * would do so in threads, and what is written past it would overtake.
+ */
+const TEXT_FRAME = { binary: false, compress: false };
+const BINARY_FRAME = { binary: true, compress: false };
 /** A Close frame has room for this much explanation. */
 const MAX_REASON_BYTES = 120;
 /** How long the other side has to answer a Close frame before the socket is cut. */
@@ -33,6 +36,7 @@ export interface WebSocketChannelOptions {
 export class WebSocketChannel implements Channel {
   readonly label: string;
   readonly carriesBytes: boolean;
+  readonly inflates: boolean;
   readonly #socket: WebSocket;
   readonly #stream: Duplex | undefined;
   #said: string | undefined;
@@ -41,6 +45,7 @@ export class WebSocketChannel implements Channel {
     this.#socket = socket;
     this.label = label;
     this.#stream = options.stream;
+    this.inflates = this.#stream !== undefined && socket.extensions.includes('permessage-deflate');
     this.carriesBytes = options.binaryMessages !== 'ignored';
   }
 
@@ -83,7 +88,7 @@ export class WebSocketChannel implements Channel {
 
   sendPart(part: Uint8Array, { isLast, isFrame }: PartPlace, flushed: () => void): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
-    this.#socket.send(part, { binary: isFrame, fin: isLast }, () => flushed());
+    this.#socket.send(part, { binary: isFrame, compress: false, fin: isLast }, () => flushed());
   }
 
   pause(): void {

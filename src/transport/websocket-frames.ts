@@ -1,9 +1,11 @@
 import type { Duplex } from 'node:stream';
-import { BinaryMessage, type OutgoingMessage } from '../rpc/index.js';
+import { BinaryMessage, DeflatedMessage, type OutgoingMessage } from '../rpc/index.js';
 
 /** FIN and the opcode of a message in one frame. */
 const TEXT_START = 0x81;
 const BINARY_START = 0x82;
+/** The first reserved bit: the payload is deflated (RFC 7692). */
+const DEFLATED = 0x40;
 /** Payloads up to here have their length in the second byte. */
 const MAX_SHORT = 125;
 const TWO_BYTE_LENGTH = 126;
@@ -22,7 +24,8 @@ export function writeFrame(stream: Duplex, message: OutgoingMessage, flushed: ()
     stream.write(textFrame(message), flushed);
   } else if (message instanceof BinaryMessage) {
     const { head, bytes } = message;
-    writeTwo(stream, [frameStart(BINARY_START, message.length, head), bytes], flushed);
+    const first = message instanceof DeflatedMessage ? BINARY_START | DEFLATED : BINARY_START;
+    writeTwo(stream, [frameStart(first, message.length, head), bytes], flushed);
   } else {
     writeTwo(stream, [frameStart(TEXT_START, message.length), message], flushed);
   }

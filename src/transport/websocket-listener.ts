@@ -18,10 +18,12 @@ import { isLoopback, type ListenAddress, urlHost } from './listen-address.js';
 import { DEFAULT_LIVENESS, Liveness, type LivenessOptions } from './liveness.js';
 import { refusalOf, type WebSocketAuth } from './websocket-auth.js';
 import { WebSocketChannel } from './websocket-channel.js';
+import { type CompressionUse, MESSAGE_DEFLATE } from './websocket-deflate.js';
 import { answerPings } from './websocket-pongs.js';
 
 /** Largest message taken in, fragmented or not. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
+const UPGRADE = { noServer: true, maxPayload: MAX_MESSAGE_BYTES, autoPong: false };
 /** Close code of RFC 6455. */
 const TRY_AGAIN_LATER = 1013;
 /** How long somebody who was refused has to read why and close his end. */
@@ -42,6 +44,8 @@ export interface WebSocketListenerOptions {
   readonly binaryMessages?: 'text' | 'ignored';
   /** A connection could not be accepted: there are no descriptors, or no memory. The listener goes on. */
   readonly onAcceptError?: ((error: Error) => void) | undefined;
+  /** Whose messages may be compressed. Default: those of clients on other machines. */
+  readonly compression?: CompressionUse | undefined;
   /** How many connections there may be. */
   readonly limits?: DoorLimits;
   readonly onConnection: (channel: Channel, connection: ListenerConnection) => void;
@@ -62,12 +66,8 @@ export class WebSocketListener {
   readonly #options: WebSocketListenerOptions;
   readonly #server: Server;
   readonly #door: Door;
-  readonly #upgrader = new WebSocketServer({
-    noServer: true,
-    perMessageDeflate: false,
-    maxPayload: MAX_MESSAGE_BYTES,
-    autoPong: false,
-  });
+  readonly #upgrader = new WebSocketServer({ ...UPGRADE, perMessageDeflate: false });
+  readonly #deflatingUpgrader = new WebSocketServer({ ...UPGRADE, perMessageDeflate: MESSAGE_DEFLATE });
   #connections = 0;
 
   private constructor(options: WebSocketListenerOptions) {
@@ -189,7 +189,16 @@ export class WebSocketListener {
     if (auth) this.#door.admit(socket);
     // Small messages must not wait for an acknowledgement of the one before (40 ms each).
     if ('setNoDelay' in socket) (socket as Socket).setNoDelay(true);
-    this.#upgrader.handleUpgrade(request, socket, head, (webSocket) => this.#accept(webSocket, socket));
+    const upgrader = this.#compresses(request) ? this.#deflatingUpgrader : this.#upgrader;
+    upgrader.handleUpgrade(request, socket, head, (webSocket) => this.#accept(webSocket, socket));
+  }
+
+  #compresses({ socket }: IncomingMessage): boolean {
+    const { compression = 'remote' } = this.#options;
+    // A unix socket has no address.
+    const { remoteAddress } = socket;
+    if (compression !== 'remote') return compression === 'always';
+    return remoteAddress !== undefined && !isLoopback(remoteAddress);
   }
 
   #accept(webSocket: WebSocket, stream: Duplex): void {

@@ -3,6 +3,7 @@ import { execDialect } from '../../src/protocol/dialects.js';
 import { execServerNotifications } from '../../src/protocol/index.js';
 import { BinaryMessage, messageText, type OutgoingMessage } from '../../src/rpc/index.js';
 import { parseFrame } from '../../src/rpc/message.js';
+import { Shrinkage } from '../../src/server/push/compression.js';
 import { OutputMessage } from '../../src/server/push/output-message.js';
 import type { PushTarget } from '../../src/server/push/output-pusher.js';
 
@@ -29,7 +30,7 @@ describe('output as a message', () => {
   test.each([0, 1, 2, 3, 4096, 20_000, 65_536, 200_000])('%i bytes', (size) => {
     const { target, sent } = stalledTarget();
     const bytes = new Uint8Array(size).map((_, index) => index * 7);
-    new OutputMessage(JSON.stringify('p')).send(output(12_345_678_901, bytes), target);
+    new OutputMessage(JSON.stringify('p')).send(output(12_345_678_901, bytes), target, new Shrinkage());
     expect(sent.map(({ message }) => JSON.parse(messageText(message)))).toEqual([
       expected('p', 12_345_678_901, bytes),
     ]);
@@ -38,7 +39,11 @@ describe('output as a message', () => {
   test('as a frame whose bytes stand for the member that is declared so', () => {
     const { target, sent } = stalledTarget();
     const bytes = Buffer.from('out');
-    new OutputMessage(JSON.stringify('p')).send(output(7, bytes), { ...target, sendsBytes: true });
+    new OutputMessage(JSON.stringify('p')).send(
+      output(7, bytes),
+      { ...target, sendsBytes: true },
+      new Shrinkage(),
+    );
     const frame = sent[0]?.message;
     if (!(frame instanceof BinaryMessage)) return expect.fail('it is no frame');
     expect(parseFrame(frame.joined(), execDialect)).toEqual({
@@ -56,7 +61,7 @@ describe('output as a message', () => {
     const { target, sent } = stalledTarget();
     const id = 'ünïcode "quoted" \u0000 \u{1f680}';
     const bytes = Buffer.from('x');
-    new OutputMessage(JSON.stringify(id)).send(output(1, bytes), target);
+    new OutputMessage(JSON.stringify(id)).send(output(1, bytes), target, new Shrinkage());
     expect(sent.map(({ message }) => JSON.parse(messageText(message)))).toEqual([expected(id, 1, bytes)]);
   });
 
@@ -64,12 +69,12 @@ describe('output as a message', () => {
     const { target, sent } = stalledTarget();
     const message = new OutputMessage(JSON.stringify('p'));
     const chunkOf = (seq: number): Uint8Array => new Uint8Array(65_536).fill(seq);
-    for (let seq = 1; seq <= 40; seq += 1) message.send(output(seq, chunkOf(seq)), target);
+    for (let seq = 1; seq <= 40; seq += 1) message.send(output(seq, chunkOf(seq)), target, new Shrinkage());
     // Every other one leaves; its buffer is free for the next ones.
     const first = sent.splice(0);
     for (const { flushed } of first.filter((_, index) => index % 2 === 1)) flushed?.();
     const waiting = first.filter((_, index) => index % 2 === 0);
-    for (let seq = 41; seq <= 80; seq += 1) message.send(output(seq, chunkOf(seq)), target);
+    for (let seq = 41; seq <= 80; seq += 1) message.send(output(seq, chunkOf(seq)), target, new Shrinkage());
     const seqs = [
       ...Array.from({ length: 20 }, (_, index) => 2 * index + 1),
       ...Array.from({ length: 40 }, (_, index) => index + 41),

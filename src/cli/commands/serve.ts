@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { basename, relative } from 'node:path';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { DEFAULT_RETAINED_BYTES } from '../../contract/index.js';
 import { DEFAULT_MAX_PROCESSES, dismissWatchdog, hostCapabilities } from '../../host/index.js';
 import { ExecError } from '../../protocol/index.js';
@@ -12,7 +12,7 @@ import {
   type Serving,
   serve as serveMachine,
 } from '../../server/index.js';
-import { LineChannel, parseListenAddress } from '../../transport/index.js';
+import { type CompressionUse, LineChannel, parseListenAddress } from '../../transport/index.js';
 import { acceptErrors } from './accept-errors.js';
 import { type AuthFlags, authFromFlags, plainTokenWarning } from '../options/auth-options.js';
 import { guardTrees } from './guard-trees.js';
@@ -36,6 +36,7 @@ interface ServeFlags extends AuthFlags {
   readonly maxSessions: number;
   readonly maxProcesses: number;
   readonly retainBytes: number;
+  readonly compression: CompressionUse;
   readonly http: boolean;
   readonly logFormat: LogFormat;
   readonly logLevel: LogLevel;
@@ -71,6 +72,11 @@ export function serveCommand(): Command {
       wholeNumber,
       DEFAULT_RETAINED_BYTES,
     )
+    .addOption(
+      new Option('--compression <whose>', 'whose output is compressed where the line is slow')
+        .choices(['remote', 'always', 'never'])
+        .default('remote'),
+    )
     .option('--no-http', 'do not send HTTP requests for clients');
   return addLogOptions(command).action(serve);
 }
@@ -102,6 +108,7 @@ async function serve(flags: ServeFlags): Promise<void> {
     maxSessions: flags.maxSessions,
     maxProcesses: flags.maxProcesses,
     retainedBytes: flags.retainBytes,
+    compression: flags.compression,
     http: flags.http,
     collectGarbage: lazyCollector(),
     log,

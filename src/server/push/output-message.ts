@@ -2,6 +2,7 @@ import type { ProcessEvent } from '../../contract/index.js';
 import { releaseChunk, retainChunk } from '../../host/index.js';
 import { encodeBase64, execServerNotifications } from '../../protocol/index.js';
 import { binaryMessage } from '../../rpc/index.js';
+import type { Shrinkage } from './compression.js';
 import { acquireBuffer, releaseBuffer } from './message-buffers.js';
 import type { PushTarget } from './output-pusher.js';
 
@@ -24,19 +25,24 @@ export class OutputMessage {
     this.#head = `{"method":"process/output","params":{"processId":${idText},"seq":`;
   }
 
-  send(event: OutputEvent, target: PushTarget): void {
-    if (target.sendsBytes) this.#sendFrame(event, target);
-    else this.#sendText(event, target);
+  /** Returns how many bytes travel. */
+  send(event: OutputEvent, target: PushTarget, shrinkage: Shrinkage): number {
+    return target.sendsBytes ? this.#sendFrame(event, target, shrinkage) : this.#sendText(event, target);
   }
 
   /** Sent from where it lies. The log may let go of the chunk before it has left. */
-  #sendFrame({ seq, stream, bytes }: OutputEvent, target: PushTarget): void {
+  #sendFrame({ seq, stream, bytes }: OutputEvent, target: PushTarget, shrinkage: Shrinkage): number {
     const header = `${this.#head}${seq},"stream":"${stream}${FRAME_TAIL}`;
-    retainChunk(bytes);
-    target.send(binaryMessage(header, bytes), () => releaseChunk(bytes));
+    const message = binaryMessage(header, bytes);
+    const packed = target.compression?.pack(message, shrinkage) ?? message;
+    if (packed === message) {
+      retainChunk(bytes);
+      target.send(message, () => releaseChunk(bytes));
+    } else target.send(packed);
+    return packed.length;
   }
 
-  #sendText({ seq, stream, bytes }: OutputEvent, target: PushTarget): void {
+  #sendText({ seq, stream, bytes }: OutputEvent, target: PushTarget): number {
     const chunk = encodeBase64(bytes);
     const middle = `${seq},"stream":"${stream}","${CHUNK}":"`;
     const head = Buffer.from(this.#head);
@@ -46,5 +52,6 @@ export class OutputMessage {
     // Plain ASCII from here on.
     for (const part of [middle, chunk, TAIL]) end += buffer.write(part, end, 'latin1');
     target.send(buffer.subarray(0, end), () => releaseBuffer(buffer));
+    return end;
   }
 }

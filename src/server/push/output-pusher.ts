@@ -1,7 +1,9 @@
 import type { LogHold, ProcessEvent } from '../../contract/index.js';
 import { positionAfter } from '../../contract/index.js';
 import type { LocalProcess } from '../../host/index.js';
+import { type Compression, Shrinkage } from './compression.js';
 import { type FlightBudget, LineWindow, type OutgoingMessage } from '../../rpc/index.js';
+import type { Departure } from './line-speed.js';
 import { OutputMessage } from './output-message.js';
 import type { PushQueue, PushSource } from './push-queue.js';
 
@@ -12,6 +14,8 @@ export interface PushTarget {
   readonly flight: FlightBudget;
   /** Whether the client takes binary frames. */
   readonly sendsBytes: boolean;
+  /** Where the client takes compressed ones too. */
+  readonly compression: Compression | undefined;
   /** `flushed` is called once the message is sent and its bytes may be used again. */
   send(message: OutgoingMessage, flushed?: () => void): void;
 }
@@ -30,6 +34,9 @@ export class OutputPusher implements PushSource {
   #target: PushTarget | undefined;
   /** Only for clients that acknowledge. */
   #window: LineWindow | undefined;
+  readonly #shrinkage = new Shrinkage();
+  /** What of it travels, where it may be compressed. */
+  #departures: { readonly seq: number; readonly departure: Departure }[] = [];
   #position = 0;
   #hold: LogHold | undefined;
 
@@ -59,6 +66,7 @@ export class OutputPusher implements PushSource {
   /** A client that acknowledges finds everything it has not; for others the process runs on and forgets. */
   detach(): void {
     this.#target?.queue.remove(this);
+    this.#target?.compression?.line.lost(this.#departed(() => true));
     this.#target = undefined;
     this.#closeWindow();
     if (!this.#acknowledged) this.#release();
@@ -70,6 +78,7 @@ export class OutputPusher implements PushSource {
     this.#settle(seq);
     if (!this.#window) return;
     this.#window.acknowledged(seq, performance.now());
+    this.#target?.compression?.line.arrived(this.#departed((each) => each.seq <= seq));
     this.#process.log.resizeWindow(this.#window.bytes);
   }
 
@@ -94,7 +103,9 @@ export class OutputPusher implements PushSource {
     this.#position = positionAfter(event);
     if (event.type === 'output') {
       this.#window?.sent({ seq: event.seq, bytes: event.bytes.length, at: performance.now() });
-      this.#output.send(event, this.#target);
+      const bytes = this.#output.send(event, this.#target, this.#shrinkage);
+      const line = this.#window && this.#target.compression?.line;
+      if (line) this.#departures.push({ seq: event.seq, departure: line.departed(bytes) });
     } else if (event.type !== 'gap') this.#target.send(this.#textOf(event));
     if (!this.#acknowledged) this.#hold?.moveTo(this.#position);
     if (event.type !== 'closed') return true;
@@ -105,6 +116,16 @@ export class OutputPusher implements PushSource {
   #aim(target: PushTarget): void {
     this.#target = target;
     if (this.#acknowledged) this.#window = new LineWindow(this.#windowBytes, target.flight);
+  }
+
+  /** Takes out those that came first. */
+  #departed(isOver: (each: { readonly seq: number }) => boolean): Departure[] {
+    let count = 0;
+    for (const each of this.#departures) {
+      if (!isOver(each)) break;
+      count += 1;
+    }
+    return this.#departures.splice(0, count).map(({ departure }) => departure);
   }
 
   #closeWindow(): void {

@@ -1,5 +1,8 @@
 import type { Outbox } from '../../rpc/index.js';
 
+/** How long messages are pushed at a time: some are compressed, and requests wait meanwhile. */
+const TURN_MS = 5;
+
 /** Something with messages to push. */
 export interface PushSource {
   /** Pushes one message. False when there is nothing more to push for now. */
@@ -39,8 +42,13 @@ export class PushQueue {
   #run(): void {
     if (this.#running) return;
     this.#running = true;
+    const end = performance.now() + TURN_MS;
     for (const source of this.#ready) {
       if (this.#outbox.full) break;
+      if (performance.now() > end) {
+        setImmediate(() => this.#run());
+        break;
+      }
       this.#ready.delete(source);
       // Added again it comes last: the iteration meets it after all others.
       if (source.pushOne()) this.#ready.add(source);
