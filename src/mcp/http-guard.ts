@@ -1,16 +1,16 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
-/** Names of this machine that no page can rebind. */
+/** Host names for this machine that DNS rebinding cannot use. */
 const LOOPBACK_HOSTS: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
 
-/** Why a request is not served. */
+/** Why a request was rejected. */
 export interface Refusal {
   readonly status: 401 | 403;
   readonly reason: string;
 }
 
-/** Lets in who knows the token, and no browser: pages send an Origin, and rebound names are not ours. */
+/** Admits clients that know the token, but no browsers: pages send an Origin, and a rebound name is not in the list. */
 export class HttpGuard {
   readonly #tokenDigest: Buffer;
 
@@ -23,7 +23,7 @@ export class HttpGuard {
     if (!LOOPBACK_HOSTS.includes(host)) return { status: 403, reason: 'unknown host' };
     if (headers.origin !== undefined) return { status: 403, reason: 'browsers are not served' };
     const token = /^bearer\s+(\S+)$/i.exec(headers.authorization?.trim() ?? '')?.[1];
-    // Digests have one length, so the comparison takes the same time whatever was sent.
+    // Digests have the same length, so the comparison takes the same time for any token.
     const known = token !== undefined && timingSafeEqual(digest(token), this.#tokenDigest);
     return known ? null : { status: 401, reason: 'missing or wrong bearer token' };
   }

@@ -5,9 +5,9 @@ import { SpoolQuota, Toolbox } from '../tools/index.js';
 import { createMcpServer } from './mcp-server.js';
 import type { McpOptions } from './stdio.js';
 
-/** Clients at a time; each may run commands of its own. */
+/** Concurrent clients. Each may run its own commands. */
 const MAX_CLIENTS = 64;
-/** A client without any request for this long is gone; HTTP has no other way to tell. */
+/** A client that sent no request for this long is gone; HTTP has no other way to tell. */
 const IDLE_MS = 30 * 60_000;
 const IDLE_CHECK_MS = 60_000;
 
@@ -18,7 +18,7 @@ interface Client {
   lastSeenMs: number;
 }
 
-/** The clients of an MCP server over HTTP. Each has tools, and commands, of its own. */
+/** The clients of an MCP server over HTTP. Each has its own tools and commands. */
 export class HttpSessions {
   readonly #options: McpOptions;
   readonly #clients = new Map<string, Client>();
@@ -26,7 +26,7 @@ export class HttpSessions {
   #closed = false;
 
   constructor(options: McpOptions) {
-    // All clients write to the same disk.
+    // One quota: all clients write to the same disk.
     this.#options = { spoolQuota: new SpoolQuota(), ...options };
     this.#idleCheck = setInterval(() => this.#endIdle(), IDLE_CHECK_MS);
     this.#idleCheck.unref();
@@ -34,9 +34,9 @@ export class HttpSessions {
 
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const id = request.headers['mcp-session-id'];
-    if (id === undefined) return await this.#welcome(request, response);
+    if (id === undefined) return await this.#openSession(request, response);
     const client = this.#clients.get(String(id));
-    if (!client) return answer(response, 404, 'unknown session');
+    if (!client) return respond(response, 404, 'unknown session');
     client.openRequests += 1;
     response.once('close', () => {
       client.openRequests -= 1;
@@ -52,9 +52,9 @@ export class HttpSessions {
     await Promise.all([...this.#clients.keys()].map((id) => this.#end(id)));
   }
 
-  /** A request without a session must be `initialize`; the transport refuses everything else. */
-  async #welcome(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (this.#closed || this.#clients.size >= MAX_CLIENTS) return answer(response, 503, 'too many clients');
+  /** A request without a session must be `initialize`; the transport rejects everything else. */
+  async #openSession(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (this.#closed || this.#clients.size >= MAX_CLIENTS) return respond(response, 503, 'too many clients');
     const toolbox = new Toolbox(this.#options.environment, this.#options);
     const transport: StreamableHTTPServerTransport = new StreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
@@ -83,7 +83,7 @@ export class HttpSessions {
   }
 }
 
-/** A plain answer outside the protocol. */
-export function answer(response: ServerResponse, status: number, reason: string): void {
+/** Sends a plain text response, outside the MCP protocol. */
+export function respond(response: ServerResponse, status: number, reason: string): void {
   response.writeHead(status, { 'content-type': 'text/plain' }).end(`${reason}\n`);
 }

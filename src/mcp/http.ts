@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import { answerCrowded, Door, GREETING_CHECKS } from '../transport/door.js';
 import { HttpGuard } from './http-guard.js';
-import { answer, HttpSessions } from './http-sessions.js';
+import { HttpSessions, respond } from './http-sessions.js';
 import type { McpOptions } from './stdio.js';
 
 const PATH = '/mcp';
@@ -14,9 +14,9 @@ const TOKEN_BYTES = 32;
 export interface McpHttpOptions extends McpOptions {
   /** Default 0: any free port. Always on the loopback address. */
   readonly port?: number;
-  /** What clients present as a bearer token. Default: a fresh one. */
+  /** The bearer token clients must send. Default: a random one. */
   readonly token?: string | undefined;
-  /** Decides by where a connection comes from, before its token is looked at. Default: everybody is served. */
+  /** Accepts or rejects a connection by its origin, before its token is checked. Default: accepts all. */
   readonly admission?: ((ends: Socket) => boolean) | undefined;
 }
 
@@ -24,11 +24,11 @@ export interface McpHttpOptions extends McpOptions {
 export interface McpHttpServer extends AsyncDisposable {
   readonly url: string;
   readonly token: string;
-  /** Ends all clients with their commands. Idempotent. */
+  /** Disconnects all clients and ends their commands. Idempotent. */
   close(): Promise<void>;
 }
 
-/** Serves MCP clients of this machine that know the token. */
+/** Serves MCP clients on this machine that know the token. */
 export async function startMcpHttp(options: McpHttpOptions): Promise<McpHttpServer> {
   const token = options.token ?? randomBytes(TOKEN_BYTES).toString('base64url');
   const guard = new HttpGuard(token);
@@ -36,7 +36,7 @@ export async function startMcpHttp(options: McpHttpOptions): Promise<McpHttpServ
   const admits = options.admission ?? (() => true);
   const server = createServer(GREETING_CHECKS, (request, response) => {
     if (admits(request.socket)) void serve({ guard, sessions, door }, request, response);
-    else answer(response, 403, 'connections from sandboxes are not served');
+    else respond(response, 403, 'connections from sandboxes are not served');
   });
   const door = new Door(server);
   server.listen(options.port ?? 0, LOOPBACK);
@@ -54,19 +54,19 @@ async function serve(
   response: ServerResponse,
 ): Promise<void> {
   const refusal = guard.refusal(request);
-  if (refusal) return answer(response, refusal.status, refusal.reason);
+  if (refusal) return respond(response, refusal.status, refusal.reason);
   if (!door.hasRoom) return answerCrowded(request.socket);
   door.admit(request.socket);
-  if (pathOf(request) !== PATH) return answer(response, 404, 'not here');
+  if (pathOf(request) !== PATH) return respond(response, 404, 'not found');
   try {
     await sessions.handle(request, response);
   } catch {
-    if (!response.headersSent) answer(response, 500, 'internal error');
+    if (!response.headersSent) respond(response, 500, 'internal error');
     else response.destroy();
   }
 }
 
-/** Null for a target that is no path, such as `//`. */
+/** Null for a request target that is not a path, such as `//`. */
 function pathOf({ url = '/' }: IncomingMessage): string | null {
   const base = 'http://localhost';
   return URL.canParse(url, base) ? new URL(url, base).pathname : null;

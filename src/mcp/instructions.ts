@@ -1,8 +1,8 @@
-/** What a model is told about the server: the two-call pattern, in as few words as it takes. */
+/** The server's instructions for a model: the two-call pattern, as briefly as possible. */
 export const instructions = `Run commands with exec_command. It returns when the command ends, when it waits for input, or after yield_time_ms.
-If the answer says "Process running with session ID N", the command goes on: call write_stdin with session_id N, with \
-chars to type into it or with empty chars to read what it printed meanwhile. Nothing is lost between calls.
+If the answer says "Process running with session ID N", the command is still running: call write_stdin with session_id \
+N, with chars to type or with empty chars to read new output. Nothing is lost between calls.
 Do not poll in a loop: wait_for returns once when the command ends, a pattern appears, a port opens, output falls quiet \
 or the program needs input.
-Ctrl-C is chars "\\u0003". kill_session ends a command with everything it started.
+Ctrl-C is chars "\\u0003". kill_session ends a command and everything it started.
 When output was truncated, read_output fetches the rest by line range or pattern.`;

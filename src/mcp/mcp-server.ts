@@ -13,13 +13,13 @@ import { instructions } from './instructions.js';
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
-/** The tools as an MCP server, ready to be connected to a transport. */
+/** Creates an MCP server for the tools, ready to connect to a transport. */
 export function createMcpServer(toolbox: Toolbox, version: string): McpServer {
   const mcp = new McpServer(
     { name: 'execwire', title: 'Execwire', version },
     { capabilities: { tools: {} }, instructions },
   );
-  // The tools check their own arguments and answer mistakes in a sentence; the level below the helper leaves that to them.
+  // The tools validate their own arguments and explain mistakes. The SDK's low-level server leaves that to them.
   const { server } = mcp;
   const tools = mcpTools(toolbox.tools) as unknown as ListedTool[];
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools }));
@@ -29,7 +29,7 @@ export function createMcpServer(toolbox: Toolbox, version: string): McpServer {
   return mcp;
 }
 
-/** Cancelling the request cancels the call; a client that gave a progress token hears that the command is alive. */
+/** Cancelling the request cancels the call. A client that sent a progress token gets progress notifications. */
 function callOptions({ signal, _meta, sendNotification }: Extra): CallOptions {
   const progressToken = _meta?.progressToken;
   if (progressToken === undefined) return { signal };
@@ -37,7 +37,7 @@ function callOptions({ signal, _meta, sendNotification }: Extra): CallOptions {
     signal,
     onProgress: ({ seconds, message }) => {
       const params = { progressToken, progress: Number(seconds.toFixed(1)), message };
-      // A client that is gone needs no progress.
+      // The client may be gone.
       sendNotification({ method: 'notifications/progress', params }).catch(() => undefined);
     },
   };

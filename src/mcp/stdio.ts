@@ -6,33 +6,33 @@ import { Toolbox, type ToolboxOptions } from '../tools/index.js';
 import { createMcpServer } from './mcp-server.js';
 
 export interface McpOptions extends ToolboxOptions {
-  /** Where commands run. It stays open; who opened it closes it. */
+  /** Where commands run. The caller closes it. */
   readonly environment: Environment;
-  /** Told to clients. */
+  /** The server version reported to clients. */
   readonly version: string;
 }
 
 export interface McpStdioOptions extends McpOptions {
   readonly input?: Readable;
   readonly output?: Writable;
-  /** Ends the server. */
+  /** Stops the server. */
   readonly signal?: AbortSignal;
 }
 
-/** Serves the one client at the other end of stdin and stdout until it goes. Its sessions end with it. */
+/** Serves one client over stdin and stdout until it disconnects, then ends its sessions. */
 export async function runMcpStdio(options: McpStdioOptions): Promise<void> {
   const { input = process.stdin, output = process.stdout, signal } = options;
   await using toolbox = new Toolbox(options.environment, options);
   const server = createMcpServer(toolbox, options.version);
-  const over = clientGone({ input, output, signal });
-  // Without a reader there is nobody to serve; the write that notices must not bring us down.
+  const disconnected = clientDisconnected({ input, output, signal });
+  // A write after the client has gone must not crash the server.
   output.on('error', () => undefined);
   await server.connect(new StdioServerTransport(input, output));
-  await over;
+  await disconnected;
   await server.close();
 }
 
-async function clientGone(streams: {
+async function clientDisconnected(streams: {
   input: Readable;
   output: Writable;
   signal: AbortSignal | undefined;

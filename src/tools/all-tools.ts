@@ -10,7 +10,7 @@ import type { Tool } from './tool.js';
 import { waitFor } from './wait-for.js';
 import { writeStdin } from './write-stdin.js';
 
-/** Every tool there is, in the order a model gets to see them. */
+/** Every tool, in the order a model sees them. */
 export const allTools: readonly Tool[] = [
   execCommand,
   writeStdin,

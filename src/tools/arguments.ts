@@ -2,14 +2,14 @@ import { z } from 'zod';
 
 /** A tool call that takes longer is a job for `wait_for`, or for another poll. */
 export const MAX_YIELD_MS = 300_000;
-/** Nobody reads an answer of more than a million tokens, and it must fit into memory several times. */
+/** No model reads an answer this long, and the answer has to fit into memory several times over. */
 export const MAX_OUTPUT_TOKENS = 1_000_000;
-/** More than anybody types; files are better written with a tool for files. */
+/** Far more than anyone types. Use `write_file` for file contents. */
 export const MAX_INPUT_CHARS = 512 * 1024;
-/** What a call returns at most unless it asks for more or less. */
+/** The output limit of a call that does not set its own. */
 export const DEFAULT_OUTPUT_TOKENS = 10_000;
 
-/** A wait in milliseconds; longer ones than allowed are shortened rather than refused. */
+/** A wait in milliseconds. Values above `max` are clamped, not rejected. */
 export function milliseconds(options: { default: number; max: number; about: string }) {
   const description = `${options.about} At most ${options.max}.`;
   return z.number().min(0).default(options.default).meta({ description });
@@ -29,4 +29,4 @@ export const Raw = z.boolean().default(false).meta({
   description: 'Keep colour codes and carriage returns, and do not shorten long lines.',
 });
 
-export const Notes = z.array(z.string()).meta({ description: 'Things to know beside the output.' });
+export const Notes = z.array(z.string()).meta({ description: 'Things to know besides the output.' });

@@ -6,7 +6,7 @@ import type { ToolSession } from './session/tool-session.js';
 import type { Budgeted } from './text/budgeted-text.js';
 import type { ToolContext, ToolResult } from './tool.js';
 
-/** What tools that run or watch a command answer. */
+/** The structured result of every tool that runs or watches a command. */
 export const CommandReport = z.object({
   session_id: z.number().int().meta({ description: 'Pass it to write_stdin, wait_for and read_output.' }),
   running: z.boolean(),
@@ -16,9 +16,9 @@ export const CommandReport = z.object({
   output: z.string().meta({ description: 'What was printed since the last call.' }),
   truncated: z.boolean(),
   original_token_count: z.number().int().meta({ description: 'Tokens before anything was left out.' }),
-  needs_input: z.boolean().meta({ description: 'The program waits for input from its terminal.' }),
-  sandbox_denied: z.boolean().meta({ description: 'The sandbox policy is the likely reason of a failure.' }),
-  password: z.boolean().meta({ description: 'It waits with echo off, as for a password.' }),
+  needs_input: z.boolean().meta({ description: 'The program is waiting for input from its terminal.' }),
+  sandbox_denied: z.boolean().meta({ description: 'The sandbox policy is the likely cause of the failure.' }),
+  password: z.boolean().meta({ description: 'Echo is off, as for a password.' }),
   notes: Notes,
 });
 
@@ -27,13 +27,13 @@ export interface ReportRequest {
   readonly raw: boolean;
   readonly max_output_tokens: number;
   readonly notes?: readonly string[];
-  /** False: what was typed still waits for the program to read. */
-  readonly taken?: boolean;
-  /** A line between wall time and state. */
+  /** False if the input is still waiting for the program to read it. */
+  readonly inputQueued?: boolean;
+  /** An extra line between the wall time and the state. */
   readonly event?: string;
 }
 
-/** Hands out the new output of a session together with its state. The end of a command is told exactly once. */
+/** Returns a session's new output and its state. The end of a command is reported exactly once. */
 export async function reportCommand(
   session: ToolSession,
   context: ToolContext,
@@ -41,7 +41,7 @@ export async function reportCommand(
 ): Promise<ToolResult> {
   const over = session.over;
   if (over) claimEnd(session);
-  // Asked first: what a program printed before it went to sleep is then part of the output.
+  // Before the output is taken, so that it includes everything the program printed before it started to wait.
   const input = over ? NO_INPUT : await inputState(session);
   const { maxLineChars, tokenizer } = context.settings;
   const maxTokens = Math.min(request.max_output_tokens, MAX_OUTPUT_TOKENS);
@@ -49,7 +49,7 @@ export async function reportCommand(
   const notes = [...(request.notes ?? []), ...hints(session, output, { ...input, ...request })];
   const wallSeconds = (performance.now() - request.startedAt) / 1000;
   return {
-    text: reportText({ wallSeconds, event: request.event, state: stateOf(session, over), output }),
+    text: reportText({ wallSeconds, event: request.event, state: describeState(session, over), output }),
     notes,
     structured: {
       session_id: session.id,
@@ -69,7 +69,7 @@ export async function reportCommand(
   };
 }
 
-/** The answer as models know it. */
+/** The report as text, in the form models are trained on. */
 export function reportText(report: {
   wallSeconds: number;
   event?: string | undefined;
@@ -88,12 +88,12 @@ export function reportText(report: {
   ].join('\n');
 }
 
-const NOT_READ = 'The program does not read its input; what was typed waits for it.';
-const NO_ANSWER = 'The machine does not answer at the moment; the connection to it is being restored.';
+const NOT_READ = 'The program is not reading its input; what was typed is still queued.';
+const NO_ANSWER = 'The machine is not responding; the connection to it is being restored.';
 
 const DENIED =
-  'The sandbox policy probably denied what the command tried: write below the workspace only, do without the ' +
-  'network, or ask the user to allow more.';
+  'The sandbox policy probably denied what the command tried to do: write only inside the workspace, do without ' +
+  'the network, or ask the user to allow more.';
 
 function claimEnd(session: ToolSession): void {
   if (session.reported) {
@@ -105,7 +105,7 @@ function claimEnd(session: ToolSession): void {
   session.reported = true;
 }
 
-function stateOf(session: ToolSession, over: boolean): string {
+function describeState(session: ToolSession, over: boolean): string {
   if (!over) return `Process running with session ID ${session.id}`;
   if (session.exit) return `Process exited with code ${session.exit.exitCode}`;
   return 'Contact with the process was lost; how it ended is unknown.';
@@ -114,16 +114,16 @@ function stateOf(session: ToolSession, over: boolean): string {
 function hints(
   session: ToolSession,
   output: Budgeted,
-  input: InputState & Pick<ReportRequest, 'taken'>,
+  input: InputState & Pick<ReportRequest, 'inputQueued'>,
 ): string[] {
   const found: string[] = [];
   if (!input.answered) found.push(NO_ANSWER);
-  else if (input.taken === false && !session.over) found.push(NOT_READ);
+  else if (input.inputQueued === false && !session.over) found.push(NOT_READ);
   if (output.truncated) {
     found.push(`The omitted output can be read with read_output, session_id ${session.id}.`);
   }
-  if (input.password) found.push('The program asks for a password or passphrase: echo is off.');
-  else if (input.needsInput) found.push('The program waits for input.');
+  if (input.password) found.push('The program is asking for a password or passphrase: echo is off.');
+  else if (input.needsInput) found.push('The program is waiting for input.');
   if (session.over && session.exit?.sandboxDenied) found.push(DENIED);
   if (session.lostBytes > 0) found.push(`${session.lostBytes} bytes of the output could not be kept.`);
   return found;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Tool, ToolAnnotations } from './tool.js';
 
-/** The JSON Schema of an object, in the shape the official SDKs ask for. */
+/** An object's JSON Schema, in the shape the official SDKs expect. */
 export interface JsonSchema {
   type: 'object';
   properties?: Record<string, object>;
@@ -38,7 +38,7 @@ export interface McpTool {
   readonly annotations: ToolAnnotations;
 }
 
-/** Tools in the shape of the OpenAI Responses API. */
+/** Tool definitions for the OpenAI Responses API. */
 export function openAiResponsesTools(tools: readonly Tool[]): OpenAiResponsesTool[] {
   return tools.map((tool) => ({
     type: 'function',
@@ -49,7 +49,7 @@ export function openAiResponsesTools(tools: readonly Tool[]): OpenAiResponsesToo
   }));
 }
 
-/** Tools in the shape of the OpenAI Chat Completions API. */
+/** Tool definitions for the OpenAI Chat Completions API. */
 export function openAiChatTools(tools: readonly Tool[]): OpenAiChatTool[] {
   return tools.map((tool) => ({
     type: 'function',
@@ -57,7 +57,7 @@ export function openAiChatTools(tools: readonly Tool[]): OpenAiChatTool[] {
   }));
 }
 
-/** Tools in the shape of the Anthropic Messages API. */
+/** Tool definitions for the Anthropic Messages API. */
 export function anthropicTools(tools: readonly Tool[]): AnthropicTool[] {
   return tools.map((tool) => ({
     name: tool.name,
@@ -66,7 +66,7 @@ export function anthropicTools(tools: readonly Tool[]): AnthropicTool[] {
   }));
 }
 
-/** Tools as an MCP server lists them. */
+/** Tool definitions as an MCP server lists them. */
 export function mcpTools(tools: readonly Tool[]): McpTool[] {
   return tools.map((tool) => ({
     name: tool.name,
@@ -83,13 +83,13 @@ function inputSchema(tool: Tool): JsonSchema {
 }
 
 function schemaOf(schema: z.ZodObject, io: 'input' | 'output'): JsonSchema {
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, override: dropObvious });
-  // An object's schema says so; the library's type for any schema cannot.
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, override: dropIntegerLimits });
+  // The schema of an object always has `type: 'object'`; the library's return type does not say so.
   return rest as JsonSchema;
 }
 
-/** That an integer is one JavaScript can count to goes without saying, and models pay for every word. */
-function dropObvious({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
+/** Drops the safe-integer limits: they tell a model nothing, and every word costs tokens. */
+function dropIntegerLimits({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
 }

@@ -12,10 +12,10 @@ import { waitUntil } from './session/wait-until.js';
 import { tool, type ToolContext } from './tool.js';
 import { yieldWindow } from './yield-window.js';
 
-/** After a cancelled call: time to react to Ctrl-C before the tree is killed. */
+/** How long the command of a cancelled call has to react to Ctrl-C before its tree is killed. */
 const INTERRUPT_GRACE_MS = 2_000;
 const SIZE = { rows: 24, cols: 80 };
-/** Makes one stream of two: separate pipes could not tell what was written first. */
+/** Merges stderr into stdout: two separate pipes would lose the order of their output. */
 const MERGE_STREAMS = ['/bin/sh', '-c', 'exec "$@" 2>&1', 'sh'];
 
 const Arguments = z.object({
@@ -23,7 +23,7 @@ const Arguments = z.object({
   yield_time_ms: milliseconds({
     default: 10_000,
     max: MAX_YIELD_MS,
-    about: 'How long to wait for the end or a prompt.',
+    about: 'How long to wait for an exit or a prompt.',
   }),
   max_output_tokens: MaxOutputTokens,
   shell: z.string().default('/bin/bash'),
@@ -32,7 +32,7 @@ const Arguments = z.object({
     description: 'Run on a terminal. False: on pipes, with stdin open and stderr merged into stdout.',
   }),
   sandbox: z.enum(['read-only']).optional().meta({
-    description: 'read-only: let the command write nothing and reach no network. Default: the usual policy.',
+    description: 'read-only: no writes and no network for this command. Default: the usual policy.',
   }),
   workdir: z.string().optional().meta({ description: 'Directory to run in.' }),
   raw: Raw,
@@ -43,8 +43,8 @@ export const execCommand = tool({
   name: 'exec_command',
   title: 'Run a command',
   description:
-    'Runs a shell command. Returns when it ends, when it waits for input, or after yield_time_ms; a command that ' +
-    'still runs goes on under a session ID for write_stdin, wait_for and kill_session.',
+    'Runs a shell command. Returns when it ends, when it waits for input, or after yield_time_ms. A command that is ' +
+    'still running keeps a session ID for write_stdin, wait_for and kill_session.',
   input: Arguments,
   output: CommandReport,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
@@ -55,9 +55,7 @@ export const execCommand = tool({
       start: () => start(args, context),
     });
     await waitForEnd(session, context, Math.min(args.yield_time_ms, MAX_YIELD_MS));
-    const notes = ended.map(
-      (id) => `Session ${id} was ended to make room: the limit of sessions is reached.`,
-    );
+    const notes = ended.map((id) => `Session ${id} was ended to make room: the session limit is reached.`);
     return await reportCommand(session, context, { ...args, startedAt, notes });
   },
 });
@@ -85,7 +83,7 @@ async function waitForEnd(session: ToolSession, context: ToolContext, timeoutMs:
   }
 }
 
-/** Nobody will learn the number of this session: it gets a Ctrl-C and a moment to clean up. */
+/** The caller never learns this session's ID, so the command gets Ctrl-C and a moment to clean up. */
 async function abandon(session: ToolSession, { sessions }: ToolContext): Promise<void> {
   session.reported = true;
   interrupt(session.process);

@@ -1,32 +1,32 @@
 import type { ToolSession } from './session/tool-session.js';
 
-/** While a connection is being restored questions wait for it; a call does not wait for this one longer. */
-const ANSWER_PATIENCE_MS = 2_000;
+/** Requests wait while a connection is being restored. A tool call gives up on this one after a moment. */
+const ANSWER_TIMEOUT_MS = 2_000;
 
-/** What a program does with its terminal. */
+/** Whether a program is waiting for its terminal. */
 export interface InputState {
   readonly needsInput: boolean;
-  /** It waits with echo off. */
+  /** It is waiting with echo off. */
   readonly password: boolean;
-  /** The machine was heard of. */
+  /** False if the machine did not respond in time. */
   readonly answered: boolean;
 }
 
 export const NO_INPUT: InputState = { needsInput: false, password: false, answered: true };
 
-/** Asks the machine whether the program waits for the terminal. Where it cannot tell, the answer is no. */
+/** Asks the machine whether the program is waiting for its terminal. If the machine cannot tell, the answer is no. */
 export async function inputState({ process }: ToolSession): Promise<InputState> {
   if (!process.inspect) return NO_INPUT;
   const asking = process.inspect().catch(() => null);
-  const state = await Promise.race([asking, patience()]);
+  const state = await Promise.race([asking, answerTimeout()]);
   if (state === 'no answer') return { ...NO_INPUT, answered: false };
   const needsInput = state?.waitsForInput ?? false;
   return { needsInput, password: needsInput && state?.echo === false, answered: true };
 }
 
-function patience(): Promise<'no answer'> {
+function answerTimeout(): Promise<'no answer'> {
   return new Promise((resolve) => {
-    // Timers come before what has arrived: after a standstill the answer may be there, and only be read a turn later.
-    setTimeout(() => setImmediate(resolve, 'no answer'), ANSWER_PATIENCE_MS).unref();
+    // Timers run before I/O. After a stall the answer may already have arrived: let the event loop read it first.
+    setTimeout(() => setImmediate(resolve, 'no answer'), ANSWER_TIMEOUT_MS).unref();
   });
 }

@@ -7,14 +7,14 @@ export const killSession = tool({
   name: 'kill_session',
   title: 'Kill a session',
   description:
-    'Kills a command with everything it started and returns its last output. To interrupt it, type Ctrl-C instead.',
+    'Kills a command and everything it started, and returns its last output. To interrupt it, type Ctrl-C instead.',
   input: z.object({ session_id: SessionId, max_output_tokens: MaxOutputTokens, raw: Raw }),
   output: CommandReport,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   async run(args, context) {
     const startedAt = performance.now();
     const session = context.sessions.get(args.session_id);
-    // A command that has ended may have left jobs that still hold its output: those go too.
+    // A command that has ended may have left background jobs that still hold its output open: kill those too.
     await session.kill();
     session.reported = false;
     return await reportCommand(session, context, { ...args, startedAt });

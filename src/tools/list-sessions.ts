@@ -13,14 +13,14 @@ const SessionRow = z.object({
   age_seconds: z.number(),
   idle_seconds: z.number().meta({ description: 'Since the last output.' }),
   output_bytes: z.number().int(),
-  lost_bytes: z.number().int().meta({ description: 'Of these, what can no longer be read.' }),
-  unread_bytes: z.number().int().meta({ description: 'Printed since the last call that showed output.' }),
+  lost_bytes: z.number().int().meta({ description: 'How many of these can no longer be read.' }),
+  unread_bytes: z.number().int().meta({ description: 'Printed since the last call that returned output.' }),
 });
 
 export const listSessions = tool({
   name: 'list_sessions',
   title: 'List sessions',
-  description: 'Lists the commands that run, and finished ones whose output can still be read.',
+  description: 'Lists running commands, and finished ones whose output can still be read.',
   input: z.object({}),
   output: z.object({ sessions: z.array(SessionRow) }),
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },

@@ -3,12 +3,12 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import type { Environment } from '../contract/index.js';
 
-/** A path as models give it. */
+/** A path argument. */
 export const Path = z.string().min(1).meta({
-  description: 'Absolute, or relative to where commands run.',
+  description: 'Absolute, or relative to the directory commands run in.',
 });
 
-/** An absolute path on the environment's machine. */
+/** Resolves a path against the environment's working directory. */
 export async function absolutePath(path: string, environment: Environment): Promise<string> {
   if (path.startsWith('file:') || posix.isAbsolute(path)) return path;
   const { cwd } = await environment.info();

@@ -1,8 +1,8 @@
 import type { Environment } from '../contract/index.js';
 
 /**
- * Ends once something listens on the port. It runs on the environment's machine, where the port is. The pattern is
- * that of a listening socket in the kernel's tables: local address, no remote port, state 0A.
+ * Exits once something listens on the port. Runs on the environment's machine. The pattern matches a listening socket
+ * in the kernel's tables: local address, no remote port, state 0A.
  */
 const PROBE = `
 listening() {
@@ -13,8 +13,12 @@ listening() {
 until listening "$1" "$2"; do sleep 0.1; done
 `;
 
-/** Resolves when something listens on a TCP port of the environment's machine; never, once the signal aborts. */
-export async function portOpened(environment: Environment, port: number, signal: AbortSignal): Promise<void> {
+/** Resolves when something listens on a TCP port of the environment's machine. Never resolves after an abort. */
+export async function waitForPort(
+  environment: Environment,
+  port: number,
+  signal: AbortSignal,
+): Promise<void> {
   const hex = port.toString(16).toUpperCase().padStart(4, '0');
   await using probe = await environment.start({ argv: ['/bin/sh', '-c', PROBE, 'sh', String(port), hex] });
   const stop = (): void => void probe.terminate();

@@ -2,12 +2,12 @@ import type { ToolSession } from './session/tool-session.js';
 import { TerminalText } from './text/terminal-text.js';
 import type { ToolContext } from './tool.js';
 
-/** Often enough to show life and to keep a client from giving up, seldom enough to cost nothing. */
+/** Often enough that a client does not give up, rare enough to cost nothing. */
 const PROGRESS_INTERVAL_MS = 1000;
 const MESSAGE_CHARS = 200;
 const TAIL_BYTES = 2048;
 
-/** Tells the caller about a running command until the returned thing is disposed of. */
+/** Reports progress to the caller until the returned object is disposed. */
 export function reportProgress(session: ToolSession, context: ToolContext): Disposable {
   const { onProgress } = context;
   if (!onProgress) return { [Symbol.dispose]: () => undefined };
@@ -16,10 +16,10 @@ export function reportProgress(session: ToolSession, context: ToolContext): Disp
   const timer = setInterval(() => {
     const seconds = (performance.now() - startedAt) / 1000;
     lastLine(session)
-      // A transcript that cannot be read now is told to whoever reads it; progress goes on without the line.
+      // Calls that read the transcript report the failure. Progress continues without the line.
       .catch(() => '')
       .then((message) => {
-        // News about a call that has been answered would confuse its caller.
+        // Progress after the answer would confuse the caller.
         if (!over) onProgress({ seconds, message });
       })
       .catch(() => undefined);

@@ -13,8 +13,8 @@ const Arguments = z.object({
   session_id: SessionId,
   from: z.number().int().min(1).optional().meta({ description: 'First line, counted from 1.' }),
   to: z.number().int().min(1).optional().meta({ description: 'Last line.' }),
-  tail: z.number().int().min(1).optional().meta({ description: 'Only the last lines, this many.' }),
-  grep: z.string().optional().meta({ description: 'Only lines that match this regular expression.' }),
+  tail: z.number().int().min(1).optional().meta({ description: 'Only this many of the last lines.' }),
+  grep: z.string().optional().meta({ description: 'Only lines matching this regular expression.' }),
   context: z.number().int().min(0).max(MAX_CONTEXT_LINES).default(0).meta({
     description: 'Lines to show around each match.',
   }),
@@ -27,15 +27,15 @@ export const readOutput = tool({
   name: 'read_output',
   title: 'Read output again',
   description:
-    'Reads the output of a session, running or finished, from its beginning: a range of lines, the last lines, or ' +
-    'lines that match. Takes nothing away from what write_stdin returns.',
+    'Reads the output of a running or finished session again: a range of lines, the last lines, or matching lines. ' +
+    'Does not change what write_stdin returns next.',
   input: Arguments,
   output: z.object({
     session_id: z.number().int(),
     first_line: z.number().int().nullable(),
     last_line: z.number().int().nullable(),
     total_lines: z.number().int(),
-    matches: z.number().int().nullable().meta({ description: 'Lines that match, with `grep`.' }),
+    matches: z.number().int().nullable().meta({ description: 'Number of matching lines, with `grep`.' }),
     output: z.string(),
     truncated: z.boolean(),
     original_token_count: z.number().int(),
@@ -81,7 +81,7 @@ async function collect(
     ? `${totals.hits} of ${totals.lines} lines match`
     : rangeOf(first, last, totals.lines);
   const warning = truncated ? [`Warning: truncated output (original token count: ${originalTokens})`] : [];
-  // Asked last: what was lost while it was read counts too.
+  // Read last, to include what was lost while reading.
   const { lostBytes } = session;
   return answer([found, ...lossWarning(lostBytes), ...warning, 'Output:', text].join('\n'), {
     session_id: session.id,
@@ -96,7 +96,7 @@ async function collect(
   });
 }
 
-/** Whoever finds nothing has to know that it may have been there; and lines behind a hole have other numbers. */
+/** A search that finds nothing may have missed what was lost, and line numbers after a gap are too low. */
 function lossWarning(lostBytes: number): string[] {
   if (lostBytes === 0) return [];
   return [
@@ -108,7 +108,7 @@ function rangeText(lines: readonly NumberedLine[]): string {
   return lines.map(({ text }) => `${text}\n`).join('');
 }
 
-/** As grep shows them: numbered, `:` for matches, `-` for their surroundings, `--` between groups. */
+/** In grep's format: numbered, `:` for matches, `-` for context lines, `--` between groups. */
 function matchText(
   lines: readonly NumberedLine[],
   { before, groups }: { before: NumberedLine | null; groups: boolean },

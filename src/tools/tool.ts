@@ -3,7 +3,7 @@ import type { Environment } from '../contract/index.js';
 import type { SessionTable } from './session/session-table.js';
 import type { Tokenizer } from './text/tokenizer.js';
 
-/** Hints for clients that ask people before they let a tool run. */
+/** Hints for clients that ask the user before they run a tool. */
 export interface ToolAnnotations {
   readonly readOnlyHint: boolean;
   readonly destructiveHint: boolean;
@@ -11,13 +11,13 @@ export interface ToolAnnotations {
   readonly openWorldHint: boolean;
 }
 
-/** What a tool answers. `text` is for the model; `structured` says the same to programs. */
+/** The result of a tool call. `text` is for the model; `structured` holds the same for programs. */
 export interface ToolResult {
   readonly text: string;
-  /** Further sentences for the model that are not part of the answer proper. Usually none. */
+  /** Hints for the model that are not part of the answer itself. Usually empty. */
   readonly notes: readonly string[];
   readonly structured: Readonly<Record<string, unknown>>;
-  /** The tool could not do what was asked; `text` says why in a sentence. */
+  /** The call failed; `text` explains why in one sentence. */
   readonly isError: boolean;
 }
 
@@ -27,15 +27,15 @@ export interface Progress {
   readonly message: string;
 }
 
-/** What a caller may pass along with the arguments. */
+/** Options of a single call. */
 export interface CallOptions {
-  /** Cancels the call. A command that it started is interrupted, and killed if that does not end it. */
+  /** Cancels the call. The command it started is interrupted, then killed if it does not end. */
   readonly signal?: AbortSignal | undefined;
   /** Called about once a second while a command runs. */
   readonly onProgress?: ((progress: Progress) => void) | undefined;
 }
 
-/** Settings of a toolbox, all decided. */
+/** A toolbox's settings, defaults filled in. */
 export interface ToolSettings {
   readonly tokenizer: Tokenizer;
   readonly maxLineChars: number;
@@ -48,7 +48,7 @@ export interface ToolContext extends CallOptions {
   readonly settings: ToolSettings;
 }
 
-/** A tool: how a model sees it, and what it does. */
+/** A tool: its definition for the model, and its implementation. */
 export interface Tool<Input extends z.ZodObject = z.ZodObject> {
   readonly name: string;
   readonly title: string;
@@ -60,12 +60,12 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject> {
   run(args: z.output<Input>, context: ToolContext): Promise<ToolResult>;
 }
 
-/** Declares a tool; the arguments of `run` follow from `input`. */
+/** Declares a tool. The type of `run`'s arguments is inferred from `input`. */
 export function tool<Input extends z.ZodObject>(declaration: Tool<Input>): Tool<Input> {
   return declaration;
 }
 
-/** An answer with nothing to add. */
+/** A successful result without notes. */
 export function answer(text: string, structured: Readonly<Record<string, unknown>>): ToolResult {
   return { text, notes: [], structured, isError: false };
 }

@@ -7,28 +7,28 @@ import { SessionTable, type SessionLimits } from './session/session-table.js';
 import { byteTokenizer, type Tokenizer } from './text/tokenizer.js';
 import type { CallOptions, Tool, ToolContext, ToolResult, ToolSettings } from './tool.js';
 
-/** Longer lines are minified code and base64: they cost a lot and say nothing. */
+/** Longer lines are mostly minified code and base64: expensive and useless to a model. */
 const DEFAULT_MAX_LINE_CHARS = 2048;
-/** A terminal that programs know, and no pager that waits for a key after every command. */
+/** A terminal type every program knows, and no pager waiting for a key. */
 const DEFAULT_ENV = { TERM: 'xterm-256color', PAGER: 'cat', GIT_PAGER: 'cat', GH_PAGER: 'cat' };
 
 export interface ToolboxOptions extends SessionLimits {
   /** Names of the tools to offer. Default: all. */
   readonly tools?: readonly string[] | undefined;
-  /** Counts tokens for budgets. Default: four bytes each. */
+  /** Counts tokens for output budgets. Default: four bytes per token. */
   readonly tokenizer?: Tokenizer;
-  /** Longer lines are shortened unless a call asks for raw output. */
+  /** Longer lines are cut unless a call asks for raw output. */
   readonly maxLineChars?: number;
-  /** Variables for every command, on top of the environment's own. */
+  /** Environment variables for every command, added to the environment's own. */
   readonly env?: Readonly<Record<string, string>>;
   /**
-   * What commands and file operations may touch. A command can ask for less, never for more. Default: what the
+   * What commands and file operations may access. A command can ask for less, never for more. Default: whatever the
    * environment allows.
    */
   readonly sandbox?: Sandbox | null | undefined;
 }
 
-/** Tools for a model on some machine, with the sessions they started. Closing it ends those. */
+/** Tools that let a model work on a machine. Closing the toolbox ends the sessions they started. */
 export class Toolbox implements AsyncDisposable {
   readonly environment: Environment;
   readonly tools: readonly Tool[];
@@ -45,14 +45,14 @@ export class Toolbox implements AsyncDisposable {
   }
 
   /**
-   * Runs a tool. The arguments are an object, or JSON as some model APIs hand them out. Whatever goes wrong comes back
-   * as an answer with `isError`; only a cancelled call rejects.
+   * Runs a tool. `args` is an object, or JSON text as some model APIs return it. Errors come back as a result with
+   * `isError`; only a cancelled call rejects.
    */
   async call(name: string, args: unknown, options: CallOptions = {}): Promise<ToolResult> {
     const found = this.tools.find((tool) => tool.name === name);
     if (!found) return failure(`There is no tool named ${name}.`);
-    const parsed = found.input.safeParse(decoded(args));
-    if (!parsed.success) return failure(`The arguments of ${name} are wrong: ${firstIssue(parsed.error)}.`);
+    const parsed = found.input.safeParse(parseArguments(args));
+    if (!parsed.success) return failure(`Invalid arguments for ${name}: ${firstIssue(parsed.error)}.`);
     const { environment } = this;
     const context: ToolContext = {
       ...options,
@@ -79,14 +79,14 @@ export class Toolbox implements AsyncDisposable {
   }
 }
 
-/** The answer of a tool as one text: what to send to a model that takes only that. */
+/** A tool result as a single text, for models that take nothing else. */
 export function resultText({ text, notes }: ToolResult): string {
   return notes.length === 0
     ? text
     : `${text.replace(/\n?$/, '\n')}${notes.map((note) => `Note: ${note}`).join('\n')}`;
 }
 
-/** All tools, or those named. An unknown name is the caller's mistake. */
+/** All tools, or the listed ones. Throws for an unknown name. */
 function selectTools(names: readonly string[] | undefined): readonly Tool[] {
   if (names === undefined) return allTools;
   return names.map((name) => {
@@ -96,8 +96,8 @@ function selectTools(names: readonly string[] | undefined): readonly Tool[] {
   });
 }
 
-/** Models leave arguments out, or send them as text. What is no JSON is refused by the schema like any other text. */
-function decoded(args: unknown): unknown {
+/** Models omit arguments or send them as text. Text that is not JSON is rejected by the schema. */
+function parseArguments(args: unknown): unknown {
   if (typeof args !== 'string') return args ?? {};
   try {
     return args.trim() === '' ? {} : JSON.parse(args);

@@ -3,20 +3,20 @@ import { MaxOutputTokens, milliseconds, Raw, SessionId } from './arguments.js';
 import { CommandReport, reportCommand } from './command-report.js';
 import { reportProgress } from './progress.js';
 import { tool } from './tool.js';
-import { type Happening, waitForFirst } from './wait-conditions.js';
+import { waitForFirst, type WaitOutcome } from './wait-conditions.js';
 
-/** An hour: long builds end, and a forgotten call does too. */
+/** One hour: enough for a long build, and an end for a forgotten call. */
 const MAX_WAIT_MS = 3_600_000;
 
 export const waitFor = tool({
   name: 'wait_for',
-  title: 'Wait for something to happen',
+  title: 'Wait for an event',
   description:
-    'Waits until the first of the given things happens in a session, then returns once with the new output. ' +
+    'Waits until one of the given conditions is met in a session, then returns the new output. ' +
     'Always returns when the command ends. Use it instead of polling with write_stdin.',
   input: z.object({
     session_id: SessionId,
-    exit: z.boolean().default(true).meta({ description: 'The command ended; waited for in any case.' }),
+    exit: z.boolean().default(true).meta({ description: 'The command ended; always waited for.' }),
     pattern: z.string().optional().meta({
       description: 'A line of output not yet returned matches this regular expression.',
     }),
@@ -24,7 +24,7 @@ export const waitFor = tool({
     port: z.number().int().min(1).max(65_535).optional().meta({
       description: 'Something listens on this TCP port of the machine.',
     }),
-    needs_input: z.boolean().optional().meta({ description: 'The program waits for input.' }),
+    needs_input: z.boolean().optional().meta({ description: 'The program is waiting for input.' }),
     timeout_ms: milliseconds({ default: 60_000, max: MAX_WAIT_MS, about: 'When to give up.' }),
     max_output_tokens: MaxOutputTokens,
     raw: Raw,
@@ -39,16 +39,16 @@ export const waitFor = tool({
     const session = context.sessions.getUnreported(args.session_id);
     using _progress = reportProgress(session, context);
     const timeoutMs = Math.min(args.timeout_ms, MAX_WAIT_MS);
-    const happening = await waitForFirst(session, context, { ...args, timeoutMs });
-    // A command out of reach has not ended, as far as anybody knows.
-    const event = session.failure ? {} : { event: describe(happening) };
+    const outcome = await waitForFirst(session, context, { ...args, timeoutMs });
+    // If contact was lost, the command may still be running.
+    const event = session.failure ? {} : { event: describe(outcome) };
     const report = await reportCommand(session, context, { ...args, ...event, startedAt });
-    const { happened, match } = happening;
+    const { happened, match } = outcome;
     return { ...report, structured: { ...report.structured, happened, match } };
   },
 });
 
-function describe({ happened, match }: Happening): string {
+function describe({ happened, match }: WaitOutcome): string {
   switch (happened) {
     case 'exit':
       return 'The command ended';
@@ -59,8 +59,8 @@ function describe({ happened, match }: Happening): string {
     case 'port':
       return 'The port is open';
     case 'needs_input':
-      return 'The program waits for input';
+      return 'The program is waiting for input';
     case 'timeout':
-      return 'Timed out: none of it happened';
+      return 'Timed out: none of the conditions was met';
   }
 }

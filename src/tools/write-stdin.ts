@@ -13,7 +13,7 @@ export const writeStdin = tool({
   name: 'write_stdin',
   title: 'Type into a running command',
   description:
-    'Writes to a running session and returns what it printed since the last call. Empty chars only look. ' +
+    'Writes to a running session and returns what it printed since the last call. Empty chars only read. ' +
     'Control characters work: \\u0003 is Ctrl-C, \\u0004 Ctrl-D. End a line with \\n.',
   input: z.object({
     session_id: SessionId,
@@ -35,33 +35,33 @@ export const writeStdin = tool({
     const { signal } = context;
     const timeoutMs = Math.min(args.yield_time_ms, MAX_YIELD_MS);
     try {
-      const taken = args.chars === '' || (await write(session, args.chars, signal));
+      const inputQueued = args.chars === '' || (await write(session, args.chars, signal));
       await yieldWindow(session, { timeoutMs, signal });
-      return await reportCommand(session, context, { ...args, startedAt, taken });
+      return await reportCommand(session, context, { ...args, startedAt, inputQueued });
     } catch (error) {
-      // A cancelled look leaves the command alone; what was typed is taken back as far as possible.
+      // Cancelling a read leaves the command alone. Cancelling a write interrupts it: typed input cannot be unsent.
       if (isExecError(error, 'aborted') && args.chars !== '') interrupt(session.process);
       throw error;
     }
   },
 });
 
-/** A full queue takes input only as the program reads; the call does not wait for that longer than this. */
-const WRITE_PATIENCE_MS = 1000;
+/** A full input queue drains only as the program reads. The call waits no longer than this. */
+const WRITE_TIMEOUT_MS = 1000;
 
-/** True once the input is in line; false if the line is so long that it has to wait. */
+/** True once the input is queued; false if the queue is full. */
 async function write(session: ToolSession, chars: string, signal: AbortSignal | undefined): Promise<boolean> {
   if (session.over) return true;
   const writing = typeKeys(session.process, chars);
   writing.catch(() => undefined);
   const stop = new AbortController();
-  const patience = waitUntil(session, () => session.over, {
-    timeoutMs: WRITE_PATIENCE_MS,
+  const timeout = waitUntil(session, () => session.over, {
+    timeoutMs: WRITE_TIMEOUT_MS,
     signal: signal ? AbortSignal.any([signal, stop.signal]) : stop.signal,
   });
-  patience.catch(() => undefined);
-  const status = await Promise.race([writing, patience]).finally(() => stop.abort());
-  // A command that ended meanwhile is reported as ended; that says it all.
+  timeout.catch(() => undefined);
+  const status = await Promise.race([writing, timeout]).finally(() => stop.abort());
+  // If the command ended meanwhile, the report says so.
   if (status === 'accepted' || session.over) return true;
   if (status === false) return false;
   throw new ExecError('processExited', `The input of session ${session.id} is closed; nothing was written.`);

@@ -3,27 +3,26 @@ import type { ToolSession } from './session/tool-session.js';
 import { waitUntil, type WaitOptions } from './session/wait-until.js';
 
 /**
- * The kernel does not announce that a program waits, and a look goes through the whole process table: the longer
- * nothing happens, the rarer the looks.
+ * The kernel sends no event when a program starts to wait for input, and each check scans the whole process table. So
+ * checks become rarer the longer nothing happens.
  */
-const FIRST_LOOK_MS = 50;
-const LAST_LOOK_MS = 2_000;
+const MIN_POLL_MS = 50;
+const MAX_POLL_MS = 2_000;
 /**
- * Between the two looks that must agree: what a program printed before it went to sleep may still be on its way to
- * us, and what was typed on its way to the program.
+ * The time between the two checks that must agree. Output may still be on its way to us, and input on its way to the
+ * program.
  */
 const SETTLE_MS = 30;
 
 /**
- * Waits for a command until its window closes, or nothing more will happen in it: the command has ended, or waits for
- * somebody to type. Throws `aborted` when cancelled.
+ * Waits until the timeout, or earlier if the command ends or waits for input. Throws `aborted` when cancelled.
  */
 export async function yieldWindow(session: ToolSession, options: WaitOptions): Promise<void> {
   const stop = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, stop.signal]) : stop.signal;
   const end = waitUntil(session, () => session.over, { ...options, signal });
-  const prompt = session.process.tty ? inputWanted(session, { signal }) : end;
-  // The one that loses is told to stop; that it then rejects concerns nobody.
+  const prompt = session.process.tty ? waitForPrompt(session, { signal }) : end;
+  // The loser is aborted; its rejection means nothing.
   for (const wait of [end, prompt]) wait.catch(() => undefined);
   try {
     await Promise.race([end, prompt]);
@@ -32,14 +31,14 @@ export async function yieldWindow(session: ToolSession, options: WaitOptions): P
   }
 }
 
-/** Resolves when the program waits for input. Throws `aborted`. */
-export async function inputWanted(
+/** Resolves when the program is waiting for input. Throws `aborted`. */
+export async function waitForPrompt(
   session: ToolSession,
   { signal, everyMs }: { signal: AbortSignal; everyMs?: number },
 ): Promise<void> {
-  let pauseMs = everyMs ?? FIRST_LOOK_MS;
+  let pauseMs = everyMs ?? MIN_POLL_MS;
   for (let seenWaitingAt: number | null = null; ; ) {
-    const news = await pauseOrNews(session, {
+    const hadOutput = await pauseUntilOutput(session, {
       timeoutMs: seenWaitingAt === null ? pauseMs : SETTLE_MS,
       signal,
     });
@@ -47,15 +46,15 @@ export async function inputWanted(
     const { end } = session.transcript;
     if (needsInput && seenWaitingAt === end) return;
     seenWaitingAt = needsInput ? end : null;
-    pauseMs = everyMs ?? (news ? FIRST_LOOK_MS : Math.min(pauseMs * 2, LAST_LOOK_MS));
+    pauseMs = everyMs ?? (hadOutput ? MIN_POLL_MS : Math.min(pauseMs * 2, MAX_POLL_MS));
   }
 }
 
-/** A pause that output cuts short, as soon as that has come to a rest: a prompt is worth a look at once. */
-async function pauseOrNews(session: ToolSession, { timeoutMs, signal }: WaitOptions): Promise<boolean> {
+/** Pauses; output ends the pause early, once it has settled, because it may be a prompt. True if there was output. */
+async function pauseUntilOutput(session: ToolSession, { timeoutMs, signal }: WaitOptions): Promise<boolean> {
   const grownSince = (end: number) => (): boolean => session.transcript.end > end;
   if (!(await waitUntil(session, grownSince(session.transcript.end), { timeoutMs, signal }))) return false;
-  const rest = { timeoutMs: FIRST_LOOK_MS, signal };
-  while (await waitUntil(session, grownSince(session.transcript.end), rest));
+  const settle = { timeoutMs: MIN_POLL_MS, signal };
+  while (await waitUntil(session, grownSince(session.transcript.end), settle));
   return true;
 }

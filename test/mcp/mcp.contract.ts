@@ -75,9 +75,9 @@ export function mcpContract(name: string, connect: () => Promise<Connected>): vo
       await client.listTools();
       const mistakes: [string, Record<string, unknown>, RegExp][] = [
         ['no_such_tool', {}, /^There is no tool named no_such_tool\.$/],
-        ['exec_command', {}, /^The arguments of exec_command are wrong: cmd: .*\.$/],
-        ['exec_command', { cmd: 7 }, /^The arguments of exec_command are wrong: cmd: .*\.$/],
-        ['write_stdin', { session_id: 'one' }, /^The arguments of write_stdin are wrong: session_id: .*\.$/],
+        ['exec_command', {}, /^Invalid arguments for exec_command: cmd: .*\.$/],
+        ['exec_command', { cmd: 7 }, /^Invalid arguments for exec_command: cmd: .*\.$/],
+        ['write_stdin', { session_id: 'one' }, /^Invalid arguments for write_stdin: session_id: .*\.$/],
         ['write_stdin', { session_id: 99 }, /^Unknown session ID 99: no such session was started\.$/],
         ['read_file', { path: '/no/such/file' }, /./],
       ];

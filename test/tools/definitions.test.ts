@@ -56,7 +56,7 @@ describe('definitions', () => {
     expect((await tools.box.call('list_sessions', '')).isError).toBe(false);
     expect(await tools.box.call('exec_command', '{"cmd": "ec')).toMatchObject({
       isError: true,
-      text: expect.stringMatching(/^The arguments of exec_command are wrong: .*\.$/),
+      text: expect.stringMatching(/^Invalid arguments for exec_command: .*\.$/),
     });
   });
 

@@ -132,7 +132,7 @@ describe('exec_command', () => {
     expect((await tools.exec('read x', { yield_time_ms: 0 })).notes.join()).not.toContain('ended');
     await tools.report('write_stdin', { session_id: second.session_id, yield_time_ms: 0 });
     const last = await tools.exec('read x', { yield_time_ms: 0 });
-    expect(last.notes).toContain('Session 1 was ended to make room: the limit of sessions is reached.');
+    expect(last.notes).toContain('Session 1 was ended to make room: the session limit is reached.');
     expect(pidsWithArgument(mark)).toEqual([]);
     expect(await tools.failure('write_stdin', { session_id: first.session_id })).toBe(
       'Unknown session ID 1: it was ended to make room for newer sessions.',
@@ -146,7 +146,7 @@ describe('exec_command', () => {
       expect(notes).toEqual([]);
     }
     const over = await tools.exec('read x', { tty: false, yield_time_ms: 0 });
-    expect(over.notes).toEqual(['Session 1 was ended to make room: the limit of sessions is reached.']);
+    expect(over.notes).toEqual(['Session 1 was ended to make room: the session limit is reached.']);
     const { sessions } = (await tools.call('list_sessions', {})).structured as { sessions: unknown[] };
     expect(sessions.length).toBe(64);
   });

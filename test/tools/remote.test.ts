@@ -86,7 +86,7 @@ describe('on a machine behind a WebSocket', () => {
     reachable = false;
     proxy.cut();
     const typed = await tools.report('write_stdin', { session_id, chars: 'it\n', yield_time_ms: 0 });
-    expect(typed).toMatchObject({ running: true, notes: [expect.stringContaining('does not answer')] });
+    expect(typed).toMatchObject({ running: true, notes: [expect.stringContaining('is not responding')] });
     reachable = true;
     const seen = await tools.report('wait_for', { session_id, pattern: 'got it' });
     expect(seen).toMatchObject({ happened: 'pattern', running: true, notes: [] });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { unfinishedCharacter } from '../../src/tools/text/unfinished-character.js';
+import { incompleteCharacterBytes } from '../../src/tools/text/incomplete-character.js';
 import { TerminalText } from '../../src/tools/text/terminal-text.js';
 
 function fold(source: string, options: { piece?: number; maxLineChars?: number } = {}): string[] {
@@ -78,11 +78,11 @@ describe('the end of what has arrived', () => {
 
   test.each([1, 2, 3])('%i of 4 bytes of a character', (count) => {
     const bytes = Buffer.concat([Buffer.from('a'), Buffer.from('😀').subarray(0, count)]);
-    expect(unfinishedCharacter(bytes)).toBe(count);
+    expect(incompleteCharacterBytes(bytes)).toBe(count);
   });
 
   test('bytes that are no character at all do not wait for ever', () => {
-    expect(unfinishedCharacter(Buffer.from([0x61, 0x80, 0x80, 0x80, 0x80]))).toBe(0);
-    expect(unfinishedCharacter(Buffer.from([0xff]))).toBe(0);
+    expect(incompleteCharacterBytes(Buffer.from([0x61, 0x80, 0x80, 0x80, 0x80]))).toBe(0);
+    expect(incompleteCharacterBytes(Buffer.from([0xff]))).toBe(0);
   });
 });

@@ -119,7 +119,7 @@ describe('write_stdin', () => {
       const report = await tools.report('write_stdin', { session_id, chars, yield_time_ms: 0 });
       notes.push(...report.notes);
     }
-    expect(notes).toContain('The program does not read its input; what was typed waits for it.');
+    expect(notes).toContain('The program is not reading its input; what was typed is still queued.');
   });
 
   test('a closed input is an error, not silence', async () => {

@@ -4,12 +4,12 @@ import type { LineBatch } from '../session/output-lines.js';
 import { LineSplitter } from '../text/line-splitter.js';
 
 const BLOCK_BYTES = 256 * 1024;
-/** Text files are smaller; of others the beginning is enough to see what they are. */
+/** Text files are smaller. For larger files the beginning shows what they are. */
 export const MAX_READ_BYTES = 64 * 1024 * 1024;
 
-/** The lines of a text file, up to a line number. Ends early past `MAX_READ_BYTES`, and throws for binary files. */
+/** The lines of a text file, up to a line number. Stops at `MAX_READ_BYTES` and throws for binary files. */
 export class FileLines {
-  /** The whole file was read, so that its lines are all counted. */
+  /** The whole file was read, so all its lines are counted. */
   complete = false;
   readonly #handle: FileHandle;
   readonly #lastLine: number;
@@ -40,5 +40,5 @@ export class FileLines {
 }
 
 function binaryFile(): ExecError {
-  return new ExecError('invalidFile', 'This is a binary file; look at it with a command instead.');
+  return new ExecError('invalidFile', 'This is a binary file; inspect it with a command instead.');
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { absolutePath, Path } from '../paths.js';
 import { answer, tool } from '../tool.js';
 
-/** More names than this are not read but searched. */
+/** Nobody reads a longer list. Larger directories are better searched. */
 const MAX_ENTRIES = 1000;
 
 export const listDirectory = tool({

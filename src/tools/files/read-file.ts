@@ -6,7 +6,7 @@ import { BudgetedText } from '../text/budgeted-text.js';
 import { answer, tool } from '../tool.js';
 import { FileLines, MAX_READ_BYTES } from './file-lines.js';
 
-const UNREAD = `Warning: only the first ${MAX_READ_BYTES / 1024 / 1024} MiB were read; look at the rest with a command\n`;
+const UNREAD = `Warning: only the first ${MAX_READ_BYTES / 1024 / 1024} MiB were read; inspect the rest with a command\n`;
 
 export const readFile = tool({
   name: 'read_file',

@@ -4,27 +4,27 @@ import { capLine } from '../text/line-canvas.js';
 import { absolutePath, Path } from '../paths.js';
 import { answer, tool } from '../tool.js';
 
-/** What fits into a model's view; a cursor leads further. */
+/** Matches per page; a cursor fetches the next page. */
 const MAX_MATCHES = 200;
-/** A hit in minified code must not cost more than all others together. */
+/** A match in minified code must not cost more than all the others together. */
 const LINE_CHARS = 300;
 
 export const search = tool({
   name: 'search',
   title: 'Search in files',
   description:
-    'Finds lines in files below a directory, or in one file. Files that are binary, above 64 MiB or not readable are skipped.',
+    'Finds lines in the files below a directory, or in one file. Skips files that are binary, unreadable or larger than 64 MiB.',
   input: z.object({
     pattern: z.string().min(1),
     path: Path.default('.'),
     regex: z.boolean().default(false).meta({ description: 'The pattern is a regular expression.' }),
     case_sensitive: z.boolean().default(true),
     globs: z.array(z.string()).optional().meta({
-      description: 'File name patterns such as *.ts; a leading ! leaves files out.',
+      description: 'File name patterns such as *.ts; a leading ! excludes files.',
     }),
-    hidden: z.boolean().default(false).meta({ description: 'Also look into hidden files.' }),
+    hidden: z.boolean().default(false).meta({ description: 'Also search hidden files.' }),
     max_matches: z.number().int().min(1).max(MAX_MATCHES).default(100),
-    cursor: z.string().optional().meta({ description: 'From an earlier answer, to go on from there.' }),
+    cursor: z.string().optional().meta({ description: 'From an earlier answer, to continue there.' }),
   }),
   output: z.object({
     matches: z.array(z.object({ path: z.string(), line: z.number().int(), text: z.string() })),
@@ -43,13 +43,13 @@ export const search = tool({
       ...(args.globs === undefined ? {} : { globs: args.globs }),
       ...(signal === undefined ? {} : { signal }),
     });
-    const shown = asAsked({ asked: args.path, absolute });
+    const displayPath = pathFormatter({ requested: args.path, absolute });
     const matches = page.matches.map(({ path, line, text }) => ({
       path,
       line,
       text: capLine(text, LINE_CHARS),
     }));
-    const lines = matches.map(({ path, line, text }) => `${shown(path)}:${line}:${text}`);
+    const lines = matches.map(({ path, line, text }) => `${displayPath(path)}:${line}:${text}`);
     const more = page.cursor === null ? [] : [`More matches: cursor ${page.cursor}`];
     const found = lines.length === 0 ? ['No matches.'] : lines;
     const text = [...found, ...more].join('\n');
@@ -57,11 +57,12 @@ export const search = tool({
   },
 });
 
-/** Paths begin as the caller began them, as grep shows them: short, and good for the next call. */
-function asAsked({ asked, absolute }: { asked: string; absolute: string }): (path: string) => string {
-  const start = asked === '.' ? '' : asked.replace(/\/+$/, '');
+/** Prints paths the way grep does, starting with the path the caller gave: short, and usable in the next call. */
+function pathFormatter(base: { requested: string; absolute: string }): (path: string) => string {
+  const { requested, absolute } = base;
+  const start = requested === '.' ? '' : requested.replace(/\/+$/, '');
   return (path) => {
-    if (asked === absolute || !path.startsWith(absolute)) return path;
+    if (requested === absolute || !path.startsWith(absolute)) return path;
     return posix.join(start, `.${path.slice(absolute.length)}`);
   };
 }

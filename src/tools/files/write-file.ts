@@ -6,7 +6,7 @@ import { answer, tool } from '../tool.js';
 export const writeFile = tool({
   name: 'write_file',
   title: 'Write a file',
-  description: 'Creates or replaces a text file in one step. Missing directories are made.',
+  description: 'Creates or replaces a text file atomically. Creates missing directories.',
   input: z.object({ path: Path, content: z.string() }),
   output: z.object({ path: z.string(), bytes_written: z.number().int() }),
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },

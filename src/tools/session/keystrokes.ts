@@ -3,15 +3,15 @@ import type { ExecProcess, SignalName, WriteStatus } from '../../contract/index.
 
 const END_OF_FILE = '\u0004';
 
-/** What a terminal would turn into a signal; on pipes that is up to us. */
+/** Keys that a terminal turns into signals. On pipes we do it ourselves. */
 const SIGNAL_KEYS: Readonly<Record<string, SignalName>> = {
   '\u0003': 'SIGINT',
   '\u001c': 'SIGQUIT',
 };
 
 /**
- * Types on a process. A terminal interprets control characters itself. On pipes Ctrl-C and Ctrl-\ become signals to
- * the process group, in order with the text around them, and a Ctrl-D at the end closes stdin.
+ * Sends keystrokes to a process. A terminal interprets control characters itself. On pipes, Ctrl-C and Ctrl-\ become
+ * signals to the process group, in order with the text around them, and a Ctrl-D at the end closes stdin.
  */
 export async function typeKeys(process: ExecProcess, chars: string): Promise<WriteStatus> {
   if (process.tty) return await process.write(chars);
@@ -27,7 +27,7 @@ export async function typeKeys(process: ExecProcess, chars: string): Promise<Wri
   return 'accepted';
 }
 
-/** Ctrl-C, without waiting for anything: the process may not read, or be gone. */
+/** Sends Ctrl-C without waiting: the process may not be reading, or may be gone. */
 export function interrupt(process: ExecProcess): void {
   typeKeys(process, '\u0003').catch(() => undefined);
 }

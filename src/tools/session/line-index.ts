@@ -1,9 +1,9 @@
-/** Output between two marks: what has to be read again at most to find a line. */
+/** The distance between marks: finding a line reads at most this much again. */
 const SPACING_BYTES = 256 * 1024;
-/** Past this number every second mark goes, and new ones keep twice the distance. */
+/** Beyond this, every second mark is dropped and the distance doubles. */
 const MAX_MARKS = 1024;
 
-/** A position where a line starts, and how many lines are before it. */
+/** The position where a line starts, and the number of lines before it. */
 export interface LineMark {
   readonly position: number;
   readonly lines: number;
@@ -11,12 +11,12 @@ export interface LineMark {
 
 const BEGINNING: LineMark = { position: 0, lines: 0 };
 
-/** Where lines start in a growing output: finds any of them without reading from the beginning. */
+/** Line starts in growing output, so that any line can be found without reading from the beginning. */
 export class LineIndex {
   #marks: LineMark[] = [BEGINNING];
   #spacing = SPACING_BYTES;
 
-  /** Takes note of the start of a line, if the last one noted is far enough away. */
+  /** Records the start of a line if it is far enough from the last recorded one. */
   add(mark: LineMark): void {
     const last = this.#marks.at(-1) ?? BEGINNING;
     if (mark.position - last.position < this.#spacing) return;

@@ -1,15 +1,15 @@
 import type { LineBatch } from './output-lines.js';
 
-/** A line with its number, counted from 1 over the whole output. */
+/** A line and its number, counted from 1 over the whole output. */
 export interface NumberedLine {
   readonly number: number;
   readonly text: string;
-  /** False for lines shown only because one near them matched. */
+  /** False for context lines around a match. */
   readonly hit: boolean;
 }
 
 export interface Selection {
-  /** In order, in batches: an output may have millions of lines. */
+  /** In order, in batches: output may have millions of lines. */
   readonly batches: AsyncIterable<readonly NumberedLine[]>;
   /** Known once all batches are read. */
   readonly totals: { lines: number; hits: number };
@@ -18,17 +18,17 @@ export interface Selection {
 export interface SelectionQuery {
   readonly from: number;
   readonly to: number;
-  /** Indexes of matching lines; null: every line will do. */
+  /** Returns the indexes of matching lines. Null selects every line. */
   readonly matches: ((lines: readonly string[]) => number[]) | null;
   /** Lines shown before and after each match. */
   readonly context: number;
-  /** Lines before the first one given. Default: none. */
+  /** Number of lines before the first batch. Default: 0. */
   readonly skipped?: number;
-  /** The number of all lines, if it is known: then nothing is read behind the last one asked for. */
+  /** The total number of lines, if known. Reading then stops after the last requested line. */
   readonly total?: number;
 }
 
-/** Picks lines by number and pattern out of an output of any length. */
+/** Selects lines by number and pattern from output of any length. */
 export function selectLines(batches: AsyncIterable<LineBatch>, query: SelectionQuery): Selection {
   const totals = { lines: query.skipped ?? 0, hits: 0 };
   const picker = query.matches ? new MatchPicker(query, totals) : new RangePicker(query, totals);

@@ -1,31 +1,31 @@
 import { type Budgeted, BudgetedText } from '../text/budgeted-text.js';
-import { unfinishedCharacter } from '../text/unfinished-character.js';
+import { incompleteCharacterBytes } from '../text/incomplete-character.js';
 import { TerminalText } from '../text/terminal-text.js';
 import type { Tokenizer } from '../text/tokenizer.js';
 import { LineIndex } from './line-index.js';
 
 const NEWLINE = 0x0a;
-/** A UTF-8 character of which the last byte is missing. */
-const MAX_UNFINISHED_BYTES = 3;
+/** The longest UTF-8 character without its last byte. */
+const MAX_INCOMPLETE_BYTES = 3;
 
 export interface LiveOptions {
   readonly maxLineChars: number;
-  /** The largest budget a view can be asked for without reading the output again. */
+  /** The largest budget that can be served without reading the output again. */
   readonly viewTokens: number;
   readonly tokenizer: Tokenizer;
 }
 
 /**
- * Renders output as it arrives, every byte once: the beginning and the end of what nobody has asked for yet, and where
- * the lines of the whole are. Nothing is left to do when somebody asks, however much was printed.
+ * Renders output as it arrives, each byte once. It keeps the beginning and the end of the unread output and an index of
+ * all lines, so that a call for output is cheap however much was printed.
  */
 export class LiveOutput {
   readonly index = new LineIndex();
   readonly #options: LiveOptions;
   readonly #decoder = new TextDecoder();
-  /** The whole output, from its beginning. */
+  /** The whole output. */
   readonly #text: TerminalText;
-  /** The rest of a line whose beginning was handed out. From the next line on it would show what `#text` does. */
+  /** The rest of a line whose beginning was already returned. After that line it would equal `#text`. */
   #rest: TerminalText | null = null;
   #unread: BudgetedText;
   #finished: string[] = [];
@@ -39,7 +39,7 @@ export class LiveOutput {
     this.#unread = new BudgetedText({ maxTokens: options.viewTokens, tokenizer: options.tokenizer });
   }
 
-  /** Lines so far; one that has only begun counts. */
+  /** Number of lines so far, including an unfinished one. */
   get lineCount(): number {
     return this.#lines + (this.#text.end() === null ? 0 : 1);
   }
@@ -55,26 +55,26 @@ export class LiveOutput {
     }
     this.#position += bytes.length;
     this.#lastBytes =
-      bytes.length >= MAX_UNFINISHED_BYTES
-        ? bytes.slice(-MAX_UNFINISHED_BYTES)
-        : Buffer.concat([this.#lastBytes, bytes]).subarray(-MAX_UNFINISHED_BYTES);
+      bytes.length >= MAX_INCOMPLETE_BYTES
+        ? bytes.slice(-MAX_INCOMPLETE_BYTES)
+        : Buffer.concat([this.#lastBytes, bytes]).subarray(-MAX_INCOMPLETE_BYTES);
   }
 
   /**
-   * Up to where the output can be shown: a character, or a control sequence unless `raw`, of which only the beginning
-   * is there is left for the next time.
+   * The end of the output that can be shown now. An incomplete character, or unless `raw` an incomplete control
+   * sequence, is left for the next call.
    */
   readableEnd({ raw }: { raw: boolean }): number {
     const sequence = raw ? 0 : Buffer.byteLength(this.#text.unfinished);
-    return this.#position - unfinishedCharacter(this.#lastBytes) - sequence;
+    return this.#position - incompleteCharacterBytes(this.#lastBytes) - sequence;
   }
 
-  /** Nothing will follow: what is unfinished stays so. */
+  /** Ends the output: nothing will complete an incomplete character now. */
   finish(): void {
     this.#write(this.#decoder.decode());
   }
 
-  /** What came since the last time, within a budget; null if that is larger than what was kept. Starts anew. */
+  /** Returns the output since the last call, within a budget; null if the budget exceeds what was kept. */
   take(maxTokens: number): Budgeted | null {
     const unread = this.#unread;
     const { viewTokens, tokenizer } = this.#options;

@@ -3,7 +3,7 @@ import { TerminalText } from '../text/terminal-text.js';
 import type { Transcript } from './transcript.js';
 
 export interface LineOptions {
-  /** Colours, progress bars and corrections as they came, lines at full length. */
+  /** Keeps colours, progress bars, corrections and long lines as printed. */
   readonly raw: boolean;
   readonly maxLineChars: number;
 }
@@ -13,13 +13,13 @@ export interface OutputRange extends LineOptions {
   readonly to: number;
 }
 
-/** A batch of lines in order. `complete` is false for a last line without its end. */
+/** Consecutive lines. `complete` is false for a last line without a newline. */
 export interface LineBatch {
   readonly lines: readonly string[];
   readonly complete: boolean;
 }
 
-/** The lines between two positions of a transcript, in batches of about one read. */
+/** The lines between two positions of a transcript, about one read per batch. */
 export async function* outputLines(
   transcript: Transcript,
   range: OutputRange,
@@ -43,7 +43,7 @@ export async function* outputLines(
   if (rest !== null) yield { lines: [rest], complete: false };
 }
 
-/** Stands in the output where some of it is missing. */
+/** Marks a gap in the output. */
 export function lossNotice(lostBytes: number): string {
   return `[${lostBytes} bytes of output were lost here]`;
 }

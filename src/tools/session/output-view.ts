@@ -8,7 +8,7 @@ export interface ViewOptions extends OutputRange {
   readonly tokenizer: Tokenizer;
 }
 
-/** Part of a transcript as text within a budget. Memory depends on the budget, not on the length. */
+/** Renders part of a transcript within a token budget. Memory depends on the budget, not on the length. */
 export async function viewOutput(transcript: Transcript, options: ViewOptions): Promise<Budgeted> {
   const text = new BudgetedText(options);
   const pieces = options.raw ? rawPieces(transcript, options) : foldedPieces(transcript, options);

@@ -2,7 +2,7 @@ import type { SafePattern } from '../text/safe-pattern.js';
 import { TerminalText } from '../text/terminal-text.js';
 import type { ToolSession } from './tool-session.js';
 
-/** Looks for a pattern in what a session prints, from its unread output on, without taking any of it. */
+/** Searches a session's output for a pattern, starting with its unread output, without consuming any. */
 export class PatternWatch {
   readonly #session: ToolSession;
   readonly #pattern: SafePattern;
@@ -10,7 +10,7 @@ export class PatternWatch {
   readonly #text: TerminalText;
   #lines: string[] = [];
   #position: number;
-  #looking: Promise<string | null> = Promise.resolve(null);
+  #checking: Promise<string | null> = Promise.resolve(null);
 
   constructor(options: { session: ToolSession; pattern: SafePattern; maxLineChars: number }) {
     this.#session = options.session;
@@ -22,25 +22,25 @@ export class PatternWatch {
     });
   }
 
-  /** The first line that matches among those that came since the last look; null if none does. */
-  look(): Promise<string | null> {
-    this.#looking = this.#looking.then((found) => found ?? this.#look());
-    return this.#looking;
+  /** Returns the first matching line since the last check, or null. */
+  check(): Promise<string | null> {
+    this.#checking = this.#checking.then((found) => found ?? this.#check());
+    return this.#checking;
   }
 
-  async #look(): Promise<string | null> {
+  async #check(): Promise<string | null> {
     const { transcript } = this.#session;
     const to = transcript.end;
     for await (const piece of transcript.read(this.#position, to)) {
       if (piece.kind === 'bytes') this.#text.write(this.#decoder.decode(piece.bytes, { stream: true }));
-      // What is before a hole and what is behind it are not one line.
+      // Text on either side of a gap is not one line.
       else this.#text.write(`${this.#decoder.decode()}\n`);
       const found = this.#firstMatch(this.#lines);
       this.#lines = [];
       if (found !== null) return found;
     }
     this.#position = to;
-    // A prompt has no line end: the line that has begun counts as it stands.
+    // A prompt has no newline, so the unfinished line counts too.
     return this.#firstMatch([this.#text.end() ?? '']);
   }
 

@@ -2,25 +2,25 @@ import { type LineBatch, type LineOptions, outputLines } from './output-lines.js
 import type { ToolSession } from './tool-session.js';
 
 export interface LinesRequest extends LineOptions {
-  /** First line wanted, counted from 1. */
+  /** First requested line, counted from 1. */
   readonly from: number;
-  /** Only the last lines, this many. */
+  /** Only this many of the last lines. */
   readonly tail?: number | undefined;
 }
 
-/** Lines of a session, from somewhere before the first one wanted. */
+/** Lines of a session, starting at or before the first requested one. */
 export interface SessionLines {
   readonly batches: AsyncIterable<LineBatch>;
   readonly from: number;
-  /** Lines before those in `batches`. */
+  /** Number of lines before the first batch. */
   readonly skipped: number;
-  /** The number of all lines, unless they have to be read for that. */
+  /** The total number of lines, if it is known without reading them. */
   readonly total?: number;
 }
 
 /**
- * Finds lines of everything a session has printed so far. An output that could not be kept as a whole is numbered by
- * what is left of it, and raw lines are not those of the index: both are read from the beginning.
+ * Finds lines in everything a session has printed so far. Output with gaps is numbered by what is left of it, and the
+ * index does not hold raw lines, so both are read from the beginning.
  */
 export async function sessionLines(
   { transcript, live }: Pick<ToolSession, 'transcript' | 'live'>,

@@ -5,9 +5,9 @@ import { SpoolQuota } from './spool-quota.js';
 import { ToolSession } from './tool-session.js';
 import { Transcript, type TranscriptOptions } from './transcript.js';
 
-/** Commands one model keeps in sight; finished ones whose output can still be read count too. */
+/** Sessions per model, including finished ones whose output can still be read. */
 export const DEFAULT_MAX_SESSIONS = 64;
-/** Numbers of removed sessions whose fate is remembered, to answer with more than "unknown". */
+/** How many removed sessions we remember, to say more than "unknown" about them. */
 const MAX_REMEMBERED = 1024;
 
 export interface SessionLimits extends Omit<TranscriptOptions, 'expendableSince'> {
@@ -19,14 +19,14 @@ interface SessionTableOptions extends SessionLimits {
   readonly live: LiveOptions;
 }
 
-/** The sessions of one model, by number. Numbers count up and are never used again. */
+/** The sessions of one model, by ID. IDs count up and are never reused. */
 export class SessionTable {
   readonly #options: SessionTableOptions;
   readonly #sessions = new Map<number, ToolSession>();
   readonly #quota: SpoolQuota;
-  readonly #fates = new Map<number, string>();
+  readonly #removalReasons = new Map<number, string>();
   #nextId = 1;
-  /** Starts under way: they will need a place too. */
+  /** Starts in progress: they will need a slot too. */
   #starting = 0;
   #closed = false;
 
@@ -39,24 +39,24 @@ export class SessionTable {
     return [...this.#sessions.values()];
   }
 
-  /** A session whose output can be read, over or not. */
+  /** A session whose output can be read, running or not. */
   get(id: number): ToolSession {
     const session = this.#sessions.get(id);
-    if (!session) throw unknownSession(id, this.#fates.get(id) ?? 'no such session was started.');
+    if (!session) throw unknownSession(id, this.#removalReasons.get(id) ?? 'no such session was started.');
     session.lastUsedAtMs = performance.now();
     return session;
   }
 
-  /** A session that runs, or whose end is news. */
+  /** A session that is running, or whose end has not been reported. */
   getUnreported(id: number): ToolSession {
     const session = this.get(id);
     if (session.reported) {
-      throw unknownSession(id, `${endOf(session)}, as reported. read_output still has its output.`);
+      throw unknownSession(id, `${describeEnd(session)}, as reported. read_output still has its output.`);
     }
     return session;
   }
 
-  /** Makes room if need be and gives a process its number. `ended` names running sessions that had to go. */
+  /** Starts a process and gives it an ID. `ended` lists the unreported sessions removed to make room. */
   async add(options: {
     command: string;
     start: () => Promise<ExecProcess>;
@@ -86,16 +86,17 @@ export class SessionTable {
   }
 
   /** Ends a session and forgets its output. */
-  async remove(session: ToolSession, fate: string): Promise<void> {
+  async remove(session: ToolSession, reason: string): Promise<void> {
     this.#sessions.delete(session.id);
-    this.#fates.set(session.id, fate);
-    const [oldest] = this.#fates.keys();
-    if (this.#fates.size > MAX_REMEMBERED && oldest !== undefined) this.#fates.delete(oldest);
+    this.#removalReasons.set(session.id, reason);
+    const [oldest] = this.#removalReasons.keys();
+    if (this.#removalReasons.size > MAX_REMEMBERED && oldest !== undefined)
+      this.#removalReasons.delete(oldest);
     await session.kill();
     await session.transcript.remove();
   }
 
-  /** Ends everything. Idempotent. */
+  /** Ends all sessions. Idempotent. */
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.all(this.all().map((session) => this.remove(session, 'the tools were closed.')));
@@ -112,18 +113,20 @@ export class SessionTable {
     return ended;
   }
 
-  /** Finished ones first, then whoever was not used for the longest time. */
+  /** Finished sessions first, then the least recently used. */
   #leastNeeded(): ToolSession | undefined {
     const rank = (session: ToolSession): number => (session.reported ? 0 : session.over ? 1 : 2);
     return this.all().sort((a, b) => rank(a) - rank(b) || a.lastUsedAtMs - b.lastUsedAtMs || a.id - b.id)[0];
   }
 }
 
-/** How a finished session ended, in words. */
-export function endOf(session: ToolSession): string {
+/** How a finished session ended, as text. */
+function describeEnd(session: ToolSession): string {
   return session.exit ? `it exited with code ${session.exit.exitCode}` : 'contact with it was lost';
 }
 
-function unknownSession(id: number, fate: string): ExecError {
-  return new ExecError('processNotFound', `Unknown session ID ${id}: ${fate}`, { data: { session_id: id } });
+function unknownSession(id: number, reason: string): ExecError {
+  return new ExecError('processNotFound', `Unknown session ID ${id}: ${reason}`, {
+    data: { session_id: id },
+  });
 }

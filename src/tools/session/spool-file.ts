@@ -1,17 +1,17 @@
 import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Only for us: output may hold secrets. */
+/** Private: output may contain secrets. */
 const FILE_MODE = 0o600;
 
 export interface SpoolLimits {
-  /** The first bytes are kept for good. */
+  /** This many bytes from the start are kept for good. */
   readonly headBytes: number;
-  /** Of what follows, the last bytes. */
+  /** Of the rest, this many bytes from the end. */
   readonly tailBytes: number;
 }
 
-/** Bytes by position: a head that stays, behind it a ring that overwrites its oldest. */
+/** Bytes by position: a fixed head, followed by a ring that overwrites its oldest bytes. */
 export class SpoolFile {
   readonly #file: FileHandle;
   readonly #directory: string;
@@ -24,8 +24,8 @@ export class SpoolFile {
   }
 
   /**
-   * Makes one in a private directory under `parent`. Its name is taken away at once where the system allows that:
-   * then the space comes back whatever becomes of us.
+   * Creates a file in a private directory under `parent`. Where the system allows, it is unlinked at once, so that its
+   * space is freed even if we crash.
    */
   static async create(parent: string, limits: SpoolLimits): Promise<SpoolFile> {
     const directory = await mkdtemp(join(parent, 'execwire-spool-'));
@@ -37,7 +37,7 @@ export class SpoolFile {
     }
   }
 
-  /** Starts the ring here: the file does not grow any further. Only while nothing was overwritten yet. */
+  /** Sets new limits so that the file stops growing. Only valid before anything was overwritten. */
   limit(limits: SpoolLimits): void {
     this.#limits = limits;
   }
@@ -71,7 +71,7 @@ export class SpoolFile {
   }
 }
 
-/** Where open files keep their names this only works once they are closed. */
+/** On systems that cannot unlink open files, this works only after the file is closed. */
 async function removeDirectory(directory: string): Promise<void> {
   await rm(directory, { recursive: true, force: true }).catch(() => undefined);
 }

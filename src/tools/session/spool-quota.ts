@@ -1,18 +1,18 @@
 const MIB = 1024 * 1024;
-/** What all outputs together may take on disk: some large ones in full, and no surprise for who owns the disk. */
+/** Disk space for all output together: enough for a few large logs, and no surprise for the disk's owner. */
 export const DEFAULT_SPOOL_QUOTA_BYTES = 1024 * MIB;
-/** Each output gets this much in any case, so that old ones cannot leave a new one without a log. */
-const GRANTED_BYTES = MIB;
+/** Always granted, so that old output cannot leave a new session without a log. */
+const GUARANTEED_BYTES = MIB;
 
-/** An output with a file. */
+/** Output that has a spool file. */
 export interface SpoolOwner {
-  /** Since when nobody has needed it any more, in milliseconds; null while somebody does. */
+  /** The time in milliseconds since when the output is no longer needed; null while it is. */
   expendableSince(): number | null;
-  /** Gives its file up. */
+  /** Deletes the spool file. */
   dropSpool(): void;
 }
 
-/** Shares disk space between outputs. When it is used up, finished ones go first, the longest unused before others. */
+/** Shares disk space among sessions. When it runs out, finished sessions lose theirs, least recently used first. */
 export class SpoolQuota {
   readonly #limit: number;
   readonly #bytes = new Map<SpoolOwner, number>();
@@ -27,15 +27,15 @@ export class SpoolQuota {
   }
 
   /**
-   * Asks for more room. False: what the owner has is all it gets.
+   * Requests more space. Returns false if the owner has to make do with what it has.
    *
    * @internal
    */
   grow(owner: SpoolOwner, bytes: number): boolean {
     const held = this.#bytes.get(owner) ?? 0;
-    if (held + bytes > GRANTED_BYTES) {
+    if (held + bytes > GUARANTEED_BYTES) {
       while (this.#used + bytes > this.#limit) {
-        const victim = this.#longestUnused(owner);
+        const victim = this.#leastRecentlyUsed(owner);
         if (!victim) return false;
         this.release(victim);
         victim.dropSpool();
@@ -47,7 +47,7 @@ export class SpoolQuota {
   }
 
   /**
-   * Takes back what an owner had.
+   * Returns all of an owner's space.
    *
    * @internal
    */
@@ -56,7 +56,7 @@ export class SpoolQuota {
     this.#bytes.delete(owner);
   }
 
-  #longestUnused(except: SpoolOwner): SpoolOwner | undefined {
+  #leastRecentlyUsed(except: SpoolOwner): SpoolOwner | undefined {
     const candidates = [...this.#bytes.keys()]
       .filter((owner) => owner !== except)
       .map((owner) => ({ owner, since: owner.expendableSince() }))

@@ -7,7 +7,7 @@ import { lossNotice } from './output-lines.js';
 import { viewOutput } from './output-view.js';
 import type { Transcript } from './transcript.js';
 
-/** How long a tool may still see a killed process before it reports what it knows. */
+/** How long `kill` waits for a killed process to close its output. */
 const KILL_WAIT_MS = 6_000;
 
 export interface ViewRequest {
@@ -17,7 +17,7 @@ export interface ViewRequest {
   readonly tokenizer: Tokenizer;
 }
 
-/** One command under a small number. It reads along all the time: what nobody has asked for yet waits in the transcript. */
+/** One command and its session ID. It reads output continuously and keeps unread output in the transcript. */
 export class ToolSession {
   readonly id: number;
   readonly command: string;
@@ -26,7 +26,7 @@ export class ToolSession {
   readonly live: LiveOutput;
   readonly startedAtMs = performance.now();
   lastUsedAtMs = performance.now();
-  /** The end was told to somebody. */
+  /** True once a call has reported the end. */
   reported = false;
   readonly #listeners = new Set<() => void>();
   #cursor = 0;
@@ -52,12 +52,12 @@ export class ToolSession {
     void this.#follow();
   }
 
-  /** How the command itself ended; null while it runs. */
+  /** How the command itself ended; null while it is running. */
   get exit(): ExitedEvent | null {
     return this.#exit;
   }
 
-  /** Contact with the process was lost: how it ended is unknown. */
+  /** Set when contact with the process was lost; how it ended is unknown. */
   get failure(): Error | null {
     return this.#failure;
   }
@@ -66,17 +66,17 @@ export class ToolSession {
     return this.#exit !== null || this.#failure !== null;
   }
 
-  /** Nothing of it can print any more, background jobs included. */
+  /** No more output can come, not even from background jobs. */
   get closed(): boolean {
     return this.#closed || this.#failure !== null;
   }
 
-  /** Bytes it printed that cannot be read any more: lost on the way to us, or not kept here. */
+  /** Bytes that can no longer be read: lost on the way, or not kept here. */
   get lostBytes(): number {
     return this.#gapBytes + this.transcript.lostBytes;
   }
 
-  /** Up to where the output was handed out. */
+  /** The position up to which output has been returned. */
   get cursor(): number {
     return this.#cursor;
   }
@@ -85,23 +85,23 @@ export class ToolSession {
     return this.#lastOutputAtMs;
   }
 
-  /** Calls `listener` whenever there is output or the process ended. */
+  /** Calls `listener` on output and when the process ends. Returns an unsubscribe function. */
   subscribe(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Hands out what was printed since the last time, within a budget. Calls at the same time share it without overlap. */
+  /** Returns the output since the last call, within a budget. Concurrent calls never return the same output. */
   take(request: ViewRequest): Promise<Budgeted> {
     const taken = this.#taking.then(() => this.#take(request));
     this.#taking = taken.catch(() => undefined);
     return taken;
   }
 
-  /** Kills the whole tree and waits until nothing of it can print any more. */
+  /** Kills the process tree and waits until no more output can come. */
   async kill(): Promise<void> {
     if (this.closed) return;
-    // A machine out of reach ends its processes itself.
+    // A machine that is out of reach ends its processes itself.
     if (!(await this.process.terminate().catch(() => false))) return;
     await new Promise<void>((resolve) => {
       const done = (): void => {
@@ -123,7 +123,7 @@ export class ToolSession {
     if (this.over) this.live.finish();
     const from = this.#cursor;
     const to = this.over ? this.transcript.end : this.live.readableEnd(request);
-    // Until the output is read again below, more of it may arrive: that belongs to the next time.
+    // Output that arrives while we read below belongs to the next call.
     this.#cursor = to;
     const rendered = this.live.take(request.maxTokens);
     if (rendered && !request.raw) return rendered;

@@ -3,34 +3,34 @@ import { ExecError } from '../../protocol/index.js';
 import { SpoolFile, type SpoolLimits } from './spool-file.js';
 import { type SpoolOwner, SpoolQuota } from './spool-quota.js';
 
-/** Output kept in memory before it goes to the spool file: most commands never need one. */
+/** Output kept in memory before a spool file is used: most commands never need one. */
 const MEMORY_BYTES = 256 * 1024;
-/** One read of the spool file: large enough to be cheap, small enough to leave the event loop room. */
+/** Bytes per spool file read: large enough to be cheap, small enough not to block the event loop. */
 const READ_BYTES = 256 * 1024;
-/** Small pieces are joined past this number: each costs more than its bytes. */
+/** Beyond this, small pieces are joined: each has an overhead of its own. */
 const MAX_MEMORY_PIECES = 1024;
 const MIB = 1024 * 1024;
-/** Per session: a build log fits several times over, a runaway program cannot fill the disk. */
+/** Per session: room for several build logs, yet a runaway program cannot fill the disk. */
 export const DEFAULT_SPOOL_LIMITS: SpoolLimits = { headBytes: 64 * MIB, tailBytes: 192 * MIB };
 
 export interface TranscriptOptions {
   readonly spoolLimits?: SpoolLimits;
   /** Where spool files go. Default: the system's temporary directory. */
   readonly spoolParent?: string;
-  /** What this output shares disk space with. Default: nothing. */
+  /** The quota this output shares with others. Default: unlimited. */
   readonly spoolQuota?: SpoolQuota;
   /** See `SpoolOwner`. Default: never expendable. */
   readonly expendableSince?: () => number | null;
 }
 
-/** A piece of a transcript, or a hole where it was let go. */
+/** A piece of a transcript, or a gap where bytes were discarded. */
 export type TranscriptPiece =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
   | { readonly kind: 'lost'; readonly lostBytes: number };
 
 /**
- * Everything a process printed, by position: the end in memory, the rest in a spool file. Past the limits the middle
- * goes, and whoever reads across it learns how many bytes are missing.
+ * Everything a process printed, by position: the end in memory, the rest in a spool file. Beyond the limits the middle
+ * is discarded, and readers are told how many bytes are missing.
  */
 export class Transcript implements SpoolOwner {
   readonly expendableSince: () => number | null;
@@ -42,7 +42,7 @@ export class Transcript implements SpoolOwner {
   #memoryBytes = 0;
   /** Positions below this are in the spool file, the others in memory. */
   #spooled = 0;
-  /** Retained is what lies before `headEnd` and from `tailStart` on. */
+  /** Bytes before `headEnd` and from `tailStart` on are kept. */
   #headEnd = Number.POSITIVE_INFINITY;
   #tailStart = 0;
   #broken = false;
@@ -55,17 +55,17 @@ export class Transcript implements SpoolOwner {
     this.expendableSince = options.expendableSince ?? (() => null);
   }
 
-  /** The position behind the last byte. */
+  /** The position after the last byte. */
   get end(): number {
     return this.#spooled + this.#memoryBytes;
   }
 
-  /** Bytes that were let go. */
+  /** Number of discarded bytes. */
   get lostBytes(): number {
     return Math.max(0, this.#tailStart - this.#headEnd);
   }
 
-  /** One call at a time. Resolves when there is room for more, so that a full disk queue slows the program down. */
+  /** One call at a time. Resolves when there is room for more, so that a slow disk slows the program down. */
   async append(bytes: Uint8Array): Promise<void> {
     this.#memory.push(bytes);
     this.#memoryBytes += bytes.length;
@@ -73,7 +73,7 @@ export class Transcript implements SpoolOwner {
     else if (this.#memory.length > MAX_MEMORY_PIECES) this.#memory = [Buffer.concat(this.#memory)];
   }
 
-  /** What is retained between two positions, in order. What is appended meanwhile is not part of it. */
+  /** Reads what is kept between two positions, in order. Excludes what is appended meanwhile. */
   async *read(from: number, to = this.end): AsyncGenerator<TranscriptPiece, void> {
     for (let position = from; position < to; ) {
       if (position >= this.#headEnd && position < this.#tailStart) {
@@ -83,7 +83,7 @@ export class Transcript implements SpoolOwner {
         continue;
       }
       const bytes = await this.#readSome(position, to - position);
-      // The ring may have come round while we read; what is left of it then is a hole.
+      // The ring may have overwritten this position while we read.
       if (position >= this.#headEnd && position < this.#tailStart) continue;
       if (bytes.length === 0) return;
       yield { kind: 'bytes', bytes };
@@ -91,7 +91,7 @@ export class Transcript implements SpoolOwner {
     }
   }
 
-  /** The last bytes before a position, for a look at how the output ends. */
+  /** The last bytes before a position. */
   async lastBytes(before: number, count: number): Promise<Uint8Array> {
     const pieces: Uint8Array[] = [];
     for await (const piece of this.read(Math.max(0, before - count), before)) {
@@ -104,7 +104,7 @@ export class Transcript implements SpoolOwner {
   async remove(): Promise<void> {
     if (this.#removed) return;
     this.#removed = true;
-    // Whoever is reading it learns that there was more.
+    // Concurrent readers see the rest as lost.
     this.#spooled = this.end;
     this.#memory = [];
     this.#memoryBytes = 0;
@@ -113,7 +113,7 @@ export class Transcript implements SpoolOwner {
     await this.#spool?.remove().catch(() => undefined);
   }
 
-  /** Lets go of everything but the end in memory. */
+  /** Discards everything except the end in memory. */
   dropSpool(): void {
     this.#loseFile();
     this.#spool?.remove().catch(() => undefined);
@@ -127,9 +127,9 @@ export class Transcript implements SpoolOwner {
       const bytes = await this.#spool?.read(position, Math.min(length, inFile, READ_BYTES));
       if (bytes !== undefined && bytes.length > 0) return bytes;
     } catch {
-      // As with a file that ends too soon:
+      // Treated like a file that is too short.
     }
-    // It went away under us, and everything in it is lost.
+    // The file is unusable: everything in it is lost.
     this.#loseFile();
     return new Uint8Array(0);
   }
@@ -160,7 +160,7 @@ export class Transcript implements SpoolOwner {
       await this.#spool?.remove().catch(() => undefined);
       return;
     }
-    // Without a working spool the end of the output lives in memory alone.
+    // Without a working spool, only the end of the output is kept, in memory.
     const kept = this.#broken ? bytes.subarray(-MEMORY_BYTES / 2) : bytes.subarray(bytes.length);
     this.#spooled += bytes.length - kept.length;
     this.#memory = kept.length > 0 ? [Buffer.from(kept)] : [];
@@ -168,7 +168,7 @@ export class Transcript implements SpoolOwner {
     if (this.#broken) this.#tailStart = this.#spooled;
   }
 
-  /** Where there is no more room on disk, the ring begins with what the file has. */
+  /** Reserves disk space. If there is none left, the file stops growing and becomes the ring. */
   #reserve(bytes: number): void {
     const { headBytes, tailBytes } = this.#limits;
     const most = headBytes + tailBytes;
@@ -181,7 +181,7 @@ export class Transcript implements SpoolOwner {
     this.#spool?.limit(this.#limits);
   }
 
-  /** Lets go of what the ring is about to overwrite. */
+  /** Discards what the ring is about to overwrite. */
   #makeRoom(newEnd: number): void {
     const { headBytes, tailBytes } = this.#limits;
     if (newEnd <= headBytes + tailBytes) return;

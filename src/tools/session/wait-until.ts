@@ -6,7 +6,7 @@ export interface WaitOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Resolves to true the moment a condition on a session holds, to false when the time is over. Throws `aborted`. */
+/** Resolves to true once the condition holds, to false on timeout. Throws `aborted`. */
 export function waitUntil(
   session: ToolSession,
   condition: () => boolean,

@@ -2,19 +2,19 @@ import { HeadAndTail } from './head-and-tail.js';
 import { chooseEnds, cutMarker, joinEnds } from './middle-cut.js';
 import { BYTES_PER_TOKEN, byteTokenizer, type Tokenizer, tokensOfBytes } from './tokenizer.js';
 
-/** A text within its budget. */
+/** A text cut to a token budget. */
 export interface Budgeted {
   readonly text: string;
-  /** Something is missing in the middle; `text` says how much. */
+  /** The middle was cut; `text` says how much. */
   readonly truncated: boolean;
-  /** Tokens before anything was left out. */
+  /** Token count before the cut. */
   readonly originalTokens: number;
 }
 
-/** Each round of shrinking takes off a tenth; from the largest budget to the bare marker it needs less than this. */
+/** Each round shrinks by a tenth: enough to get from the largest budget down to the bare marker. */
 const MAX_ROUNDS = 200;
 
-/** Takes a text of any length piece by piece and gives back its beginning and end within a budget of tokens. */
+/** Collects a text of any length in pieces and returns its beginning and end within a token budget. */
 export class BudgetedText {
   readonly #maxTokens: number;
   readonly #tokenizer: Tokenizer;
@@ -33,12 +33,12 @@ export class BudgetedText {
     if (this.#tokenizer !== byteTokenizer) this.#tokens += this.#tokenizer.count(text);
   }
 
-  /** Nothing has been let go yet. */
+  /** Nothing has been discarded yet. */
   get complete(): boolean {
     return this.#ends.complete;
   }
 
-  /** The text within its budget, or within another one that is no larger or while it is `complete`. */
+  /** Returns the text within `maxTokens`, which may exceed the original budget only while `complete`. */
   finish(maxTokens = this.#maxTokens): Budgeted {
     const head = this.#ends.head();
     const { totalBytes } = this.#ends;
@@ -58,7 +58,7 @@ export class BudgetedText {
     return { text, truncated: true, originalTokens };
   }
 
-  /** A tokenizer tells only afterwards what a text costs: start from the average and shrink until it fits. */
+  /** A tokenizer can only count a finished text: start from the average and shrink until it fits. */
   #shrink(head: Buffer, originalTokens: number, maxTokens: number): string {
     const tail = this.#ends.tail();
     const bytesPerToken = this.#ends.totalBytes / Math.max(1, originalTokens);
@@ -76,7 +76,7 @@ export class BudgetedText {
   }
 }
 
-/** Shortens a text to a number of bytes, four of which count as a token. */
+/** Cuts the middle of a text to fit a number of bytes. Four bytes count as one token. */
 export function truncateMiddle(text: string, maxBytes: number): Budgeted {
   const bytes = Buffer.from(text);
   const originalTokens = tokensOfBytes(bytes.length);
@@ -87,7 +87,7 @@ export function truncateMiddle(text: string, maxBytes: number): Budgeted {
 
 function cutMiddle(source: { head: Buffer; tail: Buffer; totalBytes: number; maxBytes: number }): string {
   const total = tokensOfBytes(source.totalBytes);
-  // The number in the marker cannot get longer than this one, whatever is kept.
+  // No marker is longer than this one: the number of removed tokens cannot exceed the total.
   const ends = chooseEnds({ ...source, marker: cutMarker(total) });
   if (ends === null) return cutMarker(total);
   const removed = source.totalBytes - ends.prefix.length - ends.suffix.length;

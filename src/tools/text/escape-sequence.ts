@@ -1,20 +1,20 @@
 /* oxlint-disable no-control-regex -- control characters are what this file is about */
-/** What a terminal does with a control sequence, as far as one line is concerned. */
+/** The effect of a control sequence on the current line. */
 export type Escape =
   | { readonly kind: 'control'; readonly final: string; readonly parameters: readonly number[] }
-  /** Colours, titles, character sets, modes: nothing to see. */
+  /** Colours, titles, character sets, modes: no visible text. */
   | { readonly kind: 'invisible' }
   /** The rest of it has not arrived. */
   | { readonly kind: 'incomplete' };
 
 const CONTROL = /\x1b\[([0-?]*)[ -/]*([@-~])/y;
-/** Title and palette changes, device control strings and their like: up to BEL or ST. */
+/** Title and palette changes, device control strings and the like: up to BEL or ST. */
 const STRING = /\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)/y;
 const SHORT = /\x1b[ -/]*[0-~]/y;
 const INCOMPLETE = /\x1b(?:|\[[0-?]*[ -/]*|[\]PX^_][^\x07\x1b]*\x1b?|[ -/]+)$/y;
 const BROKEN = /\x1b(?:\[[0-?]*[ -/]*|[\]PX^_][^\x07\x1b]*)?/y;
 
-/** A string sequence longer than this never ends, or nobody wants it. */
+/** A longer string sequence is treated as broken. */
 export const MAX_ESCAPE_CHARS = 4096;
 
 /** Reads the sequence that starts with the ESC at `index`. */

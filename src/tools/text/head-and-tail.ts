@@ -1,4 +1,4 @@
-/** The first and the last bytes of a text of any length, with its true size. Memory stays below four times the capacity. */
+/** Keeps the first and last bytes of a text of any length. Uses less memory than four times the capacity. */
 export class HeadAndTail {
   readonly #capacity: number;
   readonly #head: Buffer[] = [];
@@ -15,7 +15,7 @@ export class HeadAndTail {
     return this.#totalBytes;
   }
 
-  /** The head is all there is. */
+  /** The head holds the whole text. */
   get complete(): boolean {
     return this.#headBytes === this.#totalBytes;
   }
@@ -33,7 +33,7 @@ export class HeadAndTail {
     if (this.#tailBytes > 2 * this.#capacity) this.#trim();
   }
 
-  /** The first `capacity` bytes; all there is if it is no longer than that. */
+  /** The first `capacity` bytes, or fewer if the text is shorter. */
   head(): Buffer {
     return Buffer.concat(this.#head);
   }
@@ -46,7 +46,7 @@ export class HeadAndTail {
 
   #trim(): void {
     const joined = Buffer.concat(this.#tail);
-    // A copy: a view would keep everything it was cut from.
+    // A copy: a view would keep the whole joined buffer alive.
     const kept = Buffer.from(joined.subarray(Math.max(0, joined.length - this.#capacity)));
     this.#tail = [kept];
     this.#tailBytes = kept.length;

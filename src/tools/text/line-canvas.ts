@@ -1,13 +1,13 @@
-/** Far to the right of anything a program draws; bounds what a hostile cursor move can make us fill with blanks. */
+/** Further right than any program draws. Limits how many blanks a hostile cursor move can make us write. */
 const MAX_COLUMN = 1_000_000;
 const TAB_WIDTH = 8;
 
-/** One line of a terminal that is being drawn: what was overwritten is gone. Keeps `maxChars` characters, counts the rest. */
+/** A terminal line being drawn; overwritten text is gone. Keeps `maxChars` characters and counts the rest. */
 export class LineCanvas {
   readonly #maxChars: number;
   #cells: string[] = [];
   #column = 0;
-  /** Length of the line as if nothing were capped. */
+  /** Length of the line before capping. */
   #length = 0;
 
   constructor(maxChars: number) {
@@ -18,9 +18,9 @@ export class LineCanvas {
     return this.#length === 0 && this.#column === 0;
   }
 
-  /** Printable text at the cursor. */
+  /** Writes printable text at the cursor. */
   put(text: string): void {
-    // Past what is kept only the number of characters matters: lines without an end are millions long.
+    // Beyond the cap only the number of characters matters: endless lines are millions long.
     if (this.#column >= this.#maxChars) this.#column += countCharacters(text);
     else this.#draw(text);
     this.#length = Math.max(this.#length, this.#column);
@@ -36,12 +36,12 @@ export class LineCanvas {
 
   tab(): void {
     const target = (Math.floor(this.#column / TAB_WIDTH) + 1) * TAB_WIDTH;
-    // At the end of a line a tab stays one: tables of programs keep their columns.
+    // At the end of a line a tab stays a tab, so that tables keep their columns.
     if (this.#column >= this.#length) this.put('\t');
     else this.moveTo(target);
   }
 
-  /** A control sequence. False if it leads to another line. */
+  /** Applies a control sequence. Returns false if it moves to another line. */
   control(final: string, parameters: readonly number[]): boolean {
     const count = Math.max(1, parameters[0] || 1);
     switch (final) {
@@ -76,7 +76,7 @@ export class LineCanvas {
     this.#column = Math.min(Math.max(0, column), MAX_COLUMN);
   }
 
-  /** The line as it stands; a capped one says how much is missing. */
+  /** The current line. If it was capped, it says how much is missing. */
   text(): string {
     return markCapped(this.#cells.join(''), this.#length - this.#maxChars);
   }
@@ -118,14 +118,14 @@ export class LineCanvas {
   }
 }
 
-/** Characters beyond 16 bits take two units. */
+/** Counts code points: a surrogate pair is one character. */
 function countCharacters(text: string): number {
   return text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
 }
 
-/** Cuts a line to a number of characters and says so. */
+/** Cuts a line to a number of characters and marks the cut. */
 export function capLine(line: string, maxChars: number): string {
-  // UTF-16 units are never fewer than characters.
+  // A line never has more characters than UTF-16 units.
   if (line.length <= maxChars) return line;
   const characters = Array.from(line);
   return markCapped(characters.slice(0, maxChars).join(''), characters.length - maxChars);

@@ -1,7 +1,7 @@
-/** A raw line longer than this counts as several: memory must not follow the output. */
+/** A longer raw line is split, to bound memory. */
 const MAX_RAW_LINE_CHARS = 1024 * 1024;
 
-/** Splits text into lines and leaves them as they are. */
+/** Splits text into lines without changing them. */
 export class LineSplitter {
   readonly #emit: (line: string) => void;
   #rest = '';
@@ -20,7 +20,7 @@ export class LineSplitter {
     }
   }
 
-  /** The line that has begun, if any. */
+  /** The unfinished last line, if any. */
   end(): string | null {
     return this.#rest === '' ? null : this.#rest;
   }

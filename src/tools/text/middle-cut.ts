@@ -1,19 +1,19 @@
 const NEWLINE = 0x0a;
 
-/** What stands in for the part that is left out. */
+/** Replaces the removed middle. */
 export function cutMarker(tokens: number): string {
   return `…${tokens} tokens truncated…`;
 }
 
-/** The two ends of a text that fit into a budget together with the marker between them. */
+/** The two ends of a text that fit a budget together with the marker between them. */
 export interface Ends {
   readonly prefix: Buffer;
   readonly suffix: Buffer;
 }
 
 /**
- * Chooses what to keep of a text that is too long: about half of the budget from each end, whole lines where there
- * are any, whole characters always. Null if there is no room beside the marker.
+ * Chooses what to keep of a text that is too long: about half the budget from each end, whole lines where possible,
+ * whole characters always. Null if the marker leaves no room.
  */
 export function chooseEnds(source: {
   head: Buffer;
@@ -22,7 +22,7 @@ export function chooseEnds(source: {
   marker: string;
 }): Ends | null {
   const { head, tail, maxBytes, marker } = source;
-  // The marker stands on its own line: a line end on either side belongs to its price.
+  // The marker is on a line of its own, so its size includes a newline on either side.
   const room = maxBytes - Buffer.byteLength(marker) - 2;
   if (room <= 0) return null;
   const left = Math.floor(room / 2);
@@ -39,7 +39,7 @@ export function joinEnds({ prefix, suffix }: Ends, marker: string): string {
 
 function prefixEnd(head: Buffer, limit: number): number {
   if (limit >= head.length) return head.length;
-  // A line end right behind the limit takes the place that the marker's own would need.
+  // A newline right after the limit can replace the marker's own.
   const lineEnd = head.lastIndexOf(NEWLINE, limit) + 1;
   if (lineEnd > 0) return lineEnd;
   let end = limit;
@@ -50,7 +50,7 @@ function prefixEnd(head: Buffer, limit: number): number {
 function suffixStart(tail: Buffer, limit: number): number {
   const earliest = Math.max(0, tail.length - limit);
   const lineStart = earliest === 0 ? 0 : tail.indexOf(NEWLINE, earliest - 1) + 1;
-  // The line end that closes the text starts no line.
+  // The newline that ends the text does not start a line.
   if (lineStart > 0 && lineStart < tail.length) return lineStart;
   let start = earliest;
   while (start < tail.length && isContinuation(tail[start])) start += 1;

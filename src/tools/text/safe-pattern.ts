@@ -2,18 +2,18 @@ import { closeSync, openSync } from 'node:fs';
 import { createContext, Script } from 'node:vm';
 import { ExecError } from '../../protocol/index.js';
 
-/** A pattern that needs longer for a batch of lines backtracks without end. Nobody else is served meanwhile. */
+/** A pattern that takes longer for a batch of lines is backtracking. It blocks the event loop until then. */
 const MATCH_TIMEOUT_MS = 100;
 
-/** A busy machine may take the time away, but hardly twice in a row. */
+/** On a busy machine the first attempt may run out of time, hardly the second. */
 const TRIES = 2;
 
-/** What watches the time opens a few descriptors, and without them Node ends the process. */
+/** Node's script timeout opens a few descriptors, and aborts the process if it cannot. */
 const WATCHDOG_DESCRIPTORS = 16;
 
 const MAX_PATTERN_CHARS = 1000;
 
-/** Names of the context are slow to look up, so each is once; the answer crosses the border as a string. */
+/** Context globals are slow to look up, so each is read once. The result leaves the context as a string. */
 const SEARCH = `{
   const wanted = pattern;
   const found = [];
@@ -21,11 +21,11 @@ const SEARCH = `{
   JSON.stringify(found);
 }`;
 
-/** One context for all patterns; it exists for the time limit, which only scripts in a context have. */
+/** One context for all patterns: only scripts in a context have a timeout. */
 const scope: { pattern: RegExp; lines: readonly string[] } = { pattern: /^/, lines: [] };
 let search: (() => unknown) | undefined;
 
-/** A regular expression from outside. One that would run for ever is stopped and reported. */
+/** An untrusted regular expression. One that takes too long is stopped and reported. */
 export class SafePattern {
   readonly #pattern: RegExp;
 
@@ -45,7 +45,7 @@ export class SafePattern {
     scope.pattern = this.#pattern;
     scope.lines = lines;
     try {
-      return JSON.parse(String(inTime(search))) as number[];
+      return JSON.parse(String(withRetry(search))) as number[];
     } catch (cause) {
       throw invalid('it takes too long to match', cause);
     } finally {
@@ -54,7 +54,7 @@ export class SafePattern {
   }
 }
 
-/** Patterns with needless backslashes are common and only an error in unicode mode. */
+/** Needless backslashes are common, and an error only in unicode mode. */
 function withoutUnicode(source: string): RegExp {
   try {
     return new RegExp(source);
@@ -63,7 +63,7 @@ function withoutUnicode(source: string): RegExp {
   }
 }
 
-function inTime(run: () => unknown): unknown {
+function withRetry(run: () => unknown): unknown {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return run();

@@ -2,16 +2,16 @@
 import { readEscape } from './escape-sequence.js';
 import { capLine, LineCanvas } from './line-canvas.js';
 
-/** Everything that makes a line more than its characters. Tabs stay as they are. */
+/** Characters that change how a line looks. Tabs are kept. */
 const SPECIAL = /[\x00-\x08\x0b-\x1f\x7f]/;
-/** Most of what is special in most output, and nothing to see. */
+/** The most common control sequences, and invisible. */
 const COLOURS = /\x1b\[[0-9;:]*m/g;
-/** A sequence that holds text of its own: what looks like a colour there is not one. */
+/** Starts a sequence that contains text: what looks like a colour in it is not one. */
 const STRING_START = /\x1b[\]PX^_]/;
 
 /**
- * Turns what a program sent to a terminal into the lines a person would have seen: colours gone, progress bars in
- * their last state, typing mistakes corrected. Text goes in in pieces; memory stays at one capped line.
+ * Turns terminal output into the lines a person would have seen: no colours, progress bars in their final state,
+ * typing mistakes corrected. Takes text in pieces and keeps one capped line in memory.
  */
 export class TerminalText {
   readonly #maxChars: number;
@@ -19,24 +19,24 @@ export class TerminalText {
   readonly #emit: (line: string) => void;
   #pending = '';
 
-  /** `emit` gets each finished line without its end. */
+  /** `emit` is called with each finished line, without its newline. */
   constructor(options: { maxLineChars: number; emit: (line: string) => void }) {
     this.#maxChars = options.maxLineChars;
     this.#canvas = new LineCanvas(options.maxLineChars);
     this.#emit = options.emit;
   }
 
-  /** Nothing of a line is there, not even the beginning of a control sequence. */
+  /** The current line is empty, without even the start of a control sequence. */
   get atLineStart(): boolean {
     return this.#canvas.empty && this.#pending === '';
   }
 
-  /** A control sequence whose rest has not arrived. */
+  /** The start of a control sequence whose rest has not arrived. */
   get unfinished(): string {
     return this.#pending;
   }
 
-  /** One that leaves behind what is drawn of the line so far and goes on from there. */
+  /** Returns a copy that continues here with an empty line. */
   fork(emit: (line: string) => void): TerminalText {
     const fork = new TerminalText({ maxLineChars: this.#maxChars, emit });
     fork.#pending = this.#pending;
@@ -51,12 +51,12 @@ export class TerminalText {
     this.#draw(text.slice(end));
   }
 
-  /** The line that has begun, if any, as it stands. */
+  /** The unfinished last line as it looks now, if any. */
   end(): string | null {
     return this.#canvas.empty ? null : this.#canvas.text();
   }
 
-  /** Whole lines. Most output is plain, and looking once at all of it is fast. */
+  /** Writes whole lines. Most output is plain, and one check of the whole text is fast. */
   #lines(text: string): void {
     const joined = withoutColours(text.includes('\r') ? text.replaceAll('\r\n', '\n') : text);
     const plain = !SPECIAL.test(joined);
@@ -70,7 +70,7 @@ export class TerminalText {
 
   #drawLine(line: string): void {
     this.#draw(line);
-    // A line end within an escape sequence ends the sequence.
+    // A newline ends an unfinished escape sequence.
     this.#pending = '';
     this.#finishLine();
   }
@@ -102,7 +102,7 @@ export class TerminalText {
     else if (code === 0x09) this.#canvas.tab();
   }
 
-  /** The cursor goes to another row: what stands in this one is done, as far as a list of lines can tell. */
+  /** The cursor moves to another row. In a list of lines, the current one is then finished. */
   #leaveLine(final: string, parameters: readonly number[]): void {
     if (!this.#canvas.empty) this.#finishLine();
     if (final === 'H' || final === 'f') this.#canvas.moveTo((parameters[1] || 1) - 1);
@@ -118,7 +118,7 @@ function withoutColours(text: string): string {
   return text.includes('\x1b[') && !STRING_START.test(text) ? text.replace(COLOURS, '') : text;
 }
 
-/** Where a run of printable characters ends. */
+/** Ends a run of printable characters. */
 const CONTROL_CHARACTER = /[\x00-\x1f\x7f]/g;
 
 function plainEnd(text: string, from: number): number {

@@ -1,14 +1,14 @@
-/** Counts the tokens of a text. Anything that does that can be plugged in. */
+/** Counts the tokens of a text. Plug in your model's own. */
 export interface Tokenizer {
   count(text: string): number;
-  /** How many bytes a token stands for at the very most, roughly: how much text is kept to choose from. */
+  /** Roughly the most bytes one token can stand for. Decides how much text is kept to choose from. */
   readonly maxBytesPerToken: number;
 }
 
-/** What models use on average for English text and code. */
+/** The average for English text and code. */
 export const BYTES_PER_TOKEN = 4;
 
-/** Four bytes a token: needs no vocabulary, and the same text always costs the same. */
+/** Counts four bytes as one token: needs no vocabulary, and the same text always counts the same. */
 export const byteTokenizer: Tokenizer = {
   count: (text) => tokensOfBytes(Buffer.byteLength(text)),
   maxBytesPerToken: BYTES_PER_TOKEN,

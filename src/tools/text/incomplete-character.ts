@@ -1,5 +1,5 @@
-/** How many of the last bytes belong to a character whose rest has not arrived. They are better left for the next look. */
-export function unfinishedCharacter(tail: Uint8Array): number {
+/** How many of the last bytes belong to a UTF-8 character that has not fully arrived. */
+export function incompleteCharacterBytes(tail: Uint8Array): number {
   for (let length = 1; length <= Math.min(3, tail.length); length += 1) {
     const byte = tail[tail.length - length] ?? 0;
     if ((byte & 0xc0) === 0x80) continue;
