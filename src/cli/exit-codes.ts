@@ -2,37 +2,37 @@ import type { ProcessEnd } from '../contract/index.js';
 import { isExecError } from '../protocol/errors.js';
 import { printable } from './terminal/table.js';
 
-/** A command line that makes no sense, as shells have it. */
+/** Invalid command line; the same code shells use. */
 export const USAGE_ERROR = 2;
-/** Everything that failed, for commands that have no program to speak for them. */
+/** Any failure of a command that does not run a program. */
 export const FAILURE = 1;
 
-/** The program ran out of its time, as `timeout(1)` says it. */
+/** The program timed out; the same code as `timeout(1)`. */
 const TIMED_OUT = 124;
-/** We failed, not the program: no connection, no such environment, contact lost. As `env(1)` and `nohup(1)`. */
+/** We failed, not the program: no connection, no such environment, contact lost. Same as `env(1)` and `nohup(1)`. */
 export const OUR_FAILURE = 125;
 const NOT_EXECUTABLE = 126;
 const NOT_FOUND = 127;
-/** Nobody reads our output: what SIGPIPE makes of a local program. */
+/** Nobody reads our output: the exit code of a local program killed by SIGPIPE. */
 export const BROKEN_PIPE = 128 + 13;
 
-/** What the exit codes of `run` and `shell` mean, for `--help`. */
+/** The exit codes of `run` and `shell`, for `--help`. */
 export const EXIT_CODE_HELP = `
 Exit codes:
-  that of the program, or 128 + n when signal n ended it
-  ${TIMED_OUT}  the time of --timeout was over
+  the program's own, or 128 + n if signal n killed it
+  ${TIMED_OUT}  --timeout expired
   ${OUR_FAILURE}  execwire failed: no such environment, no connection, contact lost
   ${NOT_EXECUTABLE}  the program cannot be executed
   ${NOT_FOUND}  there is no such program
-  ${USAGE_ERROR}    the command line makes no sense (programs use this one too)`;
+  ${USAGE_ERROR}    the command line is invalid (programs use this code too)`;
 
-/** The exit code that tells a shell how a process ended. */
+/** Maps the end of a process to an exit code. */
 export function exitCodeOfEnd(end: ProcessEnd): number {
   if (end.kind === 'timedOut') return TIMED_OUT;
   return end.kind === 'contactLost' ? OUR_FAILURE : end.exitCode;
 }
 
-/** The exit code for a program that did not even start. */
+/** The exit code for a program that could not be started. */
 export function exitCodeOfFailure(error: unknown): number {
   if (!isExecError(error, 'spawnFailed')) return OUR_FAILURE;
   switch (error.data.reason) {
@@ -46,7 +46,7 @@ export function exitCodeOfFailure(error: unknown): number {
   }
 }
 
-/** Says on stderr what went wrong. Messages of ours hold neither arguments nor environment; others come from servers. */
+/** Prints an error to stderr. Our own messages contain no arguments or environment; servers may send any text. */
 export function complain(error: unknown): void {
   const message = error instanceof Error ? error.message : String(error);
   process.stderr.write(`execwire: ${printable(message)}\n`);

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { CollectGarbage } from '../server/index.js';
 
-/** Node's garbage collector, exposed when it is first needed: that takes a moment, and most servers never do. */
+/** Node's garbage collector, exposed on first use: that takes a moment, and most servers never need it. */
 export function lazyCollector(): CollectGarbage {
   let collect: CollectGarbage | null | undefined;
   return (options) => {
@@ -11,7 +11,7 @@ export function lazyCollector(): CollectGarbage {
   };
 }
 
-/** Node offers it by a flag alone. Whether the engine still has it is its own affair: then nothing is collected early. */
+/** Only a flag exposes it. An engine without it is fine: nothing is collected early then. */
 function exposeCollector(): CollectGarbage | null {
   try {
     setFlagsFromString('--expose-gc');

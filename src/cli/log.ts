@@ -6,7 +6,7 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'silent';
 
 const RANK: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, silent: 3 };
 
-/** A log on stderr; stdout belongs to the protocol. */
+/** Logs to stderr; stdout belongs to the protocol. */
 export async function createLog(options: { format: LogFormat; level: LogLevel }): Promise<ServerLog> {
   if (options.format === 'human') return humanLog(options.level);
   const { pino } = await import('pino');

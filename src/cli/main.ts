@@ -10,7 +10,7 @@ async function main(): Promise<void> {
 
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) {
-    // Help and version are not errors; commander has already printed what there is to say.
+    // Help and version are not errors, and commander has already printed its message.
     return error.exitCode === 0 ? 0 : USAGE_ERROR;
   }
   complain(error);

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { version } from '../host/machine-info.js';
 
-/** Every command and where it lives. Loading one costs what it imports, so only those needed are loaded. */
+/** Every command and its module. Imports are slow, so only the commands needed are loaded. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import('./commands/serve.js')).serveCommand(),
   'app-server': async () => (await import('./commands/app-server.js')).appServerCommand(),
@@ -18,7 +18,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   completion: async () => (await import('./completion/completion.js')).completionCommand(createProgram),
 };
 
-/** The whole command line, or the part of it that a command line beginning with `first` needs. */
+/** The whole command line, or only the part needed for a command line that starts with `first`. */
 export async function createProgram(first?: string): Promise<Command> {
   const program = new Command('execwire')
     .description(
@@ -26,15 +26,15 @@ export async function createProgram(first?: string): Promise<Command> {
     )
     .version(version)
     .exitOverride()
-    .showHelpAfterError('(run with --help for the whole story)')
-    // Options behind the program of `run` are that program's.
+    .showHelpAfterError('(run with --help for details)')
+    // Options after the program of `run` belong to that program.
     .enablePositionalOptions();
-  for (const load of neededFor(first)) program.addCommand(await load());
+  for (const load of loadersFor(first)) program.addCommand(await load());
   for (const command of program.commands) inheritSettings(command, program);
   return program;
 }
 
-function neededFor(first = ''): (() => Promise<Command>)[] {
+function loadersFor(first = ''): (() => Promise<Command>)[] {
   if (first === '-V' || first === '--version') return [];
   const only = Object.hasOwn(commands, first) ? commands[first] : undefined;
   return only ? [only] : Object.values(commands);

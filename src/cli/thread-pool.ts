@@ -1,8 +1,8 @@
 import { stat } from 'node:fs';
 
 /**
- * Makes the threads that file operations run on, all of them. They would be made for the first one, and where there is no room
- * for them Node aborts: better before anybody is told that we serve than with programs of many clients running.
+ * Starts all threads for file operations now. Node would start them at the first operation, and abort if it cannot:
+ * better before we say that we are ready than while clients have programs running.
  */
 export function makeThreadPool(): Promise<void> {
   return new Promise((resolve) => {

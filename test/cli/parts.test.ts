@@ -48,12 +48,12 @@ test('a full-screen program is noticed, in however many pieces it says so', () =
 
 test('what a sandbox does not hold here is said', () => {
   const all = enforceable({ processLimit: true, laterMounts: 'keptOut' });
-  expect(all).toBe('Enforces files, network, sockets and system calls, and limits of processes.');
+  expect(all).toBe('Enforces files, network, sockets and system calls, and process limits.');
   expect(enforceable({ processLimit: true, laterMounts: 'stayOut' })).toBe(all);
   expect(enforceable({ processLimit: true, laterMounts: 'reachIt' })).toMatch(
     /mounted while a program runs reach it/,
   );
-  expect(enforceable({ processLimit: false, laterMounts: 'stayOut' })).toMatch(/no limits of processes/);
+  expect(enforceable({ processLimit: false, laterMounts: 'stayOut' })).toMatch(/no process limits/);
 });
 
 test('a line of the log stays one, whatever a client calls itself', async () => {

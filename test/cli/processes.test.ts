@@ -33,7 +33,7 @@ describe('ps and kill', () => {
     await gone(mark);
     expect(await execwire(['kill', '-e', server.url, 'same'])).toMatchObject({
       code: 1,
-      stderr: 'execwire: No process "same" is running there.\n',
+      stderr: 'execwire: No process "same" is running on that server.\n',
     });
     const { stdout } = await execwire(['ps', '-e', server.url]);
     expect(stdout).toMatch(

@@ -94,7 +94,7 @@ describe.each(['local', 'ws'])('run, %s', (kind) => {
   });
 });
 
-test('an environment that is not there and a command line that makes no sense', async () => {
+test('an unknown environment and an invalid command line', async () => {
   const [unknown, unreachable, nothing, duration] = await Promise.all([
     execwire(['run', '-e', 'nowhere', '--', 'true']),
     execwire(['run', '-e', 'ws://127.0.0.1:1', '--', 'true']),

@@ -78,14 +78,14 @@ describe('execwire conformance', () => {
   });
 
   test.each([
-    [[], 'Name exactly one of --url and --program.'],
-    [['--url', 'ws://127.0.0.1:1', '--program', 'true'], 'Name exactly one of --url and --program.'],
-    [['--url', 'ws://127.0.0.1:1', 'more'], 'Arguments belong to --program.'],
+    [[], 'Use exactly one of --url and --program.'],
+    [['--url', 'ws://127.0.0.1:1', '--program', 'true'], 'Use exactly one of --url and --program.'],
+    [['--url', 'ws://127.0.0.1:1', 'more'], 'Arguments need --program.'],
     [
       ['--url', 'ws://127.0.0.1:1', '--token-env', 'NO_SUCH_VARIABLE'],
-      'The variable of --token-env is not set.',
+      'The variable given with --token-env is not set.',
     ],
-  ])('a command line that makes no sense is refused: %j', async (args, message) => {
+  ])('an invalid command line is refused: %j', async (args, message) => {
     expect(await conformance(args)).toEqual({ code: 2, stdout: '', stderr: `execwire: ${message}\n` });
   });
 

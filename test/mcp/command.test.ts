@@ -54,7 +54,7 @@ describe('execwire mcp', () => {
       stderr += data.toString();
     });
     expect(await once(child, 'close')).toEqual([2, null]);
-    expect(stderr).toMatch(/^execwire: The token of --token-file must have at least 16 characters/);
+    expect(stderr).toMatch(/^execwire: The token in --token-file must have at least 16 characters/);
     expect(stderr).not.toContain('fifteen');
   });
 

@@ -311,7 +311,7 @@ describe('start-up', () => {
     [['--ws-auth', 'signed-bearer-token'], /--ws-shared-secret-file/],
     [['--ws-token-file', '/x'], /needs --ws-auth/],
     [['--ws-auth', 'nonsense'], /Allowed choices/],
-    [['--tls-cert', '/x'], /go together/],
+    [['--tls-cert', '/x'], /must be used together/],
     [['--session-ttl', 'soon'], /whole number/],
     [['--no-such-flag'], /unknown option/],
   ])('%j is refused with exit 2 and a sentence', (args, sentence) => {

@@ -3,7 +3,7 @@ import type { Environment } from '../../contract/index.js';
 import type { EnvironmentManager, OpenEnvironment } from '../../environment/index.js';
 import { type AppResult, ExecError, isExecError } from '../../protocol/index.js';
 
-/** The manager's environments for app servers: every connection gets one of its own of each it uses. */
+/** The configured environments for app servers. Each connection opens its own instance of those it uses. */
 export class ManagedEnvironments implements AppEnvironments {
   readonly #manager: EnvironmentManager;
   readonly #open: OpenEnvironment;
@@ -21,13 +21,13 @@ export class ManagedEnvironments implements AppEnvironments {
     const config = this.#manager.config(id);
     if (!config) throw unknownEnvironment(id);
     return await this.#open(config).catch((cause: unknown) => {
-      throw outOfReach(id, cause);
+      throw unavailable(id, cause);
     });
   }
 
   async add({ environmentId, ...target }: EnvironmentTarget): Promise<void> {
     await this.#manager.add({ id: environmentId, ...target });
-    // Begins to connect; how that ends is for `status` to tell.
+    // Start connecting; `status` reports the outcome.
     this.#manager.get(environmentId).catch(() => undefined);
   }
 
@@ -38,13 +38,13 @@ export class ManagedEnvironments implements AppEnvironments {
       return { shell, cwd: cwd ?? null };
     } catch (error) {
       if (isExecError(error, 'environmentNotFound')) throw unknownEnvironment(environmentId);
-      throw outOfReach(environmentId, error);
+      throw unavailable(environmentId, error);
     }
   }
 
   async status(environmentId: string): Promise<AppResult<'environment/status'>> {
     const state = this.#manager.status(environmentId);
-    // This machine needs no connecting.
+    // The local machine is always connected.
     if (state.status === 'pending' && this.#isLocal(environmentId)) return { status: 'ready' };
     return state;
   }
@@ -59,7 +59,7 @@ function unknownEnvironment(environmentId: string): ExecError {
   return new ExecError('unknownEnvironment', `unknown environment id \`${environmentId.slice(0, 64)}\``);
 }
 
-function outOfReach(environmentId: string, cause: unknown): ExecError {
+function unavailable(environmentId: string, cause: unknown): ExecError {
   const why = cause instanceof Error ? cause.message : String(cause);
   const message = `failed to reach environment \`${environmentId}\`: ${why}`;
   return new ExecError('environmentUnavailable', message, { cause });

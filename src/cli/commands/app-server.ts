@@ -4,10 +4,10 @@ import type { AppServerFlags } from './run-app-server.js';
 
 const DEFAULT_LISTEN = 'stdio';
 
-/** `execwire app-server`. What it runs on is loaded when it runs. */
+/** `execwire app-server`. The server itself is loaded only when it runs. */
 export function appServerCommand(): Command {
   const command = new Command('app-server')
-    .summary('run commands and touch files for an editor or a desktop app')
+    .summary('run commands and access files for an editor or a desktop app')
     .description(
       'Serve command/exec, process/*, fs/* and environment/* to applications.\n\n' +
         'A WebSocket listener prints its bound URL on stdout once it is ready. Logs go to stderr.',
@@ -15,10 +15,10 @@ export function appServerCommand(): Command {
     .addOption(new Option('--listen <url>', 'stdio, ws://IP:PORT or unix:///PATH').default(DEFAULT_LISTEN))
     .option(
       '-e, --environment <id>',
-      'where requests run that name no environment: an id of environments.toml, local or none',
+      'for requests without an environment: an id from environments.toml, local or none',
     )
     .addOption(
-      new Option('--default-sandbox <mode>', 'for commands that bring no policy of their own')
+      new Option('--default-sandbox <mode>', 'for commands without a policy of their own')
         .choices(['read-only', 'workspace-write', 'danger-full-access'])
         .default('read-only'),
     );

@@ -15,21 +15,21 @@ interface ConformanceFlags {
 /** `execwire conformance`. */
 export function conformanceCommand(): Command {
   return new Command('conformance')
-    .summary('examine an exec server')
+    .summary('check an exec server against the protocol')
     .description(
-      'Run named cases against an exec server and print how it does: ok, differs (it answered otherwise) or\n' +
-        'fails (it did not answer). It starts harmless programs, and writes only below a directory it makes in the\n' +
-        'temporary directory of the machine. Exits with 1 unless everything is ok.',
+      'Run named cases against an exec server and print the result of each: ok, differs (it answered differently) or\n' +
+        'fails (it did not answer). The cases start harmless programs and write only to a new directory inside the\n' +
+        "machine's temporary directory. Exits with 1 unless everything is ok.",
     )
-    .option('--url <url>', 'a server that listens: ws://…, wss://… or unix:///PATH')
-    .option('--token-env <name>', 'the variable that holds the bearer token for --url')
-    .option('--program <program>', 'a program that is a server on its standard streams; its arguments follow')
+    .option('--url <url>', 'the URL of a running server: ws://…, wss://… or unix:///PATH')
+    .option('--token-env <name>', 'the environment variable with the bearer token for --url')
+    .option('--program <program>', 'a program that serves on its stdin and stdout; its arguments follow')
     .option('--case <text>', 'only cases whose name contains this')
     .option('--json', 'print one JSON array instead of a table')
-    .argument('[args...]', 'arguments of --program; put -- before them when the first begins with a dash')
+    .argument('[args...]', 'arguments for --program; put -- first if they start with a dash')
     .passThroughOptions()
     .action(async (args: string[], flags: ConformanceFlags) => {
-      // Loaded here because no other command needs the cases.
+      // Loaded here: no other command needs the cases.
       const { runConformance } = await import('../../conformance/index.js');
       const target = { ...targetOf(flags, args), only: flags.case };
       const reports = await runConformance(target, flags.json ? undefined : print);
@@ -41,16 +41,16 @@ export function conformanceCommand(): Command {
 
 function targetOf({ url, program, tokenEnv }: ConformanceFlags, args: string[]): ConformanceTarget {
   if ((url === undefined) === (program === undefined))
-    throw new ExecError('invalidConfiguration', 'Name exactly one of --url and --program.');
+    throw new ExecError('invalidConfiguration', 'Use exactly one of --url and --program.');
   if (program !== undefined) return { dial: () => startProgram({ program, args }), reconnects: false };
-  if (args.length > 0) throw new ExecError('invalidConfiguration', 'Arguments belong to --program.');
+  if (args.length > 0) throw new ExecError('invalidConfiguration', 'Arguments need --program.');
   const authBearerToken = tokenEnv === undefined ? undefined : process.env[tokenEnv];
   if (tokenEnv !== undefined && authBearerToken === undefined)
-    throw new ExecError('invalidConfiguration', 'The variable of --token-env is not set.');
+    throw new ExecError('invalidConfiguration', 'The variable given with --token-env is not set.');
   return { dial: () => dialWebSocket(url ?? '', { authBearerToken }), reconnects: true };
 }
 
-/** Longest of the three outcomes, so that the names line up. */
+/** The longest outcome, so that the names line up. */
 const OUTCOME_WIDTH = 'differs'.length;
 
 function print({ name, says, outcome, seen }: CaseReport): void {

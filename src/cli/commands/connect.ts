@@ -5,13 +5,13 @@ import type { LineChannel } from '../../transport/index.js';
 import { printable } from '../terminal/table.js';
 import { chooseTarget } from '../options/target-options.js';
 
-/** `execwire connect`: an environment on our stdin and stdout. */
+/** `execwire connect`: relays our stdin and stdout to an environment. */
 export function connectCommand(): Command {
   return new Command('connect')
     .summary('relay stdin and stdout to an environment')
     .description(
-      'Relay the protocol between stdin and stdout, one message per line, and an environment, unread.\n\n' +
-        'Any program that starts an exec server over stdio reaches the environment with it.',
+      'Relay protocol messages between stdin/stdout, one per line, and an environment, without reading them.\n\n' +
+        'Any program that starts an exec server over stdio can use it to reach the environment.',
     )
     .argument('<environment>', 'local, a configured id, or a ws://, wss:// or unix:// URL')
     .option('--token-file <file>', 'file with the bearer token for a URL')
@@ -25,29 +25,29 @@ async function connect(environment: string, flags: { tokenFile?: string }): Prom
   const stdio = new lines.LineChannel({ label: 'stdio', input: process.stdin, output: process.stdout });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () => stdio.close(signal));
-  // A stray print must not end up between two messages.
+  // Stray console output must not end up between messages.
   console.log = console.error;
   if (isLocal(choice)) {
-    await serveHere(stdio);
+    await serveLocally(stdio);
   } else {
     const { dialEnvironment } = await import('../../environment/dial-environment.js');
     const { relay } = await import('../../transport/relay.js');
     const onLog = (line: string): void => void process.stderr.write(`${printable(line)}\n`);
-    const far = await dialEnvironment(choice, { onLog }).catch((cause: unknown) => {
+    const remote = await dialEnvironment(choice, { onLog }).catch((cause: unknown) => {
       throw unreachable(choice, { target: environment, cause });
     });
-    const { side, reason } = await relay(stdio, far);
+    const { side, reason } = await relay(stdio, remote);
     process.stdin.destroy();
     if (side === 'right' && !reason.clean) {
-      throw new ExecError('connectionClosed', `The connection to ${far.label} ended: ${reason.message}.`);
+      throw new ExecError('connectionClosed', `The connection to ${remote.label} ended: ${reason.message}.`);
     }
   }
   if (!process.stdout.writableFinished) await once(process.stdout, 'finish');
   process.exit(0);
 }
 
-/** This machine needs no relay: it is served right here. */
-async function serveHere(stdio: LineChannel): Promise<void> {
+/** The local machine needs no relay: serve it in this process. */
+async function serveLocally(stdio: LineChannel): Promise<void> {
   const { ExecServer } = await import('../../server/index.js');
   const { dismissWatchdog } = await import('../../host/index.js');
   const { guardTrees } = await import('./guard-trees.js');

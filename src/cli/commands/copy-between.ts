@@ -11,7 +11,7 @@ import { printable } from '../terminal/table.js';
 type Flags = TargetFlags & { readonly quiet?: boolean };
 type PathLocation = Extract<CopyLocation, { kind: 'path' }>;
 
-/** Copies between two places, whatever machines they are on. */
+/** Copies between two locations on any machines. */
 export async function copyBetween(request: {
   source: string;
   destination: string;
@@ -45,7 +45,7 @@ export async function copyBetween(request: {
   }
 }
 
-/** The machines of one copy, each opened once. */
+/** The machines involved in a copy, each opened once. */
 class Machines implements AsyncDisposable {
   readonly #flags: TargetFlags;
   readonly #open = new Map<string | undefined, Environment>();

@@ -2,8 +2,8 @@ import { adoptOrphans, ensureWatchdog, onWatchdogTrouble } from '../../host/inde
 import type { ServerLog } from '../../server/index.js';
 
 /**
- * For commands that run programs of others here, in a process that does nothing else: what these leave behind becomes ours,
- * and the process that ends it all should we be killed is there before the first of them.
+ * For commands that run other people's programs in a process of their own. We adopt what those programs leave behind,
+ * and start the watchdog, which ends everything if we are killed, before the first program.
  */
 export function guardTrees(log?: Pick<ServerLog, 'warn'>): void {
   adoptOrphans();
@@ -11,6 +11,6 @@ export function guardTrees(log?: Pick<ServerLog, 'warn'>): void {
     const now = trouble === 'replaced' ? 'another one runs' : 'the next process brings another one';
     log?.warn({ trouble }, `the watchdog died; ${now}`);
   });
-  // Whoever waits for us to be ready need not wait for it, too. The first program does, should it be quicker.
+  // Deferred, so that it does not delay our start. A program that starts earlier waits for it.
   setImmediate(ensureWatchdog);
 }

@@ -10,13 +10,13 @@ interface KillFlags extends TargetFlags {
   readonly grace?: number;
 }
 
-/** `execwire kill`: ends processes of a server. */
+/** `execwire kill`: ends processes on a server. */
 export function killCommand(): Command {
   return withTarget(new Command('kill'))
-    .summary('end processes of a server')
-    .description('End processes of a server, each with everything it started.')
+    .summary('end processes on a server')
+    .description('End processes on a server, and everything they started.')
     .argument('<id...>', 'process ids, as `execwire ps` shows them')
-    .option('--session <id>', 'only of this session; its first characters suffice')
+    .option('--session <id>', 'only in this session; a prefix of its id is enough')
     .option('--grace <time>', 'send SIGTERM first, and kill after this time: 500ms, 5s', parseDuration)
     .action(kill);
 }
@@ -24,7 +24,7 @@ export function killCommand(): Command {
 async function kill(ids: string[], flags: KillFlags): Promise<void> {
   await withServer(flags, async (server) => {
     const running = (await server.listServer()).filter(({ closed }) => !closed);
-    // All are found before any is killed: a mistake in the list leaves everything as it was.
+    // Find all before killing any: a mistake in the list must change nothing.
     for (const { processId, sessionId } of ids.map((id) => findProcess(running, id, flags.session))) {
       const grace = flags.grace === undefined ? {} : { graceMs: flags.grace };
       await server.terminateOnServer({ processId, sessionId, ...grace });
@@ -34,7 +34,8 @@ async function kill(ids: string[], flags: KillFlags): Promise<void> {
 
 function findProcess(rows: readonly ServerProcess[], id: string, session = ''): ServerProcess {
   const [found, another] = rows.filter((row) => row.processId === id && row.sessionId.startsWith(session));
-  if (!found) throw new ExecError('processNotFound', `No process "${id.slice(0, 64)}" is running there.`);
+  if (!found)
+    throw new ExecError('processNotFound', `No process "${id.slice(0, 64)}" is running on that server.`);
   if (another) {
     throw new ExecError(
       'processNotFound',

@@ -3,20 +3,20 @@ import { admitsPeer, hideFromSandboxes } from '../../host/index.js';
 import type { ServerLog } from '../../server/index.js';
 import type { Admission, ListenAddress } from '../../transport/index.js';
 
-/** What leads back to a server: the files it was given, and its sockets. */
+/** Everything that gives access to this server: the files it was given, and its sockets. */
 export interface OwnDoors {
   readonly files: readonly (string | undefined)[];
   readonly addresses?: readonly ListenAddress[];
 }
 
-/** Keeps what leads to this server out of every sandbox it makes. Tokens for other machines are in the list of environments. */
+/** Hides all of it from every sandbox. The environments file is included because it holds tokens for other machines. */
 export function hideOwnDoors({ files, addresses = [] }: OwnDoors): void {
   const sockets = addresses.flatMap((address) => (address.kind === 'unix' ? [address.path] : []));
   for (const path of [environmentsPath(configurationHome()), ...files, ...sockets])
     if (path !== undefined) hideFromSandboxes(path);
 }
 
-/** Lets in everybody but what runs in a sandbox of ours, and says so. */
+/** Rejects connections from our own sandboxes, and logs them. */
 export function admission(log: Pick<ServerLog, 'warn'>): Admission {
   return (ends, proof) => {
     const admitted = admitsPeer(ends, proof);

@@ -2,7 +2,7 @@ import type { RemoteEnvironment } from '../../client/index.js';
 import { ExecError } from '../../protocol/errors.js';
 import { closeTarget, openTarget, type TargetFlags } from '../options/target-options.js';
 
-/** Opens a server and hands it over for one task; says so when the target is not a server. */
+/** Opens a server for one task. Throws if the target is not a server. */
 export async function withServer<Value>(
   flags: TargetFlags,
   task: (server: RemoteEnvironment) => Promise<Value>,

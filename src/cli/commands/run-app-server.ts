@@ -16,7 +16,7 @@ import {
 } from '../../transport/index.js';
 import { ManagedEnvironments } from './app-environments.js';
 import { createSandboxChooser, readProfiles } from '../../policy/index.js';
-import { acceptErrors } from './accept-errors.js';
+import { logAcceptErrors } from './accept-errors.js';
 import { type AuthFlags, authFromFlags, plainTokenWarning } from '../options/auth-options.js';
 import { guardTrees } from './guard-trees.js';
 import { createLog, type LogFormat, type LogLevel } from '../log.js';
@@ -40,7 +40,7 @@ const POLICIES: Record<AppServerFlags['defaultSandbox'], AppSandboxPolicy> = {
   'danger-full-access': { type: 'dangerFullAccess' },
 };
 
-/** Serves until a signal comes, or the client on stdio goes. */
+/** Serves until a signal arrives or the client on stdio disconnects. */
 export async function runAppServer(flags: AppServerFlags): Promise<void> {
   requireAddressSpace();
   const threads = makeThreadPool();
@@ -48,12 +48,12 @@ export async function runAppServer(flags: AppServerFlags): Promise<void> {
   if (address.kind === 'tcp' && address.secure) {
     throw new ExecError(
       'invalidConfiguration',
-      'app-server does not offer wss://; put a TLS proxy before it.',
+      'app-server does not support wss://; put a TLS proxy in front of it.',
     );
   }
   const auth = authFromFlags(flags);
   if (auth && address.kind === 'stdio') {
-    throw new ExecError('invalidConfiguration', '--ws-auth does not go with --listen stdio.');
+    throw new ExecError('invalidConfiguration', '--ws-auth cannot be used with --listen stdio.');
   }
   const log = await createLog({ format: flags.logFormat, level: flags.logLevel });
   spreadSafetyNet(log);
@@ -68,7 +68,7 @@ export async function runAppServer(flags: AppServerFlags): Promise<void> {
   });
   const server = new AppServer({ environments, version, chooseSandbox, log });
   if (address.kind === 'stdio') {
-    const shutDown = onceShutDown(async () => {
+    const shutDown = createShutdown(async () => {
       await server.close();
       await manager.close();
     });
@@ -76,10 +76,10 @@ export async function runAppServer(flags: AppServerFlags): Promise<void> {
     return;
   }
   const listener = await listen(address, { auth, flags, server, log });
-  const remedy = 'put a TLS proxy before a loopback address';
+  const remedy = 'put a TLS proxy in front of a loopback address';
   const warning = plainTokenWarning(address, { encrypted: false, insecure: flags.insecure, remedy });
   if (warning !== null) log.warn({}, warning);
-  onceShutDown(async () => {
+  createShutdown(async () => {
     await Promise.all([server.close(), listener.close()]);
     await manager.close();
   });
@@ -87,7 +87,7 @@ export async function runAppServer(flags: AppServerFlags): Promise<void> {
   log.info({ url: listener.url }, 'listening');
 }
 
-/** The environments of the configuration, with the one of `--environment` as the default. */
+/** The environments from the configuration. */
 function environmentManager(): EnvironmentManager {
   return new EnvironmentManager(loadEnvironments(), { open: openChosen });
 }
@@ -116,21 +116,21 @@ async function listen(
     admission: admission(log),
     paths: 'any',
     binaryMessages: 'ignored',
-    onAcceptError: acceptErrors(log),
+    onAcceptError: logAcceptErrors(log),
     onConnection: (channel, { introduced }) => void server.accept(channel, { introduced }),
   });
 }
 
-/** Serves the one client at the other end of stdin and stdout; when it goes, so do we. */
+/** Serves one client over stdin and stdout, and shuts down when it disconnects. */
 function serveStdio(server: AppServer, shutDown: () => void): void {
   const channel = new LineChannel({ label: 'stdio', input: process.stdin, output: process.stdout });
-  // A stray print must not end up between two messages.
+  // Stray console output must not end up between messages.
   console.log = console.error;
   void server.accept(channel).then(shutDown);
 }
 
-/** Ends everything in good order, once: on a signal, or when the stdio client is gone. */
-function onceShutDown(close: () => Promise<void>): () => void {
+/** Returns a function that shuts everything down once. Signals call it too. */
+function createShutdown(close: () => Promise<void>): () => void {
   let begun = false;
   const shutDown = (): void => {
     if (begun) return;
@@ -142,7 +142,7 @@ function onceShutDown(close: () => Promise<void>): () => void {
   };
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     process.on(signal, () => {
-      // A second signal means now: the watchdog takes care of what is left.
+      // A second signal exits immediately: the watchdog cleans up.
       if (begun) process.exit(1);
       shutDown();
     });

@@ -17,26 +17,26 @@ import { OutputClosed, printOutput } from '../terminal/print-output.js';
 import { currentSize, RawTerminal } from '../terminal/raw-terminal.js';
 import { closeTarget, openTarget, type TargetFlags } from '../options/target-options.js';
 
-/** How long saying goodbye may take; a machine out of reach ends what is left with the session's lease. */
+/** How long closing may take. An unreachable machine ends what is left when the session expires. */
 const FAREWELL_LIMIT_MS = 3_000;
 
-/** The kernel does not say which call it refused, so neither can we. */
+/** The kernel does not report which call it denied, so we cannot say. */
 const DENIED =
   'The sandbox policy probably denied what the program tried. --writable DIRECTORY and --network allow more.';
 
-/** A process to run with our own streams, terminal and signals tied to it. */
+/** A process to run attached to our own streams, terminal and signals. */
 export interface AttachedRun {
   readonly target: TargetFlags;
   readonly spec: (environment: Environment) => ProcessSpec | Promise<ProcessSpec>;
-  /** What confines it; undefined or null for nothing. */
+  /** The sandbox; undefined or null for none. */
   readonly sandbox: (environment: Environment, spec: ProcessSpec) => Promise<Sandbox | null | undefined>;
-  /** Pass on our stdin. */
+  /** Forward our stdin. */
   readonly stdin: boolean;
-  /** Whether Enter, ~ and . leaves. Only where keys are typed. */
+  /** Whether typing Enter, ~ and . disconnects. Only with a terminal. */
   readonly escape: boolean;
 }
 
-/** Runs a process as if it were ours. Resolves to our exit code. */
+/** Runs a process as if it were local. Resolves to our exit code. */
 export async function runAttached(run: AttachedRun): Promise<number> {
   const signals = new ForwardedSignals();
   let environment: Environment | undefined;
@@ -55,14 +55,14 @@ export async function runAttached(run: AttachedRun): Promise<number> {
   }
 }
 
-/** A terminal there is like the one here: same size, same kind. */
+/** Gives the remote terminal the size and type of ours. */
 function onOurTerminal(spec: ProcessSpec): ProcessSpec {
   if (!spec.tty) return spec;
   const { TERM } = process.env;
   return { ...spec, size: currentSize(), env: { ...(TERM === undefined ? {} : { TERM }), ...spec.env } };
 }
 
-/** Servers of others only have terminals of 24 rows and 80 columns; better that than none. */
+/** Other servers support only 24 rows and 80 columns; better than no terminal. */
 async function start(environment: Environment, spec: ProcessSpec): Promise<ExecProcess> {
   try {
     return await environment.start(spec);
@@ -83,7 +83,7 @@ async function attach(environment: Environment, child: ExecProcess, run: Attache
         leave: () => leaving.abort(),
       })
     : undefined;
-  // Leaving needs no help from the other side: it may be out of reach, and that the reason to leave.
+  // Leaving must not depend on the remote side: it may be unreachable, which may be why the user leaves.
   const outcome = await Promise.race([
     printOutput(child, { beforeOutput: (bytes) => notice?.beforeOutput(bytes) }).catch(outputFailure),
     once(leaving.signal, 'abort').then(() => 'left' as const),
@@ -101,7 +101,7 @@ async function attach(environment: Environment, child: ExecProcess, run: Attache
   return OUR_FAILURE;
 }
 
-/** A process out of reach says so itself, in `wait`. */
+/** `wait` reports that contact with the process was lost. */
 function outputFailure(error: unknown): 'outputClosed' | undefined {
   if (error instanceof OutputClosed) return 'outputClosed';
   if (!isExecError(error)) throw error;

@@ -1,25 +1,24 @@
 import type { ServerLog } from '../../server/index.js';
 
-/** Lines within a period; a failure that repeats itself must not fill a disk. */
+/** Log lines per period: a repeated failure must not fill the disk. */
 const MAX_LINES = 20;
 const PERIOD_MS = 10_000;
-/** Places in the code that a line names, the innermost first. */
+/** Stack frames per log line, innermost first. */
 const MAX_FRAMES = 6;
 
 /**
- * Keeps a mistake of ours from ending the server: a promise nobody looked after, or an exception out of a callback, is
- * logged and costs the request it belongs to.
+ * Keeps a bug of ours from ending the server: an unhandled rejection or an uncaught exception is logged, and costs only
+ * the request it belongs to.
  *
- * Going on after an exception is a choice. Something may have been left half done; but what is half done belongs to one
- * request of one connection, and there is no state that all share and that one call changes in steps. To end instead would
- * end every program of every session, for a fault that others had no part in. Whoever embeds the library decides for
- * himself: only the command line spreads the net.
+ * Continuing after an exception is a choice. Something may be half done, but it belongs to one request of one
+ * connection: no call changes shared state in several steps. Exiting would end every program of every session, for a
+ * fault in one of them. Embedders of the library decide for themselves: only the command line installs this.
  */
 export function spreadSafetyNet(log: Pick<ServerLog, 'warn'>): void {
   const report = new Report(log);
   process.on('unhandledRejection', (reason) => report.add('unhandledRejection', reason));
   process.on('uncaughtException', (error) => report.add('uncaughtException', error));
-  // Nobody reads the log any more: to say so there would be the next error.
+  // The log has no reader any more; logging that would fail again.
   process.stderr.on('error', () => undefined);
   process.stdout.on('error', () => undefined);
 }
@@ -47,11 +46,11 @@ class Report {
     }
     const more = this.#unreported === 0 ? {} : { unreported: this.#unreported };
     this.#unreported = 0;
-    this.#log.warn({ origin, ...describeFailure(error), ...more }, 'internal error; the server goes on');
+    this.#log.warn({ origin, ...describeFailure(error), ...more }, 'internal error; the server continues');
   }
 }
 
-/** What kind of error it is and where it comes from. Never its message, which may quote arguments, names or tokens. */
+/** The kind of an error and its origin. Never its message, which may quote arguments, names or tokens. */
 export function describeFailure(error: unknown): { error: string; at?: string } {
   if (!(error instanceof Error)) return { error: typeof error };
   const code: unknown = Reflect.get(error, 'code');
@@ -61,7 +60,7 @@ export function describeFailure(error: unknown): { error: string; at?: string } 
   return { error: kind === null ? name : `${name} ${kind}`, ...(at === '' ? {} : { at }) };
 }
 
-/** Functions and lines, without the message that comes before them. */
+/** The stack frames, without the message before them. */
 function framesOf({ stack = '', message }: Error): string {
   const end = stack.indexOf(message);
   if (end < 0) return '';

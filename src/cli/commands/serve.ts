@@ -13,7 +13,7 @@ import {
   serve as serveMachine,
 } from '../../server/index.js';
 import { type CompressionUse, LineChannel, parseListenAddress } from '../../transport/index.js';
-import { acceptErrors } from './accept-errors.js';
+import { logAcceptErrors } from './accept-errors.js';
 import { type AuthFlags, authFromFlags, plainTokenWarning } from '../options/auth-options.js';
 import { guardTrees } from './guard-trees.js';
 import { addListenOptions, addLogOptions, collect, wholeNumber } from '../options/listen-options.js';
@@ -46,8 +46,8 @@ export function serveCommand(): Command {
   const command = new Command('serve')
     .summary('serve this machine to clients')
     .description(
-      'Serve this machine: run processes and touch files for whoever connects.\n\n' +
-        'Prints one line per listener on stdout, its bound URL, once it is ready. Logs go to stderr.',
+      'Serve this machine: run processes and access files for clients that connect.\n\n' +
+        'Prints the URL of each listener on stdout once it is ready. Logs go to stderr.',
     )
     .option(
       '--listen <url>',
@@ -64,7 +64,7 @@ export function serveCommand(): Command {
       wholeNumber,
       DEFAULT_SESSION_TTL_MS / 1000,
     )
-    .option('--max-sessions <n>', 'sessions kept at a time', wholeNumber, DEFAULT_MAX_SESSIONS)
+    .option('--max-sessions <n>', 'maximum number of sessions', wholeNumber, DEFAULT_MAX_SESSIONS)
     .option('--max-processes <n>', 'processes per session', wholeNumber, DEFAULT_MAX_PROCESSES)
     .option(
       '--retain-bytes <n>',
@@ -77,7 +77,7 @@ export function serveCommand(): Command {
         .choices(['remote', 'always', 'never'])
         .default('remote'),
     )
-    .option('--no-http', 'do not send HTTP requests for clients');
+    .option('--no-http', 'do not make HTTP requests for clients');
   return addLogOptions(command).action(serve);
 }
 
@@ -89,7 +89,7 @@ async function serve(flags: ServeFlags): Promise<void> {
   const stdio = addresses.some((text) => parseListenAddress(text).kind === 'stdio');
   const auth = authFromFlags(flags);
   if (auth && stdio) {
-    throw new ExecError('invalidConfiguration', '--ws-auth does not go with --listen stdio.');
+    throw new ExecError('invalidConfiguration', '--ws-auth cannot be used with --listen stdio.');
   }
   const log = await createLog({ format: flags.logFormat, level: flags.logLevel });
   spreadSafetyNet(log);
@@ -102,7 +102,7 @@ async function serve(flags: ServeFlags): Promise<void> {
     auth,
     tls: tlsFromFlags(flags),
     allowedHosts: flags.allowHost,
-    onAcceptError: acceptErrors(log),
+    onAcceptError: logAcceptErrors(log),
     admission: admission(log),
     sessionTtlMs: flags.sessionTtl * 1000,
     maxSessions: flags.maxSessions,
@@ -113,7 +113,7 @@ async function serve(flags: ServeFlags): Promise<void> {
     collectGarbage: lazyCollector(),
     log,
   });
-  const shutDown = onceShutDown(starting, log);
+  const shutDown = createShutdown(starting, log);
   const { urls, server } = await starting;
   if (stdio) serveStdio(server, shutDown);
   warnOfPlainTokens(addresses, flags, log);
@@ -135,19 +135,19 @@ function warnOfPlainTokens(addresses: readonly string[], flags: ServeFlags, log:
   }
 }
 
-/** Serves the one client at the other end of stdin and stdout; when it goes, so do we. */
+/** Serves one client over stdin and stdout, and shuts down when it disconnects. */
 function serveStdio(server: ExecServer, shutDown: (why: string) => void): void {
   const channel = new LineChannel({ label: 'stdio', input: process.stdin, output: process.stdout });
-  // A stray print must not end up between two messages.
+  // Stray console output must not end up between messages.
   console.log = console.error;
   void server.accept(channel, { resumable: false }).then(() => shutDown('the client is gone'));
 }
 
-/** Ends everything in good order, once: on a signal, or when the stdio client is gone. */
-function onceShutDown(starting: Promise<Serving>, log: ServerLog): (why: string) => void {
+/** Returns a function that shuts everything down once. Signals call it too. */
+function createShutdown(starting: Promise<Serving>, log: ServerLog): (why: string) => void {
   let begun = false;
   const shutDown = (why: string): void => {
-    // A second signal means now: the watchdog takes care of what is left.
+    // A second signal exits immediately: the watchdog cleans up.
     if (begun) process.exit(1);
     begun = true;
     log.info({ why }, 'shutting down');
@@ -168,14 +168,18 @@ function tlsFromFlags(flags: ServeFlags): { cert: Buffer; key: Buffer } | undefi
   const { tlsCert, tlsKey } = flags;
   if (tlsCert === undefined && tlsKey === undefined) return undefined;
   if (tlsCert === undefined || tlsKey === undefined) {
-    throw new ExecError('invalidConfiguration', '--tls-cert and --tls-key go together.');
+    throw new ExecError('invalidConfiguration', '--tls-cert and --tls-key must be used together.');
   }
   try {
     return { cert: readFileSync(tlsCert), key: readFileSync(tlsKey) };
   } catch (cause) {
-    throw new ExecError('invalidConfiguration', 'Cannot read the files of --tls-cert and --tls-key.', {
-      cause,
-    });
+    throw new ExecError(
+      'invalidConfiguration',
+      'Cannot read the files given with --tls-cert and --tls-key.',
+      {
+        cause,
+      },
+    );
   }
 }
 
@@ -193,7 +197,7 @@ function printNextSteps(url: string): void {
   );
 }
 
-/** What to type to get this program again: its name where it is installed, else the file it was started from. */
+/** The command to type for this program: its name if it is installed, else the script it was started from. */
 function commandName(): string {
   const script = process.argv[1] ?? 'execwire';
   return basename(script) === 'execwire' ? 'execwire' : `node ${relative(process.cwd(), script)}`;

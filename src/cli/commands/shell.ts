@@ -13,18 +13,18 @@ interface ShellFlags extends TargetFlags, SandboxFlags {
   readonly cwd?: string;
 }
 
-/** `execwire shell`: an interactive shell somewhere. */
+/** `execwire shell`: an interactive shell on any machine. */
 export function shellCommand(): Command {
   return withSandbox(withTarget(new Command('shell')))
-    .summary('open an interactive shell somewhere')
+    .summary('open an interactive shell on a machine')
     .description(
-      "Open the user's shell of a machine on this terminal.\n\n" +
-        'A lost connection is made again by itself, and nothing is lost meanwhile; a line on the terminal says so ' +
-        'when it takes longer than a second. Type Enter, ~ and . to leave when nothing else helps (~~ types one ~).',
+      "Open the user's shell on a machine in this terminal.\n\n" +
+        'A lost connection is restored automatically, and nothing is lost; if that takes longer than a second, a line ' +
+        'on the terminal says so. If nothing else helps, type Enter, ~ and . to leave (~~ types one ~).',
     )
     .option('-l, --login', 'start a login shell')
-    .option('--env <name=value>', 'set a variable; NAME alone passes on its value here', collectVariable, {})
-    .option('--cwd <directory>', 'where to start, on that machine')
+    .option('--env <name=value>', 'set a variable; NAME alone copies its local value', collectVariable, {})
+    .option('--cwd <directory>', 'directory to start in, on that machine')
     .addHelpText('after', EXIT_CODE_HELP)
     .action(shell);
 }
@@ -46,7 +46,7 @@ async function shell(flags: ShellFlags): Promise<void> {
         argv: [path],
         env,
         tty: true,
-        // By custom a leading dash in its name makes a shell a login shell.
+        // By convention, a leading dash in its name makes a shell a login shell.
         ...(flags.login ? { arg0: `-${basename(path)}` } : {}),
         ...(cwd === undefined ? {} : { cwd: await resolvePath(environment, cwd) }),
       };

@@ -2,31 +2,31 @@ import type { Command, Option } from 'commander';
 import { type CompletionContext, readContext } from './completion-context.js';
 import { SHELLS } from './completion-script.js';
 
-/** Commands whose arguments name environments, and how many of them. */
+/** Commands that take environment IDs, and how many. */
 const TAKES_IDS: Readonly<Record<string, number>> = { connect: 1, 'env info': 1, 'env check': Infinity };
 
-/** What could follow. */
+/** The possible completions. */
 export interface Completion {
   readonly candidates: readonly { readonly word: string; readonly text?: string }[];
-  /** What the shell may add from what it knows itself. */
+  /** What the shell may add itself. */
   readonly fallback: 'words' | 'files' | 'programs';
 }
 
-/** Nothing could. */
+/** No completions. */
 export const NOTHING: Completion = { candidates: [], fallback: 'words' };
 const FILES: Completion = { candidates: [], fallback: 'files' };
 
-/** What could stand in the place of the last word. */
+/** Completes the last word. */
 export async function completeWords(program: Command, words: readonly string[]): Promise<Completion> {
   const current = words.at(-1) ?? '';
   const context = readContext(program, words.slice(0, -1));
-  const { candidates, fallback } = await completionOf(context, current);
+  const { candidates, fallback } = await complete(context, current);
   return { candidates: candidates.filter(({ word }) => word.startsWith(current)), fallback };
 }
 
-async function completionOf(context: CompletionContext, current: string): Promise<Completion> {
+async function complete(context: CompletionContext, current: string): Promise<Completion> {
   const { command, path, args, option, literal, takesProgram } = context;
-  if (option) return await valuesOf(option, context, current);
+  if (option) return await completeValue(option, context, current);
   if (takesProgram && args.length > 0) return FILES;
   if (current.startsWith('-') && !literal) return { candidates: optionsOf(command), fallback: 'words' };
   if (takesProgram) return { candidates: [], fallback: 'programs' };
@@ -35,7 +35,7 @@ async function completionOf(context: CompletionContext, current: string): Promis
   if (command.commands.length > 0 && args.length === 0)
     return { candidates: command.commands.map(commandCandidate), fallback: 'words' };
   if (args.length < (TAKES_IDS[path] ?? 0)) return await environmentIds();
-  return path === 'cp' && args.length < 2 ? await placesOf(context, current) : NOTHING;
+  return path === 'cp' && args.length < 2 ? await completeLocation(context, current) : NOTHING;
 }
 
 function commandCandidate(command: Command): { word: string; text: string } {
@@ -50,26 +50,31 @@ function optionsOf(command: Command): { word: string; text: string }[] {
   return [...options, { word: '--help', text: 'display help for command' }];
 }
 
-async function valuesOf(option: Option, context: CompletionContext, current: string): Promise<Completion> {
+async function completeValue(
+  option: Option,
+  context: CompletionContext,
+  current: string,
+): Promise<Completion> {
   if (option.long === '--environment') return await environmentIds();
   if (option.argChoices) {
     return { candidates: option.argChoices.map((word) => ({ word })), fallback: 'words' };
   }
-  if (option.flags.endsWith('<directory>') && (await isElsewhere(context.environment))) {
+  if (option.flags.endsWith('<directory>') && (await isRemote(context.environment))) {
     const { remotePaths } = await import('./completion-paths.js');
     return await remotePaths({ target: context.environment, prefix: '', path: current, directories: true });
   }
   return /<(file|directory)>$/.test(option.flags) ? FILES : NOTHING;
 }
 
-/** Files here, and everything elsewhere once it is clear where that is. */
-async function placesOf({ environment }: CompletionContext, current: string): Promise<Completion> {
+/** Local files and environment IDs, or remote paths once the environment is typed. */
+async function completeLocation({ environment }: CompletionContext, current: string): Promise<Completion> {
   const { parseLocation } = await import('../options/copy-location.js');
-  const place = parseLocation(current, environment === undefined ? {} : { environment });
-  if (place.kind === 'path' && place.path !== current) {
+  const location = parseLocation(current, environment === undefined ? {} : { environment });
+  if (location.kind === 'path' && location.path !== current) {
     const { remotePaths } = await import('./completion-paths.js');
-    const prefix = current.slice(0, current.length - place.path.length);
-    return await remotePaths({ target: place.target, prefix, path: place.path, directories: false });
+    const { target, path } = location;
+    const prefix = current.slice(0, current.length - path.length);
+    return await remotePaths({ target, prefix, path, directories: false });
   }
   const { candidates } = await environmentIds();
   return { candidates: candidates.map(({ word }) => ({ word: `${word}:` })), fallback: 'files' };
@@ -82,7 +87,7 @@ async function environmentIds(): Promise<Completion> {
   return { candidates: rows.map(({ id, where }) => ({ word: id, text: where })), fallback: 'words' };
 }
 
-async function isElsewhere(environment: string | undefined): Promise<boolean> {
+async function isRemote(environment: string | undefined): Promise<boolean> {
   const { chooseEnvironment, isLocal } = await import('../../environment/open-environment.js');
   return !isLocal(await chooseEnvironment(environment));
 }

@@ -3,23 +3,23 @@ import type { Command, Option } from 'commander';
 /** Commands whose arguments are a program and its own arguments. */
 const TAKES_PROGRAM: readonly string[] = ['run'];
 
-/** What is known of a command line that is still being typed. */
+/** A partly typed command line. */
 export interface CompletionContext {
   readonly command: Command;
-  /** Below the program: `run`, `env list`. */
+  /** The command's full name: `run`, `env list`. */
   readonly path: string;
   /** Arguments before the word being typed. */
   readonly args: readonly string[];
   /** The option whose value is being typed. */
   readonly option: Option | undefined;
-  /** Whether options are over: behind `--`, or within somebody else's program. */
+  /** No more options of ours: after `--`, or in the arguments of another program. */
   readonly literal: boolean;
   readonly takesProgram: boolean;
-  /** What -e names, if it was given. */
+  /** The value of -e, if given. */
   readonly environment: string | undefined;
 }
 
-/** Reads the words before the one being typed, as the parser will. */
+/** Reads the words before the one being typed, the way the parser will. */
 export function readContext(program: Command, words: readonly string[]): CompletionContext {
   const names: string[] = [];
   const args: string[] = [];

@@ -5,39 +5,39 @@ import { resolvePath } from '../options/copy-location.js';
 import { printable } from '../terminal/table.js';
 import { closeTarget, openTarget } from '../options/target-options.js';
 
-/** Whoever presses Tab does not wait longer than this. */
-const PATIENCE_MS = 3_000;
-/** More than anybody reads. */
+/** Nobody waits longer than this for Tab. */
+const TIMEOUT_MS = 3_000;
+/** More than anyone reads. */
 const MAX_CANDIDATES = 1_000;
 
 interface PathRequest {
   readonly target: string | undefined;
-  /** Stands before every path: `box:`. */
+  /** Comes before every path: `box:`. */
   readonly prefix: string;
-  /** As far as it is typed. */
+  /** What has been typed of the path. */
   readonly path: string;
   readonly directories: boolean;
 }
 
-/** Paths on another machine that begin as typed. Connects to it for that. */
+/** Connects to another machine and lists the paths that start with what was typed. */
 export async function remotePaths(request: PathRequest): Promise<Completion> {
-  const nothing = delay(PATIENCE_MS, undefined, { ref: false }).then((): Completion => {
-    throw new Error('too late');
+  const timeout = delay(TIMEOUT_MS, undefined, { ref: false }).then((): Completion => {
+    throw new Error('timed out');
   });
-  return await Promise.race([listThere(request), nothing]);
+  return await Promise.race([listRemote(request), timeout]);
 }
 
-async function listThere({ target, prefix, path, directories }: PathRequest): Promise<Completion> {
+async function listRemote({ target, prefix, path, directories }: PathRequest): Promise<Completion> {
   const environment = await openTarget(target === undefined ? {} : { environment: target });
   try {
-    const typed = path.slice(0, path.lastIndexOf('/') + 1);
-    const begun = path.slice(typed.length);
-    const folder = await resolvePath(environment, typed === '' ? '.' : typed);
+    const parent = path.slice(0, path.lastIndexOf('/') + 1);
+    const typedName = path.slice(parent.length);
+    const folder = await resolvePath(environment, parent === '' ? '.' : parent);
     const entries = await environment.files.readDirectory(folder);
     const candidates = entries
-      .filter((entry) => isWanted(entry, begun) && (entry.isDirectory || !directories))
+      .filter((entry) => isCandidate(entry, typedName) && (entry.isDirectory || !directories))
       .slice(0, MAX_CANDIDATES)
-      .map(({ name, isDirectory }) => ({ word: `${prefix}${typed}${name}${isDirectory ? '/' : ''}` }))
+      .map(({ name, isDirectory }) => ({ word: `${prefix}${parent}${name}${isDirectory ? '/' : ''}` }))
       .sort((a, b) => (a.word < b.word ? -1 : 1));
     return { candidates, fallback: 'words' };
   } finally {
@@ -45,8 +45,8 @@ async function listThere({ target, prefix, path, directories }: PathRequest): Pr
   }
 }
 
-/** Hidden files only for those who ask for them; names with control characters or lost bytes cannot be handed to a shell. */
-function isWanted({ name }: DirectoryEntry, begun: string): boolean {
-  if (!name.startsWith(begun) || printable(name).includes('\uFFFD')) return false;
-  return begun.startsWith('.') || !name.startsWith('.');
+/** Hidden files only after a typed dot. Names with control characters or invalid bytes cannot be passed to a shell. */
+function isCandidate({ name }: DirectoryEntry, typedName: string): boolean {
+  if (!name.startsWith(typedName) || printable(name).includes('\uFFFD')) return false;
+  return typedName.startsWith('.') || !name.startsWith('.');
 }

@@ -1,12 +1,12 @@
-/** Shells a script can be made for. */
+/** Supported shells. */
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
-/** The program itself knows what can follow; each script asks it and hands the answer to its shell. */
+/** Each script asks the program itself for completions and passes them to its shell. */
 const ASK = 'execwire completion candidates --';
 
 /**
- * bash cuts words at colons, the line has them whole. What stands before the last colon must then be left out of the
- * answers.
+ * bash splits words at colons, so we read whole words from the line. Everything up to the last colon must then be left
+ * out of the completions.
  */
 const BASH = String.raw`_execwire() {
   local line=${'$'}{COMP_LINE:0:COMP_POINT} fallback value text current colon=
@@ -78,7 +78,7 @@ end
 complete -c execwire -f -a '(__execwire_complete)'
 `;
 
-/** The script that teaches a shell to complete our command line. */
+/** The completion script for a shell. */
 export function completionScript(shell: (typeof SHELLS)[number]): string {
   return { bash: BASH, zsh: ZSH, fish: FISH }[shell];
 }

@@ -1,7 +1,7 @@
 import { Argument, Command, InvalidArgumentError } from 'commander';
 import { completionScript, SHELLS } from './completion-script.js';
 
-/** `execwire completion`: scripts that let a shell complete our commands. */
+/** `execwire completion`: prints completion scripts for shells. */
 export function completionCommand(loadProgram: (first?: string) => Promise<Command>): Command {
   return new Command('completion')
     .summary('print a completion script for a shell')
@@ -16,7 +16,7 @@ export function completionCommand(loadProgram: (first?: string) => Promise<Comma
     .addCommand(candidatesCommand(loadProgram), { hidden: true });
 }
 
-/** For the scripts themselves, not for people: prints what could stand in the place of the last word. */
+/** For the scripts, not for people: prints completions for the last word. */
 function candidatesCommand(loadProgram: (first?: string) => Promise<Command>): Command {
   return new Command('candidates').argument('[words...]').action(async (words: string[]) => {
     const [first] = words.slice(0, -1);
@@ -30,12 +30,12 @@ function parseShell(text: string): (typeof SHELLS)[number] {
   return known;
 }
 
-/** What the shell may add first, then a word and its description a line. */
+/** Prints the shell's fallback, then one word and its description per line. */
 async function printCandidates(program: Command, words: readonly string[]): Promise<void> {
   const { completeWords, NOTHING } = await import('./completion-candidates.js');
-  // A broken configuration or a machine out of reach completes to nothing: this is no place to complain.
+  // A broken configuration or an unreachable machine completes to nothing: this is no place for errors.
   const { candidates, fallback } = await completeWords(program, words).catch(() => NOTHING);
   const lines = candidates.map(({ word, text = '' }) => (text === '' ? word : `${word}\t${text}`));
-  // A connection that comes too late is not waited for.
+  // Exit at once: a connection may still be opening after the timeout.
   process.stdout.write([fallback, ...lines, ''].join('\n'), () => process.exit(0));
 }

@@ -57,8 +57,8 @@ export function enforceable({
 }: Pick<Extract<SandboxSupport, { available: true }>, 'processLimit' | 'laterMounts'>): string {
   const always = 'Enforces files, network, sockets and system calls';
   const limits = processLimit
-    ? `${always}, and limits of processes.`
-    : `${always}; no limits of processes, for want of a writable cgroup with the pids controller.`;
+    ? `${always}, and process limits.`
+    : `${always}; no process limits, because there is no writable cgroup with the pids controller.`;
   return laterMounts === 'reachIt'
     ? `${limits} File systems mounted while a program runs reach it as they are: unshare(1) cannot keep them out here.`
     : limits;

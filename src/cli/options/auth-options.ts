@@ -9,7 +9,7 @@ import {
 } from '../../transport/index.js';
 import { refuseShortToken } from './token-length.js';
 
-/** The `--ws-…` flags, as with Codex. */
+/** The `--ws-…` flags, the same as in Codex. */
 export interface AuthFlags {
   readonly wsAuth?: string;
   readonly wsTokenFile?: string;
@@ -21,17 +21,17 @@ export interface AuthFlags {
   readonly insecure?: boolean;
 }
 
-/** Turns flags into an authentication, or none. Flags that do not belong together are refused. */
+/** Turns flags into an authentication mode, if any. Throws for flags that cannot be combined. */
 export function authFromFlags(flags: AuthFlags): WebSocketAuth | undefined {
   switch (flags.wsAuth) {
     case undefined:
       refuse(flags, ['wsTokenFile', 'wsTokenSha256', ...SIGNED_FLAGS], 'needs --ws-auth');
       return undefined;
     case 'capability-token':
-      refuse(flags, SIGNED_FLAGS, 'does not go with --ws-auth capability-token');
+      refuse(flags, SIGNED_FLAGS, 'cannot be used with --ws-auth capability-token');
       return { mode: 'capability-token', tokenSha256: tokenDigest(flags) };
     default:
-      refuse(flags, ['wsTokenFile', 'wsTokenSha256'], 'does not go with --ws-auth signed-bearer-token');
+      refuse(flags, ['wsTokenFile', 'wsTokenSha256'], 'cannot be used with --ws-auth signed-bearer-token');
       return signedTokens(flags);
   }
 }
@@ -49,12 +49,12 @@ function tokenDigest(flags: AuthFlags): Uint8Array {
     return Buffer.from(wsTokenSha256, 'hex');
   }
   const token = readSecret(wsTokenFile ?? '');
-  if (token === '') throw invalid('The file of --ws-token-file is empty.');
+  if (token === '') throw invalid('The --ws-token-file is empty.');
   refuseShortToken(token, '--ws-token-file');
   return sha256(token);
 }
 
-/** Null where nobody on the way can read what clients present, or where that was said to be fine. */
+/** Null if tokens cannot be read in transit, or if the user has accepted the risk. */
 export function plainTokenWarning(
   address: ListenAddress,
   options: { encrypted: boolean; insecure: boolean | undefined; remedy: string },

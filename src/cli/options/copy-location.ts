@@ -8,13 +8,13 @@ export type CopyLocation =
   | { readonly kind: 'stream' }
   | { readonly kind: 'path'; readonly target: string | undefined; readonly path: string };
 
-/** `ws://…:/path`, where the colon before the path is the first one a slash follows behind the host. */
+/** `ws://…:/path`. The path starts after the first colon behind the host that is followed by a slash. */
 const URL_LOCATION = /^((?:wss?|unix):\/\/.+?):(\/.*|file:.*)$/;
-/** `id:path`. A path with a slash before its first colon is a local one. */
+/** `id:path`. A path with a slash before its first colon is local. */
 const ID_LOCATION = /^([A-Za-z0-9_-]{0,64}):(.*)$/;
 
 /**
- * Reads `-`, `path`, `id:path`, `URL:/path`, or `:path` for the environment that -e names or that is the default.
+ * Parses `-`, `path`, `id:path`, `URL:/path`, or `:path` for the environment given with -e or the default one.
  */
 export function parseLocation(text: string, options: { environment?: string } = {}): CopyLocation {
   if (text === '-') return { kind: 'stream' };
@@ -25,7 +25,7 @@ export function parseLocation(text: string, options: { environment?: string } = 
   return { kind: 'path', target: id === '' ? options.environment : id, path: path ?? '' };
 }
 
-/** An absolute path; relative ones are meant from where the machine works. */
+/** Makes a path absolute. Relative paths start at the environment's working directory. */
 export async function resolvePath(environment: Environment, path: string): Promise<string> {
   if (isFileUri(path)) return path;
   if (environment.id === 'local') return resolve(path);

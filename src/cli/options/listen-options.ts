@@ -1,16 +1,16 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
-/** Who may connect, as every command that listens lets you say. */
+/** Adds the options that control who may connect. */
 export function addListenOptions(command: Command): Command {
   return command
     .option(
       '--allow-host <name>',
-      'a further name clients may use for this machine; may be repeated',
+      'another host name clients may use for this machine; may be repeated',
       collect,
       [],
     )
     .addOption(
-      new Option('--ws-auth <mode>', 'what clients must present').choices([
+      new Option('--ws-auth <mode>', 'how clients must authenticate').choices([
         'capability-token',
         'signed-bearer-token',
       ]),
@@ -20,22 +20,16 @@ export function addListenOptions(command: Command): Command {
     .option('--ws-shared-secret-file <file>', 'signed-bearer-token: file with the HS256 secret')
     .option('--ws-issuer <iss>', 'signed-bearer-token: required issuer')
     .option('--ws-audience <aud>', 'signed-bearer-token: required audience')
-    .option('--insecure', 'do not warn of tokens that travel the network in plain text')
-    .option(
-      '--ws-max-clock-skew-seconds <n>',
-      'signed-bearer-token: tolerated clock difference',
-      wholeNumber,
-    );
+    .option('--insecure', 'do not warn about tokens sent over the network in plain text')
+    .option('--ws-max-clock-skew-seconds <n>', 'signed-bearer-token: tolerated clock skew', wholeNumber);
 }
 
-/** How a long-running command says what it does. */
+/** Adds the options for logging. */
 export function addLogOptions(command: Command): Command {
   return command
+    .addOption(new Option('--log-format <format>', 'log format').choices(['human', 'json']).default('human'))
     .addOption(
-      new Option('--log-format <format>', 'how logs look').choices(['human', 'json']).default('human'),
-    )
-    .addOption(
-      new Option('--log-level <level>', 'how much is logged')
+      new Option('--log-level <level>', 'least important messages to log')
         .choices(['debug', 'info', 'warn', 'silent'])
         .default('info'),
     );

@@ -2,7 +2,7 @@ import { InvalidArgumentError } from 'commander';
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
-/** `500ms`, `30s`, `2m`, `1h`; a bare number counts seconds, as with `timeout(1)`. */
+/** `500ms`, `30s`, `2m`, `1h`; a bare number is seconds, as with `timeout(1)`. */
 export function parseDuration(text: string): number {
   const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text) ?? [];
   const ms = Math.round(Number(amount) * (UNIT_MS[unit ?? 's'] ?? Number.NaN));
@@ -11,7 +11,7 @@ export function parseDuration(text: string): number {
   return ms;
 }
 
-/** Collects `NAME=VALUE`; a bare `NAME` takes the value it has here, if any. */
+/** Collects `NAME=VALUE`; a bare `NAME` takes its value from our own environment, if set. */
 export function collectVariable(
   text: string,
   previous: Readonly<Record<string, string>>,

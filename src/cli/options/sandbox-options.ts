@@ -5,14 +5,14 @@ import type { Sandbox } from '../../protocol/index.js';
 import { resolvePath } from './copy-location.js';
 import { collect } from './option-values.js';
 
-/** What a command may touch. */
+/** The flags that confine a command. */
 export interface SandboxFlags {
   readonly sandbox?: string;
   readonly writable: readonly string[];
   readonly network?: boolean;
 }
 
-/** Adds the options that confine what is run. */
+/** Adds the options that confine a command. */
 export function withSandbox(command: Command): Command {
   return command
     .option('--sandbox <policy>', 'confine it: read-only, workspace-write, or a profile of permissions.toml')
@@ -21,8 +21,8 @@ export function withSandbox(command: Command): Command {
 }
 
 /**
- * What the flags mean on a machine; undefined without --sandbox, null where it asks for no confinement. The project is
- * `cwd`, or where the environment works.
+ * Resolves the flags for a machine. Undefined without --sandbox; null if the policy confines nothing. The workspace is
+ * `cwd`, or the environment's working directory.
  */
 export async function sandboxFrom(
   flags: SandboxFlags,

@@ -1,11 +1,11 @@
 const ESCAPE = 0x1b;
-/** Entering and leaving it, as terminals have called it over the years. */
+/** The sequences different terminals use to enter and leave it. */
 // eslint-disable-next-line no-control-regex
 const SWITCH = /\u001b\[\?(?:1049|1047|47)([hl])/g;
-/** One byte less than the longest switch: what may be the beginning of one at the end of a piece. */
+/** One byte less than the longest sequence: its beginning may be at the end of a chunk. */
 const TAIL_BYTES = 7;
 
-/** Follows output to know whether a full-screen program has the terminal. */
+/** Watches output to know whether a full-screen program is using the terminal. */
 export class AlternateScreen {
   #active = false;
   #tail = '';

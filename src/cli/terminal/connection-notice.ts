@@ -2,9 +2,9 @@ import type { Environment, ExecProcess } from '../../contract/index.js';
 import { AlternateScreen } from './alternate-screen.js';
 import { currentSize } from './raw-terminal.js';
 
-/** A shorter break is over before anybody wonders. */
+/** A shorter interruption goes unnoticed. */
 const LOST_AFTER_MS = 1_000;
-/** Long enough to be read, unless output comes first. */
+/** Long enough to read, unless output comes first. */
 const BACK_FOR_MS = 3_000;
 
 const LOST = '[execwire: connection lost, reconnecting…]';
@@ -14,13 +14,13 @@ const SAVE = '\u001b7';
 const RESTORE = '\u001b8';
 const REVERSE = '\u001b[0;7m';
 const ERASE_REST = '\u001b[0m\u001b[K';
-/** Makes sure that there is a line below: at the bottom of the screen everything moves up by one. */
+/** Makes sure there is a line below: at the bottom of the screen, everything scrolls up by one. */
 const MAKE_ROOM = '\u001bD\u001b[A';
 const TO_NEXT_LINE = '\u001b[B\r';
 
 /**
- * Says on the terminal that the connection is lost, and that it is back. With a full-screen program on it the last line
- * is borrowed, and the program is asked to draw itself again; otherwise it is the line below the cursor.
+ * Shows on the terminal that the connection is lost, and when it is back. Uses the line below the cursor, or the last
+ * line of a full-screen program, which is then asked to redraw.
  */
 export class ConnectionNotice implements Disposable {
   readonly #child: ExecProcess;
@@ -34,7 +34,7 @@ export class ConnectionNotice implements Disposable {
     this.#stop = environment.watchConnection?.((connected) => this.#changed(connected)) ?? (() => undefined);
   }
 
-  /** To be called with output before it is written: a notice must not end up in the middle of it. */
+  /** Call before writing output: a notice must not end up in the middle of it. */
   beforeOutput(bytes: Uint8Array): void {
     this.#clear();
     this.#screen.take(bytes);
@@ -73,14 +73,14 @@ export class ConnectionNotice implements Disposable {
     return this.#screen.active ? `\u001b[${currentSize().rows};1H` : TO_NEXT_LINE;
   }
 
-  /** A change of size makes every full-screen program draw all of it. Where that cannot be, a line stays empty. */
+  /** A resize makes every full-screen program redraw. If resizing fails, a line stays empty. */
   async #redraw(): Promise<void> {
     const { rows, cols } = currentSize();
     try {
       await this.#child.resize({ rows: Math.max(1, rows - 1), cols });
       await this.#child.resize({ rows, cols });
     } catch {
-      // Neither a server that cannot resize nor a process that is over is worth a word.
+      // The server cannot resize, or the process has ended: not worth an error.
     }
   }
 }

@@ -4,24 +4,24 @@ import { complain } from '../exit-codes.js';
 import type { LineEscape } from './line-escape.js';
 import { ReadAhead } from './read-ahead.js';
 
-/** What may be typed while a machine out of reach takes no input; beyond it, not even the way out is seen. */
+/** How much may be typed while the machine is out of reach. Beyond this we stop reading, even for the escape. */
 const MAX_TYPED_AHEAD_BYTES = 64 * 1024;
 
 /** Input that was read and not answered for yet. It fills a fast line to the other side of an ocean, and is half of what a process may have in line. */
 const MAX_READ_AHEAD_BYTES = 8 * 1024 * 1024;
 
 interface InputOptions {
-  /** Watches what is typed for the way out. */
+  /** Looks for the escape sequence in what is typed. */
   readonly escape: LineEscape | undefined;
   readonly leave: () => void;
 }
 
-/** Passes our stdin on to a process, at its pace, and the end of it too. Stops when disposed of. */
+/** Forwards our stdin and its end to a process, at the process's pace, until disposed. */
 export function forwardInput(child: ExecProcess, options: InputOptions): Disposable {
   const { stdin } = process;
   let stopped = false;
   forward(child, options).catch((error: unknown) => {
-    // What became of the process is told by its output; here only its input ended.
+    // The output side reports how the process ended; only the input failed here.
     if (!stopped && isExecError(error, 'unsupported')) complain(error);
   });
   return {

@@ -1,13 +1,13 @@
 import { constants } from 'node:os';
 
-/** How long tidying up may take; a machine out of reach would keep us for ever. */
-const TIDY_LIMIT_MS = 3_000;
+/** How long cleanup may take: an unreachable machine would block it for ever. */
+const CLEANUP_LIMIT_MS = 3_000;
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Does work that tidies up when its signal is aborted, which Ctrl-C and its like do. An interrupted program exits as
- * one that the signal killed; a second signal means now.
+ * Runs work that cleans up when its AbortSignal fires, which Ctrl-C and similar signals trigger. We then exit with the
+ * code of a program killed by that signal. A second signal exits immediately.
  */
 export async function interruptible(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const interruption = new AbortController();
@@ -16,7 +16,7 @@ export async function interruptible(work: (signal: AbortSignal) => Promise<void>
     if (exitCode !== undefined) process.exit(exitCode);
     exitCode = 128 + constants.signals[name];
     interruption.abort();
-    setTimeout(() => process.exit(exitCode), TIDY_LIMIT_MS).unref();
+    setTimeout(() => process.exit(exitCode), CLEANUP_LIMIT_MS).unref();
   };
   for (const name of SIGNALS) process.on(name, interrupt);
   try {

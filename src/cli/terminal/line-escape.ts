@@ -2,12 +2,12 @@ const TILDE = 0x7e;
 const DOT = 0x2e;
 const LINE_ENDS: readonly number[] = [0x0a, 0x0d];
 
-/** Finds `~.` at the beginning of a typed line, as ssh does: the way out when the other side does not answer. */
+/** Detects `~.` at the start of a typed line, as ssh does: the way out when the remote side does not respond. */
 export class LineEscape {
   #atLineStart = true;
   #heldTilde = false;
 
-  /** What to pass on of the input, and whether the escape was typed. `~~` stands for one `~`. */
+  /** Returns the input to forward, and whether the escape was typed. `~~` sends one `~`. */
   take(input: Uint8Array): { readonly pass: Uint8Array; readonly left: boolean } {
     const pass: number[] = [];
     for (const byte of input) {

@@ -1,6 +1,6 @@
 const CODES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33 } as const;
 
-/** Colours a text for a stream, if it is a terminal and the user has not asked for plain text (no-color.org). */
+/** Colours text if the stream is a terminal and the user has not asked for plain text (no-color.org). */
 export function paint(
   text: string,
   colour: keyof typeof CODES,

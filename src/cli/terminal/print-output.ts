@@ -1,11 +1,10 @@
 import type { ExecProcess, ExitedEvent } from '../../contract/index.js';
 
-/** Nobody reads our stdout any more. */
+/** Our stdout was closed by its reader. */
 export class OutputClosed extends Error {}
 
 /**
- * Writes what a process writes to our own streams, at their pace. Resolves when its output is closed, to how the process
- * exited.
+ * Writes a process's output to our own streams, at their pace. Resolves to its exit event once the output is closed.
  */
 export async function printOutput(
   child: ExecProcess,
@@ -13,7 +12,7 @@ export async function printOutput(
 ): Promise<ExitedEvent | undefined> {
   const { beforeOutput } = options;
   let exited: ExitedEvent | undefined;
-  // Failures are seen by the write they belong to.
+  // The failing write itself reports the error.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   for await (const event of child.events()) {
     if (event.type === 'output' && event.stream === 'stderr')
@@ -36,7 +35,7 @@ async function writeOut(bytes: Uint8Array): Promise<void> {
   }
 }
 
-/** Resolves when the bytes have left this process: a slow reader of ours slows the program down, as a pipe would. */
+/** Resolves when the bytes have left this process: a slow reader slows the program down, as a pipe would. */
 export function write(stream: NodeJS.WritableStream, bytes: Uint8Array | string): Promise<void> {
   return new Promise((resolve, reject) => {
     stream.write(bytes, (error) => (error ? reject(error) : resolve()));
@@ -48,5 +47,5 @@ function complainOfGap(lostBytes: number): void {
 }
 
 function ignore(): void {
-  // Without a reader of stderr its text goes nowhere, as with 2>&-.
+  // Without a reader, stderr is dropped, as with 2>&-.
 }

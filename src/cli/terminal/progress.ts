@@ -1,9 +1,9 @@
-/** How often the bar is drawn: often enough to look alive, rarely enough to cost nothing. */
+/** Often enough to look alive, rare enough to cost nothing. */
 const REDRAW_MS = 100;
 const BAR_CELLS = 24;
 const MEGABYTE = 1_000_000;
 
-/** A line on stderr that tells how far a copy is. Silent unless stderr is a terminal. */
+/** A progress line on stderr for a copy. Silent unless stderr is a terminal. */
 export class Progress implements Disposable {
   #total: number | undefined;
   readonly #began = performance.now();
@@ -15,7 +15,7 @@ export class Progress implements Disposable {
     if (!quiet && process.stderr.isTTY) this.#timer = setInterval(() => this.#draw(), REDRAW_MS);
   }
 
-  /** How many bytes there will be, once that is known. */
+  /** Sets the total number of bytes, once it is known. */
   expect(bytes: number): void {
     this.#total = bytes;
   }
@@ -37,10 +37,10 @@ export class Progress implements Disposable {
 
   #draw(): void {
     const rate = this.#bytes / MEGABYTE / Math.max(0.001, (performance.now() - this.#began) / 1000);
-    process.stderr.write(`\r\u001b[K${this.#how()}  ${rate.toFixed(1)} MB/s`);
+    process.stderr.write(`\r\u001b[K${this.#status()}  ${rate.toFixed(1)} MB/s`);
   }
 
-  #how(): string {
+  #status(): string {
     const done = `${(this.#bytes / MEGABYTE).toFixed(1)} MB`;
     if (this.#total === undefined) return `${this.#files} files  ${done}`;
     const share = this.#total === 0 ? 1 : Math.min(1, this.#bytes / this.#total);
