@@ -1,9 +1,9 @@
 import { appMethods, ExecError, type MethodTable } from '../protocol/index.js';
 import { MAX_RUNS } from './run-table.js';
 
-/** Requests of one connection that may wait for something at a time. */
+/** How many requests of one connection may be waiting at a time. */
 const MAX_WAITING = 1024;
-/** On top of that, for what ends or changes a running program: a jam must be resolvable. */
+/** Extra room for requests that end or change a running program, so that a client can clear a jam. */
 const CONTROL_RESERVE = 1024;
 
 const methods: MethodTable = appMethods;
@@ -11,7 +11,7 @@ const methods: MethodTable = appMethods;
 /** Answers "overloaded" where requests would otherwise pile up: a client may send faster than a program reads. */
 export class AdmissionControl {
   #waiting = 0;
-  /** Answered at the end of their program, so counted apart. */
+  /** Counted separately: they are answered only when their program ends. */
   #commands = 0;
 
   run(method: string, dispatch: () => unknown): unknown {

@@ -39,24 +39,24 @@ export interface AppConnectionOptions {
   readonly version: string;
   readonly codexHome: string | undefined;
   readonly log: AppLog;
-  /** What messages of all connections may take up together. */
+  /** The memory that messages of all connections share. */
   readonly budget: ByteBudget;
-  /** Called once the client has said who it is. */
+  /** Called once the client has introduced itself. */
   readonly introduced: () => void;
-  /** An id means another environment from now on, for every connection. */
+  /** Called when an id now refers to another environment, for every connection. */
   readonly replaced: (environmentId: string) => void;
-  /** Called when everything the connection started is gone. */
+  /** Called when everything the connection started has ended. */
   readonly closed: () => void;
 }
 
-/** One code for all that does not decode, methods included. */
+/** One code for everything that cannot be decoded, unknown methods included. */
 const WORDING: ErrorWording = {
   unknownMethod: (method) =>
     new ExecError('invalidRequest', `Invalid request: unknown variant \`${method.slice(0, 100)}\``),
   undecodable: (problem) => new ExecError('invalidRequest', `Invalid request: ${problem}`),
 };
 
-/** One client: the handshake, then requests, until the channel ends and takes everything along. */
+/** One client: the handshake, then requests, until the channel closes. Everything it started ends with it. */
 export class AppConnection {
   readonly #options: AppConnectionOptions;
   readonly #peer: RpcPeer;
@@ -85,7 +85,7 @@ export class AppConnection {
         if (trace === undefined) return run();
         return traced({ log: options.log, connection: options.channel.label, method, trace }, run);
       },
-      // `initialized` says nothing we wait for; all others are for other servers.
+      // We do not wait for `initialized`; all others are for other servers.
       notification: () => undefined,
       violation: () => undefined,
       dropped: () => options.log.warn({ connection: options.channel.label }, 'dropped a broken message'),
@@ -96,12 +96,12 @@ export class AppConnection {
     options.log.debug({ connection: options.channel.label }, 'connected');
   }
 
-  /** The next request for this id opens the environment anew. */
+  /** Makes the next request for this id open the environment again. */
   retire(environmentId: string): void {
     this.#environments.retire(environmentId);
   }
 
-  /** Says goodbye. Resolves when everything it started is gone. */
+  /** Closes the connection. Resolves when everything it started has ended. */
   async close(reason: string): Promise<void> {
     this.#peer.close(reason);
     await this.#end({ clean: true, message: reason });

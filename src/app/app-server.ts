@@ -6,16 +6,16 @@ import { refuseConfinement, type SandboxChooser } from '../policy/index.js';
 
 export interface AppServerOptions {
   readonly environments: AppEnvironments;
-  /** What this server calls its version. */
+  /** The version reported to clients. */
   readonly version: string;
-  /** What a request's policy means. Default: nothing is enforced, so policies that confine are refused. */
+  /** Turns a request's policy into a sandbox. Default: nothing is enforced, and policies that confine are refused. */
   readonly chooseSandbox?: SandboxChooser | undefined;
-  /** Told to clients. Default: `CODEX_HOME`, or `.codex` in the home directory. */
+  /** Reported to clients. Default: `CODEX_HOME`, or `.codex` in the home directory. */
   readonly codexHome?: string | undefined;
   readonly log?: AppLog;
 }
 
-/** Runs commands and touches files for applications. Knows channels, not how they came about. */
+/** Runs commands and accesses files for applications. Works on channels of any kind. */
 export class AppServer {
   readonly #options: AppServerOptions;
   readonly #connections = new Set<AppConnection>();
@@ -26,7 +26,10 @@ export class AppServer {
     this.#options = options;
   }
 
-  /** Serves one client until its channel ends. Resolves when everything it started is gone, too. `introduced` is called once it has said who it is. */
+  /**
+   * Serves one client until its channel closes. Resolves when everything it started has ended. `introduced` is called
+   * once the client has introduced itself.
+   */
   accept(channel: Channel, options: { introduced?: () => void } = {}): Promise<void> {
     const { environments, version, codexHome, log = silentLog } = this.#options;
     return new Promise((resolve) => {
@@ -51,7 +54,7 @@ export class AppServer {
     });
   }
 
-  /** Says goodbye to every client and ends everything they started. Idempotent. */
+  /** Disconnects every client and ends everything they started. Idempotent. */
   close(): Promise<void> {
     this.#closing ??= Promise.all(
       [...this.#connections].map((connection) => connection.close('the server is shutting down')),

@@ -1,17 +1,17 @@
 import { outputText } from './output-text.js';
 
-/** What may be kept of one stream for one message, cap or no cap: JSON can make six characters of a byte. */
+/** The most one stream may contribute to a message, with or without a cap: JSON can turn a byte into six characters. */
 export const MAX_BUFFERED_BYTES = 32 * 1024 * 1024;
 const FIRST_BUFFER_BYTES = 4 * 1024;
 
-/** The part of a piece of output that the cap lets through. */
+/** The part of a chunk of output that fits the cap. */
 export interface PassedOutput {
   readonly bytes: Uint8Array;
-  /** Nothing more of this stream will pass. */
+  /** The cap is reached; nothing more of this stream follows. */
   readonly capReached: boolean;
 }
 
-/** Counts the bytes of one stream against its cap and keeps them if they are to be delivered at the end. */
+/** Counts the bytes of one stream against its cap, and keeps them if they are delivered at the end. */
 export class CappedOutput {
   readonly #capBytes: number;
   readonly #keeps: boolean;
@@ -26,17 +26,17 @@ export class CappedOutput {
     this.#keeps = options.keeps;
   }
 
-  /** True once there was as much output as the cap allows. */
+  /** True once the output has reached the cap. */
   get capReached(): boolean {
     return this.#capReached;
   }
 
-  /** True when output was let go that the cap would have allowed. */
+  /** True if output within the cap was dropped. */
   get tooLarge(): boolean {
     return this.#tooLarge;
   }
 
-  /** Undefined when nothing passes. At a cap of 0 one empty piece does, to say that there was output. */
+  /** Undefined if nothing fits. With a cap of 0, one empty chunk shows that there was output. */
   take(bytes: Uint8Array): PassedOutput | undefined {
     if (this.#capReached) return undefined;
     const passed = bytes.subarray(0, Math.min(bytes.length, this.#capBytes - this.#passedBytes));

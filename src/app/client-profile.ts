@@ -2,14 +2,14 @@ import { arch, homedir, release, type } from 'node:os';
 import { join } from 'node:path';
 import { type AppParsedParams, type AppResult, ExecError } from '../protocol/index.js';
 
-/** What HTTP allows in a header: the name ends up in one. */
+/** Characters allowed in an HTTP header, where the name ends up. */
 const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
 
 /** What a client said about itself in `initialize`. */
 export interface ClientProfile {
   readonly name: string;
   readonly experimentalApi: boolean;
-  /** Notifications it does not want. */
+  /** Notifications it opted out of. */
   readonly unwanted: ReadonlySet<string>;
 }
 

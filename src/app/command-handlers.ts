@@ -17,7 +17,7 @@ import { stdinDelta } from './stdin-delta.js';
 type CommandMethods = Pick<AppMethods, Extract<keyof AppMethods, `command/${string}`>>;
 type ExecParams = AppParsedParams<'command/exec'>;
 
-/** Methods about commands, for one connection. */
+/** The `command/*` methods of one connection. */
 export function commandHandlers(context: HandlerContext): Handlers<CommandMethods> {
   const runs = new RunTable({
     inUse: (id) => `duplicate active command/exec process id: ${JSON.stringify(id)}`,
@@ -26,7 +26,7 @@ export function commandHandlers(context: HandlerContext): Handlers<CommandMethod
   return {
     'command/exec': async (params) => {
       const run = await execute(context, runs, params);
-      // The program is started: what follows for it must not wait for its end.
+      // The program has started: later requests for it must not wait for its end.
       return new DeferredAnswer(run.ended.then(execResult));
     },
     'command/exec/write': (params) => {
@@ -76,7 +76,7 @@ async function execute(context: HandlerContext, runs: RunTable, params: ExecPara
   );
 }
 
-/** What can be said of the request alone, in the order clients of Codex know. */
+/** Checks the request itself, in the same order as Codex. */
 function assertConsistent(params: ExecParams): void {
   const { outputBytesCap, timeoutMs } = params;
   if (params.command.length === 0) throw invalidRequest('command must not be empty');
@@ -96,7 +96,7 @@ function assertConsistent(params: ExecParams): void {
 }
 
 function execResult({ exitCode, stdout, stderr }: RunEnd): AppResult<'command/exec'> {
-  // The result has no room to say that something is missing.
+  // The result has no field to report missing output.
   if (stdout.tooLarge || stderr.tooLarge) {
     throw new ExecError('outputTooLarge', 'The output is too large for one answer; stream it or set a cap.');
   }

@@ -2,11 +2,11 @@ import type { Environment } from '../contract/index.js';
 import { ExecError } from '../protocol/index.js';
 import type { AppEnvironments } from './environments.js';
 
-/** The environments one connection uses, each opened at its first use and closed with the connection. */
+/** The environments of one connection, each opened on first use and closed with the connection. */
 export class ConnectionEnvironments {
   readonly #source: AppEnvironments;
   readonly #current = new Map<string | undefined, Promise<Environment>>();
-  /** Replaced under their id, but with processes that still run. */
+  /** Replaced by another environment with the same id, but with processes still running. */
   readonly #retired: Promise<Environment>[] = [];
   #closed = false;
 
@@ -21,21 +21,21 @@ export class ConnectionEnvironments {
     if (known) return known;
     const opening = this.#source.open(id);
     this.#current.set(id, opening);
-    // One that could not be reached is tried again by the next request.
+    // After a failure, the next request tries again.
     opening.catch(() => {
       if (this.#current.get(id) === opening) this.#current.delete(id);
     });
     return opening;
   }
 
-  /** The next request for this id opens it anew. */
+  /** Makes the next request for this id open it again. */
   retire(environmentId: string): void {
     const old = this.#current.get(environmentId);
     this.#current.delete(environmentId);
     if (old) this.#retired.push(old);
   }
 
-  /** Ends everything that was started. Idempotent. */
+  /** Ends everything started in them. Idempotent. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;

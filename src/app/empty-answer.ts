@@ -1,6 +1,6 @@
 import { DeferredAnswer } from '../rpc/index.js';
 
-/** For requests that have taken their place in the order and are answered, with nothing, when done. */
+/** An empty answer sent when `done` resolves. Later requests need not wait for it. */
 export function emptyAfter(done: Promise<void>): DeferredAnswer<Record<string, never>> {
   return new DeferredAnswer(done.then(() => ({})));
 }

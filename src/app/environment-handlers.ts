@@ -5,7 +5,7 @@ import type { AppEnvironments } from './environments.js';
 
 type EnvironmentMethods = Pick<AppMethods, Extract<keyof AppMethods, `environment/${string}`>>;
 
-/** Methods about environments. `replaced` hears of ids that mean something new from now on. */
+/** The `environment/*` methods. `replaced` is called with ids that now refer to another environment. */
 export function environmentHandlers(
   environments: AppEnvironments,
   replaced: (environmentId: string) => void,

@@ -9,11 +9,11 @@ export interface EnvironmentTarget {
   readonly websocketRequestId?: string;
 }
 
-/** As in environments.toml: an id is also a key and a word on command lines. */
+/** The same rule as in environments.toml: an id is also a key and a word on command lines. */
 const ENVIRONMENT_ID = /^[A-Za-z0-9_-]{1,64}$/;
 const RESERVED_IDS = ['local', 'none'];
 
-/** Checks an environment before anything is changed, so that a bad one fails here and not at its first use. */
+/** Checks an environment before adding it, so that an invalid one fails here and not on first use. */
 export function environmentTarget(request: AppParsedParams<'environment/add'>): EnvironmentTarget {
   const { environmentId, connectTimeoutMs } = request;
   if (environmentId === '') throw invalid('environment id cannot be empty');
@@ -30,7 +30,7 @@ export function environmentTarget(request: AppParsedParams<'environment/add'>): 
   };
 }
 
-/** What no header can carry. Never repeated in an error: it may be a token. */
+/** Characters that a header cannot carry. Never quoted in an error: the value may be a token. */
 // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
 const UNSENDABLE = /[\0-\x08\x0a-\x1f\x7f]/;
 
@@ -51,7 +51,7 @@ function headersFor(
   return headers;
 }
 
-/** Whether nobody on the way can read along. */
+/** Whether the connection is safe from eavesdroppers. */
 function staysPrivate(url: string): boolean {
   if (url.startsWith('unix:')) return true;
   const { protocol, hostname } = new URL(url);

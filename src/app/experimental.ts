@@ -2,7 +2,7 @@ import { appMethods, ExecError, type MethodTable } from '../protocol/index.js';
 
 const methods: MethodTable = appMethods;
 
-/** Refuses what only clients may use that announced `experimentalApi`. */
+/** Refuses what only clients that announced `experimentalApi` may use. */
 export function assertExperimental(method: string, params: unknown): void {
   const experimental = methods[method]?.experimental ?? false;
   if (experimental === true) throw required(method);

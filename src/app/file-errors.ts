@@ -1,9 +1,9 @@
 import { type ErrorCode, ExecError, isExecError } from '../protocol/index.js';
 
-/** What the system says about a file has one number here, where exec servers have several. */
+/** System errors about files share one error number here; exec servers have several. */
 const SYSTEM_ERRORS: readonly ErrorCode[] = ['notFound', 'permissionDenied'];
 
-/** An error of a file system under the code this protocol has for it. The finer one stays in `data.reason`. */
+/** Maps a file system error to this protocol's code. The more specific code stays in `data.reason`. */
 export function asAppFileError(error: unknown, options: { refusesKinds: boolean }): unknown {
   if (!isExecError(error)) return error;
   const { code, message, data } = error;

@@ -6,15 +6,15 @@ import { FileWatches } from './file-watches.js';
 import type { HandlerContext } from './handler-context.js';
 import { absolutePath } from './start-run.js';
 
-/** More does not fit into one text as base64. */
+/** More than this, as base64, does not fit into one string. */
 const MAX_READ_BYTES = 384 * 1024 * 1024;
 
 type FileMethods = Pick<AppMethods, Extract<keyof AppMethods, `fs/${string}`>>;
 
-/** Methods about files, for one connection. They never wait for each other. */
+/** The `fs/*` methods of one connection. They never wait for each other. */
 export function fileHandlers(context: HandlerContext): Handlers<FileMethods> {
   const watches = new FileWatches(context);
-  /** `refusesKinds`: the wrong kind of file is the request's fault here, not an error of the system. */
+  /** `refusesKinds`: the wrong kind of file is an invalid request here, not a system error. */
   const on = async <Value>(
     environmentId: string | null | undefined,
     work: (files: FileSystem) => Promise<Value>,

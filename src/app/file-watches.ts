@@ -2,12 +2,12 @@ import type { FileChanges, FileSystem, FileWatch } from '../contract/index.js';
 import { ExecError, isFileUri, parseFileUri } from '../protocol/index.js';
 import type { HandlerContext } from './handler-context.js';
 
-/** As Codex collects changes. */
+/** How long changes are collected, as in Codex. */
 const DEBOUNCE_MS = 200;
-/** Watches of one connection. Each may cost a descriptor of the kernel's few. */
+/** Maximum watches per connection. Each may use one of the kernel's scarce descriptors. */
 const MAX_WATCHES = 1024;
 
-/** The watches of one connection, by the ids the client gave them. Requests about one id come in order. */
+/** The watches of one connection, by the client's ids. Requests about one id arrive in order. */
 export class FileWatches {
   readonly #context: HandlerContext;
   readonly #watches = new Map<string, FileWatch>();
@@ -29,7 +29,7 @@ export class FileWatches {
     void this.#report(watchId, { watch, path: place.path });
   }
 
-  /** Nothing of the watch is sent from here on. */
+  /** Nothing is sent for this watch afterwards. */
   async remove(watchId: string): Promise<void> {
     const watch = this.#watches.get(watchId);
     this.#watches.delete(watchId);
@@ -41,7 +41,7 @@ export class FileWatches {
       for await (const changes of place.watch) {
         if (this.#watches.get(watchId) !== place.watch) return;
         this.#context.notify('fs/changed', { watchId, changedPaths: changedPaths(changes, place) });
-        // Meanwhile the watch merges what happens.
+        // Meanwhile the watch merges changes.
         await this.#context.room();
       }
     } catch (error) {
@@ -51,7 +51,7 @@ export class FileWatches {
   }
 }
 
-/** Under the path the client knows, which may lead to the watched one through links. */
+/** Reports changes under the client's path, which may reach the watched path through links. */
 function changedPaths(
   { changes, overflow }: FileChanges,
   { watch, path }: { watch: FileWatch; path: string },
@@ -68,7 +68,7 @@ function under(wanted: string, changed: string, watched: string): string {
   return changed.startsWith(inside) ? parent + changed.slice(inside.length) : changed;
 }
 
-/** Names that are not UTF-8 have no exact text; clients of this protocol know paths only. */
+/** Names that are not UTF-8 have no exact text, and this protocol has plain paths only. */
 function plainPath(path: string): string {
   return isFileUri(path) ? new TextDecoder().decode(parseFileUri(path)) : path;
 }

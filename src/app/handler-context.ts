@@ -3,17 +3,17 @@ import type { AppServerNotificationName, AppServerNotifications, ParamsOf } from
 import type { AppLog } from './log.js';
 import type { SandboxChooser } from '../policy/index.js';
 
-/** What methods need of the connection they came in on. */
+/** What handlers need from their connection. */
 export interface HandlerContext {
-  /** Absent or null: the default. */
+  /** Undefined or null: the default environment. */
   environment(environmentId: string | null | undefined): Promise<Environment>;
   notify<Name extends AppServerNotificationName>(
     method: Name,
     params: ParamsOf<AppServerNotifications[Name]>,
   ): void;
-  /** The same with params that are JSON already: output is not worth an object. */
+  /** The same with params that are already JSON: building an object for output is too slow. */
   notifyText(method: AppServerNotificationName, params: string): void;
-  /** Undefined while the client keeps up; otherwise resolves when it has read enough. */
+  /** Undefined while the client keeps up; otherwise resolves once it has caught up. */
   room(): Promise<void> | undefined;
   /** Aborted when the connection ends. */
   readonly signal: AbortSignal;

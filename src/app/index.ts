@@ -1,5 +1,5 @@
 /**
- * The app server, which editors and desktop apps talk to, over environments of yours.
+ * The app server for editors and desktop apps, on top of your own environments.
  *
  * @module execwire/app
  */

@@ -1,4 +1,4 @@
-/** Where the server says what it does. Never argv, environment or tokens. */
+/** The server's log. It never contains arguments, environment variables or tokens. */
 export interface AppLog {
   debug(details: Record<string, unknown>, message: string): void;
   info(details: Record<string, unknown>, message: string): void;

@@ -1,8 +1,8 @@
 const BROKEN = '\uFFFD';
 
 /**
- * Output as text. UTF-8 is taken as such, and bytes in it that are none become U+FFFD; so does a character cut
- * in two by a cap. Text without a single UTF-8 sequence in it is in some 8-bit alphabet: Windows-1252 then.
+ * Decodes output. Invalid bytes in UTF-8 become U+FFFD, and so does a character cut in two by a cap. Text without a
+ * single UTF-8 sequence is taken for Windows-1252.
  */
 export function outputText(bytes: Uint8Array, options: { cut: boolean }): string {
   const whole = options.cut ? withoutCutCharacter(bytes) : bytes;
@@ -19,7 +19,7 @@ function hasWideCharacters(text: string): boolean {
   return false;
 }
 
-/** Without the beginning of a UTF-8 sequence at the end whose rest is missing. */
+/** Drops an incomplete UTF-8 sequence at the end. */
 function withoutCutCharacter(bytes: Uint8Array): Uint8Array {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back] ?? 0;

@@ -1,4 +1,4 @@
-/** A timer that can be stopped for a while: it fires once it has run for its whole time. */
+/** A timer that can be paused: only time while it runs counts. */
 export class PausableTimer {
   readonly #fire: () => void;
   #remainingMs: number;
@@ -27,7 +27,7 @@ export class PausableTimer {
     this.#remainingMs = Math.max(0, this.#remainingMs - (performance.now() - this.#startedAt));
   }
 
-  /** It will not fire any more. */
+  /** Stops it for good. */
   cancel(): void {
     this.#over = true;
     clearTimeout(this.#timer);

@@ -17,10 +17,10 @@ import { stdinDelta } from './stdin-delta.js';
 type ProcessMethods = Pick<AppMethods, Extract<keyof AppMethods, `process/${string}`>>;
 type SpawnParams = AppParsedParams<'process/spawn'>;
 
-/** Reported when nobody can tell how a process ended. */
+/** Reported when it is unknown how a process ended. */
 const UNKNOWN_EXIT_CODE = -1;
 
-/** Methods about processes, for one connection. */
+/** The `process/*` methods of one connection. */
 export function processHandlers(context: HandlerContext): Handlers<ProcessMethods> {
   const runs = new RunTable({
     inUse: (handle) => `duplicate active process handle: ${JSON.stringify(handle)}`,
@@ -55,7 +55,7 @@ async function spawn(context: HandlerContext, runs: RunTable, params: SpawnParam
       environment,
       cwd: absolutePath(params.cwd),
       sandbox: null,
-      // Here null switches a limit off, and only an absent one means the default.
+      // Null switches a limit off; only undefined means the default.
       capBytes: outputBytesCap === undefined ? DEFAULT_CAP_BYTES : outputBytesCap,
       timeoutMs: timeoutMs === undefined ? DEFAULT_TIMEOUT_MS : timeoutMs,
       outlet: deltaOutlet(context, 'process/outputDelta', `"processHandle":${handleText}`),

@@ -1,7 +1,7 @@
 import { ExecError } from '../protocol/index.js';
 import type { Run } from './run.js';
 
-/** Programs one connection may have running in one name space. */
+/** Maximum running programs per connection and table. */
 export const MAX_RUNS = 1024;
 
 export interface RunTableWording {
@@ -9,7 +9,7 @@ export interface RunTableWording {
   unknown(id: string): string;
 }
 
-/** The running programs of one connection under the names the client gave them. */
+/** The running programs of one connection, by the client's ids. */
 export class RunTable {
   readonly #wording: RunTableWording;
   readonly #runs = new Map<string, Run>();
@@ -25,7 +25,7 @@ export class RunTable {
     return run;
   }
 
-  /** Adds what `start` makes until it has ended. Starts under one id must not overlap: lanes see to that. */
+  /** Adds what `start` returns until it ends. Starts with the same id must not overlap: lanes ensure that. */
   async add(id: string | undefined, start: () => Promise<Run>): Promise<Run> {
     if (id !== undefined && this.#runs.has(id)) {
       throw new ExecError('processIdInUse', this.#wording.inUse(id));
@@ -41,7 +41,7 @@ export class RunTable {
     try {
       const run = await start();
       if (id !== undefined) this.#runs.set(id, run);
-      // Registered before anybody else waits for the end, so that the id is free when the client hears of it.
+      // Registered before anything else waits for the end, so that the id is free when the client learns of it.
       run.ended.then(remove, remove);
       return run;
     } catch (error) {

@@ -4,9 +4,9 @@ import { CappedOutput } from './capped-output.js';
 import { PausableTimer } from './pausable-timer.js';
 import { MAX_TIMER_MS } from '../protocol/max-timer.js';
 
-/** How long output is waited for that something holds open beyond the end of the program, as with Codex. */
+/** How long to wait for output that something holds open after the program has ended, as in Codex. */
 const DRAIN_MS = 2_000;
-/** What shells report for a command that ran out of time. */
+/** The exit code shells report for a timeout. */
 const TIMEOUT_EXIT_CODE = 124;
 const KILLED_EXIT_CODE = 137;
 export type RunStream = 'stdout' | 'stderr';
@@ -14,21 +14,21 @@ export type RunStream = 'stdout' | 'stderr';
 /** Where streamed output goes. */
 export interface RunOutlet {
   send(stream: RunStream, bytes: Uint8Array, capReached: boolean): void;
-  /** Undefined while there is room for more; otherwise resolves when there is. */
+  /** Undefined while there is room; otherwise resolves when there is room again. */
   room(): Promise<void> | undefined;
 }
 
 export interface RunOptions {
   readonly process: ExecProcess;
-  /** Stdin may be written to. */
+  /** Whether stdin can be written to. */
   readonly acceptsInput: boolean;
-  /** Null: output is kept for the end. */
+  /** Null: output is collected until the end. */
   readonly outlet: RunOutlet | null;
   /** Per stream. Null: no cap. */
   readonly capBytes: number | null;
   /** Null: no limit. */
   readonly timeoutMs: number | null;
-  /** What the protocol says about it when something does not fit. */
+  /** The protocol's error messages. */
   readonly wording: { readonly notRunning: string; readonly noStdin: string };
 }
 
@@ -39,7 +39,7 @@ export interface RunEnd {
   readonly stderr: CappedOutput;
 }
 
-/** One program a client started: collects or streams its output, obeys its limits, tells its end once. */
+/** A program started by a client: collects or streams its output, enforces its limits, reports its end once. */
 export class Run {
   /** Rejects with `environmentUnavailable` when contact with the machine is lost. */
   readonly ended: Promise<RunEnd>;
@@ -70,11 +70,11 @@ export class Run {
     if (timeoutMs !== null && timeoutMs <= MAX_TIMER_MS) {
       this.#timeout = setTimeout(() => this.#timedOut(), timeoutMs);
     }
-    // The answer to the start goes out in this turn, and nothing about the program may come before it.
+    // The answer to the start is sent in this turn; nothing about the program may come before it.
     setImmediate(() => void this.#consume());
   }
 
-  /** Queues bytes, closes stdin, or both. Takes effect in the order of calls; resolves when there is room again. */
+  /** Queues bytes, closes stdin, or both, in the order of calls. Resolves when there is room again. */
   async write(bytes: Uint8Array | undefined, closes: boolean): Promise<void> {
     this.#assertRunning();
     const { acceptsInput, wording } = this.#options;
@@ -84,11 +84,11 @@ export class Run {
     const closing = closes && !this.#stdinClosed;
     this.#stdinClosed ||= closes;
     try {
-      // From here on nothing else is let in, so the end may follow when the bytes are known to be in line.
+      // No more input is accepted from here on, so stdin can be closed once these bytes are queued.
       if (hasData && (await this.#process.write(bytes)) === 'stdinClosed') throw stdinClosed();
       if (closing) await this.#process.closeStdin();
     } catch (error) {
-      // Refused bytes can be sent again, and then the end after them.
+      // Rejected bytes can be sent again, followed by the end.
       if (closing) this.#stdinClosed = false;
       throw error;
     }
@@ -102,14 +102,14 @@ export class Run {
     await this.#process.resize(size);
   }
 
-  /** Kills the whole tree at once. */
+  /** Kills the whole tree immediately. */
   async terminate(): Promise<void> {
     this.#assertRunning();
     this.#terminating = true;
     try {
       await this.#process.terminate();
     } catch (error) {
-      // Nobody knows whether it arrived: it may be tried again.
+      // It is unknown whether the request arrived: allow another attempt.
       this.#terminating = false;
       throw error;
     }
@@ -122,11 +122,11 @@ export class Run {
 
   #timedOut(): void {
     this.#outOfTime = true;
-    // When the machine is out of reach the reader hears of it too.
+    // If the machine is unreachable, the reader reports it.
     this.#process.terminate().catch(() => undefined);
   }
 
-  /** Reads to the very end, whatever happens to the bytes: a program nobody reads would stand still. */
+  /** Reads to the end even if the bytes are dropped: a program without a reader would block. */
   async #consume(): Promise<void> {
     try {
       for await (const event of this.#process.events()) {
@@ -151,7 +151,7 @@ export class Run {
     return this.#roomIn(outlet);
   }
 
-  /** Time spent waiting for the client is not the program's: it does not count as draining. */
+  /** Time spent waiting for the client does not count as draining. */
   #roomIn(outlet: RunOutlet): Promise<void> | undefined {
     const room = outlet.room();
     if (!room) return undefined;
@@ -175,7 +175,7 @@ export class Run {
     this.#settle?.resolve({ exitCode: this.#exitCode(exit), drainTimedOut, stdout, stderr });
   }
 
-  /** A program that ended by itself while its time ran out keeps its own exit code. */
+  /** A program that ends by itself just as it times out keeps its own exit code. */
   #exitCode(exit: ExitedEvent): number {
     const killed = exit.signal === 'SIGKILL' || exit.exitCode === KILLED_EXIT_CODE;
     return this.#outOfTime && !this.#terminating && killed ? TIMEOUT_EXIT_CODE : exit.exitCode;
@@ -184,7 +184,7 @@ export class Run {
   #lost(cause: unknown): void {
     if (this.#finished) return;
     this.#over();
-    // Nobody can see or stop it any more: if it still runs, it should not.
+    // It can no longer be observed or stopped; if it is still running, end it.
     this.#process.terminate().catch(() => undefined);
     const message = 'Contact with the environment was lost; what became of the process is unknown.';
     this.#settle?.reject(new ExecError('environmentUnavailable', message, { cause }));

@@ -5,15 +5,15 @@ import { encodeBase64, ExecError, isExecError } from '../protocol/index.js';
 import type { HandlerContext } from './handler-context.js';
 import { Run, type RunOptions, type RunOutlet } from './run.js';
 
-/** Output kept per stream unless told otherwise, as with Codex. */
+/** Default output cap per stream, as in Codex. */
 export const DEFAULT_CAP_BYTES = 1024 * 1024;
-/** Time a program has unless told otherwise, as with Codex. */
+/** Default timeout, as in Codex. */
 export const DEFAULT_TIMEOUT_MS = 10_000;
 
-/** Every `command/exec` sees this, whatever it asks for; clients of Codex count on it. */
+/** Set for every `command/exec`, whatever the request says; Codex clients rely on it. */
 const COMMAND_VARIABLES = { CODEX_APPLY_PATCH_PRESERVE_LINE_ENDINGS: '1' };
 
-/** The members `command/exec` and `process/spawn` have in common. */
+/** The parameters that `command/exec` and `process/spawn` share. */
 interface ProgramParams {
   readonly command: readonly string[];
   readonly tty: boolean;
@@ -29,11 +29,11 @@ export interface RunRequest extends Pick<RunOptions, 'capBytes' | 'timeoutMs' | 
   readonly cwd: string | undefined;
   readonly sandbox: ProcessSpec['sandbox'];
   readonly outlet: RunOutlet;
-  /** `command` or `process`, for the message about a failed start. */
+  /** `command` or `process`, for the error message of a failed start. */
   readonly noun: string;
 }
 
-/** Starts the program and what watches over it. */
+/** Starts a program and the run that supervises it. */
 export async function startRun(request: RunRequest): Promise<Run> {
   const { params, capBytes, timeoutMs, wording, outlet } = request;
   const process = await startProcess(request);
@@ -68,7 +68,7 @@ async function startProcess(request: RunRequest): Promise<ExecProcess> {
   }
 }
 
-/** A path as the request gave it, made absolute on the environment's machine. */
+/** Makes a request's path absolute on the environment's machine. */
 export async function resolveCwd(
   environment: Environment,
   cwd: string | null | undefined,
@@ -80,18 +80,18 @@ export async function resolveCwd(
   return absolutePath(`${fileURLToPath(base)}/${cwd}`);
 }
 
-/** Without dots, doubled slashes and a slash at the end. */
+/** Removes dot segments, double slashes and a trailing slash. */
 export function absolutePath(path: string): string {
   return posix.resolve('/', path);
 }
 
-/** Refuses terminal sizes of nothing; `what` begins the message. */
+/** Refuses a terminal size of zero; `what` starts the message. */
 export function assertSize(size: TerminalSize | null | undefined, what: string): void {
   if (size == null || (size.rows > 0 && size.cols > 0)) return;
   throw new ExecError('invalidParams', `${what} size rows and cols must be greater than 0`);
 }
 
-/** Streamed output as notifications. `idMember` is the JSON of the member that names the program. */
+/** Sends streamed output as notifications. `idMember` is the JSON of the member that identifies the program. */
 export function deltaOutlet(
   context: HandlerContext,
   method: 'command/exec/outputDelta' | 'process/outputDelta',

@@ -1,6 +1,6 @@
 import { decodeBase64, ExecError } from '../protocol/index.js';
 
-/** The bytes of a write, checked before anybody looks which program they are for. */
+/** Decodes the bytes of a write. They are checked before the program is looked up. */
 export function stdinDelta(
   method: string,
   params: { readonly deltaBase64?: string | null | undefined; readonly closeStdin: boolean },

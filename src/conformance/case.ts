@@ -1,27 +1,27 @@
 import type { Wire } from './wire.js';
 
-/** What a case works with. */
+/** The resources of a case. */
 export interface CaseContext {
-  /** A new connection, without a handshake. */
+  /** Opens a new connection, without a handshake. */
   readonly open: () => Promise<Wire>;
-  /** A new connection, ready for requests. */
+  /** Opens a new connection, ready for requests. */
   readonly ready: () => Promise<Wire>;
-  /** A fresh directory on the machine, as a `file:` URI without a slash at its end. */
+  /** A fresh directory on the machine, as a `file:` URI without a trailing slash. */
   readonly directory: string;
 }
 
-/** One statement about exec servers. */
+/** One requirement for exec servers. */
 export interface ConformanceCase {
-  /** `group/what-it-is-about`: stable, for scripts. */
+  /** `group/topic`: stable, for scripts. */
   readonly name: string;
-  /** The statement, for people. */
+  /** The requirement, for people. */
   readonly says: string;
-  /** Needs a second connection to the same server, which a program on its standard streams has not. */
+  /** Needs a second connection to the same server, which a program on stdin and stdout cannot offer. */
   readonly reconnects?: true;
   readonly run: (context: CaseContext) => Promise<void>;
 }
 
-/** A program to start, with everything filled in that does not matter. */
+/** Parameters to start a program, with defaults for everything else. */
 export function startParams(
   context: CaseContext,
   processId: string,

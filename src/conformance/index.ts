@@ -1,5 +1,5 @@
 /**
- * Named cases that tell whether an exec server keeps to the protocol.
+ * Named cases that check whether an exec server follows the protocol.
  *
  * @module execwire/conformance
  */

@@ -4,29 +4,29 @@ import { conformanceCases } from './cases/index.js';
 import { Difference } from './verdict.js';
 import { Wire, type WireChannel } from './wire.js';
 
-/** How one case went. `differs`: answered otherwise. `fails`: not answered, or not at all reachable. */
+/** The result of one case. `differs`: answered differently. `fails`: not answered, or not reachable. */
 export interface CaseReport {
   readonly name: string;
   readonly says: string;
   readonly outcome: 'ok' | 'differs' | 'fails';
-  /** What was seen instead; absent when all is well. */
+  /** What was seen instead; undefined if the case is ok. */
   readonly seen?: string;
 }
 
-/** How to reach the server under examination. */
+/** How to reach the server under test. */
 export interface ConformanceTarget {
-  /** Makes a new connection. */
+  /** Opens a new connection. */
   readonly dial: () => Promise<WireChannel>;
   /** Only cases whose name contains this. Default: all. */
   readonly only?: string | undefined;
-  /** Whether a second connection reaches the same server. Cases that need one are left out otherwise. */
+  /** Whether a second connection reaches the same server. If not, cases that need one are skipped. */
   readonly reconnects: boolean;
 }
 
-/** Directories made here are named so, and nothing else is ever removed. */
+/** The name of directories created here. Nothing else is ever removed. */
 const DIRECTORY_NAME = /\/execwire-conformance-[0-9a-f-]{36}$/;
 
-/** Runs all cases, one after the other, each on connections of its own. Reports as it goes. */
+/** Runs all cases in sequence, each on its own connections, and reports each result as it is known. */
 export async function runConformance(
   target: ConformanceTarget,
   onReport: (report: CaseReport) => void = () => undefined,
@@ -60,7 +60,7 @@ async function examine(
     wires.push(wire);
     return wire;
   };
-  const context: CaseContext = { open, ready: () => shakenHands(open), directory };
+  const context: CaseContext = { open, ready: () => openReady(open), directory };
   try {
     await run(context);
     return { name, says, outcome: 'ok' };
@@ -72,13 +72,13 @@ async function examine(
   }
 }
 
-async function shakenHands(open: () => Promise<Wire>): Promise<Wire> {
+async function openReady(open: () => Promise<Wire>): Promise<Wire> {
   const wire = await open();
   await wire.handshake();
   return wire;
 }
 
-/** A directory that did not exist before, below the one the machine has for such things. */
+/** Creates a new directory in the machine's temporary directory. */
 async function makeDirectory(target: ConformanceTarget): Promise<string> {
   return await withWire(target, async (wire) => {
     const { tempDir } = await wire.call('environment/info');
@@ -91,7 +91,7 @@ async function makeDirectory(target: ConformanceTarget): Promise<string> {
 
 async function removeDirectory(target: ConformanceTarget, directory: string): Promise<void> {
   if (!DIRECTORY_NAME.test(directory)) return;
-  // What cannot be removed is left: the report is worth more than a clean end.
+  // Ignore failures: the report matters more than the cleanup.
   await withWire(target, (wire) => wire.call('fs/remove', { path: directory })).catch(() => undefined);
 }
 

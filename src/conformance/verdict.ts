@@ -1,20 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
 
-/** Long values are cut for the report: the beginning tells enough. */
+/** Long values are cut in the report: their beginning is enough. */
 const MAX_SHOWN_CHARS = 200;
 
-/** The server answered, but not as the protocol has it. Everything else that goes wrong is a failure. */
+/** The server answered, but not as the protocol requires. Any other error is a failure. */
 export class Difference extends Error {
   override readonly name = 'Difference';
 }
 
-/** Compares whole values. */
+/** Requires two values to be deeply equal. */
 export function same(what: string, actual: unknown, expected: unknown): void {
   if (isDeepStrictEqual(actual, expected)) return;
   throw new Difference(`${what}: ${shown(actual)} instead of ${shown(expected)}`);
 }
 
-/** For what is not one value. */
+/** Requires a condition. */
 export function holds(what: string, condition: boolean): void {
   if (!condition) throw new Difference(what);
 }

@@ -2,16 +2,16 @@ import { ExecError } from '../protocol/index.js';
 import type { dialWebSocket } from '../transport/index.js';
 import { Difference } from './verdict.js';
 
-/** How messages travel: a socket or the standard streams of a program. */
+/** Carries messages: a socket, or the stdin and stdout of a program. */
 export type WireChannel = Awaited<ReturnType<typeof dialWebSocket>>;
 
-/** Several times what any server needs for anything asked of it here. */
+/** Several times longer than any request here takes. */
 const ANSWER_LIMIT_MS = 10_000;
 
-/** What a request or notification carries. */
+/** The params of a request or notification. */
 export type WireParams = Record<string, unknown>;
 
-/** An answer as it arrived, with its text: ids must come back to the digit. */
+/** An answer and its original text: ids must come back digit for digit. */
 export interface WireAnswer {
   readonly id: unknown;
   readonly result?: WireParams;
@@ -26,8 +26,8 @@ export interface WireEvent {
 }
 
 /**
- * Speaks the protocol by hand. It shares nothing with the client of this package, so that a misunderstanding of the one is
- * not also that of the other.
+ * A minimal protocol client. It shares no code with this package's client, so that a mistake in one is not repeated in
+ * the other.
  */
 export class Wire {
   readonly answers: WireAnswer[] = [];
@@ -36,13 +36,13 @@ export class Wire {
   readonly #watchers = new Set<() => void>();
   #nextId = 1;
   #closed = false;
-  /** Set once something arrived that is no message: nothing after it can be relied on. */
+  /** Set once something that is not a message arrives: nothing after it can be trusted. */
   #broken: Difference | undefined;
 
   constructor(channel: WireChannel) {
     this.#channel = channel;
     channel.open({
-      message: (text) => this.#arrived(text),
+      message: (text) => this.#receive(text),
       closed: () => {
         this.#closed = true;
         this.#changed();
@@ -77,7 +77,7 @@ export class Wire {
     return result;
   }
 
-  /** The number of the error a request ends with, or what it got instead. */
+  /** The error code of a request, or `accepted`. */
   async refusal(method: string, params?: unknown): Promise<number | 'accepted'> {
     return (await this.ask(method, params)).error?.code ?? 'accepted';
   }
@@ -88,7 +88,7 @@ export class Wire {
     return String(sessionId);
   }
 
-  /** All events of a process in the order of their numbers, once it has closed and none is missing. */
+  /** All events of a process, ordered by number, once it has closed and none is missing. */
   story(processId: string): Promise<WireEvent[]> {
     return this.until('the end of a process', () => {
       const events = this.notifications
@@ -99,7 +99,7 @@ export class Wire {
     });
   }
 
-  /** Waits until `text` has come out of a process. */
+  /** Waits until a process has printed `text`. */
   async says(processId: string, text: string): Promise<void> {
     await this.until('output', () => {
       const own = this.notifications.filter(({ params }) => params.processId === processId);
@@ -107,23 +107,23 @@ export class Wire {
     });
   }
 
-  /** Waits until something that arrives makes `probe` answer. */
+  /** Waits until `probe` returns a value. Checks after each message. */
   until<Value>(what: string, probe: () => Value | undefined): Promise<Value> {
     return new Promise((resolve, reject) => {
       const settle = (then: () => void): void => {
         clearTimeout(timer);
-        this.#watchers.delete(look);
+        this.#watchers.delete(check);
         then();
       };
-      const look = (): void => {
+      const check = (): void => {
         const value = probe();
         if (value !== undefined) settle(() => resolve(value));
         else if (this.#broken) settle(() => reject(this.#broken));
         else if (this.#closed) settle(() => reject(failed(`the connection ended instead of ${what}`)));
       };
       const timer = setTimeout(() => settle(() => reject(failed(`no sign of ${what}`))), ANSWER_LIMIT_MS);
-      this.#watchers.add(look);
-      look();
+      this.#watchers.add(check);
+      check();
     });
   }
 
@@ -135,21 +135,21 @@ export class Wire {
     this.#channel.close('done');
   }
 
-  #arrived(text: string): void {
-    const message = parsed(text);
+  #receive(text: string): void {
+    const message = parseObject(text);
     if (message === undefined)
-      this.#broken ??= new Difference('the server sent something that is no message');
+      this.#broken ??= new Difference('the server sent something that is not a message');
     else if ('method' in message) this.notifications.push({ params: {}, ...message } as unknown as WireEvent);
     else this.answers.push({ ...(message as unknown as WireAnswer), text });
     this.#changed();
   }
 
   #changed(): void {
-    for (const look of [...this.#watchers]) look();
+    for (const check of [...this.#watchers]) check();
   }
 }
 
-/** The output in events, streams told apart on request. */
+/** The output in events, of all streams or of one. */
 export function outputOf(events: readonly WireEvent[], stream?: string): string {
   const chunks = events.filter(
     ({ method, params }) =>
@@ -158,8 +158,8 @@ export function outputOf(events: readonly WireEvent[], stream?: string): string 
   return Buffer.concat(chunks.map(({ params }) => Buffer.from(String(params['chunk']), 'base64'))).toString();
 }
 
-/** The object a text holds, if it holds one. */
-function parsed(text: string): WireParams | undefined {
+/** Parses a JSON object; undefined for anything else. */
+function parseObject(text: string): WireParams | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null ? (value as WireParams) : undefined;

@@ -6,7 +6,7 @@ const special = (value: SpecialPath, access: 'read' | 'write'): PermissionEntry 
   access,
 });
 
-/** The permissions a `sandboxPolicy` stands for. Its workspace is the server's own cwd, given by the context. */
+/** Converts a `sandboxPolicy` to permissions. Its workspace is the server's cwd, taken from the context. */
 export function permissionsFromAppPolicy(policy: AppSandboxPolicy): Permissions {
   switch (policy.type) {
     case 'dangerFullAccess':

@@ -5,8 +5,8 @@ import { findProfile, type Profile } from './profiles.js';
 import type { SandboxChooser } from './sandbox-choice.js';
 
 /**
- * What a command runs under: the policy or profile it names, else the server's default. The workspace of a policy
- * is where the environment works; that of a profile is where the command does. `profiles` are the
+ * Chooses the sandbox of a command: from the policy or profile in the request, else from the server's default. A
+ * policy's workspace is the environment's working directory; a profile's is the command's. `profiles` are the
  * `[permissions.NAME]` tables of the configuration.
  */
 export function createSandboxChooser(

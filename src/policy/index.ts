@@ -1,5 +1,5 @@
 /**
- * What sandbox policies and permission profiles mean, as sandboxes to run under.
+ * Turns sandbox policies and permission profiles into sandboxes.
  *
  * @module execwire/policy
  */

@@ -1,4 +1,4 @@
-// The second door of this room: for the code that enforces policies. Users of the library get `index.ts`.
+// The internal entry point, for the code that enforces policies. Library users get `index.ts`.
 export { policyOfRequest } from './known-policies.js';
 export { contextOf, type PolicyContext, policyFromPermissions, temporaryDirectoryOf } from './permissions.js';
 export {

@@ -5,15 +5,15 @@ import type { SandboxPolicy } from './policy.js';
 /** A client uses one or two policies at a time, and there are few clients. */
 const MAX_KNOWN = 32;
 
-/** A longer request is rare, and keeping it would cost more memory than it saves time. */
+/** Longer requests are rare, and not worth the memory. */
 const MAX_KEY_CHARACTERS = 16 * 1024;
 
 /** Least recently used first. */
 const known = new Map<string, SandboxPolicy>();
 
 /**
- * The policy a request asks for. The same request always means the same one, whatever is on disk, and requests
- * repeat: so the last ones are remembered.
+ * Resolves a request's policy. The result depends on the request alone, not on what is on disk, and requests repeat, so
+ * recent ones are cached.
  */
 export function policyOfRequest(
   sandbox: Sandbox,

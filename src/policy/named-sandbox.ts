@@ -10,19 +10,19 @@ import { permissionsFromAppPolicy } from './app-policy.js';
 import { sandboxOfProfile } from './profile-sandbox.js';
 import { findProfile, type Profile } from './profiles.js';
 
-/** A policy by name, with what is commonly changed about it. */
+/** A policy by name, with the usual adjustments. */
 export interface NamedPolicy {
   /** `read-only`, `workspace-write`, `danger-full-access`, or the name of a profile in `permissions.toml`. */
   readonly policy: string;
-  /** Directories that may be written to as well: absolute paths or `file:` URIs on that machine. */
+  /** More writable directories: absolute paths or `file:` URIs on that machine. */
   readonly writable?: readonly string[] | undefined;
-  /** Whether the network can be reached. Default: as the policy says. */
+  /** Whether the network can be reached. Default: the policy's setting. */
   readonly network?: boolean | undefined;
 }
 
 /** Where a policy applies. */
 export interface PolicyPlace {
-  /** The directory that counts as the project: an absolute path or a `file:` URI; null if there is none. */
+  /** The project directory: an absolute path or a `file:` URI; null if there is none. */
   readonly workspace: string | null;
   /** The `[permissions.NAME]` tables of the configuration. */
   readonly profiles?: unknown;
@@ -34,14 +34,17 @@ const BUILT_IN: Readonly<Record<string, Permissions>> = {
   'danger-full-access': { type: 'disabled' },
 };
 
-/** What a machine has to enforce for a policy that somebody named; null for nothing. */
+/** The sandbox to enforce for a named policy; null if it confines nothing. */
 export function namedSandbox(named: NamedPolicy, { workspace, profiles }: PolicyPlace): Sandbox | null {
   const { policy, writable = [], network } = named;
   const profile = profileOf(policy, profiles);
   const { permissions } = profile;
   if (permissions.type !== 'managed') {
     if (writable.length === 0 && network === undefined) return null;
-    throw new ExecError('invalidConfiguration', `${policy} confines nothing, so there is nothing to widen.`);
+    throw new ExecError(
+      'invalidConfiguration',
+      `${policy} confines nothing, so nothing more can be allowed.`,
+    );
   }
   const widened: Permissions = {
     ...permissions,
@@ -72,7 +75,7 @@ function profileOf(name: string, profiles: unknown): Profile {
     throw new ExecError(
       'invalidConfiguration',
       `There is no sandbox policy "${name.slice(0, 64)}". Use read-only, workspace-write, danger-full-access, ` +
-        'or a profile of permissions.toml.',
+        'or a profile from permissions.toml.',
       { cause },
     );
   }
@@ -81,6 +84,6 @@ function profileOf(name: string, profiles: unknown): Profile {
 function uriOf(path: string): string {
   if (isFileUri(path)) return path;
   if (!path.startsWith('/'))
-    throw new ExecError('invalidConfiguration', 'A directory of a sandbox policy is not absolute.');
+    throw new ExecError('invalidConfiguration', 'Directories in a sandbox policy must be absolute paths.');
   return pathToFileURL(path).href;
 }

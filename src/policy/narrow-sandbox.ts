@@ -2,8 +2,8 @@ import type { PermissionEntry, Permissions, Sandbox } from '../protocol/index.js
 import { permissionsFromAppPolicy } from './app-policy.js';
 
 /**
- * The same sandbox with nothing writable and no network. What it hides stays hidden, so the result never allows more than
- * the original does.
+ * The same sandbox with nothing writable and no network. What it hides stays hidden, so the result never allows more
+ * than the original.
  */
 export function readOnlySandbox(sandbox: Sandbox | null): Sandbox {
   return { ...sandbox, permissions: readOnlyPermissions(sandbox?.permissions) };

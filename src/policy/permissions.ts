@@ -12,12 +12,12 @@ import {
   type SandboxPolicy,
 } from './policy.js';
 
-/** What the names in a policy mean for one process. All absolute paths. */
+/** What the symbolic names in a policy mean for one process. All paths are absolute. */
 export interface PolicyContext {
   readonly cwd: string;
-  /** What `project_roots` means. */
+  /** The meaning of `project_roots`. */
   readonly workspaceRoots: readonly string[];
-  /** What `tmpdir` means. */
+  /** The meaning of `tmpdir`. */
   readonly temporaryDirectories: readonly string[];
   /** Names kept read-only below writable roots. Default: `.git`, `.codex`, `.agents`. */
   readonly protectedNames?: readonly string[];
@@ -25,12 +25,12 @@ export interface PolicyContext {
   readonly maxProcesses?: number | null;
 }
 
-/** Deep enough for any source tree, and an end to the search in one that has none. */
+/** Deep enough for any source tree, yet it ends the search in an endless one. */
 const DEFAULT_GLOB_DEPTH = 32;
 
 /**
- * The context a request gives by itself: its own members first, then the cwd and TMPDIR of the process. A list of
- * roots that is empty grants nothing, unlike none.
+ * The context from the request itself: its own members first, then the cwd and TMPDIR of the process. An empty list of
+ * roots grants nothing, unlike a missing one.
  */
 export function contextOf(
   sandbox: Sandbox,
@@ -52,13 +52,13 @@ export function contextOf(
   };
 }
 
-/** TMPDIR, if it says something usable. */
+/** TMPDIR, if it is an absolute path. */
 export function temporaryDirectoryOf(env: Readonly<Record<string, string>>): readonly string[] {
   const named = env.TMPDIR;
   return named?.startsWith('/') && !named.includes('\0') ? [posix.resolve(named)] : [];
 }
 
-/** The policy a `permissions` object asks for. */
+/** Resolves a `permissions` object. */
 export function policyFromPermissions(permissions: Permissions, context: PolicyContext): SandboxPolicy {
   if (permissions.type !== 'managed') return { kind: 'open' };
   const { file_system: files, network } = permissions;
@@ -79,7 +79,7 @@ export function policyFromPermissions(permissions: Permissions, context: PolicyC
 
 interface GrantedRule {
   readonly rule: PathRule;
-  /** Temporary directories are shared with strangers: nothing is put there to keep a name from being created. */
+  /** Temporary directories are shared with other users: we do not block names in them with placeholders. */
   readonly temporary: boolean;
 }
 
@@ -115,7 +115,7 @@ function placesOf(
   }
 }
 
-/** A subpath may not climb out of its root: the grant would reach what nobody named. */
+/** A subpath must stay below its root: otherwise it would grant access to something else. */
 function below(root: string, subpath: string): string {
   const path = posix.resolve(root, subpath);
   const outside = posix.relative(root, path).split('/')[0] === '..';
@@ -136,16 +136,16 @@ function patternOf(
   return [{ pattern: posix.resolve(escapeGlob(cwd), pattern), maxDepth }];
 }
 
-/** Read-only names below each writable root. An entry that names such a path as writable stands. */
+/** Read-only names below each writable root. An entry that makes such a path writable takes precedence. */
 function protections(granted: readonly GrantedRule[], context: PolicyContext): PathRule[] {
   const names = (context.protectedNames ?? DEFAULT_PROTECTED_NAMES).map(plainName);
   const writable = granted.filter(({ rule }) => rule.access === 'write');
-  // All of the machine is no root: nothing is put there. The workspace in it is one.
+  // `/` does not count as a root: nothing is placed there. The workspace below it does.
   const whole = writable.some(({ rule }) => rule.path === '/');
   const workspaces = whole ? context.workspaceRoots.map((path) => workspaceIn(path, context)) : [];
   const roots = [...writable, ...workspaces].filter(({ rule }) => rule.path !== '/');
   const kept = roots.flatMap(({ rule }) => names.map((name) => posix.join(rule.path, name)));
-  // What is such a directory itself, or lies in one of another root, was granted on purpose.
+  // A root that is itself such a directory, or lies in one of another root, was granted on purpose.
   const onPurpose = (path: string) =>
     names.includes(posix.basename(path)) || kept.some((place) => isWithin(path, place));
   return roots
@@ -160,20 +160,20 @@ function workspaceIn(path: string, { temporaryDirectories }: PolicyContext): Gra
   return { rule, temporary: path === '/tmp' || temporaryDirectories.includes(path) };
 }
 
-/** Anybody may leave a link in a temporary directory, and with it would decide whether there are processes at all. */
+/** Anyone can leave a link in a temporary directory, and must not be able to prevent every start that way. */
 function protection(path: string, temporary: boolean): PathRule {
   return temporary
     ? { path, access: 'read', whenMissing: 'skip', whenLink: 'skip' }
     : { path, access: 'read', whenMissing: 'block' };
 }
 
-/** A name that leads elsewhere would show what the policy hides, or have directories made there. */
+/** A name that is a path could reveal what the policy hides, or create directories elsewhere. */
 function plainName(name: string): string {
   if (/^[^/\0]+$/.test(name) && name !== '.' && name !== '..') return name;
   throw new ExecError('invalidParams', 'A protected name of the sandbox is not the name of a file.');
 }
 
-/** What URI parsing drops or takes for something else: the path it then names is not the one that was meant. */
+/** Characters that URI parsing drops or reinterprets: the result would not be the intended path. */
 const AMBIGUOUS = /[\p{Cc}?#\\]|^ | $/u;
 
 function pathOfUri(uri: string): string {
@@ -189,7 +189,7 @@ function pathOfUri(uri: string): string {
   }
 }
 
-/** Text that a pattern matches as it is. */
+/** Escapes text so that a pattern matches it literally. */
 function escapeGlob(text: string): string {
   return text.replaceAll(/[*?[\]{},\\]/g, String.raw`\$&`);
 }

@@ -2,8 +2,8 @@ import { fileUri, isFileUri, type Sandbox } from '../protocol/index.js';
 import type { Profile } from './profiles.js';
 
 /**
- * A profile as it goes over the wire, with a workspace (an absolute path or a `file:` URI) that relative places of the
- * profile start from. Null for a profile that confines nothing.
+ * Converts a profile to its wire form. The profile's relative paths start at the workspace (an absolute path or a
+ * `file:` URI). Null for a profile that confines nothing.
  */
 export function sandboxOfProfile(profile: Profile, workspace: string | null): Sandbox | null {
   const { permissions, protectedNames, unixSockets, maxProcesses } = profile;

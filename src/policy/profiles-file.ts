@@ -5,7 +5,7 @@ import { ExecError } from '../protocol/errors.js';
 
 const PROFILES_FILE = 'permissions.toml';
 
-/** The `[permissions.NAME]` tables of a configuration directory; none without a file. */
+/** Reads the `[permissions.NAME]` tables of a configuration directory. Empty without a file. */
 export function readProfiles(directory: string): unknown {
   const path = join(directory, PROFILES_FILE);
   if (!existsSync(path)) return {};

@@ -17,11 +17,11 @@ const ProfileTable = z.strictObject({
   max_processes: z.number().int().min(1).optional(),
 });
 
-/** The `permissions` part of a configuration file, parsed. Names that start with a colon are ours. */
+/** The parsed `permissions` part of a configuration file. Names that start with a colon are reserved. */
 export const ProfileTables = z.record(z.string().regex(/^[^:]/), ProfileTable);
 export type ProfileTables = z.input<typeof ProfileTables>;
 
-/** What a profile name stands for, and what it says beyond the wire's permissions. */
+/** A resolved profile: the permissions on the wire, and its other settings. */
 export interface Profile {
   readonly permissions: Permissions;
   readonly protectedNames?: readonly string[];
@@ -35,7 +35,7 @@ const BUILT_IN: Readonly<Record<string, Profile>> = {
   ':danger-full-access': { permissions: { type: 'disabled' } },
 };
 
-/** Profiles may build on each other this often; longer chains are circles. */
+/** Maximum length of an `extends` chain; a longer one is a cycle. */
 const MAX_EXTENDS = 8;
 
 const SPECIAL_NAMES: Readonly<Record<string, SpecialPath>> = {
@@ -81,11 +81,11 @@ function merge(base: Profile | undefined, table: Tables[string]): Profile {
   const network = table.network ? (table.network.enabled ? 'enabled' : 'restricted') : inherited?.network;
   const protectedNames = table.protected_names ?? base?.protectedNames;
   const maxProcesses = table.max_processes ?? base?.maxProcesses;
-  const sockets = table.unix_sockets === undefined ? base?.unixSockets : socketWord(table.unix_sockets);
+  const sockets = table.unix_sockets === undefined ? base?.unixSockets : socketAccess(table.unix_sockets);
   return {
     permissions: {
       type: 'managed',
-      file_system: { type: 'restricted', entries: [...before.filter(notRestated(own)), ...own] },
+      file_system: { type: 'restricted', entries: [...before.filter(notOverridden(own)), ...own] },
       network: network ?? 'restricted',
     },
     ...(protectedNames && { protectedNames }),
@@ -94,12 +94,12 @@ function merge(base: Profile | undefined, table: Tables[string]): Profile {
   };
 }
 
-const socketWord = (allowed: boolean): 'allowed' | 'blocked' => (allowed ? 'allowed' : 'blocked');
+const socketAccess = (allowed: boolean): 'allowed' | 'blocked' => (allowed ? 'allowed' : 'blocked');
 
-/** What a profile says about a place replaces what its base said about the same place. */
-function notRestated(own: readonly PermissionEntry[]): (entry: PermissionEntry) => boolean {
-  const restated = new Set(own.map(({ path }) => JSON.stringify(path)));
-  return ({ path }) => !restated.has(JSON.stringify(path));
+/** An entry of a profile replaces its base's entry for the same path. */
+function notOverridden(own: readonly PermissionEntry[]): (entry: PermissionEntry) => boolean {
+  const overridden = new Set(own.map(({ path }) => JSON.stringify(path)));
+  return ({ path }) => !overridden.has(JSON.stringify(path));
 }
 
 type PlaceAccess = z.output<typeof ProfileAccess>;
@@ -115,7 +115,7 @@ function pathOf(place: string, subpath?: string): PermissionEntry['path'] {
   if (value) return { type: 'special', value: withSubpath(value, { place, inner }) };
   const joined = inner === undefined ? place : `${place}/${inner}`;
   if (!joined.startsWith('/'))
-    throw new ExecError('invalidConfiguration', `${place} in a permission profile is not absolute.`);
+    throw new ExecError('invalidConfiguration', `${place} in a permission profile must be an absolute path.`);
   if (/[*?]/.test(joined)) return { type: 'glob_pattern', pattern: joined };
   return { type: 'path', path: pathToFileURL(joined).href };
 }
@@ -126,5 +126,5 @@ function withSubpath(
 ): SpecialPath {
   if (inner === undefined) return value;
   if (value.kind === 'project_roots') return { ...value, subpath: inner };
-  throw new ExecError('invalidConfiguration', `${place} in a permission profile takes no subpaths.`);
+  throw new ExecError('invalidConfiguration', `${place} in a permission profile cannot have subpaths.`);
 }

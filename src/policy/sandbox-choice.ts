@@ -1,21 +1,21 @@
 import { type AppSandboxPolicy, ExecError, type Sandbox } from '../protocol/index.js';
 
-/** What a request says about confinement. At most one of the two is given. */
+/** A request's policy or profile: at most one of the two is set. */
 export interface SandboxChoice {
   readonly policy: AppSandboxPolicy | null;
   readonly profile: string | null;
-  /** Where the program will run; undefined: where the environment works. */
+  /** The program's directory; undefined: the environment's working directory. */
   readonly cwd: string | undefined;
-  /** Where the environment works, as a `file:` URI; null if it does not tell. */
+  /** The environment's working directory as a `file:` URI; null if unknown. */
   readonly workspace: string | null;
 }
 
-/** Turns a choice into what the environment has to enforce; null for nothing. Throws rather than run bare. */
+/** Turns a choice into a sandbox; null for none. Throws rather than run unconfined. */
 export type SandboxChooser = (choice: SandboxChoice) => Sandbox | null;
 
 const CONFINING_PROFILES = [':read-only', ':workspace'];
 
-/** For environments that enforce nothing: whatever would need it is refused. */
+/** For environments that cannot enforce anything: refuses every policy that confines. */
 export function refuseConfinement(defaultPolicy: AppSandboxPolicy): SandboxChooser {
   return ({ policy, profile }) => {
     if (profile === ':danger-full-access') return null;

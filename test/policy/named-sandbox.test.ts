@@ -44,7 +44,7 @@ describe('a policy by name', () => {
   });
 
   test('a relative directory is refused', () => {
-    expect(() => namedSandbox({ policy: 'read-only', writable: ['out'] }, place)).toThrow('not absolute');
+    expect(() => namedSandbox({ policy: 'read-only', writable: ['out'] }, place)).toThrow('must be absolute');
   });
 });
 

@@ -18,11 +18,11 @@ const UNUSABLE = [
 
 const IDS = ['0', '-7', '"x"', '""', '9223372036854775807', '-9223372036854775808', '9007199254740993'];
 
-/** Messages as such. */
+/** Messages in general. */
 export const envelopeCases: readonly ConformanceCase[] = [
   {
     name: 'envelope/unusable-messages',
-    says: 'Each message that cannot be used is answered once with id -1 and -32600; the connection lives on.',
+    says: 'Each unusable message is answered once with id -1 and -32600; the connection stays open.',
     async run({ open }) {
       const wire = await open();
       for (const text of UNUSABLE) wire.send(text);
@@ -33,7 +33,7 @@ export const envelopeCases: readonly ConformanceCase[] = [
   },
   {
     name: 'envelope/ids',
-    says: 'Ids are strings or 64-bit integers and come back to the digit.',
+    says: 'Ids are strings or 64-bit integers and come back digit for digit.',
     async run({ open }) {
       const wire = await open();
       for (const id of IDS) wire.send(`{"id":${id},"method":"no/such"}`);
@@ -46,7 +46,7 @@ export const envelopeCases: readonly ConformanceCase[] = [
   },
   {
     name: 'envelope/same-id-twice',
-    says: 'Two requests under one id are both answered.',
+    says: 'Two requests with the same id are both answered.',
     async run({ ready }) {
       const wire = await ready();
       wire.send('{"id":"twin","method":"environment/status"}');
@@ -57,7 +57,7 @@ export const envelopeCases: readonly ConformanceCase[] = [
   },
   {
     name: 'envelope/unknown-members',
-    says: 'Members nobody knows are ignored, a jsonrpc member too; none is sent.',
+    says: 'Unknown members are ignored, including jsonrpc; the server does not send jsonrpc.',
     async run({ ready }) {
       const wire = await ready();
       wire.send('{"jsonrpc":"7","extra":{},"id":"x","method":"environment/status","params":null}');
@@ -68,7 +68,7 @@ export const envelopeCases: readonly ConformanceCase[] = [
   },
   {
     name: 'envelope/no-params',
-    says: 'Absent, null and empty params are one where none are taken; anything else is -32602.',
+    says: 'Where no params are expected, absent, null and empty params are the same; anything else is -32602.',
     async run({ ready }) {
       const wire = await ready();
       for (const params of [undefined, null, {}])
@@ -79,7 +79,7 @@ export const envelopeCases: readonly ConformanceCase[] = [
   },
   {
     name: 'envelope/violations',
-    says: 'A notification nobody knows ends the connection without an answer.',
+    says: 'An unknown notification ends the connection without an answer.',
     reconnects: true,
     async run({ ready }) {
       const wire = await ready();

@@ -5,7 +5,7 @@ import type { Wire } from '../wire.js';
 
 const WALK = { maxDepth: 64, maxDirectories: 100, maxEntries: 100, followDirectorySymlinks: false };
 
-/** A directory of its own for one case, below the one of the run. */
+/** Creates a directory for one case. */
 async function openDirectory(context: CaseContext): Promise<{ wire: Wire; at: (name: string) => string }> {
   const wire = await context.ready();
   const directory = `${context.directory}/${randomUUID()}`;
@@ -22,11 +22,11 @@ async function content(wire: Wire, path: string): Promise<string> {
   return Buffer.from(String(dataBase64), 'base64').toString();
 }
 
-/** Files, all of them in directories made for the case. */
+/** Files, all in directories created for the case. */
 export const fileCases: readonly ConformanceCase[] = [
   {
     name: 'files/content',
-    says: 'What is written is read; a shorter content replaces a longer one.',
+    says: 'A read returns what was written; shorter content replaces longer content.',
     async run(context) {
       const { wire, at } = await openDirectory(context);
       same('written', await write(wire, at('file'), 'longer content'), {});
@@ -37,7 +37,7 @@ export const fileCases: readonly ConformanceCase[] = [
   },
   {
     name: 'files/errors',
-    says: 'What is missing is -32004, the wrong kind of file -32600 to read, a bad URI -32602.',
+    says: 'A missing file is -32004, reading the wrong kind of file -32600, an invalid URI -32602.',
     async run(context) {
       const { wire, at } = await openDirectory(context);
       const reading = (path: string) => wire.refusal('fs/readFile', { path });
@@ -54,7 +54,7 @@ export const fileCases: readonly ConformanceCase[] = [
   },
   {
     name: 'files/metadata',
-    says: 'Metadata tells kind and size; a canonical path is a URI.',
+    says: 'Metadata includes kind and size; a canonical path is a URI.',
     async run(context) {
       const { wire, at } = await openDirectory(context);
       await write(wire, at('a%20file'), 'four');
@@ -69,7 +69,7 @@ export const fileCases: readonly ConformanceCase[] = [
   },
   {
     name: 'files/directories',
-    says: 'Directories are made with parents unless told otherwise; listings and walks show what is there.',
+    says: 'Directories are created with their parents by default; listings and walks show what exists.',
     async run(context) {
       const { wire, at } = await openDirectory(context);
       await wire.call('fs/createDirectory', { path: at('tree/b') });
@@ -97,7 +97,7 @@ export const fileCases: readonly ConformanceCase[] = [
   },
   {
     name: 'files/copy-and-remove',
-    says: 'Copies merge and overwrite; a removal takes trees and forgives what is missing, unless told otherwise.',
+    says: 'Copies merge and overwrite; by default, remove deletes whole trees and ignores missing files.',
     async run(context) {
       const { wire, at } = await openDirectory(context);
       await wire.call('fs/createDirectory', { path: at('from/sub') });
@@ -116,7 +116,7 @@ export const fileCases: readonly ConformanceCase[] = [
   },
   {
     name: 'files/handles',
-    says: 'Handles read and write blocks anywhere; eof comes with fewer bytes than asked for.',
+    says: 'Handles read and write blocks at any offset; eof comes with fewer bytes than requested.',
     async run(context) {
       const { wire, at } = await openDirectory(context);
       await wire.call('fs/open', { handleId: 'w', path: at('file'), mode: 'replace' });

@@ -1,11 +1,11 @@
 import type { ConformanceCase } from '../case.js';
 import { holds, same } from '../verdict.js';
 
-/** The first messages of a connection, and which error comes first. */
+/** The first messages of a connection, and which error takes precedence. */
 export const handshakeCases: readonly ConformanceCase[] = [
   {
     name: 'handshake/order-of-checks',
-    says: 'Unknown methods and bad params are told in every state; then initialize and initialized are asked for.',
+    says: 'Unknown methods and invalid params are reported in every state; all else needs initialize and initialized.',
     async run({ open }) {
       const wire = await open();
       same('unknown method', await wire.refusal('no/such'), -32601);
@@ -28,7 +28,7 @@ export const handshakeCases: readonly ConformanceCase[] = [
   },
   {
     name: 'handshake/retry',
-    says: 'A failed initialize may be tried again on the same connection.',
+    says: 'A failed initialize may be retried on the same connection.',
     async run({ open }) {
       const wire = await open();
       same('no name', await wire.refusal('initialize', {}), -32602);
@@ -40,7 +40,7 @@ export const handshakeCases: readonly ConformanceCase[] = [
   },
   {
     name: 'handshake/machine',
-    says: 'environment/info names a shell by its absolute path.',
+    says: 'environment/info returns the absolute path of a shell.',
     async run({ ready }) {
       const wire = await ready();
       const { shell } = await wire.call('environment/info');

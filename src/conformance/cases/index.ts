@@ -7,7 +7,7 @@ import { promiseCases } from './promises.js';
 import { readCases } from './reads.js';
 import { sessionCases } from './sessions.js';
 
-/** All cases, in the order of the protocol. */
+/** All cases, in protocol order. */
 export const conformanceCases: readonly ConformanceCase[] = [
   ...envelopeCases,
   ...handshakeCases,

@@ -9,11 +9,11 @@ function exitCode(events: readonly WireEvent[]): unknown {
   return events.find(({ method }) => method === 'process/exited')?.params['exitCode'];
 }
 
-/** Starting, watching, feeding and ending. */
+/** Starting, observing, writing to and ending processes. */
 export const processCases: readonly ConformanceCase[] = [
   {
     name: 'process/numbers',
-    says: 'Output, one exit and one close share numbers from 1 without holes; close has the highest.',
+    says: 'Output, one exit and one close share numbers from 1 without gaps; close has the highest.',
     async run(context) {
       const wire = await context.ready();
       const script = 'for i in 1 2 3; do echo $i; echo e$i >&2; done; exit 3';
@@ -35,7 +35,7 @@ export const processCases: readonly ConformanceCase[] = [
   },
   {
     name: 'process/large-output',
-    says: 'A megabyte of output arrives whole.',
+    says: 'A megabyte of output arrives complete.',
     async run(context) {
       const wire = await context.ready();
       const argv = ['head', '-c', String(LARGE_OUTPUT_BYTES), '/dev/zero'];
@@ -45,7 +45,7 @@ export const processCases: readonly ConformanceCase[] = [
   },
   {
     name: 'process/refused-starts',
-    says: 'Bad starts have their numbers, and leave the id free.',
+    says: 'A failed start has the right error code and leaves the id free.',
     async run(context) {
       const wire = await context.ready();
       const start = (argv: readonly string[], more = {}) =>
@@ -60,7 +60,7 @@ export const processCases: readonly ConformanceCase[] = [
   },
   {
     name: 'process/environment',
-    says: 'env is the whole environment; envPolicy filters that of the server below it.',
+    says: "env is the whole environment; with envPolicy, it is added to the server's filtered one.",
     async run(context) {
       const wire = await context.ready();
       const env = { PATH: '/usr/bin:/bin', ONLY: 'this' };
@@ -85,7 +85,7 @@ export const processCases: readonly ConformanceCase[] = [
   },
   {
     name: 'process/write-once',
-    says: 'A write under a known writeId is accepted and not written again.',
+    says: 'A write with a known writeId is accepted but not written again.',
     async run(context) {
       const wire = await context.ready();
       await wire.call('process/start', startParams(context, 'p', ['head', '-c', '4'], { pipeStdin: true }));
@@ -112,7 +112,7 @@ export const processCases: readonly ConformanceCase[] = [
   },
   {
     name: 'process/write-status',
-    says: 'A write says when there is no process or no stdin; a bad one is -32602.',
+    says: 'A write reports an unknown process or a closed stdin; an invalid write is -32602.',
     async run(context) {
       const wire = await context.ready();
       const write = { processId: 'p', writeId: '1', chunk: '' };
@@ -126,7 +126,7 @@ export const processCases: readonly ConformanceCase[] = [
   },
   {
     name: 'process/terminal',
-    says: 'A terminal has 24 rows and 80 columns, echoes, and speaks in one stream.',
+    says: 'A terminal has 24 rows and 80 columns, echoes input, and has a single output stream.',
     async run(context) {
       const wire = await context.ready();
       const script = 'stty size; read x; echo got $x >&2';
@@ -138,7 +138,7 @@ export const processCases: readonly ConformanceCase[] = [
   },
   {
     name: 'process/interrupt',
-    says: 'interrupt reaches the process group; other processes and names are told apart.',
+    says: 'interrupt reaches the process group; an unknown process is ignored, an unknown signal is -32602.',
     async run(context) {
       const wire = await context.ready();
       const script = 'trap "echo caught; exit 7" INT; echo ready; while :; do sleep 0.05; done';
@@ -154,7 +154,7 @@ export const processCases: readonly ConformanceCase[] = [
   },
   {
     name: 'process/terminate',
-    says: 'terminate kills at once, says whether there was anything to kill, and the exit code is 137.',
+    says: 'terminate kills immediately and reports whether the process was running; the exit code is 137.',
     async run(context) {
       const wire = await context.ready();
       await wire.call('process/start', startParams(context, 'p', ['sleep', '60']));

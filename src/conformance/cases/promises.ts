@@ -2,14 +2,14 @@ import { base64, type ConformanceCase, shell, startParams } from '../case.js';
 import { holds, same } from '../verdict.js';
 import { outputOf } from '../wire.js';
 
-/** More than servers retain for a process nobody reads. */
+/** More than servers retain for a process without a reader. */
 const EVICTING_BYTES = 3_000_000;
 
-/** What the protocol leaves open and a user relies on. */
+/** What the protocol leaves open but users rely on. */
 export const promiseCases: readonly ConformanceCase[] = [
   {
     name: 'promise/no-waiting-behind-a-read',
-    says: 'A waiting read holds up no other request.',
+    says: 'A waiting read does not delay other requests.',
     async run(context) {
       const wire = await context.ready();
       await wire.call('process/start', startParams(context, 'p', ['sleep', '60']));
@@ -21,7 +21,7 @@ export const promiseCases: readonly ConformanceCase[] = [
   },
   {
     name: 'promise/loss-is-told',
-    says: 'Output that was let go before it was read is counted where it is missing.',
+    says: 'Output dropped before it was read is counted where it is missing.',
     async run(context) {
       const wire = await context.ready();
       const argv = ['head', '-c', String(EVICTING_BYTES), '/dev/zero'];
@@ -36,7 +36,7 @@ export const promiseCases: readonly ConformanceCase[] = [
   },
   {
     name: 'promise/terminal-exit-code',
-    says: 'On a terminal too, death by signal n is 128 + n.',
+    says: 'Death by signal n is exit code 128 + n, also on a terminal.',
     async run(context) {
       const wire = await context.ready();
       await wire.call('process/start', startParams(context, 'p', shell('kill -TERM $$'), { tty: true }));
@@ -46,7 +46,7 @@ export const promiseCases: readonly ConformanceCase[] = [
   },
   {
     name: 'promise/terminal-directory',
-    says: 'On a terminal too, a directory that does not exist refuses the start.',
+    says: 'A start in a missing directory is refused, also on a terminal.',
     async run(context) {
       const wire = await context.ready();
       const cwd = `${context.directory}/none`;
@@ -56,7 +56,7 @@ export const promiseCases: readonly ConformanceCase[] = [
   },
   {
     name: 'promise/terminal-arg0',
-    says: 'On a terminal too, arg0 changes the name of a program and not the program.',
+    says: 'arg0 changes the name of a program, not the program, also on a terminal.',
     async run(context) {
       const wire = await context.ready();
       const params = startParams(context, 'p', shell('echo $0'), { tty: true, arg0: 'another-name' });

@@ -19,7 +19,7 @@ function textOf({ chunks }: Read): string {
   return Buffer.concat(chunks.map(({ chunk }) => Buffer.from(chunk, 'base64'))).toString();
 }
 
-/** Reads one line at a time and says it back: every line is a chunk of its own. */
+/** Starts a program that echoes line by line: every line is a separate chunk. */
 async function openEcho(
   context: CaseContext,
 ): Promise<{ wire: Wire; line: (text: string) => Promise<void> }> {
@@ -38,11 +38,11 @@ async function openEcho(
   };
 }
 
-/** Looking at output on demand. */
+/** Reading output on demand. */
 export const readCases: readonly ConformanceCase[] = [
   {
     name: 'read/never-consumes',
-    says: 'A read returns what is retained after a number, as often as one likes.',
+    says: 'A read returns the output retained after a number, any number of times.',
     async run(context) {
       const { wire, line } = await openEcho(context);
       for (const text of ['one', 'two', 'three']) await line(text);
@@ -56,7 +56,7 @@ export const readCases: readonly ConformanceCase[] = [
   },
   {
     name: 'read/max-bytes',
-    says: 'maxBytes cuts between chunks; the first is always returned; nextSeq follows the last returned.',
+    says: 'maxBytes cuts between chunks; the first chunk is always returned; nextSeq follows the last one returned.',
     async run(context) {
       const { wire, line } = await openEcho(context);
       for (const text of ['one', 'two', 'three']) await line(text);
@@ -69,7 +69,7 @@ export const readCases: readonly ConformanceCase[] = [
   },
   {
     name: 'read/waits',
-    says: 'A waiting read returns with the next output, and at once when there is some already.',
+    says: 'A waiting read returns with the next output, or immediately if there is some already.',
     async run(context) {
       const wire = await context.ready();
       await wire.call('process/start', startParams(context, 'p', shell('sleep 0.2; echo now; sleep 60')));
@@ -83,7 +83,7 @@ export const readCases: readonly ConformanceCase[] = [
   },
   {
     name: 'read/after-the-end',
-    says: 'After the close a read tells the exit code, and nextSeq is one past the close.',
+    says: 'After the close, a read returns the exit code, and nextSeq is one past the close.',
     async run(context) {
       const { wire, line } = await openEcho(context);
       await line('one');
@@ -102,7 +102,7 @@ export const readCases: readonly ConformanceCase[] = [
   },
   {
     name: 'read/waits-for-the-close',
-    says: 'A read after the exit number waits until output is closed.',
+    says: 'A read after the exit number waits until the output is closed.',
     async run(context) {
       const wire = await context.ready();
       await wire.call('process/start', startParams(context, 'p', shell('sleep 0.3 & exit 0')));
@@ -115,7 +115,7 @@ export const readCases: readonly ConformanceCase[] = [
   },
   {
     name: 'read/refusals',
-    says: 'An unknown process is -32600 at once; numbers must be unsigned.',
+    says: 'An unknown process is -32600 immediately; numbers must be unsigned.',
     async run(context) {
       const wire = await context.ready();
       const begun = performance.now();

@@ -3,12 +3,12 @@ import { base64, type CaseContext, type ConformanceCase, shell, startParams } fr
 import { same } from '../verdict.js';
 import { outputOf, type Wire } from '../wire.js';
 
-/** How often a session is asked for, and how long to wait in between: five seconds in all. */
+/** How often to try to resume, and how long to wait in between: five seconds in total. */
 const RESUME_ATTEMPTS = 100;
 const RESUME_PAUSE_MS = 50;
 const SESSION_BUSY = -32010;
 
-/** The server may need a moment to notice that a connection is gone; until then the session is busy. */
+/** The server may need a moment to notice that a connection has ended; until then the session is busy. */
 async function resume(context: CaseContext, sessionId: string): Promise<Wire> {
   const params = { clientName: 'conformance', resumeSessionId: sessionId };
   for (let attempt = 1; ; attempt += 1) {
@@ -28,12 +28,12 @@ async function resume(context: CaseContext, sessionId: string): Promise<Wire> {
 export const sessionCases: readonly ConformanceCase[] = [
   {
     name: 'session/resume',
-    says: 'Processes outlive a connection; what was missed is read; numbers continue; writes stay known.',
+    says: 'Processes outlive a connection; missed output can be read; numbers continue; write ids stay known.',
     reconnects: true,
     async run(context) {
       const first = await context.open();
       const sessionId = await first.handshake();
-      // It ends when told to: where an exit may overtake output, that shall not decide which number the output gets.
+      // It ends only when told to: on servers where an exit can overtake output, that must not change the numbers.
       const script = 'read a; echo $a; read b; echo $b; read c';
       await first.call('process/start', startParams(context, 'p', shell(script), { pipeStdin: true }));
       const one = { processId: 'p', writeId: '1', chunk: base64('one\n') };
@@ -61,7 +61,7 @@ export const sessionCases: readonly ConformanceCase[] = [
   },
   {
     name: 'session/busy',
-    says: 'A session that is attached elsewhere is -32010, and its owner keeps it.',
+    says: 'Resuming a session that is attached elsewhere is -32010, and its owner keeps it.',
     reconnects: true,
     async run(context) {
       const owner = await context.open();
@@ -74,7 +74,7 @@ export const sessionCases: readonly ConformanceCase[] = [
   },
   {
     name: 'session/private-ids',
-    says: 'Process ids belong to one session; another may use the same.',
+    says: 'Process ids belong to one session; another session may use the same id.',
     reconnects: true,
     async run(context) {
       const [one, other] = [await context.ready(), await context.ready()];
