@@ -5,7 +5,7 @@ import { type AppParsedParams, type AppResult, ExecError } from '../protocol/ind
 /** Characters allowed in an HTTP header, where the name ends up. */
 const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
 
-/** What a client said about itself in `initialize`. */
+/** A client's description of itself in `initialize`. */
 export interface ClientProfile {
   readonly name: string;
   readonly experimentalApi: boolean;
@@ -25,7 +25,7 @@ export function clientProfile(params: AppParsedParams<'initialize'>): ClientProf
   };
 }
 
-/** What a client is told about this server. */
+/** The server's description of itself for a client. */
 export function serverProfile(
   params: AppParsedParams<'initialize'>,
   options: { version: string; codexHome: string | undefined },

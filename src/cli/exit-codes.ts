@@ -13,7 +13,7 @@ const TIMED_OUT = 124;
 export const OUR_FAILURE = 125;
 const NOT_EXECUTABLE = 126;
 const NOT_FOUND = 127;
-/** Nobody reads our output: the exit code of a local program killed by SIGPIPE. */
+/** Our output has no reader: the exit code of a local program killed by SIGPIPE. */
 export const BROKEN_PIPE = 128 + 13;
 
 /** The exit codes of `run` and `shell`, for `--help`. */

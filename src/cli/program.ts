@@ -21,9 +21,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
 /** The whole command line, or only the part needed for a command line that starts with `first`. */
 export async function createProgram(first?: string): Promise<Command> {
   const program = new Command('execwire')
-    .description(
-      'Run processes and touch files on some machine, with the same calls and guarantees everywhere.',
-    )
+    .description('Run processes and access files on any machine, local or remote, with the same guarantees.')
     .version(version)
     .exitOverride()
     .showHelpAfterError('(run with --help for details)')

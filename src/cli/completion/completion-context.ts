@@ -12,7 +12,7 @@ export interface CompletionContext {
   readonly args: readonly string[];
   /** The option whose value is being typed. */
   readonly option: Option | undefined;
-  /** No more options of ours: after `--`, or in the arguments of another program. */
+  /** None of our options can follow: after `--`, or in the arguments of another program. */
   readonly literal: boolean;
   readonly takesProgram: boolean;
   /** The value of -e, if given. */

@@ -1,29 +1,29 @@
 import { ExecError } from '../../protocol/errors.js';
 import { withDeadline } from '../../transport/deadline.js';
 
-/** What was found out about one layer. */
+/** The finding for one layer. */
 export interface Diagnosis {
   readonly layer: string;
   readonly verdict: 'ok' | 'slow' | 'broken' | 'absent';
-  /** What was measured; null where there is nothing to measure. */
+  /** The measured time; null if there is nothing to measure. */
   readonly ms: number | null;
   readonly hint: string | null;
 }
 
-/** One layer to look at. */
+/** A check of one layer. */
 export interface Probe {
   readonly layer: string;
-  /** Slower than this is worth a hint. Generous: a busy machine is not a broken one. */
+  /** Slower than this gets a hint. Generous: a busy machine is not a broken one. */
   readonly slowMs: number;
   readonly slowHint: string;
-  /** Resolves to the time to judge, if it is not the whole time the probe took. */
+  /** Resolves to the time to judge, if that is not the whole duration of the probe. */
   readonly measure: () => Promise<number | void>;
 }
 
-/** A probe that takes longer is stuck; saying where is what a doctor is for. */
+/** A probe that takes longer is stuck. */
 const STUCK_MS = 10_000;
 
-/** Runs a probe. Never rejects: what goes wrong is the finding. */
+/** Runs a probe. Never rejects: an error is a finding. */
 export async function diagnose(probe: Probe): Promise<Diagnosis> {
   const { layer, slowMs, slowHint } = probe;
   const began = performance.now();
@@ -43,7 +43,7 @@ export async function diagnose(probe: Probe): Promise<Diagnosis> {
   }
 }
 
-/** The middle one of several measurements: one that was slow by chance does not count. */
+/** The median of several measurements, so that a single slow one does not count. */
 export async function medianOf(count: number, action: () => Promise<unknown>): Promise<number> {
   const times: number[] = [];
   for (let index = 0; index < count; index += 1) {
@@ -55,7 +55,7 @@ export async function medianOf(count: number, action: () => Promise<unknown>): P
   return times[Math.floor(count / 2)] ?? 0;
 }
 
-/** Two digits behind the point are more than any of these measurements is worth. */
+/** Two decimals: these measurements are not more precise. */
 export function rounded(ms: number): number {
   return Math.round(ms * 100) / 100;
 }

@@ -11,7 +11,7 @@ import { closeTarget, openTarget, type TargetFlags } from '../options/target-opt
 
 const COLOURS = { ok: 'green', slow: 'yellow', broken: 'red', absent: 'dim' } as const;
 
-/** Examines a machine, or this one with everything configured, and prints what was found. False if something is broken. */
+/** Checks a machine, or the local one and all configured ones, and prints the findings. False if something is broken. */
 export async function examine(flags: TargetFlags & { json?: boolean }): Promise<boolean> {
   const findings = flags.environment === undefined ? await examineAll() : await examineTarget(flags);
   process.stdout.write(flags.json ? formatJson(findings) : report(findings));
@@ -66,7 +66,7 @@ async function configuredOne(id: string): Promise<Diagnosis> {
   return { layer: `environment ${id}`, verdict: ready ? 'ok' : 'broken', ms: roundTripMs, hint: reason };
 }
 
-/** Never two at a time: they would measure each other. */
+/** One at a time: concurrent probes would affect each other's times. */
 async function oneByOne(probes: readonly Probe[]): Promise<Diagnosis[]> {
   const findings: Diagnosis[] = [];
   for (const probe of probes) findings.push(await diagnose(probe));

@@ -4,7 +4,7 @@ import { hostCapabilities, type HostCapabilities, packageFile } from '../../host
 import { probeSandbox, type SandboxSupport } from '../../host/sandbox/index.js';
 import { type Diagnosis, diagnose, type Probe } from './diagnosis.js';
 
-/** How processes of this machine are started and found again. Nothing to measure, but something to know. */
+/** How processes are started and tracked on this machine. There is nothing to measure. */
 export function describeHost(capabilities: HostCapabilities = hostCapabilities()): Diagnosis[] {
   const { backend, lineage, watchdog } = capabilities;
   const trees = lineage === 'mark' && watchdog;
@@ -29,10 +29,10 @@ export function describeHost(capabilities: HostCapabilities = hostCapabilities()
   ];
 }
 
-/** Gaps that are a choice rather than a fault: nobody has installed a sandbox, or there is none for this system. */
+/** Reasons that are not faults: no sandbox is installed, or none exists for this system. */
 const ABSENCES: readonly string[] = ['bubblewrapMissing', 'platform'];
 
-/** Whether this machine can confine programs, found out by doing it. */
+/** Checks whether this machine can confine programs, by doing it. */
 export async function examineSandbox(): Promise<Diagnosis> {
   let support: SandboxSupport | undefined;
   const measured = await diagnose({
@@ -50,7 +50,7 @@ export async function examineSandbox(): Promise<Diagnosis> {
   return { layer: 'sandbox', verdict, ms: null, hint: `${message} ${hint}` };
 }
 
-/** What of a policy holds here, in words. */
+/** Describes what this machine can enforce. */
 export function enforceable({
   processLimit,
   laterMounts,
@@ -64,7 +64,7 @@ export function enforceable({
     : limits;
 }
 
-/** A server of ours from its start to its first answer, over stdio. */
+/** Times a server over stdio, from its start to its first answer. */
 export function serverProbe(): Probe {
   return {
     layer: 'server start',

@@ -6,7 +6,7 @@ import { medianOf, type Probe } from './diagnosis.js';
 const REPEATS = 5;
 const PROBE_TEXT = 'execwire';
 
-/** What can be measured on any machine, wherever it is. */
+/** The probes that work on any machine, local or remote. */
 export async function machineProbes(environment: Environment, prefix = ''): Promise<Probe[]> {
   const shell = (await environment.info()).shell.path;
   const wire: Probe = {

@@ -131,7 +131,7 @@ export const fileCases: readonly ConformanceCase[] = [
       same('no length', await wire.refusal('fs/readBlock', { handleId: 'r', offset: 0, len: 0 }), -32600);
       same('in use', await wire.refusal('fs/open', { handleId: 'r', path: at('file') }), -32600);
       same('closed', await wire.refusal('fs/readBlock', { handleId: 'w', offset: 0, len: 1 }), -32004);
-      same('close nobody', await wire.call('fs/close', { handleId: 'none' }), {});
+      same('close an unknown handle', await wire.call('fs/close', { handleId: 'none' }), {});
     },
   },
   {

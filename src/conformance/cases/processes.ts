@@ -116,7 +116,7 @@ export const processCases: readonly ConformanceCase[] = [
     async run(context) {
       const wire = await context.ready();
       const write = { processId: 'p', writeId: '1', chunk: '' };
-      same('nobody', await wire.call('process/write', write), { status: 'unknownProcess' });
+      same('unknown process', await wire.call('process/write', write), { status: 'unknownProcess' });
       await wire.call('process/start', startParams(context, 'p', ['sleep', '60']));
       same('no stdin', await wire.call('process/write', write), { status: 'stdinClosed' });
       same('no writeId', await wire.refusal('process/write', { ...write, writeId: '' }), -32602);
@@ -148,7 +148,11 @@ export const processCases: readonly ConformanceCase[] = [
       const events = await wire.story('p');
       holds('the trap did not run', outputOf(events).includes('caught'));
       same('exit code', exitCode(events), 7);
-      same('nobody', await wire.call('process/signal', { processId: 'none', signal: 'interrupt' }), {});
+      same(
+        'unknown process',
+        await wire.call('process/signal', { processId: 'none', signal: 'interrupt' }),
+        {},
+      );
       same('no name', await wire.refusal('process/signal', { processId: 'p', signal: 'x' }), -32602);
     },
   },
@@ -161,7 +165,9 @@ export const processCases: readonly ConformanceCase[] = [
       same('first', await wire.call('process/terminate', { processId: 'p' }), { running: true });
       same('exit code', exitCode(await wire.story('p')), 137);
       same('again', await wire.call('process/terminate', { processId: 'p' }), { running: false });
-      same('nobody', await wire.call('process/terminate', { processId: 'none' }), { running: false });
+      same('unknown process', await wire.call('process/terminate', { processId: 'none' }), {
+        running: false,
+      });
     },
   },
 ];

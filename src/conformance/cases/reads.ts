@@ -119,7 +119,11 @@ export const readCases: readonly ConformanceCase[] = [
     async run(context) {
       const wire = await context.ready();
       const begun = performance.now();
-      same('nobody', await wire.refusal('process/read', { processId: 'none', waitMs: 5_000 }), -32600);
+      same(
+        'unknown process',
+        await wire.refusal('process/read', { processId: 'none', waitMs: 5_000 }),
+        -32600,
+      );
       holds('it waited for a process that does not exist', performance.now() - begun < 4_000);
       for (const afterSeq of [-1, 1.5, '1'])
         same('afterSeq', await wire.refusal('process/read', { processId: 'p', afterSeq }), -32602);
