@@ -5,7 +5,7 @@ import {
   type ProcessSpec,
   type ProcessSummary,
 } from '../contract/index.js';
-import type { EnvironmentInfo } from '../protocol/index.js';
+import type { EnvironmentInfo, ExecParams, ExecResult } from '../protocol/index.js';
 import type { ExecClientOptions } from './connection/client-options.js';
 import { ExecClient } from './connection/exec-client.js';
 import { RemoteFileSystem } from './files/remote-file-system.js';
@@ -39,6 +39,25 @@ export class RemoteEnvironment extends EnvironmentHandle {
     return new RemoteEnvironment({ id: options.id, client: await ExecClient.connect(options) });
   }
 
+  /**
+   * The same, and `onOpening` is handed the environment as soon as something can be sent: what is asked for there goes out
+   * along with the handshake. Connecting may still fail, and then fails what was asked for.
+   *
+   * @internal
+   */
+  static async connectAhead(
+    options: Omit<ExecClientOptions, 'onOpening'> & {
+      id: string;
+      onOpening: (environment: RemoteEnvironment) => void;
+    },
+  ): Promise<RemoteEnvironment> {
+    const onOpening = (): void => options.onOpening(environment);
+    const { client, connected } = ExecClient.begin({ ...options, onOpening });
+    const environment = new RemoteEnvironment({ id: options.id, client });
+    await connected;
+    return environment;
+  }
+
   /** A connection that cannot come back has ended. */
   get lost(): boolean {
     return !this.client.usable;
@@ -49,6 +68,7 @@ export class RemoteEnvironment extends EnvironmentHandle {
   }
 
   async info(): Promise<EnvironmentInfo> {
+    if (!this.client.introduced) await this.client.ready();
     return this.client.environmentInfo;
   }
 
@@ -61,6 +81,7 @@ export class RemoteEnvironment extends EnvironmentHandle {
 
   /** All processes of the session where the server tells them, else those started here that are not over. */
   async list(): Promise<ProcessSummary[]> {
+    if (!this.client.introduced) await this.client.ready();
     if (this.client.serverCapabilities.processList) {
       return (await this.client.call('process/list', null)).processes;
     }
@@ -70,8 +91,7 @@ export class RemoteEnvironment extends EnvironmentHandle {
 
   /** The processes of every session of the server. Those of others show their program without arguments. */
   async listServer(): Promise<ServerProcess[]> {
-    this.#assertServerView();
-    const { processes } = await this.client.call('process/list', { scope: 'server' });
+    const { processes } = await this.#callServerView('process/list', { scope: 'server' });
     return processes.map((row) => ({ ...row, sessionId: row.sessionId ?? this.client.sessionId }));
   }
 
@@ -81,8 +101,9 @@ export class RemoteEnvironment extends EnvironmentHandle {
     sessionId: string;
     graceMs?: number;
   }): Promise<boolean> {
-    this.#assertServerView();
-    return (await this.client.call('process/terminate', process)).running;
+    // Servers that do not know `sessionId` would take it for one of ours.
+    if (!this.client.introduced) await this.client.ready();
+    return (await this.#callServerView('process/terminate', process)).running;
   }
 
   close(): Promise<void> {
@@ -106,9 +127,17 @@ export class RemoteEnvironment extends EnvironmentHandle {
     await Promise.allSettled([...this.#processes].map((process) => process[Symbol.asyncDispose]()));
   }
 
-  #assertServerView(): void {
-    if (this.client.serverCapabilities.serverProcesses) return;
-    throw unsupported('a view of the processes of other connections');
+  /** Asked without waiting for what the server offers: what one answers that offers no such view does not count. */
+  async #callServerView<Name extends 'process/list' | 'process/terminate'>(
+    method: Name,
+    params: ExecParams<Name>,
+  ): Promise<ExecResult<Name>> {
+    const answer = this.client.isOpening ? this.client.call(method, params) : undefined;
+    answer?.catch(() => undefined);
+    if (!this.client.introduced) await this.client.ready();
+    if (!this.client.serverCapabilities.serverProcesses)
+      throw unsupported('a view of the processes of other connections');
+    return await (answer ?? this.client.call(method, params));
   }
 
   #forgetFinished(): void {

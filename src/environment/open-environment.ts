@@ -25,6 +25,17 @@ export interface OpenOptions {
    * profile of `permissions.toml`, or a complete sandbox. A machine that cannot enforce it refuses. Default: none.
    */
   readonly sandbox?: string | SandboxOptions | Sandbox | undefined;
+  /**
+   * Resolve as soon as the machine can be reached, before it has answered the handshake. The first call then goes out along
+   * with it, which saves a round trip; if the machine refuses the session, that call fails with the reason. Default false.
+   */
+  readonly early?: boolean;
+  /**
+   * Told of a remote environment at that moment, without resolving then.
+   *
+   * @internal
+   */
+  readonly onOpening?: (environment: Environment) => void;
 }
 
 /** A policy by name, and the directory that counts as the project. */
@@ -99,10 +110,10 @@ export async function openChosen(choice: EnvironmentChoice, options: OpenOptions
   }
   const { RemoteEnvironment } = await import('../client/index.js');
   const { dialEnvironment, isUrlEnvironment } = await import('./dial-environment.js');
-  const { onLog, clientName, giveUpAfterMs } = options;
+  const { onLog, clientName, giveUpAfterMs, early = false, onOpening } = options;
   const { initializeTimeoutMs } = choice;
   const log = onLog ? { onLog } : {};
-  return await RemoteEnvironment.connect({
+  const settings = {
     id: choice.id,
     dial: () => dialEnvironment(choice, log),
     // A program is the life of its server: a new one would know nothing of the old one's processes.
@@ -114,6 +125,14 @@ export async function openChosen(choice: EnvironmentChoice, options: OpenOptions
     ...(isUrlEnvironment(choice) && choice.connectTimeoutMs !== undefined
       ? { connectTimeoutMs: choice.connectTimeoutMs }
       : {}),
+  };
+  if (!early && !onOpening) return await RemoteEnvironment.connect(settings);
+  return await new Promise<Environment>((resolve, reject) => {
+    const tell = (environment: Environment): void => {
+      if (early) resolve(environment);
+      onOpening?.(environment);
+    };
+    RemoteEnvironment.connectAhead({ ...settings, onOpening: tell }).then(resolve, reject);
   });
 }
 

@@ -29,6 +29,7 @@ export function offeredCapabilities(options: {
   flowControl: boolean;
   windowBytes: number;
   binaryFrames: boolean;
+  ahead: boolean;
 }): ServerCapabilities {
   return {
     processResize: true,
@@ -47,6 +48,7 @@ export function offeredCapabilities(options: {
     fsAtomicWrite: true,
     fsDirectoryDetails: true,
     ...(options.binaryFrames ? { binaryFrames: true } : {}),
+    ...(options.ahead ? { ahead: true } : {}),
     ...(options.flowControl ? { flowControl: { windowBytes: options.windowBytes } } : {}),
   };
 }

@@ -64,6 +64,8 @@ export class Connection implements SessionConnection {
   /** Aborted when the channel has ended: file handles, watches and streams of this connection go with it. */
   readonly #gone = new AbortController();
   #ready = false;
+  /** The client sends on without waiting for the handshake: what it sent may have been for a session it did not get. */
+  #ahead = false;
   /** That of the request being handed to its handler. */
   #trace: string | undefined;
 
@@ -73,7 +75,7 @@ export class Connection implements SessionConnection {
     this.#router = new Router({
       table: methodsOffered(options),
       handlers: this.#handlers(),
-      admit: (method) => this.#admit(method),
+      admit: (method, params) => this.#admit(method, params),
     });
     const handler: PeerHandler = {
       request: (method, params, attached, { place, trace }) => {
@@ -147,8 +149,10 @@ export class Connection implements SessionConnection {
     }
   }
 
-  #admit(method: string): void {
+  #admit(method: string, params: unknown): void {
     if (method === 'initialize') return;
+    if (method === 'process/start' && !this.#ahead && !Object.hasOwn(Object(params), 'cwd'))
+      throw new ExecError('invalidParams', 'params.cwd: Invalid input: expected string, received undefined');
     if (!this.#session)
       throw new ExecError('notInitialized', 'client must call initialize before other methods');
     if (!this.#ready)
@@ -160,6 +164,7 @@ export class Connection implements SessionConnection {
     const { sessions, log, channel, windowBytes } = this.#options;
     if (this.#session)
       throw new ExecError('alreadyInitialized', 'initialize may only be called once per connection');
+    this.#ahead = params.capabilities?.ahead === true;
     const resumed = params.resumeSessionId ?? undefined;
     const acknowledged = params.capabilities?.flowControl === true;
     this.#session =
@@ -175,7 +180,7 @@ export class Connection implements SessionConnection {
     return {
       sessionId: session,
       environmentInfo: await this.#environmentInfo(),
-      capabilities: offeredCapabilities({ flowControl, windowBytes, binaryFrames }),
+      capabilities: offeredCapabilities({ flowControl, windowBytes, binaryFrames, ahead: this.#ahead }),
     };
   }
 
@@ -185,7 +190,7 @@ export class Connection implements SessionConnection {
     } else if (method === 'process/ack' && this.#session?.acknowledged) {
       const { processId, seq } = validate(execClientNotifications['process/ack'].params, params);
       this.#session.acknowledge(processId, seq);
-    } else {
+    } else if (this.#session || !this.#ahead) {
       this.#peer.violation(new ExecError('protocolViolation', 'unexpected notification'));
     }
   }

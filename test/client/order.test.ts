@@ -13,7 +13,10 @@ test('the handshake announces flow control and ends with initialized', async () 
   await using client = await open(server);
   await server.hears('initialized');
   expect(server.heard).toEqual([
-    ['initialize', { clientName: 'execwire', resumeSessionId: null, capabilities: { flowControl: true } }],
+    [
+      'initialize',
+      { clientName: 'execwire', resumeSessionId: null, capabilities: { flowControl: true, ahead: true } },
+    ],
     ['initialized', {}],
   ]);
   expect(client.sessionId).toBe('session-1');

@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openEnvironment } from '../../src/environment/index.js';
 import { LineProxy } from '../../testkit/line-proxy.mjs';
 import { execwire } from '../harness/command-line.js';
 import { TestFolder } from '../harness/processes.js';
@@ -89,6 +90,37 @@ test('a program that leaves without waiting has said goodbye', async () => {
   });
   await expect.poll(() => noted.stderr).toContain('the client is done');
   await proxy.close();
+});
+
+test('a library that asks for it sends its first call along with the handshake', async () => {
+  const proxy = new LineProxy({ port: Number(new URL(server.url).port) }, { roundTripMs: ROUND_TRIP_MS });
+  const url = `ws://127.0.0.1:${await proxy.listen()}`;
+  await using environment = await openEnvironment(url, { early: true });
+  expect(await environment.run(['echo', 'done'])).toMatchObject({ stdout: 'done\n' });
+  expect(proxy.roundTrips).toBe(2);
+  await environment.close();
+  await proxy.close();
+});
+
+test('after a break, two round trips bring everything back', async () => {
+  let fewest = Number.POSITIVE_INFINITY;
+  for (let attempt = 0; attempt < TRIES && fewest > 2; attempt += 1) {
+    const proxy = new LineProxy({ port: Number(new URL(server.url).port) }, { roundTripMs: ROUND_TRIP_MS });
+    await using environment = await openEnvironment(`ws://127.0.0.1:${await proxy.listen()}`);
+    await using process = await environment.start({ argv: ['cat'], pipeStdin: true });
+    await process.write('before ');
+    const events = process.events();
+    expect((await events.next()).value).toMatchObject({ type: 'output' });
+    proxy.cut();
+    // All that was said on the old connection is over.
+    proxy.roundTrips = 0;
+    await process.write('after');
+    fewest = Math.min(fewest, proxy.roundTrips);
+    expect(Buffer.from((await events.next()).value.bytes).toString()).toBe('after');
+    await environment.close();
+    await proxy.close();
+  }
+  expect(fewest).toBe(2);
 });
 
 describe('copying', () => {

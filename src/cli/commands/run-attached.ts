@@ -41,10 +41,15 @@ export async function runAttached(run: AttachedRun): Promise<number> {
   const signals = new ForwardedSignals();
   let environment: Environment | undefined;
   try {
-    environment = await openTarget(run.target);
-    const spec = onOurTerminal(await run.spec(environment));
-    const sandbox = await run.sandbox(environment, spec);
-    const child = await start(sandbox ? new ConfinedEnvironment(environment, sandbox) : environment, spec);
+    let starting: Promise<ExecProcess> | undefined;
+    environment = await openTarget(run.target, {
+      onOpening: (opening) => {
+        starting = begin(opening, run);
+        // If connecting fails, that is what went wrong.
+        starting.catch(() => undefined);
+      },
+    });
+    const child = await (starting ?? begin(environment, run));
     signals.passTo(child);
     return signals.leaveWith(await attach(environment, child, run));
   } catch (error) {
@@ -53,6 +58,12 @@ export async function runAttached(run: AttachedRun): Promise<number> {
   } finally {
     if (environment) await Promise.race([closeTarget(environment), delay(FAREWELL_LIMIT_MS)]);
   }
+}
+
+async function begin(environment: Environment, run: AttachedRun): Promise<ExecProcess> {
+  const spec = onOurTerminal(await run.spec(environment));
+  const sandbox = await run.sandbox(environment, spec);
+  return await start(sandbox ? new ConfinedEnvironment(environment, sandbox) : environment, spec);
 }
 
 /** Gives the remote terminal the size and type of ours. */

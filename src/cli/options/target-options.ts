@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { Environment } from '../../contract/index.js';
 import { ExecError, isExecError } from '../../protocol/errors.js';
 import { printable } from '../terminal/table.js';
-import type { EnvironmentChoice } from '../../environment/index.js';
+import type { EnvironmentChoice, OpenOptions } from '../../environment/index.js';
 
 /** Enough to explain a failure. A program may print more, and nobody reads it after connecting. */
 const MAX_LOG_LINES = 20;
@@ -27,8 +27,14 @@ export async function chooseTarget(flags: TargetFlags): Promise<EnvironmentChoic
   return await chooseEnvironment(flags.environment, { authBearerToken: tokenOf(flags) });
 }
 
-/** Opens the machine the flags choose. On failure, prints the stderr of the program that connects. */
-export async function openTarget(flags: TargetFlags): Promise<Environment> {
+/**
+ * Opens the machine the flags choose. On failure, prints the stderr of the program that connects. `onOpening` gets a remote
+ * machine as soon as requests can be sent to it.
+ */
+export async function openTarget(
+  flags: TargetFlags,
+  { onOpening }: Pick<OpenOptions, 'onOpening'> = {},
+): Promise<Environment> {
   const { openEnvironment } = await import('../../environment/open-environment.js');
   // A set: repeated lines are printed once.
   const logLines = new Set<string>();
@@ -36,6 +42,7 @@ export async function openTarget(flags: TargetFlags): Promise<Environment> {
     return await openEnvironment(flags.environment, {
       authBearerToken: tokenOf(flags),
       clientName: 'execwire-cli',
+      ...(onOpening ? { onOpening } : {}),
       onLog: (line) => {
         if (logLines.size < MAX_LOG_LINES) logLines.add(line);
       },

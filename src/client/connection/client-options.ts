@@ -25,6 +25,13 @@ export interface ExecClientOptions {
   /** How long to try coming back before contact counts as lost. */
   readonly giveUpAfterMs?: number;
   readonly onLog?: (message: string) => void;
+  /**
+   * Told as soon as requests can be sent, before the server has answered the handshake: those made now go out in the same
+   * flight. What the server can do is not known yet. Connecting may still fail.
+   *
+   * @internal
+   */
+  readonly onOpening?: () => void;
 }
 
 /** How one connection of a client is made, with what its options leave open decided. It takes `limitMs` at most. */

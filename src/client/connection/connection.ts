@@ -30,6 +30,11 @@ export interface ConnectionOptions {
   readonly onNotification: (method: string, params: unknown, attached?: Attachment) => void;
   readonly onClosed: (reason: CloseReason) => void;
   readonly onLog: (message: string) => void;
+  /**
+   * Told of the connection before its handshake is answered, to send more in the same flight. Absent: the handshake is
+   * done step by step, as any server takes it.
+   */
+  readonly onOpening?: ((opening: OpeningConnection) => void) | undefined;
 }
 
 /** A connection with its handshake done. */
@@ -40,6 +45,12 @@ export interface Connection {
   readonly resumed: boolean;
   readonly info: EnvironmentInfo | undefined;
   readonly capabilities: ServerCapabilities;
+}
+
+/** A connection that has said hello and not been answered. */
+export interface OpeningConnection {
+  readonly peer: RpcPeer;
+  readonly opened: Promise<Connection>;
 }
 
 /** Dials and shakes hands. Whatever goes wrong, nothing is left open. */
@@ -58,9 +69,14 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
   // The first frame may come right behind the answer that agrees to them.
   peer.acceptsBytes = options.binaryFrames && channel.carriesBytes === true;
   peer.open();
+  const opened = introduce(channel, peer, options);
+  options.onOpening?.({ peer, opened });
+  return await opened;
+}
+
+async function introduce(channel: Channel, peer: RpcPeer, options: ConnectionOptions): Promise<Connection> {
   try {
     const { result, resumed } = await shakeHands(peer, options);
-    peer.notify('initialized', {});
     const { sessionId, environmentInfo: info, capabilities = {} } = result;
     peer.sendsBytes = peer.acceptsBytes && capabilities.binaryFrames === true;
     return { channel, peer, sessionId, resumed, info, capabilities };
@@ -94,26 +110,37 @@ async function shakeHands(
   peer: RpcPeer,
   options: ConnectionOptions,
 ): Promise<{ result: ExecResult<'initialize'>; resumed: boolean }> {
-  const { resumeSessionId } = options;
-  if (resumeSessionId === undefined) return { result: await initialize(peer, options, null), resumed: false };
+  const { resumeSessionId, onOpening } = options;
+  const inOneFlight = onOpening !== undefined;
+  if (resumeSessionId === undefined) {
+    return {
+      result: await initialize(peer, options, { resumeSessionId: null, inOneFlight }),
+      resumed: false,
+    };
+  }
   try {
-    const result = await initialize(peer, options, resumeSessionId);
+    const result = await initialize(peer, options, { resumeSessionId, inOneFlight });
     // A server that knows nothing of resuming opens a new session instead of refusing.
     return { result, resumed: result.sessionId === resumeSessionId };
   } catch (error) {
     if (!isUnknownSession(error)) throw error;
-    return { result: await initialize(peer, options, null), resumed: false };
+    const fresh = { resumeSessionId: null, inOneFlight: false };
+    return { result: await initialize(peer, options, fresh), resumed: false };
   }
 }
 
 async function initialize(
   peer: RpcPeer,
-  { clientName, initializeTimeoutMs }: ConnectionOptions,
-  resumeSessionId: string | null,
+  { clientName, initializeTimeoutMs: timeoutMs }: ConnectionOptions,
+  { resumeSessionId, inOneFlight }: { resumeSessionId: string | null; inOneFlight: boolean },
 ): Promise<ExecResult<'initialize'>> {
-  const capabilities = { flowControl: true, ...(peer.acceptsBytes ? { binaryFrames: true } : {}) };
-  const params = { clientName, resumeSessionId, capabilities };
-  return readResult('initialize', await peer.call('initialize', params, { timeoutMs: initializeTimeoutMs }));
+  const bytes = peer.acceptsBytes ? { binaryFrames: true } : {};
+  const capabilities = { flowControl: true, ahead: true, ...bytes };
+  const answer = peer.call('initialize', { clientName, resumeSessionId, capabilities }, { timeoutMs });
+  if (inOneFlight) peer.notify('initialized', {});
+  const result = readResult('initialize', await answer);
+  if (!inOneFlight) peer.notify('initialized', {});
+  return result;
 }
 
 /** Reads an answer by its declaration: fields we do not know are ignored, what we need must be there. */

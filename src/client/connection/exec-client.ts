@@ -8,8 +8,7 @@ import {
   type ServerCapabilities,
 } from '../../protocol/index.js';
 import { FlightBudget } from '../../rpc/index.js';
-import { type Deadline, withDeadline } from '../../transport/deadline.js';
-import { type BulkRequest, post, resultOf } from './bulk.js';
+import { type BulkRequest, resultOf } from './bulk.js';
 import { type ClientListener, ClientListeners } from './client-listeners.js';
 import {
   type CallOptions,
@@ -19,11 +18,12 @@ import {
   INFO_TIMEOUT_MS,
 } from './client-options.js';
 import { reconnect } from './reconnect.js';
-import { type Connection, openConnection } from './connection.js';
+import { type Connection, openConnection, type OpeningConnection } from './connection.js';
 import { UnreadBudget } from './unread-budget.js';
+import { exchange, patiently } from './exchange.js';
+import { CurrentLine } from './current-line.js';
 import { ProcessSinks } from './process-sinks.js';
 import { contactLost } from './remote-errors.js';
-import { isRepeatable, isSessionBound } from './retry-rules.js';
 
 /**
  * A session on an exec server, and the connection it currently has. A lost connection is made again by itself:
@@ -43,12 +43,11 @@ export class ExecClient implements AsyncDisposable {
   readonly #listeners = new ClientListeners();
   readonly #options: ExecClientOptions;
   readonly #stop = new AbortController();
-  #connection: Connection | undefined;
-  /** Set while there is no connection but one is being made; all waiting calls wait for this one promise. */
-  #coming: Promise<Connection> | undefined;
+  readonly #line = new CurrentLine();
+  #begun: Promise<void> = Promise.resolve();
   #sessionId: string | undefined;
   #info: EnvironmentInfo | undefined;
-  #capabilities: ServerCapabilities = {};
+  #capabilities: ServerCapabilities | undefined;
   #ended: ExecError | undefined;
   #disconnected: Promise<void> = Promise.resolve();
 
@@ -59,14 +58,20 @@ export class ExecClient implements AsyncDisposable {
   /** Connects and opens a session. Rejects when that fails; only later losses are repaired. */
   static async connect(options: ExecClientOptions): Promise<ExecClient> {
     const client = new ExecClient(options);
-    try {
-      await client.#openFresh();
-      client.#info ??= await client.call('environment/info', null, { timeoutMs: INFO_TIMEOUT_MS });
-      return client;
-    } catch (error) {
-      await client.close();
-      throw error;
-    }
+    client.#begun = client.#begin();
+    await client.#begun;
+    return client;
+  }
+
+  /**
+   * Makes a client and tells how connecting went: for whoever sends first requests along with the handshake.
+   *
+   * @internal
+   */
+  static begin(options: ExecClientOptions): { client: ExecClient; connected: Promise<void> } {
+    const client = new ExecClient(options);
+    client.#begun = client.#begin();
+    return { client, connected: client.#begun };
   }
 
   /** The session calls go to. Changes when the old one could not be resumed. */
@@ -74,9 +79,9 @@ export class ExecClient implements AsyncDisposable {
     return this.#sessionId ?? '';
   }
 
-  /** What the server offers beyond the common protocol; empty for servers of others. */
+  /** What the server offers beyond the common protocol; empty for servers of others, and before it has answered. */
   get serverCapabilities(): ServerCapabilities {
-    return this.#capabilities;
+    return this.#capabilities ?? {};
   }
 
   get environmentInfo(): EnvironmentInfo {
@@ -88,10 +93,24 @@ export class ExecClient implements AsyncDisposable {
     return this.#ended === undefined;
   }
 
-  /** Resolves when there is a connection. After one that was given up this opens a new session. */
+  /** Whether the server has said what it is and can do. It has, once connected. */
+  get introduced(): boolean {
+    return this.#capabilities !== undefined && this.#info !== undefined;
+  }
+
+  /** True while the first session is being opened and requests can be sent already. */
+  get isOpening(): boolean {
+    return this.#line.opening !== undefined && this.#sessionId === undefined;
+  }
+
+  /**
+   * Resolves when there is a connection and what the server is and can do is known. After one that was given up this opens
+   * a new session.
+   */
   async ready(): Promise<void> {
-    if (!this.#connection)
-      await this.#connected('process/start', { timeoutMs: this.#options.requestTimeoutMs });
+    if (!this.#line.connection)
+      await patiently(this.#expected(), 'process/start', { timeoutMs: this.#options.requestTimeoutMs });
+    if (!this.#info) await this.#begun;
   }
 
   /** Calls a method and waits for its answer, across reconnects if need be. */
@@ -109,31 +128,20 @@ export class ExecClient implements AsyncDisposable {
    * @internal
    */
   async exchange(request: BulkRequest, options: CallOptions = {}): Promise<unknown> {
-    const { method } = request;
-    const {
-      timeoutMs = this.#options.requestTimeoutMs,
-      signal,
-      sameSession = isSessionBound(method),
-    } = options;
-    const deadline = timeoutMs === undefined ? undefined : performance.now() + timeoutMs;
-    const session = this.#sessionId;
-    for (;;) {
-      const left = (): number | undefined =>
-        deadline === undefined ? undefined : Math.ceil(deadline - performance.now());
-      // No turn of the event loop passes while connected: calls leave in the order they were made.
-      const connection = this.#connection ?? (await this.#connected(method, { timeoutMs: left(), signal }));
-      if (sameSession && connection.sessionId !== session) throw contactLost('its session is gone');
-      try {
-        return await post(connection.peer, request, { timeoutMs: left(), signal });
-      } catch (error) {
-        if (!this.#mayRepeat(method, error)) throw error;
-      }
-    }
+    const { timeoutMs = this.#options.requestTimeoutMs } = options;
+    const context = {
+      line: this.#line,
+      sessionId: this.#sessionId,
+      isOpening: this.isOpening,
+      expected: () => this.#expected(),
+      comesBack: () => this.#options.resume && !this.#ended,
+    };
+    return await exchange(context, request, { ...options, timeoutMs });
   }
 
   /** Sends a notification if connected. What must survive a reconnect is sent again by its owner. */
   notify(method: string, params: unknown): void {
-    this.#connection?.peer.notify(method, params);
+    this.#line.now?.peer.notify(method, params);
   }
 
   /** Tells `listener` what belongs to no process, and what becomes of the connection. Returns how to stop that. */
@@ -161,42 +169,54 @@ export class ExecClient implements AsyncDisposable {
     await this.close();
   }
 
-  #mayRepeat(method: string, error: unknown): boolean {
-    return (
-      isExecError(error, 'connectionClosed') && this.#options.resume && !this.#ended && isRepeatable(method)
-    );
+  async #begin(): Promise<void> {
+    try {
+      await this.#openFresh();
+      this.#info ??= await this.call('environment/info', null, { timeoutMs: INFO_TIMEOUT_MS });
+    } catch (error) {
+      if (isExecError(error)) this.#end(error);
+      await this.close();
+      throw error;
+    }
   }
 
-  async #connected(method: string, patience: Deadline): Promise<Connection> {
+  async #expected(): Promise<Connection> {
     if (this.#ended) throw this.#ended;
-    const coming = this.#coming ?? this.#openFresh();
-    return await withDeadline(coming, {
-      ...patience,
-      what: method,
-      late: () => new ExecError('requestTimeout', `No connection for ${method} in time.`),
-    });
+    return await (this.#line.coming ?? this.#openFresh());
   }
 
   /** Opens a new session: at the beginning, and for calls after the old one was given up. */
   #openFresh(): Promise<Connection> {
-    const opening = this.#open(undefined).then((connection) => {
+    const opening = this.#openNew().then((connection) => {
       if (connection.peer.closed) throw new ExecError('notConnected', 'The connection ended at once.');
       this.#wentOnline(connection);
       return connection;
     });
-    this.#expect(opening);
+    this.#line.expect(opening);
     return opening;
   }
 
-  #expect(coming: Promise<Connection>): void {
-    this.#coming = coming;
-    coming.catch(() => {
-      if (this.#coming === coming) this.#coming = undefined;
-    });
+  async #openNew(): Promise<Connection> {
+    const { onOpening, resume } = this.#options;
+    // Only the first connection has somebody who did not wait for it.
+    if (!onOpening || this.#capabilities) return await this.#open({});
+    try {
+      return await this.#open({ onOpening: () => onOpening() });
+    } catch (error) {
+      // Older servers end a connection that goes on behind a refusal, and its reason is lost: ask again step by step.
+      if (!resume || this.#ended || !isExecError(error, 'connectionClosed')) throw error;
+      return await this.#open({});
+    }
   }
 
-  async #open(resumeSessionId: string | undefined, limitMs = Number.POSITIVE_INFINITY): Promise<Connection> {
+  async #open(options: {
+    resumeSessionId?: string | undefined;
+    limitMs?: number;
+    onOpening?: (() => void) | undefined;
+  }): Promise<Connection> {
+    const { resumeSessionId, limitMs = Number.POSITIVE_INFINITY, onOpening } = options;
     let connection: Connection | undefined;
+    let ahead: OpeningConnection | undefined;
     let disconnected = (): void => undefined;
     const gone = new Promise<void>((resolve) => {
       disconnected = resolve;
@@ -204,13 +224,21 @@ export class ExecClient implements AsyncDisposable {
     connection = await openConnection({
       ...connectionSettings(this.#options, limitMs),
       resumeSessionId,
+      onOpening:
+        onOpening &&
+        ((opening) => {
+          ahead = opening;
+          this.#disconnected = gone;
+          this.#goAhead(opening, onOpening);
+        }),
       onNotification: (method, params, attached) => {
         this.processes.dispatch(method, params, attached);
         this.#listeners.notified(method, params);
       },
       onClosed: (reason) => {
         disconnected();
-        if (connection && this.#connection === connection) this.#wentOffline(reason.message);
+        this.#dropOpening(ahead);
+        if (connection && this.#line.connection === connection) this.#wentOffline(reason.message);
       },
     });
     this.#disconnected = gone;
@@ -221,26 +249,41 @@ export class ExecClient implements AsyncDisposable {
     return connection;
   }
 
+  /** Sends what waits without waiting for the answer to the handshake. */
+  #goAhead(opening: OpeningConnection, onOpening: () => void): void {
+    if (this.#ended) return opening.peer.destroy('the client was closed');
+    opening.opened.catch(() => this.#dropOpening(opening));
+    this.#line.goAhead(opening);
+    onOpening();
+  }
+
+  #dropOpening(opening: OpeningConnection | undefined): void {
+    if (opening && this.#line.drop(opening) && this.#sessionId !== undefined) this.processes.interrupted();
+  }
+
   #wentOnline(connection: Connection): void {
-    this.#connection = connection;
-    this.#coming = undefined;
+    const isFirst = this.#sessionId === undefined;
+    const isAhead = this.#line.opening?.peer === connection.peer;
+    this.#line.online(connection);
     this.#sessionId = connection.sessionId;
     this.#capabilities = connection.capabilities;
     this.#info = connection.info ?? this.#info;
     this.intake.attach(connection.capabilities.flowControl ? undefined : connection.channel);
     this.#listeners.tell('online');
+    // Those of a first session, or of one taken up ahead, know already.
+    if (isAhead && (isFirst || connection.resumed)) return;
     if (connection.resumed) this.processes.resumed();
     else this.processes.lost(contactLost('the server no longer knows its session'));
   }
 
   #wentOffline(why: string): void {
-    this.#connection = undefined;
+    this.#line.offline();
     this.intake.attach(undefined);
     if (this.#ended) return;
     this.#options.onLog?.(`connection lost: ${why}`);
     this.processes.interrupted();
     if (this.#options.resume) {
-      this.#expect(this.#reconnect(why));
+      this.#line.expect(this.#reconnect(why));
       this.#listeners.tell('offline');
     } else this.#end(new ExecError('connectionClosed', `The connection ended: ${why}.`));
   }
@@ -248,7 +291,9 @@ export class ExecClient implements AsyncDisposable {
   async #reconnect(why: string): Promise<Connection> {
     const { giveUpAfterMs = DEFAULT_GIVE_UP_AFTER_MS } = this.#options;
     const attempt = async (limitMs: number): Promise<Connection | undefined> => {
-      const connection = await this.#open(this.#sessionId, limitMs);
+      // Servers of others end a connection that goes on behind a refused resume, which is common.
+      const onOpening = this.#capabilities?.ahead ? () => this.processes.resumed() : undefined;
+      const connection = await this.#open({ resumeSessionId: this.#sessionId, limitMs, onOpening });
       if (connection.peer.closed) return undefined;
       this.#wentOnline(connection);
       return connection;
@@ -268,7 +313,7 @@ export class ExecClient implements AsyncDisposable {
     this.#stop.abort();
     this.#listeners.tell('ended');
     this.processes.lost(contactLost(error.message.replace(/\.$/, ''), error));
-    this.#connection?.peer[way]('the client is done');
-    this.#connection = undefined;
+    this.#line.now?.peer[way]('the client is done');
+    this.#line.offline();
   }
 }

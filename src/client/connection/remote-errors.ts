@@ -8,6 +8,11 @@ function hasNumber(error: unknown, rpcCode: number): boolean {
   return isExecError(error, 'remoteError') && error.data.rpcCode === rpcCode;
 }
 
+/** What other servers answer before the handshake, and to much else. */
+export function isInvalidRequest(error: unknown): boolean {
+  return hasNumber(error, INVALID_REQUEST);
+}
+
 /** The answer to a resume whose session is gone. Other servers say it by number alone. */
 export function isUnknownSession(error: unknown): boolean {
   return isExecError(error, 'sessionNotFound') || hasNumber(error, INVALID_REQUEST);

@@ -58,6 +58,7 @@ export class RemoteFileSystem implements FileSystem {
     options: LinkOptions & { readonly atomic?: boolean } = {},
   ): Promise<void> {
     const { atomic = false } = options;
+    if (atomic && !this.#client.introduced) await this.#client.ready();
     if (atomic) this.#require('fsAtomicWrite', 'atomic writes');
     const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : data;
     const plain = !atomic && options.followSymlinks !== false;
@@ -88,6 +89,7 @@ export class RemoteFileSystem implements FileSystem {
     options: FileOptions & { readonly details?: boolean } = {},
   ): Promise<readonly DirectoryEntry[]> {
     const { details = false } = options;
+    if (details && !this.#client.introduced) await this.#client.ready();
     if (details) this.#require('fsDirectoryDetails', 'details in directory listings');
     const uri = fileUri(path);
     const request = { path: uri, ...(details ? { details } : {}), ...policy(options) };
@@ -133,6 +135,7 @@ export class RemoteFileSystem implements FileSystem {
   }
 
   async rename(source: string, destination: string, options: FileOptions = {}): Promise<void> {
+    if (!this.#client.introduced) await this.#client.ready();
     this.#require('fsRename', 'renaming');
     const paths = { sourcePath: fileUri(source), destinationPath: fileUri(destination) };
     await this.#client.call('fs/rename', { ...paths, ...policy(options) });
@@ -159,11 +162,13 @@ export class RemoteFileSystem implements FileSystem {
   }
 
   async watch(path: string, options: WatchOptions = {}): Promise<FileWatch> {
+    if (!this.#client.introduced) await this.#client.ready();
     this.#require('fsWatch', 'watching files');
     return await RemoteFileWatch.open(this.#client, { ...options, path: fileUri(path) });
   }
 
   async search(path: string, query: SearchQuery): Promise<SearchPage> {
+    if (!this.#client.introduced) await this.#client.ready();
     this.#require('fsSearch', 'searching in files');
     const { signal, globs, sandbox, ...rest } = query;
     const request = { path: fileUri(path), ...rest, ...(globs ? { globs: [...globs] } : {}), sandbox };

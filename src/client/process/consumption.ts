@@ -7,8 +7,8 @@ const ACKNOWLEDGE_PARTS = 4;
 
 export interface ConsumptionOptions {
   readonly log: ProcessLog;
-  /** The server's window; undefined when it does not hold back. */
-  readonly windowBytes: number | undefined;
+  /** The server's window; undefined when it does not hold back, or has not said so yet. */
+  readonly windowBytes: () => number | undefined;
   readonly acknowledge: (seq: number) => void;
   /** Told how many unread bytes were added, or, negative, read or let go. */
   readonly unreadChanged: (bytes: number) => void;
@@ -37,7 +37,7 @@ export class Consumption {
     if (this.#counted) this.#options.unreadChanged(bytes);
     this.#advance();
     // Far beyond any window: without a promise the connection is stopped instead, see `UnreadBudget`.
-    const promised = this.#options.windowBytes !== undefined;
+    const promised = this.#options.windowBytes() !== undefined;
     if (promised && this.#ledger.unreadBytes > MAX_UNREAD_BYTES) this.#options.overrun();
   }
 
@@ -64,11 +64,12 @@ export class Consumption {
   }
 
   #advance(): void {
-    const { log, windowBytes } = this.#options;
+    const { log } = this.#options;
     const position = log.readSeq;
     const bytes = this.#ledger.consume(position);
     if (this.#counted && bytes > 0) this.#options.unreadChanged(-bytes);
     this.#sinceAcknowledged += bytes;
+    const windowBytes = this.#options.windowBytes();
     if (windowBytes === undefined || position <= this.#acknowledged) return;
     const finished = log.closed && position === log.nextSeq - 1;
     if (!finished && this.#sinceAcknowledged < windowBytes / ACKNOWLEDGE_PARTS) return;

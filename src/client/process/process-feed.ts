@@ -12,7 +12,7 @@ const CATCH_UP_BYTES = 256 * 1024;
 export interface ProcessFeedOptions {
   readonly read: (request: { afterSeq: number; maxBytes?: number }) => Promise<Snapshot>;
   /** The server lets nothing go before it was acknowledged. Others may, so all they have is read at once. */
-  readonly acknowledged: boolean;
+  readonly acknowledged: () => boolean;
   /** Called for every event that went into the log. */
   readonly onAppended: (event: WireEvent) => void;
   /** Called once, when nothing more will come. */
@@ -137,7 +137,7 @@ export class ProcessFeed implements ProcessSink {
   async #readOnce(): Promise<void> {
     const afterSeq = this.#sequencer.nextSeq - 1;
     const { read, acknowledged } = this.#options;
-    const snapshot = await read(acknowledged ? { afterSeq, maxBytes: CATCH_UP_BYTES } : { afterSeq });
+    const snapshot = await read(acknowledged() ? { afterSeq, maxBytes: CATCH_UP_BYTES } : { afterSeq });
     if (this.#over) return;
     if (snapshot.failure !== null) throw new ExecError('remoteError', 'The server lost the process.');
     const events = eventsOf(snapshot, {

@@ -38,7 +38,6 @@ export class RemoteProcess extends ProcessHandle {
   readonly feed: ProcessFeed;
   readonly #client: ExecClient;
   readonly #spec: ProcessSpec;
-  readonly #capabilities: ServerCapabilities;
   readonly #consumption: Consumption;
   readonly #input: ProcessInput;
   readonly #startedAtMs = Date.now();
@@ -51,10 +50,9 @@ export class RemoteProcess extends ProcessHandle {
     this.tty = spec.tty ?? false;
     this.#client = client;
     this.#spec = spec;
-    this.#capabilities = client.serverCapabilities;
     this.feed = new ProcessFeed({
       read: (request) => client.call('process/read', { processId, ...request }),
-      acknowledged: this.#capabilities.flowControl !== undefined,
+      acknowledged: () => this.#capabilities.flowControl !== undefined,
       onAppended: (event) =>
         this.#consumption.arrived(event.seq, event.type === 'output' ? event.bytes.length : 0),
       onResumed: () => {
@@ -65,7 +63,7 @@ export class RemoteProcess extends ProcessHandle {
     });
     this.#consumption = new Consumption({
       log: this.feed.log,
-      windowBytes: this.#capabilities.flowControl?.windowBytes,
+      windowBytes: () => this.#capabilities.flowControl?.windowBytes,
       acknowledge: (seq) => client.notify('process/ack', { processId, seq }),
       unreadChanged: (bytes) => client.intake.add(bytes),
       overrun: () =>
@@ -74,6 +72,11 @@ export class RemoteProcess extends ProcessHandle {
         ),
     });
     this.#input = openInput(client, processId);
+  }
+
+  /** Those of the server it was started on: with another one contact is lost. Unknown while its start is ahead of the handshake. */
+  get #capabilities(): ServerCapabilities {
+    return this.#client.serverCapabilities;
   }
 
   get sandboxType(): SandboxType {

@@ -15,8 +15,10 @@ const INHERIT_ALL = {
 /** The only size other servers have. */
 const FIXED_SIZE: TerminalSize = { rows: 24, cols: 80 };
 
-/** What the other side is and can do, as far as a start depends on it. */
-export interface StartContext {
+/** What the other side is and can do, as far as a start depends on it. Undefined: it has not said yet. */
+export type StartContext = KnownServer | undefined;
+
+interface KnownServer {
   readonly info: EnvironmentInfo;
   readonly capabilities: ServerCapabilities;
 }
@@ -25,20 +27,34 @@ export interface StartContext {
 export function startParams(
   processId: string,
   spec: ProcessSpec,
-  { info, capabilities }: StartContext,
+  context: StartContext,
 ): ExecParams<'process/start'> {
   return {
     processId,
     argv: [...spec.argv],
-    cwd: spec.cwd === undefined ? (info.cwd ?? info.userHomeDir ?? 'file:///') : directoryUri(spec.cwd),
+    ...directoryField(spec, context?.info),
     ...environmentFields(spec),
     tty: spec.tty ?? false,
     pipeStdin: spec.pipeStdin ?? false,
     ...(spec.arg0 === undefined ? {} : { arg0: spec.arg0 }),
-    ...sizeField(spec, capabilities),
-    ...(spec.timeoutMs === undefined || !capabilities.startTimeout ? {} : { timeoutMs: spec.timeoutMs }),
+    ...sizeField(spec, context?.capabilities ?? { startSize: true }),
+    ...timeLimitField(spec, context?.capabilities),
     ...(spec.sandbox === undefined ? {} : { sandbox: spec.sandbox }),
   };
+}
+
+/**
+ * Whether a start may go out before the server has said what it is: it must mean the same to every server that does not
+ * refuse it. One without a directory is refused by servers that do not know `ahead`, all others know the rest as well.
+ */
+export function goesAhead(spec: ProcessSpec): boolean {
+  return spec.cwd === undefined || !spec.tty || !spec.size;
+}
+
+/** Nowhere in particular is where the server works; before that is known, it is left to the server. */
+function directoryField({ cwd }: ProcessSpec, info: EnvironmentInfo | undefined): { cwd?: string } {
+  if (cwd !== undefined) return { cwd: directoryUri(cwd) };
+  return info ? { cwd: info.cwd ?? info.userHomeDir ?? 'file:///' } : {};
 }
 
 /**
@@ -63,6 +79,14 @@ function environmentFields(spec: ProcessSpec): Pick<ExecParams<'process/start'>,
       includeOnly: [...policy.includeOnly],
     },
   };
+}
+
+/** Sent before it is known whether the server keeps time: one that does not leaves it unread, and we do. */
+function timeLimitField(
+  { timeoutMs }: ProcessSpec,
+  capabilities: ServerCapabilities | undefined,
+): { timeoutMs?: number } {
+  return timeoutMs === undefined || (capabilities && !capabilities.startTimeout) ? {} : { timeoutMs };
 }
 
 function sizeField({ tty, size }: ProcessSpec, capabilities: ServerCapabilities): { size?: TerminalSize } {

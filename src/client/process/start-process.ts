@@ -1,22 +1,23 @@
 import type { ProcessSpec } from '../../contract/index.js';
 import { type ExecParams, isExecError, type SandboxType } from '../../protocol/index.js';
 import type { ExecClient } from '../connection/exec-client.js';
-import { isUnknownProcess } from '../connection/remote-errors.js';
+import { contactLost, isInvalidRequest, isUnknownProcess } from '../connection/remote-errors.js';
 import { RemoteProcess } from './remote-process.js';
-import { startParams } from './start-params.js';
+import { goesAhead, type StartContext, startParams } from './start-params.js';
 
 /** Starts a process and returns its handle. A failed start leaves nothing behind. */
 export async function startProcess(client: ExecClient, spec: ProcessSpec): Promise<RemoteProcess> {
   const processId = spec.processId ?? freshProcessId();
+  const isAhead = client.isOpening && goesAhead(spec);
   // From here on the process belongs to the session there is now: if that is lost, so is the process.
-  await client.ready();
-  const context = { info: client.environmentInfo, capabilities: client.serverCapabilities };
-  const params = startParams(processId, spec, context);
+  if (!isAhead) await client.ready();
+  const params = startParams(processId, spec, isAhead ? undefined : knownServer(client));
   const process = new RemoteProcess({ client, processId, spec });
   // Before the request leaves: a short process may be over before its start is answered.
   client.processes.add(processId, process.feed);
   try {
-    process.started(await requestStart(client, params));
+    const sandboxType = isAhead ? await startAhead(client, params, spec) : await requestStart(client, params);
+    process.started(sandboxType);
     return process;
   } catch (error) {
     client.processes.remove(processId, process.feed);
@@ -24,6 +25,25 @@ export async function startProcess(client: ExecClient, spec: ProcessSpec): Promi
     if (isExecError(error, 'requestTimeout')) client.call('process/terminate', { processId }).catch(ignore);
     throw error;
   }
+}
+
+/** Asks for the start along with the handshake; when that is refused and ran nothing, asks again as it is asked elsewhere. */
+async function startAhead(
+  client: ExecClient,
+  params: ExecParams<'process/start'>,
+  spec: ProcessSpec,
+): Promise<SandboxType> {
+  try {
+    const { sandboxType } = await client.call('process/start', params);
+    return sandboxType ?? 'none';
+  } catch (error) {
+    // Without the answer to the handshake there is no session to look in, and no way to tell whether it runs.
+    if (isExecError(error, 'connectionClosed') && client.usable)
+      throw contactLost('the connection ended before the server had answered', error);
+    if (!isExecError(error, 'invalidParams') && !isInvalidRequest(error)) throw error;
+  }
+  await client.ready();
+  return await requestStart(client, startParams(params.processId, spec, knownServer(client)));
 }
 
 /** Asks for the start; when the answer got lost, asks again only if the process does not exist. */
@@ -48,6 +68,10 @@ async function exists(client: ExecClient, processId: string): Promise<boolean> {
     if (isUnknownProcess(error)) return false;
     throw error;
   }
+}
+
+function knownServer({ environmentInfo: info, serverCapabilities: capabilities }: ExecClient): StartContext {
+  return { info, capabilities };
 }
 
 /** What a start whose answer got lost must have answered: a server that cannot confine refuses to start. */

@@ -53,7 +53,10 @@ export const processStart = request({
   params: z.object({
     processId: ProcessId,
     argv: z.array(z.string()).min(1).meta({ description: 'Program and arguments; no shell is involved.' }),
-    cwd: FileUri,
+    cwd: FileUri.optional().meta({
+      description:
+        'Where it runs. May be absent with the extension `ahead`: then where the server itself runs.',
+    }),
     env: z
       .record(z.string(), z.string())
       .meta({ description: 'The whole environment, or what is laid over `envPolicy`.' }),

@@ -13,6 +13,10 @@ export const ClientCapabilities = z.object({
     .boolean()
     .optional()
     .meta({ description: 'The client reads binary frames: bulky members as bytes instead of base64.' }),
+  ahead: z
+    .boolean()
+    .optional()
+    .meta({ description: 'The client may send requests behind `initialize` before it is answered.' }),
 });
 
 /** What this server offers beyond Codex’s protocol. A client must treat an absent name as not offered. */
@@ -44,6 +48,14 @@ export const ServerCapabilities = z.object({
     description:
       'Present when the client announced it and the transport carries bytes: both sides may send them.',
   }),
+  ahead: z
+    .boolean()
+    .optional()
+    .meta({
+      description:
+        'Present when the client announced it: `cwd` may be absent in `process/start`, and what comes behind a refused ' +
+        '`initialize` is refused without ending the connection.',
+    }),
   flowControl: z.object({ windowBytes: Unsigned }).optional().meta({
     description: 'Present when the client asked for it: how much unacknowledged output is on its way.',
   }),

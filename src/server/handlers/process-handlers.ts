@@ -153,7 +153,7 @@ function childOf(params: ExecParsedParams<'process/start'>): LocalProcessSpec {
     processId,
     argv,
     ...(arg0 == null ? {} : { arg0 }),
-    cwd: pathOf(params.cwd),
+    cwd: params.cwd === undefined ? process.cwd() : pathOf(params.cwd),
     env,
     stdin: pipeStdin ? 'pipe' : 'null',
     terminal: tty ? (size ?? DEFAULT_SIZE) : null,
