@@ -47,6 +47,7 @@ export function offeredCapabilities(options: {
     fsSearch: true,
     fsAtomicWrite: true,
     fsDirectoryDetails: true,
+    sessionEnd: true,
     ...(options.binaryFrames ? { binaryFrames: true } : {}),
     ...(options.ahead ? { ahead: true } : {}),
     ...(options.flowControl ? { flowControl: { windowBytes: options.windowBytes } } : {}),

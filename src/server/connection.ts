@@ -190,9 +190,20 @@ export class Connection implements SessionConnection {
     } else if (method === 'process/ack' && this.#session?.acknowledged) {
       const { processId, seq } = validate(execClientNotifications['process/ack'].params, params);
       this.#session.acknowledge(processId, seq);
+    } else if (method === 'session/end' && this.#session) {
+      this.#endSession(this.#session);
     } else if (this.#session || !this.#ahead) {
       this.#peer.violation(new ExecError('protocolViolation', 'unexpected notification'));
     }
+  }
+
+  /** Nobody will come back for it. The connection itself is its client's to close. */
+  #endSession(session: Session): void {
+    const { sessions, log, channel } = this.#options;
+    log.info({ connection: channel.label, session: session.id }, 'session ended by its client');
+    this.#session = undefined;
+    this.#ready = false;
+    void sessions.end(session);
   }
 
   #attachedSession(): Session {

@@ -313,6 +313,8 @@ export class ExecClient implements AsyncDisposable {
     this.#stop.abort();
     this.#listeners.tell('ended');
     this.processes.lost(contactLost(error.message.replace(/\.$/, ''), error));
+    // What is left there need not wait for somebody to come back.
+    if (this.#capabilities?.sessionEnd) this.#line.connection?.peer.notify('session/end', {});
     this.#line.now?.peer[way]('the client is done');
     this.#line.offline();
   }

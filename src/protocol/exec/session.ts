@@ -56,6 +56,7 @@ export const ServerCapabilities = z.object({
         'Present when the client announced it: `cwd` may be absent in `process/start`, and what comes behind a refused ' +
         '`initialize` is refused without ending the connection.',
     }),
+  sessionEnd: z.boolean().optional().meta({ description: 'The notification `session/end`.' }),
   flowControl: z.object({ windowBytes: Unsigned }).optional().meta({
     description: 'Present when the client asked for it: how much unacknowledged output is on its way.',
   }),
@@ -78,6 +79,12 @@ export const initialize = request({
     environmentInfo: EnvironmentInfo.optional(),
     capabilities: ServerCapabilities.optional(),
   }),
+});
+
+export const sessionEnd = notification({
+  doc: 'The client is done for good: the session ends at once with everything it owns, instead of waiting for a resume.',
+  extension: 'sessionEnd',
+  params: z.union([NoParams, z.looseObject({})]),
 });
 
 export const initialized = notification({

@@ -22,7 +22,7 @@ import {
   processTerminate,
   processWrite,
 } from './process.js';
-import { initialize, initialized } from './session.js';
+import { initialize, initialized, sessionEnd } from './session.js';
 
 /** Requests a client may send to an exec server. */
 export const execMethods = {
@@ -66,6 +66,7 @@ export const execMethods = {
 export const execClientNotifications = {
   initialized,
   'process/ack': processAck,
+  'session/end': sessionEnd,
 } as const;
 
 /** Notifications a server sends. */
