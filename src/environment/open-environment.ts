@@ -14,7 +14,7 @@ export interface OpenOptions {
   readonly authBearerToken?: string | undefined;
   /** For the server's log. */
   readonly clientName?: string;
-  /** How long to try coming back after a lost connection before calls fail. Default 25 s; servers keep a session for 30. */
+  /** How long to try coming back after a lost connection before calls fail. Default 25 s, servers keep a session for 30; 65 s after a line that went silent. */
   readonly giveUpAfterMs?: number;
   /** What the connection, or the program that carries it, has to say. */
   readonly onLog?: (message: string) => void;

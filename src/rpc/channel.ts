@@ -4,6 +4,8 @@ import { BinaryMessage, frameText } from './binary-frame.js';
 export interface CloseReason {
   readonly clean: boolean;
   readonly message: string;
+  /** Set when the other side was given up for having been silent: it may not know. */
+  readonly silent?: boolean;
 }
 
 /** How the owner of a channel hears from it. Called on the event loop, never from within `open`. */

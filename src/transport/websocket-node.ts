@@ -29,7 +29,8 @@ export async function dialInNode(target: DialTarget, options: DialOptions): Prom
   const channel = new DialledChannel(socket, target.label);
   const connection = await opened(socket, target.label, connectTimeoutMs);
   channel.connection = connection;
-  watchLiveness({ socket, connection, tickMs: options.livenessTickMs ?? LIVENESS_TICK_MS });
+  const silent = (): void => channel.giveUp();
+  watchLiveness({ socket, connection, tickMs: options.livenessTickMs ?? LIVENESS_TICK_MS, silent });
   return channel;
 }
 
@@ -38,6 +39,7 @@ class DialledChannel extends WebSocketChannel {
   /** What the WebSocket runs over, once it is open. */
   connection: Socket | undefined;
   readonly #socket: WebSocket;
+  #silent = false;
 
   constructor(socket: WebSocket, label: string) {
     super(socket, label);
@@ -45,12 +47,21 @@ class DialledChannel extends WebSocketChannel {
   }
 
   override open(receiver: ChannelReceiver): void {
-    super.open(receiver);
+    super.open({
+      ...receiver,
+      closed: (reason) => receiver.closed(this.#silent ? { ...reason, silent: true } : reason),
+    });
     // The socket may have ended while nobody listened.
     if (this.#socket.readyState === this.#socket.CLOSED) {
       setImmediate(() => receiver.closed({ clean: false, message: 'the socket was closed' }));
     }
     this.resume();
+  }
+
+  /** Nothing was heard for too long. */
+  giveUp(): void {
+    this.#silent = true;
+    this.destroy('nothing was heard from the server');
   }
 
   /** Says goodbye and hangs up as soon as that has left. */

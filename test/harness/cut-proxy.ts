@@ -1,12 +1,19 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
+interface Pair {
+  readonly near: Socket;
+  readonly far: Socket;
+  swallowed: boolean;
+}
+
 /** A TCP relay on loopback that can stall or cut what goes through it, at any byte. */
 export class CutProxy implements AsyncDisposable {
   readonly #server: Server;
   #target: URL;
-  readonly #pairs = new Set<{ near: Socket; far: Socket }>();
+  readonly #pairs = new Set<Pair>();
   #reachable = true;
+  #stalled = false;
   /** Bytes from the server to clients so far. */
   bytesToClients = 0;
   /** Called with every piece on its way to a client. */
@@ -59,6 +66,33 @@ export class CutProxy implements AsyncDisposable {
     this.#reachable = true;
   }
 
+  /** Lets nothing through, on new connections either, and loses nothing. */
+  stall(): void {
+    this.#stalled = true;
+    for (const { near, far } of this.#pairs) {
+      near.unpipe(far);
+      near.pause();
+      far.pause();
+    }
+  }
+
+  release(): void {
+    this.#stalled = false;
+    for (const { near, far } of this.#pairs) {
+      near.pipe(far);
+      far.resume();
+    }
+  }
+
+  /** Swallows from now on whatever is said on the connections there are, both ways. Nobody hears of it. */
+  swallow(): void {
+    for (const pair of this.#pairs) {
+      pair.swallowed = true;
+      pair.near.unpipe(pair.far);
+      pair.near.resume();
+    }
+  }
+
   /** Lets the client believe it is connected while the server sees it go. */
   cutServerSide(): void {
     for (const { far } of this.#pairs) far.destroy();
@@ -70,21 +104,26 @@ export class CutProxy implements AsyncDisposable {
   }
 
   #relay(near: Socket, far: Socket): void {
-    const pair = { near, far };
+    const pair: Pair = { near, far, swallowed: false };
     this.#pairs.add(pair);
     near.setNoDelay(true);
     far.setNoDelay(true);
-    near.pipe(far);
+    if (!this.#stalled) near.pipe(far);
     far.on('data', (data: Buffer) => {
+      if (pair.swallowed) return;
       this.bytesToClients += data.length;
       if (!near.write(data)) far.pause();
       this.onBytes?.(this.bytesToClients);
     });
-    near.on('drain', () => far.resume());
+    if (this.#stalled) far.pause();
+    near.on('drain', () => {
+      if (!this.#stalled) far.resume();
+    });
     far.on('end', () => near.end());
     for (const socket of [near, far]) {
       socket.on('error', () => undefined);
       socket.on('close', () => {
+        if (pair.swallowed) return;
         this.#pairs.delete(pair);
         near.destroy();
         far.destroy();

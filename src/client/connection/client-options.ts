@@ -3,6 +3,11 @@ import type { Deadline } from '../../transport/deadline.js';
 
 /** Below the 30 s a server keeps a detached session: later there is nothing left to resume. */
 export const DEFAULT_GIVE_UP_AFTER_MS = 25_000;
+/**
+ * After a line that went silent: the server hears nothing either, and gives us up only after 45 s or more. Its 30 s begin
+ * then, and we noticed after 10.
+ */
+export const GIVE_UP_AFTER_SILENCE_MS = 65_000;
 /** As long as Codex's client waits. */
 const DEFAULT_TIMEOUT_MS = 10_000;
 /** Asking for the environment may run a shell on the other side. */
@@ -22,7 +27,7 @@ export interface ExecClientOptions {
   readonly requestTimeoutMs?: number;
   /** Come back after a lost connection. Off for a channel that is the server's life, such as a program. */
   readonly resume: boolean;
-  /** How long to try coming back before contact counts as lost. */
+  /** How long to try coming back before contact counts as lost. Default 25 s, or 65 s after a line that went silent. */
   readonly giveUpAfterMs?: number;
   readonly onLog?: (message: string) => void;
   /**

@@ -7,13 +7,14 @@ import {
   isExecError,
   type ServerCapabilities,
 } from '../../protocol/index.js';
-import { FlightBudget } from '../../rpc/index.js';
+import { type CloseReason, FlightBudget } from '../../rpc/index.js';
 import { type BulkRequest, resultOf } from './bulk.js';
 import { type ClientListener, ClientListeners } from './client-listeners.js';
 import {
   type CallOptions,
   connectionSettings,
   DEFAULT_GIVE_UP_AFTER_MS,
+  GIVE_UP_AFTER_SILENCE_MS,
   type ExecClientOptions,
   INFO_TIMEOUT_MS,
 } from './client-options.js';
@@ -238,7 +239,7 @@ export class ExecClient implements AsyncDisposable {
       onClosed: (reason) => {
         disconnected();
         this.#dropOpening(ahead);
-        if (connection && this.#line.connection === connection) this.#wentOffline(reason.message);
+        if (connection && this.#line.connection === connection) this.#wentOffline(reason);
       },
     });
     this.#disconnected = gone;
@@ -276,20 +277,21 @@ export class ExecClient implements AsyncDisposable {
     else this.processes.lost(contactLost('the server no longer knows its session'));
   }
 
-  #wentOffline(why: string): void {
+  #wentOffline(reason: CloseReason): void {
+    const { message: why } = reason;
     this.#line.offline();
     this.intake.attach(undefined);
     if (this.#ended) return;
     this.#options.onLog?.(`connection lost: ${why}`);
     this.processes.interrupted();
     if (this.#options.resume) {
-      this.#line.expect(this.#reconnect(why));
+      this.#line.expect(this.#reconnect(reason));
       this.#listeners.tell('offline');
     } else this.#end(new ExecError('connectionClosed', `The connection ended: ${why}.`));
   }
 
-  async #reconnect(why: string): Promise<Connection> {
-    const { giveUpAfterMs = DEFAULT_GIVE_UP_AFTER_MS } = this.#options;
+  async #reconnect({ message: why, silent = false }: CloseReason): Promise<Connection> {
+    const { giveUpAfterMs = silent ? GIVE_UP_AFTER_SILENCE_MS : DEFAULT_GIVE_UP_AFTER_MS } = this.#options;
     const attempt = async (limitMs: number): Promise<Connection | undefined> => {
       // Servers of others end a connection that goes on behind a refused resume, which is common.
       const onOpening = this.#capabilities?.ahead ? () => this.processes.resumed() : undefined;
