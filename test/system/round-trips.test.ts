@@ -54,6 +54,8 @@ describe('the guide tells the truth about', () => {
     ['execwire run -e URL -- PROGRAM', ['run', '-e', 'URL', '--', 'true'], 0],
     ['execwire ps -e URL', ['ps', '-e', 'URL'], 0],
     ['execwire env info URL', ['env', 'info', 'URL'], 0],
+    ['execwire env check URL', ['env', 'check', 'URL'], 0],
+    ['execwire doctor -e URL', ['doctor', '-e', 'URL'], 0],
     ['execwire cp FILE URL:/NEW', ['cp', '/many/1', 'URL:/new'], 2],
     ['execwire cp URL:/FILE NEW', ['cp', 'URL:/many/1', '/new'], 1],
     ['execwire cp DIRECTORY URL:/NEW', ['cp', '/many', 'URL:/new'], 2],

@@ -1,13 +1,13 @@
 import { RemoteEnvironment } from '../../client/index.js';
 import { loadEnvironments } from '../../environment/providers.js';
 import { isExecError } from '../../protocol/errors.js';
-import { medianOf, rounded } from '../doctor/diagnosis.js';
+import { rounded, roundTripMs as measureRoundTrip } from '../doctor/diagnosis.js';
 import { environmentRows } from './env-list.js';
 import { paint } from '../terminal/paint.js';
 import { formatJson, formatTable } from '../terminal/table.js';
 import { closeTarget, openTarget } from '../options/target-options.js';
 
-/** Round trips measured; the median of them is not bothered by one that was slow. */
+/** Round trips measured where they are short; the median of them is not bothered by one that was slow. */
 const ROUND_TRIPS = 5;
 
 /** How it stands with an environment, found out by connecting. */
@@ -59,7 +59,7 @@ function reasonOf(error: unknown): string {
 }
 
 async function roundTrip({ client }: RemoteEnvironment): Promise<number> {
-  return rounded(await medianOf(ROUND_TRIPS, () => client.call('environment/status', null)));
+  return rounded(await measureRoundTrip(ROUND_TRIPS, () => client.call('environment/status', null)));
 }
 
 function resultTable(results: readonly CheckResult[]): string {

@@ -55,7 +55,16 @@ export async function medianOf(count: number, action: () => Promise<unknown>): P
   return times[Math.floor(count / 2)] ?? 0;
 }
 
-/** Two decimals: these measurements are not more precise. */
+/** What takes this long takes it because of the way there, to which chance adds little. */
+export const FAR_MS = 50;
+
+/** How long the way to a server and back takes. A long way is gone once, a short one several times. */
+export async function roundTripMs(count: number, ask: () => Promise<unknown>): Promise<number> {
+  const first = await medianOf(1, ask);
+  return first >= FAR_MS ? first : await medianOf(count, ask);
+}
+
+/** Two digits behind the point are more than any of these measurements is worth. */
 export function rounded(ms: number): number {
   return Math.round(ms * 100) / 100;
 }
