@@ -1,14 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import type { CaseReport } from '../src/conformance/index.js';
+import { bin } from '../testkit/launch.mjs';
 import { cleanEnv } from './harness/clean-env.js';
 import { codexServer, startServer } from './harness/exec-server.js';
 import { openRunDirectory } from './harness/run-directory.js';
-
-const bin = fileURLToPath(new URL('../bin/execwire.js', import.meta.url));
 
 /** Where the real server is known to differ. One more or less is news: the protocol or our reading of it has changed. */
 const KNOWN_DIFFERENCES = [

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { execwire } from '../test/harness/command-line.js';
+import { execwire } from '../testkit/command-line.mjs';
 import { TestFolder } from '../test/harness/processes.js';
 import { sharedCodex } from './harness/shared-codex.js';
 

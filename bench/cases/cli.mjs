@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { startSshServer } from '../../examples/stdio-over-ssh/ssh-server.mjs';
+import { bin } from '../../testkit/launch.mjs';
 import { endChild, spawnTracked } from '../lib/children.mjs';
 import { latencyMetrics, measureLatency } from '../lib/latency.mjs';
 import { createScratch } from '../lib/scratch.mjs';
-import { bin, withListeningServer } from '../lib/servers.mjs';
+import { withListeningServer } from '../lib/servers.mjs';
 import { repeat } from '../lib/stats.mjs';
 
 export const cli = {

@@ -1,8 +1,9 @@
-// A line of its own process, so that neither end pays for it: `node line.mjs PORT ROUND_TRIP_MS MBIT_PER_SECOND` prints
+// A line in a process of its own, so that neither end pays for it: `node line.mjs PORT ROUND_TRIP_MS MBIT_PER_SECOND` prints
 // the port of its near end, and ends with its stdin.
-import { LineProxy } from '../../testkit/line-proxy.mjs';
+import { FaultProxy } from '../../testkit/fault-proxy.mjs';
 
-const [port, roundTripMs, mbitPerSecond] = process.argv.slice(2).map(Number);
-const proxy = new LineProxy({ port }, { roundTripMs, bitsPerSecond: mbitPerSecond * 1e6 });
-console.log(await proxy.listen());
+const [port, roundTripMs, mbitPerSecond = 0] = process.argv.slice(2).map(Number);
+const line = { roundTripMs, bitsPerSecond: mbitPerSecond * 1e6 };
+const proxy = await FaultProxy.to(`ws://127.0.0.1:${port}`, { line });
+console.log(new URL(proxy.url).port);
 process.stdin.resume().on('end', () => process.exit());

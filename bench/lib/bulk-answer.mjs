@@ -1,4 +1,4 @@
-import { frameOf } from './frames.mjs';
+import { splitFrame } from '../../testkit/frames.mjs';
 
 /** Smaller answers are parsed like any other message. */
 const BULK_BYTES = 32 * 1024;
@@ -8,8 +8,8 @@ const PADDING = 0x3d;
 
 /** The id of an answer that carries a lot of base64, or bytes in a frame, and how many bytes that is, found without parsing it; else null. */
 export function bulkAnswer(message) {
-  const frame = frameOf(message);
-  if (frame) return { id: JSON.parse(frame.header).id, byteCount: frame.byteCount };
+  const frame = splitFrame(message);
+  if (frame) return { id: JSON.parse(frame.header).id, byteCount: frame.bytes.length };
   if (message.length < BULK_BYTES) return null;
   const head = message.toString('latin1', 0, HEAD_BYTES);
   const found = /^\{"id":(\d+),"result":\{(?:"eof":\w+,)?"(?:dataBase64|chunk)":"/.exec(head);

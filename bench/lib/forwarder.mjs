@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { firstLine } from '../../testkit/launch.mjs';
 import { endChild, spawnTracked } from './children.mjs';
 import { cpuSeconds } from './procfs.mjs';
 import { requireAll } from './processes.mjs';
 import { bareSource } from './sampler.mjs';
-import { firstLine } from './servers.mjs';
 
 /** Bare Node between the program and this process: `stdout.pipe(socket)`, the least a server could do. */
 export async function openForwarder({ name, argv, byteCount }) {

@@ -1,4 +1,4 @@
-import { frameOf } from './frames.mjs';
+import { splitFrame } from '../../testkit/frames.mjs';
 
 const HEAD = Buffer.from('{"method":"process/output"');
 const CHUNK = Buffer.from('"chunk":"');
@@ -7,8 +7,8 @@ const PADDING = 0x3d;
 
 /** Bytes of output a `process/output` message carries, found without parsing it; null for any other message. */
 export function outputSize(message) {
-  const frame = frameOf(message);
-  if (frame) return frame.header.startsWith('{"method":"process/output"') ? frame.byteCount : null;
+  const frame = splitFrame(message);
+  if (frame) return frame.header.startsWith('{"method":"process/output"') ? frame.bytes.length : null;
   if (message.length < HEAD.length || message.compare(HEAD, 0, HEAD.length, 0, HEAD.length) !== 0)
     return null;
   const start = message.indexOf(CHUNK, HEAD.length) + CHUNK.length;

@@ -1,11 +1,8 @@
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import { bin, firstLine } from '../../testkit/launch.mjs';
+import { stdioLink, webSocketLink } from '../../testkit/links.mjs';
 import { endChild, spawnTracked } from './children.mjs';
-import { stdioLink, WireClient, webSocketLink } from './wire.mjs';
+import { WireClient } from './wire.mjs';
 
-/** The command users run, as built. */
-export const bin = fileURLToPath(new URL('../../bin/execwire.js', import.meta.url));
 const LISTEN = { ws: 'ws://127.0.0.1:0', stdio: 'stdio' };
 
 /** The servers to measure: ours and, where there is one, codex, each over both transports. */
@@ -56,16 +53,6 @@ async function openOverStdio(subject) {
 
 function launch({ argv, env }, stdin) {
   return spawnTracked(argv, { stdio: [stdin, 'pipe', 'ignore'], env: { ...process.env, ...env } });
-}
-
-/** What a server prints first: where it listens. */
-export async function firstLine(child) {
-  const lines = createInterface({ input: child.stdout });
-  const [line] = await Promise.race([
-    once(lines, 'line'),
-    once(child, 'exit').then(([code]) => Promise.reject(new Error(`it ended with ${code} at start`))),
-  ]);
-  return line;
 }
 
 function running({ subject, child, client, readyMs }) {

@@ -1,7 +1,5 @@
-import { once } from 'node:events';
-import { WebSocket } from 'ws';
+import { frameOf } from '../../testkit/frames.mjs';
 import { bulkAnswer } from './bulk-answer.mjs';
-import { toFrame } from './frames.mjs';
 import { outputSize } from './output-size.mjs';
 
 /**
@@ -16,11 +14,13 @@ export class WireClient {
   #closings = new Map();
   #outputBytes = 0;
   #outputMessages = 0;
+  /** @type {{ byteCount: number, resolve: (value?: unknown) => void, reject: (error: Error) => void } | null} */
   #outputGoal = null;
 
   /** Whether the server takes bytes as they are. */
   #framed = false;
 
+  /** @param {import('../../testkit/links.mjs').Link} link */
   constructor(link) {
     this.#link = link;
     link.onMessage((message) => this.#receive(message));
@@ -47,7 +47,7 @@ export class WireClient {
     const others = JSON.stringify(params).slice(1, -1);
     if (!this.#framed) return this.requestText(method, `{${others},"${field}":"${base64}"}`);
     return this.#request((id) =>
-      toFrame(`{"id":${id},"method":"${method}","params":{${others}},"bytes":"${field}"}`, bytes),
+      frameOf(`{"id":${id},"method":"${method}","params":{${others}},"bytes":"${field}"}`, bytes),
     );
   }
 
@@ -131,57 +131,4 @@ function settle(waiting, key) {
   const entry = waiting.get(key);
   waiting.delete(key);
   return entry;
-}
-
-/** A WebSocket as a link: one message, one frame. */
-export async function webSocketLink(url) {
-  const socket = new WebSocket(url, { perMessageDeflate: false, skipUTF8Validation: true });
-  await once(socket, 'open');
-  socket.on('error', () => undefined);
-  return {
-    send: (text) => sendInFrames(socket, text),
-    onMessage: (listener) => socket.on('message', listener),
-    onClose: (listener) => socket.on('close', listener),
-    pause: () => socket.pause(),
-    resume: () => socket.resume(),
-    close: () => socket.terminate(),
-  };
-}
-
-/** Codex takes messages of 64 MiB, but no frame above 16 MiB. */
-const MAX_FRAME_CHARS = 8 * 1024 * 1024;
-
-function sendInFrames(socket, text) {
-  if (typeof text !== 'string') return socket.send(text);
-  for (let at = 0; at < text.length; at += MAX_FRAME_CHARS) {
-    const fin = at + MAX_FRAME_CHARS >= text.length;
-    socket.send(text.slice(at, at + MAX_FRAME_CHARS), { fin });
-  }
-}
-
-/** The stdio of a child as a link: one message, one line. */
-export function stdioLink(child) {
-  return {
-    send: (text) => child.stdin.write(`${text}\n`),
-    onMessage: (listener) => child.stdout.on('data', lineSplitter(listener)),
-    onClose: (listener) => child.stdout.on('close', listener),
-    pause: () => child.stdout.pause(),
-    resume: () => child.stdout.resume(),
-    close: () => child.stdin.end(),
-  };
-}
-
-/** Cuts a byte stream into lines, joining the pieces of a line only once it is complete. */
-function lineSplitter(listener) {
-  let pieces = [];
-  return (data) => {
-    let start = 0;
-    for (let end = data.indexOf(10); end !== -1; end = data.indexOf(10, start)) {
-      const last = data.subarray(start, end);
-      listener(pieces.length === 0 ? last : Buffer.concat([...pieces, last]));
-      pieces = [];
-      start = end + 1;
-    }
-    if (start < data.length) pieces.push(data.subarray(start));
-  };
 }

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
+import { bin } from '../../testkit/launch.mjs';
 import { spawnTracked } from '../lib/children.mjs';
 import { interleave } from '../lib/interleave.mjs';
 import { cpuTimes } from '../lib/procfs.mjs';
-import { bin } from '../lib/servers.mjs';
 import { median, sum } from '../lib/stats.mjs';
 import { analyse, POLL } from './areas.mjs';
 import { OFTEN_US, profiledEnvironment, withProfile } from './profiled.mjs';

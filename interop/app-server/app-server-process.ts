@@ -2,19 +2,16 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
-import { AppClient } from '../../test/harness/app-server.js';
-import { dialWire, lineWire, WireClient } from '../../test/harness/wire-client.js';
+import { bin, codexProgram } from '../../testkit/launch.mjs';
+import { AppClient } from '../../testkit/app-client.mjs';
+import { dialWire, lineWire, socketWire, WireClient } from '../../testkit/wire-client.mjs';
 import { cleanEnv } from '../harness/clean-env.js';
-import { codexProgram } from '../harness/codex-program.js';
 import { type RunDirectory, openRunDirectory } from '../harness/run-directory.js';
 import { confinedTo } from './confinement.js';
 
-const execwireBin = fileURLToPath(new URL('../../bin/execwire.js', import.meta.url));
-
 /** The two servers, as their users start them. Both confine commands to reading unless told otherwise. */
 export const programs = {
-  execwire: [process.execPath, execwireBin, 'app-server'],
+  execwire: [process.execPath, bin, 'app-server'],
   codex: [...codexProgram, 'app-server'],
 } as const;
 
@@ -90,12 +87,7 @@ export async function dialConfined(
   url: string,
   root: string,
 ): Promise<{ client: AppClient; hangUp(): void }> {
-  const { client: plain, socket } = await dialWire(url);
-  const wire = confinedTo(root, {
-    send: (text) => socket.send(text),
-    onText: (listener) => socket.on('message', (data: Buffer) => listener(data.toString())),
-    onClose: (listener) => socket.on('close', (code: number) => listener({ code })),
-    close: () => plain.close(),
-  });
+  const { socket } = await dialWire(url);
+  const wire = confinedTo(root, socketWire(socket));
   return { client: new AppClient(new WireClient(wire)), hangUp: () => socket.terminate() };
 }

@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { type AppClient, sh } from '../../test/harness/app-server.js';
+import type { AppClient } from '../../testkit/app-client.mjs';
+import { sh } from '../../testkit/wire-client.mjs';
 import type { RunDirectory } from '../harness/run-directory.js';
 import { normalise, normaliseAnswer } from './normalise.js';
 

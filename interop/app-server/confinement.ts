@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import type { Wire } from '../../test/harness/wire-client.js';
+import type { Wire } from '../../testkit/wire-client.mjs';
 
 /** Requests that change files, and the members that say which. */
 const CHANGING: Readonly<Record<string, readonly string[]>> = {

@@ -1,4 +1,4 @@
-import type { WireAnswer } from '../../test/harness/wire-client.js';
+import type { WireAnswer } from '../../testkit/wire-client.mjs';
 
 /**
  * Error texts that quote the system or a decoder are each server's own: only how they begin is compared. Everything

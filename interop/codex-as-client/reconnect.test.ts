@@ -40,10 +40,10 @@ describe.each(servers)('a connection of Codex that breaks on $name', (kind) => {
         `echo before; ${waitAtGate('go')}; echo during; touch printed; ${waitAtGate('end')}; echo after`,
       );
       await outputPasses(stage, 'before');
-      stage.proxy.cut();
+      stage.proxy.interrupt();
       await openGate(workspace, 'go');
       await fileAppears(workspace, 'printed');
-      stage.proxy.heal();
+      stage.proxy.restore();
       await hasCaughtUp(stage);
       await openGate(workspace, 'end');
       const second = yield writeStdin(runningSession(first), '');
@@ -59,10 +59,10 @@ describe.each(servers)('a connection of Codex that breaks on $name', (kind) => {
     const { workspace } = stage.run;
     await stage.play(async function* () {
       const first = yield startCommand(`${waitAtGate('go')}; echo last words; touch ended; exit 9`);
-      stage.proxy.cut();
+      stage.proxy.interrupt();
       await openGate(workspace, 'go');
       await fileAppears(workspace, 'ended');
-      stage.proxy.heal();
+      stage.proxy.restore();
       expect(readReport(yield writeStdin(runningSession(first), ''))).toMatchObject({
         exitCode: 9,
         output: 'last words\n',
@@ -75,7 +75,7 @@ describe.each(servers)('a connection of Codex that breaks on $name', (kind) => {
   test('a break in the middle of a message in the middle of the output loses and repeats nothing', async () => {
     await using stage = await openStage(kind);
     const lines = Array.from({ length: 400 }, (_, index) => `line-${index + 1}\n`);
-    stage.proxy.breakInside((message) => outputText(message).includes('line-200\n'));
+    stage.tap.breakInside((message) => outputText(message).includes('line-200\n'));
     await stage.play(async function* () {
       const report = readReport(yield execCommand('for i in $(seq 1 400); do echo line-$i; done'));
       expect(report).toMatchObject({ exitCode: 0, output: lines.join('') });
@@ -86,7 +86,7 @@ describe.each(servers)('a connection of Codex that breaks on $name', (kind) => {
 
   test('input whose answer was lost is typed once', async () => {
     await using stage = await openStage(kind);
-    stage.proxy.breakInside(({ result }) => result?.['status'] === 'accepted');
+    stage.tap.breakInside(({ result }) => result?.['status'] === 'accepted');
     await stage.play(async function* () {
       const first = yield startCommand(
         'stty -echo; echo up; while read -r l; do echo "<$l>"; [ "$l" = bye ] && exit 5; done',

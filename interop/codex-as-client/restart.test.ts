@@ -27,9 +27,10 @@ describe.each(servers)('a $name server that is restarted', (kind) => {
     await stage.play(async function* () {
       const before = readReport(yield execCommand(`echo "$${markerName}"`));
       expect(before.output).toBe(`${stage.server.marker}\n`);
-      stage.proxy.cut();
+      stage.proxy.interrupt();
       await stage.server[Symbol.asyncDispose]();
-      stage.proxy.heal(second.url);
+      stage.proxy.leadTo(second.url);
+      stage.proxy.restore();
       await resumeIsRefused(stage);
       const after = readReport(yield execCommand(`echo "$${markerName}"`));
       expect(after.output).toBe(`${second.marker}\n`);
@@ -43,10 +44,11 @@ describe.each(servers)('a $name server that is restarted', (kind) => {
     await stage.play(async function* () {
       const session = runningSession(yield startCommand(`${leavePid}; exec sleep 600`));
       const pid = await readPid(stage.run.workspace);
-      stage.proxy.cut();
+      stage.proxy.interrupt();
       await stage.server.crash();
       await processEnds(pid);
-      stage.proxy.heal(second.url);
+      stage.proxy.leadTo(second.url);
+      stage.proxy.restore();
       await resumeIsRefused(stage);
       const lost = yield writeStdin(session, '');
       expect(readReport(lost).exitCode).not.toBe(0);

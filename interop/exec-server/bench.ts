@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { dialWire, outputOf, type WireClient } from '../../test/harness/wire-client.js';
+import { dialWire, outputOf, type WireClient } from '../../testkit/wire-client.mjs';
 import { type ServerKind, startServer } from '../harness/exec-server.js';
 import { openRunDirectory, type RunDirectory } from '../harness/run-directory.js';
 

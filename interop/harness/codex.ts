@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { codexProgram } from '../../testkit/launch.mjs';
 import { Child, type ChildEnd, describeEnd } from './child.js';
 import { cleanEnv } from './clean-env.js';
-import { codexProgram } from './codex-program.js';
 import { ModelEndpoint, type ModelRequest } from './model-endpoint.js';
 import type { ModelScript } from './model-script.js';
 import type { RunDirectory } from './run-directory.js';

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
 import { Child } from './child.js';
 import { cleanEnv } from './clean-env.js';
-import { codexProgram } from './codex-program.js';
+import { bin, codexProgram } from '../../testkit/launch.mjs';
 import type { RunDirectory } from './run-directory.js';
 
 /** A server that can be put under test: its name and the command line that makes it listen. */
@@ -11,12 +10,10 @@ export interface ServerKind {
   readonly argv: (listen: string) => readonly string[];
 }
 
-const execwireBin = fileURLToPath(new URL('../../bin/execwire.js', import.meta.url));
-
 /** Execwire itself, as built. */
 export const execwireServer: ServerKind = {
   name: 'execwire',
-  argv: (listen) => [process.execPath, execwireBin, 'serve', '--listen', listen],
+  argv: (listen) => [process.execPath, bin, 'serve', '--listen', listen],
 };
 
 /** The server Codex brings along: whatever a case asks of us must hold for it too, or the case asks for the wrong thing. */

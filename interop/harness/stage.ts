@@ -1,15 +1,17 @@
+import { FaultProxy } from '../../testkit/fault-proxy.mjs';
 import { type CodexOptions, type CodexResult, runCodex } from './codex.js';
-import { CutProxy } from './cut-proxy.js';
 import { type RunningServer, type ServerKind, startServer } from './exec-server.js';
 import type { ModelScript } from './model-script.js';
 import { type RunDirectory, openRunDirectory } from './run-directory.js';
 import type { WireLog } from './wire-log.js';
+import { WireTap } from './wire-tap.js';
 
 /** Everything one case needs: folders, a running server, and a proxy between it and Codex. */
 export interface Stage extends AsyncDisposable {
   readonly run: RunDirectory;
   readonly server: RunningServer;
-  readonly proxy: CutProxy;
+  readonly proxy: FaultProxy;
+  readonly tap: WireTap;
   readonly wire: WireLog;
   /** Runs Codex over a script against the server, through the proxy. */
   play(script: () => ModelScript, options?: Pick<CodexOptions, 'sandbox' | 'features'>): Promise<CodexResult>;
@@ -32,12 +34,14 @@ export async function openStage(
     const run = keep(await openRunDirectory());
     await prepare(run);
     const server = keep(await startServer(kind, run));
-    const proxy = keep(await CutProxy.open(server.url));
+    const tap = new WireTap();
+    const proxy = keep(await FaultProxy.to(server.url, { tap: tap.open }));
     return {
       run,
       server,
       proxy,
-      wire: proxy.log,
+      tap,
+      wire: tap.log,
       play: (script, options) => runCodex({ run, target: { url: proxy.url }, script: script(), ...options }),
       [Symbol.asyncDispose]: closeAll,
     };

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { base64, exec, type OpenApp, sh } from '../harness/app-server.js';
+import { base64, exec } from '../../testkit/app-client.mjs';
+import type { OpenApp } from '../../testkit/app-server.mjs';
+import { sh } from '../../testkit/wire-client.mjs';
 
 /** `command/exec`: how it ends, and `write`, `resize` and `terminate`. */
 export function commandControlContract(name: string, open: OpenApp): void {

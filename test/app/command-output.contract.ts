@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { base64, exec, type OpenApp } from '../harness/app-server.js';
+import { base64, exec } from '../../testkit/app-client.mjs';
+import type { OpenApp } from '../../testkit/app-server.mjs';
 import { TestFolder } from '../harness/processes.js';
 
 /** `command/exec`: caps, text, streaming and the end of output. */

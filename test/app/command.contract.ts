@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { base64, exec, type OpenApp } from '../harness/app-server.js';
+import { base64, exec } from '../../testkit/app-client.mjs';
+import type { OpenApp } from '../../testkit/app-server.mjs';
 import { TestFolder } from '../harness/processes.js';
 
 /** `command/exec`: what it refuses, and what a command finds around it. */

@@ -5,7 +5,7 @@ import { environmentTarget } from '../../src/app/environment-rules.js';
 import { openChosen } from '../../src/environment/index.js';
 import { sha256 } from '../../src/transport/index.js';
 import { localEnvironments, openInProcess } from '../harness/app-in-process.js';
-import type { AppClient } from '../harness/app-server.js';
+import type { AppClient } from '../../testkit/app-client.mjs';
 import { serve } from '../harness/serve.js';
 
 const TOKEN = 'never-to-be-repeated';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { OpenApp } from '../harness/app-server.js';
+import type { OpenApp } from '../../testkit/app-server.mjs';
 
 /** `environment/*`, and `environmentId` on the other methods. */
 export function environmentContract(name: string, open: OpenApp): void {

@@ -14,7 +14,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { type AppClient, base64, type OpenApp } from '../harness/app-server.js';
+import { type AppClient, base64 } from '../../testkit/app-client.mjs';
+import type { OpenApp } from '../../testkit/app-server.mjs';
 import { TestFolder } from '../harness/processes.js';
 
 /** What a watch reported so far, as one set of paths. */

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { OUTBOX_FULL_BYTES } from '../../src/rpc/index.js';
 import { openInProcess } from '../harness/app-in-process.js';
-import { StdioApp, WebSocketApp } from '../harness/app-server.js';
+import { StdioApp, WebSocketApp } from '../../testkit/app-server.mjs';
 import { gone, pidsWithArgument, stubbornTree, TestFolder } from '../harness/processes.js';
 
 const mark = (): string => `execwire-mark-${randomUUID()}`;

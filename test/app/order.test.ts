@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { openInProcess } from '../harness/app-in-process.js';
-import { type AppClient, base64 } from '../harness/app-server.js';
+import { type AppClient, base64 } from '../../testkit/app-client.mjs';
 
 /** Runs this many rounds side by side: their requests are mixed on the wire as those of a busy client. */
 const SIDE_BY_SIDE = 20;

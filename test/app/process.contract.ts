@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { base64, type OpenApp, sh } from '../harness/app-server.js';
+import { base64 } from '../../testkit/app-client.mjs';
+import type { OpenApp } from '../../testkit/app-server.mjs';
+import { sh } from '../../testkit/wire-client.mjs';
 import { TestFolder } from '../harness/processes.js';
 
 /** `process/*`. */

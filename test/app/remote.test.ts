@@ -3,9 +3,10 @@ import { RemoteEnvironment } from '../../src/client/index.js';
 import { type OpenEnvironment, openChosen } from '../../src/environment/index.js';
 import { dialWebSocket } from '../../src/transport/index.js';
 import { localEnvironments, openInProcess } from '../harness/app-in-process.js';
-import { base64, StdioApp } from '../harness/app-server.js';
+import { base64 } from '../../testkit/app-client.mjs';
+import { StdioApp } from '../../testkit/app-server.mjs';
+import { ServerProcess } from '../../testkit/server-process.mjs';
 import { TestFolder } from '../harness/processes.js';
-import { ServerProcess } from '../harness/server-process.js';
 
 test('everything about programs works the same on another machine', async () => {
   await using machine = await ServerProcess.start({ env: { WHERE: 'there', Gone: 'x' } });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { OpenApp } from '../harness/app-server.js';
+import type { OpenApp } from '../../testkit/app-server.mjs';
 
 const CLIENT = { clientInfo: { name: 'test', version: '1' } };
 const PROFILE = { command: ['true'], permissionProfile: ':read-only' };

@@ -1,7 +1,7 @@
 import { LocalEnvironment, type OpenEnvironment } from '../../src/environment/index.js';
 import { ExecError } from '../../src/protocol/index.js';
 import { localEnvironments, openInProcess } from '../harness/app-in-process.js';
-import { type OpenApp, StdioApp } from '../harness/app-server.js';
+import { type OpenApp, StdioApp } from '../../testkit/app-server.mjs';
 import { commandContract } from './command.contract.js';
 import { commandControlContract } from './command-control.contract.js';
 import { commandOutputContract } from './command-output.contract.js';

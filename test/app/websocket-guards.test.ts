@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { AppClient, WebSocketApp } from '../harness/app-server.js';
-import { dialWire } from '../harness/wire-client.js';
+import { AppClient } from '../../testkit/app-client.mjs';
+import { WebSocketApp } from '../../testkit/app-server.mjs';
+import { dialWire } from '../../testkit/wire-client.mjs';
 
 let server: WebSocketApp;
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from 'vitest';
-import { type OpenedApp, WebSocketApp } from '../harness/app-server.js';
+import { type OpenedApp, WebSocketApp } from '../../testkit/app-server.mjs';
 import { commandContract } from './command.contract.js';
 import { commandControlContract } from './command-control.contract.js';
 import { commandOutputContract } from './command-output.contract.js';

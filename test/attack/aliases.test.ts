@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { ConfinedServer, special } from '../harness/confined-server.js';
-import { sh } from '../harness/wire-client.js';
+import { sh } from '../../testkit/wire-client.mjs';
 import { type Identity, identities, Place } from '../host/sandbox/harness.js';
 
 /** Nobody else can mount. */

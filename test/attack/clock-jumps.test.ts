@@ -6,8 +6,8 @@ import { ExecClient, startProcess } from '../../src/client/index.js';
 import { ExecServer } from '../../src/server/index.js';
 import { WebSocketListener } from '../../src/transport/index.js';
 import { NO_ANSWER, ScriptedServer } from '../harness/scripted-server.js';
-import { ServerProcess } from '../harness/server-process.js';
-import { dialWire, startParams } from '../harness/wire-client.js';
+import { ServerProcess } from '../../testkit/server-process.mjs';
+import { dialWire, startParams } from '../../testkit/wire-client.mjs';
 
 const HOUR_MS = 3_600_000;
 const preload = fileURLToPath(new URL('preload/moving-clock.mjs', import.meta.url));

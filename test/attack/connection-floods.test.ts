@@ -9,13 +9,13 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { sha256 } from '../../src/transport/index.js';
-import { WebSocketApp } from '../harness/app-server.js';
+import { WebSocketApp } from '../../testkit/app-server.mjs';
+import { CommandLine } from '../../testkit/command-line.mjs';
+import { ServerProcess } from '../../testkit/server-process.mjs';
+import { dialWire } from '../../testkit/wire-client.mjs';
 import { makeCertificate } from '../harness/certificate.js';
-import { CommandLine } from '../harness/command-line.js';
 import { TestFolder } from '../harness/processes.js';
 import { serve } from '../harness/serve.js';
-import { ServerProcess } from '../harness/server-process.js';
-import { dialWire } from '../harness/wire-client.js';
 
 /** More than a server has places. */
 const SOCKETS = 1100;

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { dialWebSocket, RemoteEnvironment } from '../../src/client/index.js';
 import type { ExecProcess } from '../../src/contract/index.js';
-import { CutProxy } from '../harness/cut-proxy.js';
+import { FaultProxy } from '../../testkit/fault-proxy.mjs';
 import { seededRandom } from '../harness/random.js';
-import { ServerProcess } from '../harness/server-process.js';
+import { ServerProcess } from '../../testkit/server-process.mjs';
 import { tally, tries } from './tally.js';
 
 const CUTS = tries(30);
@@ -25,18 +25,12 @@ async function read(child: ExecProcess): Promise<Buffer> {
 }
 
 /** Cuts at random bytes of the conversation until there were enough cuts. */
-async function cutAtRandom(proxy: CutProxy, seed: number, cuts: { count: number }): Promise<void> {
+async function cutAtRandom(proxy: FaultProxy, seed: number, cuts: { count: number }): Promise<void> {
   const random = seededRandom(seed);
   while (cuts.count < CUTS) {
     // Now and then a few bytes after the last cut, in the middle of coming back.
     const mean = random() < 0.3 ? 200 : MEAN_BYTES;
-    const limit = proxy.bytesToClients + Math.ceil(random() * 2 * mean);
-    await new Promise<void>((resolve) => {
-      proxy.onBytes = (total) => {
-        if (total >= limit) resolve();
-      };
-    });
-    proxy.onBytes = undefined;
+    await proxy.afterBytes(Math.ceil(random() * 2 * mean));
     proxy.cut();
     cuts.count += 1;
   }
@@ -50,7 +44,7 @@ test.each([
   { timeout: LIMIT_MS },
   async (name, binaryFrames) => {
     await using server = await ServerProcess.start({ args: ['--log-level', 'silent'] });
-    await using proxy = await CutProxy.to(server.url);
+    await using proxy = await FaultProxy.to(server.url);
     await using environment = await RemoteEnvironment.connect({
       id: 'cut',
       dial: () => dialWebSocket(proxy.url),

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
 import { setLimit, tasksOf } from '../harness/limits.js';
 import { TestFolder } from '../harness/processes.js';
-import { bin } from '../harness/server-process.js';
+import { bin } from '../../testkit/launch.mjs';
 import { type Answer, failures, RequestsOfAllKinds, wrongAnswers } from './requests-of-all-kinds.js';
 import { tally, tries } from './tally.js';
 

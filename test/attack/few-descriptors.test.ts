@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { nextDescriptor, setLimit } from '../harness/limits.js';
-import { bin, ServerProcess } from '../harness/server-process.js';
-import { dialWire, startParams } from '../harness/wire-client.js';
+import { bin } from '../../testkit/launch.mjs';
+import { ServerProcess } from '../../testkit/server-process.mjs';
+import { dialWire, startParams } from '../../testkit/wire-client.mjs';
 
 /** Node itself does not start with fewer. */
 const FEWEST = 20;

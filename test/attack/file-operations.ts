@@ -8,7 +8,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import type { WireAnswer } from '../harness/wire-client.js';
+import type { WireAnswer } from '../../testkit/wire-client.mjs';
 import { HARMLESS, type RaceArena, SECRET, SECRET_NAME } from './race-arena.js';
 
 /** Kept to by the operation itself, or by a sandbox. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ConfinedServer } from '../harness/confined-server.js';
 import { makeProtected, untilOneWaits, waitingShells } from '../harness/waiting-sandbox.js';
-import { sh } from '../harness/wire-client.js';
+import { sh } from '../../testkit/wire-client.mjs';
 import { identities, Place } from '../host/sandbox/harness.js';
 
 /** What a launch that failed looks like, to those who only look at words. */

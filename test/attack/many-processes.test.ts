@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { dialWebSocket, RemoteEnvironment } from '../../src/client/index.js';
 import type { Environment } from '../../src/contract/index.js';
-import { ServerProcess } from '../harness/server-process.js';
+import { ServerProcess } from '../../testkit/server-process.mjs';
 import { ServerResources } from '../harness/server-resources.mjs';
 import { inParallel } from './busy-machine.js';
 import { tally, tries } from './tally.js';

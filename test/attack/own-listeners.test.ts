@@ -2,9 +2,9 @@ import { chownSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { WebSocketApp } from '../harness/app-server.js';
+import { WebSocketApp } from '../../testkit/app-server.mjs';
+import { dialWire, sh } from '../../testkit/wire-client.mjs';
 import { ConfinedServer, special } from '../harness/confined-server.js';
-import { dialWire, sh } from '../harness/wire-client.js';
 import { type Identity, identities, Place } from '../host/sandbox/harness.js';
 
 /** A program with network, whose files are confined. */

@@ -13,7 +13,7 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { ConfinedServer, withoutSystemPrograms } from '../harness/confined-server.js';
 import { ownPlace } from '../harness/own-place.js';
-import { sh } from '../harness/wire-client.js';
+import { sh } from '../../testkit/wire-client.mjs';
 import { type Identity, identities, type Place } from '../host/sandbox/harness.js';
 
 const granting = (path: string): object => ({

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { ConfinedServer } from '../harness/confined-server.js';
-import { sh } from '../harness/wire-client.js';
+import { sh } from '../../testkit/wire-client.mjs';
 import { type Identity, identities } from '../host/sandbox/harness.js';
 
 /** As on machines that systemd started, among mounts of our own. */

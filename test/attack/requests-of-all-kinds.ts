@@ -1,7 +1,13 @@
 import { pathToFileURL } from 'node:url';
 import { join } from 'node:path';
 import { special } from '../harness/confined-server.js';
-import { dialWire, outputOf, startParams, type WireAnswer, type WireClient } from '../harness/wire-client.js';
+import {
+  dialWire,
+  outputOf,
+  startParams,
+  type WireAnswer,
+  type WireClient,
+} from '../../testkit/wire-client.mjs';
 
 /** Longer than any answer takes on a busy machine. Whoever says nothing until then hangs. */
 const PATIENCE_MS = 20_000;

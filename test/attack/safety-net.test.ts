@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { bin } from '../harness/server-process.js';
-import { dialWire, lineWire, startParams, WireClient } from '../harness/wire-client.js';
+import { bin } from '../../testkit/launch.mjs';
+import { dialWire, lineWire, startParams, WireClient } from '../../testkit/wire-client.mjs';
 
 const preload = fileURLToPath(new URL('preload/failing-callback.mjs', import.meta.url));
 /** Mistakes made at each signal. */

@@ -4,7 +4,7 @@ import { dialWebSocket, RemoteEnvironment } from '../../src/client/index.js';
 import type { ExecProcess, FileOptions, ProcessSpec } from '../../src/contract/index.js';
 import { asIdentity } from '../harness/confined-server.js';
 import { stubbornTree, type TestFolder } from '../harness/processes.js';
-import { ServerProcess } from '../harness/server-process.js';
+import { ServerProcess } from '../../testkit/server-process.mjs';
 import type { Identity, Place } from '../host/sandbox/harness.js';
 
 /** A file is replaced by one of these over and over: no reader may ever see anything else. */

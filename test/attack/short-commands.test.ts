@@ -5,7 +5,7 @@ import { dialWebSocket, RemoteEnvironment } from '../../src/client/index.js';
 import type { Environment, ProcessSpec } from '../../src/contract/index.js';
 import { asIdentity } from '../harness/confined-server.js';
 import { seededRandom } from '../harness/random.js';
-import { ServerProcess } from '../harness/server-process.js';
+import { ServerProcess } from '../../testkit/server-process.mjs';
 import { identities, Place } from '../host/sandbox/harness.js';
 import { busyMachine, inParallel } from './busy-machine.js';
 import { tally, tries } from './tally.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ConfinedServer } from '../harness/confined-server.js';
-import type { WireAnswer } from '../harness/wire-client.js';
+import type { WireAnswer } from '../../testkit/wire-client.mjs';
 import { identities } from '../host/sandbox/harness.js';
 import { type Attack, attacks, type Protection, tells } from './file-operations.js';
 import { RaceArena } from './race-arena.js';

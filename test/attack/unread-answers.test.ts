@@ -3,10 +3,11 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { AppClient, WebSocketApp } from '../harness/app-server.js';
+import { AppClient } from '../../testkit/app-client.mjs';
+import { WebSocketApp } from '../../testkit/app-server.mjs';
+import { ServerProcess } from '../../testkit/server-process.mjs';
+import { dialWire, startParams, type WireClient } from '../../testkit/wire-client.mjs';
 import { TestFolder } from '../harness/processes.js';
-import { ServerProcess } from '../harness/server-process.js';
-import { dialWire, startParams, type WireClient } from '../harness/wire-client.js';
 
 const MB = 1_000_000;
 /** Requests somebody sends whose answers he does not read. */

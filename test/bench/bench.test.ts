@@ -5,7 +5,8 @@ import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { frameOf } from '../harness/frames.js';
+import { frameOf } from '../../testkit/frames.mjs';
+import { type Link, stdioLink } from '../../testkit/links.mjs';
 
 const url = (name: string): URL => new URL(`../../bench/${name}`, import.meta.url);
 
@@ -58,8 +59,7 @@ describe('the wire client', () => {
 
   test('joins a line that arrives in pieces', async () => {
     type Client = { output(bytes: number): Promise<void>; readonly outputBytes: number };
-    type Module = { WireClient: new (link: unknown) => Client; stdioLink: (child: unknown) => unknown };
-    const { WireClient, stdioLink } = await load<Module>('lib/wire.mjs');
+    const { WireClient } = await load<{ WireClient: new (link: Link) => Client }>('lib/wire.mjs');
     const stdout = new PassThrough();
     const client = new WireClient(stdioLink({ stdin: new PassThrough(), stdout }));
     const arrived = client.output(30);

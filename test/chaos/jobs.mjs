@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { pause } from './fault-proxy.mjs';
+import { setTimeout as pause } from 'node:timers/promises';
 
 const EXITED = { kind: 'exited', exitCode: 0 };
 /** Where a mark is put: every descendant inherits it. */

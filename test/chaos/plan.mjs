@@ -23,6 +23,7 @@ export function planOf(seed) {
   const whole = (from, to) => from + Math.floor(random() * (to - from + 1));
   const pick = (list) => list[whole(0, list.length - 1)];
   const kind = random();
+  /** @type {{ seed: number, jobs: object[], faults: object[] }} */
   const base = { seed, jobs: [], faults: [] };
   if (kind < VICTIM_SHARE) return { ...base, ending: 'clientKilled', killAfterMs: whole(0, 1500) };
   const plan = { ...base, ending: kind < VICTIM_SHARE + ABANDON_SHARE ? 'abandoned' : 'closed' };

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { dialWebSocket, ExecClient, startProcess } from '../../dist/client/index.js';
-import { FaultProxy, pause } from './fault-proxy.mjs';
+import { FaultProxy } from '../../testkit/fault-proxy.mjs';
 import { jobs, MARK_NAME } from './jobs.mjs';
 import { pidsWithMark, SESSION_TTL_SECONDS, settles } from './subject.mjs';
 
@@ -32,7 +33,7 @@ export async function play(plan, subject) {
     if (plan.ending === 'closed') await nothingLeft(mark, GONE_LIMIT_MS);
   } finally {
     clearTimeout(timer);
-    proxy.close();
+    await proxy.close();
   }
   return () => nothingLeft(mark, SESSION_TTL_SECONDS * 1000 + GONE_LIMIT_MS);
 }
@@ -70,7 +71,7 @@ async function openClient(url) {
 async function leaveBehind(start, proxy) {
   await start({ argv: ['sh', '-c', 'sleep 1000 & setsid sleep 1000 & wait'] });
   await start({ argv: ['yes'] });
-  proxy.close();
+  await proxy.close();
 }
 
 /** A client in a process of its own is killed, whatever it was doing. */
@@ -85,7 +86,7 @@ async function killClient({ plan, proxy, mark }) {
 
 async function strike({ fault, proxy, subject, over }) {
   const ended = over.aborted ? Promise.resolve() : once(over, 'abort');
-  const due = fault.afterMs === undefined ? proxy.bytes(fault.afterBytes) : pause(fault.afterMs);
+  const due = fault.afterMs === undefined ? proxy.afterBytes(fault.afterBytes) : pause(fault.afterMs);
   await Promise.race([due, ended]);
   if (over.aborted) return;
   await FAULTS[fault.kind]({ proxy, subject, forMs: fault.forMs });

@@ -1,12 +1,8 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import { setTimeout as pause } from 'node:timers/promises';
+import { ServerProcess } from '../../testkit/server-process.mjs';
 import { ServerResources } from '../harness/server-resources.mjs';
-import { pause } from './fault-proxy.mjs';
 
-const bin = fileURLToPath(new URL('../../bin/execwire.js', import.meta.url));
 const POLL_MS = 20;
 
 /** How long sessions outlive their connections here: longer than any fault, shorter than anybody's patience. */
@@ -14,38 +10,46 @@ export const SESSION_TTL_SECONDS = 8;
 
 /** The server all scenarios share, and what can be seen of it from outside. */
 export class Subject {
-  #child;
-  #resources = new ServerResources();
+  #server;
+  #resources;
   #frozen = 0;
-  #stopping = false;
-  url = '';
-  /** Set when the server ended by itself. */
-  died;
 
-  static async start({ ttlSeconds = SESSION_TTL_SECONDS, args: more = [] } = {}) {
-    const subject = new Subject();
-    const args = [bin, 'serve', '--log-level', 'silent', '--session-ttl', String(ttlSeconds), ...more];
-    subject.#child = spawn(process.execPath, args, {
-      stdio: ['ignore', 'pipe', 'inherit'],
-      env: { ...process.env, ...subject.#resources.env },
-    });
-    subject.#resources.pid = subject.#child.pid;
+  /**
+   * @param {ServerProcess} server
+   * @param {ServerResources} resources
+   * @private
+   */
+  constructor(server, resources) {
+    this.#server = server;
+    this.#resources = resources;
+    resources.pid = server.pid;
     // Whatever ends the runner, a bug of its own included, must not leave the server behind.
-    process.once('exit', () => subject.#child.kill('SIGKILL'));
-    subject.#child.on('exit', (code, signal) => {
-      if (!subject.#stopping) subject.died = `the server ended by itself: ${signal ?? code}`;
-    });
-    [subject.url] = await once(createInterface({ input: subject.#child.stdout }), 'line');
-    return subject;
+    process.once('exit', () => server.child.kill('SIGKILL'));
+  }
+
+  static async start({ ttlSeconds = SESSION_TTL_SECONDS, args: more = /** @type {string[]} */ ([]) } = {}) {
+    const resources = new ServerResources();
+    const args = ['--log-level', 'silent', '--session-ttl', String(ttlSeconds), ...more];
+    return new Subject(await ServerProcess.start({ args, env: resources.env }), resources);
+  }
+
+  get url() {
+    return this.#server.url;
+  }
+
+  /** Says so once the server has ended by itself. */
+  get died() {
+    if (this.#server.isAlive) return undefined;
+    return `the server ended by itself: ${this.#server.child.signalCode ?? this.#server.child.exitCode}`;
   }
 
   /** Holds the whole server up, as a busy or sleeping machine does. */
   async freeze(forMs) {
     this.#frozen += 1;
-    this.#child.kill('SIGSTOP');
+    this.#server.child.kill('SIGSTOP');
     await pause(forMs);
     this.#frozen -= 1;
-    if (this.#frozen === 0) this.#child.kill('SIGCONT');
+    if (this.#frozen === 0) this.#server.child.kill('SIGCONT');
   }
 
   /** What it holds: descriptors, children (dead ones included), timers, handles, and memory after a collection. */
@@ -57,10 +61,8 @@ export class Subject {
   }
 
   async stop() {
-    this.#stopping = true;
-    this.#child.kill('SIGCONT');
-    this.#child.kill('SIGTERM');
-    if (this.#child.exitCode === null && this.#child.signalCode === null) await once(this.#child, 'exit');
+    this.#server.child.kill('SIGCONT');
+    await this.#server.stop();
     this.#resources[Symbol.dispose]();
   }
 }

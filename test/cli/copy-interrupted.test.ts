@@ -3,10 +3,10 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Drafts } from '../../src/copy/index.js';
 import { LocalFileSystem } from '../../src/host/files/index.js';
-import { CommandLine, execwire } from '../harness/command-line.js';
+import { CommandLine, execwire } from '../../testkit/command-line.mjs';
+import { ServerProcess } from '../../testkit/server-process.mjs';
 import { setLimit } from '../harness/limits.js';
 import { TestFolder } from '../harness/processes.js';
-import { ServerProcess } from '../harness/server-process.js';
 
 const LARGE = Buffer.alloc(3 * 1024 * 1024 + 7, 'large');
 /** What the full machine still takes of a file: less than the large one. */

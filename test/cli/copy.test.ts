@@ -9,9 +9,9 @@ import { childPath, copyTree } from '../../src/copy/index.js';
 import type { FileSystem } from '../../src/contract/index.js';
 import { LocalFileSystem } from '../../src/host/files/index.js';
 import { isExecError } from '../../src/protocol/index.js';
-import { CommandLine, execwire } from '../harness/command-line.js';
+import { CommandLine, execwire } from '../../testkit/command-line.mjs';
+import { ServerProcess } from '../../testkit/server-process.mjs';
 import { TestFolder } from '../harness/processes.js';
-import { ServerProcess } from '../harness/server-process.js';
 
 const sha = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 /** Neither a whole number of blocks nor small. */

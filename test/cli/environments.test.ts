@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { describe, expect, test } from 'vitest';
-import { CommandLine, execwire } from '../harness/command-line.js';
+import { CommandLine, execwire } from '../../testkit/command-line.mjs';
+import { bin } from '../../testkit/launch.mjs';
+import { ServerProcess } from '../../testkit/server-process.mjs';
+import { lineWire, WireClient } from '../../testkit/wire-client.mjs';
 import { TestFolder } from '../harness/processes.js';
-import { bin, ServerProcess } from '../harness/server-process.js';
-import { WireClient } from '../harness/wire-client.js';
 
 /** A folder with one environment of each kind; `dead` cannot be reached. */
 function configure(url: string): TestFolder {
@@ -70,13 +70,7 @@ describe('environments', () => {
     using folder = configure(server.url);
     const target = { local: 'local', ws: server.url, program: 'started' }[kind] ?? '';
     const relay = new CommandLine(['connect', target], { EXECWIRE_HOME: folder.path });
-    const lines = createInterface({ input: relay.child.stdout });
-    const client = new WireClient({
-      send: (text) => relay.child.stdin.write(`${text}\n`),
-      onText: (listener) => lines.on('line', listener),
-      onClose: (listener) => lines.on('close', () => listener({})),
-      close: () => relay.child.stdin.end(),
-    });
+    const client = new WireClient(lineWire(relay.child));
     await client.handshake();
     expect(await client.call('environment/status')).toEqual({ status: 'ready' });
     relay.child.stdin.end();

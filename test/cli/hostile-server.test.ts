@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocketServer } from 'ws';
-import { type CommandResult, execwire } from '../harness/command-line.js';
+import { type CommandResult, execwire } from '../../testkit/command-line.mjs';
 import { TestFolder } from '../harness/processes.js';
 
 /** Sets the title of a terminal, moves its cursor, and begins a line that looks like ours; the last in one character. */

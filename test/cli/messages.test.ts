@@ -1,8 +1,8 @@
 import { realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type CommandResult, execwire } from '../harness/command-line.js';
+import { type CommandResult, execwire } from '../../testkit/command-line.mjs';
+import { ServerProcess } from '../../testkit/server-process.mjs';
 import { TestFolder } from '../harness/processes.js';
-import { ServerProcess } from '../harness/server-process.js';
 
 let server: ServerProcess;
 let folder: TestFolder;

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { RemoteEnvironment } from '../../src/client/index.js';
-import { execwire } from '../harness/command-line.js';
+import { execwire } from '../../testkit/command-line.mjs';
+import { ServerProcess } from '../../testkit/server-process.mjs';
+import { dialWire, startParams } from '../../testkit/wire-client.mjs';
 import { gone, TestFolder } from '../harness/processes.js';
 import { ScriptedServer } from '../harness/scripted-server.js';
-import { ServerProcess } from '../harness/server-process.js';
-import { dialWire, startParams } from '../harness/wire-client.js';
 
 describe('ps and kill', () => {
   test('show and end the processes of other connections, without their arguments', async () => {

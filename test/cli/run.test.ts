@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { CommandLine, execwire } from '../harness/command-line.js';
+import { CommandLine, execwire } from '../../testkit/command-line.mjs';
+import { ServerProcess } from '../../testkit/server-process.mjs';
 import { gone, TestFolder } from '../harness/processes.js';
-import { ServerProcess } from '../harness/server-process.js';
 
 const mark = (name: string): string => `mark-${name}-${process.pid}-${Date.now()}`;
 const sha = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');

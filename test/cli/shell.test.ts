@@ -1,8 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { CutProxy } from '../harness/cut-proxy.js';
+import { FaultProxy } from '../../testkit/fault-proxy.mjs';
 import { gone, TestFolder } from '../harness/processes.js';
-import { bin, ServerProcess } from '../harness/server-process.js';
+import { bin } from '../../testkit/launch.mjs';
+import { ServerProcess } from '../../testkit/server-process.mjs';
 import { Tmux } from '../harness/tmux.js';
 
 const SIZE = { rows: 24, cols: 80 };
@@ -66,7 +67,7 @@ describe('shell', () => {
   test('a cut in the middle is a pause: nothing is lost, nothing is typed twice', async () => {
     using folder = new TestFolder();
     await using server = await ServerProcess.start();
-    await using proxy = await CutProxy.to(server.url);
+    await using proxy = await FaultProxy.to(server.url);
     using tmux = await openShell(proxy.url, folder);
 
     const waits = 'until [ -e go ]; do sleep 0.05; done';
@@ -84,7 +85,7 @@ describe('shell', () => {
   test('a longer break is told on a line of its own, and then that it is over', async () => {
     using folder = new TestFolder();
     await using server = await ServerProcess.start();
-    await using proxy = await CutProxy.to(server.url);
+    await using proxy = await FaultProxy.to(server.url);
     using tmux = await openShell(proxy.url, folder);
     // At the top of an empty screen, then at the bottom of a full one: the prompt stays as it is, cursor included.
     // What is typed before the shell is there to read it would be gone with the old screen: not every shell draws it anew.
@@ -114,7 +115,7 @@ describe('shell', () => {
   test('a full-screen program lends its last line, and gets it back', async () => {
     using folder = new TestFolder();
     await using server = await ServerProcess.start();
-    await using proxy = await CutProxy.to(server.url);
+    await using proxy = await FaultProxy.to(server.url);
     using tmux = await openShell(proxy.url, folder);
     run(tmux, 'seq 1 500 > numbers; clear; less numbers');
     const before = await tmux.shows((screen) => screen[0] === '1' && screen[23] === 'numbers');
@@ -135,7 +136,7 @@ describe('shell', () => {
     using folder = new TestFolder();
     const mark = `mark-shell-${process.pid}-${Date.now()}`;
     await using server = await ServerProcess.start({ args: ['--session-ttl', '1'] });
-    const proxy = await CutProxy.to(server.url);
+    const proxy = await FaultProxy.to(server.url);
     using tmux = await openShell(proxy.url, folder);
     run(tmux, `sh -c 'sleep 1000; :' ${mark} & seq 1 500 | less`);
     await tmux.shows(([first]) => first === '1');

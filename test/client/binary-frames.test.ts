@@ -5,10 +5,10 @@ import { BinaryMessage, type Channel } from '../../src/rpc/index.js';
 import { parseTarget } from '../../src/transport/dial-target.js';
 import { createMemoryChannels, relay, WebSocketListener } from '../../src/transport/index.js';
 import { dialInBrowser } from '../../src/transport/websocket-browser.js';
-import { FrameInbox } from '../harness/frames.js';
+import { FrameInbox } from '../../testkit/frames.mjs';
+import { dialWire, sh, startParams, WireClient } from '../../testkit/wire-client.mjs';
 import { TestFolder } from '../harness/processes.js';
 import { type Served, serve } from '../harness/serve.js';
-import { dialWire, sh, startParams, WireClient } from '../harness/wire-client.js';
 
 /** Larger than what a server sends in one piece. */
 const CONTENT = Buffer.from(Uint8Array.from({ length: 5_000_000 }, (_, index) => index * 31));

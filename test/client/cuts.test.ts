@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { dialWebSocket, RemoteEnvironment } from '../../src/client/index.js';
-import { CutProxy } from '../harness/cut-proxy.js';
+import { FaultProxy } from '../../testkit/fault-proxy.mjs';
 import { seededRandom } from '../harness/random.js';
 import { serve } from '../harness/serve.js';
 
@@ -33,7 +33,7 @@ function expectedOutput(): string {
   return hash.digest('hex');
 }
 
-async function open(proxy: CutProxy, binaryFrames: boolean): Promise<RemoteEnvironment> {
+async function open(proxy: FaultProxy, binaryFrames: boolean): Promise<RemoteEnvironment> {
   const dial = () => dialWebSocket(proxy.url);
   return await RemoteEnvironment.connect({ id: 'cut', dial, resume: true, binaryFrames });
 }
@@ -44,20 +44,14 @@ const frames = [
 ] as const;
 
 /** Cuts once this many more bytes went from the server to its client. Resolves then. */
-async function cutAfter(proxy: CutProxy, bytes: number): Promise<void> {
-  const limit = proxy.bytesToClients + bytes;
-  await new Promise<void>((resolve) => {
-    proxy.onBytes = (total) => {
-      if (total >= limit) resolve();
-    };
-  });
-  proxy.onBytes = undefined;
+async function cutAfter(proxy: FaultProxy, bytes: number): Promise<void> {
+  await proxy.afterBytes(bytes);
   proxy.cut();
 }
 
 test.each(frames)(`${CUTS} cuts in the middle of the output leave it whole: %s`, async (_name, binary) => {
   await using server = await serve();
-  await using proxy = await CutProxy.to(server.url);
+  await using proxy = await FaultProxy.to(server.url);
   await using environment = await open(proxy, binary);
   const random = seededRandom(7);
   let cuts = 0;
@@ -87,7 +81,7 @@ test.each(frames)(`${CUTS} cuts in the middle of the output leave it whole: %s`,
 
 test.each(frames)('writes are typed once, in order, across cuts: %s', async (_name, binary) => {
   await using server = await serve();
-  await using proxy = await CutProxy.to(server.url);
+  await using proxy = await FaultProxy.to(server.url);
   await using environment = await open(proxy, binary);
   const random = seededRandom(11);
   let cuts = 0;

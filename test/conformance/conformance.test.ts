@@ -8,7 +8,8 @@ import { WebSocketServer } from 'ws';
 import { type CaseReport, conformanceCases, runConformance } from '../../src/conformance/index.js';
 import { dialWebSocket } from '../../src/transport/index.js';
 import { TestFolder } from '../harness/processes.js';
-import { bin, ServerProcess } from '../harness/server-process.js';
+import { bin } from '../../testkit/launch.mjs';
+import { ServerProcess } from '../../testkit/server-process.mjs';
 
 async function conformance(args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   const child = spawn(process.execPath, [bin, 'conformance', ...args], { stdio: ['ignore', 'pipe', 'pipe'] });

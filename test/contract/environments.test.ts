@@ -6,7 +6,8 @@ import { createMemoryChannels } from '../../src/transport/index.js';
 import { startProgram } from '../../src/transport/program.js';
 import { dialWebSocket } from '../../src/transport/websocket-dial.js';
 import { TestFolder } from '../harness/processes.js';
-import { bin, ServerProcess } from '../harness/server-process.js';
+import { bin } from '../../testkit/launch.mjs';
+import { ServerProcess } from '../../testkit/server-process.mjs';
 import { type OpenEnvironment, processContract } from './process.contract.js';
 import { runContract } from './run.contract.js';
 

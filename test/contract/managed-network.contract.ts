@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { outputOf, startParams } from '../harness/wire-client.js';
+import { outputOf, startParams } from '../../testkit/wire-client.mjs';
 import type { OpenWire } from './wire.js';
 
 const proxy = {

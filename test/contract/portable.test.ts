@@ -2,8 +2,8 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RemoteEnvironment, dialWebSocket } from '../../src/client/index.js';
 import { TestFolder } from '../harness/processes.js';
-import { ServerProcess } from '../harness/server-process.js';
-import { dialWire, startParams } from '../harness/wire-client.js';
+import { ServerProcess } from '../../testkit/server-process.mjs';
+import { dialWire, startParams } from '../../testkit/wire-client.mjs';
 import { type Exceptions, processContract } from './process.contract.js';
 import { runContract } from './run.contract.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Environment, ExecProcess, ProcessEvent } from '../../src/contract/index.js';
 import { gone, stubbornTree, TestFolder } from '../harness/processes.js';
-import { sh } from '../harness/wire-client.js';
+import { sh } from '../../testkit/wire-client.mjs';
 
 /** Opens an environment of this machine, by whatever way. */
 export type OpenEnvironment = () => Promise<Environment>;

@@ -5,7 +5,8 @@ import { startProgram } from '../../src/transport/program.js';
 import { ExecServer } from '../../src/server/index.js';
 import { createMemoryChannels } from '../../src/transport/index.js';
 import { afterAll, beforeAll } from 'vitest';
-import { bin, ServerProcess } from '../harness/server-process.js';
+import { bin } from '../../testkit/launch.mjs';
+import { ServerProcess } from '../../testkit/server-process.mjs';
 import type { OpenFileSystem } from './file-bench.js';
 import { fileSystemContract } from './file-system.contract.js';
 

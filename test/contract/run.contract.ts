@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { CommandFailure, isCommandFailure } from '../../src/contract/index.js';
 import { gone, pidsWithArgument, stubbornTree, TestFolder } from '../harness/processes.js';
-import { sh } from '../harness/wire-client.js';
+import { sh } from '../../testkit/wire-client.mjs';
 import type { Exceptions, OpenEnvironment } from './process.contract.js';
 
 const MIB = 1024 * 1024;

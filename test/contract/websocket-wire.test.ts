@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from 'vitest';
-import { ServerProcess } from '../harness/server-process.js';
+import { ServerProcess } from '../../testkit/server-process.mjs';
 import { openWebSocketWire } from './wire.js';
 import { wireEnvelopeContract } from './wire-envelope.contract.js';
 import { wireProcessContract } from './wire-process.contract.js';

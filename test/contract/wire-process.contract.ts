@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { gone, stubbornTree, TestFolder } from '../harness/processes.js';
-import { outputOf, sh, startParams } from '../harness/wire-client.js';
+import { outputOf, sh, startParams } from '../../testkit/wire-client.mjs';
 import type { OpenWire } from './wire.js';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');

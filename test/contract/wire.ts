@@ -1,7 +1,7 @@
 import { ExecServer } from '../../src/server/index.js';
 import { createMemoryChannels } from '../../src/transport/index.js';
-import { ServerProcess, StdioServer } from '../harness/server-process.js';
-import { dialWire, WireClient } from '../harness/wire-client.js';
+import { ServerProcess, StdioServer } from '../../testkit/server-process.mjs';
+import { dialWire, WireClient } from '../../testkit/wire-client.mjs';
 
 /** A client by hand, connected to a server over some transport. */
 export interface OpenedWire extends AsyncDisposable {

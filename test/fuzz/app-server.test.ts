@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { TestFolder } from '../harness/processes.js';
-import { StdioApp, WebSocketApp } from '../harness/app-server.js';
+import { StdioApp, WebSocketApp } from '../../testkit/app-server.mjs';
 import { appValues } from './confined-values.js';
 import { baseSeed, FuzzRun } from './fuzz-run.js';
 import { noneWorksIn, schemasOf } from './fuzzed-server.js';

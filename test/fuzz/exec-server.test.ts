@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { dialWire } from '../harness/wire-client.js';
-import { StdioServer } from '../harness/server-process.js';
+import { StdioServer } from '../../testkit/server-process.mjs';
+import { dialWire } from '../../testkit/wire-client.mjs';
 import { TestFolder } from '../harness/processes.js';
 import { execValues } from './confined-values.js';
 import { baseSeed, FuzzRun } from './fuzz-run.js';

@@ -1,6 +1,6 @@
 import { seededRandom } from '../harness/random.js';
 import { type Schema, SchemaValues } from '../harness/schema-values.js';
-import type { Wire } from '../harness/wire-client.js';
+import type { Wire } from '../../testkit/wire-client.mjs';
 import { assertConfined, type FixedValues } from './confined-values.js';
 
 /** Unanswered requests at a time: a busy client's, far below what servers refuse. */

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { methodsIn, type SchemaFileName } from '../harness/schema-file.js';
 import type { Schema } from '../harness/schema-values.js';
 import { TestFolder } from '../harness/processes.js';
-import { ServerProcess } from '../harness/server-process.js';
+import { ServerProcess } from '../../testkit/server-process.mjs';
 import { ServerResources } from '../harness/server-resources.mjs';
 
 /** What a server may hold more after much work than after a little: caches of the runtime, nothing per request. */

@@ -1,12 +1,10 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
 import { TestFolder } from '../harness/processes.js';
 import { seededRandom } from '../harness/random.js';
 import type { Schema } from '../harness/schema-values.js';
-import { bin } from '../harness/server-process.js';
-import { type Wire, WireClient } from '../harness/wire-client.js';
+import { bin, launch } from '../../testkit/launch.mjs';
+import { lineWire, type Wire, WireClient } from '../../testkit/wire-client.mjs';
 import { toolValues } from './confined-values.js';
 import { baseSeed, FuzzRun } from './fuzz-run.js';
 import { noneWorksIn } from './fuzzed-server.js';
@@ -40,20 +38,10 @@ test(
   async () => {
     using folder = new TestFolder();
     const base = folder.path;
-    const env = { ...process.env, HOME: base };
-    const child = spawn(process.execPath, [bin, 'mcp'], {
-      cwd: base,
-      env,
-      stdio: ['pipe', 'pipe', 'ignore'],
-    });
+    const child = launch([process.execPath, bin, 'mcp'], { cwd: base, env: { HOME: base } });
+    child.stderr.resume();
     const exit = once(child, 'exit');
-    const lines = createInterface({ input: child.stdout });
-    const wire: Wire = {
-      send: (text) => child.stdin.write(`${text}\n`),
-      onText: (listener) => lines.on('line', listener),
-      onClose: (listener) => lines.on('close', () => listener({})),
-      close: () => child.stdin.end(),
-    };
+    const wire = lineWire(child);
     const schemas = await handshake(wire);
     const random = seededRandom(baseSeed + 500);
     for (let left = NONSENSE; left > 0; left -= 1) {

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { frameOf } from '../harness/frames.js';
-import { StdioServer } from '../harness/server-process.js';
+import { frameOf } from '../../testkit/frames.mjs';
+import { StdioServer } from '../../testkit/server-process.mjs';
+import { dialWire } from '../../testkit/wire-client.mjs';
 import { seededRandom } from '../harness/random.js';
-import { dialWire } from '../harness/wire-client.js';
 import { baseSeed } from './fuzz-run.js';
 import { FuzzedServer } from './fuzzed-server.js';
 

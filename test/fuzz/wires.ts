@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
-import { type Wire, WireClient } from '../harness/wire-client.js';
+import { socketWire, type Wire, WireClient } from '../../testkit/wire-client.mjs';
 
 /** A wire that can also be left without a word. */
 export interface CuttableWire extends Wire {
@@ -14,10 +14,7 @@ export async function openWire(url: string): Promise<CuttableWire> {
   socket.on('error', () => undefined);
   await once(socket, 'open');
   return {
-    send: (text) => socket.send(text),
-    onText: (listener) => socket.on('message', (data: Buffer) => listener(data.toString())),
-    onClose: (listener) => socket.on('close', (code: number) => listener({ code })),
-    close: () => socket.close(),
+    ...socketWire(socket),
     cut: () => {
       socket.removeAllListeners('close');
       socket.terminate();

@@ -1,12 +1,12 @@
 import { createSandboxChooser } from '../../src/policy/index.js';
 import { PassThrough } from 'node:stream';
-import { createInterface } from 'node:readline';
 import { AppServer, type AppServerOptions } from '../../src/app/index.js';
 import { ManagedEnvironments } from '../../src/cli/commands/app-environments.js';
 import { EnvironmentManager, LocalEnvironment, type OpenEnvironment } from '../../src/environment/index.js';
 import { LineChannel } from '../../src/transport/index.js';
-import { AppClient, type OpenedApp } from './app-server.js';
-import { WireClient } from './wire-client.js';
+import { AppClient } from '../../testkit/app-client.mjs';
+import type { OpenedApp } from '../../testkit/app-server.mjs';
+import { lineWire, WireClient } from '../../testkit/wire-client.mjs';
 
 export interface InProcessApp extends OpenedApp {
   readonly server: AppServer;
@@ -47,12 +47,9 @@ function connectLines(server: AppServer): OpenedApp & { fromServer: PassThrough 
   const fromServer = new PassThrough();
   const channel = new LineChannel({ label: 'lines', input: toServer, output: fromServer });
   const ended = server.accept(channel);
-  const lines = createInterface({ input: fromServer });
   const client = new WireClient({
-    send: (text) => toServer.write(`${text}\n`),
-    onText: (listener) => lines.on('line', listener),
+    ...lineWire({ stdin: toServer, stdout: fromServer }),
     onClose: (listener) => void ended.then(() => listener({})),
-    close: () => toServer.end(),
   });
   const hangUp = (): void => {
     toServer.end();

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import { pathToFileURL } from 'node:url';
 import { type Identity, Place } from '../host/sandbox/harness.js';
-import { ServerProcess } from './server-process.js';
-import { dialWire, outputOf, startParams, type WireClient } from './wire-client.js';
+import { ServerProcess } from '../../testkit/server-process.mjs';
+import { dialWire, outputOf, startParams, type WireClient } from '../../testkit/wire-client.mjs';
 
 export const special = (kind: string, access: string, subpath?: string): object => ({
   path: { type: 'special', value: { kind, ...(subpath ? { subpath } : {}) } },

@@ -31,7 +31,10 @@ export class ServerResources {
     });
   }
 
-  /** Timers and handles that keep it awake, and bytes it holds after a collection. */
+  /**
+   * Timers and handles that keep it awake, and bytes it holds after a collection.
+   * @returns {Promise<{ timers: number, handles: number, rss: number, heldBytes: number }>}
+   */
   async inside() {
     rmSync(this.#file, { force: true });
     process.kill(this.pid, 'SIGUSR2');

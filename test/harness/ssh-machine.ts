@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import type { Environment } from '../../src/contract/index.js';
 import { openEnvironment, type OpenOptions } from '../../src/environment/index.js';
 import { TestFolder } from './processes.js';
-import { bin } from './server-process.js';
+import { bin } from '../../testkit/launch.mjs';
 
 interface SshServer {
   readonly clientArgs: readonly string[];

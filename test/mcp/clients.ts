@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { bin } from '../harness/server-process.js';
+import { bin } from '../../testkit/launch.mjs';
 import type { Connected } from './mcp.contract.js';
 
 interface CommandOptions {

@@ -6,7 +6,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { describe, expect, test } from 'vitest';
 import { gone, TestFolder } from '../harness/processes.js';
-import { bin } from '../harness/server-process.js';
+import { bin } from '../../testkit/launch.mjs';
 
 function start(...args: string[]) {
   return spawn(process.execPath, [bin, 'mcp', ...args], { stdio: ['ignore', 'pipe', 'pipe'] });

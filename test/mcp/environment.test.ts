@@ -1,9 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CutProxy } from '../harness/cut-proxy.js';
+import { FaultProxy } from '../../testkit/fault-proxy.mjs';
 import { gone, pidsWithArgument, TestFolder } from '../harness/processes.js';
-import { bin, ServerProcess } from '../harness/server-process.js';
+import { bin } from '../../testkit/launch.mjs';
+import { ServerProcess } from '../../testkit/server-process.mjs';
 import { call } from './call.js';
 import { connectHttpCommand, connectStdio, type ConnectedProcess } from './clients.js';
 
@@ -83,7 +84,7 @@ describe.each(['stdio', 'HTTP'] as const)('a connection lost, over %s', (transpo
   test('is one clear error; what follows goes to the machine that is there', async () => {
     await using first = await ServerProcess.start({ wrapper: there });
     // Its own port may be somebody else's by the time another server starts.
-    await using proxy = await CutProxy.to(first.url);
+    await using proxy = await FaultProxy.to(first.url);
     const { client, ...connected } = await transports[transport]({ args: ['-e', proxy.url] });
     await using _connected = connected;
     const session_id = await startMarked(client, `mcp-lost-${transport}-${process.pid}`);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { openEnvironment } from '../../src/environment/index.js';
 import { serve } from '../../src/server/index.js';
-import { dialWire, startParams } from '../harness/wire-client.js';
+import { dialWire, startParams } from '../../testkit/wire-client.mjs';
 
 const AHEAD = { capabilities: { ahead: true } };
 

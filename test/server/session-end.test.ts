@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { dialWebSocket, ExecClient, startProcess } from '../../src/client/index.js';
-import { CutProxy } from '../harness/cut-proxy.js';
+import { FaultProxy } from '../../testkit/fault-proxy.mjs';
 import { serve } from '../harness/serve.js';
-import { dialWire, sh, startParams } from '../harness/wire-client.js';
+import { dialWire, sh, startParams } from '../../testkit/wire-client.mjs';
 
 /** Far beyond what a test waits: whatever ends sooner was told to. */
 const LEASE = { sessionTtlMs: 600_000 };
@@ -44,7 +44,7 @@ test.each(['close', 'leave'] as const)('a client that is done takes its session 
 
 test('one that loses its connection does not', async () => {
   await using server = await serve(LEASE);
-  await using proxy = await CutProxy.to(server.url);
+  await using proxy = await FaultProxy.to(server.url);
   const { client, pid, sessionId } = await running(proxy.url);
   proxy.interrupt();
   await client.close();

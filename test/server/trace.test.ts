@@ -4,7 +4,7 @@ import { createSandboxChooser } from '../../src/policy/choose-sandbox.js';
 import { ExecServer } from '../../src/server/index.js';
 import { createMemoryChannels } from '../../src/transport/index.js';
 import { localEnvironments } from '../harness/app-in-process.js';
-import { startParams, WireClient } from '../harness/wire-client.js';
+import { startParams, WireClient } from '../../testkit/wire-client.mjs';
 
 const ID = '4bf92f3577b34da6a3ce929d0e0e4736';
 const trace = { traceparent: `00-${ID}-00f067aa0ba902b7-01`, tracestate: 'vendor=opaque' };

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { ExecServer } from '../../src/server/index.js';
 import { DeafChannel } from '../harness/deaf-channel.js';
-import { startParams } from '../harness/wire-client.js';
+import { startParams } from '../../testkit/wire-client.mjs';
 
 const MIB = 1024 * 1024;
 /** What a connection keeps for somebody who does not read before his requests wait, and one answer. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { execServerNotifications } from '../../src/protocol/index.js';
 import { openMemoryWire } from '../contract/wire.js';
-import { sh, startParams } from '../harness/wire-client.js';
+import { sh, startParams } from '../../testkit/wire-client.mjs';
 
 const written = ['process/output', 'process/exited', 'process/closed'] as const;
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
+import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { jobs } from '../chaos/jobs.mjs';
-import { pause } from '../chaos/fault-proxy.mjs';
 
 const MIB = 1024 * 1024;
 
@@ -56,7 +56,7 @@ export const activities = {
       jobs.print({ start, job: { from: 1, count: 60_000 } }),
       jobs.echo({ start, job: { pieces: Array.from({ length: 20 }, () => 500) } }),
     ]);
-    await proxy.bytes(1 + ((round * 7919) % 60_000));
+    await proxy.afterBytes(1 + ((round * 7919) % 60_000));
     proxy.cut();
     await work;
   },

@@ -4,8 +4,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { pause } from '../chaos/fault-proxy.mjs';
 import { pidsWithMark, settles, Subject } from '../chaos/subject.mjs';
 import { activities } from './activities.mjs';
 import { plot } from './plot.mjs';

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { dialWebSocket, RemoteEnvironment } from '../../dist/client/index.js';
-import { FaultProxy } from '../chaos/fault-proxy.mjs';
+import { FaultProxy } from '../../testkit/fault-proxy.mjs';
 import { MARK_NAME } from '../chaos/jobs.mjs';
 
 /** After so many rounds the client goes and another one comes: sessions end, too. */
@@ -38,6 +38,6 @@ async function withClient(url, use) {
     await use({ environment, proxy });
     await environment.close();
   } finally {
-    proxy.close();
+    await proxy.close();
   }
 }

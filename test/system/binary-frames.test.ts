@@ -3,10 +3,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import type { WebSocket } from 'ws';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Frame, FrameInbox, frameOf } from '../harness/frames.js';
+import { type Frame, FrameInbox, frameOf } from '../../testkit/frames.mjs';
+import { ServerProcess } from '../../testkit/server-process.mjs';
+import { dialWire, sh, startParams, type WireClient } from '../../testkit/wire-client.mjs';
 import { TestFolder } from '../harness/processes.js';
-import { ServerProcess } from '../harness/server-process.js';
-import { dialWire, sh, startParams, type WireClient } from '../harness/wire-client.js';
 
 const BYTES = Buffer.from([0, 1, 2, 0xff, 0xfe, 0x0a]);
 const FLOOD_BYTES = 20_000_000;

@@ -5,9 +5,9 @@ import { deflateRawSync, constants } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { dialWebSocket, RemoteEnvironment } from '../../src/client/index.js';
-import { LineProxy } from '../../testkit/line-proxy.mjs';
+import { FaultProxy } from '../../testkit/fault-proxy.mjs';
 import { TestFolder } from '../harness/processes.js';
-import { ServerProcess } from '../harness/server-process.js';
+import { ServerProcess } from '../../testkit/server-process.mjs';
 
 const MEBIBYTE = 1024 * 1024;
 /** A server that compresses for everybody, so that a line between two programs of one machine will do. */
@@ -40,8 +40,8 @@ async function bytesOnTheLine(
 ): Promise<number> {
   const file = folder.file('content');
   writeFileSync(file, content);
-  const proxy = new LineProxy({ port: Number(new URL(server.url).port) }, { roundTripMs: 20, bitsPerSecond });
-  const url = `ws://127.0.0.1:${await proxy.listen()}`;
+  const proxy = await FaultProxy.to(server.url, { line: { roundTripMs: 20, bitsPerSecond } });
+  const url = proxy.url;
   try {
     const dial = () => dialWebSocket(url);
     await using environment = await RemoteEnvironment.connect({ id: 'far', dial, resume: false });
@@ -49,7 +49,7 @@ async function bytesOnTheLine(
     const hash = createHash('sha256');
     for await (const event of process.events()) if (event.type === 'output') hash.update(event.bytes);
     expect(hash.digest('hex')).toBe(createHash('sha256').update(content).digest('hex'));
-    return proxy.bytes;
+    return proxy.bytesToServer + proxy.bytesToClients;
   } finally {
     await proxy.close();
   }

@@ -2,8 +2,8 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DeepTree } from '../harness/deep-tree.js';
-import { ServerProcess } from '../harness/server-process.js';
-import { dialWire, type WireClient } from '../harness/wire-client.js';
+import { ServerProcess } from '../../testkit/server-process.mjs';
+import { dialWire, type WireClient } from '../../testkit/wire-client.mjs';
 
 /** Far beyond what a path can name (2,047 levels) and what the server may open. */
 const DEPTH = 3000;

@@ -11,8 +11,9 @@ import {
 } from '../../src/contract/index.js';
 import { LocalEnvironment, openEnvironment } from '../../src/environment/index.js';
 import { Toolbox } from '../../src/tools/index.js';
-import { execwire } from '../harness/command-line.js';
-import { bin, ServerProcess } from '../harness/server-process.js';
+import { execwire } from '../../testkit/command-line.mjs';
+import { bin } from '../../testkit/launch.mjs';
+import { ServerProcess } from '../../testkit/server-process.mjs';
 import { Place } from '../host/sandbox/harness.js';
 import { call } from '../mcp/call.js';
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { ServerProcess } from '../harness/server-process.js';
-import { dialWire, startParams } from '../harness/wire-client.js';
+import { ServerProcess } from '../../testkit/server-process.mjs';
+import { dialWire, startParams } from '../../testkit/wire-client.mjs';
 
 const MEBIBYTE = 1024 * 1024;
 

@@ -2,8 +2,8 @@ import { symlinkSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { nextDescriptor, openFiles, openFilesLimit, setLimit, tasksOf } from '../harness/limits.js';
 import { TestFolder } from '../harness/processes.js';
-import { ServerProcess } from '../harness/server-process.js';
-import { dialWire, startParams, type WireAnswer, type WireClient } from '../harness/wire-client.js';
+import { ServerProcess } from '../../testkit/server-process.mjs';
+import { dialWire, startParams, type WireAnswer, type WireClient } from '../../testkit/wire-client.mjs';
 
 /** More starts than any limit here allows. */
 const MANY = 60;

@@ -3,12 +3,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { dialWebSocket, RemoteEnvironment } from '../../src/client/index.js';
-import { LineProxy } from '../../testkit/line-proxy.mjs';
-import { execwire } from '../harness/command-line.js';
-import { CutProxy } from '../harness/cut-proxy.js';
+import { execwire } from '../../testkit/command-line.mjs';
+import { FaultProxy } from '../../testkit/fault-proxy.mjs';
 import { TestFolder } from '../harness/processes.js';
 import { seededRandom } from '../harness/random.js';
-import { ServerProcess } from '../harness/server-process.js';
+import { ServerProcess } from '../../testkit/server-process.mjs';
 
 const MEBIBYTE = 1024 * 1024;
 const ROUND_TRIP_MS = 80;
@@ -44,8 +43,8 @@ async function connect(url: string): Promise<RemoteEnvironment> {
 
 /** A line to the server; both ends of it go when it is disposed of. */
 async function line(options: { roundTripMs: number; bitsPerSecond?: number }) {
-  const proxy = new LineProxy({ port: Number(new URL(server.url).port) }, options);
-  const url = `ws://127.0.0.1:${await proxy.listen()}`;
+  const proxy = await FaultProxy.to(server.url, { line: options });
+  const url = proxy.url;
   return { proxy, url, [Symbol.asyncDispose]: () => proxy.close() };
 }
 
@@ -79,7 +78,7 @@ test('a program that does not read costs a bounded amount, holds up nobody, and 
   expect(await other.text()).toBe(`${sha256(more)}  -\n`);
   // What it has read itself, what waits for the deaf one, and what memory is not given back at once.
   expect(residentBytes(server.pid) - before).toBeLessThan(16 * MEBIBYTE + 48 * MEBIBYTE);
-  expect(far.proxy.bytes).toBeLessThan(more.length + 17 * MEBIBYTE);
+  expect(far.proxy.bytesToServer).toBeLessThan(more.length + 17 * MEBIBYTE);
   writeFileSync(gate, '');
   const closed = deaf.closeStdin();
   expect(new Set(await written)).toEqual(new Set(['accepted']));
@@ -116,7 +115,7 @@ test('a flood of input does not hold up what is small on the same connection', a
 });
 
 test('input is whole, in order and ends once, however often the line is cut', async () => {
-  await using proxy = await CutProxy.to(server.url);
+  await using proxy = await FaultProxy.to(server.url);
   await using environment = await connect(proxy.url);
   const process = await environment.start({ argv: ['sha256sum'], pipeStdin: true });
   const input = noise(24 * MEBIBYTE);

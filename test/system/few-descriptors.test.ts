@@ -3,8 +3,8 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { nextDescriptor, openFilesLimit, setLimit } from '../harness/limits.js';
 import { TestFolder } from '../harness/processes.js';
-import { ServerProcess } from '../harness/server-process.js';
-import { dialWire, type WireAnswer, type WireClient } from '../harness/wire-client.js';
+import { ServerProcess } from '../../testkit/server-process.mjs';
+import { dialWire, type WireAnswer, type WireClient } from '../../testkit/wire-client.mjs';
 
 const FIRST_LIMIT = 20;
 /** Beyond what the server has open, this many are enough for all requests at once. */

@@ -3,8 +3,10 @@ import { once } from 'node:events';
 import { createWriteStream, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { TestFolder } from '../harness/processes.js';
-import { RawClient, rawLines, rawWebSocket } from '../harness/raw-client.js';
-import { bin, ServerProcess } from '../harness/server-process.js';
+import { stdioLink, webSocketLink } from '../../testkit/links.mjs';
+import { RawClient } from '../../testkit/raw-client.mjs';
+import { bin } from '../../testkit/launch.mjs';
+import { ServerProcess } from '../../testkit/server-process.mjs';
 
 const MIB = 1024 * 1024;
 /** What a file of any size may cost the server. */
@@ -82,8 +84,7 @@ async function streamed(
 describe('a large file is written and read in blocks without the server growing with it', () => {
   test('over a WebSocket', { timeout: 240_000 }, async () => {
     await using server = await ServerProcess.start();
-    using wire = await rawWebSocket(server.url);
-    const client = await RawClient.open(wire);
+    using client = await RawClient.open(await webSocketLink(server.url));
     const grown = await streamed(client, { pid: server.pid, blocks: BLOCKS.WebSocket });
     expect(grown).toBeLessThan(MAX_GROWTH_BYTES);
   });
@@ -93,7 +94,7 @@ describe('a large file is written and read in blocks without the server growing 
       stdio: ['pipe', 'pipe', 'ignore'],
     });
     onTestFinished(() => void server.kill('SIGKILL'));
-    const client = await RawClient.open(rawLines(server));
+    const client = await RawClient.open(stdioLink(server));
     const grown = await streamed(client, { pid: server.pid ?? -1, blocks: BLOCKS.stdio });
     expect(grown).toBeLessThan(MAX_GROWTH_BYTES);
     const exit = once(server, 'exit');
@@ -110,8 +111,7 @@ test('64 MiB are read in one message without the server growing by as much', asy
   stream.end();
   await once(stream, 'close');
   await using server = await ServerProcess.start();
-  using wire = await rawWebSocket(server.url);
-  const client = await RawClient.open(wire);
+  using client = await RawClient.open(await webSocketLink(server.url));
   let answer: Buffer = Buffer.alloc(0);
   const grown = await growthDuring(server.pid, async () => {
     answer = await client.ask(7, `"method":"fs/readFile","params":{"path":"file://${path}"}`);
@@ -129,8 +129,7 @@ test('a file that shrinks while it is sent ends where it ends, and the connectio
   const path = folder.file('shrinking');
   writeFileSync(path, Buffer.alloc(64 * MIB, 'x'));
   await using server = await ServerProcess.start();
-  using wire = await rawWebSocket(server.url);
-  const client = await RawClient.open(wire);
+  using client = await RawClient.open(await webSocketLink(server.url));
   const answer = client.ask(7, `"method":"fs/readFile","params":{"path":"file://${path}"}`);
   // The answer to a later request waits behind it, so the file is open by the time this one is taken in.
   const behind = client.ask(8, '"method":"environment/status","params":{}');

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { serve } from '../harness/serve.js';
-import { dialWire } from '../harness/wire-client.js';
+import { dialWire } from '../../testkit/wire-client.mjs';
 
 /** Enough for an order that holds by chance to break. */
 const ROUNDS = 50;

@@ -6,8 +6,9 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeCertificate } from '../harness/certificate.js';
 import { TestFolder } from '../harness/processes.js';
-import { bin, ServerProcess } from '../harness/server-process.js';
-import { dialWire } from '../harness/wire-client.js';
+import { bin } from '../../testkit/launch.mjs';
+import { ServerProcess } from '../../testkit/server-process.mjs';
+import { dialWire } from '../../testkit/wire-client.mjs';
 import { spawn, spawnSync } from 'node:child_process';
 
 interface Answer {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ServerProcess } from '../harness/server-process.js';
-import { dialWire, type WireAnswer } from '../harness/wire-client.js';
+import { ServerProcess } from '../../testkit/server-process.mjs';
+import { dialWire, type WireAnswer } from '../../testkit/wire-client.mjs';
 
 /** A small generator of reproducible numbers. */
 function random(seed: number): (below: number) => number {

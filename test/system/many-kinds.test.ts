@@ -5,10 +5,10 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { LineProxy } from '../../testkit/line-proxy.mjs';
+import { FaultProxy } from '../../testkit/fault-proxy.mjs';
 import { TestFolder } from '../harness/processes.js';
-import { ServerProcess } from '../harness/server-process.js';
-import { dialWire, sh, startParams } from '../harness/wire-client.js';
+import { ServerProcess } from '../../testkit/server-process.mjs';
+import { dialWire, sh, startParams } from '../../testkit/wire-client.mjs';
 
 const MEBIBYTE = 1024 * 1024;
 const BODY = Buffer.alloc(16 * MEBIBYTE, 'a body that is long enough to fill a line. ');
@@ -99,8 +99,8 @@ test('a client that stops reading while everything flows costs a bounded amount'
 });
 
 test('a streamed body fills a long line and arrives whole', async () => {
-  const proxy = new LineProxy({ port: Number(new URL(server.url).port) }, { roundTripMs: 80 });
-  const { client, socket } = await dialWire(`ws://127.0.0.1:${await proxy.listen()}`);
+  const proxy = await FaultProxy.to(server.url, { line: { roundTripMs: 80 } });
+  const { client, socket } = await dialWire(proxy.url);
   await client.handshake();
   const trips = proxy.roundTrips;
   const hash = createHash('sha256');

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { TestFolder } from '../harness/processes.js';
-import { ServerProcess } from '../harness/server-process.js';
+import { ServerProcess } from '../../testkit/server-process.mjs';
+import { dialWire, sh, startParams } from '../../testkit/wire-client.mjs';
 import { ServerResources } from '../harness/server-resources.mjs';
-import { dialWire, sh, startParams } from '../harness/wire-client.js';
 
 /** Far more than a server needs to take leave of the dead, on a busy machine. */
 const LIMIT_MS = 20_000;

@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { ServerProcess } from '../harness/server-process.js';
-import { dialWire, outputOf, sh, startParams } from '../harness/wire-client.js';
+import { ServerProcess } from '../../testkit/server-process.mjs';
+import { dialWire, outputOf, sh, startParams } from '../../testkit/wire-client.mjs';
 
 /** For 200 questions, which take a fifth of a second. A server that tries to write all the time takes minutes. */
 const QUICK_MS = 10_000;

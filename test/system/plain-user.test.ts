@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { InstalledCopy } from '../harness/installed-copy.js';
 import { gone } from '../harness/processes.js';
-import { dialWire, sh, startParams, type WireClient } from '../harness/wire-client.js';
+import { dialWire, sh, startParams, type WireClient } from '../../testkit/wire-client.mjs';
 
 /** Nobody has it. Only root can become somebody else; everybody else is a plain user already. */
 const UID = process.getuid?.() === 0 ? 54_321 : process.getuid?.();

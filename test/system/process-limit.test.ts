@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ConfinedServer } from '../harness/confined-server.js';
-import type { ServerProcess } from '../harness/server-process.js';
-import { sh } from '../harness/wire-client.js';
+import type { ServerProcess } from '../../testkit/server-process.mjs';
+import { sh } from '../../testkit/wire-client.mjs';
 import { Place } from '../host/sandbox/harness.js';
 
 /** Plain users are counted by the kernel itself and have no control groups to leave. */

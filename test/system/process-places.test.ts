@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { ServerProcess } from '../harness/server-process.js';
-import { dialWire, startParams, type WireClient } from '../harness/wire-client.js';
+import { ServerProcess } from '../../testkit/server-process.mjs';
+import { dialWire, startParams, type WireClient } from '../../testkit/wire-client.mjs';
 
 const PLACES = 10;
 const SHORT_COMMANDS = 50;

@@ -1,10 +1,10 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openEnvironment } from '../../src/environment/index.js';
-import { LineProxy } from '../../testkit/line-proxy.mjs';
-import { execwire } from '../harness/command-line.js';
+import { FaultProxy } from '../../testkit/fault-proxy.mjs';
+import { execwire } from '../../testkit/command-line.mjs';
+import { ServerProcess } from '../../testkit/server-process.mjs';
 import { TestFolder } from '../harness/processes.js';
-import { ServerProcess } from '../harness/server-process.js';
 
 const MEBIBYTE = 1024 * 1024;
 /** Far enough that what a program sends in one go is sent before the first answer is back. */
@@ -26,9 +26,8 @@ afterAll(async () => {
 async function roundTrips(args: (url: string, attempt: number) => string[], atMost: number): Promise<number> {
   let fewest = Number.POSITIVE_INFINITY;
   for (let attempt = 0; attempt < TRIES && fewest > atMost; attempt += 1) {
-    const proxy = new LineProxy({ port: Number(new URL(server.url).port) }, { roundTripMs: ROUND_TRIP_MS });
-    const url = `ws://127.0.0.1:${await proxy.listen()}`;
-    const { code, stderr } = await execwire(args(url, attempt));
+    const proxy = await FaultProxy.to(server.url, { line: { roundTripMs: ROUND_TRIP_MS } });
+    const { code, stderr } = await execwire(args(proxy.url, attempt));
     fewest = Math.min(fewest, proxy.roundTrips);
     await proxy.close();
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -84,8 +83,8 @@ describe('the guide tells the truth about', () => {
 
 test('a program that leaves without waiting has said goodbye', async () => {
   await using noted = await ServerProcess.start({ args: ['--log-level', 'debug'] });
-  const proxy = new LineProxy({ port: Number(new URL(noted.url).port) }, { roundTripMs: ROUND_TRIP_MS });
-  const url = `ws://127.0.0.1:${await proxy.listen()}`;
+  const proxy = await FaultProxy.to(noted.url, { line: { roundTripMs: ROUND_TRIP_MS } });
+  const { url } = proxy;
   expect(await execwire(['run', '-e', url, '--', 'echo', 'done'])).toMatchObject({
     code: 0,
     stdout: 'done\n',
@@ -95,8 +94,8 @@ test('a program that leaves without waiting has said goodbye', async () => {
 });
 
 test('a library that asks for it sends its first call along with the handshake', async () => {
-  const proxy = new LineProxy({ port: Number(new URL(server.url).port) }, { roundTripMs: ROUND_TRIP_MS });
-  const url = `ws://127.0.0.1:${await proxy.listen()}`;
+  const proxy = await FaultProxy.to(server.url, { line: { roundTripMs: ROUND_TRIP_MS } });
+  const url = proxy.url;
   await using environment = await openEnvironment(url, { early: true });
   expect(await environment.run(['echo', 'done'])).toMatchObject({ stdout: 'done\n' });
   expect(proxy.roundTrips).toBe(2);
@@ -107,8 +106,8 @@ test('a library that asks for it sends its first call along with the handshake',
 test('after a break, two round trips bring everything back', async () => {
   let fewest = Number.POSITIVE_INFINITY;
   for (let attempt = 0; attempt < TRIES && fewest > 2; attempt += 1) {
-    const proxy = new LineProxy({ port: Number(new URL(server.url).port) }, { roundTripMs: ROUND_TRIP_MS });
-    await using environment = await openEnvironment(`ws://127.0.0.1:${await proxy.listen()}`);
+    const proxy = await FaultProxy.to(server.url, { line: { roundTripMs: ROUND_TRIP_MS } });
+    await using environment = await openEnvironment(proxy.url);
     await using process = await environment.start({ argv: ['cat'], pipeStdin: true });
     await process.write('before ');
     const events = process.events();
@@ -190,8 +189,8 @@ describe('copying', () => {
   test('what comes on stdin does not wait for what came before', async () => {
     using folder = new TestFolder();
     const input = Buffer.alloc(4 * MEBIBYTE, 'typed');
-    const proxy = new LineProxy({ port: Number(new URL(server.url).port) }, { roundTripMs: ROUND_TRIP_MS });
-    const place = `ws://127.0.0.1:${await proxy.listen()}:${folder.file('typed')}`;
+    const proxy = await FaultProxy.to(server.url, { line: { roundTripMs: ROUND_TRIP_MS } });
+    const place = `${proxy.url}:${folder.file('typed')}`;
     expect(await execwire(['cp', '-', place], { input })).toMatchObject({ code: 0, stderr: '' });
     const taken = proxy.roundTrips;
     await proxy.close();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ConfinedServer } from '../harness/confined-server.js';
 import { gone, pidsWithArgument, stubbornTree } from '../harness/processes.js';
-import { outputOf, sh } from '../harness/wire-client.js';
+import { outputOf, sh } from '../../testkit/wire-client.mjs';
 import { identities } from '../host/sandbox/harness.js';
 import { attackOn, Host, layOut, surprises } from '../host/sandbox/hostile-host.js';
 

@@ -2,7 +2,7 @@ import { chmodSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ConfinedServer } from '../harness/confined-server.js';
-import { sh } from '../harness/wire-client.js';
+import { sh } from '../../testkit/wire-client.mjs';
 import { identities, Place } from '../host/sandbox/harness.js';
 
 test.each(identities)(

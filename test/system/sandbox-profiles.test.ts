@@ -1,7 +1,9 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { exec, sh, StdioApp } from '../harness/app-server.js';
+import { exec } from '../../testkit/app-client.mjs';
+import { StdioApp } from '../../testkit/app-server.mjs';
+import { sh } from '../../testkit/wire-client.mjs';
 import { asIdentity } from '../harness/confined-server.js';
 import { type Identity, identities, Place } from '../host/sandbox/harness.js';
 

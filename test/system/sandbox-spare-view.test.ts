@@ -13,7 +13,7 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { ConfinedServer } from '../harness/confined-server.js';
 import { makeProtected, untilOneWaits } from '../harness/waiting-sandbox.js';
-import { sh } from '../harness/wire-client.js';
+import { sh } from '../../testkit/wire-client.mjs';
 import { identities, Place } from '../host/sandbox/harness.js';
 
 const granting = (access: 'read' | 'write', path: string): object => ({

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { ConfinedServer, special } from '../harness/confined-server.js';
-import { outputOf, sh, startParams } from '../harness/wire-client.js';
+import { outputOf, sh, startParams } from '../../testkit/wire-client.mjs';
 import { makeProtected, NAMESPACE, untilOneWaits, waitingShells } from '../harness/waiting-sandbox.js';
 import { type Identity, identities, Place } from '../host/sandbox/harness.js';
 import { attackOn, Host, layOut, surprises } from '../host/sandbox/hostile-host.js';

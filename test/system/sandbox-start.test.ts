@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { ConfinedServer, withSystemProgram } from '../harness/confined-server.js';
 import { openFiles } from '../harness/limits.js';
-import { outputOf, sh, type WireAnswer, type WireClient } from '../harness/wire-client.js';
+import { outputOf, sh, type WireAnswer, type WireClient } from '../../testkit/wire-client.mjs';
 import { identities, Place } from '../host/sandbox/harness.js';
 
 /** Sends requests without waiting for any answer between them. */

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { asIdentity, ConfinedServer, withoutSystemPrograms } from '../harness/confined-server.js';
-import { bin } from '../harness/server-process.js';
+import { bin } from '../../testkit/launch.mjs';
 import { identities } from '../host/sandbox/harness.js';
 
 interface Info {

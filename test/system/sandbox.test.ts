@@ -13,8 +13,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { gone, stubbornTree } from '../harness/processes.js';
-import { ServerProcess } from '../harness/server-process.js';
-import { dialWire, outputOf, sh, startParams, type WireClient } from '../harness/wire-client.js';
+import { ServerProcess } from '../../testkit/server-process.mjs';
+import { dialWire, outputOf, sh, startParams, type WireClient } from '../../testkit/wire-client.mjs';
 
 const special = (kind: string, access: string, subpath?: string): object => ({
   path: { type: 'special', value: { kind, ...(subpath ? { subpath } : {}) } },

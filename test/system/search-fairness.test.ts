@@ -2,8 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TestFolder } from '../harness/processes.js';
-import { ServerProcess } from '../harness/server-process.js';
-import { dialWire, type WireClient } from '../harness/wire-client.js';
+import { ServerProcess } from '../../testkit/server-process.mjs';
+import { dialWire, type WireClient } from '../../testkit/wire-client.mjs';
 
 /** What another client may have to wait beside what a busy machine makes it wait anyway, nine times out of ten. */
 const PATIENCE_MS = 50;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { CutProxy } from '../harness/cut-proxy.js';
+import { FaultProxy } from '../../testkit/fault-proxy.mjs';
 import { gone, stubbornTree, TestFolder } from '../harness/processes.js';
-import { ServerProcess, StdioServer } from '../harness/server-process.js';
-import { dialWire, outputOf, sh, startParams, type WireClient } from '../harness/wire-client.js';
+import { ServerProcess, StdioServer } from '../../testkit/server-process.mjs';
+import { dialWire, outputOf, sh, startParams, type WireClient } from '../../testkit/wire-client.mjs';
 
 const mark = (name: string): string => `mark-${name}-${process.pid}-${Date.now()}`;
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
@@ -100,7 +100,7 @@ describe('sessions', () => {
 
   test('a client that acknowledges loses nothing, however often it is cut off', async () => {
     await using server = await ServerProcess.start();
-    await using proxy = await CutProxy.to(server.url);
+    await using proxy = await FaultProxy.to(server.url);
     const capabilities = { flowControl: true };
     const total = 30_000_000;
     const { client: first } = await dialWire(proxy.url);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { ConfinedServer } from '../harness/confined-server.js';
-import { outputOf } from '../harness/wire-client.js';
+import { outputOf } from '../../testkit/wire-client.mjs';
 import { type Identity, identities, Place } from '../host/sandbox/harness.js';
 
 const uri = (path: string): string => pathToFileURL(path).href;

@@ -3,10 +3,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dialWebSocket, RemoteEnvironment } from '../../src/client/index.js';
-import { execwire } from '../harness/command-line.js';
-import { CutProxy } from '../harness/cut-proxy.js';
+import { execwire } from '../../testkit/command-line.mjs';
+import { FaultProxy } from '../../testkit/fault-proxy.mjs';
 import { TestFolder } from '../harness/processes.js';
-import { ServerProcess } from '../harness/server-process.js';
+import { ServerProcess } from '../../testkit/server-process.mjs';
 
 /** `EXECWIRE_SILENCE_MS=60000` for a line as it breaks in life; in between the client then gives it up and comes back. */
 const SILENCE_MS = Number(process.env['EXECWIRE_SILENCE_MS'] ?? 1_500);
@@ -33,24 +33,20 @@ function numbers(folder: TestFolder): string[] {
 const EXPECTED = Array.from({ length: LINES }, (_, index) => `${index + 1}\n`).join('');
 
 /** Breaks the line once the program is under way. */
-async function inTheMiddle(proxy: CutProxy, how: 'stall' | 'swallow', afterBytes: number): Promise<void> {
-  await new Promise<void>((resolve) => {
-    proxy.onBytes = (total) => {
-      if (total >= afterBytes) resolve();
-    };
-  });
+async function inTheMiddle(proxy: FaultProxy, how: 'freeze' | 'swallow', afterBytes: number): Promise<void> {
+  await proxy.afterBytes(afterBytes);
   proxy[how]();
   if (how === 'swallow') return;
   await delay(SILENCE_MS);
-  proxy.release();
+  proxy.thaw();
 }
 
-describe.each(['stall', 'swallow'] as const)('a line that goes silent: %s', (how) => {
+describe.each(['freeze', 'swallow'] as const)('a line that goes silent: %s', (how) => {
   test(
     'a program goes on, is not run twice, and all it says arrives',
     async () => {
       using folder = new TestFolder();
-      await using proxy = await CutProxy.to(server.url);
+      await using proxy = await FaultProxy.to(server.url);
       await using environment = await RemoteEnvironment.connect({
         id: 'far',
         dial: () => dialWebSocket(proxy.url, { livenessTickMs: TICK_MS }),
@@ -74,7 +70,7 @@ describe.each(['stall', 'swallow'] as const)('a line that goes silent: %s', (how
     'execwire run prints everything and leaves with the right code',
     async () => {
       using folder = new TestFolder();
-      await using proxy = await CutProxy.to(server.url);
+      await using proxy = await FaultProxy.to(server.url);
       const broken = inTheMiddle(proxy, how, 8_000);
       const { code, stdout, stderr } = await execwire(['run', '-e', proxy.url, '--', ...numbers(folder)]);
       await broken;
@@ -95,7 +91,7 @@ describe.each(['stall', 'swallow'] as const)('a line that goes silent: %s', (how
         'some bytes that are easy to tell apart when they are misplaced',
       );
       writeFileSync(folder.file('here'), content);
-      await using proxy = await CutProxy.to(server.url);
+      await using proxy = await FaultProxy.to(server.url);
       const broken = inTheMiddle(proxy, how, direction === 'down' ? 2_000_000 : 1_200);
       const there = `${proxy.url}:${folder.file(direction === 'down' ? 'here' : 'there')}`;
       const { code, stderr } = await execwire(

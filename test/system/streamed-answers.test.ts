@@ -3,8 +3,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { TestFolder } from '../harness/processes.js';
 import { serve } from '../harness/serve.js';
-import { StdioServer } from '../harness/server-process.js';
-import { dialWire, type WireAnswer } from '../harness/wire-client.js';
+import { StdioServer } from '../../testkit/server-process.mjs';
+import { dialWire, type WireAnswer } from '../../testkit/wire-client.mjs';
 
 /** More than sockets hold on the way, so that a client that does not read is felt. */
 const SIZE = 24 * 1024 * 1024;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { gone, pidsWithArgument } from '../harness/processes.js';
-import { ServerProcess } from '../harness/server-process.js';
-import { dialWire, sh, startParams } from '../harness/wire-client.js';
+import { ServerProcess } from '../../testkit/server-process.mjs';
+import { dialWire, sh, startParams } from '../../testkit/wire-client.mjs';
 
 /** Only root becomes somebody else without a password. */
 const isRoot = process.getuid?.() === 0;

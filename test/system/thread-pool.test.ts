@@ -1,13 +1,11 @@
-import { type ChildProcessByStdio, execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync } from 'node:child_process';
 import { chmodSync, readFileSync } from 'node:fs';
-import { createInterface } from 'node:readline';
-import type { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 import { TestFolder } from '../harness/processes.js';
-import { bin, ServerProcess } from '../harness/server-process.js';
-import { dialWire } from '../harness/wire-client.js';
+import { bin, endChild, firstLine, launch } from '../../testkit/launch.mjs';
+import { ServerProcess } from '../../testkit/server-process.mjs';
+import { dialWire } from '../../testkit/wire-client.mjs';
 
 /** Threads of libuv's pool unless somebody asks for another number. */
 const POOL_THREADS = 4;
@@ -26,17 +24,13 @@ async function threadsOfReady(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<number> {
-  const child: ChildProcessByStdio<null, Readable, null> = spawn(process.execPath, [bin, ...args], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-    env: { ...process.env, ...env },
-  });
-  const exit = once(child, 'exit');
+  const child = launch([process.execPath, bin, ...args], { env });
+  child.stderr.resume();
   try {
-    await once(createInterface({ input: child.stdout }), 'line');
+    await firstLine(child);
     return threadsOf(child.pid ?? -1);
   } finally {
-    child.kill('SIGTERM');
-    await exit;
+    await endChild(child);
   }
 }
 

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { asIdentity, ConfinedServer } from '../harness/confined-server.js';
-import { AppClient, WebSocketApp } from '../harness/app-server.js';
-import { dialWire, startParams } from '../harness/wire-client.js';
+import { AppClient } from '../../testkit/app-client.mjs';
+import { WebSocketApp } from '../../testkit/app-server.mjs';
+import { dialWire, startParams } from '../../testkit/wire-client.mjs';
 import { identities, Place } from '../host/sandbox/harness.js';
 
 /** Root may remove anything, so somebody else has to try. */

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { dialWebSocket, RemoteEnvironment } from '../../src/client/index.js';
 import { openEnvironment } from '../../src/environment/index.js';
-import { CutProxy } from '../harness/cut-proxy.js';
+import { FaultProxy } from '../../testkit/fault-proxy.mjs';
 import { TestFolder } from '../harness/processes.js';
 import { serve } from '../harness/serve.js';
-import { ServerProcess } from '../harness/server-process.js';
+import { ServerProcess } from '../../testkit/server-process.mjs';
 import { TestTools } from './harness.js';
 
 async function connect(url: string): Promise<RemoteEnvironment> {
@@ -71,7 +71,7 @@ describe('on a machine behind a WebSocket', () => {
 
   test('while the connection is being restored calls do not hang, and then nothing is missing', async () => {
     await using server = await serve();
-    await using proxy = await CutProxy.to(server.url);
+    await using proxy = await FaultProxy.to(server.url);
     let reachable = true;
     // The machine is there, the way to it is not.
     const dial = () => (reachable ? dialWebSocket(proxy.url) : new Promise<never>(() => undefined));
@@ -94,7 +94,7 @@ describe('on a machine behind a WebSocket', () => {
 
   test('a machine that stays out of reach is an error after the limit, with what was lost', async () => {
     await using server = await serve();
-    await using proxy = await CutProxy.to(server.url);
+    await using proxy = await FaultProxy.to(server.url);
     const environment = await openEnvironment(proxy.url, { giveUpAfterMs: 300 });
     await using tools = new TestTools({}, environment);
     const { session_id } = await tools.execUntil('printf up; sleep 1000', 'up');

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { bin } from '../../testkit/launch.mjs';
 import { ExecClient, RemoteEnvironment } from '../../src/client/index.js';
 import { type ProgramOptions, startProgram } from '../../src/transport/index.js';
 
 const stub = fileURLToPath(new URL('../fixtures/exec-stub.mjs', import.meta.url));
-const bin = fileURLToPath(new URL('../../bin/execwire.js', import.meta.url));
 
 async function open(
   quirk: string,

@@ -1,4 +1,5 @@
-import { base64, sh } from '../../../test/harness/app-server.js';
+import { base64 } from '../../../testkit/app-client.mjs';
+import { sh } from '../../../testkit/wire-client.mjs';
 import { type AppCase, type CaseBench, UNCONFINED } from '../case.js';
 
 const STREAMED = { streamStdin: true, streamStdoutStderr: true };

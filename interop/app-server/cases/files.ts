@@ -10,7 +10,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { base64 } from '../../../test/harness/app-server.js';
+import { base64 } from '../../../testkit/app-client.mjs';
 import { type AppCase, answers, type CaseBench } from '../case.js';
 
 /** Every kind of file there is, in the folder of the case. Links stay inside it. */

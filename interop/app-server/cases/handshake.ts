@@ -1,4 +1,4 @@
-import type { AppClient } from '../../../test/harness/app-server.js';
+import type { AppClient } from '../../../testkit/app-client.mjs';
 import type { AppCase, CaseBench } from '../case.js';
 
 const CLIENT = { clientInfo: { name: 'probe', version: '1' } };

@@ -1,4 +1,5 @@
-import { base64, sh } from '../../../test/harness/app-server.js';
+import { base64 } from '../../../testkit/app-client.mjs';
+import { sh } from '../../../testkit/wire-client.mjs';
 import { type AppCase, answers, type CaseBench, VARIABLE_NAMES } from '../case.js';
 
 const size = { rows: 10, cols: 10 };

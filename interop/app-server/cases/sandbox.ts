@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { base64, sh } from '../../../test/harness/app-server.js';
+import { base64 } from '../../../testkit/app-client.mjs';
+import { sh } from '../../../testkit/wire-client.mjs';
 import { type AppCase, type CaseBench, VARIABLE_NAMES } from '../case.js';
 
 type Choice = object | ((bench: CaseBench) => object);

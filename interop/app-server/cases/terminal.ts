@@ -1,4 +1,4 @@
-import { base64 } from '../../../test/harness/app-server.js';
+import { base64 } from '../../../testkit/app-client.mjs';
 import { type AppCase, type CaseBench, VARIABLE_NAMES } from '../case.js';
 
 const TTY = { tty: true };

@@ -55,16 +55,16 @@ export async function medianOf(count: number, action: () => Promise<unknown>): P
   return times[Math.floor(count / 2)] ?? 0;
 }
 
-/** What takes this long takes it because of the way there, to which chance adds little. */
+/** From here on the line dominates the measurement, and repeating it adds nothing but time. */
 export const FAR_MS = 50;
 
-/** How long the way to a server and back takes. A long way is gone once, a short one several times. */
+/** The round-trip time to a server: the median of several requests if it is near, a single one if it is far. */
 export async function roundTripMs(count: number, ask: () => Promise<unknown>): Promise<number> {
   const first = await medianOf(1, ask);
   return first >= FAR_MS ? first : await medianOf(count, ask);
 }
 
-/** Two digits behind the point are more than any of these measurements is worth. */
+/** Two decimals: these measurements are not more precise. */
 export function rounded(ms: number): number {
   return Math.round(ms * 100) / 100;
 }

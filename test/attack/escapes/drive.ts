@@ -2,7 +2,7 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { ConfinedServer, special } from '../../harness/confined-server.js';
-import { outputOf, startParams } from '../../harness/wire-client.js';
+import { outputOf, startParams } from '../../../testkit/wire-client.mjs';
 import type { Identity } from '../../host/sandbox/harness.js';
 import { type Escape, type PolicyName, slugOf, type Theme } from './escape.js';
 import { PYTHON, Site } from './site.js';
