@@ -21,7 +21,7 @@ async function main() {
   const codex = findCodex();
   if (!codex) console.log('codex is not installed: its rows are left out. Set CODEX_BIN to compare.\n');
   if (options.check) endAfterLimit();
-  const results = { ...describeRun({ codex, short: options.short }), cases: [] };
+  const results = { ...describeRun({ codex, short: options.short }), cases: /** @type {object[]} */ ([]) };
   const context = createContext({ codex, short: options.short });
   for (const each of options.cases) results.cases.push(await runCase(each, context));
   const budgets = await settleBudgets({ results, context, options });

@@ -30,7 +30,7 @@ export async function bundleProgram(root) {
   replaceFiles(join(root, 'dist', 'bin'), [
     { name: 'LICENSES.txt', text: notices },
     ...chunks.map(({ fileName, code }) => ({ name: fileName, text: code })),
-    { name: 'loader.cjs', text: loaderFor(root, chunks.find(({ isEntry }) => isEntry).fileName) },
+    { name: 'loader.cjs', text: loaderFor(root, entryOf(chunks).fileName) },
   ]);
 }
 
@@ -38,10 +38,14 @@ export async function bundleProgram(root) {
 export async function chunkMaps(root) {
   const output = await generateChunks(root, { sourcemap: 'hidden' });
   // A chunk that only passes names on has none.
-  const chunks = output.filter(({ map }) => map);
-  return new Map(chunks.map(({ fileName, map }) => [fileName, map]));
+  const mapped = output.flatMap(({ fileName, map }) => (map ? [{ fileName, map }] : []));
+  return new Map(mapped.map(({ fileName, map }) => [fileName, map]));
 }
 
+/**
+ * @param {string} root
+ * @param {{ sourcemap?: boolean | 'hidden' }} [options]
+ */
 async function generateChunks(root, { sourcemap = false } = {}) {
   const bundle = await rolldown({
     input: { execwire: join(root, 'dist', 'cli', 'main.js') },
@@ -69,7 +73,13 @@ async function generateChunks(root, { sourcemap = false } = {}) {
     sourcemap,
   });
   await bundle.close();
-  return output;
+  return output.filter((each) => each.type === 'chunk');
+}
+
+function entryOf(chunks) {
+  const entry = chunks.find(({ isEntry }) => isEntry);
+  if (!entry) throw new Error('the bundle has no entry');
+  return entry;
 }
 
 function loaderFor(root, entry) {
@@ -97,5 +107,6 @@ function replaceFiles(folder, files) {
 function licenseOf(root, name) {
   const folder = join(root, 'node_modules', name);
   const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
+  if (!file) throw new Error(`${name} has no license file`);
   return `${name}\n\n${readFileSync(join(folder, file), 'utf8')}`;
 }

@@ -12,12 +12,14 @@ import { referencePage } from './generate/reference-page.mjs';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const jsonText = (value) => `${JSON.stringify(value, null, 2)}\n`;
 
-const files = new Map([
-  ...dialects.map((dialect) => [`schema/${dialect.name}.json`, jsonText(jsonSchema(dialect))]),
-  ...dialects.map((dialect) => [`schema/${dialect.name}.openrpc.json`, jsonText(openRpc(dialect))]),
-  ...dialects.map((dialect) => [`docs/reference/${dialect.name}.md`, referencePage(dialect)]),
-  ['docs/reference/errors.md', errorPage()],
-]);
+/** @type {Map<string, string>} */
+const files = new Map();
+for (const dialect of dialects) {
+  files.set(`schema/${dialect.name}.json`, jsonText(jsonSchema(dialect)));
+  files.set(`schema/${dialect.name}.openrpc.json`, jsonText(openRpc(dialect)));
+  files.set(`docs/reference/${dialect.name}.md`, referencePage(dialect));
+}
+files.set('docs/reference/errors.md', errorPage());
 
 /** Files only: docs/reference/api/ is made by a command of its own. */
 function existingFiles() {

@@ -27,8 +27,11 @@ function start() {
   return require(path.join(__dirname, ENTRY));
 }
 
-/** A `require` for chunks. `onScript` is told of every chunk that was compiled, and whether its code was there. */
-function createLoader({ onScript = () => undefined } = {}) {
+/**
+ * A `require` for chunks. `onScript` is told of every chunk that was compiled, and whether its code was there.
+ * @param {{ onScript?: (compiled: { filename: string, script: import('node:vm').Script, found: boolean }) => void }} [options]
+ */
+function createLoader({ onScript = () => {} } = {}) {
   const vm = require('node:vm');
   const loaded = new Map();
   const requireOthers = module_.createRequire(__filename);
@@ -52,7 +55,11 @@ function createLoader({ onScript = () => undefined } = {}) {
 function cacheForNextTime() {
   const { XDG_CACHE_HOME, HOME } = process.env;
   const caches = XDG_CACHE_HOME || (HOME && path.join(HOME, '.cache'));
-  if (caches) module_.enableCompileCache?.(path.join(caches, 'execwire'));
+  // Node 20 does not have it.
+  const { enableCompileCache } = /** @type {{ enableCompileCache?: (directory: string) => unknown }} */ (
+    module_
+  );
+  if (caches) enableCompileCache?.(path.join(caches, 'execwire'));
 }
 
 module.exports = { start, createLoader, codeFile, ENTRY, WRAPPER };

@@ -42,7 +42,7 @@ async function run(argv, more = {}, where = environment) {
   const child = await where.start({ argv, cwd: workspace, envPolicy: null, env, ...more });
   const end = await child.wait();
   const took = performance.now() - begun;
-  if (end.exitCode !== 0) throw new Error(`it ended with ${end.exitCode}`);
+  if (end.kind !== 'exited' || end.exitCode !== 0) throw new Error(`it ended with ${JSON.stringify(end)}`);
   await setTimeout(PAUSE_MS);
   return took;
 }

@@ -8,4 +8,7 @@ const server = createServer((socket) => {
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'ignore'] });
   child.stdout.pipe(socket);
 });
-server.listen(0, '127.0.0.1', () => console.log(server.address().port));
+server.listen(0, '127.0.0.1', () => {
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  console.log(port);
+});

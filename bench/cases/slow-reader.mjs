@@ -61,6 +61,7 @@ async function peakUntilStill(pid) {
   return peakMb;
 }
 
+/** @returns {never} */
 function neverStalled() {
   throw new Error('everything arrived although nothing was read');
 }

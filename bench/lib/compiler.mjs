@@ -8,7 +8,7 @@ export function compileBare(name, directory) {
   const { error, status } = spawnSync('cc', ['-O2', '-o', output, bareSource(`${name}.c`), '-lutil'], {
     stdio: ['ignore', 'inherit', 'inherit'],
   });
-  if (error?.code === 'ENOENT') return null;
+  if (error && 'code' in error && error.code === 'ENOENT') return null;
   if (status !== 0) throw new Error(`cc could not compile ${name}.c`);
   return output;
 }

@@ -13,5 +13,5 @@ export async function growthDuring(pid, work) {
 
 function statusMb(pid, field) {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return (Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(status)[1]) * 1024) / 1e6;
+  return (Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) * 1024) / 1e6;
 }

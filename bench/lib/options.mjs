@@ -25,10 +25,10 @@ export function parseOptions(args) {
 }
 
 function parse(args) {
-  const flag = { type: 'boolean', default: false };
-  const options = { short: flag, check: flag, 'no-write': flag, only: { type: 'string', multiple: true } };
+  const flag = /** @type {const} */ ({ type: 'boolean', default: false });
+  const only = /** @type {const} */ ({ type: 'string', multiple: true });
   try {
-    return parseArgs({ args, options }).values;
+    return parseArgs({ args, options: { short: flag, check: flag, 'no-write': flag, only } }).values;
   } catch (error) {
     throw new UsageError(`${error.message}\n${USAGE}`);
   }

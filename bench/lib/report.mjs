@@ -59,6 +59,7 @@ function targetText({ of, comparison, value, ...target }) {
   return `${comparison} ${value} ${unitOf({ of, ...target })}${of === 'difference' ? ' apart' : ''}`;
 }
 
+/** @param {{ of: string, unit?: string }} target */
 function unitOf({ of, unit }) {
   return of === 'ratio' ? '×' : unit;
 }

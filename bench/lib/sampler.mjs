@@ -24,7 +24,10 @@ export function openSampler({ name, argv }) {
   };
 }
 
-/** The same for a script of `bench/bare`, run by this Node. */
+/**
+ * The same for a script of `bench/bare`, run by this Node.
+ * @param {{ name: string, script: string, args?: string[] }} options
+ */
 export function openNodeSampler({ name, script, args = [] }) {
   return openSampler({ name, argv: [process.execPath, bare(script), ...args] });
 }

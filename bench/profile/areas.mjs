@@ -7,6 +7,7 @@ export const POLL = 'poll of libuv';
 const NATIVE = 'native code of Node and V8';
 
 /** Functions whose time says more than the module they are in. */
+/** @type {[RegExp, string][]} */
 const FUNCTIONS = [
   [/^\(idle\)$/, POLL],
   [/^\(program\)$/, NATIVE],
@@ -16,6 +17,7 @@ const FUNCTIONS = [
   [/^(Script|runInThisContext|compileFunctionForCJSLoader)$/, 'taking up the code of our chunks'],
 ];
 /** Modules of Node by what they are for; the first that fits counts. */
+/** @type {[RegExp, string][]} */
 const NODE = [
   [/^internal\/(streams|stream_base|webstreams|net)|^(net|tty|stream)/, 'Node: streams and sockets'],
   [/^internal\/(process\/(task|promises)|timers|async|event)|^(timers|events)/, 'Node: ticks and events'],
@@ -28,7 +30,8 @@ const NODE = [
 /**
  * Self time by area and by function. `profile` is what `node --cpu-prof` writes, `moduleOf` says where a function was
  * written, and of it counts what lies in one of the windows, in microseconds of the profile's clock. Returns
- * `{areas: [{area, ms}], functions: [{name, ms}]}`, the largest first.
+ * both, the largest first.
+ * @returns {{ areas: { area: string, ms: number }[], functions: { name: string, ms: number }[] }}
  */
 export function analyse(profile, { moduleOf, windows = [[0, Number.POSITIVE_INFINITY]] }) {
   const areas = areasOfNodes(profile.nodes, moduleOf);
@@ -41,8 +44,18 @@ export function analyse(profile, { moduleOf, windows = [[0, Number.POSITIVE_INFI
     add(byArea, area, ms);
     add(byFunction, functionText(frames.get(id), moduleOf), ms);
   }
-  const largest = (sums, key) => [...sums].map(([of, ms]) => ({ [key]: of, ms })).sort((a, b) => b.ms - a.ms);
-  return { areas: largest(byArea, 'area'), functions: largest(byFunction, 'name') };
+  return {
+    areas: largest(byArea).map(([area, ms]) => ({ area, ms })),
+    functions: largest(byFunction).map(([name, ms]) => ({ name, ms })),
+  };
+}
+
+/**
+ * @param {Map<string, number>} sums
+ * @returns {[string, number][]}
+ */
+function largest(sums) {
+  return [...sums].sort(([, a], [, b]) => b - a);
 }
 
 function add(sums, key, ms) {

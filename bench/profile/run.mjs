@@ -34,7 +34,7 @@ function readOptions() {
 }
 
 function parse() {
-  const flag = { type: 'boolean', default: false };
+  const flag = /** @type {const} */ ({ type: 'boolean', default: false });
   try {
     return parseArgs({ allowPositionals: true, options: { short: flag, syscalls: flag, write: flag } });
   } catch (error) {

@@ -30,7 +30,7 @@ export async function profileServer(spec, context) {
 
 /** Opens a server, warms it up with one round, and lets `work` go on from there. */
 async function withCase(spec, context, work, flags = []) {
-  const [subject] = serverSubjects({ codex: null });
+  const [subject] = serverSubjects({ codex: null, codexHome: '' });
   const [node, ...args] = subject.argv;
   const { capabilities } = spec;
   const server = await openServer({ ...subject, argv: [node, ...flags, ...args], capabilities });

@@ -19,12 +19,14 @@ export async function countCallsOf(pid, scratch, work) {
   // strace says for each thread whether it has got hold of it; one may have ended meanwhile.
   const lines = createInterface({ input: tracer.stderr });
   let attached = 0;
-  await new Promise((resolve, reject) => {
+  /** @type {Promise<void>} */
+  const allAttached = new Promise((resolve, reject) => {
     lines.on('line', (line) => {
       if (/attach(ed|:)/.test(line) && ++attached === threads.length) resolve();
     });
     exit.then(() => reject(new Error('strace could not attach')), reject);
   });
+  await allAttached;
   await work();
   tracer.kill('SIGINT');
   await exit;

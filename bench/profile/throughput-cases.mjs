@@ -8,7 +8,18 @@ import { sayThroughput } from './throughput.mjs';
 
 const gigabytes = (byteCount) => ({ name: 'GB', amount: byteCount / 1e9 });
 
-/** Output of a program, in one kind of frames. */
+/**
+ * Output of a program, in one kind of frames.
+ * @param {{
+ *   name: string,
+ *   about: string,
+ *   size: { full: number, short: number },
+ *   capabilities?: object,
+ *   tty?: boolean,
+ *   source: (scratch: string, byteCount: number) => string,
+ *   bareName?: string,
+ * }} spec
+ */
 function output({ name, about, size, capabilities, tty = false, source, bareName }) {
   const command = ({ short, scratch }) => {
     const byteCount = (short ? size.short : size.full) * MIB;

@@ -33,10 +33,10 @@ async function main() {
 }
 
 function readOptions() {
-  const flag = { type: 'boolean', default: false };
-  const options = { check: flag, 'no-write': flag, only: { type: 'string', multiple: true } };
+  const flag = /** @type {const} */ ({ type: 'boolean', default: false });
+  const only = /** @type {const} */ ({ type: 'string', multiple: true });
   try {
-    return parseArgs({ options }).values;
+    return parseArgs({ options: { check: flag, 'no-write': flag, only } }).values;
   } catch (error) {
     return fail(`${error.message}\n${USAGE}`);
   }
@@ -46,6 +46,10 @@ function findTask(wanted) {
   return tasks.find(({ name }) => name === wanted) ?? fail(`There is no task ${wanted}.\n${USAGE}`);
 }
 
+/**
+ * @param {string} message
+ * @returns {never}
+ */
 function fail(message) {
   console.error(message);
   process.exit(2);

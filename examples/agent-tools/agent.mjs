@@ -16,6 +16,7 @@ await using_(new LocalEnvironment(), async (environment) => {
 
 /** The loop every agent has: ask the model, run what it wants, hand back the results, until it has an answer. */
 async function converse(model, toolbox) {
+  /** @type {{ role: string, content: string | object[] }[]} */
   const messages = [{ role: 'user', content: 'Find the answer, serve it, and clean up.' }];
   for (;;) {
     const reply = model.reply(messages);

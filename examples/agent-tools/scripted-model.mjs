@@ -19,7 +19,7 @@ const script = [
   },
   ({ text }) => {
     assert.match(text, /Warning: truncated output \(original token count: \d+\)/);
-    const session_id = Number(/read_output, session_id (\d+)/.exec(text)[1]);
+    const session_id = Number(/read_output, session_id (\d+)/.exec(text)?.[1]);
     return call('read_output', { session_id, grep: '^42{3}$' });
   },
   ({ text }) => {
@@ -29,7 +29,7 @@ const script = [
   },
   ({ session, seen }) =>
     seen('port ') ? 'next' : call('wait_for', { session_id: session, pattern: '^port \\d+' }),
-  ({ session, all }) => call('wait_for', { session_id: session, port: Number(/port (\d+)/.exec(all)[1]) }),
+  ({ session, all }) => call('wait_for', { session_id: session, port: Number(/port (\d+)/.exec(all)?.[1]) }),
   ({ session, text }) => {
     assert.match(text, /\nThe port is open\n/);
     return call('write_stdin', { session_id: session, chars: '\u0003', yield_time_ms: 30_000 });

@@ -34,14 +34,16 @@ try {
 async function terminalPanel() {
   const processHandle = 'terminal-1';
   let screen = '';
-  let changed = () => undefined;
+  let changed = () => {};
   const show = ({ deltaBase64 }) => {
     screen += Buffer.from(deltaBase64, 'base64').toString();
     changed();
   };
   const shows = (text) =>
     new Promise((resolve) => {
-      changed = () => screen.includes(text) && resolve();
+      changed = () => {
+        if (screen.includes(text)) resolve(undefined);
+      };
       changed();
     });
   const type = (text) =>

@@ -10,10 +10,12 @@ import { createInterface } from 'node:readline';
 /**
  * Starts sshd with its files in a folder. `clientArgs` are what `ssh` needs to log in; `stop` ends it. Whoever keeps
  * track of children brings a `start` of their own.
+ * @param {string} folder
+ * @param {{ start?: (argv: readonly string[], options: import('node:child_process').SpawnOptions) => import('node:child_process').ChildProcess }} [options]
  */
 export async function startSshServer(
   folder,
-  { start = ([program, ...args], options) => spawn(program, args, options) } = {},
+  { start = ([program = '', ...args], options) => spawn(program, args, options) } = {},
 ) {
   const at = (name) => join(folder, name);
   for (const key of ['host', 'user']) {
@@ -21,7 +23,7 @@ export async function startSshServer(
   }
   copyFileSync(at('user.pub'), at('authorized_keys'));
   // Where sshd confines itself when it runs as root.
-  if (process.getuid() === 0) mkdirSync('/run/sshd', { recursive: true });
+  if (process.getuid?.() === 0) mkdirSync('/run/sshd', { recursive: true });
   writeFileSync(
     at('sshd_config'),
     [
@@ -76,7 +78,7 @@ async function startListening(start, attempts = 5) {
 async function freePort() {
   const probe = createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');
-  const { port } = probe.address();
+  const { port } = /** @type {import('node:net').AddressInfo} */ (probe.address());
   probe.close();
   await once(probe, 'close');
   return String(port);
@@ -87,7 +89,7 @@ function listening(sshd, exited) {
   return new Promise((resolve, reject) => {
     const said = [];
     createInterface({ input: sshd.stderr }).on('line', (line) => {
-      if (said.push(line) && line.startsWith('Server listening')) resolve();
+      if (said.push(line) && line.startsWith('Server listening')) resolve(undefined);
     });
     exited.then(() => reject(new Error(`sshd did not start: ${said.join('; ')}`)), reject);
   });

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { sharedTypes } from './dialects.mjs';
 
 /** Input mode: defaults may be left out. What JSON Schema cannot say (any value) is left open. */
+/** @type {Parameters<typeof z.toJSONSchema>[1]} */
 const OPTIONS = { io: 'input', unrepresentable: 'any', override: dropLimitsOfNumbers };
 
 /**
@@ -9,6 +10,7 @@ const OPTIONS = { io: 'input', unrepresentable: 'any', override: dropLimitsOfNum
  * and `ProcessStartResult`. References are made with `refTo`.
  */
 export function payloadDefinitions(dialect, refTo) {
+  /** @type {import('zod').core.$ZodRegistry<{ id: string }>} */
   const registry = z.registry();
   const aliases = {};
   const register = (id, schema) => {

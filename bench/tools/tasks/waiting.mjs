@@ -25,7 +25,7 @@ export const devServer = {
     writeFileSync(join(folder, 'serve.py'), DEV_SERVER);
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
-    const { port } = server.address();
+    const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
     server.close();
     return { port };
   },
