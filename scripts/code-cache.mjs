@@ -8,7 +8,7 @@ const LIMIT_MS = 60_000;
 
 /**
  * Runs what people run most, so that V8's code for it can be shipped. Without it everything works, and starts
- * slower: a machine that cannot run it builds all the same.
+ * slower, by a third (bench/start-up.mjs): a machine that cannot run it builds all the same.
  */
 export async function recordCode(root) {
   const folder = join(root, 'dist', 'bin');
