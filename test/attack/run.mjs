@@ -35,6 +35,9 @@ if (files.length === 0) throw new Error('No attack has such a name.');
 
 const folder = mkdtempSync(join(tmpdir(), 'execwire-attack-'));
 let failed = 0;
+/** @type {import('node:child_process').ChildProcess | undefined} */
+let running;
+for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) process.once(signal, () => void abandon());
 try {
   for (const file of files) failed += (await attack(file)) ? 0 : 1;
 } finally {
@@ -43,6 +46,16 @@ try {
 console.log(`${files.length} attacks, ${failed} not held back`);
 process.exitCode = failed === 0 ? 0 : 1;
 
+/** Lets the attack that runs clean up behind itself, as far as it can. */
+async function abandon() {
+  if (running?.exitCode === null && running.signalCode === null) {
+    running.kill('SIGTERM');
+    await once(running, 'exit');
+  }
+  rmSync(folder, { recursive: true, force: true });
+  process.exit(1);
+}
+
 /** Runs one file and tells its counts. True if everything held. */
 async function attack(file) {
   const name = file.replace(/\.test\.ts$/, '');
@@ -50,7 +63,7 @@ async function attack(file) {
   const report = join(folder, `${name}.json`);
   const begun = Date.now();
   const args = ['vitest', 'run', `test/attack/${file}`, '--testTimeout=0', '--hookTimeout=0'];
-  const child = spawn('npx', [...args, '--reporter=json', `--outputFile=${report}`], {
+  running = spawn('npx', [...args, '--reporter=json', `--outputFile=${report}`], {
     cwd: root,
     stdio: ['ignore', 'ignore', 'inherit'],
     env: {
@@ -59,7 +72,7 @@ async function attack(file) {
       EXECWIRE_ATTACK_TRIES: values.tries ?? String(LONG_TRIES[name] ?? USUAL_TRIES),
     },
   });
-  const [code] = await once(child, 'exit');
+  const [code] = await once(running, 'exit');
   tell({ name, tally, report, code, seconds: (Date.now() - begun) / 1000 });
   return code === 0;
 }

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { TestFolder } from '../harness/processes.js';
 
 const fixture = fileURLToPath(new URL('../fixtures/embedding.mjs', import.meta.url));
 
@@ -16,8 +17,12 @@ interface OwnState {
 }
 
 test('a program that embeds client and server stays as it was', async () => {
+  using folder = new TestFolder();
+  // Where it is killed, it leaves its files here.
+  const env = { ...process.env, TMPDIR: folder.path };
   // It ends by itself, or is killed: nothing of the library may keep it alive once all is closed.
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, [fixture], { timeout: 25_000 });
+  const options = { timeout: 25_000, env };
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [fixture], options);
   const { before, after, said, fetchesThroughUs } = JSON.parse(stdout) as Record<
     'before' | 'after',
     OwnState
