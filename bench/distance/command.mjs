@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { spawnTracked } from '../lib/children.mjs';
 import { PeakMemory } from './peak-memory.mjs';
 
-/** @typedef {{ seconds: number, clientMb?: number }} Run */
+/** @typedef {{ seconds: number, clientMb?: number | undefined }} Run */
 
 /**
  * Runs a command to its end with its output counted and thrown away.
  * @param {string[]} argv
- * @param {{ env?: NodeJS.ProcessEnv, outputBytes?: number }} [expected]
+ * @param {{ env?: NodeJS.ProcessEnv, outputBytes?: number | undefined }} [expected]
  * @returns {Promise<Run>}
  */
 export async function runCommand(argv, { env = process.env, outputBytes = 0 } = {}) {

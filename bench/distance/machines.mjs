@@ -3,11 +3,11 @@ import { fileURLToPath } from 'node:url';
 import { startSshServer } from '../../examples/stdio-over-ssh/ssh-server.mjs';
 import { endChild, spawnTracked } from '../lib/children.mjs';
 import { createScratch } from '../lib/scratch.mjs';
-import { bin, firstLine } from '../lib/servers.mjs';
+import { bin, firstLine } from '../../testkit/launch.mjs';
 
 const beside = (/** @type {string} */ name) => fileURLToPath(new URL(name, import.meta.url));
 
-/** @typedef {{ port: number, pid?: number, stop: () => Promise<void> }} Machine */
+/** @typedef {{ port: number, pid?: number | undefined, stop: () => Promise<void> }} Machine */
 
 /**
  * Everything that can be reached over a line, each a server on loopback: ours, codex's where there is one, sshd, and a bare

@@ -9,7 +9,7 @@ import { PeakMemory } from './peak-memory.mjs';
 import { sshTo, warm, WORKS } from './works.mjs';
 
 /**
- * @typedef {{ seconds: number, clientMb?: number, serverMb?: number }} Figures
+ * @typedef {{ seconds: number, clientMb?: number | undefined, serverMb?: number | undefined }} Figures
  * @typedef {{ line: import('./lines.mjs').Line, work: string, subject: string } & Figures} Row
  */
 

@@ -41,8 +41,8 @@ async function main() {
 }
 
 function parseOptions() {
-  const flag = /** @type {const} */ ({ type: 'boolean', default: false });
-  const list = /** @type {const} */ ({ type: 'string', multiple: true, default: [] });
+  const flag = /** @type {const} */ ({ type: 'boolean' });
+  const list = /** @type {const} */ ({ type: 'string', multiple: true });
   try {
     const { values } = parseArgs({
       options: {
@@ -54,8 +54,10 @@ function parseOptions() {
         'no-write': flag,
       },
     });
-    const { short, only, check } = values;
-    const wanted = values.line.map(Number);
+    const { only = [], line = [] } = values;
+    const short = values.short === true;
+    const check = values.check === true;
+    const wanted = line.map(Number);
     const lines = (short ? SHORT_LINES : ALL_LINES).filter(
       ({ roundTripMs }) => wanted.length === 0 || wanted.includes(roundTripMs),
     );

@@ -1,4 +1,4 @@
-import { bin } from '../lib/servers.mjs';
+import { bin } from '../../testkit/launch.mjs';
 import { bareGet, barePut } from './bare-socket.mjs';
 import { runCommand } from './command.mjs';
 import { SMALL_FILES } from './material.mjs';
@@ -144,7 +144,7 @@ function printing(place, { path, size }) {
 /**
  * The same command towards our server and towards codex's, where there is one.
  * @param {Place} place
- * @param {(url: string) => { argv: string[], outputBytes?: number }} command
+ * @param {(url: string) => { argv: string[], outputBytes?: number | undefined }} command
  */
 function everyServer({ ends }, command) {
   const servers = ['execwire', 'codex'].filter((name) => name in ends);
