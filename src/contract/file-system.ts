@@ -14,6 +14,40 @@ export interface LinkOptions extends FileOptions {
   readonly followSymlinks?: boolean;
 }
 
+/** For operations that make something. */
+export interface PermissionOptions {
+  /**
+   * Permission bits (up to 0o777) that it has before there is anything in it, whatever it had before and whatever the
+   * umask. Absent: as the machine does it.
+   */
+  readonly permissions?: number;
+}
+
+/** How a file is written. */
+export interface WriteFileOptions extends LinkOptions, PermissionOptions {
+  readonly atomic?: boolean;
+  readonly exclusive?: boolean;
+}
+
+/** How a directory is made. One that is there gets the permissions, too. */
+export interface CreateDirectoryOptions extends LinkOptions, PermissionOptions {
+  readonly recursive?: boolean;
+}
+
+/** How a path is described. */
+export interface MetadataOptions extends LinkOptions {
+  /** Default false. */
+  readonly details?: boolean;
+}
+
+/** How a file is opened. */
+export interface OpenFileOptions extends FileOptions, PermissionOptions {
+  /** `replace` creates or empties the file at once, `continue` writes on in one that is there. Default `read`. */
+  readonly mode?: 'read' | 'replace' | 'continue';
+  /** Do not wait for a far machine to open it: what is wrong is told by whatever is done with it. Default false. */
+  readonly ahead?: boolean;
+}
+
 export interface FileMetadata {
   readonly isDirectory: boolean;
   readonly isFile: boolean;
@@ -23,6 +57,8 @@ export interface FileMetadata {
   /** 0 where the machine does not tell. */
   readonly createdAtMs: number;
   readonly modifiedAtMs: number;
+  /** Only with `details`: permission bits. */
+  readonly mode?: number;
 }
 
 export interface DirectoryEntry {
@@ -78,6 +114,11 @@ export interface FileHandle extends AsyncDisposable {
   write(offset: number, bytes: Uint8Array): Promise<void>;
   /** Idempotent. Waits for reads and writes under way. */
   close(): Promise<void>;
+  /**
+   * Closes a file that was written and gives it this path, within its file system. A file there is replaced in one step.
+   * Nothing is renamed if a write failed.
+   */
+  closeAs(path: string): Promise<void>;
 }
 
 /**
@@ -95,15 +136,12 @@ export interface FileSystem {
   /**
    * Creates or replaces a file; its directory must exist. `atomic`: readers see the old or the new content
    * and nothing between, and a failed write leaves the old one. Hard links to the old file keep the old content.
+   * `exclusive`: only where nothing is yet, not even a link; the file appears when it is whole.
    */
-  writeFile(
-    path: string,
-    data: Uint8Array | string,
-    options?: LinkOptions & { readonly atomic?: boolean },
-  ): Promise<void>;
+  writeFile(path: string, data: Uint8Array | string, options?: WriteFileOptions): Promise<void>;
   /** `recursive` (default true): parents are made too, and an existing directory is fine. */
-  createDirectory(path: string, options?: LinkOptions & { readonly recursive?: boolean }): Promise<void>;
-  getMetadata(path: string, options?: LinkOptions): Promise<FileMetadata>;
+  createDirectory(path: string, options?: CreateDirectoryOptions): Promise<void>;
+  getMetadata(path: string, options?: MetadataOptions): Promise<FileMetadata>;
   /** The path without links. It must exist. */
   canonicalize(path: string, options?: FileOptions): Promise<string>;
   /** Up to 50,000 entries, in no order. */
@@ -128,8 +166,8 @@ export interface FileSystem {
   ): Promise<void>;
   /** Moves within one file system; a file at the destination is replaced in one step. */
   rename(source: string, destination: string, options?: FileOptions): Promise<void>;
-  /** `replace` creates or empties the file at once. Only regular files. */
-  open(path: string, options?: FileOptions & { readonly mode?: 'read' | 'replace' }): Promise<FileHandle>;
+  /** Only regular files. */
+  open(path: string, options?: OpenFileOptions): Promise<FileHandle>;
   /**
    * Waits for one of the missing paths, or the first missing directory on the way to it, to appear, or for
    * `present` to change or go. Null when there is nothing to wait for: one exists already, or `present` does not.

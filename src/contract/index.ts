@@ -4,14 +4,19 @@ export type { Environment } from './environment.js';
 export { EnvironmentHandle } from './environment-handle.js';
 export type { SearchMatch, SearchPage, SearchQuery } from './file-search.js';
 export type {
+  CreateDirectoryOptions,
   DirectoryEntry,
   FileHandle,
   FileMetadata,
   FileOptions,
   FileSystem,
   LinkOptions,
+  MetadataOptions,
+  OpenFileOptions,
+  PermissionOptions,
   WalkOptions,
   WalkResult,
+  WriteFileOptions,
 } from './file-system.js';
 export type { FileChange, FileChanges, FileWatch, MissingWatch, WatchOptions } from './file-watch.js';
 export type {

@@ -46,6 +46,7 @@ export function offeredCapabilities(options: {
     fsWatch: true,
     fsSearch: true,
     fsAtomicWrite: true,
+    fsPlacement: true,
     fsDirectoryDetails: true,
     sessionEnd: true,
     ...(options.binaryFrames ? { binaryFrames: true } : {}),

@@ -1,6 +1,7 @@
 import type { OpenFileSystem } from './file-bench.js';
 import { fileContentContract } from './file-content.contract.js';
 import { fileMovesContract } from './file-moves.contract.js';
+import { filePlacementContract } from './file-placement.contract.js';
 import { fileSearchContract } from './file-search.contract.js';
 import { fileTreeContract } from './file-tree.contract.js';
 import { fileWatchContract } from './file-watch.contract.js';
@@ -10,6 +11,7 @@ export function fileSystemContract(name: string, open: OpenFileSystem): void {
   fileContentContract(name, open);
   fileTreeContract(name, open);
   fileMovesContract(name, open);
+  filePlacementContract(name, open);
   fileWatchContract(name, open);
   fileSearchContract(name, open);
 }

@@ -1,6 +1,7 @@
 import { LocalFileSystem } from '../../src/host/files/index.js';
 import { fileContentContract } from './file-content.contract.js';
 import { fileMovesContract } from './file-moves.contract.js';
+import { filePlacementContract } from './file-placement.contract.js';
 import { fileSystemContract } from './file-system.contract.js';
 import { fileTreeContract } from './file-tree.contract.js';
 
@@ -10,7 +11,7 @@ fileSystemContract('local', async () => ({
 }));
 
 /** The same without what the kernel answers from memory: so it goes on other systems, and on network file systems. */
-for (const contract of [fileContentContract, fileTreeContract, fileMovesContract]) {
+for (const contract of [fileContentContract, fileTreeContract, fileMovesContract, filePlacementContract]) {
   contract('local, patient', async () => ({
     files: new LocalFileSystem({ instant: false }),
     [Symbol.asyncDispose]: async () => undefined,

@@ -1,4 +1,5 @@
 import type {
+  CreateDirectoryOptions,
   DirectoryEntry,
   FileHandle,
   FileMetadata,
@@ -6,12 +7,16 @@ import type {
   FileSystem,
   FileWatch,
   LinkOptions,
+  MetadataOptions,
   MissingWatch,
+  OpenFileOptions,
+  PermissionOptions,
   SearchPage,
   SearchQuery,
   WalkOptions,
   WalkResult,
   WatchOptions,
+  WriteFileOptions,
 } from '../../contract/index.js';
 import {
   fileUri,
@@ -52,31 +57,39 @@ export class RemoteFileSystem implements FileSystem {
     return (await callForBytes(this.#client, 'fs/readFile', request)).bytes;
   }
 
-  async writeFile(
-    path: string,
-    data: Uint8Array | string,
-    options: LinkOptions & { readonly atomic?: boolean } = {},
-  ): Promise<void> {
-    const { atomic = false } = options;
-    if (atomic && !this.#client.introduced) await this.#client.ready();
+  async writeFile(path: string, data: Uint8Array | string, options: WriteFileOptions = {}): Promise<void> {
+    const { atomic = false, exclusive = false } = options;
+    if (this.#early && (atomic || exclusive || options.permissions !== undefined)) await this.#client.ready();
     if (atomic) this.#require('fsAtomicWrite', 'atomic writes');
+    if (exclusive) this.#require('fsPlacement', 'writing only where nothing is');
     const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : data;
-    const plain = !atomic && options.followSymlinks !== false;
+    const plain = !atomic && !exclusive && options.followSymlinks !== false;
     if (plain && bytes.length > MAX_WHOLE_WRITE_BYTES) return await this.#writeBlocks(path, bytes, options);
-    const params = { path: fileUri(path), ...(atomic ? { atomic } : {}), ...links(options) };
+    const params = {
+      path: fileUri(path),
+      ...(atomic ? { atomic } : {}),
+      ...(exclusive ? { exclusive } : {}),
+      ...this.#permissions(options),
+      ...links(options),
+    };
     await callWithBytes(this.#client, 'fs/writeFile', { params, bytes });
   }
 
-  async createDirectory(
-    path: string,
-    options: LinkOptions & { readonly recursive?: boolean } = {},
-  ): Promise<void> {
+  async createDirectory(path: string, options: CreateDirectoryOptions = {}): Promise<void> {
     const { recursive = true } = options;
-    await this.#client.call('fs/createDirectory', { path: fileUri(path), recursive, ...links(options) });
+    if (this.#early && options.permissions !== undefined) await this.#client.ready();
+    const permissions = this.#permissions(options);
+    const request = { path: fileUri(path), recursive, ...permissions, ...links(options) };
+    await this.#client.call('fs/createDirectory', request);
   }
 
-  async getMetadata(path: string, options: LinkOptions = {}): Promise<FileMetadata> {
-    return await this.#client.call('fs/getMetadata', { path: fileUri(path), ...links(options) });
+  async getMetadata(path: string, options: MetadataOptions = {}): Promise<FileMetadata> {
+    const { details = false } = options;
+    if (this.#early && details) await this.#client.ready();
+    if (details) this.#require('fsPlacement', 'permissions in the description of a file');
+    const request = { path: fileUri(path), ...(details ? { details } : {}), ...links(options) };
+    const { mode, ...metadata } = await this.#client.call('fs/getMetadata', request);
+    return mode === undefined ? metadata : { ...metadata, mode };
   }
 
   async canonicalize(path: string, options: FileOptions = {}): Promise<string> {
@@ -89,7 +102,7 @@ export class RemoteFileSystem implements FileSystem {
     options: FileOptions & { readonly details?: boolean } = {},
   ): Promise<readonly DirectoryEntry[]> {
     const { details = false } = options;
-    if (details && !this.#client.introduced) await this.#client.ready();
+    if (this.#early && details) await this.#client.ready();
     if (details) this.#require('fsDirectoryDetails', 'details in directory listings');
     const uri = fileUri(path);
     const request = { path: uri, ...(details ? { details } : {}), ...policy(options) };
@@ -135,18 +148,19 @@ export class RemoteFileSystem implements FileSystem {
   }
 
   async rename(source: string, destination: string, options: FileOptions = {}): Promise<void> {
-    if (!this.#client.introduced) await this.#client.ready();
+    if (this.#early) await this.#client.ready();
     this.#require('fsRename', 'renaming');
     const paths = { sourcePath: fileUri(source), destinationPath: fileUri(destination) };
     await this.#client.call('fs/rename', { ...paths, ...policy(options) });
   }
 
-  async open(
-    path: string,
-    options: FileOptions & { readonly mode?: 'read' | 'replace' } = {},
-  ): Promise<FileHandle> {
-    const { mode = 'read' } = options;
-    return await RemoteFileHandle.open(this.#client, { path: fileUri(path), mode, ...policy(options) });
+  async open(path: string, options: OpenFileOptions = {}): Promise<FileHandle> {
+    const { mode = 'read', ahead = false } = options;
+    if (this.#early && (mode === 'continue' || options.permissions !== undefined)) await this.#client.ready();
+    if (mode === 'continue') this.#require('fsPlacement', 'writing on in a file');
+    const permissions = this.#permissions(options);
+    const request = { path: fileUri(path), mode, ...permissions, ...policy(options) };
+    return await RemoteFileHandle.open(this.#client, request, { ahead });
   }
 
   async watchMissing(
@@ -162,13 +176,13 @@ export class RemoteFileSystem implements FileSystem {
   }
 
   async watch(path: string, options: WatchOptions = {}): Promise<FileWatch> {
-    if (!this.#client.introduced) await this.#client.ready();
+    if (this.#early) await this.#client.ready();
     this.#require('fsWatch', 'watching files');
     return await RemoteFileWatch.open(this.#client, { ...options, path: fileUri(path) });
   }
 
   async search(path: string, query: SearchQuery): Promise<SearchPage> {
-    if (!this.#client.introduced) await this.#client.ready();
+    if (this.#early) await this.#client.ready();
     this.#require('fsSearch', 'searching in files');
     const { signal, globs, sandbox, ...rest } = query;
     const request = { path: fileUri(path), ...rest, ...(globs ? { globs: [...globs] } : {}), sandbox };
@@ -192,6 +206,18 @@ export class RemoteFileSystem implements FileSystem {
       // After a failure the others have nothing more to begin.
       next = bytes.length;
     }
+  }
+
+  #permissions(options: PermissionOptions): { permissions?: number } {
+    const { permissions } = options;
+    if (permissions === undefined) return {};
+    this.#require('fsPlacement', 'permissions of new files');
+    return { permissions };
+  }
+
+  /** What the server can do is not known yet. Where it is, nothing may wait for it: calls keep their order. */
+  get #early(): boolean {
+    return !this.#client.introduced;
   }
 
   #require(capability: FileCapability, what: string): void {

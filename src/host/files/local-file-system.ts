@@ -1,5 +1,6 @@
 import { realpath, rename } from 'node:fs/promises';
 import type {
+  CreateDirectoryOptions,
   DirectoryEntry,
   FileHandle,
   FileMetadata,
@@ -7,12 +8,15 @@ import type {
   FileSystem,
   FileWatch,
   LinkOptions,
+  MetadataOptions,
   MissingWatch,
+  OpenFileOptions,
   SearchPage,
   SearchQuery,
   WalkOptions,
   WalkResult,
   WatchOptions,
+  WriteFileOptions,
 } from '../../contract/index.js';
 import { copy } from './access/copy.js';
 import { createDirectory } from './access/directories.js';
@@ -64,23 +68,19 @@ export class LocalFileSystem implements HostFileSystem {
     });
   }
 
-  writeFile(
-    path: string,
-    data: Uint8Array | string,
-    options: LinkOptions & { readonly atomic?: boolean } = {},
-  ): Promise<void> {
+  writeFile(path: string, data: Uint8Array | string, options: WriteFileOptions = {}): Promise<void> {
     const bytes = typeof data === 'string' ? Buffer.from(data) : data;
     return run(() => writeFile(hostPath(path), bytes, { ...options, instant: this.#instant }));
   }
 
-  createDirectory(path: string, options: LinkOptions & { readonly recursive?: boolean } = {}): Promise<void> {
+  createDirectory(path: string, options: CreateDirectoryOptions = {}): Promise<void> {
     return run(() => createDirectory(hostPath(path), options));
   }
 
-  getMetadata(path: string, options: LinkOptions = {}): Promise<FileMetadata> {
+  getMetadata(path: string, options: MetadataOptions = {}): Promise<FileMetadata> {
     return run(async () => {
       const place = hostPath(path);
-      const instant = this.#instant ? metadataInstantly(place, options) : null;
+      const instant = this.#instant && options.details !== true ? metadataInstantly(place, options) : null;
       return instant ?? (await getMetadata(place, options));
     });
   }
@@ -119,11 +119,8 @@ export class LocalFileSystem implements HostFileSystem {
     return run(() => rename(hostPath(source), hostPath(destination)));
   }
 
-  open(
-    path: string,
-    options: FileOptions & { readonly mode?: 'read' | 'replace' } = {},
-  ): Promise<FileHandle> {
-    return run(() => openFile(hostPath(path), options.mode ?? 'read'));
+  open(path: string, options: OpenFileOptions = {}): Promise<FileHandle> {
+    return run(() => openFile(hostPath(path), options));
   }
 
   watchMissing(

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { parseFileUri } from '../file-uri.js';
 import type { PathOrder } from '../method.js';
+import { Unsigned } from './common.js';
 import { Sandbox } from './sandbox.js';
 
 /** The answer of methods that only do something. */
@@ -20,6 +21,14 @@ export const followable = {
     .boolean()
     .nullish()
     .meta({ description: 'False: no component of the path may be a link. Default true.' }),
+};
+
+/** For operations that can say who may do what with the thing they make. */
+export const permitted = {
+  permissions: Unsigned.max(0o777).nullish().meta({
+    description:
+      'Extension `fsPlacement`: permission bits it has before there is anything in it, whatever it had and whatever the umask.',
+  }),
 };
 
 /** One character per byte: names need not be UTF-8, and all that matters is which paths are the same. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { request } from '../method.js';
 import { Chunk, FileUri, Unsigned } from './common.js';
-import { changes, looksAt } from './file-common.js';
+import { changes, looksAt, permitted } from './file-common.js';
 import { Sandbox } from './sandbox.js';
 
 const HandleId = z
@@ -16,16 +16,17 @@ export const fsOpen = request({
   params: z.object({
     handleId: HandleId,
     path: FileUri,
-    mode: z
-      .enum(['read', 'replace'])
-      .default('read')
-      .meta({ description: '`replace` creates or empties the file at once.' }),
+    mode: z.enum(['read', 'replace', 'continue']).default('read').meta({
+      description:
+        '`replace` creates or empties the file at once. Extension `fsPlacement`: `continue` writes on in a file that is there.',
+    }),
+    ...permitted,
     sandbox: Sandbox.nullish(),
   }),
   result: z.object({ handleId: HandleId }),
   orderedBy: (params) => [
     handleLane(params),
-    params.mode === 'replace' ? changes(params.path) : looksAt(params.path),
+    params.mode === 'read' ? looksAt(params.path) : changes(params.path),
   ],
 });
 
@@ -59,7 +60,14 @@ export const fsWriteBlock = request({
 
 export const fsClose = request({
   doc: 'Closes a handle. Unknown ones are fine.',
-  params: z.object({ handleId: HandleId }),
+  params: z.object({
+    handleId: HandleId,
+    renameTo: FileUri.nullish().meta({
+      description:
+        'Extension `fsPlacement`: gives the file this path, replacing a file in one step, unless a write to it failed. The handle must be known then.',
+    }),
+  }),
   result: z.object({}),
-  orderedBy: handleLane,
+  orderedBy: (params) =>
+    typeof params.renameTo === 'string' ? [handleLane(params), changes(params.renameTo)] : handleLane(params),
 });

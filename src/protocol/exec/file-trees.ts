@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { request } from '../method.js';
 import { FileUri, Unsigned } from './common.js';
-import { changes, Empty, followable, looksAt, sandboxed } from './file-common.js';
+import { changes, Empty, followable, looksAt, permitted, sandboxed } from './file-common.js';
 
 export const fsCreateDirectory = request({
   doc: 'Makes a directory.',
@@ -11,6 +11,7 @@ export const fsCreateDirectory = request({
       .boolean()
       .nullish()
       .meta({ description: 'Make parents too, and accept an existing directory. Default true.' }),
+    ...permitted,
     ...followable,
   }),
   result: Empty,

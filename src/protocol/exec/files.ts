@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { request } from '../method.js';
 import { Chunk, FileUri, Unsigned } from './common.js';
-import { changes, Empty, followable, looksAt, sandboxed } from './file-common.js';
+import { changes, Empty, followable, looksAt, permitted, sandboxed } from './file-common.js';
 
 export const fsReadFile = request({
   doc: 'Reads a whole regular file of at most 512 MiB.',
@@ -22,6 +22,11 @@ export const fsWriteFile = request({
       description:
         'Extension `fsAtomicWrite`: readers see the old or the new content, and a failure leaves the old. Default false.',
     }),
+    exclusive: z.boolean().nullish().meta({
+      description:
+        'Extension `fsPlacement`: only where nothing is yet, not even a link, and never part of it. Default false.',
+    }),
+    ...permitted,
     ...followable,
   }),
   result: Empty,
@@ -31,7 +36,14 @@ export const fsWriteFile = request({
 
 export const fsGetMetadata = request({
   doc: 'Describes what a path leads to.',
-  params: z.object({ path: FileUri, ...followable }),
+  params: z.object({
+    path: FileUri,
+    details: z
+      .boolean()
+      .nullish()
+      .meta({ description: 'Extension `fsPlacement`: fill in `mode`. Default false.' }),
+    ...followable,
+  }),
   result: z.object({
     isDirectory: z.boolean(),
     isFile: z.boolean(),
@@ -39,6 +51,7 @@ export const fsGetMetadata = request({
     size: Unsigned,
     createdAtMs: z.number().int().meta({ description: '0 where the machine does not tell.' }),
     modifiedAtMs: z.number().int(),
+    mode: Unsigned.optional().meta({ description: 'Extension: permission bits, only with `details`.' }),
   }),
   orderedBy: ({ path }) => looksAt(path),
   idempotent: true,

@@ -43,6 +43,10 @@ export const ServerCapabilities = z.object({
   fsWatch: z.boolean().optional().meta({ description: '`fs/watch`, `fs/unwatch` and `fs/changed`.' }),
   fsSearch: z.boolean().optional(),
   fsAtomicWrite: z.boolean().optional().meta({ description: '`atomic` in `fs/writeFile`.' }),
+  fsPlacement: z.boolean().optional().meta({
+    description:
+      '`permissions` in `fs/writeFile`, `fs/createDirectory` and `fs/open`, `exclusive` in `fs/writeFile`, `details` in `fs/getMetadata`, `continue` in `fs/open`, `renameTo` in `fs/close`.',
+  }),
   fsDirectoryDetails: z.boolean().optional().meta({ description: '`details` in `fs/readDirectory`.' }),
   binaryFrames: z.boolean().optional().meta({
     description:

@@ -31,7 +31,11 @@ export class FileHandles {
     const path = wirePath(params.path);
     this.#reserve(handleId);
     try {
-      const handle = await this.#files.open(path, { mode, sandbox: params.sandbox ?? null });
+      const handle = await this.#files.open(path, {
+        mode,
+        ...(typeof params.permissions === 'number' ? { permissions: params.permissions } : {}),
+        sandbox: params.sandbox ?? null,
+      });
       this.#handles.set(handleId, handle);
       if (this.#ended) await this.close(handleId);
       return { handleId };
@@ -75,10 +79,17 @@ export class FileHandles {
     }
   }
 
-  async close(handleId: string): Promise<void> {
-    const handle = this.#handles.get(handleId);
+  /** With a path the file gets it, unless a write to it failed. */
+  async close(handleId: string, renameTo?: string): Promise<void> {
+    if (renameTo === undefined) {
+      const handle = this.#handles.get(handleId);
+      this.#handles.delete(handleId);
+      return await handle?.close();
+    }
+    const path = wirePath(renameTo);
+    const handle = this.#get(handleId);
     this.#handles.delete(handleId);
-    await handle?.close();
+    await handle.closeAs(path);
   }
 
   async #write(params: ExecParsedParams<'fs/writeBlock'>, bytes: Uint8Array): Promise<void> {

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { DirectoryEntry, LinkOptions } from '../../contract/index.js';
+import type { DirectoryEntry, LinkOptions, PermissionOptions } from '../../contract/index.js';
 import type { HostFileSystem } from '../../host/index.js';
 import {
   decodeBase64,
@@ -38,16 +38,26 @@ export function fileHandlers(
     },
     'fs/writeFile': async (params, bytes) => {
       const data = bytes ?? decodeBase64(params.dataBase64, 'invalidData');
-      const options = { ...linkOptions(params), atomic: params.atomic ?? false };
+      const options = {
+        ...linkOptions(params),
+        ...permissionOption(params),
+        atomic: params.atomic ?? false,
+        exclusive: params.exclusive ?? false,
+      };
       await files.writeFile(wirePath(params.path), data, options);
       return {};
     },
     'fs/createDirectory': async (params) => {
-      const options = { ...linkOptions(params), recursive: params.recursive ?? true };
+      const options = {
+        ...linkOptions(params),
+        ...permissionOption(params),
+        recursive: params.recursive ?? true,
+      };
       await files.createDirectory(wirePath(params.path), options);
       return {};
     },
-    'fs/getMetadata': (params) => files.getMetadata(wirePath(params.path), linkOptions(params)),
+    'fs/getMetadata': (params) =>
+      files.getMetadata(wirePath(params.path), { ...linkOptions(params), details: params.details ?? false }),
     'fs/canonicalize': async (params) => ({
       path: fileUri(await files.canonicalize(wirePath(params.path), sandboxOption(params))),
     }),
@@ -87,7 +97,7 @@ export function fileHandlers(
       return {};
     },
     'fs/close': async (params) => {
-      await handles.close(params.handleId);
+      await handles.close(params.handleId, params.renameTo ?? undefined);
       return {};
     },
     'fs/watchMissing': (params) => missing.watch(params),
@@ -102,6 +112,12 @@ export function fileHandlers(
 
 function sandboxOption(params: { sandbox?: Sandbox | null | undefined }): { sandbox: Sandbox | null } {
   return { sandbox: params.sandbox ?? null };
+}
+
+/** Absent unless given. */
+function permissionOption(params: { permissions?: number | null | undefined }): PermissionOptions {
+  const { permissions } = params;
+  return typeof permissions === 'number' ? { permissions } : {};
 }
 
 function linkOptions(params: {

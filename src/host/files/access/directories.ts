@@ -1,38 +1,45 @@
 import type { Dirent } from 'node:fs';
-import { mkdir, opendir, stat } from 'node:fs/promises';
-import type { LinkOptions } from '../../../contract/index.js';
+import { chmod, mkdir, opendir, stat } from 'node:fs/promises';
+import type { CreateDirectoryOptions } from '../../../contract/index.js';
 import { holdDirectory, holdParent } from './held-directory.js';
 import { isRoot, nameOf, parentOf } from '../../kernel/index.js';
 import { DIRECTORY_BATCH } from './limits.js';
 import { hasOsCode, osError } from './os-error.js';
 
-type CreateOptions = LinkOptions & { readonly recursive?: boolean };
-
-export async function createDirectory(path: Buffer, options: CreateOptions): Promise<void> {
-  const recursive = options.recursive ?? true;
-  if (options.followSymlinks === false) await createNoLinks(path, recursive);
-  else if (recursive) await createWithParents(path);
-  else await mkdir(path);
+/** Never closed to others too late: it is made with the permissions, which the umask can only narrow, and then gets them. */
+export async function createDirectory(path: Buffer, options: CreateDirectoryOptions): Promise<void> {
+  const { recursive = true, permissions } = options;
+  if (options.followSymlinks === false) return await createNoLinks(path, { recursive, permissions });
+  if (recursive) await createWithParents(path, permissions);
+  else await mkdir(path, permissions);
+  if (permissions !== undefined) await chmod(path, permissions);
 }
 
-async function createNoLinks(path: Buffer, recursive: boolean): Promise<void> {
+async function createNoLinks(
+  path: Buffer,
+  { recursive, permissions }: { recursive: boolean; permissions: number | undefined },
+): Promise<void> {
   if (recursive) {
-    await using _made = await holdDirectory(path, { create: true });
+    await using made = await holdDirectory(path, { create: true });
+    if (permissions !== undefined) await chmod(made.at(), permissions);
     return;
   }
   if (isRoot(path)) throw osError('EEXIST');
   await using parent = await holdParent(path);
-  await mkdir(parent.at(nameOf(path)));
+  await mkdir(parent.at(nameOf(path)), permissions);
+  if (permissions === undefined) return;
+  await using made = await parent.enter(nameOf(path));
+  await chmod(made.at(), permissions);
 }
 
 /** `mkdir -p`. Node's own refuses paths that are bytes in some versions and reports ENOTDIR as EEXIST in others. */
-async function createWithParents(path: Buffer): Promise<void> {
+async function createWithParents(path: Buffer, permissions?: number): Promise<void> {
   try {
-    await mkdir(path);
+    await mkdir(path, permissions);
   } catch (error) {
     if (hasOsCode(error, 'ENOENT') && !isRoot(path)) {
       await createWithParents(parentOf(path));
-      await createWithParents(path);
+      await createWithParents(path, permissions);
     } else if (!hasOsCode(error, 'EEXIST') || !(await stat(path)).isDirectory()) throw error;
   }
 }

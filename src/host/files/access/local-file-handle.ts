@@ -1,16 +1,21 @@
-import type { FileHandle as Descriptor } from 'node:fs/promises';
-import type { FileHandle } from '../../../contract/index.js';
-import { asBuffer } from '../../kernel/index.js';
+import { type FileHandle as Descriptor, rename } from 'node:fs/promises';
+import type { FileHandle, OpenFileOptions } from '../../../contract/index.js';
+import { asBuffer, hostPath } from '../../kernel/index.js';
 import { asExecError, osError } from './os-error.js';
-import { openToRead, openToWrite, readFully, writeFully } from './regular-file.js';
+import { openToContinue, openToRead, openToWrite, readFully, writeFully } from './regular-file.js';
 
-/** Opens a regular file. `replace` creates or empties it at once. */
-export async function openFile(path: Buffer, mode: 'read' | 'replace'): Promise<FileHandle> {
-  if (mode === 'read') return new LocalFileHandle((await openToRead(path)).handle);
-  const { handle, stats } = await openToWrite(path);
+/** Opens a regular file. */
+export async function openFile(path: Buffer, options: OpenFileOptions): Promise<FileHandle> {
+  const { mode = 'read', permissions } = options;
+  if (mode === 'read') return new LocalFileHandle((await openToRead(path)).handle, path);
+  const { handle, stats } =
+    mode === 'continue'
+      ? await openToContinue(path)
+      : await openToWrite(path, permissions === undefined ? {} : { mode: permissions });
   try {
-    if (stats.size > 0) await handle.truncate(0);
-    return new LocalFileHandle(handle);
+    if (permissions !== undefined) await handle.chmod(permissions);
+    if (mode === 'replace' && stats.size > 0) await handle.truncate(0);
+    return new LocalFileHandle(handle, path);
   } catch (error) {
     await handle.close();
     throw error;
@@ -19,12 +24,16 @@ export async function openFile(path: Buffer, mode: 'read' | 'replace'): Promise<
 
 class LocalFileHandle implements FileHandle {
   readonly #descriptor: Descriptor;
+  readonly #path: Buffer;
   /** Closing waits for these: the system may give the number of a closed descriptor to another file. */
   readonly #underWay = new Set<Promise<unknown>>();
   #closing: Promise<void> | null = null;
+  /** What went wrong with the first write that failed. */
+  #failure: unknown;
 
-  constructor(descriptor: Descriptor) {
+  constructor(descriptor: Descriptor, path: Buffer) {
     this.#descriptor = descriptor;
+    this.#path = path;
   }
 
   read(offset: number, length: number, into?: Uint8Array): Promise<{ bytes: Uint8Array; eof: boolean }> {
@@ -36,7 +45,23 @@ class LocalFileHandle implements FileHandle {
   }
 
   write(offset: number, bytes: Uint8Array): Promise<void> {
-    return this.#run(() => writeFully(this.#descriptor, bytes, offset));
+    return this.#run(() =>
+      writeFully(this.#descriptor, bytes, offset).catch((error: unknown) => {
+        this.#failure ??= error;
+        throw error;
+      }),
+    );
+  }
+
+  async closeAs(path: string): Promise<void> {
+    if (this.#closing !== null) throw osError('EBADF');
+    await this.close();
+    try {
+      if (this.#failure !== undefined) throw this.#failure;
+      await rename(this.#path, hostPath(path));
+    } catch (error) {
+      throw asExecError(error);
+    }
   }
 
   close(): Promise<void> {

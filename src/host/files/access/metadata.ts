@@ -1,14 +1,20 @@
 import type { Stats } from 'node:fs';
 import { lstat, stat } from 'node:fs/promises';
-import type { FileMetadata, LinkOptions } from '../../../contract/index.js';
+import type { FileMetadata, MetadataOptions } from '../../../contract/index.js';
 import { ExecError } from '../../../protocol/errors.js';
 import { holdParent } from './held-directory.js';
 import { isRoot, nameOf } from '../../kernel/index.js';
 
-export async function getMetadata(path: Buffer, options: LinkOptions): Promise<FileMetadata> {
-  if (options.followSymlinks === false) return described(await lstatNoLinks(path), false);
-  const [target, own] = await Promise.all([stat(path), lstat(path)]);
-  return described(target, own.isSymbolicLink());
+export async function getMetadata(path: Buffer, options: MetadataOptions): Promise<FileMetadata> {
+  const { stats, isSymlink } = await lookAt(path, options);
+  const description = described(stats, isSymlink);
+  return options.details === true ? { ...description, mode: stats.mode & 0o7777 } : description;
+}
+
+async function lookAt(path: Buffer, options: MetadataOptions): Promise<{ stats: Stats; isSymlink: boolean }> {
+  if (options.followSymlinks === false) return { stats: await lstatNoLinks(path), isSymlink: false };
+  const [stats, own] = await Promise.all([stat(path), lstat(path)]);
+  return { stats, isSymlink: own.isSymbolicLink() };
 }
 
 async function lstatNoLinks(path: Buffer): Promise<Stats> {

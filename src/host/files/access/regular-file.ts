@@ -31,6 +31,11 @@ export function openToWrite(path: Buffer, options: OpenOptions = {}): Promise<Op
   return openChecked(path, constants.O_WRONLY | constants.O_CREAT, options, isRegular);
 }
 
+/** The same for one that is there. */
+export function openToContinue(path: Buffer): Promise<OpenFile> {
+  return openChecked(path, constants.O_WRONLY, {}, isRegular);
+}
+
 /** As `openToWrite`, but `/dev/null` and its kind may be written to: with NEVER_WAIT they cannot block. */
 export function openToOverwrite(path: Buffer, options: OpenOptions = {}): Promise<OpenFile> {
   return openChecked(path, constants.O_WRONLY | constants.O_CREAT, options, isRegularOrCharacter);

@@ -1,7 +1,7 @@
 import { randomBytes } from '../../kernel/random.js';
 import { constants, type Stats } from 'node:fs';
-import { type FileHandle, lstat, open, readlink, rename, unlink } from 'node:fs/promises';
-import type { LinkOptions } from '../../../contract/index.js';
+import { type FileHandle, link, lstat, open, readlink, rename, unlink } from 'node:fs/promises';
+import type { WriteFileOptions } from '../../../contract/index.js';
 import type { FastPath } from '../cached/fast-path.js';
 import { canHoldDirectories, type HeldDirectory, holdDirectory, holdResolved } from './held-directory.js';
 import { childOf, isRoot, kernelCalls, linux, nameOf, parentOf } from '../../kernel/index.js';
@@ -21,32 +21,58 @@ const O_TMPFILE = linux.__O_TMPFILE | constants.O_DIRECTORY;
 export async function replaceFile(
   path: Buffer,
   data: Uint8Array,
-  options: LinkOptions & FastPath,
+  options: WriteFileOptions & FastPath,
 ): Promise<void> {
   if (isRoot(path)) throw osError('EISDIR');
+  const { exclusive = false, permissions } = options;
   const follow = options.followSymlinks !== false;
-  const target = follow ? await withoutLinks(path) : path;
+  // What must not be there yet cannot be a link either.
+  const target = follow && !exclusive ? await withoutLinks(path) : path;
   if (!canHoldDirectories && !follow) throw osError('ENOSYS');
   await using directory = await (follow ? holdResolved : holdDirectory)(parentOf(target));
-  await replaceIn(directory, nameOf(target), { data, isNamed: options.instant === false });
+  const isNamed = options.instant === false;
+  const file = { data, permissions, old: null };
+  if (exclusive) await addTo(directory, nameOf(target), { file, isNamed });
+  else await replaceIn(directory, nameOf(target), { file, isNamed });
 }
 
 async function replaceIn(
   directory: HeldDirectory,
   name: Buffer,
-  { data, isNamed }: { data: Uint8Array; isNamed: boolean },
+  { file, isNamed }: { file: NewFile; isNamed: boolean },
 ): Promise<void> {
-  const old = await replaceable(directory, name);
-  const temporary = directory.at(Buffer.from(`.execwire-${randomBytes(9).toString('hex')}.tmp`));
+  const renewed = { ...file, old: await replaceable(directory, name), isDurable: true };
+  const temporary = temporaryIn(directory);
   try {
-    if (isNamed || !(await writeUnnamed(directory, temporary, { data, old })))
-      await writeNamed(temporary, { data, old });
+    if (isNamed || !(await writeUnnamed(directory, temporary, renewed))) await writeNamed(temporary, renewed);
     await rename(temporary, directory.at(name));
   } catch (error) {
     await unlink(temporary).catch(() => undefined);
     throw error;
   }
   await directory.sync();
+}
+
+/** Nothing old can get lost, so nothing waits for the disk. */
+async function addTo(
+  directory: HeldDirectory,
+  name: Buffer,
+  { file, isNamed }: { file: NewFile; isNamed: boolean },
+): Promise<void> {
+  const place = directory.at(name);
+  if ((await lstatOrNull(place)) !== null) throw osError('EEXIST');
+  if (!isNamed && (await writeUnnamed(directory, place, file))) return;
+  const temporary = temporaryIn(directory);
+  try {
+    await writeNamed(temporary, file);
+    await link(temporary, place);
+  } finally {
+    await unlink(temporary).catch(() => undefined);
+  }
+}
+
+function temporaryIn(directory: HeldDirectory): Buffer {
+  return directory.at(Buffer.from(`.execwire-${randomBytes(9).toString('hex')}.tmp`));
 }
 
 /** What is there now, null if nothing. Throws for what a file must not replace. */
@@ -62,6 +88,10 @@ async function replaceable(directory: HeldDirectory, name: Buffer): Promise<Stat
 interface NewFile {
   readonly data: Uint8Array;
   readonly old: Stats | null;
+  /** Those it gets, whatever the old one had. */
+  readonly permissions: number | undefined;
+  /** Whether it must survive a power cut. */
+  readonly isDurable?: boolean;
 }
 
 /** False where there are no files without a name, or they cannot be given one. */
@@ -93,21 +123,22 @@ async function writeNamed(path: Buffer, file: NewFile): Promise<void> {
   await fill(handle, file);
 }
 
-function modeOf({ old }: NewFile): number {
-  return old === null ? 0o666 : old.mode & 0o777;
+function modeOf({ old, permissions }: NewFile): number {
+  return permissions ?? (old === null ? 0o666 : old.mode & 0o777);
 }
 
-async function fill(handle: FileHandle, { data, old }: NewFile): Promise<void> {
+async function fill(handle: FileHandle, file: NewFile): Promise<void> {
+  const { data, old, permissions = old === null ? undefined : old.mode & 0o7777 } = file;
   await writeFully(handle, data, 0);
   if (old !== null) {
     const own = await handle.stat();
     // Only root can give files away; for everyone else the new file is simply theirs.
     if (own.uid !== old.uid || own.gid !== old.gid)
       await handle.chown(old.uid, old.gid).catch(() => undefined);
-    // After chown, which clears the set-id bits, and against the umask.
-    await handle.chmod(old.mode & 0o7777);
   }
-  await handle.sync();
+  // After chown, which clears the set-id bits, and against the umask.
+  if (permissions !== undefined) await handle.chmod(permissions);
+  if (file.isDurable) await handle.sync();
 }
 
 /** Where the link, or chain of links, at `path` leads, existing or not. */

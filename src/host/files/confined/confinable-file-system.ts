@@ -1,4 +1,5 @@
 import type {
+  CreateDirectoryOptions,
   DirectoryEntry,
   FileHandle,
   FileMetadata,
@@ -6,12 +7,15 @@ import type {
   FileSystem,
   FileWatch,
   LinkOptions,
+  MetadataOptions,
   MissingWatch,
+  OpenFileOptions,
   SearchPage,
   SearchQuery,
   WalkOptions,
   WalkResult,
   WatchOptions,
+  WriteFileOptions,
 } from '../../../contract/index.js';
 import { ExecError } from '../../../protocol/errors.js';
 import { FileConfiner, policyOf } from './file-confiner.js';
@@ -38,19 +42,15 @@ export class ConfinableFileSystem implements HostFileSystem {
       : await this.readFile(path, options);
   }
 
-  writeFile(
-    path: string,
-    data: Uint8Array | string,
-    options: LinkOptions & { atomic?: boolean } = {},
-  ): Promise<void> {
+  writeFile(path: string, data: Uint8Array | string, options: WriteFileOptions = {}): Promise<void> {
     return this.#do('writeFile', [path, data], options);
   }
 
-  createDirectory(path: string, options: LinkOptions & { recursive?: boolean } = {}): Promise<void> {
+  createDirectory(path: string, options: CreateDirectoryOptions = {}): Promise<void> {
     return this.#do('createDirectory', [path], options);
   }
 
-  getMetadata(path: string, options: LinkOptions = {}): Promise<FileMetadata> {
+  getMetadata(path: string, options: MetadataOptions = {}): Promise<FileMetadata> {
     return this.#do('getMetadata', [path], options);
   }
 
@@ -89,12 +89,12 @@ export class ConfinableFileSystem implements HostFileSystem {
     return this.#do('search', [path], query);
   }
 
-  async open(path: string, options: FileOptions & { mode?: 'read' | 'replace' } = {}): Promise<FileHandle> {
-    const policy = policyOf(options.sandbox);
-    const { mode = 'read' } = options;
+  async open(path: string, options: OpenFileOptions = {}): Promise<FileHandle> {
+    const { sandbox, ...rest } = options;
+    const policy = policyOf(sandbox);
     return policy === null
-      ? await this.#local.open(path, { mode })
-      : await this.#confiner.open(policy, path, mode);
+      ? await this.#local.open(path, rest)
+      : await this.#confiner.open(policy, path, rest);
   }
 
   async watchMissing(

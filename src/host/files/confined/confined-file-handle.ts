@@ -1,4 +1,5 @@
 import type { FileHandle } from '../../../contract/index.js';
+import { ExecError } from '../../../protocol/errors.js';
 import type { HelperLease } from '../../sandbox/index.js';
 
 /** A file that is open inside a sandbox. The helper that holds it stays as long. */
@@ -23,16 +24,24 @@ export class ConfinedFileHandle implements FileHandle {
   }
 
   async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
-    try {
-      await this.#lease.call('closeHandle', [this.#id]);
-    } finally {
-      this.#lease.release();
-    }
+    if (!this.#closed) await this.#end('closeHandle', [this.#id]);
+  }
+
+  async closeAs(path: string): Promise<void> {
+    if (this.#closed) throw new ExecError('notFound', 'The file handle is closed.');
+    await this.#end('closeHandleAs', [this.#id, path]);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  async #end(method: string, args: readonly unknown[]): Promise<void> {
+    this.#closed = true;
+    try {
+      await this.#lease.call(method, args);
+    } finally {
+      this.#lease.release();
+    }
   }
 }

@@ -1,4 +1,4 @@
-import type { FileHandle } from '../../../contract/index.js';
+import type { FileHandle, OpenFileOptions } from '../../../contract/index.js';
 import { ExecError } from '../../../protocol/errors.js';
 import { LocalFileSystem } from '../local-file-system.js';
 
@@ -7,8 +7,8 @@ class ConfinedTarget extends LocalFileSystem {
   readonly #handles = new Map<number, FileHandle>();
   #lastHandle = 0;
 
-  async openHandle(path: string, mode: 'read' | 'replace'): Promise<number> {
-    const handle = await this.open(path, { mode });
+  async openHandle(path: string, options: OpenFileOptions): Promise<number> {
+    const handle = await this.open(path, options);
     this.#lastHandle += 1;
     this.#handles.set(this.#lastHandle, handle);
     return this.#lastHandle;
@@ -26,6 +26,12 @@ class ConfinedTarget extends LocalFileSystem {
     const handle = this.#handles.get(id);
     this.#handles.delete(id);
     await handle?.close();
+  }
+
+  async closeHandleAs(id: number, path: string): Promise<void> {
+    const handle = this.#handle(id);
+    this.#handles.delete(id);
+    await handle.closeAs(path);
   }
 
   #handle(id: number): FileHandle {

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { FileHandle } from '../../../contract/index.js';
+import type { FileHandle, OpenFileOptions } from '../../../contract/index.js';
 import { ExecError } from '../../../protocol/errors.js';
 import type { Sandbox } from '../../../protocol/index.js';
 import { packageFile } from '../../kernel/package-file.js';
@@ -30,10 +30,10 @@ export class FileConfiner {
     }
   }
 
-  async open(policy: ConfinedPolicy, path: string, mode: 'read' | 'replace'): Promise<FileHandle> {
+  async open(policy: ConfinedPolicy, path: string, options: OpenFileOptions): Promise<FileHandle> {
     const lease = await this.#lease(policy);
     try {
-      return new ConfinedFileHandle(lease, Number(await lease.call('openHandle', [path, mode])));
+      return new ConfinedFileHandle(lease, Number(await lease.call('openHandle', [path, options])));
     } catch (error) {
       lease.release();
       throw error;
