@@ -57,6 +57,16 @@ export function filePlacementContract(name: string, open: OpenFileSystem): void 
       expect(readdirSync(at()).sort()).toEqual(['directory', 'file', 'free', 'link']);
     });
 
+    test('hundreds of writes at a time all succeed', async () => {
+      await using bench = await prepare(open);
+      const names = Array.from({ length: 600 }, (_, index) => `file ${index}`);
+      const write = (file: string): Promise<void> =>
+        bench.files.writeFile(bench.at(file), file, { exclusive: true });
+      await Promise.all(names.map(write));
+      expect(readdirSync(bench.at()).sort()).toEqual(names.sort());
+      expect(readFileSync(bench.at('file 599'), 'utf8')).toBe('file 599');
+    });
+
     test('a file is written on and takes its place when it closes', async () => {
       await using bench = await prepare(open);
       const { files } = bench;

@@ -42,16 +42,23 @@ function callsOf(libc: Libc): KernelCalls {
       vector[1] = BigInt(target.length);
       return preadv2(fd, vector, 1, offset, linux.RWF_NOWAIT);
     },
-    readEntries: (fd, into) =>
-      new Promise((resolve) => {
-        getdents.async(fd, into, into.length, (error, count) => resolve(error ? -1 : count));
-      }),
-    link: (existing, path) =>
-      new Promise((resolve) => {
-        const { AT_FDCWD, AT_SYMLINK_FOLLOW } = linux;
-        linkat.async(AT_FDCWD, existing, AT_FDCWD, path, AT_SYMLINK_FOLLOW, (error, status) =>
-          resolve(error ? -1 : status),
-        );
-      }),
+    readEntries: (fd, into) => onThreadPool((done) => getdents.async(fd, into, into.length, done)),
+    link: (existing, path) => {
+      const { AT_FDCWD, AT_SYMLINK_FOLLOW } = linux;
+      return onThreadPool((done) =>
+        linkat.async(AT_FDCWD, existing, AT_FDCWD, path, AT_SYMLINK_FOLLOW, done),
+      );
+    },
   };
+}
+
+/** Only so many calls run at a time; one more is refused, which is a failure like any other. */
+function onThreadPool(begin: (done: (error: unknown, result: number) => void) => void): Promise<number> {
+  return new Promise((resolve) => {
+    try {
+      begin((error, result) => resolve(error ? -1 : result));
+    } catch {
+      resolve(-1);
+    }
+  });
 }
