@@ -1,16 +1,17 @@
 /** A share of what may be under way at a time, shared fairly: whoever asks first gets first. */
 export class Budget {
-  readonly #total: number;
+  readonly #total: () => number;
   #taken = 0;
   readonly #waiting: { readonly share: number; readonly go: () => void }[] = [];
 
-  constructor(total: number) {
-    this.#total = total;
+  /** What there is may change as time goes by. */
+  constructor(total: number | (() => number)) {
+    this.#total = typeof total === 'number' ? () => total : total;
   }
 
   /** Does something once there is room for it. What is larger than everything goes alone. */
   async spend<Value>(amount: number, work: () => Promise<Value>): Promise<Value> {
-    const share = Math.min(amount, this.#total);
+    const share = Math.min(amount, this.#total());
     await this.#take(share);
     try {
       return await work();
@@ -21,7 +22,7 @@ export class Budget {
   }
 
   async #take(share: number): Promise<void> {
-    if (this.#waiting.length === 0 && this.#taken + share <= this.#total) {
+    if (this.#waiting.length === 0 && this.#taken + share <= this.#total()) {
       this.#taken += share;
       return;
     }
@@ -30,7 +31,8 @@ export class Budget {
 
   #admit(): void {
     for (let next = this.#waiting[0]; next; next = this.#waiting[0]) {
-      if (this.#taken + next.share > this.#total) return;
+      // What was all there is when it was asked for may be more than that by now.
+      if (this.#taken > 0 && this.#taken + next.share > this.#total()) return;
       this.#taken += next.share;
       this.#waiting.shift();
       next.go();

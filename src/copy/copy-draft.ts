@@ -1,4 +1,4 @@
-import type { FileMetadata } from '../contract/index.js';
+import type { FileMetadata, MetadataOptions } from '../contract/index.js';
 import { isExecError } from '../protocol/errors.js';
 import { type Destination, type FilePlace, withPathInError } from './copy-file.js';
 
@@ -42,9 +42,12 @@ export class Drafts {
 }
 
 /** What is at a place; undefined when nothing is. */
-export async function metadataOf(place: FilePlace): Promise<FileMetadata | undefined> {
+export async function metadataOf(
+  place: FilePlace,
+  options: MetadataOptions = {},
+): Promise<FileMetadata | undefined> {
   try {
-    return await withPathInError(place, place.files.getMetadata(place.path));
+    return await withPathInError(place, place.files.getMetadata(place.path, options));
   } catch (error) {
     if (isExecError(error, 'notFound')) return undefined;
     throw error;
@@ -64,12 +67,14 @@ async function writeInPlace(
   }
 }
 
-async function discard({ files, path }: FilePlace): Promise<void> {
+/** Removes what was not finished. */
+export async function discard({ files, path }: FilePlace): Promise<void> {
   // Why the copy failed is what matters; a machine out of reach cannot be tidied up.
   await files.remove(path, { recursive: false }).catch(() => undefined);
 }
 
-function draftBeside(path: string): string {
+/** A name for what is to be at a path, in the same directory. */
+export function draftBeside(path: string): string {
   const directory = path.slice(0, path.lastIndexOf('/') + 1);
   return `${directory}${DRAFT_PREFIX}${crypto.randomUUID()}${DRAFT_SUFFIX}`;
 }

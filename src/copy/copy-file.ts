@@ -1,12 +1,16 @@
-import type { FileHandle, FileSystem } from '../contract/index.js';
+import type { FileMetadata, FileSystem } from '../contract/index.js';
 import { ExecError, isExecError } from '../protocol/errors.js';
-import type { Budget } from './budget.js';
-import type { Drafts } from './copy-draft.js';
+import type { BlockPool } from './block-pool.js';
+import { type FirstBlocks, fillFrom } from './copy-blocks.js';
+import { type Drafts, metadataOf } from './copy-draft.js';
+import type { LineBudget } from './line-budget.js';
+import type { Persistence } from './persistence.js';
+import { placeBlocks, placeNew, placeWhole } from './place-file.js';
 
 /** What one message may carry. */
 export const BLOCK_BYTES = 1024 * 1024;
-/** What all files of one copy have on their way at a time: enough to fill a far line, little enough to fit in memory. */
-export const BYTES_UNDER_WAY = 32 * BLOCK_BYTES;
+/** What may be read, written and executed by whom. Set-id and sticky bits are never handed on to another machine. */
+export const PERMISSION_BITS = 0o777;
 
 /** A file on some machine. */
 export interface FilePlace {
@@ -32,11 +36,17 @@ export async function withPathInError<Value>(
 export interface Destination extends FilePlace {
   /** True when nothing has this name yet, as far as anybody has looked. */
   readonly isFree?: boolean;
+  /** What is there, if that is known. */
+  readonly existing?: FileMetadata | undefined;
+  /** Rejects if the directory it goes to could not be made; pending while that is under way. */
+  readonly directory?: Promise<void>;
 }
 
 /** What is copied. `mode` where its machine tells it. */
 export interface Original extends FilePlace {
   readonly mode?: number | undefined;
+  /** The beginning of a file, where it was asked for before anything was known about it. */
+  readonly firstBlocks?: FirstBlocks | undefined;
 }
 
 /** Everybody may read it. */
@@ -56,8 +66,13 @@ export interface CopyJob {
   readonly blocks: boolean;
   /** Whether the destination makes a small file whole in one request. Only then is a request there worth saving. */
   readonly atOnce: boolean;
+  /** Whether the destination puts files in their place in one flight, with their permissions. */
+  readonly places: boolean;
   /** What the content of all its files may take up on its way. */
-  readonly bytes: Budget;
+  readonly bytes: LineBudget;
+  /** Where content is read to. */
+  readonly blockPool: BlockPool;
+  readonly persistence: Persistence;
   /** Sets the permissions of what is to hold something private, before it does. */
   readonly protect: (path: string, mode: number) => Promise<void>;
   /** Told how many bytes have arrived. */
@@ -70,6 +85,7 @@ export async function copyFile(
   to: Destination,
   job: CopyJob,
 ): Promise<void> {
+  if (job.places) return await placeFile(from, to, job);
   const isWhole = from.size <= BLOCK_BYTES || !job.blocks;
   // What is there may be a link or a device, and what is private must be so before there is anything in it.
   if (isWhole && job.atOnce && to.isFree && !isPrivate(from.mode)) {
@@ -97,68 +113,39 @@ async function copyWhole(
   });
 }
 
+/** Everything a file needs in one flight: where nothing is, a small one in one request. */
+async function placeFile(
+  from: Original & { readonly size: number },
+  to: Destination,
+  job: CopyJob,
+): Promise<void> {
+  const { mode } = from;
+  if (from.size > BLOCK_BYTES || from.firstBlocks)
+    return await placeBlocks(to, { mode, fill: fillFrom(from, to, job), job });
+  await job.bytes.spend(from.size, async () => {
+    job.signal.throwIfAborted();
+    const content = await withPathInError(from, from.files.readFile(from.path));
+    job.signal.throwIfAborted();
+    if (to.isFree && (await placeNew(to, content, { mode, job }))) return job.onBytes(content.length);
+    // A device takes what it gets, but cannot be opened to be written in blocks.
+    const existing = to.existing ?? (await metadataOf(to, { details: true }));
+    if (existing && !existing.isFile) await withPathInError(to, to.files.writeFile(to.path, content));
+    else await placeWhole({ ...to, existing }, content, { mode, job });
+    job.onBytes(content.length);
+  });
+}
+
 async function copyInBlocks(
-  from: FilePlace & { readonly size: number },
+  from: Original & { readonly size: number },
   to: FilePlace,
   job: CopyJob,
 ): Promise<void> {
-  const opening = withPathInError(to, to.files.open(to.path, { mode: 'replace' }));
-  // Whoever fails first is heard of; the other must not be left open.
-  opening.catch(() => undefined);
-  await using source = await withPathInError(from, from.files.open(from.path)).catch(async (error) => {
-    await opening.then((destination) => destination.close()).catch(() => undefined);
-    throw error;
-  });
-  await using destination = await opening;
-  await copyBlocks({ from, source, to, destination }, job);
+  await using destination = await withPathInError(to, to.files.open(to.path, { mode: 'replace' }));
+  await (await fillFrom(from, to, job)(destination)).arrived;
 }
 
 /** An empty file only those may read who may read the original. */
 export async function makePrivate(place: FilePlace, mode: number, job: CopyJob): Promise<void> {
   await place.files.writeFile(place.path, new Uint8Array(0));
   await job.protect(place.path, mode);
-}
-
-/** Many blocks at a time, each from its place to the same place. */
-async function copyBlocks(
-  {
-    from,
-    source,
-    to,
-    destination,
-  }: {
-    from: FilePlace & { readonly size: number };
-    source: FileHandle;
-    to: FilePlace;
-    destination: FileHandle;
-  },
-  job: CopyJob,
-): Promise<void> {
-  const progress = { next: 0, ended: false };
-  const copyBlock = async (offset: number): Promise<void> => {
-    if (progress.ended) return;
-    job.signal.throwIfAborted();
-    const { bytes, eof } = await withPathInError(from, source.read(offset, BLOCK_BYTES));
-    if (eof) progress.ended = true;
-    if (bytes.length > 0) await withPathInError(to, destination.write(offset, bytes));
-    job.onBytes(bytes.length);
-  };
-  const copySome = async (limit: number): Promise<void> => {
-    while (!progress.ended && progress.next < limit) {
-      const offset = progress.next;
-      progress.next += BLOCK_BYTES;
-      await job.bytes.spend(BLOCK_BYTES, () => copyBlock(offset));
-    }
-  };
-  const blocks = Math.min(BYTES_UNDER_WAY, from.size) / BLOCK_BYTES;
-  const workers = Array.from({ length: Math.ceil(blocks) }, () => copySome(from.size));
-  try {
-    await Promise.all(workers);
-    // Only the end of the file says that it has not grown.
-    await copySome(Number.POSITIVE_INFINITY);
-  } finally {
-    progress.ended = true;
-    // Nothing may be under way any more when the file is removed or renamed.
-    await Promise.allSettled(workers);
-  }
 }

@@ -1,19 +1,24 @@
 import { basename } from 'node:path/posix';
-import type { Environment } from '../contract/index.js';
+import type { DirectoryEntry, Environment } from '../contract/index.js';
 import { ExecError, isExecError } from '../protocol/errors.js';
-import { Budget } from './budget.js';
+import { BlockPool } from './block-pool.js';
 import { Drafts, metadataOf } from './copy-draft.js';
 import {
-  BYTES_UNDER_WAY,
+  BLOCK_BYTES,
   type CopyJob,
   copyFile,
   type Destination,
   type FilePlace,
+  type Original,
   withPathInError,
 } from './copy-file.js';
-import { type Arrival, childPath, copyTree, listing } from './copy-tree.js';
+import { type Arrival, childPath, copyTree, isMadeSo } from './copy-tree.js';
 import { type KeptMode, keepModes } from './keep-modes.js';
+import { LineBudget } from './line-budget.js';
+import { Persistence } from './persistence.js';
+import { permissionsOf, placeNew } from './place-file.js';
 import { isSamePlace } from './same-place.js';
+import { modeOf, SourceLook } from './source-look.js';
 
 /** Processes that give files their permissions at a time. */
 const CHMODS_AT_A_TIME = 4;
@@ -25,6 +30,8 @@ export interface OpenPlace extends FilePlace {
   readonly renames: boolean;
   /** Whether a small file is whole there after one request that is worth saving others for: atomic, and far away. */
   readonly atOnce: boolean;
+  /** Whether files are put in their place there in one flight, with their permissions; always so on this machine. */
+  readonly places: boolean;
 }
 
 /** Who is told how a copy proceeds, and who may end it. */
@@ -39,40 +46,103 @@ export interface CopyObserver {
 
 /** Copies a file or a directory, whatever machines the two places are on. */
 export async function copyPath(from: OpenPlace, into: OpenPlace, observer: CopyObserver): Promise<void> {
-  const [{ isDirectory, isFile, size }, to, mode] = await Promise.all([
-    withPathInError(from, from.files.getMetadata(from.path)),
-    destination(from, into),
-    modeOf(from),
-  ]);
-  if (!isDirectory) observer.onTotal(size);
-  const job = jobFor(to, observer);
-  if (from.environment === to.environment) return await copyWithinMachine(from, to, { job, isDirectory });
-  if (!isDirectory && !isFile)
-    throw new ExecError('invalidFile', 'The source is neither a file nor a directory.');
-  if (await isSamePlace(from, to)) {
-    throw new ExecError('invalidFile', 'The destination is the source, or lies within it.');
+  const job = jobFor(into, observer);
+  const looked = new SourceLook(from);
+  try {
+    const { isDirectory, isFile, size, mode } = await looked.metadata();
+    if (!isDirectory) observer.onTotal(size);
+    const source = { ...from, size, mode };
+    const isSmall = isFile && size <= BLOCK_BYTES;
+    const isApart = from.environment !== into.environment;
+    // Most files are new. Should something be there, it is known what once this has failed.
+    const isTried = isApart && isSmall && into.places && into.atOnce;
+    const [isPlaced, to] = await Promise.all([
+      isTried ? placeSmall(source, into, job) : false,
+      destination(from, into),
+    ]);
+    if (isPlaced) return;
+    if (!isApart) return await copyWithinMachine(from, to, { job, isDirectory });
+    if (!isDirectory && !isFile)
+      throw new ExecError('invalidFile', 'The source is neither a file nor a directory.');
+    if (await isSamePlace(from, to))
+      throw new ExecError('invalidFile', 'The destination is the source, or lies within it.');
+    if (isDirectory) await copyDirectory({ ...source, listed: looked.listed }, to, { job, observer });
+    else await copySingle({ ...source, firstBlocks: looked.firstBlocks }, to, job);
+  } finally {
+    await looked.close();
   }
+}
+
+/** False when it has to be done with more care; whatever is wrong comes up again then. */
+async function placeSmall(
+  from: FilePlace & { readonly size: number; readonly mode?: number | undefined },
+  to: OpenPlace,
+  job: CopyJob,
+): Promise<boolean> {
+  try {
+    const content = await from.files.readFile(from.path);
+    job.signal.throwIfAborted();
+    if (content.length > BLOCK_BYTES || !(await placeNew(to, content, { mode: from.mode, job })))
+      return false;
+    job.onBytes(content.length);
+    return true;
+  } catch (error) {
+    if (!isExecError(error) || isExecError(error, 'connectionClosed')) throw error;
+    return false;
+  }
+}
+
+async function copySingle(
+  from: Original & { readonly size: number },
+  to: OpenPlace & Destination,
+  job: CopyJob,
+): Promise<void> {
+  if (job.places) return await copyFile(from, to, job);
+  // A server that does not report permissions leaves those of the file that was there.
+  const mode = from.mode ?? (await modeOf(to));
+  await copyFile({ ...from, mode }, to, job);
+  if (mode !== undefined) await keepModes(to.environment, [{ path: to.path, mode }]);
+}
+
+async function copyDirectory(
+  from: Original & { readonly listed?: Promise<readonly DirectoryEntry[]> | undefined },
+  to: OpenPlace & Destination,
+  { job, observer }: { job: CopyJob; observer: CopyObserver },
+): Promise<void> {
+  const { mode } = from;
   const files: Arrival[] = [];
-  const directories: Arrival[] = [{ path: to.path, mode }];
-  if (isDirectory) {
-    await copyTree({ ...from, mode }, to, {
-      ...job,
-      onFile: (file) => {
-        observer.onFile();
-        files.push(file);
-      },
-      onDirectory: (directory) => directories.push(directory),
-      onSkipped: observer.onSkipped,
-    });
-  } else {
-    // A server that does not report permissions leaves those of the file that was there.
-    const kept = mode ?? (await modeOf(to));
-    await copyFile({ ...from, size, mode: kept }, to, job);
-    files.push({ path: to.path, mode: kept });
-  }
-  await keepModes(to.environment, files.filter(hasMode), { atATime: CHMODS_AT_A_TIME });
+  const directories: Arrival[] = job.places && isMadeSo({ from, to }) ? [] : [{ path: to.path, mode }];
+  let copied = 0;
+  const tree = {
+    ...job,
+    onFile: (file: Arrival) => {
+      observer.onFile();
+      copied += 1;
+      if (!job.places) files.push(file);
+    },
+    onDirectory: (directory: Arrival) => {
+      if (!directory.isDone) directories.push(directory);
+    },
+    onSkipped: observer.onSkipped,
+  };
+  await copyTree(from, to, tree).catch((error: unknown) => {
+    throw copied > 0 ? withCount(error, copied) : error;
+  });
+  if (!job.places) await keepModes(to.environment, files.filter(hasMode), { atATime: CHMODS_AT_A_TIME });
   // What is within a directory first: afterwards it may be closed to us.
-  if (isDirectory) await keepModes(to.environment, directories.toReversed().filter(hasMode));
+  const closing = directories.toReversed().filter(hasMode);
+  if (!job.places) return await keepModes(to.environment, closing);
+  const set = closing.map(({ path, mode: own }) =>
+    job.persistence.run(() => to.files.createDirectory(path, permissionsOf(own))),
+  );
+  await withPathInError(to, Promise.all(set));
+}
+
+/** Whoever copies a tree wants to know how much of it is there. */
+function withCount(error: unknown, files: number): unknown {
+  if (!isExecError(error)) return error;
+  const message = `${error.message.replace(/\.$/, '')}; ${files} ${files === 1 ? 'file is' : 'files are'} copied, the rest is not.`;
+  return new ExecError(error.code, message, { data: error.data, cause: error });
 }
 
 /** What the copies of single files into a place share. */
@@ -86,17 +156,13 @@ export function jobFor(
     // Servers that rename are ours, and those take files in blocks, too.
     blocks: to.renames,
     atOnce: to.atOnce,
-    bytes: new Budget(BYTES_UNDER_WAY),
+    places: to.places,
+    bytes: new LineBudget(),
+    blockPool: new BlockPool(BLOCK_BYTES),
+    persistence: new Persistence(),
     protect: (path, mode) => keepModes(to.environment, [{ path, mode }]),
     onBytes,
   };
-}
-
-/** Only listings report permissions. Undefined where nothing is, or the machine does not report them. */
-export async function modeOf({ files, path }: FilePlace): Promise<number | undefined> {
-  const directory = path.slice(0, Math.max(path.lastIndexOf('/'), 1));
-  const siblings = await listing({ files, path: directory }).catch(() => []);
-  return siblings.find((entry) => entry.path === path)?.mode;
 }
 
 /** Nothing has to travel, and links and permissions stay what they are. */
@@ -117,10 +183,15 @@ function hasMode(arrival: Arrival): arrival is KeptMode {
 
 /** An existing directory takes the source in under its own name. */
 async function destination(from: OpenPlace, to: OpenPlace): Promise<OpenPlace & Destination> {
-  const [existing, isFree] = await Promise.all([metadataOf(to), to.atOnce && hasNothing(to)]);
-  if (!existing?.isDirectory) return { ...to, isFree };
+  const [existing, isFree] = await Promise.all([
+    metadataOf(to, { details: to.places }),
+    (to.atOnce || to.places) && hasNothing(to),
+  ]);
+  if (!existing?.isDirectory) return { ...to, isFree, existing };
   const name = basename(from.path);
-  return { ...to, path: childPath(to.path, { name, path: from.path }) };
+  const path = childPath(to.path, { name, path: from.path });
+  // Whether it is free is seen by whoever tries.
+  return { ...to, path };
 }
 
 /** True when there is nothing at a place, not even a link that leads nowhere. */

@@ -2,24 +2,26 @@ import { addAbortSignal, type Readable } from 'node:stream';
 import type { FileHandle } from '../contract/index.js';
 import {
   BLOCK_BYTES,
-  BYTES_UNDER_WAY,
   type CopyJob,
   type FilePlace,
   makePrivate,
   type Original,
   withPathInError,
 } from './copy-file.js';
+import { FIRST_BYTES, MOST_BYTES } from './line-budget.js';
+import { Persistence } from './persistence.js';
+import { placeBlocks } from './place-file.js';
 
 /** Blocks asked for ahead: few at first, since most files are small, and one more for each that came. */
-const FIRST_BLOCKS = 4;
-const MOST_BLOCKS = BYTES_UNDER_WAY / BLOCK_BYTES;
+const FIRST_BLOCKS = FIRST_BYTES / BLOCK_BYTES;
+const MOST_BLOCKS = MOST_BYTES / BLOCK_BYTES;
 
 /** Hands a file on, block by block, at the pace of whoever takes it. */
 export async function copyToStream(
   from: FilePlace,
   { signal, write }: { signal: AbortSignal; write: (bytes: Uint8Array) => Promise<void> },
 ): Promise<void> {
-  await using source = await withPathInError(from, from.files.open(from.path));
+  await using source = await withPathInError(from, from.files.open(from.path, { ahead: true }));
   const coming: Promise<{ bytes: Uint8Array; eof: boolean }>[] = [];
   let offset = 0;
   try {
@@ -42,6 +44,15 @@ export async function copyToStream(
 
 /** Writes a stream into a file. One that was there keeps its permissions. */
 export async function copyFromStream(input: Readable, to: Original, job: CopyJob): Promise<void> {
+  if (job.places) {
+    addAbortSignal(job.signal, input);
+    // A stream comes once.
+    const once = { ...job, persistence: new Persistence({ setbacks: 0 }) };
+    const fill = async (handle: FileHandle): Promise<{ arrived: Promise<void> }> => ({
+      arrived: Promise.resolve(await writeStream(handle, input, job, to)),
+    });
+    return await placeBlocks(to, { mode: to.mode, fill, job: once });
+  }
   await job.drafts.write(to, async (place) => {
     addAbortSignal(job.signal, input);
     if (to.mode !== undefined && place.path !== to.path)

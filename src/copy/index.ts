@@ -1,6 +1,10 @@
+export { BlockPool } from './block-pool.js';
 export { Budget } from './budget.js';
 export { Drafts } from './copy-draft.js';
 export { type CopyJob, copyFile, type FilePlace, type Original } from './copy-file.js';
-export { type CopyObserver, copyPath, jobFor, modeOf, type OpenPlace } from './copy-path.js';
+export { type CopyObserver, copyPath, jobFor, type OpenPlace } from './copy-path.js';
 export { copyFromStream, copyToStream } from './copy-stream.js';
 export { childPath, copyTree, type TreeCopyJob } from './copy-tree.js';
+export { LineBudget } from './line-budget.js';
+export { Persistence } from './persistence.js';
+export { modeOf } from './source-look.js';

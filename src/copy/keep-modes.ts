@@ -1,12 +1,10 @@
 import type { Environment } from '../contract/index.js';
 import { isFileUri, pathBytes } from '../protocol/file-uri.js';
 import { Budget } from './budget.js';
+import { PERMISSION_BITS } from './copy-file.js';
 
 /** Paths given to one `chmod`; a command line has room for far more. */
 const PATHS_AT_A_TIME = 256;
-
-/** What may be read, written and executed by whom. Set-id and sticky bits are never handed on to another machine. */
-const PERMISSION_BITS = 0o777;
 
 /** What was copied, and the permissions it had where it came from. */
 export interface KeptMode {

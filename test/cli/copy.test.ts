@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Budget, Drafts } from '../../src/copy/index.js';
+import { BlockPool, Drafts, LineBudget, Persistence } from '../../src/copy/index.js';
 import { parseLocation } from '../../src/cli/options/copy-location.js';
 import { childPath, copyTree } from '../../src/copy/index.js';
 import type { FileSystem } from '../../src/contract/index.js';
@@ -210,7 +210,10 @@ describe('places', () => {
         signal,
         blocks: true,
         atOnce: false,
-        bytes: new Budget(1),
+        places: false,
+        bytes: new LineBudget(),
+        blockPool: new BlockPool(1),
+        persistence: new Persistence(),
         protect: async () => undefined,
         onBytes: ignore,
         onFile: ignore,

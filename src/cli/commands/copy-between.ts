@@ -69,6 +69,7 @@ class Machines implements AsyncDisposable {
       path: await resolvePath(environment, path),
       renames: offers(environment, 'fsRename'),
       atOnce: environment.id !== 'local' && offers(environment, 'fsAtomicWrite'),
+      places: offers(environment, 'fsPlacement'),
       ...(environment.id === 'local' ? {} : { machine: environment.id }),
     };
   }
@@ -78,7 +79,7 @@ class Machines implements AsyncDisposable {
   }
 }
 
-function offers(environment: Environment, capability: 'fsRename' | 'fsAtomicWrite'): boolean {
+function offers(environment: Environment, capability: 'fsRename' | 'fsAtomicWrite' | 'fsPlacement'): boolean {
   if (!(environment instanceof RemoteEnvironment)) return true;
   return environment.client.serverCapabilities[capability] === true;
 }

@@ -1,0 +1,17 @@
+/** Blocks to read into. Those that are free again are used again: memory that is let go is not soon given back. */
+export class BlockPool {
+  readonly #bytes: number;
+  readonly #free: Uint8Array[] = [];
+
+  constructor(bytes: number) {
+    this.#bytes = bytes;
+  }
+
+  /** Lends a block. One that may still be on its way when something failed is not used again. */
+  async lend<Value>(work: (block: Uint8Array) => Promise<Value>): Promise<Value> {
+    const block = this.#free.pop() ?? new Uint8Array(this.#bytes);
+    const value = await work(block);
+    this.#free.push(block);
+    return value;
+  }
+}

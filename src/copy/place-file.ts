@@ -1,0 +1,113 @@
+import type { FileHandle, FileMetadata } from '../contract/index.js';
+import { isExecError } from '../protocol/errors.js';
+import { discard, draftBeside, metadataOf } from './copy-draft.js';
+import { type CopyJob, type Destination, PERMISSION_BITS, withPathInError } from './copy-file.js';
+
+/** What fills a file resolves once everything is on its way; `arrived` once it is there. */
+export type Fill = (handle: FileHandle) => Promise<{ readonly arrived: Promise<unknown> }>;
+
+/**
+ * Puts a whole small file where nothing is, in one request. False when something is there after all, or was put there by a
+ * request whose answer got lost.
+ */
+export async function placeNew(
+  to: Destination,
+  content: Uint8Array,
+  { mode, job }: { mode: number | undefined; job: CopyJob },
+): Promise<boolean> {
+  const write = (): Promise<void> =>
+    to.files.writeFile(to.path, content, { exclusive: true, ...permissionsOf(mode) });
+  try {
+    await withPathInError(to, inOrder(to, write, job));
+    return true;
+  } catch (error) {
+    if (isExecError(error) && error.data.osCode === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** Puts a whole small file where something may be, in one flight: written beside it, and renamed. */
+export async function placeWhole(
+  to: Destination,
+  content: Uint8Array,
+  { mode, job }: { mode: number | undefined; job: CopyJob },
+): Promise<void> {
+  const { existing, files } = to;
+  // Whoever made a link wants what it leads to written.
+  const path = existing?.isSymlink ? await files.canonicalize(to.path) : to.path;
+  const permissions = permissionsOf(mode ?? existing?.mode);
+  const put = async (): Promise<void> => {
+    const draft = { ...to, path: draftBeside(path) };
+    const written = files.writeFile(draft.path, content, { exclusive: true, ...permissions });
+    try {
+      // A far machine keeps the order of the two; without the one the other fails.
+      if (to.machine === undefined) await written;
+      const renamed = files.rename(draft.path, path);
+      renamed.catch(() => undefined);
+      await written;
+      await renamed;
+    } catch (error) {
+      await discard(draft);
+      throw error;
+    }
+  };
+  await withPathInError(to, inOrder(to, put, job));
+}
+
+/**
+ * Writes a file under another name beside its place, and puts it there when it is whole. It is opened, filled and renamed in
+ * one flight, and closed to others before there is anything in it.
+ */
+export async function placeBlocks(
+  to: Destination,
+  { mode, fill, job }: { mode: number | undefined; fill: Fill; job: CopyJob },
+): Promise<void> {
+  job.signal.throwIfAborted();
+  const existing = await existingAt(to);
+  // Whoever made a link wants what it leads to written.
+  const path = existing?.isSymlink ? await to.files.canonicalize(to.path) : to.path;
+  const inPlace = existing !== undefined && !existing.isFile;
+  const written = { ...to, path: inPlace ? path : draftBeside(path) };
+  const permissions = permissionsOf(inPlace ? undefined : (mode ?? existing?.mode));
+  const put = async (): Promise<void> => {
+    const opening = to.files.open(written.path, { mode: 'replace', ahead: true, ...permissions });
+    const handle = await withPathInError(to, opening);
+    let arrived: Promise<unknown> = Promise.resolve();
+    try {
+      ({ arrived } = await fill(handle));
+      job.signal.throwIfAborted();
+      // A device or a directory is not replaced; the machine says what it thinks of writing to it.
+      const closed = inPlace ? arrived.then(() => handle.close()) : handle.closeAs(path);
+      await Promise.all([arrived, withPathInError(to, closed)]);
+    } catch (error) {
+      // Nothing may be under way any more when the file is removed.
+      await Promise.allSettled([arrived, handle.close()]);
+      if (!inPlace) await discard(written);
+      throw error;
+    }
+  };
+  await inOrder(to, put, job);
+}
+
+/** Bits for whoever makes a file. Set-id and sticky bits are never handed on to another machine. */
+export function permissionsOf(mode: number | undefined): { permissions?: number } {
+  return mode === undefined ? {} : { permissions: mode & PERMISSION_BITS };
+}
+
+/** Does something in a directory that was asked for before, and again if a lost connection mixed up the two. */
+async function inOrder(to: Destination, work: () => Promise<void>, job: CopyJob): Promise<void> {
+  try {
+    await job.persistence.run(work);
+  } catch (error) {
+    if (!isExecError(error, 'notFound') || !to.directory) throw error;
+    // Why there is no directory says more than that there is none.
+    await to.directory;
+    if (!job.persistence.wasCut) throw error;
+    await job.persistence.run(work);
+  }
+}
+
+async function existingAt(to: Destination): Promise<FileMetadata | undefined> {
+  if (to.isFree) return undefined;
+  return to.existing ?? (await metadataOf(to, { details: true }));
+}
