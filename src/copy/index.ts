@@ -6,5 +6,6 @@ export { type CopyObserver, copyPath, jobFor, type OpenPlace } from './copy-path
 export { copyFromStream, copyToStream } from './copy-stream.js';
 export { childPath, copyTree, type TreeCopyJob } from './copy-tree.js';
 export { LineBudget } from './line-budget.js';
+export { measureTree } from './measure-tree.js';
 export { Persistence } from './persistence.js';
 export { modeOf } from './source-look.js';

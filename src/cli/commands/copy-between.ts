@@ -1,6 +1,14 @@
 import { RemoteEnvironment } from '../../client/index.js';
 import type { Environment } from '../../contract/index.js';
-import { copyFromStream, copyPath, copyToStream, jobFor, modeOf, type OpenPlace } from '../../copy/index.js';
+import {
+  copyFromStream,
+  copyPath,
+  copyToStream,
+  jobFor,
+  measureTree,
+  modeOf,
+  type OpenPlace,
+} from '../../copy/index.js';
 import { ExecError } from '../../protocol/errors.js';
 import { type CopyLocation, parseLocation, resolvePath } from '../options/copy-location.js';
 import { closeTarget, openTarget, type TargetFlags } from '../options/target-options.js';
@@ -24,12 +32,19 @@ export async function copyBetween(request: {
   await using machines = new Machines(flags);
   if (from.kind === 'path' && to.kind === 'path') {
     using progress = new Progress(flags);
-    await copyPath(await machines.place(from), await machines.place(to), {
+    const source = await machines.place(from);
+    const isKnown = progress.isShown && source.machine === undefined;
+    // Listing this machine takes next to nothing; another one would list everything twice.
+    if (isKnown) void measureTree(source, signal).then((total) => total.files > 0 && progress.expect(total));
+    await copyPath(source, await machines.place(to), {
       signal,
-      onTotal: (bytes) => progress.expect(bytes),
+      onTotal: (bytes) => progress.expect({ files: 1, bytes }),
       onBytes: (bytes) => progress.add(bytes),
       onFile: () => progress.addFile(),
-      onSkipped: (path, why) => process.stderr.write(`execwire: left out ${printable(path)}: ${why}\n`),
+      onSkipped: (path, why) => {
+        progress.clear();
+        process.stderr.write(`execwire: left out ${printable(path)}: ${why}\n`);
+      },
     });
   } else if (from.kind === 'path') {
     const { stdout } = process;
