@@ -106,7 +106,9 @@ class BlocksOnTheirWay {
     }
     await Promise.all(handedOver);
     this.#throwIfStopped();
-    if (this.#reached > this.#end)
+    // Some small files of the kernel claim to be larger than they are.
+    const isShort = this.#end < from.size && from.size > BLOCK_BYTES;
+    if (isShort || this.#reached > this.#end)
       await withPathInError(from, Promise.reject(new ExecError('ioFailed', CUT_SHORT)));
   }
 
