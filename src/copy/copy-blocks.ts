@@ -42,10 +42,17 @@ export class FirstBlocks {
 
 /** Fills a file with the content of another, many blocks at a time, each from its place to the same place. */
 export function fillFrom(from: Original & { readonly size: number }, to: FilePlace, job: CopyJob): Fill {
+  let { firstBlocks } = from;
   return async (destination) => {
-    const opening = from.firstBlocks?.handle ?? from.files.open(from.path, { ahead: true });
+    const asked = firstBlocks;
+    // They can be had once, however often the file has to be filled.
+    firstBlocks = undefined;
+    const opening = asked?.handle ?? from.files.open(from.path, { ahead: true });
     const source = await withPathInError(from, opening);
-    const blocks = new BlocksOnTheirWay({ from, source, to, destination }, job);
+    const blocks = new BlocksOnTheirWay(
+      { from: { ...from, firstBlocks: asked }, source, to, destination },
+      job,
+    );
     try {
       await blocks.sendAll();
     } catch (error) {

@@ -1,6 +1,7 @@
 import type { FileMetadata, MetadataOptions } from '../contract/index.js';
 import { isExecError } from '../protocol/errors.js';
 import { type Destination, type FilePlace, withPathInError } from './copy-file.js';
+import { Persistence } from './persistence.js';
 
 /** What is being written, until it is whole: nobody takes it for the real thing. */
 const DRAFT_PREFIX = '.execwire-';
@@ -67,10 +68,11 @@ async function writeInPlace(
   }
 }
 
-/** Removes what was not finished. */
-export async function discard({ files, path }: FilePlace): Promise<void> {
+/** Removes what was not finished, also if a connection is lost over it. */
+export async function discard({ files, path }: FilePlace, persistence = new Persistence()): Promise<void> {
+  const removed = persistence.run(() => files.remove(path, { recursive: false }));
   // Why the copy failed is what matters; a machine out of reach cannot be tidied up.
-  await files.remove(path, { recursive: false }).catch(() => undefined);
+  await removed.catch(() => undefined);
 }
 
 /** A name for what is to be at a path, in the same directory. */

@@ -47,7 +47,7 @@ export async function placeWhole(
       await written;
       await renamed;
     } catch (error) {
-      await discard(draft);
+      await discard(draft, job.persistence);
       throw error;
     }
   };
@@ -67,9 +67,10 @@ export async function placeBlocks(
   // Whoever made a link wants what it leads to written.
   const path = existing?.isSymlink ? await to.files.canonicalize(to.path) : to.path;
   const inPlace = existing !== undefined && !existing.isFile;
-  const written = { ...to, path: inPlace ? path : draftBeside(path) };
   const permissions = permissionsOf(inPlace ? undefined : (mode ?? existing?.mode));
   const put = async (): Promise<void> => {
+    // Another name each time: what an earlier attempt left under way must not meet this one.
+    const written = { ...to, path: inPlace ? path : draftBeside(path) };
     const opening = to.files.open(written.path, { mode: 'replace', ahead: true, ...permissions });
     const handle = await withPathInError(to, opening);
     let arrived: Promise<unknown> = Promise.resolve();
@@ -82,7 +83,7 @@ export async function placeBlocks(
     } catch (error) {
       // Nothing may be under way any more when the file is removed.
       await Promise.allSettled([arrived, handle.close()]);
-      if (!inPlace) await discard(written);
+      if (!inPlace) await discard(written, job.persistence);
       throw error;
     }
   };

@@ -63,6 +63,20 @@ describe('across a lost connection', () => {
     expect(readdirSync(folder.path)).toEqual(['place']);
   });
 
+  test('a file that was perhaps emptied is not written on: it may be emptied yet', async () => {
+    using folder = new TestFolder();
+    await using server = await ServerProcess.start();
+    await using proxy = await CutProxy.to(server.url);
+    await using client = await ExecClient.connect({ dial: () => dialWebSocket(proxy.url), resume: true });
+    const draft = await new RemoteFileSystem(client).open(folder.file('draft'), {
+      mode: 'replace',
+      ahead: true,
+    });
+    const written = draft.write(0, Buffer.from('x'));
+    proxy.cut();
+    await expect(written).rejects.toMatchObject({ code: 'connectionClosed' });
+  });
+
   test.each(['read', 'replace'] as const)(
     'a file that another one replaced is not taken for it, %s',
     async (mode) => {

@@ -132,8 +132,9 @@ export class RemoteFileHandle implements FileHandle {
     // Somebody else has opened it again in the meantime.
     if (opening !== this.#opening) return true;
     const canWriteOn = this.#request.mode === 'read' || this.#client.serverCapabilities.fsPlacement === true;
-    // A file that is not there was never open.
-    const wasOpen = this.#createdAtMs !== undefined || isExecError(error, 'connectionClosed');
+    // Without an answer it may yet be emptied, once others have written to it: nobody knows when that is over.
+    const isHarmless = this.#request.mode !== 'replace' && isExecError(error, 'connectionClosed');
+    const wasOpen = this.#createdAtMs !== undefined || isHarmless;
     return canWriteOn && wasOpen && this.#setbacks < MAX_SETBACKS;
   }
 

@@ -29,6 +29,9 @@ export class FileHandles {
   async open(params: ExecParsedParams<'fs/open'>): Promise<{ handleId: string }> {
     const { handleId, mode } = params;
     const path = wirePath(params.path);
+    // Its client may be back and writing to the same file: emptying it now would lose that.
+    if (this.#ended)
+      throw new ExecError('connectionClosed', 'the connection ended before the file was opened');
     this.#reserve(handleId);
     try {
       const handle = await this.#files.open(path, {
