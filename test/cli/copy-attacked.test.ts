@@ -5,9 +5,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BlockPool, copyFile, Drafts, LineBudget, Persistence } from '../../src/copy/index.js';
 import type { FileSystem } from '../../src/contract/index.js';
 import { LocalFileSystem } from '../../src/host/files/index.js';
-import { execwire } from '../harness/command-line.js';
+import { execwire } from '../../testkit/command-line.mjs';
 import { TestFolder } from '../harness/processes.js';
-import { ServerProcess } from '../harness/server-process.js';
+import { ServerProcess } from '../../testkit/server-process.mjs';
 
 const MEBIBYTE = 1024 * 1024;
 /** Ten thousand of anything take their time on a busy machine. */

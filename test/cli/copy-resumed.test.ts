@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { CommandLine } from '../harness/command-line.js';
-import { CutProxy } from '../harness/cut-proxy.js';
+import { CommandLine } from '../../testkit/command-line.mjs';
+import { FaultProxy } from '../../testkit/fault-proxy.mjs';
 import { TestFolder } from '../harness/processes.js';
-import { ServerProcess } from '../harness/server-process.js';
+import { ServerProcess } from '../../testkit/server-process.mjs';
 
 const MEBIBYTE = 1024 * 1024;
 /** Several copies one after the other, on a machine that may be busy. */
@@ -31,7 +31,7 @@ function prepare(): TestFolder {
 }
 
 /** A copy of the whole folder through a proxy, one way or the other. */
-function copyThrough(folder: TestFolder, { url }: CutProxy, direction: 'up' | 'down'): CommandLine {
+function copyThrough(folder: TestFolder, { url }: FaultProxy, direction: 'up' | 'down'): CommandLine {
   const [from, to] = [folder.file('source'), folder.file('copy')];
   return new CommandLine(['cp', ...(direction === 'up' ? [from, `${url}:${to}`] : [`${url}:${from}`, to])]);
 }
@@ -39,9 +39,18 @@ function copyThrough(folder: TestFolder, { url }: CutProxy, direction: 'up' | 'd
 /** When the server has answered this much, in parts of all it answers without a cut. */
 async function answersOf(direction: 'up' | 'down', server: ServerProcess): Promise<number> {
   using folder = prepare();
-  await using proxy = await CutProxy.to(server.url);
+  await using proxy = await FaultProxy.to(server.url);
   expect(await copyThrough(folder, proxy, direction).result()).toMatchObject({ code: 0, stderr: '' });
   return proxy.bytesToClients;
+}
+
+/** Cuts whenever so many bytes have come back; what is done is taken off the list. */
+async function cutAt(proxy: FaultProxy, totals: number[]): Promise<void> {
+  for (let next = totals[0]; next !== undefined; next = totals[0]) {
+    await proxy.afterBytes(next - proxy.bytesToClients);
+    totals.shift();
+    proxy.cut();
+  }
 }
 
 describe.each(['up', 'down'] as const)('a copy of a tree, %s', (direction) => {
@@ -52,14 +61,10 @@ describe.each(['up', 'down'] as const)('a copy of a tree, %s', (direction) => {
       const all = await answersOf(direction, server);
       for (let round = 0; round < 3; round += 1) {
         using folder = prepare();
-        await using proxy = await CutProxy.to(server.url);
+        await using proxy = await FaultProxy.to(server.url);
         // Not in the handshake, which a program may fail with.
         const cuts = Array.from({ length: 3 }, () => all * (0.1 + 0.8 * Math.random())).sort((a, b) => a - b);
-        proxy.onBytes = (total) => {
-          if (total < (cuts[0] ?? Number.POSITIVE_INFINITY)) return;
-          cuts.shift();
-          proxy.cut();
-        };
+        void cutAt(proxy, cuts);
         expect(await copyThrough(folder, proxy, direction).result()).toMatchObject({ code: 0, stderr: '' });
         expect(cuts).toEqual([]);
         expect(listing(folder.file('copy'))).toBe(listing(folder.file('source')));
@@ -75,21 +80,13 @@ describe.each(['up', 'down'] as const)('a copy of a tree, %s', (direction) => {
       await using second = await ServerProcess.start();
       const all = await answersOf(direction, second);
       using folder = prepare();
-      await using proxy = await CutProxy.to(first.url);
-      const stopped = new Promise<void>((resolve) => {
-        proxy.onBytes = (total) => {
-          if (total < all / 2) return;
-          proxy.onBytes = undefined;
-          proxy.interrupt();
-          void first.stop().then(() => {
-            proxy.leadTo(second.url);
-            proxy.restore();
-            resolve();
-          });
-        };
-      });
+      await using proxy = await FaultProxy.to(first.url);
       const copy = copyThrough(folder, proxy, direction);
-      await stopped;
+      await proxy.afterBytes(all / 2);
+      proxy.interrupt();
+      await first.stop();
+      proxy.leadTo(second.url);
+      proxy.restore();
       expect(await copy.result()).toMatchObject({ code: 0, stderr: '' });
       expect(listing(folder.file('copy'))).toBe(listing(folder.file('source')));
     },

@@ -1,9 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { progressLine } from '../../src/cli/terminal/progress.js';
-import { execwire } from '../harness/command-line.js';
+import { execwire } from '../../testkit/command-line.mjs';
 import { TestFolder } from '../harness/processes.js';
-import { bin, ServerProcess } from '../harness/server-process.js';
+import { bin } from '../../testkit/launch.mjs';
+import { ServerProcess } from '../../testkit/server-process.mjs';
 import { Tmux } from '../harness/tmux.js';
 
 describe('the line of a copy', () => {

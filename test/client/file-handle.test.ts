@@ -5,10 +5,10 @@ import { ExecClient } from '../../src/client/index.js';
 import { RemoteFileSystem } from '../../src/client/files/remote-file-system.js';
 import { isExecError } from '../../src/protocol/index.js';
 import { dialWebSocket } from '../../src/transport/websocket-dial.js';
-import { CutProxy } from '../harness/cut-proxy.js';
+import { FaultProxy } from '../../testkit/fault-proxy.mjs';
 import { TestFolder } from '../harness/processes.js';
 import { ScriptedServer } from '../harness/scripted-server.js';
-import { ServerProcess } from '../harness/server-process.js';
+import { ServerProcess } from '../../testkit/server-process.mjs';
 
 /** How a read of four bytes ends when the server answers with this. */
 async function readFour(answer: { text: string; eof: boolean }): Promise<string> {
@@ -44,7 +44,7 @@ describe('across a lost connection', () => {
   test('a file is written on where it was, and takes its place once', async () => {
     using folder = new TestFolder();
     await using server = await ServerProcess.start();
-    await using proxy = await CutProxy.to(server.url);
+    await using proxy = await FaultProxy.to(server.url);
     await using client = await ExecClient.connect({ dial: () => dialWebSocket(proxy.url), resume: true });
     const files = new RemoteFileSystem(client);
     const content = randomBytes(40 * BLOCK);
@@ -66,7 +66,7 @@ describe('across a lost connection', () => {
   test('a file that was perhaps emptied is not written on: it may be emptied yet', async () => {
     using folder = new TestFolder();
     await using server = await ServerProcess.start();
-    await using proxy = await CutProxy.to(server.url);
+    await using proxy = await FaultProxy.to(server.url);
     await using client = await ExecClient.connect({ dial: () => dialWebSocket(proxy.url), resume: true });
     const draft = await new RemoteFileSystem(client).open(folder.file('draft'), {
       mode: 'replace',
@@ -82,7 +82,7 @@ describe('across a lost connection', () => {
     async (mode) => {
       using folder = new TestFolder();
       await using server = await ServerProcess.start();
-      await using proxy = await CutProxy.to(server.url);
+      await using proxy = await FaultProxy.to(server.url);
       await using client = await ExecClient.connect({ dial: () => dialWebSocket(proxy.url), resume: true });
       writeFileSync(folder.file('file'), 'one');
       const handle = await new RemoteFileSystem(client).open(folder.file('file'), { mode });
