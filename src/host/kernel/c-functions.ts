@@ -4,10 +4,13 @@ export interface PooledCall<Parameters extends readonly unknown[]> {
   async(...parameters: [...Parameters, (error: unknown, result: number) => void]): void;
 }
 
-/** The C functions we call. Typed arrays stand for pointers; -1 means "ask `errno()`" as in C. */
+/** The C functions we call. Typed arrays stand for pointers; as in C, -1 means "check `errno()`". */
 export interface CFunctions {
   readonly open: (path: string, flags: number, mode: number) => number;
-  /** The system call behind `openat2`, which few C libraries offer. The path ends with a NUL; `how` is flags, mode, resolve. */
+  /**
+   * The raw system call, since few C libraries wrap `openat2`. The path is NUL-terminated; `how` is flags, mode,
+   * resolve.
+   */
   readonly openat2: (
     number: number,
     directory: number,
@@ -62,7 +65,7 @@ export interface CFunctions {
     mode: number,
   ) => number;
   readonly actionsChdir: (actions: Uint8Array, path: string) => number;
-  /** Returns the errno itself, also for what failed in the child before `exec` succeeded. */
+  /** Returns the errno itself, even when the child failed before `exec` succeeded. */
   readonly posixSpawn: (
     pid: Int32Array,
     path: string,
@@ -73,7 +76,7 @@ export interface CFunctions {
   ) => number;
 }
 
-/** How each is declared in C. */
+/** The C declaration of each function. */
 export const declarations: Readonly<Record<keyof CFunctions, string>> = {
   open: 'int open(const char *path, int flags, int mode)',
   openat2: 'long syscall(long number, long directory, void *path, void *how, long size)',

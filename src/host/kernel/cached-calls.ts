@@ -1,24 +1,26 @@
 import { type Libc, openGlibc, unlessScarce } from './libc.js';
 import { linux } from './linux.js';
 
-/** The system calls Node does not offer. Buffers stand for pointers, paths end with a NUL, -1 is a failure. */
+/** System calls Node does not expose. Buffers stand for pointers, paths are NUL-terminated, -1 means failure. */
 export interface KernelCalls {
-  /** `how` is the C structure: flags, mode, resolve. */
+  /** `how` is `struct open_how`: flags, mode, resolve. */
   readonly openat2: (path: Uint8Array, how: BigUint64Array) => number;
   readonly open: (path: string, flags: number) => number;
   readonly close: (fd: number) => number;
   readonly statx: (fd: number, flags: number, mask: number, into: Uint8Array) => number;
-  /** Reads into `target` what is in memory already; never waits for a disk. */
+  /** Reads only what is in the page cache; never waits for a disk. */
   readonly readCached: (fd: number, target: Uint8Array, offset: number) => number;
-  /** Fills `into` with entries of an open directory, on the thread pool. Resolves to their length, 0 at the end. */
+  /**
+   * Fills `into` with entries of an open directory, on the thread pool. Resolves to the bytes filled in, 0 at the end.
+   */
   readonly readEntries: (fd: number, into: Uint8Array) => Promise<number>;
-  /** Gives what a descriptor path leads to a name, on the thread pool. Resolves to 0, or -1 when it cannot be done. */
+  /** Links the file behind a descriptor path to a name, on the thread pool. Resolves to 0, or -1 on failure. */
   readonly link: (existing: string, path: Uint8Array) => Promise<number>;
 }
 
 let loaded: KernelCalls | null | undefined;
 
-/** The calls of glibc, or null where they are missing: everything then goes the way Node offers. */
+/** The calls through glibc, or null if it is unavailable: callers then use what Node offers. */
 export function kernelCalls(): KernelCalls | null {
   if (loaded === undefined)
     loaded = unlessScarce(() => {
@@ -35,7 +37,7 @@ function callsOf(libc: Libc): KernelCalls {
     openat2: (path, how) => openat2(linux.SYS_openat2, linux.AT_FDCWD, path, how, how.byteLength),
     open: (path, flags) => open(path, flags, 0),
     close,
-    // glibc takes an empty path that is not NULL.
+    // glibc wants an empty path, not NULL.
     statx: (fd, flags, mask, into) => statx(fd, '', flags, mask, into),
     readCached: (fd, target, offset) => {
       vector[0] = address(target);

@@ -1,12 +1,14 @@
-/** Whether one character, by its number, is meant. */
+/** Tests one character, given its code point. */
 export type CharacterTest = (code: number) => boolean;
 
-/** One part of a pattern. What a star or a bracket means is for the syntaxes to say: they differ. */
+/**
+ * One part of a pattern. Glob syntaxes disagree about stars and brackets, so each translates them into these tokens.
+ */
 export type PatternToken =
   | { readonly kind: 'one'; readonly fits: CharacterTest }
-  /** Any number of such characters, also none. */
+  /** Zero or more such characters. */
   | { readonly kind: 'many'; readonly fits: CharacterTest }
-  /** Without any option it is nothing. */
+  /** Matches nothing if there are no options. */
   | { readonly kind: 'oneOf'; readonly options: readonly (readonly PatternToken[])[] };
 
 export const anyCharacter: CharacterTest = () => true;
@@ -16,44 +18,44 @@ export const only =
   (code) =>
     code === wanted;
 
-/** A place where one character is read (`test`), where the way parts (`next`), or where a pattern has fitted (`fitted`). */
+/** Consumes one character (`test`), branches (`next`), or accepts a pattern (`accepts`). */
 interface State {
   readonly test: CharacterTest | null;
   readonly next: readonly number[];
-  /** The number of the pattern; -1 anywhere else. */
-  readonly fitted: number;
+  /** The index of the accepted pattern; -1 in every other state. */
+  readonly accepts: number;
 }
 
-/** Which places in the patterns a text may have led to so far. */
+/** The set of states the text read so far may have led to. */
 export interface Progress {
   readonly states: readonly number[];
-  /** Where characters lead from here, as far as that is known. Null: it is not to be remembered. */
+  /** Cached transitions by character. Null if this set is not cached. */
   readonly known: Map<number, Progress> | null;
 }
 
-/** Sets of places that are remembered. Few patterns lead to more; what is beyond is worked out each time. */
+/** Most patterns need fewer state sets than this. Beyond it, sets are computed anew each time. */
 const MAX_KNOWN = 1024;
 
-/** Characters whose way is remembered; texts hold others now and then. */
+/** Transitions are cached for these characters only; others are rare. */
 const MAX_KNOWN_CODE = 256;
 
 /**
- * Tells which of several patterns fit a text, all of them at once. It keeps every place it may be at and moves on character by
- * character, so the time is bounded by the length of the patterns times the length of the text, whoever chose them; ways taken
- * before are known. The text may come in parts: what lies in a directory continues from where the directory was.
+ * Matches a text against several patterns at once. It tracks every state it may be in and advances character by
+ * character, so the time is bounded by pattern length times text length even for hostile patterns; transitions are
+ * cached. The text may come in parts: an entry of a directory continues from the progress its directory reached.
  */
 export class GlobMachine {
   readonly #states: State[] = [];
-  /** Never met again, even where the same places are: whoever is here has read nothing. */
+  /** Never shared with a later progress, even one with the same states: here nothing has been read yet. */
   readonly start: Progress;
   readonly #known = new Map<string, Progress>();
-  /** When each state was last added to a progress. */
+  /** The round in which each state was last added to a progress. */
   readonly #added: Uint32Array;
   #round = 0;
 
   constructor(patterns: readonly (readonly PatternToken[])[]) {
     const starts = patterns.map((tokens, index) =>
-      this.#sequence(tokens, this.#add({ test: null, next: [], fitted: index })),
+      this.#sequence(tokens, this.#add({ test: null, next: [], accepts: index })),
     );
     this.#added = new Uint32Array(this.#states.length);
     this.start = { states: this.#reachable(starts), known: new Map() };
@@ -69,12 +71,12 @@ export class GlobMachine {
     return progress;
   }
 
-  /** Numbers of the patterns that fit all of the text, in no order. */
+  /** Indexes of the patterns that match the whole text, in no particular order. */
   fitting({ states }: Progress): number[] {
-    return states.map((index) => this.#states[index]?.fitted ?? -1).filter((fitted) => fitted >= 0);
+    return states.map((index) => this.#states[index]?.accepts ?? -1).filter((accepts) => accepts >= 0);
   }
 
-  /** Whether one of the patterns fits. */
+  /** True if any pattern matches. */
   matches(text: string): boolean {
     return this.fitting(this.advance(this.start, text)).length > 0;
   }
@@ -98,7 +100,7 @@ export class GlobMachine {
     return progress;
   }
 
-  /** The states that can be reached without reading anything, without those that only part ways. */
+  /** The states reachable without reading a character, leaving out pure branches. */
   #reachable(from: readonly number[]): number[] {
     this.#round += 1;
     const reached: number[] = [];
@@ -107,8 +109,8 @@ export class GlobMachine {
       const state = this.#states[index];
       if (state === undefined || this.#added[index] === this.#round) continue;
       this.#added[index] = this.#round;
-      if (state.test !== null || state.fitted >= 0) reached.push(index);
-      else for (const way of state.next) waiting.push(way);
+      if (state.test !== null || state.accepts >= 0) reached.push(index);
+      else for (const target of state.next) waiting.push(target);
     }
     return reached;
   }
@@ -117,7 +119,7 @@ export class GlobMachine {
     return this.#states.push(state) - 1;
   }
 
-  /** Adds states for these tokens that end at `next`; returns the first. */
+  /** Adds states for these tokens, leading to `next`; returns the first. */
   #sequence(tokens: readonly PatternToken[], next: number): number {
     return tokens.reduceRight((after, token) => this.#token(token, after), next);
   }
@@ -125,23 +127,23 @@ export class GlobMachine {
   #token(token: PatternToken, next: number): number {
     switch (token.kind) {
       case 'one':
-        return this.#add({ test: token.fits, next: [next], fitted: -1 });
+        return this.#add({ test: token.fits, next: [next], accepts: -1 });
       case 'many':
         return this.#loop(token.fits, next);
       case 'oneOf':
         if (token.options.length === 0) return next;
-        return this.#part(token.options.map((option) => this.#sequence(option, next)));
+        return this.#branch(token.options.map((option) => this.#sequence(option, next)));
     }
   }
 
   #loop(test: CharacterTest, next: number): number {
-    const ways = [next];
-    const loop = this.#part(ways);
-    ways.push(this.#add({ test, next: [loop], fitted: -1 }));
+    const targets = [next];
+    const loop = this.#branch(targets);
+    targets.push(this.#add({ test, next: [loop], accepts: -1 }));
     return loop;
   }
 
-  #part(ways: readonly number[]): number {
-    return this.#add({ test: null, next: ways, fitted: -1 });
+  #branch(targets: readonly number[]): number {
+    return this.#add({ test: null, next: targets, accepts: -1 });
   }
 }

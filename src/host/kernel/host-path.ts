@@ -2,12 +2,12 @@ import { pathBytes, pathText } from '../../protocol/file-uri.js';
 
 const SLASH = 0x2f;
 
-/** The path as this machine's calls take it. Bytes, since names need not be UTF-8. */
+/** The path in the form system calls take. Bytes, since file names need not be UTF-8. */
 export function hostPath(path: string): Buffer {
   return asBuffer(pathBytes(path));
 }
 
-/** The path as callers get it. */
+/** The path in the form callers see. */
 export function shownPath(path: Buffer): string {
   return pathText(path);
 }
@@ -16,7 +16,7 @@ export function isRoot(path: Buffer): boolean {
   return path.length === 1;
 }
 
-/** The directory that holds `path`; the root holds itself. */
+/** The directory that contains `path`; the root contains itself. */
 export function parentOf(path: Buffer): Buffer {
   const slash = path.lastIndexOf(SLASH);
   return slash <= 0 ? path.subarray(0, 1) : path.subarray(0, slash);
@@ -33,14 +33,14 @@ export function childOf(directory: Buffer, name: Buffer): Buffer {
     : Buffer.concat([directory, Buffer.of(SLASH), name]);
 }
 
-/** The names on the way from the root to `path`. */
+/** The names from the root down to `path`. */
 export function componentsOf(path: Buffer): Buffer[] {
   const components: Buffer[] = [];
   for (let rest = path; !isRoot(rest); rest = parentOf(rest)) components.push(nameOf(rest));
   return components.toReversed();
 }
 
-/** True when `path` is `directory` or lies below it. Both without links. */
+/** True if `path` is `directory` or lies below it. Neither may contain symbolic links. */
 export function isWithin(path: Buffer, directory: Buffer): boolean {
   if (isRoot(directory)) return true;
   if (!path.subarray(0, directory.length).equals(directory)) return false;

@@ -58,6 +58,6 @@ export {
   readOrEnd,
   tryLock,
 } from './sandbox-calls.js';
-export { isScarcity, speaksOfScarcity } from './scarcity.js';
+export { isScarcity, mentionsScarcity } from './scarcity.js';
 export { spawnFailure, type SpawnFailureReason, spawnFailures } from './spawn-failures.js';
 export { type HelperName, trustedPath, trustedProgram } from './trusted-path.js';

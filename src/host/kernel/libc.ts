@@ -5,15 +5,15 @@ import { linux } from './linux.js';
 import { type Koffi, loadKoffi } from './load-koffi.js';
 import { isScarcity } from './scarcity.js';
 
-/** The C library of this machine. Each function is bound when it is first taken from here. */
+/** The C library of this machine. Each function is bound on first use. */
 export interface Libc extends CFunctions {
-  /** Why the last call failed. */
+  /** The errno of the last call, by name. */
   readonly errno: () => string;
-  /** Where memory of ours begins, for structures that hold pointers. */
+  /** The address of our memory, for structures that hold pointers. */
   readonly address: (memory: Uint8Array) => bigint;
 }
 
-/** glibc's struct layouts are the same on these two; the ioctl numbers too. */
+/** glibc's struct layouts and the ioctl numbers are the same on both. */
 const KNOWN_ARCHITECTURES: readonly string[] = ['x64', 'arm64'];
 
 const LIBRARIES: readonly string[] = [
@@ -29,8 +29,8 @@ interface Opened {
 let opened: Opened | null | undefined;
 
 /**
- * Whichever C library there is, for calls that take no structure of its own. Null where it cannot be reached; throws
- * where the machine is short of something, since it may have room for it the next time.
+ * Any C library, for calls that do not use its structures. Null if none can be loaded. Throws if the machine is short
+ * of resources, since a later attempt may succeed.
  */
 export function openAnyLibc(): Libc | null {
   if (opened === undefined) opened = open();
@@ -38,15 +38,18 @@ export function openAnyLibc(): Libc | null {
 }
 
 /**
- * glibc, whose structures we know, if it is recent enough to have this function. Null on musl and other systems. For use
- * within `unlessScarce`: throws where the function is missing.
+ * glibc, whose structures we know, if it is recent enough to have this function. Null on musl and other systems. Throws
+ * if the function is missing, so call it within `unlessScarce`.
  */
 export function openGlibc(newest: keyof CFunctions): Libc | null {
   const found = KNOWN_ARCHITECTURES.includes(process.arch) ? openAnyLibc() : null;
   return found !== null && opened?.isGlibc === true && found[newest] !== undefined ? found : null;
 }
 
-/** What `load` returns; null if it fails, undefined if only for now: the machine may have room for it the next time. */
+/**
+ * The result of `load`; null if it fails for good, undefined if it fails for lack of resources and is worth another
+ * try.
+ */
 export function unlessScarce<T>(load: () => T): T | null | undefined {
   try {
     return load();
@@ -57,18 +60,18 @@ export function unlessScarce<T>(load: () => T): T | null | undefined {
 
 let forChildren: Libc | null | undefined;
 
-/** glibc as children are started with it, or null where that cannot be: those take the portable backend. */
+/** glibc for starting children, or null: callers then use the portable backend. */
 export function loadLibc(): Libc | null {
   if (forChildren === undefined)
     forChildren = unlessScarce(() => {
       const found = openGlibc('actionsChdir');
-      if (found !== null) keepInheritedFromChildren(found);
+      if (found !== null) closeInheritedOnExec(found);
       return found;
     });
   return forChildren ?? null;
 }
 
-/** For code that only runs once `loadLibc` has found it. */
+/** For code that runs only after `loadLibc` has succeeded. */
 export function libc(): Libc {
   const found = loadLibc();
   if (found === null) throw new Error('glibc is not available on this machine');
@@ -78,10 +81,10 @@ export function libc(): Libc {
 let kept = false;
 
 /**
- * Descriptors that whoever started us left open must not reach our children, least of all a sandbox: a directory among
- * them is a way out. Node marks its own.
+ * Descriptors our parent left open must not reach our children. In a sandbox, an open directory would be a way out.
+ * Node marks its own descriptors.
  */
-export function keepInheritedFromChildren({ fcntl }: Libc): void {
+export function closeInheritedOnExec({ fcntl }: Libc): void {
   if (kept) return;
   for (const name of readdirSync('/proc/self/fd')) {
     const fd = Number(name);
@@ -99,7 +102,7 @@ function open(): Opened | null {
       return { libc: bindLazily(koffi, library), isGlibc: isGlibc(library) };
     } catch (error) {
       if (isScarcity(error)) throw error;
-      // The next name is for another C library.
+      // Try the next name, which is for another C library.
     }
   }
   return null;
@@ -107,7 +110,7 @@ function open(): Opened | null {
 
 type Library = ReturnType<Koffi['load']>;
 
-/** Another libc under that file name has other struct sizes. */
+/** A different libc under the same file name has different struct sizes. */
 function isGlibc(library: Library): boolean {
   try {
     library.func('const char *gnu_get_libc_version()');
@@ -117,7 +120,7 @@ function isGlibc(library: Library): boolean {
   }
 }
 
-/** Binding one takes some 10 µs: a short command uses few of them, and would notice all. */
+/** Binding a function takes about 10 µs. A short command uses few of them and should not pay for the rest. */
 function bindLazily(koffi: Koffi, library: Library): Libc {
   const libc = { errno: () => errnoName(koffi.errno()), address: koffi.address };
   for (const [name, declaration] of Object.entries(declarations))

@@ -1,31 +1,31 @@
 /**
- * Numbers of the Linux headers that Node's `constants` lack, under the names they have there. All of them are the same on
- * x64 and arm64, the machines our bindings know.
+ * Constants from the Linux headers that Node's `constants` lack, under their C names. All have the same value on x64
+ * and arm64, the architectures our bindings support.
  */
 export const linux = {
-  /** Node has no constant for it, since it always sets it. */
+  /** Node sets it on every open and exports no constant. */
   O_CLOEXEC: 0o2000000,
-  /** A descriptor that only names a place: opening it has no effect on what is there and cannot wait for it. */
+  /** Refers to a place without opening it: no side effects, and it never blocks. */
   O_PATH: 0o10000000,
-  /** A file without a name; goes with `O_DIRECTORY`. */
+  /** An unnamed file; use with `O_DIRECTORY`. */
   __O_TMPFILE: 0o20000000,
 
   AT_FDCWD: -100,
   AT_SYMLINK_FOLLOW: 0x400,
   AT_EMPTY_PATH: 0x1000,
-  /** What the kernel knows, without asking a server. */
+  /** Cached attributes only: do not ask a file server. */
   AT_STATX_DONT_SYNC: 0x4000,
   /** `STATX_BASIC_STATS` and `STATX_BTIME`. */
   STATX_BASIC_AND_BIRTH: 0xfff,
 
-  /** The number of the system call, the same on every architecture. */
+  /** The system call number, the same on every architecture. */
   SYS_openat2: 437,
   RESOLVE_NO_SYMLINKS: 0x04,
   RESOLVE_IN_ROOT: 0x10,
-  /** Only what the kernel has in memory: fail instead of asking a disk or a server. Since Linux 5.12. */
+  /** Resolve from the kernel's caches only: fail rather than ask a disk or a server. Since Linux 5.12. */
   RESOLVE_CACHED: 0x20,
 
-  /** Fail rather than wait. File systems that cannot promise it refuse. */
+  /** Fail rather than wait. File systems without support refuse the call. */
   RWF_NOWAIT: 0x8,
 
   F_SETFD: 2,
@@ -48,7 +48,7 @@ export const linux = {
   FIONREAD: 0x541b,
   TIOCGPTPEER: 0x5441,
   TIOCGPTN: 0x80045430,
-  /** Asks a namespace for the user namespace it belongs to. */
+  /** Returns the user namespace that owns a namespace. */
   NS_GET_USERNS: 0xb701,
   ICANON: 0o2,
   ECHO: 0o10,

@@ -2,18 +2,18 @@ import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
-/** What we use of koffi. */
+/** The part of koffi we use. */
 export type Koffi = Pick<typeof import('koffi'), 'address' | 'errno' | 'load'>;
 
-/** glibc among the mapped files; old ones have their version in the name. */
+/** glibc among the mapped files; old releases carry the version in the file name. */
 const GLIBC = /\/libc(\.so\.6|-2\.\d+\.so)$/m;
 
 const require = createRequire(import.meta.url);
 let loaded: Koffi | undefined;
 
 /**
- * Koffi, by the short way where there is one: its library is mapped at once. Koffi itself searches for that through
- * five modules, which takes longer than all else a short command does. Throws where koffi is not installed.
+ * Loads koffi's native library directly if possible. Koffi's own loader searches through five modules, which takes
+ * longer than everything else a short command does. Throws if koffi is not installed.
  */
 export function loadKoffi(): Koffi {
   loaded ??= mapLibrary() ?? (require('koffi') as Koffi);
@@ -28,17 +28,17 @@ function mapLibrary(): Koffi | undefined {
     process.dlopen(module, path);
     return module.exports as Koffi;
   } catch {
-    // Koffi knows more places, and says it best when there is none.
+    // Koffi searches more places and reports best when it finds nothing.
     return undefined;
   }
 }
 
-/** There is a library for each C library; the wrong one may well be mapped, and crash. */
+/** Koffi ships one library per C library. The wrong one may load and then crash. */
 function usesGlibc(): boolean {
   return process.platform === 'linux' && GLIBC.test(readFileSync('/proc/self/maps', 'latin1'));
 }
 
-/** Where the koffi that these folders of modules lead to has its library, if it lies where package managers put it. */
+/** The native library of the koffi found in these module folders, if it lies where package managers put it. */
 export function findLibrary(searched: readonly string[]): string | undefined {
   const found = searched.map((folder) => join(folder, 'koffi')).find((folder) => existsSync(folder));
   if (found === undefined) return undefined;

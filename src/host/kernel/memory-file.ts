@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { openMemoryFile, sealMemoryFile } from './sandbox-calls.js';
 
-/** Bytes for one reader: a descriptor at their beginning that cannot be written to. */
+/** Bytes for one reader: a read-only descriptor positioned at the start. */
 export function openBytes(bytes: Uint8Array): number {
   const writer = writeMemoryFile(bytes);
   try {
@@ -11,7 +11,9 @@ export function openBytes(bytes: Uint8Array): number {
   }
 }
 
-/** Bytes that many readers get, each from the beginning. They are kept for good, and nobody can change them. */
+/**
+ * Bytes for many readers, each starting at the beginning. Kept for the life of the process and sealed against changes.
+ */
 export class SharedBytes {
   readonly #file: number;
 
@@ -20,7 +22,7 @@ export class SharedBytes {
     sealMemoryFile(this.#file);
   }
 
-  /** The caller closes it. */
+  /** The caller closes the descriptor. */
   open(): number {
     return reopen(this.#file);
   }
@@ -37,7 +39,7 @@ function writeMemoryFile(bytes: Uint8Array): number {
   }
 }
 
-/** A copy of the descriptor would share its position; this one has its own. */
+/** A duplicated descriptor would share the file position; a reopened one has its own. */
 function reopen(file: number): number {
   return openSync(`/proc/self/fd/${file}`, 'r');
 }

@@ -5,19 +5,19 @@ import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { packageFile } from './package-file.js';
 
-/** A place whose content the server, or the next one of this user, runs or obeys without a sandbox. */
+/** A path whose content this server, or the user's next one, runs or obeys outside any sandbox. */
 export interface OwnPlace {
-  /** Without links. */
+  /** With symbolic links resolved. */
   readonly path: string;
-  /** `block`: nobody may make it either. */
+  /** `block`: creating it is forbidden, too. */
   readonly whenMissing: 'block' | 'skip';
 }
 
 let known: readonly OwnPlace[] | undefined;
 
 /**
- * Node, our own code and the libraries it loads, some of it long after the start, our configuration, and the code Node keeps
- * for us: as far as our own user could change them. Looked for once, before anything confined has run.
+ * Node, our code, the libraries it loads (some long after startup), our configuration, and the code cache Node keeps
+ * for us: whichever of them our own user could change. Determined once, before anything runs in a sandbox.
  */
 export function ownPlaces(): readonly OwnPlace[] {
   known ??= findPlaces();
@@ -34,7 +34,7 @@ function packagePlaces(): string[] {
   return [manifest, ...['dist', 'bin'].map((name) => join(dirname(manifest), name)), ...libraries(manifest)];
 }
 
-/** Where the libraries lie that our modules find, and the folders nearer by, not there yet, in which they would be found first. */
+/** Where our modules find their libraries, and the closer folders that do not exist yet but would take precedence. */
 function libraries(manifest: string): string[] {
   const { dependencies, optionalDependencies } = readManifest(manifest);
   const { resolve } = createRequire(manifest);
@@ -55,7 +55,7 @@ function readManifest(path: string): Partial<Record<'dependencies' | 'optionalDe
   }
 }
 
-/** As `configurationHome` and the loader of the command line have it. */
+/** Must agree with `configurationHome` and the loader of the command line. */
 function homePlaces({ EXECWIRE_HOME, XDG_CONFIG_HOME, XDG_CACHE_HOME }: NodeJS.ProcessEnv): string[] {
   return [
     EXECWIRE_HOME || join(XDG_CONFIG_HOME || join(homedir(), '.config'), 'execwire'),
@@ -63,17 +63,17 @@ function homePlaces({ EXECWIRE_HOME, XDG_CONFIG_HOME, XDG_CACHE_HOME }: NodeJS.P
   ];
 }
 
-/** Nothing where only others can change it, or not even its directory is there. */
+/** Empty if only other users can change it, or if not even its directory exists. */
 function placeAt(path: string): OwnPlace[] {
   try {
-    if (existsSync(path)) return ofOurs(realpathSync(path), 'skip');
-    return ofOurs(join(realpathSync(dirname(path)), basename(path)), 'block');
+    if (existsSync(path)) return ifOurs(realpathSync(path), 'skip');
+    return ifOurs(join(realpathSync(dirname(path)), basename(path)), 'block');
   } catch {
     return [];
   }
 }
 
-function ofOurs(path: string, whenMissing: OwnPlace['whenMissing']): OwnPlace[] {
+function ifOurs(path: string, whenMissing: OwnPlace['whenMissing']): OwnPlace[] {
   const { uid } = lstatSync(whenMissing === 'skip' ? path : dirname(path));
   return uid === process.geteuid?.() || process.geteuid?.() === 0 ? [{ path, whenMissing }] : [];
 }

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 
 /**
- * Where a file of this package lies, given its path from the package's root. This code runs from its own folder below
- * `dist/` and, bundled with the rest of the program, from `dist/bin/`: so the root is looked for.
+ * Locates a file of this package by its path from the package root. This code runs from its own folder below `dist/`,
+ * or bundled from `dist/bin/`, so the root has to be searched for.
  */
 export function packageFile(path: string): URL {
   root ??= findRoot();

@@ -1,20 +1,20 @@
 import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync } from 'node:fs';
 import { errnoOf } from './errno.js';
 
-/** What `/proc/PID/stat` says of a process, as far as anybody here asks. */
+/** The fields of `/proc/PID/stat` that we use. */
 export interface ProcessStat {
-  /** One letter: `R` runs, `S` sleeps, `T` is stopped, `Z` and `X` are dead. */
+  /** One letter: `R` running, `S` sleeping, `T` stopped, `Z` and `X` dead. */
   readonly state: string;
   readonly parent: number;
   readonly group: number;
   readonly session: number;
-  /** The kernel's own marks, `PF_…`. */
+  /** Kernel flags, `PF_…`. */
   readonly flags: number;
-  /** In clock ticks since the machine started. With the pid it names a process for good. */
+  /** In clock ticks since boot. Together with the pid it identifies a process uniquely. */
   readonly startTick: number;
 }
 
-/** Why a process could not be looked at: there is none, or no descriptor or memory for it. */
+/** Why a process could not be inspected: it is gone, or we lack descriptors or memory. */
 export type Unseen = 'gone' | 'unreadable';
 
 export function isUnseen(found: unknown): found is Unseen {
@@ -26,17 +26,17 @@ export function readStat(pid: number | string): ProcessStat | Unseen {
   return isUnseen(text) ? text : parseStat(text);
 }
 
-/** The same for those who need not know why there is nothing to see. */
+/** Like `readStat`, for callers that do not care why there is no result. */
 export function statOf(pid: number | string): ProcessStat | null {
   const found = readStat(pid);
   return isUnseen(found) ? null : found;
 }
 
-/** Places of the fields behind the name. */
+/** Field positions, counted from after the name. */
 const FLAGS = 6;
 const START = 19;
 
-/** The program's name stands in parentheses and may contain anything; what follows the last one is regular. */
+/** The program name is in parentheses and may contain anything, so parsing starts after the last one. */
 export function parseStat(text: string): ProcessStat {
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ', START + 1);
   const [state = '', parent, group, session] = fields;
@@ -50,7 +50,7 @@ export function parseStat(text: string): ProcessStat {
   };
 }
 
-/** Dead, although its parent has not looked yet. It runs nothing and nothing below it does. */
+/** Dead, perhaps not reaped yet. Neither it nor any of its threads runs. */
 export function isDead({ state }: ProcessStat): boolean {
   return state === 'Z' || state === 'X';
 }
@@ -60,7 +60,7 @@ export function readLimits(pid: number | string): string {
   return slurp(`/proc/${pid}/limits`);
 }
 
-/** The pids there are, as names. Null if that failed; none where there is no /proc. */
+/** All pids, as text. Null if listing failed; empty without a /proc. */
 export function listPids(): string[] | null {
   try {
     return readdirSync('/proc').filter((name) => name >= '0' && name <= ':');
@@ -69,13 +69,13 @@ export function listPids(): string[] | null {
   }
 }
 
-/** The threads of a process, each as its directory. */
+/** The threads of a process, each as its directory in /proc. */
 export function threadsOf(pid: number | string): string[] {
   const directory = `/proc/${pid}/task`;
   return namesIn(directory).map((thread) => `${directory}/${thread}`);
 }
 
-/** The children of one thread, oldest first. None where the kernel does not list them. */
+/** The children of one thread, oldest first. Empty if the kernel does not list them. */
 export function childrenOf(thread: string): number[] {
   try {
     return readFileSync(`${thread}/children`, 'latin1').split(' ').filter(Boolean).map(Number);
@@ -84,7 +84,7 @@ export function childrenOf(thread: string): number[] {
   }
 }
 
-/** Nothing where it cannot be listed. */
+/** Empty if the directory cannot be listed. */
 export function namesIn(directory: string): string[] {
   try {
     return readdirSync(directory);
@@ -93,7 +93,7 @@ export function namesIn(directory: string): string[] {
   }
 }
 
-/** Where a link leads; empty if it cannot be read. */
+/** The target of a symbolic link; empty if it cannot be read. */
 export function linkTarget(link: string): string {
   try {
     return readlinkSync(link);
@@ -102,7 +102,7 @@ export function linkTarget(link: string): string {
   }
 }
 
-/** Both files are below 2 KiB. */
+/** Both files are smaller than 2 KiB. */
 const buffer = Buffer.alloc(4096);
 
 function slurp(path: string): string {

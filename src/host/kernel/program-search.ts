@@ -1,18 +1,18 @@
 import { accessSync, constants, statSync } from 'node:fs';
 
-/** Where programs are looked for when an environment has no PATH. */
+/** The search path if the environment has no PATH. */
 const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';
 
-/** A program as somebody names it. */
+/** A program as the caller names it. */
 export interface NamedProgram {
   readonly name: string;
-  /** What a relative path is relative to. */
+  /** Base of relative paths. */
   readonly cwd: string;
-  /** As in the environment of who will run it. */
+  /** PATH in the environment of the process that will run it. */
   readonly path: string | undefined;
 }
 
-/** `denied`: a file that may not be executed. */
+/** `denied`: the file exists but may not be executed. */
 export type ProgramVerdict = 'runnable' | 'denied' | 'absent';
 
 export interface FoundProgram {
@@ -21,8 +21,8 @@ export interface FoundProgram {
 }
 
 /**
- * Where a program may be, by preference. A name with a slash is a path; any other is looked for in the directories of
- * PATH, where an empty one means the current directory, as it always has.
+ * Candidate paths of a program, in order of preference. A name with a slash is a path; any other is searched for in
+ * PATH, where an empty entry means the current directory, as in every shell.
  */
 export function* programPlaces({ name, cwd, path = DEFAULT_PATH }: NamedProgram): Generator<string> {
   if (name.includes('/')) yield within(cwd, name);
@@ -31,7 +31,7 @@ export function* programPlaces({ name, cwd, path = DEFAULT_PATH }: NamedProgram)
       yield within(cwd, directory === '' ? name : `${directory}/${name}`);
 }
 
-/** The first that can be run, as a shell finds it; otherwise the first that is there at all; null if it is nowhere. */
+/** The first runnable candidate, as a shell would choose; otherwise the first that exists; null if there is none. */
 export function findProgram(
   program: NamedProgram,
   judge: (path: string) => ProgramVerdict = judgeProgram,
@@ -45,7 +45,9 @@ export function findProgram(
   return denied;
 }
 
-/** What cannot be looked at is not there, as for every shell: a directory we may not enter says nothing of the program. */
+/**
+ * A file we cannot look at counts as absent, as in every shell: an unreadable directory says nothing about the program.
+ */
 export function judgeProgram(path: string): ProgramVerdict {
   if (!isFile(path)) return 'absent';
   return mayExecute(path) ? 'runnable' : 'denied';
@@ -60,7 +62,7 @@ export function mayExecute(path: string): boolean {
   }
 }
 
-/** Not made shorter: what `..` means depends on the links before it. */
+/** Not normalized: what `..` means depends on the symbolic links before it. */
 function within(cwd: string, path: string): string {
   return path.startsWith('/') ? path : `${cwd}/${path}`;
 }

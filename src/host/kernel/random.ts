@@ -1,12 +1,12 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
-/** Node's cryptography, loaded when it is first needed: a short command would spend more time on that than on itself. */
+/** Node's crypto module, loaded on first use: loading it would take longer than many a short command runs. */
 export function crypto(): typeof import('node:crypto') {
   return createRequire(import.meta.url)('node:crypto') as typeof import('node:crypto');
 }
 
-/** Random bytes from the kernel; through Node's cryptography where there is no such file. */
+/** Random bytes from the kernel, or from Node's crypto module if /dev/urandom cannot be read. */
 export function randomBytes(count: number): Buffer {
   try {
     const source = openSync('/dev/urandom', 'r');
@@ -17,7 +17,7 @@ export function randomBytes(count: number): Buffer {
       closeSync(source);
     }
   } catch {
-    // No descriptor left, or no such file: the other way needs neither.
+    // No such file, or no descriptor left; the fallback needs neither.
   }
   return crypto().randomBytes(count);
 }

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { ExecError } from '../../protocol/errors.js';
-import { keepInheritedFromChildren, type Libc, openAnyLibc } from './libc.js';
+import { closeInheritedOnExec, type Libc, openAnyLibc } from './libc.js';
 import { linux } from './linux.js';
 import { isScarcity } from './scarcity.js';
 import { spawnFailures } from './spawn-failures.js';
@@ -19,71 +19,71 @@ const handleInRoot = BigUint64Array.of(
 
 let kernel: Libc | null | undefined;
 
-/** False where the C library cannot be reached; nothing can be confined then. */
+/** False if no C library can be loaded; sandboxes are then unavailable. */
 export function hasKernel(): boolean {
   if (kernel === undefined) kernel = load();
   return kernel !== null;
 }
 
-/** A nameless file in memory that no child inherits by itself. */
+/** An unnamed file in memory that children do not inherit. */
 export function openMemoryFile(): number {
   return checked(calls().memfdCreate('execwire', linux.MFD_CLOEXEC | linux.MFD_ALLOW_SEALING));
 }
 
-/** Forbids every further change to such a file, for good. */
+/** Makes such a file immutable, for good. */
 export function sealMemoryFile(fd: number): void {
   checked(calls().fcntl(fd, linux.F_ADD_SEALS, 'int', linux.F_ALL_SEALS));
 }
 
 /**
- * A handle on a place, good for mounting and nothing else, if no link is on the way to it and none is there. Null where
- * that is not so, or the kernel cannot tell (before Linux 5.6).
+ * An `O_PATH` descriptor of a place, for mounting only. Null if the path contains a symbolic link, or if the kernel
+ * cannot tell (before Linux 5.6).
  */
 export function openWithoutLinks(path: string): number | null {
   const fd = openat2(linux.AT_FDCWD, path, handleWithoutLinks);
   return fd < 0 ? null : fd;
 }
 
-/** The same for a path of a process with another root, of which this is a handle. Throws. */
+/** Like `openWithoutLinks`, for a path below the root directory of another process. Throws. */
 export function openInside(root: number, path: string): number {
   const fd = openat2(root, path, handleInRoot);
   if (fd < 0) throw new Error('the place is not there, or passes a link');
   return fd;
 }
 
-/** The user namespace whose rights count in another namespace. Throws. */
+/** The user namespace that owns another namespace. Throws. */
 export function ownerNamespace(namespace: number): number {
   return checked(calls().ioctl(namespace, linux.NS_GET_USERNS, 'int', 0));
 }
 
-/** A pipe that no child inherits by itself and nobody blocks on. */
+/** A non-blocking pipe that children do not inherit. */
 export function openPipe(): { readEnd: number; writeEnd: number } {
   const fds = new Int32Array(2);
   checked(calls().pipe2(fds, linux.O_CLOEXEC | constants.O_NONBLOCK));
   return { readEnd: fds[0] ?? -1, writeEnd: fds[1] ?? -1 };
 }
 
-/** How much an empty pipe takes at once: 64 KiB, but for a user whose pipes take much memory already. */
+/** The capacity of an empty pipe: 64 KiB, or less for a user whose pipes take up much memory already. */
 export function pipeCapacity(fd: number): number {
   return calls().fcntl(fd, linux.F_GETPIPE_SZ, 'int', 0);
 }
 
-/** As much as a short message; what is longer comes with the next call. */
+/** Large enough for a short message; the rest arrives with the next call. */
 const readBuffer = Buffer.alloc(4096);
 
-/** What waits in a pipe of ours; nothing is not an error, as it would be with Node's own call. */
+/** Reads what is waiting in one of our pipes. An empty pipe is not an error, as it would be with Node's own call. */
 export function readAvailable(fd: number): string {
   return readOrEnd(fd) ?? '';
 }
 
-/** The same, but null once nobody can write to it any more. */
+/** Like `readAvailable`, but null once every writer is gone. */
 export function readOrEnd(fd: number): string | null {
   const count = calls().read(fd, readBuffer, readBuffer.length);
   if (count === 0) return null;
   return count > 0 ? readBuffer.toString('utf8', 0, count) : '';
 }
 
-/** Takes a lock on an open file without waiting. False if another holder is in the way. */
+/** Locks an open file without waiting. False if another holder is in the way. */
 export function tryLock(fd: number, mode: 'shared' | 'exclusive'): boolean {
   return calls().flock(fd, (mode === 'shared' ? linux.LOCK_SH : linux.LOCK_EX) | linux.LOCK_NB) === 0;
 }
@@ -105,11 +105,11 @@ function checked(result: number): number {
   throw spawnFailures.noRoom();
 }
 
-/** None of these calls takes a structure of the C library, so any will do. */
+/** None of these calls uses libc structures, so any C library will do. */
 function load(): Libc | null {
   try {
     const found = openAnyLibc();
-    if (found !== null) keepInheritedFromChildren(found);
+    if (found !== null) closeInheritedOnExec(found);
     return found;
   } catch (error) {
     if (isScarcity(error)) throw spawnFailures.noRoom();

@@ -1,6 +1,6 @@
 import { ExecError } from '../../protocol/errors.js';
 
-/** Why a program could not be started; travels as `data.reason`. */
+/** Why a program could not be started; sent as `data.reason`. */
 export type SpawnFailureReason =
   | 'programNotFound'
   | 'notExecutable'
@@ -11,12 +11,12 @@ export type SpawnFailureReason =
   | 'resourceLimit'
   | 'systemError';
 
-/** The error for one reason. The sentence may name program and cwd, never arguments or environment. */
+/** The error for a reason. The sentence may name the program and cwd, but never arguments or environment. */
 export function spawnFailure(reason: SpawnFailureReason, sentence: string, errno?: string): ExecError {
   return new ExecError('spawnFailed', sentence, { data: errno ? { reason, errno } : { reason } });
 }
 
-/** What is said of a program that could not be started: the same with a sandbox and without. */
+/** Error sentences for a program that could not be started, shared by sandboxed and plain starts. */
 export const spawnFailures = {
   noProgram: (name: string, errno = 'ENOENT') =>
     spawnFailure('programNotFound', `There is no program ${name}.`, errno),

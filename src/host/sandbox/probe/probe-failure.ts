@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { speaksOfScarcity } from '../../kernel/index.js';
+import { mentionsScarcity } from '../../kernel/index.js';
 
 /** Why nothing can be confined here: a stable word, a sentence, and what to do about it. */
 export interface SandboxGap {
@@ -62,7 +62,7 @@ const switchOfThisKernel: ReadSwitch = (name) => {
 export function explainFailure(said: string, readSwitch: ReadSwitch = switchOfThisKernel): SandboxGap {
   const namespaces = /namespace|uid map|RTM_NEW|clone|unshare/i.test(said);
   const exhausted = namespaces && /ENOSPC|max_/.test(said);
-  if (!exhausted && speaksOfScarcity(said)) return gaps.noRoom;
+  if (!exhausted && mentionsScarcity(said)) return gaps.noRoom;
   if (namespaces && readSwitch('kernel/apparmor_restrict_unprivileged_userns') === '1')
     return {
       reason: 'appArmor',
