@@ -15,7 +15,7 @@ import {
 } from '../contract/index.js';
 import { ExecError } from '../protocol/errors.js';
 import type { SandboxType } from '../protocol/index.js';
-import { type Child, type ChildSink, type ChildSpec, lookAtTrees, releaseChunk } from './spawn/index.js';
+import { type Child, type ChildSink, type ChildSpec, recordTrees, releaseChunk } from './spawn/index.js';
 import type { SandboxedLaunch } from './sandbox/index.js';
 import { ProcessEnding } from './process-ending.js';
 import { randomBytes } from './kernel/random.js';
@@ -83,7 +83,7 @@ export class LocalProcess extends ProcessHandle {
     });
     this.#ending = new ProcessEnding({
       signal: (signal) => this.#signal(signal),
-      lookAtTree: () => void lookAtTrees(),
+      lookAtTree: () => void recordTrees(),
       killTree: () => this.#child.killTree(),
       abandonOutput: () => this.#child.abandonOutput(),
       exited: () => this.log.exit !== undefined,

@@ -1,27 +1,27 @@
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { threadSleep } from './thread-sleep.js';
 
-/** More threads than this wait for other things than a keyboard. */
+/** A process with more threads than this is waiting for something other than a keyboard. */
 const MAX_THREADS = 64;
-/** Device number of /dev/tty, which stands for the controlling terminal. */
+/** Device number of /dev/tty, which refers to the controlling terminal. */
 const CONTROLLING_TERMINAL = 0x500;
 /**
- * A program that takes single keys and means to sleep longer than this waits for one: an editor that will look after
- * its swap file, a prompt with some timer. One that wakes sooner refreshes its screen, as top does every 3 seconds, or
- * turns a wheel while it works.
+ * A program that reads single keys and sleeps longer than this is waiting for a key: an editor with a timer for its
+ * swap file, a prompt with some timeout. One that wakes sooner is refreshing its screen, as top does every 3 seconds,
+ * or spinning a progress indicator.
  */
-const RESTLESS_MS = 3_000;
+const REFRESH_MS = 3_000;
 
-/** The terminal a reader is looked for at. */
+/** The terminal whose reader we are looking for. */
 export interface ReadTerminal {
   readonly device: number;
-  /** Not in line mode: its program takes single keys. */
+  /** Not in line mode: the program reads single keys. */
   readonly takesKeys: boolean;
 }
 
 /**
- * Tells whether a thread of a process sleeps until a terminal has input, and has nothing else to do meanwhile. Null
- * where the kernel keeps that to itself: the process belongs to somebody else, or hides.
+ * True if a thread of the process sleeps until the terminal has input and waits for nothing else. Null if the kernel
+ * will not tell us, because the process belongs to another user or is not dumpable.
  */
 export function waitsForTerminal(pid: number, terminal: ReadTerminal): boolean | null {
   try {
@@ -36,8 +36,8 @@ export function waitsForTerminal(pid: number, terminal: ReadTerminal): boolean |
 
 function threadWaits(pid: number, thread: string, { device, takesKeys }: ReadTerminal): boolean {
   const sleep = threadSleep(pid, thread);
-  // In line mode a time limit means that the program goes on without an answer.
-  if (!sleep || sleep.limitMs <= (takesKeys ? RESTLESS_MS : Number.MAX_VALUE)) return false;
+  // In line mode a timeout means the program will carry on without an answer.
+  if (!sleep || sleep.limitMs <= (takesKeys ? REFRESH_MS : Number.MAX_VALUE)) return false;
   return (
     sleep.descriptors.some((fd) => isTerminal(pid, fd, device)) && !listensElsewhere(pid, sleep.descriptors)
   );
@@ -52,18 +52,18 @@ function isTerminal(pid: number, fd: number, device: number): boolean {
   }
 }
 
-/** A program that listens to a socket as well has something else to do, unless it only wakes itself with it. */
+/** A program that also waits on a socket has other work, unless the socket only serves to wake itself. */
 function listensElsewhere(pid: number, descriptors: readonly number[]): boolean {
   const sockets = descriptors.map((fd) => socketOf(pid, fd)).filter((inode) => inode !== null);
   if (sockets.length === 0) return false;
   const held = new Set(readdirSync(`/proc/${pid}/fd`).map((fd) => socketOf(pid, Number(fd))));
   const nameless = namelessSockets(pid);
-  // The two ends of a socket pair are made in one go: their numbers are neighbours.
+  // Both ends of a socket pair are created together, so their inode numbers are adjacent.
   const own = (inode: number): boolean => held.has(inode) && nameless.has(inode);
   return !sockets.every((inode) => own(inode) && (own(inode - 1) || own(inode + 1)));
 }
 
-/** Unix sockets that nobody can find by a path, as the ends of a pair are. */
+/** Unix sockets without a path, such as the ends of a pair. */
 function namelessSockets(pid: number): Set<number> {
   const table = readFileSync(`/proc/${pid}/net/unix`, 'latin1');
   return new Set([...table.matchAll(/ (\d+)$/gm)].map((match) => Number(match[1])));

@@ -5,7 +5,7 @@ import type { ChildEnd } from './exit-status.js';
 import type { TreeRoot } from './known-trees.js';
 import { ProcessTree } from './process-tree.js';
 
-/** What children of both backends have in common: their tree, their stdin, and in which order their end is told. */
+/** What both backends share: the process tree, stdin, and the order of the final events. */
 export abstract class ChildBase implements Child {
   readonly #tree: ProcessTree;
   readonly #sink: ChildSink;
@@ -18,7 +18,7 @@ export abstract class ChildBase implements Child {
   }
 
   protected abstract readonly input: ChildInput;
-  /** Whether all output has ended. */
+  /** True once all output streams have ended. */
   protected abstract readonly outputEnded: boolean;
 
   abstract resize(size: TerminalSize): void;
@@ -71,19 +71,19 @@ export abstract class ChildBase implements Child {
     return this.#tree.survivors();
   }
 
-  /** The direct child has ended. What it wrote goes out before `tellExit`. */
+  /** The direct child has ended. Its remaining output must be delivered before `reportExit`. */
   protected leaderReaped(): void {
     this.#tree.leaderReaped();
     this.input.destroy();
   }
 
-  protected tellExit(end: ChildEnd): void {
+  protected reportExit(end: ChildEnd): void {
     this.#exited = true;
     this.#sink.exited(end);
     this.closeIfOver();
   }
 
-  /** To be called whenever an output has ended. */
+  /** Call whenever an output stream ends. */
   protected closeIfOver(): void {
     if (this.#closed || !this.#exited || !this.outputEnded) return;
     this.#closed = true;

@@ -1,16 +1,16 @@
-/** Where bytes for a child go: a pipe, a terminal, or nowhere. */
+/** Where a child's input goes: a pipe, a terminal, or nowhere. */
 export interface ChildInput {
   readonly queuedBytes: number;
   readonly open: boolean;
   write(bytes: Uint8Array): void;
-  /** Behind what is queued. */
+  /** Takes effect after what is queued. */
   close(): void;
-  /** At once: the child is gone or going. */
+  /** Immediate: the child is gone or about to be. */
   destroy(): void;
   onceWritable(limit: number): Promise<void>;
 }
 
-/** Callers that wait for a queue to shrink. */
+/** Callers waiting for a queue to shrink. */
 export class DrainWaiters {
   readonly #waiting = new Set<{ limit: number; resolve: () => void }>();
 
@@ -18,7 +18,7 @@ export class DrainWaiters {
     return new Promise((resolve) => this.#waiting.add({ limit, resolve }));
   }
 
-  /** Wakes those whose limit is met. */
+  /** Wakes the callers whose limit is met. */
   shrunkTo(queuedBytes: number): void {
     for (const waiter of this.#waiting) {
       if (queuedBytes > waiter.limit) continue;

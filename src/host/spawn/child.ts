@@ -1,23 +1,26 @@
 import type { OutputStream, SignalName, TerminalSize, TerminalState } from '../../contract/index.js';
 import type { ChildEnd } from './exit-status.js';
 
-/** A program to run on this machine, with everything decided. */
+/** A fully specified program to run on this machine. */
 export interface ChildSpec {
   /** `argv[0]` is the program as the caller named it. */
   readonly argv: readonly string[];
-  /** What the program sees as its own name; never changes which program runs. */
+  /** The name the program sees as its own; does not affect which program runs. */
   readonly arg0?: string;
   /** Absolute. */
   readonly cwd: string;
   /** The complete environment. */
   readonly env: Readonly<Record<string, string>>;
-  /** Ignored with a terminal, which always accepts input. */
+  /** Ignored on a terminal, which always accepts input. */
   readonly stdin: 'pipe' | 'null';
-  /** Null: pipes. */
+  /** Null for pipes. */
   readonly terminal: TerminalSize | null;
-  /** False: the terminal does not become the controlling one of the child; something it starts takes it. Default true. */
+  /**
+   * False: the terminal does not become the child's controlling terminal; one of its descendants will claim it. Default
+   * true.
+   */
   readonly controlsTerminal?: boolean;
-  /** Further descriptors of ours the child gets under the number `childFd`, which is 3 or more. */
+  /** More of our descriptors for the child, each under the number `childFd`, which is 3 or more. */
   readonly inheritFds?: readonly InheritedFd[];
 }
 
@@ -26,67 +29,69 @@ export interface InheritedFd {
   readonly fd: number;
 }
 
-/** Where a child's life is told. Called from the event loop, never from within `spawnChild`. */
+/** Receives a child's events. Called from the event loop, never from within `spawnChild`. */
 export interface ChildSink {
-  /** The bytes are the sink's to keep. */
+  /** The sink may keep the bytes. */
   output(stream: OutputStream, bytes: Uint8Array): void;
-  /** Once. What the direct child itself wrote came before, unless reading was paused. */
+  /** Once. All output of the direct child itself came before, unless reading was paused. */
   exited(end: ChildEnd): void;
-  /** Once and last: after `exited` and after the end of all output, that of background jobs included. */
+  /** Once and last: after `exited` and after all output has ended, including that of background jobs. */
   closed(): void;
 }
 
-/** A running child. Nothing here throws once it exists. */
+/** A running child. None of these methods throws. */
 export interface Child {
   readonly pid: number;
-  /** Its number in this server: what its whole tree is recognised by. */
+  /** Identifies its whole process tree within this server. */
   readonly treeId: number;
 
-  /** Queues bytes for stdin. Without an open stdin they are dropped. */
+  /** Queues bytes for stdin; dropped if stdin is not open. */
   write(bytes: Uint8Array): void;
-  /** Bytes the kernel has not taken yet. */
+  /** Bytes the kernel has not accepted yet. */
   readonly queuedBytes: number;
-  /** Resolves once at most `limit` bytes are queued, or stdin is gone. */
+  /** Resolves once at most `limit` bytes are queued or stdin is gone. */
   onceWritable(limit: number): Promise<void>;
-  /** False once closed, broken, or the child exited. */
+  /** False once closed or broken, or after the child exited. */
   readonly stdinOpen: boolean;
-  /** Behind what is queued. A terminal cannot be closed one way: there the end-of-file character is typed. */
+  /**
+   * Takes effect after what is queued. A terminal cannot be half-closed, so there the end-of-file character is typed.
+   */
   closeStdin(): void;
   /** No effect without a terminal. */
   resize(size: TerminalSize): void;
-  /** What the program does with its terminal; null without one. Looks through all processes of the machine. */
+  /** What the program is doing with its terminal; null without one. Scans every process on the machine. */
   terminalState(): TerminalState | null;
 
-  /** Stops reading output: it stays in the kernel and the program blocks when that is full. */
+  /** Stops reading output: it stays in the kernel, and the program blocks once those buffers are full. */
   pause(): void;
   resume(): void;
 
-  /** To the process group, leader or not. False if nobody is left in it. */
+  /** Signals the process group, whether or not its leader is alive. False if the group is empty. */
   signalGroup(signal: SignalName): boolean;
-  /** SIGKILLs all that descends from the child. True once none is left, false if some resisted for 5 s. */
+  /** Sends SIGKILL to every descendant. Resolves to true once none is left, false if any survived for 5 s. */
   killTree(): Promise<boolean>;
-  /** Pids of its tree that still run. Looks through all processes of the machine: not for hot paths. */
+  /** Pids of the tree that are still running. Scans every process on the machine: not for hot paths. */
   survivors(): readonly number[];
   /**
-   * Called once nothing of its tree is left, some time after that. Never while something may be. Much later than the child is
-   * of use to anybody: what it refers to stays in memory until then.
+   * Called some time after the last process of the tree is gone, never before. That may be long after the child itself
+   * is of interest: whatever the listener refers to stays in memory until then.
    */
   set onTreeGone(listener: () => void);
   /**
-   * Gives up on output still to come, for a tree that was killed while somebody else holds its pipe: reads what is
-   * there now, then `closed` follows once the child has exited. A child that still writes gets SIGPIPE or SIGHUP.
+   * Gives up on further output, for a tree that was killed while some other process holds its pipe. Reads what is there
+   * now; `closed` follows once the child has exited. A child still writing gets SIGPIPE or SIGHUP.
    */
   abandonOutput(): void;
 }
 
-/** A child that runs while nobody listens: what it says waits in the kernel, and it keeps no event loop alive. */
+/** A child nobody listens to yet: its output stays in the kernel, and it does not keep the event loop alive. */
 export interface ParkedChild {
-  /** False once it has ended, or is heard. */
-  readonly waits: boolean;
-  /** Called should it end unheard. */
+  /** False once it has ended or is attached. */
+  readonly isWaiting: boolean;
+  /** Called if it ends before it is attached. */
   onEnded: (() => void) | undefined;
-  /** From here on it is a child like any other. Only while it waits. */
+  /** From here on it is an ordinary child. Only while it is waiting. */
   attach(sink: ChildSink): Child;
-  /** Kills its tree. Resolves when nothing of it is left. */
+  /** Kills its tree. Resolves when nothing is left of it. */
   discard(): Promise<void>;
 }

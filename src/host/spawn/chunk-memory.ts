@@ -1,17 +1,19 @@
-/** The largest chunk of output handed on at once. One read of a pipe gives no more; a pty gives 4 KiB at a time. */
+/**
+ * The largest chunk of output delivered at once. A pipe read returns at most this much; a pty returns 4 KiB at a time.
+ */
 export const CHUNK_BYTES = 64 * 1024;
-/** Smaller chunks get memory of just their size: they may be kept for long, and many. */
+/** Smaller chunks get memory of exactly their size: there may be many of them, kept for a long time. */
 export const WORTH_POOLING_BYTES = CHUNK_BYTES / 2;
-/** What is kept between two floods: 2 MiB, about what one process has in its log and on its way. */
+/** Buffers kept between bursts: 2 MiB, about what one process has in its log and in flight. */
 const MAX_KEPT = 32;
 
 const kept: Buffer[] = [];
-/** How many still use an acquired buffer. One that is never released goes with its last reference, as any memory does. */
+/** How many users an acquired buffer has. One that is never released is garbage-collected like any other memory. */
 const users = new WeakMap<ArrayBufferLike, { count: number; readonly whole: Buffer }>();
 
 /**
- * Memory for a whole chunk, its content undefined. Memory made anew for every chunk costs more than reading it: the
- * kernel has to hand out pages and the garbage collector to find them again.
+ * Memory for a full chunk, uninitialized. Allocating anew for each chunk would cost more than reading it: the kernel
+ * has to supply the pages and the garbage collector has to find them again.
  */
 export function acquireChunk(): Buffer {
   const whole = kept.pop() ?? Buffer.allocUnsafeSlow(CHUNK_BYTES);
@@ -24,13 +26,13 @@ export function acquireMemory(size: number): Buffer {
   return size < WORTH_POOLING_BYTES ? Buffer.allocUnsafeSlow(size) : acquireChunk().subarray(0, size);
 }
 
-/** Somebody beside the log uses a chunk, and will release it. */
+/** Adds a user besides the log, who must release the chunk. */
 export function retainChunk(chunk: Uint8Array): void {
   const use = users.get(chunk.buffer);
   if (use) use.count += 1;
 }
 
-/** One user less. After the last one the memory becomes another chunk, so nobody may look at it any more. */
+/** Drops one user. After the last one the memory is reused for another chunk, so nobody may touch it any more. */
 export function releaseChunk(chunk: Uint8Array): void {
   const use = users.get(chunk.buffer);
   if (!use) return;

@@ -4,9 +4,9 @@ import { dismissWatchdog } from './watchdog.js';
 let claims = 0;
 
 /**
- * Tells that somebody is going to start children. With the last claim that is released, what starting them did to this
- * process is undone: the signal handler and the watchdog go, as if they had never been there. Returns the release, to be
- * called when all those children are gone.
+ * Announces that the caller is going to start children. When the last claim is released, the side effects of starting
+ * them are undone: the signal handler and the watchdog go away. Returns the release function, to be called once all
+ * those children are gone.
  */
 export function claimHost(): () => void {
   let held = true;

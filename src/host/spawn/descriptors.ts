@@ -1,6 +1,6 @@
 import { libc, linux, spawnFailure, spawnFailures } from '../kernel/index.js';
 
-/** Descriptors opened for one spawn. Those not `keep`-ed are closed with the scope, also when it fails. */
+/** Descriptors opened for one spawn. All but the `keep`-ed ones are closed with the scope, even on failure. */
 export class DescriptorScope implements Disposable {
   readonly #open = new Set<number>();
 
@@ -11,7 +11,7 @@ export class DescriptorScope implements Disposable {
     return { readEnd: this.own(readEnd), writeEnd: this.own(writeEnd) };
   }
 
-  /** A copy with a number of at least `lowest`. */
+  /** A duplicate whose number is at least `lowest`. */
   duplicate(fd: number, lowest = 3): number {
     const copy = libc().fcntl(fd, linux.F_DUPFD_CLOEXEC, 'int', lowest);
     if (copy < 0) throw descriptorFailure(libc().errno());
@@ -23,7 +23,7 @@ export class DescriptorScope implements Disposable {
     return fd;
   }
 
-  /** Takes the descriptor out of the scope: its new owner closes it. */
+  /** Removes the descriptor from the scope: its new owner closes it. */
   keep(fd: number): number {
     this.#open.delete(fd);
     return fd;
@@ -37,12 +37,12 @@ export class DescriptorScope implements Disposable {
 
 const waiting = new Int32Array(1);
 
-/** Bytes that wait in a pipe or a terminal. */
+/** Bytes waiting in a pipe or terminal. */
 export function waitingBytes(fd: number): number {
   return libc().ioctl(fd, linux.FIONREAD, 'void *', waiting) === 0 ? (waiting[0] ?? 0) : 0;
 }
 
-/** The error for a descriptor that could not be made. */
+/** The error for a descriptor that could not be created. */
 export function descriptorFailure(errno: string): Error {
   const scarce = ['EMFILE', 'ENFILE', 'ENOMEM', 'ENOSPC', 'EAGAIN'].includes(errno);
   if (scarce) return spawnFailures.noRoom(errno);

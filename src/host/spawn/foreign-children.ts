@@ -3,9 +3,9 @@ import { subscribe } from 'node:diagnostics_channel';
 import { bootTicks } from '../kernel/index.js';
 import { look } from './process-scan.js';
 
-/*
- * Children that somebody else in this process started, through Node. They look like orphans we have adopted, and what they
- * leave behind looks as if one of our trees had left it.
+/**
+ * Children started through Node by other code in this process. They look like orphans we adopted, and what they leave
+ * behind looks as if one of our trees had left it.
  */
 
 interface Lifetime {
@@ -13,21 +13,21 @@ interface Lifetime {
   endTick: number;
 }
 
-/** Those who ended long ago have left nothing that is not older than what runs now. */
+/** Anything left by children that ended long ago is older than whatever runs now. */
 const MAX_LIFETIMES = 256;
 
 const running = new Set<number>();
 const lifetimes: Lifetime[] = [];
-let noticing = false;
+let tracking = false;
 
-/** From here on they are told from orphans. */
-export function noticeForeignChildren(): void {
-  if (noticing) return;
-  noticing = true;
+/** From here on such children are told apart from orphans. */
+export function trackForeignChildren(): void {
+  if (tracking) return;
+  tracking = true;
   subscribe('child_process', (message) => {
     const { process: child } = message as { process: ChildProcess };
-    // It is told of before it is started.
-    queueMicrotask(() => notice(child));
+    // The event comes before the child is started.
+    queueMicrotask(() => track(child));
   });
 }
 
@@ -35,12 +35,15 @@ export function isForeignChild(pid: number): boolean {
   return running.has(pid);
 }
 
-/** Whether something that began then may be of theirs. Who stayed in our own session has children that are in it, too. */
+/**
+ * True if a process started at that time may descend from such a child. A child that stayed in our own session has
+ * descendants there, too, so it needs no record.
+ */
 export function mayBeForeign(startTick: number): boolean {
   return lifetimes.some((each) => each.startTick <= startTick && startTick <= each.endTick);
 }
 
-function notice(child: ChildProcess): void {
+function track(child: ChildProcess): void {
   const { pid } = child;
   if (pid === undefined) return;
   running.add(pid);

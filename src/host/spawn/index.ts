@@ -10,7 +10,7 @@ export {
   spawnParkedChild,
 } from './spawn-child.js';
 export { assertSpawnable } from './spawn-failure.js';
-export { killAllTrees, killTrees, lookAtTrees } from './tree-killer.js';
+export { killAllTrees, killTrees, recordTrees } from './tree-killer.js';
 export {
   dismissWatchdog,
   ensureWatchdog,

@@ -2,15 +2,15 @@ import { CHUNK_BYTES, acquireMemory } from './chunk-memory.js';
 import { libc } from '../kernel/index.js';
 
 /**
- * One buffer for all reads of this thread: nothing stays in it between two calls, and a thousand idle children
- * must not hold a thousand buffers. Whatever leaves is copied by `take`.
+ * One buffer for all reads of this thread: nothing stays in it between two calls, and a thousand idle children must not
+ * hold a thousand buffers. `take` copies out what is delivered.
  */
 export const readBuffer = new Uint8Array(CHUNK_BYTES);
 
-/** `empty`: nothing more for now. `end`: nothing more ever. `full`: there may be more. */
+/** `empty`: nothing more for now. `end`: nothing more, ever. `full`: there may be more. */
 export type ReadState = 'empty' | 'end' | 'full';
 
-/** Reads without blocking into `readBuffer` from `offset` on, until it is full or there is nothing more. */
+/** Reads into `readBuffer` from `offset` on without blocking, until it is full or nothing more is available. */
 export function fillBuffer(fd: number, offset: number): { filled: number; state: ReadState } {
   const { read, errno } = libc();
   let filled = offset;
@@ -23,18 +23,18 @@ export function fillBuffer(fd: number, offset: number): { filled: number; state:
     if (count === 0) return { filled, state: 'end' };
     const reason = errno();
     if (reason === 'EAGAIN') return { filled, state: 'empty' };
-    // EIO is how a terminal says that its last user is gone.
+    // A terminal reports EIO once its last user is gone.
     if (reason !== 'EINTR') return { filled, state: 'end' };
   }
   return { filled, state: 'full' };
 }
 
-/** From here on the zeros a fresh array would be filled with first cost more than the detour. */
-const WORTH_SPARING_BYTES = 4 * 1024;
+/** From this size on, zero-filling a fresh array costs more than the detour through the pool. */
+const WORTH_POOLING_FROM = 4 * 1024;
 
-/** A copy of the first `count` bytes that were read. */
+/** A copy of the first `count` bytes of the buffer. */
 export function take(count: number): Uint8Array {
-  if (count < WORTH_SPARING_BYTES) return readBuffer.slice(0, count);
+  if (count < WORTH_POOLING_FROM) return readBuffer.slice(0, count);
   const copy = acquireMemory(count);
   copy.set(readBuffer.subarray(0, count));
   return copy;

@@ -1,45 +1,47 @@
 import { enterTree, strikeTree } from './ledger.js';
 
-/** Where a tree begins. */
+/** The root of a process tree. */
 export interface TreeRoot {
   readonly pid: number;
   readonly treeId: number;
-  /** Read before it began, in the ticks of the kernel's own start times. */
+  /** Read before the child started, in the ticks of the kernel's start times. */
   readonly startTick: number;
-  /** Whether it was given the tree's number to hand on. */
+  /** True if the root was started with the tree's mark. */
   readonly marked: boolean;
 }
 
 /** A tree that may have members. */
 export interface KnownTree {
   readonly root: TreeRoot;
-  /** When its child was reaped. Until then its number and that of its group cannot be anybody else's. */
+  /** When the child was reaped. Until then nobody else can have its pid or process group id. */
   reapedAt: number;
-  /** Its output is closed: what is left of it, if anything, runs in the background. */
+  /** Its output is closed: anything left of it runs in the background. */
   closed: boolean;
-  hearer: TreeHearer;
+  listener: TreeListener;
 }
 
-/** Who is told when a tree is gone. A thing of its own: a tree is remembered for long, and must not keep its child in memory. */
-export interface TreeHearer {
+/**
+ * Notified when a tree is gone. A separate object, so that a long-remembered tree does not keep its child in memory.
+ */
+export interface TreeListener {
   gone: (() => void) | undefined;
 }
 
 const trees = new Map<number, KnownTree>();
 let closedTrees = 0;
 
-/** To be called for every child that is started, right then. */
-export function rememberTree(root: TreeRoot, hearer: TreeHearer): void {
+/** Call for every child, as soon as it is started. */
+export function rememberTree(root: TreeRoot, listener: TreeListener): void {
   const known = trees.get(root.treeId);
   if (known) {
-    known.hearer = hearer;
+    known.listener = listener;
     return;
   }
-  trees.set(root.treeId, { root, reapedAt: Number.POSITIVE_INFINITY, closed: false, hearer });
+  trees.set(root.treeId, { root, reapedAt: Number.POSITIVE_INFINITY, closed: false, listener });
   if (root.marked) enterTree(root);
 }
 
-/** The child is reaped. */
+/** The child has been reaped. */
 export function leaderGone({ treeId }: TreeRoot): void {
   const tree = trees.get(treeId);
   if (!tree) return;
@@ -47,7 +49,7 @@ export function leaderGone({ treeId }: TreeRoot): void {
   if (tree.root.marked) enterTree({ ...tree.root, pid: 0 });
 }
 
-/** Its output is closed. Without a mark it cannot be told from others any more. */
+/** Its output is closed. Without a mark it can no longer be recognized. */
 export function treeClosed({ treeId }: TreeRoot): void {
   const tree = trees.get(treeId);
   if (!tree || tree.closed) return;
@@ -56,7 +58,7 @@ export function treeClosed({ treeId }: TreeRoot): void {
   if (!tree.root.marked) treeGone(treeId);
 }
 
-/** Nothing of it is left, nor ever will be. */
+/** Nothing is left of it, for good. */
 export function treeGone(treeId: number): void {
   const tree = trees.get(treeId);
   if (!tree) return;
@@ -64,14 +66,14 @@ export function treeGone(treeId: number): void {
   if (tree.closed) closedTrees -= 1;
   const isReaped = tree.reapedAt !== Number.POSITIVE_INFINITY;
   if (tree.root.marked) strikeTree({ ...tree.root, pid: isReaped ? 0 : tree.root.pid });
-  tree.hearer.gone?.();
+  tree.listener.gone?.();
 }
 
 export function knownTrees(): ReadonlyMap<number, KnownTree> {
   return trees;
 }
 
-/** How many are closed and may have members none the less. */
+/** How many closed trees may still have members. */
 export function closedTreeCount(): number {
   return closedTrees;
 }

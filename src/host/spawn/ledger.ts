@@ -3,10 +3,10 @@ import { libc, linux } from '../kernel/index.js';
 import type { TreeRoot } from './known-trees.js';
 import { slackOf } from './timer-slack.js';
 
-/*
- * What the watchdog has to know of our trees when we are gone, in memory it shares with us: it looks there only then, so that
- * an entry costs one short write and wakes nobody. A line is `pid number start`, or blank: a child that is not reaped (the
- * start is 0), a tree whose child is (the pid is 0), or an orphan that belongs to one of them.
+/**
+ * What the watchdog needs to know about our trees once we are gone, in memory it shares with us. It reads the ledger
+ * only then, so an entry costs one short write and wakes nobody. A line is `pid number start`, or blank: a child that
+ * is not reaped yet (start is 0), a tree whose child is (pid is 0), or an orphan that belongs to one of them.
  */
 
 const LINE_BYTES = 32;
@@ -18,7 +18,7 @@ const lines = new Map<string, number>();
 const free: number[] = [];
 let file: number | null = null;
 
-/** The shared memory; null if there is none. */
+/** The shared memory; null if it could not be created. */
 export function ledgerFile(): number | null {
   if (file !== null) return file;
   const made = libc().memfdCreate('execwire-ledger', linux.MFD_CLOEXEC);
@@ -26,17 +26,20 @@ export function ledgerFile(): number | null {
   return file;
 }
 
-/** Enters a tree, or what is known of it now. */
+/** Enters a tree, or updates its entry. */
 export function enterTree({ treeId, pid }: TreeRoot): void {
   write(`tree ${treeId}`, `${pid} ${slackOf(treeId)} 0`);
 }
 
-/** What stands there says of nobody but an empty tree, once its child is reaped: it is overwritten one day. */
+/**
+ * Once its child is reaped, a stale line describes only an empty tree, so it need not be blanked; it is overwritten
+ * eventually.
+ */
 export function strikeTree({ treeId, pid }: TreeRoot): void {
   release(`tree ${treeId}`, { blank: pid !== 0 });
 }
 
-/** Enters the orphans there are, instead of those there were. */
+/** Replaces the orphans entered before. */
 export function enterOrphans(orphans: readonly { readonly pid: number; readonly startTick: number }[]): void {
   const entries = new Map(
     orphans.map(({ pid, startTick }) => [`orphan ${pid} ${startTick}`, { pid, startTick }]),
@@ -67,6 +70,6 @@ function put(line: number, text: string): void {
     buffer.fill(BLANK, buffer.write(text, 'latin1'), LINE_BYTES - 1);
     writeSync(file, buffer, 0, LINE_BYTES, line * LINE_BYTES);
   } catch {
-    // Out of memory. The mark is what most are found by.
+    // Out of memory. Most processes are found by their mark anyway.
   }
 }

@@ -2,8 +2,8 @@ import { findProgram, spawnFailures } from '../kernel/index.js';
 import type { ChildSpec } from './child.js';
 
 /**
- * The file to execute, looked up in the PATH of the *child's* environment, as its own shell would. Whether it can be run
- * is for `exec` to say, which also knows best why a path cannot.
+ * The file to execute, looked up in the PATH of the *child's* environment, as its own shell would. Whether it can be
+ * run is left to `exec`, which also knows best why a path cannot.
  */
 export function locateProgram({ argv, cwd, env }: ChildSpec): string {
   const name = argv[0] ?? '';

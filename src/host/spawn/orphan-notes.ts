@@ -7,17 +7,17 @@ import { look } from './process-scan.js';
 import { isWatched } from './reaper.js';
 import { slackOf } from './timer-slack.js';
 
-/** A child that ends is what leaves orphans, at once. */
+/** A child that ends leaves its orphans right away. */
 const SOON_MS = 50;
-/** One that runs on may leave some at any time, and nobody is told. */
+/** One that keeps running may leave orphans at any time, without notice. */
 const AGAIN_MS = 1000;
 
 let timer: NodeJS.Timeout | undefined;
 let dueAt = 0;
 
 /**
- * Where the watchdog cannot see of which tree an orphan is, it must be told of every orphan there is while we live. To be
- * called when a tree begins, and when its child has ended.
+ * If the watchdog cannot tell which tree an orphan belongs to, it must know of every orphan that exists while we live.
+ * Call when a tree starts, and when its child has ended.
  */
 export function noteOrphans(): void {
   if (!isSubreaper() || slackOf(0) !== 0) return;
@@ -43,7 +43,7 @@ function note(): void {
   if (running || orphans.length > 0) schedule(AGAIN_MS);
 }
 
-/** Who became our child without being started here. Nobody where the kernel does not list children. */
+/** Children we did not start. Empty if the kernel does not list children. */
 function adoptedChildren(): number[] {
   return childrenOf(`/proc/self/task/${process.pid}`).filter((pid) => pid > 0 && !isWatched(pid));
 }

@@ -5,14 +5,14 @@ import { ownStat, type ScannedProcess } from './process-scan.js';
 import { isWatched } from './reaper.js';
 import { isTreeNumber, readSlack, slackOf } from './timer-slack.js';
 
-/** TreeIds of the trees it may belong to; null if it is none of ours. */
-export type Belonging = readonly number[] | null;
+/** Ids of the trees it may belong to; null if it is none of ours. */
+export type PossibleTrees = readonly number[] | null;
 
 /**
- * Whose an orphan is that has lost its mark. What became our child without being started by us was left by a process below
- * us. Its own number tells by which; where that cannot be read, it is one of the trees that were there when it began.
+ * Finds the tree of an orphan that has lost its mark. A child that we did not start was left by a process below us. Its
+ * timer slack identifies the tree; if that cannot be read, it may be any tree that existed when it started.
  */
-export function treeOfOrphan(each: ScannedProcess): Belonging {
+export function treeOfOrphan(each: ScannedProcess): PossibleTrees {
   if (!isOrphan(each)) return null;
   const slack = readSlack(each.pid);
   if (slack === 'none') return null;
@@ -20,11 +20,11 @@ export function treeOfOrphan(each: ScannedProcess): Belonging {
   const named = then.filter((treeId) => slackOf(treeId) === slack);
   if (named.length > 0) return named;
   if (slack !== 'unreadable' && isTreeNumber(slack)) return null;
-  // Nobody can tell it from what a child of somebody else in this process has left.
+  // Indistinguishable from what a foreign child in this process may have left behind.
   return mayBeForeign(each.startTick) || then.length === 0 ? null : then;
 }
 
-/** Whether it is a child of ours that nobody in this process has started. */
+/** True for a child of ours that no code in this process started. */
 export function isOrphan({ pid, parent, session, unmarked }: ScannedProcess): boolean {
   if (!isSubreaper() || !unmarked || parent !== process.pid) return false;
   return session !== ownStat().session && !isWatched(pid) && !isForeignChild(pid);

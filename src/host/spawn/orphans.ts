@@ -1,17 +1,17 @@
 import { marksAvailable } from './tree-mark.js';
-import { noticeForeignChildren } from './foreign-children.js';
+import { trackForeignChildren } from './foreign-children.js';
 import { libc, linux } from '../kernel/index.js';
-import { alsoReapOrphans } from './reaper.js';
+import { startReapingOrphans } from './reaper.js';
 
 let adopting = false;
 
-/** Makes orphans of our trees our own children. Only where marks tell them from the children of others. */
+/** Makes orphans of our trees our own children. Only if marks distinguish them from other code's children. */
 export function becomeSubreaper(): boolean {
   if (adopting || !marksAvailable()) return adopting;
   adopting = libc().prctl(linux.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) === 0;
   if (adopting) {
-    alsoReapOrphans();
-    noticeForeignChildren();
+    startReapingOrphans();
+    trackForeignChildren();
   }
   return adopting;
 }

@@ -1,20 +1,20 @@
 import type { Socket } from 'node:net';
 import { fillBuffer, type ReadState, take } from './kernel-read.js';
 
-/** What a reader tells its child. */
+/** Events a reader reports to its child. */
 export interface ReaderEvents {
   bytes(bytes: Uint8Array): void;
   /** Once: no more bytes will come. */
   ended(): void;
 }
 
-/** One output stream of a child, read by libuv while it lives and by hand where libuv would lose bytes. */
+/** One output stream of a child: read through libuv while it lives, and directly where libuv would lose bytes. */
 export abstract class OutputReader {
   readonly #events: ReaderEvents;
   #stream: Socket | undefined;
   #paused = false;
   #ended = false;
-  /** The descriptor that can be read by hand. */
+  /** The descriptor for direct reads. */
   protected abstract readonly fd: number;
 
   constructor(events: ReaderEvents) {
@@ -29,7 +29,7 @@ export abstract class OutputReader {
     return this.#paused;
   }
 
-  /** Subclasses hand over their stream once it is set up. */
+  /** Subclasses pass their stream once it is set up. */
   protected attach(stream: Socket): void {
     this.#stream = stream;
     const over = (): void => this.streamOver();
@@ -47,10 +47,10 @@ export abstract class OutputReader {
     this.#stream?.resume();
   }
 
-  /** The direct child is reaped: reads what it left, unless paused. Bounded even if others keep writing. */
+  /** The direct child has been reaped: reads what it left, unless paused. Bounded even if others keep writing. */
   abstract leaderExited(): void;
 
-  /** Reads what is there and ends, whoever still holds the other side. */
+  /** Reads what is there and ends, whoever still holds the other end. */
   abandon(): void {
     if (this.#ended) return;
     this.#paused = false;
@@ -58,23 +58,23 @@ export abstract class OutputReader {
     this.finish();
   }
 
-  /** libuv sees the end. */
+  /** libuv saw the end of the stream. */
   protected abstract streamOver(): void;
-  /** At most this many bytes can wait in the kernel. */
+  /** The most bytes the kernel can hold. */
   protected abstract kernelBytes(): number;
-  /** Closes what the stream does not. */
+  /** Closes whatever the stream does not close. */
   protected release(): void {}
 
   protected emit(count: number): void {
     if (count > 0) this.hand(take(count));
   }
 
-  /** Hands on bytes that nobody will overwrite. */
+  /** Delivers bytes that will not be overwritten. */
   protected hand(bytes: Uint8Array): void {
     this.#events.bytes(bytes);
   }
 
-  /** Reads by hand until nothing is left, more than `limit` bytes came (`full`), or the sink pauses (`full`). */
+  /** Reads directly until nothing is left, more than `limit` bytes arrived (`full`), or the sink pauses (`full`). */
   protected drain(limit: number): ReadState {
     let total = 0;
     while (!this.#ended && !this.#paused) {

@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import { type ChildInput, DrainWaiters } from './child-input.js';
 
-/** Stdin as a pipe. A reader that went away (EPIPE) is no error: the input is just no longer open. */
+/** Stdin as a pipe. A reader that went away (EPIPE) is not an error; the input is simply no longer open. */
 export class PipeInput implements ChildInput {
   readonly #stream: Writable;
   readonly #waiters = new DrainWaiters();

@@ -5,12 +5,12 @@ import { readBuffer } from './kernel-read.js';
 import { OutputReader, type ReaderEvents } from './output-reader.js';
 
 /**
- * Reads stdout or stderr from a pipe: into memory all readers share, and while a program floods, into memory that becomes
- * the chunk itself.
+ * Reads stdout or stderr from a pipe: into a buffer all readers share or, while a program floods, straight into the
+ * memory of the chunk.
  */
 export class PipeReader extends OutputReader {
   protected readonly fd: number;
-  /** The memory of the next chunk, while the program floods. */
+  /** The memory of the next chunk while the program floods. */
   #own: Buffer | undefined;
 
   /** Owns the descriptor. */
@@ -22,8 +22,8 @@ export class PipeReader extends OutputReader {
       return true;
     };
     const buffer = (): Uint8Array => this.#own ?? readBuffer;
-    // With a buffer of ours libuv reads only while we want it to: a pause leaves everything in the kernel.
-    // The typings know `onread` for connections only; the constructor takes it too.
+    // With our own buffer libuv reads only on demand, so a pause leaves everything in the kernel. The typings allow
+    // `onread` for connections only; the constructor accepts it too.
     const options = { fd, readable: true, writable: false, onread: { buffer, callback } };
     this.attach(new Socket(options));
   }
@@ -32,7 +32,7 @@ export class PipeReader extends OutputReader {
     if (!this.ended && this.drain(this.kernelBytes()) === 'end') this.finish();
   }
 
-  /** A large read makes the next one likely to be large too. */
+  /** A large read suggests that the next one will be large, too. */
   #arrived(count: number): void {
     const own = this.#own;
     const large = count >= WORTH_POOLING_BYTES;

@@ -7,10 +7,10 @@ import { type ChildEnd, endFromNode } from './exit-status.js';
 import { PipeInput } from './pipe-input.js';
 import type { TreeRoot } from './known-trees.js';
 
-/** Turns in which what the child left is read before its end is told, should background jobs never fall silent. */
+/** Loop turns spent on leftover output before the exit is reported, in case background jobs never fall silent. */
 const SETTLE_TURNS = 16;
 
-/** A child of `node:child_process` with the manners of ours: own output first, then `exited`, then `closed`. */
+/** A `node:child_process` child with our event order: its own output, then `exited`, then `closed`. */
 export class PortableChild extends ChildBase {
   protected readonly input: ChildInput;
   readonly #outputs: readonly Readable[];
@@ -73,18 +73,18 @@ export class PortableChild extends ChildBase {
   #reaped(end: ChildEnd): void {
     this.leaderReaped();
     this.#insistOnPause();
-    this.#onceQuiet(() => this.tellExit(end));
+    this.#onceQuiet(() => this.reportExit(end));
   }
 
-  /** In the tick after `exit` Node resumes all output by itself; the tick after that is ours. */
+  /** In the tick after `exit` Node resumes all output by itself, so we pause again in the tick after that. */
   #insistOnPause(): void {
     if (this.#paused) process.nextTick(() => process.nextTick(() => this.#paused && this.pause()));
   }
 
-  /** Continues when the loop has polled the pipes once without finding bytes, so that nothing waits in them. */
+  /** Continues once the loop has polled the pipes without finding bytes, so nothing is left in them. */
   #onceQuiet(done: () => void, turns = SETTLE_TURNS): void {
     this.#sawBytes = false;
-    // The first callback still belongs to this turn of the loop; the second comes after the next poll.
+    // The first callback still runs in this turn of the loop; the second follows the next poll.
     setImmediate(() =>
       setImmediate(() => {
         const quiet = !this.#sawBytes || this.#paused || this.outputEnded;

@@ -8,7 +8,7 @@ import { locateProgram } from './locate-program.js';
 import { PortableChild } from './portable-child.js';
 import { assertSpawnable, explainSpawnError } from './spawn-failure.js';
 
-/** Starts a child through `node:child_process`: pipes only, wherever Node runs. */
+/** Starts a child through `node:child_process`: pipes only, on any platform. */
 export function spawnPortableChild(spec: ChildSpec, sink: ChildSink): Child {
   assertSpawnable(spec);
   if (spec.terminal)
@@ -16,7 +16,7 @@ export function spawnPortableChild(spec: ChildSpec, sink: ChildSink): Child {
   const path = locateProgram(spec);
   const startTick = bootTicks();
   const child = start(spec, path);
-  // A failure shows in the missing pid at once; the event only repeats it later.
+  // The missing pid reveals a failure immediately; the event merely repeats it later.
   child.on('error', () => {});
   if (child.pid === undefined) {
     for (const stream of child.stdio) stream?.destroy();
@@ -41,7 +41,7 @@ function stdioOf({ stdin, inheritFds = [] }: ChildSpec): ('pipe' | 'ignore' | nu
   return Array.from(stdio, (entry) => entry ?? 'ignore');
 }
 
-/** Node tells the error only in a later turn, so we look for ourselves. */
+/** Node reports the error only in a later turn, so we work it out ourselves. */
 function guessErrno(path: string): string {
   try {
     if (statSync(path).isDirectory()) return 'EACCES';

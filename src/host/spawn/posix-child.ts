@@ -17,14 +17,14 @@ import { terminalState } from './terminal-state.js';
 import { ensureWatchdog } from './watchdog.js';
 import { type Connections, type Wiring, wire } from './wiring.js';
 
-/** Starts a child through `posix_spawn`. Synchronous; throws `spawnFailed` and then nothing is left open. */
+/** Starts a child through `posix_spawn`. Synchronous; on failure it throws `spawnFailed` and leaves nothing open. */
 export function spawnPosixChild(spec: ChildSpec, sink: ChildSink): Child {
   using scope = new DescriptorScope();
   const { root, wiring } = launch(spec, scope);
   return new PosixChild(root, wiring, sink);
 }
 
-/** The same, for a child nobody listens to yet. */
+/** Like `spawnPosixChild`, for a child nobody listens to yet. */
 export function spawnParkedPosixChild(spec: ChildSpec): ParkedChild {
   const scope = new DescriptorScope();
   try {
@@ -92,7 +92,7 @@ class PosixChild extends ChildBase {
   terminalState(): TerminalState | null {
     const { terminal, input } = this.#connections;
     const state = terminal && terminalState(terminal);
-    // Somebody has typed already, only it has not arrived.
+    // Input is on its way; it just has not arrived.
     return state && input.queuedBytes > 0 ? { ...state, waitsForInput: false } : state;
   }
 
@@ -110,11 +110,11 @@ class PosixChild extends ChildBase {
     });
   }
 
-  /** What the child wrote before its end is in the kernel now: it goes out first. */
+  /** All output of the child is in the kernel by now and goes out first. */
   #reaped(status: number): void {
     this.leaderReaped();
     for (const reader of this.#connections.readers) reader.leaderExited();
-    this.tellExit(decodeWaitStatus(status));
+    this.reportExit(decodeWaitStatus(status));
   }
 }
 
@@ -123,9 +123,9 @@ class ParkedPosixChild implements ParkedChild {
   readonly #root: TreeRoot;
   readonly #tree: ProcessTree;
   readonly #wiring: Wiring;
-  /** Both ends of its streams, until it is heard or gone. */
+  /** Both ends of its streams, until it is attached or gone. */
   readonly #scope: DescriptorScope;
-  #waits = true;
+  #isWaiting = true;
 
   constructor(root: TreeRoot, wiring: Wiring, scope: DescriptorScope) {
     this.#root = root;
@@ -135,13 +135,13 @@ class ParkedPosixChild implements ParkedChild {
     watchExit(root.pid, { keepAlive: false, exited: () => this.#ended() });
   }
 
-  get waits(): boolean {
-    return this.#waits;
+  get isWaiting(): boolean {
+    return this.#isWaiting;
   }
 
   attach(sink: ChildSink): Child {
-    if (!this.#waits) throw new Error('a child that has ended, or is heard already, cannot be heard');
-    this.#waits = false;
+    if (!this.#isWaiting) throw new Error('a child that has ended, or is heard already, cannot be heard');
+    this.#isWaiting = false;
     using _ = this.#scope;
     return new PosixChild(this.#root, this.#wiring, sink);
   }
@@ -151,7 +151,7 @@ class ParkedPosixChild implements ParkedChild {
   }
 
   #ended(): void {
-    this.#waits = false;
+    this.#isWaiting = false;
     this.#scope[Symbol.dispose]();
     this.#tree.leaderReaped();
     this.#tree.closed();

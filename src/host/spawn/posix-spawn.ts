@@ -3,7 +3,7 @@ import type { InheritedFd } from './child.js';
 import type { DescriptorScope } from './descriptors.js';
 import { errnoName, libc, linux } from '../kernel/index.js';
 
-/** What the child's 0, 1 and 2 are: descriptors of ours, or a path it opens itself. */
+/** The child's 0, 1 and 2: our descriptors, or a path it opens itself. */
 export type StandardStreams =
   | {
       readonly kind: 'pipes';
@@ -15,7 +15,7 @@ export type StandardStreams =
   | { readonly kind: 'silent'; readonly stdin: number };
 
 export interface SpawnRequest {
-  /** The file; independent of what the program sees as `argv[0]`. */
+  /** The file to execute; independent of the `argv[0]` the program sees. */
   readonly path: string;
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -31,12 +31,12 @@ const SIGNAL_SET_BYTES = 128;
 
 let attributes: Uint8Array | undefined;
 
-/** Own session, no signal blocked or ignored. The same for every child, so made once. */
+/** A new session with no signal blocked or ignored. The same for every child, so built once. */
 function sharedAttributes(): Uint8Array {
   if (attributes) return attributes;
   const { attributesInit, attributesSetFlags, attributesSetMask, attributesSetDefault } = libc();
   const made = new Uint8Array(ATTRIBUTES_BYTES);
-  // Not `sigfillset`: it leaves out the two signals glibc uses itself, and those would then be ignored.
+  // Not `sigfillset`: it omits the two signals glibc uses internally, which would then stay ignored.
   const allSignals = new Uint8Array(SIGNAL_SET_BYTES).fill(0xff);
   attributesInit(made);
   attributesSetMask(made, new Uint8Array(SIGNAL_SET_BYTES));
@@ -50,8 +50,8 @@ function sharedAttributes(): Uint8Array {
 }
 
 /**
- * Starts a program without forking our memory: the time does not grow with the size of the server. Returns
- * the pid, or the name of the error if the program did not come to run.
+ * Starts a program without forking our memory, so the time does not grow with the size of the server. Returns the pid,
+ * or the errno name if the program could not be started.
  */
 export function posixSpawn(
   request: SpawnRequest,
@@ -81,7 +81,10 @@ export function posixSpawn(
   }
 }
 
-/** Those among the numbers the child will use are copied above them, so that no `dup2` overwrites what a later one needs. */
+/**
+ * Moves descriptors whose numbers the child will use above that range, so that no `dup2` overwrites one a later call
+ * needs.
+ */
 function liftInherited(wanted: readonly InheritedFd[], scope: DescriptorScope): InheritedFd[] {
   const lowest = Math.max(2, ...wanted.map(({ childFd }) => childFd)) + 1;
   return wanted.map(({ childFd, fd }) => ({
@@ -93,7 +96,7 @@ function liftInherited(wanted: readonly InheritedFd[], scope: DescriptorScope): 
 function connectStreams(actions: Uint8Array, streams: StandardStreams): void {
   const { actionsDup2, actionsOpen } = libc();
   if (streams.kind === 'terminal') {
-    // The first terminal that a session leader opens becomes its controlling terminal.
+    // The first terminal a session leader opens becomes its controlling terminal.
     const flags = constants.O_RDWR | (streams.controlling ? 0 : constants.O_NOCTTY);
     actionsOpen(actions, 0, streams.path, flags, 0);
     actionsDup2(actions, 0, 1);

@@ -12,28 +12,28 @@ import {
 } from '../kernel/index.js';
 import { inheritedMark, isChildMark, treeOfMark, readMark } from './tree-mark.js';
 
-/** One running process of the machine, as far as trees are concerned. Zombies are not running. */
+/** One running process, as far as trees are concerned. Zombies do not count as running. */
 export interface ScannedProcess extends Pick<ProcessStat, 'parent' | 'group' | 'session' | 'startTick'> {
   readonly pid: number;
-  /** Whose tree it is marked as, if it is one of this server's. */
+  /** The tree its mark names, if the mark is from this server. */
   readonly treeId: number | null;
-  /** Carries no mark of any server, though it is young enough to have lost one. */
+  /** Has no server's mark, though it started late enough to have lost one. */
   readonly unmarked: boolean;
-  /** Watches over a server; it ends with its server, after it has ended what that left behind. */
+  /** Guards a server; it ends after that server, once it has killed what the server left behind. */
   readonly watchdog: boolean;
 }
 
 export interface Scan {
-  /** By the clock of `performance`. */
+  /** On the clock of `performance`. */
   readonly beganAt: number;
   readonly processes: ScannedProcess[];
-  /** Some process ended while we looked: it may have left a child we did not see. */
+  /** A process ended during the scan and may have left a child we did not see. */
   readonly unsettled: boolean;
-  /** Some process could not be looked at, for want of descriptors: the scan proves nothing. */
+  /** A process could not be inspected for lack of descriptors: the scan proves nothing. */
   readonly incomplete: boolean;
 }
 
-/** Looks at every process of the machine: 8 to 16 us each. Yields now and then so that others can run. */
+/** Inspects every process on the machine, 8 to 16 us each. Yields now and then so that others can run. */
 function* scanSteps(): Generator<void, Scan> {
   const STEP = 128;
   const beganAt = performance.now();
@@ -51,7 +51,7 @@ function* scanSteps(): Generator<void, Scan> {
   return { beganAt, processes, unsettled, incomplete: incomplete || names === null };
 }
 
-/** The same in one go. */
+/** Scans in one go. */
 export function scanNow(): Scan {
   const steps = scanSteps();
   for (;;) {
@@ -60,7 +60,7 @@ export function scanNow(): Scan {
   }
 }
 
-/** The same with pauses for everybody else. */
+/** Scans with pauses that let others run. */
 export async function scanWithBreaks(): Promise<Scan> {
   const steps = scanSteps();
   for (;;) {
@@ -70,18 +70,18 @@ export async function scanWithBreaks(): Promise<Scan> {
   }
 }
 
-/** Looks at one process; null if it does not run. */
+/** Inspects one process; null if it is not running. */
 export function look(pid: number): ScannedProcess | null {
   const found = inspect(String(pid));
   return found === null || typeof found === 'string' ? null : found;
 }
 
-/** Whether this is still the process that was seen, and not another one that was given its number. */
+/** True if this is still the process we saw, not another one that was given its pid. */
 export function isSame({ pid, startTick }: Pick<ScannedProcess, 'pid' | 'startTick'>): boolean {
   return statOf(pid)?.startTick === startTick;
 }
 
-/** Whether some server has marked it, and not the one we ourselves run in. Works for zombies too. */
+/** True if some server has marked it, other than the one we run inside. Works for zombies, too. */
 export function isMarked(pid: number): boolean {
   const mark = readMark(readLimits(pid));
   return mark !== null && mark !== inheritedMark();
@@ -91,7 +91,7 @@ const KERNEL_THREADS = 2;
 
 let own: ProcessStat | undefined;
 
-/** What the kernel says of this very process; a number of nobody where it cannot be asked. */
+/** Our own entry in /proc; without one, a value that matches no process. */
 export function ownStat(): ProcessStat {
   own ??= statOf('self') ?? parseStat('');
   return own;
@@ -103,7 +103,7 @@ function inspect(name: string): ScannedProcess | Unseen | null {
   if (isDead(stat) || stat.parent === KERNEL_THREADS) return null;
   const { parent, group, session, startTick } = stat;
   const known = { pid: Number(name), parent, group, session, startTick };
-  // Nobody who is older than we are can be of ours.
+  // A process older than us cannot be ours.
   if (startTick < ownStat().startTick) return { ...known, treeId: null, unmarked: false, watchdog: false };
   const limits = readLimits(name);
   if (isUnseen(limits)) return limits;

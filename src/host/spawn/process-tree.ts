@@ -2,25 +2,25 @@ import { constants } from 'node:os';
 import type { SignalName } from '../../contract/index.js';
 import type { ScannedProcess } from './process-scan.js';
 import { forgetEmptyTrees } from './empty-trees.js';
-import { leaderGone, rememberTree, type TreeHearer, type TreeRoot, treeClosed } from './known-trees.js';
+import { leaderGone, rememberTree, type TreeListener, type TreeRoot, treeClosed } from './known-trees.js';
 import { noteOrphans } from './orphan-notes.js';
 import { killTrees, livingMembers, sendSignal } from './tree-killer.js';
 
-/** The processes that descend from one child. */
+/** A child and its descendants. */
 export class ProcessTree {
   readonly #root: TreeRoot;
-  readonly #hearer: TreeHearer = { gone: undefined };
+  readonly #listener: TreeListener = { gone: undefined };
   #leaderReaped = false;
 
   constructor(root: TreeRoot) {
     this.#root = root;
-    rememberTree(root, this.#hearer);
+    rememberTree(root, this.#listener);
     noteOrphans();
   }
 
-  /** What is called here is kept in memory until then. */
+  /** The listener stays in memory until it is called. */
   set onGone(listener: () => void) {
-    this.#hearer.gone = listener;
+    this.#listener.gone = listener;
   }
 
   get pid(): number {
@@ -31,7 +31,7 @@ export class ProcessTree {
     return this.#root.treeId;
   }
 
-  /** From here on the pid may be given to somebody else once its group is empty. */
+  /** From here on the pid may be reused once its group is empty. */
   leaderReaped(): void {
     this.#leaderReaped = true;
     leaderGone(this.#root);

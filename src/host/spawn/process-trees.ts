@@ -1,52 +1,53 @@
-import { type Belonging, treeOfOrphan } from './orphan-tree.js';
+import { type PossibleTrees, treeOfOrphan } from './orphan-tree.js';
 import { type KnownTree, knownTrees } from './known-trees.js';
 import { ownStat, type Scan, type ScannedProcess } from './process-scan.js';
 import { rememberSeen, seenIn } from './sightings.js';
 
-/** Running members of each tree, by tree. */
+/** The running members of each tree. */
 export type ProcessTrees = ReadonlyMap<number, readonly ScannedProcess[]>;
 
-/** An orphan with all that descends from it, of which is known only that it belongs to one of these trees. */
-export interface Stray {
+/** An orphan and its descendants, known only to belong to one of these trees. */
+export interface UnplacedOrphan {
   readonly members: readonly ScannedProcess[];
   readonly treeIds: readonly number[];
 }
 
-export interface Kin {
-  readonly families: ProcessTrees;
-  readonly strays: readonly Stray[];
+export interface SortedProcesses {
+  readonly trees: ProcessTrees;
+  readonly unplaced: readonly UnplacedOrphan[];
 }
 
 /**
- * Sorts processes into trees. A member is who carries the mark, and the child itself while it has its number. So is every
- * descendant of a member, since a server that runs inside a tree marks its own children anew, and everybody in the session
- * of a member: `su` takes the mark away, and parents die. What lost even that has become our own child, if we adopt orphans.
+ * Sorts processes into trees. Members are those with the tree's mark and, as long as its pid is still its own, the
+ * child itself. Every descendant of a member belongs as well, since a server inside a tree marks its own children anew;
+ * so does everyone in a member's session, since `su` drops the mark and parents die. A process that lost even those
+ * ties has become our own child, if we adopt orphans.
  */
-export function findKin({ processes, beganAt }: Scan): Kin {
-  const gathering = new Gathering(processes);
-  for (const each of processes) if (each.treeId !== null) gathering.add(each.treeId, each);
+export function sortIntoTrees({ processes, beganAt }: Scan): SortedProcesses {
+  const sorter = new TreeSorter(processes);
+  for (const each of processes) if (each.treeId !== null) sorter.add(each.treeId, each);
   for (const tree of knownTrees().values()) {
-    for (const each of gathering.rootsOf(tree, beganAt)) gathering.add(tree.root.treeId, each);
+    for (const each of sorter.rootsOf(tree, beganAt)) sorter.add(tree.root.treeId, each);
   }
   for (const each of processes) {
-    const treeId = seenIn(each, gathering.startOf);
-    if (treeId !== undefined) gathering.add(treeId, each);
+    const treeId = seenIn(each, sorter.startOf);
+    if (treeId !== undefined) sorter.add(treeId, each);
   }
-  const orphans = processes.map((each): [ScannedProcess, Belonging] => [
+  const orphans = processes.map((each): [ScannedProcess, PossibleTrees] => [
     each,
-    gathering.isPlaced(each) ? null : treeOfOrphan(each),
+    sorter.isPlaced(each) ? null : treeOfOrphan(each),
   ]);
-  for (const [each, treeIds] of orphans) if (treeIds?.length === 1) gathering.add(treeIds[0] ?? 0, each);
-  const strays = orphans.flatMap(([each, treeIds]) => {
-    const members = treeIds !== null && treeIds.length > 1 ? gathering.gather(each) : [];
+  for (const [each, treeIds] of orphans) if (treeIds?.length === 1) sorter.add(treeIds[0] ?? 0, each);
+  const unplaced = orphans.flatMap(([each, treeIds]) => {
+    const members = treeIds !== null && treeIds.length > 1 ? sorter.gather(each) : [];
     return treeIds === null || members.length === 0 ? [] : [{ members, treeIds }];
   });
-  rememberSeen(gathering.families, processes);
-  return { families: gathering.families, strays };
+  rememberSeen(sorter.trees, processes);
+  return { trees: sorter.trees, unplaced };
 }
 
-class Gathering {
-  readonly families = new Map<number, ScannedProcess[]>();
+class TreeSorter {
+  readonly trees = new Map<number, ScannedProcess[]>();
   readonly #byPid: ReadonlyMap<number, ScannedProcess>;
   readonly #byParent: ReadonlyMap<number, ScannedProcess[]>;
   readonly #bySession: ReadonlyMap<number, ScannedProcess[]>;
@@ -67,12 +68,15 @@ class Gathering {
   add(treeId: number, first: ScannedProcess): void {
     const found = this.gather(first);
     if (found.length === 0) return;
-    const family = this.families.get(treeId);
-    if (family) family.push(...found);
-    else this.families.set(treeId, found);
+    const members = this.trees.get(treeId);
+    if (members) members.push(...found);
+    else this.trees.set(treeId, found);
   }
 
-  /** A process and its kin, but for those who have a place already. A watchdog is spared: it has work to do later. */
+  /**
+   * A process with its descendants and session, except those already placed. Watchdogs are spared: they have work to do
+   * later.
+   */
   gather(first: ScannedProcess): ScannedProcess[] {
     const found: ScannedProcess[] = [];
     const waiting = [first];
@@ -81,15 +85,15 @@ class Gathering {
       this.#placed.add(member.pid);
       found.push(member);
       waiting.push(...(this.#byParent.get(member.pid) ?? []));
-      // A child of ours leads a session of its own: nobody below it is ever in ours.
+      // Each of our children leads a session of its own, so none of its descendants is ever in ours.
       if (member.session !== ownStat().session) waiting.push(...(this.#bySession.get(member.session) ?? []));
     }
     return found;
   }
 
   /**
-   * Who is certainly of this tree by its number: the child, or without marks its whole session. That number is another's
-   * once the child is reaped and somebody has it again: the kernel gives it to nobody while its group or session lives.
+   * The processes that certainly belong to this tree by its pid: the child or, without marks, its whole session. Once
+   * the child is reaped the pid may be reused, but not while its group or session exists.
    */
   rootsOf({ root, reapedAt }: KnownTree, beganAt: number): readonly ScannedProcess[] {
     const leader = this.#byPid.get(root.pid);
@@ -97,7 +101,7 @@ class Gathering {
     return root.marked || leader ? [] : this.#inGroupOf(root.pid);
   }
 
-  /** The child may be a zombie, which is not seen. */
+  /** The leader may be a zombie, which scans leave out. */
   #inGroupOf(pid: number): readonly ScannedProcess[] {
     return this.#bySession.get(pid) ?? [];
   }

@@ -9,11 +9,14 @@ const CONTROL_CHARACTERS_AT = 17;
 const DEFAULT_EOF = 0x04;
 const MAX_SIZE = 0xffff;
 
-/** A fresh pty: the master twice (libuv owns one), and one slave descriptor of ours that keeps it from hanging up. */
+/**
+ * A new pty: two descriptors of the master (libuv owns one) and one of the slave, which keeps the terminal from hanging
+ * up.
+ */
 export class PseudoTerminal {
-  /** Path of the slave, for the child to open as its controlling terminal. */
+  /** Path of the slave, which the child opens as its controlling terminal. */
   readonly path: string;
-  /** Our own descriptor of the master: for writes, ioctls and reading what libuv leaves. */
+  /** Our own descriptor of the master, for writes, ioctls and reading what libuv leaves. */
   readonly control: number;
   #master: number;
   #slave: number;
@@ -26,7 +29,7 @@ export class PseudoTerminal {
     this.path = path;
   }
 
-  /** Everything belongs to the scope until `keepIn` is called. */
+  /** The scope owns everything until `keepIn` is called. */
   static open(scope: DescriptorScope, size: TerminalSize): PseudoTerminal {
     const { openMaster, grantpt, unlockpt, ioctl, errno } = libc();
     const flags = constants.O_RDWR | constants.O_NOCTTY | linux.O_CLOEXEC;
@@ -45,12 +48,12 @@ export class PseudoTerminal {
     return terminal;
   }
 
-  /** The child exists: from here on `close` is what closes. */
+  /** The child exists: from here on `close` closes the descriptors. */
   keepIn(scope: DescriptorScope): void {
     for (const fd of [this.#master, this.control, this.#slave]) scope.keep(fd);
   }
 
-  /** The master for libuv, which closes it. */
+  /** Hands the master to libuv, which will close it. */
   handOverMaster(): number {
     const master = this.#master;
     this.#master = -1;
@@ -63,14 +66,14 @@ export class PseudoTerminal {
     libc().ioctl(this.control, linux.TIOCSWINSZ, 'void *', size);
   }
 
-  /** The character that means end of file at the moment; programs may change it. */
+  /** The current end-of-file character; programs may change it. */
   endOfFileCharacter(): number {
     const modes = new Uint8Array(TERMIOS_BYTES);
     if (this.#closed || libc().ioctl(this.control, linux.TCGETS, 'void *', modes) !== 0) return DEFAULT_EOF;
     return modes[CONTROL_CHARACTERS_AT + linux.VEOF] || DEFAULT_EOF;
   }
 
-  /** Lets go of our slave descriptor. False if that happened before. */
+  /** Closes our slave descriptor. False if it was closed before. */
   releaseSlave(): boolean {
     if (this.#slave < 0) return false;
     libc().close(this.#slave);
@@ -86,7 +89,7 @@ export class PseudoTerminal {
     if (this.#master >= 0) libc().close(this.#master);
   }
 
-  /** Our descriptor of the slave; negative once released. */
+  /** Our slave descriptor; negative once released. */
   get slave(): number {
     return this.#slave;
   }

@@ -2,16 +2,16 @@ import { type ChildInput, DrainWaiters } from './child-input.js';
 import { libc } from '../kernel/index.js';
 import type { PseudoTerminal } from './pseudo-terminal.js';
 
-/** One write takes 2 to 4 KiB of a terminal's input at most; more per turn would only hold up the loop. */
+/** A write to a terminal takes 2 to 4 KiB at most; attempting more per turn would only hold up the loop. */
 const WRITE_BYTES = 16 * 1024;
-/** How long to wait when the program does not read: doubles up to the maximum, starts again with progress. */
+/** Retry delay while the program does not read: doubles up to the maximum, starts over after progress. */
 const FIRST_RETRY_MS = 1;
 const LAST_RETRY_MS = 32;
 const NEWLINE = 0x0a;
 
 /**
- * Typing on a terminal. Never through a libuv stream, which spins on a terminal whose program does not read;
- * instead non-blocking writes, tried again after a short while.
+ * Input for a terminal. Not through a libuv stream, which spins if the program does not read; instead, non-blocking
+ * writes that are retried after a short delay.
  */
 export class PtyInput implements ChildInput {
   readonly #terminal: PseudoTerminal;
@@ -86,14 +86,14 @@ export class PtyInput implements ChildInput {
     this.#waiters.shrunkTo(this.#queued);
   }
 
-  /** After progress the next turn continues; other work of the loop comes in between. */
+  /** After progress the next turn continues, so that other work of the loop gets done in between. */
   #again(progress: boolean): void {
     if (this.#queue.length === 0 && !this.#endPending) return;
     this.#retryMs = progress ? FIRST_RETRY_MS : Math.min(this.#retryMs * 2, LAST_RETRY_MS);
     this.#timer = setTimeout(() => this.#pump(), progress ? 0 : this.#retryMs);
   }
 
-  /** On a line that has begun the character only flushes; on an empty line it is the end of the file. */
+  /** At the start of a line the character means end of file; elsewhere it only flushes the line. */
   #typeEnd(): void {
     this.#endPending = false;
     const end = this.#terminal.endOfFileCharacter();

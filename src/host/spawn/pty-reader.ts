@@ -5,15 +5,17 @@ import { fillBuffer, readBuffer } from './kernel-read.js';
 import { OutputReader, type ReaderEvents } from './output-reader.js';
 import type { PseudoTerminal } from './pseudo-terminal.js';
 
-/** Above what a pty can hold (64 KiB of flip buffers, 4 KiB in the line discipline, slack for rounding). */
+/** More than a pty can hold (64 KiB of flip buffers, 4 KiB in the line discipline, slack for rounding). */
 const PTY_KERNEL_BYTES = 128 * 1024;
-/** A turn that brings so much is followed by another: more than the kernel holds, so it was printed while we read. */
+/**
+ * After a turn that brings this much we read again: it exceeds what the kernel holds, so it was printed while we read.
+ */
 const FLOOD_BYTES = 16 * 1024;
 
 /**
- * Reads a terminal. libuv takes "some bytes and a hang-up" for the end and drops the rest, so no hang-up may
- * happen before we have read everything: our own slave descriptor stays open until the child is reaped and
- * the terminal is empty. When background jobs then let go of it, the rest is read by hand.
+ * Reads a terminal. libuv treats "some bytes and a hang-up" as the end and drops the rest, so the hang-up must not
+ * happen before we have read everything: our slave descriptor stays open until the child is reaped and the terminal is
+ * empty. When background jobs then let go of the terminal, the rest is read directly.
  */
 export class PtyReader extends OutputReader {
   readonly #terminal: PseudoTerminal;
@@ -29,11 +31,11 @@ export class PtyReader extends OutputReader {
       this.#coalesce(count);
       return true;
     };
-    // The typings know `onread` for sockets only; a terminal stream passes its options on to the socket.
+    // The typings allow `onread` for sockets only; a terminal stream passes its options on to the socket.
     const options = { onread: { buffer: readBuffer, callback } } as object;
     const stream = new ReadStream(terminal.handOverMaster(), options);
     this.attach(stream);
-    // Not `resume`, which would start reading once more in a later tick, whatever `pause` said meanwhile.
+    // Not `resume`, which would start reading again in a later tick even if `pause` was called in between.
     stream.read(0);
   }
 
@@ -65,7 +67,7 @@ export class PtyReader extends OutputReader {
     this.#terminal.close();
   }
 
-  /** libuv has read 4 KiB at most; what else is there goes into the same chunk. */
+  /** libuv reads 4 KiB at most; whatever else is there goes into the same chunk. */
   #coalesce(count: number): void {
     const filled = this.#floods ? readFlood(this.fd, count) : fillBuffer(this.fd, count).filled;
     this.#floods = filled >= FLOOD_BYTES;
@@ -77,7 +79,7 @@ export class PtyReader extends OutputReader {
     this.#settling = setImmediate(() => this.#settle(CHUNK_BYTES));
   }
 
-  /** Reads what is left after the child's end or a hang-up, and ends when nobody else has the terminal open. */
+  /** Reads what is left after the child's end or a hang-up, and ends once nobody else has the terminal open. */
   #settle(limit: number): void {
     if (this.ended || this.paused) return;
     let state = this.drain(limit);

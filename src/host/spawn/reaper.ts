@@ -1,14 +1,14 @@
 import { libc, linux } from '../kernel/index.js';
 import { isMarked } from './process-scan.js';
 
-/** `siginfo_t` and where it holds the pid, on 64-bit machines. */
+/** Size of `siginfo_t` and the offset of its pid, on 64-bit machines. */
 const SIGINFO_BYTES = 128;
 const SIGINFO_PID_AT = 16;
 
-/** SIGCHLD tells us at once; this is for one that never came, and it keeps the loop alive while children run. */
+/** SIGCHLD normally tells us right away; this covers a lost one and keeps the loop alive while children run. */
 const LOOK_AGAIN_MS = 1000;
 
-/** How long an ended child that is not ours waits for its owner, in a process that inherits orphans. */
+/** How long an ended child that is not ours waits for its owner, in a process that adopts orphans. */
 const ABANDONED_MS = 1000;
 
 interface Watch {
@@ -26,9 +26,9 @@ let wanted = false;
 let adopting = false;
 let keptAlive = 0;
 let ticker: NodeJS.Timeout | undefined;
-let stranger = 0;
+let foreignPid = 0;
 
-/** Must be called before a child is started, so that the signal of its end cannot be missed. */
+/** Call before starting a child, so that its SIGCHLD cannot be missed. */
 export function listenForExits(): void {
   wanted = true;
   if (listening) return;
@@ -36,7 +36,10 @@ export function listenForExits(): void {
   process.on('SIGCHLD', reap);
 }
 
-/** Nobody starts children any more: the handler goes with the last that ends. One that adopts orphans keeps it. */
+/**
+ * No more children will be started: the handler goes with the last one that ends. A process that adopts orphans keeps
+ * it.
+ */
 export function stopListening(): void {
   wanted = adopting;
   leaveIfIdle();
@@ -48,8 +51,8 @@ function leaveIfIdle(): void {
   process.off('SIGCHLD', reap);
 }
 
-/** From here on ended orphans that carry a mark are taken too: they are ours because nobody else can have them. */
-export function alsoReapOrphans(): void {
+/** From here on ended orphans with a mark are reaped as well: nobody else can reap them. */
+export function startReapingOrphans(): void {
   adopting = true;
   listenForExits();
 }
@@ -62,12 +65,12 @@ export function watchExit(pid: number, watch: Watch): void {
   ticker ??= setInterval(reap, LOOK_AGAIN_MS);
 }
 
-/** Whether this pid is a child that was started here and is not reaped yet: then the number cannot be another's. */
+/** True for a child that was started here and is not reaped yet: its pid cannot have been reused. */
 export function isWatched(pid: number): boolean {
   return watched.has(pid);
 }
 
-/** Resolves with the next SIGCHLD, or after `ms`. */
+/** Resolves on the next SIGCHLD, or after `ms`. */
 export function nextExit(ms: number): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
@@ -81,19 +84,19 @@ export function nextExit(ms: number): Promise<void> {
 }
 
 /**
- * Takes every ended child that is ours, and adopted orphans that carry a mark. Others belong to libuv or
- * to somebody else in this process and are left alone; they hide what is behind them, so then each of ours is asked.
+ * Reaps our own ended children and adopted orphans with a mark. Others belong to libuv or to other code in this process
+ * and are left alone. They hide the ones queued behind them, so then each of ours is checked individually.
  */
 function reap(): void {
   for (const listener of listeners) listener();
   for (let pid = peek(); pid !== 0; pid = peek()) {
     if (watched.has(pid)) collect(pid);
     else if (adopting && isMarked(pid)) libc().waitpid(pid, status, linux.WNOHANG);
-    else return passStranger(pid);
+    else return skipForeignChild(pid);
   }
 }
 
-/** The pid of some ended child, without taking it; 0 if there is none. */
+/** The pid of some ended child, without reaping it; 0 if there is none. */
 function peek(): number {
   info.fill(0);
   const failed =
@@ -101,26 +104,26 @@ function peek(): number {
   return failed ? 0 : (info[SIGINFO_PID_AT / 4] ?? 0);
 }
 
-/** Looks once more in the next turn, when its owner has taken it; not again for the same one, which may stay. */
-function passStranger(pid: number): void {
-  if (pid !== stranger) {
+/** Checks again in the next turn, when its owner has reaped it; only once per pid, since it may stay. */
+function skipForeignChild(pid: number): void {
+  if (pid !== foreignPid) {
     setImmediate(reap);
-    if (adopting) setTimeout(afterNextSignals, ABANDONED_MS, () => takeAbandoned(pid)).unref();
+    if (adopting) setTimeout(afterNextSignals, ABANDONED_MS, () => reapAbandoned(pid)).unref();
   }
-  stranger = pid;
+  foreignPid = pid;
   for (const own of watched.keys()) collect(own);
 }
 
-/** Calls back when libuv has had a turn to hear of ended children, also if the loop stood still before. */
+/** Calls back after libuv has had a turn to learn of ended children, even if the loop was stalled before. */
 function afterNextSignals(then: () => void): void {
   setImmediate(() => setImmediate(then));
 }
 
 /**
- * libuv takes its own children in the turn it hears of them: what is still there was left to us by a parent that
- * died, such as the outer half of a sandbox. Nobody else can take it, and it hides all that is behind it.
+ * libuv reaps its own children in the turn it learns of them. Whatever is still there was left to us by a parent that
+ * died, such as the outer half of a sandbox. Nobody else can reap it, and it hides everything queued behind it.
  */
-function takeAbandoned(pid: number): void {
+function reapAbandoned(pid: number): void {
   if (!watched.has(pid)) libc().waitpid(pid, status, linux.WNOHANG);
   reap();
 }

@@ -1,25 +1,25 @@
 import type { ScannedProcess } from './process-scan.js';
 
-/** Who was seen in a tree although no mark says so. Once its parent is gone nothing else may tell. */
+/** A process seen in a tree although it has no mark. Once its parent is gone there may be no other evidence. */
 interface Sighting {
   readonly treeId: number;
   readonly startTick: number;
 }
 
 const members = new Map<number, Sighting>();
-/** By the number of the session; the start is that of its leader, or NaN if that was gone. */
+/** By session id; the start is that of its leader, or NaN if the leader was gone. */
 const sessions = new Map<number, Sighting>();
 
-/** To be told after every look at the machine. Remembers whole families in which somebody has lost the mark. */
+/** Call after every scan. Remembers all members of trees in which a process has lost its mark. */
 export function rememberSeen(
-  families: ReadonlyMap<number, readonly ScannedProcess[]>,
+  trees: ReadonlyMap<number, readonly ScannedProcess[]>,
   processes: readonly ScannedProcess[],
 ): void {
-  const wary = [...families].filter(([, family]) => family.some(({ treeId }) => treeId === null));
-  if (wary.length === 0) return;
+  const unmarkedTrees = [...trees].filter(([, seen]) => seen.some(({ treeId }) => treeId === null));
+  if (unmarkedTrees.length === 0) return;
   const starts = new Map(processes.map(({ pid, startTick }) => [pid, startTick]));
-  for (const [treeId, family] of wary) {
-    for (const { pid, session, startTick } of family) {
+  for (const [treeId, seen] of unmarkedTrees) {
+    for (const { pid, session, startTick } of seen) {
       members.set(pid, { treeId, startTick });
       sessions.set(session, { treeId, startTick: starts.get(session) ?? Number.NaN });
     }
@@ -27,8 +27,8 @@ export function rememberSeen(
 }
 
 /**
- * To which tree a process was seen to belong, itself or its session: nobody enters a session but by birth. Its number stays
- * taken while somebody is in it; a leader nobody has seen before means that it was given anew.
+ * The tree a process was seen in, by itself or by its session, which can only be joined by birth. A session id stays
+ * taken while the session has members; a leader we have not seen before means that the id was reused.
  */
 export function seenIn(
   { pid, session, startTick }: ScannedProcess,

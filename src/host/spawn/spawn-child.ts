@@ -5,45 +5,45 @@ import { spawnPortableChild } from './portable-spawn.js';
 import { becomeSubreaper, isSubreaper } from './orphans.js';
 import { spawnPosixChild, spawnParkedPosixChild } from './posix-child.js';
 
-/** What running programs on this machine rests on. */
+/** What this machine offers for running programs. */
 export interface HostCapabilities {
-  /** `posixSpawn` costs the same whatever the size of the server; `childProcess` runs everywhere. */
+  /** `posixSpawn` takes the same time whatever the size of the server; `childProcess` runs everywhere. */
   readonly backend: 'posixSpawn' | 'childProcess';
   readonly terminals: boolean;
-  /** `mark`: every descendant is found. `session`: those that left the session and lost their parent are not. */
+  /** `mark`: every descendant is found. `session`: all but those that left the session and lost their parent. */
   readonly lineage: 'mark' | 'session';
-  /** Whether orphans become our children, see `adoptOrphans`; trees are found and killed either way. */
+  /** True if orphans become our children, see `adoptOrphans`; trees are found and killed either way. */
   readonly subreaper: boolean;
-  /** Whether the trees die even if this process is killed. */
+  /** True if the trees die even when this process is killed. */
   readonly watchdog: boolean;
 }
 
-/** Set to `childProcess` to do without koffi; for tests and for machines where it misbehaves. Read once. */
+/** Set to `childProcess` to do without koffi, for tests and for machines where it misbehaves. Read once. */
 const BACKEND_VARIABLE = 'EXECWIRE_SPAWN_BACKEND';
 
 /**
- * Starts a program on this machine. Synchronous: throws `spawnFailed` (`data.reason` says why) or `ptyUnavailable`,
- * or returns a child that runs. The sink hears of it from the next turn of the event loop on.
+ * Starts a program on this machine. Synchronous: throws `spawnFailed` (`data.reason` says why) or `ptyUnavailable`, or
+ * returns a running child. The sink gets its first event in the next turn of the event loop at the earliest.
  */
 export function spawnChild(spec: ChildSpec, sink: ChildSink): Child {
   return usesPosixSpawn() ? spawnPosixChild(spec, sink) : spawnPortableChild(spec, sink);
 }
 
-/** The same, for a child nobody listens to yet. `node:child_process` always listens: there it throws. */
+/** Like `spawnChild`, for a child nobody listens to yet. Throws with `node:child_process`, which always listens. */
 export function spawnParkedChild(spec: ChildSpec): ParkedChild {
   if (!usesPosixSpawn()) throw spawnFailure('systemError', 'A child of this backend is always listened to.');
   return spawnParkedPosixChild(spec);
 }
 
 /**
- * Makes orphans of our trees our own children, which are then reaped. For a process that does nothing else: in an
- * application it would also collect orphans of the application's own children, which nobody here may reap.
+ * Makes orphans of our trees our own children, so that they get reaped. For a process that does nothing else: in an
+ * application it would also collect the orphans of the application's own children, which nobody here may reap.
  */
 export function adoptOrphans(): boolean {
   return usesPosixSpawn() && becomeSubreaper();
 }
 
-/** What this machine offers. Cheap after the first call. */
+/** The capabilities of this machine. Cheap after the first call. */
 export function hostCapabilities(): HostCapabilities {
   const posix = usesPosixSpawn();
   const marked = posix && marksAvailable();

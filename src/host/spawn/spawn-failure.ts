@@ -5,7 +5,7 @@ import type { ChildSpec } from './child.js';
 
 const RESOURCE_ERRORS: readonly string[] = ['EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM', 'ENOSPC'];
 
-/** Refuses what no system call could carry, before anything is opened. */
+/** Rejects what no system call could carry, before anything is opened. */
 export function assertSpawnable(spec: ChildSpec): void {
   const { argv, arg0 = '', cwd, env } = spec;
   if (argv.length === 0) throw spawnFailure('invalidArgument', 'The argument list is empty.');
@@ -22,7 +22,7 @@ export function assertSpawnable(spec: ChildSpec): void {
   }
 }
 
-/** Turns the errno of a failed spawn into a sentence. The kernel does not say which path it means, so we look. */
+/** Turns the errno of a failed spawn into a sentence. The kernel does not say which path it means, so we check. */
 export function explainSpawnError(spec: ChildSpec, path: string, errno: string): ExecError {
   const program = spec.argv[0] ?? '';
   if (RESOURCE_ERRORS.includes(errno)) return spawnFailures.noRoom(errno);
@@ -63,7 +63,7 @@ function explainDenied(program: string, path: string): ExecError {
     if (found.isDirectory()) return spawnFailures.isDirectory(program);
     if ((found.mode & 0o111) === 0) return spawnFailures.notMarked(program);
   } catch {
-    // Not even visible: the plain sentence below says all we know.
+    // We cannot even look at it: the plain sentence below is all we know.
   }
   return spawnFailures.denied(program);
 }

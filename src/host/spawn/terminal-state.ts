@@ -10,11 +10,11 @@ import type { PseudoTerminal } from './pseudo-terminal.js';
 const TERMIOS_WORDS = 16;
 const LOCAL_MODES = 3;
 
-/** What the foreground job of a terminal does with it, from the kernel's own state. Null once the leader is gone. */
+/** What the foreground job does with its terminal, from the kernel's own state. Null once the leader is gone. */
 export function terminalState(terminal: PseudoTerminal): TerminalState | null {
   const { slave } = terminal;
   if (terminal.closed || slave < 0) return null;
-  passOn(slave);
+  flushTerminal(slave);
   const modes = new Uint32Array(TERMIOS_WORDS);
   const group = new Int32Array(1);
   const { ioctl } = libc();
@@ -22,26 +22,27 @@ export function terminalState(terminal: PseudoTerminal): TerminalState | null {
   if (ioctl(terminal.control, linux.TIOCGPGRP, 'void *', group) !== 0) return null;
   const local = modes[LOCAL_MODES] ?? 0;
   const takesKeys = (local & linux.ICANON) === 0;
-  // Without line mode the program draws what is typed itself, or means not to: only it knows.
+  // Without line mode the program echoes what is typed itself, or chooses not to: only it knows.
   const echo = (local & linux.ECHO) !== 0 || takesKeys;
   const read: ReadTerminal = { device: fstatSync(slave).rdev, takesKeys };
   const waitsForInput = waitingBytes(slave) === 0 && groupWaits(group[0] ?? 0, read, echo);
-  // What it printed before it went to sleep shall be readable by now: a prompt belongs to the answer.
-  passOn(terminal.control);
+  // Anything it printed before going to sleep must be readable by now: a prompt belongs to the answer.
+  flushTerminal(terminal.control);
   return { waitsForInput, echo };
 }
 
 /**
- * The kernel moves bytes through a terminal in the background, on a busy machine a third of a second after they were
- * written. A poll that finds nothing waits until that is done: what was typed can then be counted, and what was printed be read.
+ * The kernel moves bytes through a terminal in the background, on a busy machine as late as a third of a second after
+ * they were written. A poll that finds nothing waits until that is done: then input can be counted and output can be
+ * read.
  */
-export function passOn(descriptor: number): void {
-  // The struct is a descriptor and two 16-bit sets of events, of which the second comes back.
+export function flushTerminal(descriptor: number): void {
+  // struct pollfd is a descriptor and two 16-bit event sets, the second of which is the result.
   libc().poll(Int32Array.of(descriptor, linux.POLLIN), 1, 0);
 }
 
 function groupWaits(group: number, terminal: ReadTerminal, echo: boolean): boolean {
   const members = scanNow().processes.filter((each) => each.group === group);
-  // Programs of other users do not let us look. Echo off in line mode is what their password prompts have in common.
+  // We cannot inspect programs of other users. What their password prompts have in common is line mode with echo off.
   return members.some(({ pid }) => waitsForTerminal(pid, terminal) ?? !echo);
 }

@@ -1,15 +1,15 @@
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import { linux } from '../kernel/index.js';
 
-/** What a sleeping thread waits for. */
+/** What a sleeping thread is waiting for. */
 export interface ThreadSleep {
   /** Descriptors whose input would wake it. */
   readonly descriptors: readonly number[];
-  /** When it wakes in any case, in milliseconds from the moment it fell asleep. Infinity: never by itself. */
+  /** When it wakes in any case, in milliseconds after it fell asleep. Infinity if it has no timeout. */
   readonly limitMs: number;
 }
 
-/** How a thread can sleep until a descriptor is readable, by system call number. */
+/** Calls in which a thread sleeps until a descriptor is readable, by system call number. */
 type Call = 'read' | 'poll' | 'ppoll' | 'select' | 'pselect' | 'epoll' | 'epoll2';
 
 const CALLS: Readonly<Record<string, Readonly<Record<number, Call>>>> = {
@@ -27,12 +27,12 @@ const CALLS: Readonly<Record<string, Readonly<Record<number, Call>>>> = {
   arm64: { 22: 'epoll', 63: 'read', 65: 'read', 72: 'pselect', 73: 'ppoll', 441: 'epoll2' },
 };
 
-/** Larger sets are servers'. */
+/** Only servers watch larger sets. */
 const MAX_WATCHED = 1024;
 const POLLFD_BYTES = 8;
 const TIME_BYTES = 16;
 
-/** Reads from the kernel what a thread sleeps for. Null if it does not, or not for input. */
+/** Finds out from the kernel what a thread is sleeping on. Null if it is not sleeping, or not waiting for input. */
 export function threadSleep(pid: number, thread: string): ThreadSleep | null {
   const [number, ...rest] = readFileSync(`/proc/${pid}/task/${thread}/syscall`, 'latin1').split(' ');
   const call = CALLS[process.arch]?.[Number(number)];
@@ -56,16 +56,16 @@ export function threadSleep(pid: number, thread: string): ThreadSleep | null {
   }
 }
 
-/** A timeout as an int; -1 stands in a 64-bit register with or without its sign extended. */
+/** A timeout as an int; -1 may sit in the 64-bit register with or without sign extension. */
 function milliseconds(timeout: number): number {
   return timeout >= 0x8000_0000 ? Number.POSITIVE_INFINITY : timeout;
 }
 
-/** Parts of a second in struct timeval and timespec, per millisecond. */
+/** Fractional units of struct timeval and timespec, per millisecond. */
 const MICROSECONDS = 1e3;
 const NANOSECONDS = 1e6;
 
-/** A struct of seconds and parts of a second; none means no limit. */
+/** A struct of seconds and a fraction; a null pointer means no limit. */
 function timeAt(pid: number, address: number, partsPerMs: number): number {
   if (address === 0) return Number.POSITIVE_INFINITY;
   const time = readMemory(pid, address, TIME_BYTES);

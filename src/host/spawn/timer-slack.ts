@@ -4,29 +4,30 @@ import { libc, linux, loadLibc } from '../kernel/index.js';
 import { isSubreaper } from './orphans.js';
 import { randomBytes } from '../kernel/random.js';
 
-/*
- * The mark does not survive `su` and its like, which set all limits anew. How late a timer may fire does: by default 50
- * microseconds, and a child of ours gets a few nanoseconds less, a number of its tree. That is too small a number to know a
- * tree by among all processes of the machine; but it tells to which tree an orphan belongs that has become our child.
+/**
+ * The mark does not survive `su` and similar programs, which reset all limits. Timer slack does. The default is 50
+ * microseconds; each of our children gets a few nanoseconds less, a number that identifies its tree. The range is too
+ * small to recognize a tree among all processes of the machine, but it tells which tree an orphan belongs to once the
+ * orphan has become our child.
  */
 
-/** The kernel's default, in nanoseconds. Whoever has another one is in somebody's tree already, or was told so. */
+/** The kernel's default, in nanoseconds. A process with any other value is in some tree already, or had it set. */
 const DEFAULT_NS = 50_000;
-/** No child is later than by default, and none so punctual that it costs. */
+/** Never above the default, and never low enough to cost anything. */
 const NUMBERS = 2 ** 15;
 
 const buffer = Buffer.alloc(32);
-/** The number of tree 0; null where none is of use. */
+/** The slack of tree 0; null if slack cannot be used. */
 let first: number | null | undefined;
 
-/** The number that this tree hands on; 0 where it is of no use. */
+/** The slack that identifies this tree; 0 if slack cannot be used. */
 export function slackOf(treeId: number): number {
   if (!isSubreaper()) return 0;
   if (first === undefined) first = isUseful() ? randomBytes(2).readUInt16BE(0) : null;
   return first === null ? 0 : DEFAULT_NS - 1 - ((first + treeId) % NUMBERS);
 }
 
-/** Runs `spawn` while our own number is that of the tree. Synchronous, so no timer of ours is set meanwhile. */
+/** Runs `spawn` while our own slack is the tree's. Synchronous, so no timer of ours is set meanwhile. */
 export function withSlack<T>(treeId: number, spawn: () => T): T {
   const number = slackOf(treeId);
   if (number === 0) return spawn();
@@ -39,12 +40,12 @@ export function withSlack<T>(treeId: number, spawn: () => T): T {
   }
 }
 
-/** Whether it can be the number of a tree. */
+/** True if it can be the slack of a tree. */
 export function isTreeNumber(slack: number): boolean {
   return slackOf(0) !== 0 && slack < DEFAULT_NS && slack >= DEFAULT_NS - NUMBERS;
 }
 
-/** What a process carries: the number of a tree, nothing of ours, or unreadable. */
+/** The slack of a process, if it can identify a tree. */
 export function readSlack(pid: number): number | 'none' | 'unreadable' {
   let fd = -1;
   try {
@@ -58,7 +59,9 @@ export function readSlack(pid: number): number | 'none' | 'unreadable' {
   }
 }
 
-/** Reading that of others takes CAP_SYS_NICE. In a tree of another server the number is that server's. */
+/**
+ * Reading the slack of other processes takes CAP_SYS_NICE. Inside a tree of another server the slack is that server's.
+ */
 function isUseful(): boolean {
   if (loadLibc()?.prctl(linux.PR_GET_TIMERSLACK, 0, 0, 0, 0) !== DEFAULT_NS || inheritedMark() !== null)
     return false;

@@ -1,63 +1,68 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { findKin, type Kin } from './process-trees.js';
+import { sortIntoTrees, type SortedProcesses } from './process-trees.js';
 import { forgetTree } from './empty-trees.js';
 import { knownTrees } from './known-trees.js';
 import { isSame, type Scan, type ScannedProcess, scanNow, scanWithBreaks } from './process-scan.js';
 import { nextExit } from './reaper.js';
 import { slackOf } from './timer-slack.js';
 
-/** A tree that SIGKILL does not end within this time hangs in the kernel or belongs to another user. */
+/** A tree that survives SIGKILL this long hangs in the kernel or belongs to another user. */
 const GIVE_UP_MS = 5000;
-/** Between two looks: a killed process needs about a millisecond to be gone. */
+/** Delay between scans: a killed process takes about a millisecond to disappear. */
 const FIRST_PAUSE_MS = 1;
 const LAST_PAUSE_MS = 50;
-/** Looks until nobody new is found in a tree that was stopped. Each finds a generation; more mean that stopping does not help. */
+/**
+ * Scans until no new member turns up in a stopped tree. Each finds one generation; beyond this, stopping does not help.
+ */
 const MAX_STOPS = 25;
 
-/** Whose trees are meant. */
+/** The trees an order applies to. */
 type TreeIds = ReadonlySet<number> | 'all';
 
 interface KillOrder {
   readonly treeIds: TreeIds;
   readonly giveUpAt: number;
   readonly resolve: (gone: boolean) => void;
-  /** Who got the signal but may need a moment; without marks they cannot be told once their parent is gone. */
+  /**
+   * Processes that got the signal but may need a moment; without marks they cannot be recognized once their parent is
+   * gone.
+   */
   readonly killed: Map<number, ScannedProcess>;
-  /** Who was told to stop, by number and start. */
+  /** Processes that were stopped, by pid and start. */
   readonly stopped: Set<string>;
   stops: number;
-  /** Scans in a row that found nobody. */
+  /** Consecutive scans that found nobody. */
   emptyScans: number;
 }
 
 const orders = new Set<KillOrder>();
 let sweeping = false;
 
-/** SIGKILLs these trees. True once none of their processes is left, false after 5 s. */
+/** Sends SIGKILL to these trees. Resolves to true once none of their processes is left, false after 5 s. */
 export function killTrees(treeIds: Iterable<number>): Promise<boolean> {
   return order(new Set(treeIds));
 }
 
-/** SIGKILLs everything this server ever started that still runs. */
+/** Kills everything this server ever started that is still running. */
 export function killAllTrees(): Promise<boolean> {
   return order('all');
 }
 
-/** Who of a tree runs at this moment. */
+/** The members of a tree that are running right now. */
 export function livingMembers(treeId: number): readonly ScannedProcess[] {
-  return pickMembers(findKin(scanNow()), new Set([treeId]));
+  return pickMembers(sortIntoTrees(scanNow()), new Set([treeId]));
 }
 
 let looking: Promise<void> | undefined;
 
 /**
- * Looks who belongs to which tree, for later: those who do not carry the mark may lose their parents, while a polite signal
- * goes round. Needless where they are known by the number of their tree.
+ * Records which process belongs to which tree, for later: those without a mark may lose their parents while a polite
+ * signal is being handled. Unnecessary if timer slack identifies their tree.
  */
-export function lookAtTrees(): Promise<void> {
+export function recordTrees(): Promise<void> {
   if (slackOf(0) !== 0) return Promise.resolve();
   looking ??= scanWithBreaks()
-    .then((scan) => void findKin(scan))
+    .then((scan) => void sortIntoTrees(scan))
     .finally(() => {
       looking = undefined;
     });
@@ -79,17 +84,17 @@ function order(treeIds: TreeIds): Promise<boolean> {
   });
 }
 
-/** One loop serves all orders, so that kills asked for in the same turn share their scans. */
+/** One loop serves all orders, so that kills requested in the same turn share their scans. */
 async function sweep(): Promise<void> {
   sweeping = true;
   let pauseMs = FIRST_PAUSE_MS;
   await nextTurn();
   while (orders.size > 0) {
-    // A scan says nothing about orders that were given after it began.
+    // A scan says nothing about orders given after it began.
     const batch = [...orders];
     const known = new Set(knownTrees().keys());
     const scan = await scanWithBreaks();
-    const seen = { ...scan, known, kin: findKin(scan), byPid: indexByPid(scan.processes) };
+    const seen = { ...scan, known, sorted: sortIntoTrees(scan), byPid: indexByPid(scan.processes) };
     const stopping = batch.map((each) => carryOut(each, seen));
     if (orders.size === 0) break;
     if (stopping.includes('stopping')) continue;
@@ -99,16 +104,16 @@ async function sweep(): Promise<void> {
   sweeping = false;
 }
 
-/** What a scan has shown, and which trees were there before it. */
+/** The result of a scan, and the trees that existed before it. */
 type Seen = Scan & {
   readonly known: ReadonlySet<number>;
-  readonly kin: Kin;
+  readonly sorted: SortedProcesses;
   readonly byPid: ReadonlyMap<number, ScannedProcess>;
 };
 
-/** An empty scan proves that nobody is left, unless a process ended meanwhile that may have forked: then look twice. */
+/** An empty scan proves that nobody is left, unless a process ended meanwhile that may have forked: then scan again. */
 function carryOut(each: KillOrder, seen: Seen): 'stopping' | 'going on' {
-  const members = pickMembers(seen.kin, each.treeIds);
+  const members = pickMembers(seen.sorted, each.treeIds);
   if (stopNewcomers(each, members)) return 'stopping';
   for (const member of members) {
     sendTo(member, 'SIGKILL');
@@ -126,8 +131,8 @@ function carryOut(each: KillOrder, seen: Seen): 'stopping' | 'going on' {
 }
 
 /**
- * Who carries no mark is known by its parents, and would be lost if these died while it forks. So where there is such a
- * process nobody dies before all of them have been seen: they are stopped, until a look finds nobody new.
+ * A process without a mark is found through its parents and would be lost if they died while it forks. So if a tree has
+ * one, all members are stopped until a scan finds nobody new, and only then killed.
  */
 function stopNewcomers(each: KillOrder, members: readonly ScannedProcess[]): boolean {
   if (each.stops >= MAX_STOPS || !members.some(({ treeId }) => treeId === null)) return false;
@@ -152,22 +157,22 @@ function indexByPid(processes: readonly ScannedProcess[]): Map<number, ScannedPr
   return new Map(processes.map((each) => [each.pid, each]));
 }
 
-/** What may belong to somebody else, too, is killed with the last of those it may belong to. */
-function pickMembers({ families, strays }: Kin, treeIds: TreeIds): ScannedProcess[] {
-  const lone = strays.filter(
-    (stray) => treeIds === 'all' || stray.treeIds.every((treeId) => treeIds.has(treeId)),
+/** A process that may belong to several trees is killed with the last of them. */
+function pickMembers({ trees, unplaced }: SortedProcesses, treeIds: TreeIds): ScannedProcess[] {
+  const orphans = unplaced.filter(
+    (orphan) => treeIds === 'all' || orphan.treeIds.every((treeId) => treeIds.has(treeId)),
   );
-  return [...pick(families, treeIds).flat(), ...lone.flatMap(({ members }) => members)];
+  return [...pick(trees, treeIds).flat(), ...orphans.flatMap(({ members }) => members)];
 }
 
-/** For whatever a scan could not see, for want of descriptors: its end gives some back. */
+/** For processes a scan could not see for lack of descriptors: killing groups frees some. */
 function killGroups(treeIds: TreeIds): void {
   for (const { root, reapedAt } of pick(knownTrees(), treeIds)) {
     if (reapedAt === Number.POSITIVE_INFINITY) sendSignal(-root.pid, 'SIGKILL');
   }
 }
 
-/** By look-up, not by search: a thousand orders may be under way for a thousand trees. */
+/** By lookup, not by search: a thousand orders may be under way for a thousand trees. */
 function pick<T>(byTree: ReadonlyMap<number, T>, treeIds: TreeIds): T[] {
   if (treeIds === 'all') return [...byTree.values()];
   return [...treeIds].flatMap((treeId) => {
@@ -176,12 +181,12 @@ function pick<T>(byTree: ReadonlyMap<number, T>, treeIds: TreeIds): T[] {
   });
 }
 
-/** Only if it is still the one that was seen. */
+/** Only if it is still the process we saw. */
 function sendTo(member: ScannedProcess, signal: string): void {
   if (isSame(member)) sendSignal(member.pid, signal);
 }
 
-/** True if somebody was there to get it, though perhaps out of our power. */
+/** True if the process exists, even if we may not signal it. */
 export function sendSignal(pid: number, signal: string | number): boolean {
   try {
     return process.kill(pid, signal);

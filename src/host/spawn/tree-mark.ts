@@ -1,23 +1,23 @@
 import { randomBytes } from '../kernel/random.js';
 import { libc, type Libc, linux, loadLibc } from '../kernel/index.js';
 
-/*
- * Every child is marked: it inherits a soft limit for the CPU time of real-time threads that is a number of its
- * own, about 250,000 years. The limit means nothing to other threads, is passed on by fork and exec, survives
- * setsid, double forks and an emptied environment, and everybody can read it in /proc/PID/limits. So the whole
- * tree of a child can be found at any time, whoever its members' parents are by now.
+/**
+ * Every child is marked: it inherits a soft limit on the CPU time of real-time threads that is unique to it, about
+ * 250,000 years. The limit has no effect on other threads, is passed on by fork and exec, survives setsid, double forks
+ * and an emptied environment, and anyone can read it in /proc/PID/limits. So the whole tree of a child can be found at
+ * any time, whatever its members' parents are by now.
  */
 
 const UNLIMITED = 0xffff_ffff_ffff_ffffn;
 const DIGITS = 9;
-/** 19 digits with these in front stay below 2^63, where the kernel keeps them exactly. */
+/** With these in front, 19 digits stay below 2^63, where the kernel keeps them exactly. */
 const CHILD_DIGIT = '8';
-/** For the server's own helper, which belongs to no tree but must be recognised when its server is gone. */
+/** For the server's own helper, which belongs to no tree but must be recognizable once its server is gone. */
 const HELPER_DIGIT = '7';
 
 const nonce = String(randomBytes(6).readUIntBE(0, 6) % 10 ** DIGITS).padStart(DIGITS, '0');
 
-/** What all numbers of this server begin with. */
+/** The prefix of all marks of this server. */
 export const markPrefix = `${CHILD_DIGIT}${nonce}`;
 
 const firstMark = BigInt(markPrefix + '0'.repeat(DIGITS));
@@ -25,7 +25,7 @@ const helperMark = BigInt(HELPER_DIGIT + nonce + '0'.repeat(DIGITS));
 
 let lastTreeId = 0;
 
-/** A number for the next child. */
+/** Allocates the id of the next child. */
 export function nextTreeId(): number {
   lastTreeId += 1;
   return lastTreeId;
@@ -33,7 +33,7 @@ export function nextTreeId(): number {
 
 let available: boolean | undefined;
 
-/** Whether children can be marked: the hard limit must leave room for our numbers. */
+/** True if children can be marked: the hard limit must leave room for our numbers. */
 export function marksAvailable(): boolean {
   const library = loadLibc();
   if (library === null) return false;
@@ -50,17 +50,17 @@ function probe(library: Libc): boolean {
   );
 }
 
-/** Runs `spawn` while our own limit is the tree's number. Synchronous, so nothing else inherits it. */
+/** Runs `spawn` while our own limit is the tree's mark. Synchronous, so nothing else inherits it. */
 export function withMark<T>(treeId: number, spawn: () => T): T {
   return withLimit(firstMark + BigInt(treeId), spawn);
 }
 
-/** The same for the server's helper. */
+/** Like `withMark`, for the server's helper. */
 export function withHelperMark<T>(spawn: () => T): T {
   return withLimit(helperMark, spawn);
 }
 
-/** Kept, since every start uses them. Nothing within `spawn` does. */
+/** Reused by every start. Nothing within `spawn` touches them. */
 const original = new BigUint64Array(2);
 const changed = new BigUint64Array(2);
 
@@ -80,7 +80,7 @@ function withLimit<T>(number: bigint, spawn: () => T): T {
 const LIMIT_NAME = 'Max realtime timeout';
 const NUMBER_LENGTH = 1 + 2 * DIGITS;
 
-/** The number in the text of /proc/PID/limits if it looks like a mark, of whichever server. */
+/** The limit in the text of /proc/PID/limits if it looks like a mark, of any server. */
 export function readMark(limits: string): string | null {
   const line = limits.lastIndexOf(LIMIT_NAME);
   if (line < 0) return null;
@@ -89,7 +89,7 @@ export function readMark(limits: string): string | null {
   return /^[78]\d{18}$/.test(mark) ? mark : null;
 }
 
-/** The mark this server itself carries when it runs inside a child of another one; its helpers carry it too. */
+/** The mark this server itself carries if it runs inside another server's child; its helpers carry it, too. */
 export function inheritedMark(): string | null {
   const library = loadLibc();
   const limits = new BigUint64Array(2);
@@ -97,12 +97,12 @@ export function inheritedMark(): string | null {
   return readMark(`${LIMIT_NAME} ${limits[0]}`);
 }
 
-/** Whether it marks a child of some server, rather than a helper. */
+/** True if it marks a child of some server rather than a helper. */
 export function isChildMark(mark: string): boolean {
   return mark.startsWith(CHILD_DIGIT);
 }
 
-/** The tree a mark of this server names, or null for another server's. */
+/** The tree that a mark of this server names; null for another server's mark. */
 export function treeOfMark(mark: string): number | null {
   return mark.startsWith(markPrefix) ? Number(mark.slice(markPrefix.length)) : null;
 }

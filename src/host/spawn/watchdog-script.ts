@@ -1,27 +1,27 @@
 export const FAREWELL = 'bye';
 
-/** Rounds of 20 ms and more: enough for any tree that SIGKILL can end, and an end for those it cannot. */
+/** Rounds of at least 20 ms: enough for any tree SIGKILL can end, and a limit for those it cannot. */
 const ROUNDS = 200;
 
-/** Rounds that find nobody, one after the other, where processes ended during the look: any of them may have forked first. */
+/** Consecutive rounds that must find nobody if processes ended meanwhile: any of them may have forked first. */
 const EMPTY_LOOKS = 5;
 
-/** Rounds in which those are stopped who carry no mark, until nobody new is found. */
+/** Rounds in which processes without a mark are stopped, until no new one is found. */
 const STOPS = 25;
 
-/*
- * Waits for the end of the pipe that only the server holds open. Without a farewell the server was killed: then
- * everything of its trees is killed, until a round finds nobody. Needs no program but the shell itself (`sleep` only
- * spares CPU), so that it works while the machine is out of processes,
- * and when this server's own code is gone: hence a reader of /proc of its own beside `procfs`. A zombie is dead already. Signals that somebody sends
- * to everything at once are meant for the server: it is needed until that is gone.
+/**
+ * Waits for the end of a pipe that only the server holds open. Without a farewell the server was killed: then all
+ * processes of its trees are killed, until a round finds none. Uses nothing but the shell itself (`sleep` only saves
+ * CPU), so that it works while the machine is out of processes and when this server's own code is gone; hence its own
+ * reader of /proc beside `procfs`. Zombies count as dead. Signals sent to everything at once are meant for the server:
+ * the watchdog is needed until the server is gone.
  *
- * Members are found as the server finds them. Everybody with the mark; from the ledger (descriptor 3) the children that were
- * not reaped, which lead their session and have the same new parent as this shell, and known orphans; orphans whose timer
- * slack is that of a tree; and all that descends from these. Parents have lower numbers, mostly: a second pass finds the rest.
- * Where somebody carries no mark all are stopped first, so that none forks away between look and kill.
+ * Members are found the way the server finds them: every process with the mark; from the ledger (descriptor 3) the
+ * children not reaped yet, which lead their session and have the same new parent as this shell, and known orphans;
+ * orphans with the timer slack of a tree; and all descendants of these. Parents usually have lower pids; a second pass
+ * finds the rest. If any process lacks the mark, all are stopped first, so that none forks away between scan and kill.
  *
- * $1 is what the marks of this server begin with, $PPID its number.
+ * $1 is the prefix of this server's marks, $PPID its pid.
  */
 export const WATCHDOG_SCRIPT = `
 trap '' HUP INT TERM

@@ -7,35 +7,36 @@ import { ledgerFile } from './ledger.js';
 import { listenForExits, watchExit } from './reaper.js';
 import { FAREWELL, WATCHDOG_SCRIPT } from './watchdog-script.js';
 
-/** Under which number the script finds what we know of our trees. */
+/** The descriptor on which the script finds the ledger. */
 const LEDGER_FD = 3;
 
 interface Watchdog {
   readonly pid: number;
-  /** Our end of its stdin; the kernel closes it when we die, whatever the reason. */
+  /** Our end of its stdin; the kernel closes it when we die, for whatever reason. */
   readonly leash: number;
 }
 
-/** What became of a watchdog that died: there is another one, or none until the next child is started. */
+/** What happened after a watchdog died: it was replaced, or there is none until the next child is started. */
 export type WatchdogTrouble = 'replaced' | 'gaveUp';
 
-/** One that dies again and again is not brought back without end. */
+/** A watchdog that keeps dying is not replaced for ever. */
 const MAX_REPLACEMENTS = 5;
 const REPLACEMENTS_WITHIN_MS = 10_000;
 
 let current: Watchdog | null = null;
-/** When those that died lately were replaced. */
+/** When recently dead watchdogs were replaced. */
 let replacements: number[] = [];
-let tell: (trouble: WatchdogTrouble) => void = () => {};
+let notify: (trouble: WatchdogTrouble) => void = () => {};
 
-/** Who is told when a watchdog died. */
+/** Sets the listener for dead watchdogs. */
 export function onWatchdogTrouble(listener: (trouble: WatchdogTrouble) => void): void {
-  tell = listener;
+  notify = listener;
 }
 
 /**
- * Starts the process that ends all trees should this server be killed: before the first child, which may be what kills it. Does
- * nothing if it runs already. Should there be no room for it, the next child brings the next attempt.
+ * Starts the process that kills all trees should this server be killed. It runs before the first child, which may be
+ * what kills the server. Does nothing if it is running already. If there is no room for it, the next child triggers
+ * another attempt.
  */
 export function ensureWatchdog(): void {
   if (current !== null || !marksAvailable()) return;
@@ -63,7 +64,7 @@ function start(): Watchdog | null {
   return watchdog;
 }
 
-/** Tells it that the server ends in good order. */
+/** Tells the watchdog that the server is shutting down in good order. */
 export function dismissWatchdog(): void {
   if (current === null) return;
   const line = Buffer.from(`${FAREWELL}\n`);
@@ -71,12 +72,12 @@ export function dismissWatchdog(): void {
   release(current);
 }
 
-/** Whether and as which process it runs. */
+/** The watchdog's pid; null if it is not running. */
 export function watchdogPid(): number | null {
   return current?.pid ?? null;
 }
 
-/** Somebody killed it, or the machine was out of memory. There are trees it watched over. */
+/** Killed by someone, or by the machine running out of memory, while there are trees to guard. */
 function died(watchdog: Watchdog): void {
   if (current !== watchdog) return;
   release(watchdog);
@@ -86,7 +87,7 @@ function died(watchdog: Watchdog): void {
     replacements.push(now);
     ensureWatchdog();
   }
-  tell(current === null ? 'gaveUp' : 'replaced');
+  notify(current === null ? 'gaveUp' : 'replaced');
 }
 
 function release(watchdog: Watchdog): void {

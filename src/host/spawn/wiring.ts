@@ -18,15 +18,15 @@ export interface Connections {
   readonly terminal: PseudoTerminal | null;
 }
 
-/** Descriptors made for a child that does not exist yet. */
+/** Descriptors for a child that does not exist yet. */
 export interface Wiring {
-  /** What the child gets. */
+  /** The child's ends. */
   readonly streams: StandardStreams;
-  /** Takes our ends out of the scope and starts reading; to be called once the child exists. */
+  /** Takes our ends out of the scope and starts reading; call once the child exists. */
   connect(events: (stream: OutputStream) => ReaderEvents): Connections;
 }
 
-/** Opens the pipes or the terminal a child needs. */
+/** Opens the pipes or the terminal for a child. */
 export function wire(spec: ChildSpec, scope: DescriptorScope): Wiring {
   const { terminal, stdin, controlsTerminal = true } = spec;
   return terminal ? wireTerminal(terminal, controlsTerminal, scope) : wirePipes(stdin, scope);

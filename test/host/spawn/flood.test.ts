@@ -9,7 +9,7 @@ import { readFlood } from '../../../src/host/spawn/flood-read.js';
 import { readBuffer } from '../../../src/host/spawn/kernel-read.js';
 import { libc } from '../../../src/host/kernel/libc.js';
 import { PseudoTerminal } from '../../../src/host/spawn/pseudo-terminal.js';
-import { passOn } from '../../../src/host/spawn/terminal-state.js';
+import { flushTerminal } from '../../../src/host/spawn/terminal-state.js';
 import { Recorder, screen, shell, start } from './harness.js';
 
 const terminal = screen;
@@ -156,7 +156,7 @@ describe('one turn of reading a flood', () => {
     using scope = new DescriptorScope();
     const { control, slave } = PseudoTerminal.open(scope, screen);
     libc().write(slave, Buffer.from('printed'), 7);
-    passOn(control);
+    flushTerminal(control);
     const clock = slowClock();
     expect(readFlood(control, 3)).toBe(10);
     expect(Buffer.from(readBuffer.subarray(3, 10)).toString()).toBe('printed');

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { DescriptorScope, waitingBytes } from '../../../src/host/spawn/descriptors.js';
 import { libc } from '../../../src/host/kernel/libc.js';
 import { PseudoTerminal } from '../../../src/host/spawn/pseudo-terminal.js';
-import { passOn } from '../../../src/host/spawn/terminal-state.js';
+import { flushTerminal } from '../../../src/host/spawn/terminal-state.js';
 import { eventually, screen, shell } from './harness.js';
 
 /** Left alone, the kernel is late in some of so many even on an idle machine. */
@@ -19,11 +19,11 @@ test('what was typed and what was printed has arrived once it was passed on', ()
   ] as const) {
     for (let round = 0; round < ROUNDS; round += 1) {
       libc().write(from, Buffer.from(text), text.length);
-      passOn(to);
+      flushTerminal(to);
       expect(waitingBytes(to)).toBe(text.length);
       libc().read(to, bytes, bytes.length);
       // What was typed is echoed.
-      passOn(control);
+      flushTerminal(control);
       while (waitingBytes(control) > 0) libc().read(control, bytes, bytes.length);
     }
   }

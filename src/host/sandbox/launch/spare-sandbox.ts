@@ -86,8 +86,8 @@ export class SpareSandbox {
   }
 
   /** Whether a program can still be launched in it. */
-  get waits(): boolean {
-    return this.#child.waits && this.#script !== null;
+  get isWaiting(): boolean {
+    return this.#child.isWaiting && this.#script !== null;
   }
 
   /** Turns the waiting shell into the program. Only while it waits. */

@@ -46,7 +46,7 @@ export class SpareSandboxes {
     const spare = this.#spares.get(policy)?.spare;
     if (spare === undefined || !suits(spec)) return null;
     const view = planNow(policy.files);
-    if (!spare.waits || viewIdentity(view.plan) !== spare.identity) {
+    if (!spare.isWaiting || viewIdentity(view.plan) !== spare.identity) {
       void this.#drop(policy);
       return null;
     }
