@@ -33,7 +33,7 @@ export type { SandboxGap } from './probe/probe-failure.js';
 export { explainSetupFailure, type FailedStart } from './launch/setup-failure.js';
 export { type FilterOptions, seccompFilter } from './seccomp/seccomp.js';
 export { type SandboxOutcome, SandboxStatus } from './launch/status.js';
-export { idleMsOf, viewIdentity } from './launch/warm-view.js';
+export { idleMsOf, viewIdentity } from './launch/view-identity.js';
 export { SandboxedLaunch } from './launch/sandboxed-launch.js';
 export type { ConfinedSpec } from './launch/sandboxed-launch.js';
 export { SpareSandboxes } from './launch/spare-sandboxes.js';

@@ -1,24 +1,24 @@
 import type { Mount, MountPlan } from '../plan/mount-plan.js';
 
-/** Everything bubblewrap is told about one process. */
+/** Everything bubblewrap needs to know about one process. */
 export interface BwrapRequest {
   readonly plan: MountPlan;
   readonly network: 'restricted' | 'enabled';
-  /** Absolute, without links. */
+  /** Absolute, without symbolic links. */
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** A terminal is given: the command becomes leader of a session of its own later, and owns it. */
+  /** With a terminal, the command later becomes leader of its own session and owns it. */
   readonly terminal: boolean;
-  /** Root without the right to make namespaces needs one more namespace around them. */
+  /** Root without the privilege to create namespaces needs a user namespace around the others. */
   readonly userNamespace: boolean;
   readonly arg0?: string | undefined;
-  /** Numbers under which the child of ours finds them. */
+  /** Descriptor numbers in our child. */
   readonly fds: { readonly seccomp: number; readonly status: number };
-  /** Places that are open already, by path: mounted as opened, whatever their path means by then. */
+  /** Places that are already open, by path: they are mounted as opened, whatever the path leads to by then. */
   readonly sources?: ReadonlyMap<string, number>;
 }
 
-/** Shared memory inside is private and counts against the machine's memory: as much as a browser needs, no more. */
+/** Shared memory inside is private and uses the machine's memory: as much as a browser needs, no more. */
 export const SHARED_MEMORY_BYTES = 1024 * 1024 * 1024;
 
 /** The options before the command. Their order is the order of the mounts. */
@@ -34,12 +34,13 @@ export function bwrapOptions(request: BwrapRequest): string[] {
 }
 
 /**
- * The first process inside is bubblewrap's. In its first moments it still has the host's /proc open, from where all of the
- * host can be reached, and the command may run by then. So nobody sees its files; the filter keeps its other doors shut.
+ * The first process inside is bubblewrap's. At first it still has the host's /proc open, through which the whole host
+ * can be reached, and the command may be running by then. So its files are hidden from everyone; the filter blocks the
+ * other ways in.
  */
 const FIRST_PROCESS = '/proc/1';
 
-/** The root of the view and the kernel's own file systems, which rules may refine afterwards. */
+/** The root of the view and the kernel's own file systems, which rules may refine later. */
 function baseOptions(base: MountPlan['base']): string[] {
   const proc = ['--proc', '/proc', '--perms', '0555', '--tmpfs', FIRST_PROCESS];
   if (base === 'unrestricted') return ['--dev-bind', '/', '/', ...proc];
@@ -60,7 +61,7 @@ function mountOptions(mount: Mount, source?: number): string[] {
       return bind('--bind');
     case 'hiddenDirectory':
       return ['--perms', mount.traversable ? '0111' : '0000', '--tmpfs', mount.path];
-    // A device on a mount without devices: it is there and cannot be opened.
+    // A device on a nodev mount: it exists but cannot be opened.
     case 'hiddenFile':
       return ['--ro-bind', '/dev/null', mount.path];
     case 'link':
@@ -69,8 +70,8 @@ function mountOptions(mount: Mount, source?: number): string[] {
 }
 
 /**
- * Closes what had to be open while mounting. All of /proc is read-only: for root without capabilities its
- * switches (core_pattern, sysrq-trigger) are otherwise a way to run code outside.
+ * Seals what had to be writable while mounting. All of /proc is read-only: for root without capabilities its switches
+ * (core_pattern, sysrq-trigger) would otherwise be a way to run code outside.
  */
 function sealOptions({ base, mounts }: MountPlan): string[] {
   const hidden = mounts.filter(({ kind }) => kind === 'hiddenDirectory').map(({ path }) => path);
@@ -97,7 +98,7 @@ function isolationOptions({ network, terminal, userNamespace, fds }: BwrapReques
   ];
 }
 
-/** bubblewrap itself gets an empty environment: LD_PRELOAD and its like must act inside, not on it. */
+/** bubblewrap itself gets an empty environment: LD_PRELOAD and the like must take effect inside, not on bubblewrap. */
 function environmentOptions({ cwd, env, arg0 }: BwrapRequest): string[] {
   const variables = Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value]);
   return ['--clearenv', ...variables, ...(arg0 === undefined ? [] : ['--argv0', arg0]), '--chdir', cwd];

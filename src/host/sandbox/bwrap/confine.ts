@@ -17,9 +17,9 @@ import { Resources } from './resources.js';
 import { openFilter } from '../seccomp/seccomp.js';
 import { launcherFor } from '../launch/launcher.js';
 import type { SandboxStatus } from '../launch/status.js';
-import { lookAt, viewIdentity } from '../launch/warm-view.js';
+import { lookAt, viewIdentity } from '../launch/view-identity.js';
 
-/** A program to run, with everything decided but its sandbox. */
+/** A program to run, fully specified except for its sandbox. */
 export interface ConfineSpec {
   readonly argv: readonly string[];
   readonly arg0?: string | undefined;
@@ -28,7 +28,7 @@ export interface ConfineSpec {
   /** The complete environment. */
   readonly env: Readonly<Record<string, string>>;
   readonly terminal: boolean;
-  /** A descriptor of ours that the program gets as `SCRIPT_FD`, taken over. */
+  /** A descriptor of ours, passed to the program as `SCRIPT_FD`. We take ownership. */
   readonly script?: number;
   /** The same as `REPORT_FD`, for a waiting shell. It gets nothing else of ours but its streams. */
   readonly report?: number;
@@ -40,44 +40,49 @@ export interface Confinement {
   readonly arg0?: string | undefined;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Descriptors of ours the child needs. Nothing else of ours may reach it. */
+  /** Our descriptors the child needs. No others may reach it. */
   readonly inheritFds: readonly { readonly childFd: number; readonly fd: number }[];
-  /** Where the program itself was found. */
+  /** Where the program was found. */
   readonly program: string;
-  /** What is really enforced. */
+  /** What is actually enforced. */
   readonly sandboxType: SandboxType;
   /**
-   * Who makes the terminal the controlling one. `inside`: it must not be that of the process started here
-   * (open it with O_NOCTTY), or ^C would kill the sandbox instead of reaching the program.
+   * Who makes the terminal the controlling one. `inside`: it must not become that of the process started here (open it
+   * with O_NOCTTY), or ^C would kill the sandbox instead of reaching the program.
    */
   readonly controllingTerminal: 'caller' | 'inside';
-  /** What it shows of the disk, to compare with `viewIdentity` later. Only before `release`. */
+  /**
+   * Identifies what the sandbox shows of the disk, for comparison with a later `viewIdentity`. Only before `release`.
+   */
   viewIdentity(): string;
-  /** Once the child was started, or could not be: closes our copies of the descriptors. Idempotent. */
+  /** Closes our copies of the descriptors once the child has been started, or could not be. Idempotent. */
   release(): void;
-  /** At the very end of this process, when nobody hears of its end any more: gives back what it holds on disk. */
+  /** Frees what it holds on disk when this process is about to exit and will not learn of the sandbox's end. */
   abandon(): void;
-  /** Signals and the true end of a confined process; null without a sandbox. */
+  /** Signals for a confined process and its true end; null without a sandbox. */
   readonly status: SandboxStatus | null;
 }
 
-/** The numbers the descriptors have inside bubblewrap, which closes them before the command runs. */
+/** Descriptor numbers inside bubblewrap, which closes them before the command runs. */
 const ARGUMENTS_FD = 3;
 const SECCOMP_FD = 4;
 const STATUS_FD = 5;
-/** There may be many, so they come last. */
+/** Last, since there may be many. */
 const FIRST_SOURCE_FD = 6;
 
-/** bubblewrap counts its arguments and gives up at 9000; an environment beyond this gets a clear error instead. */
+/** bubblewrap gives up at 9000 arguments; an environment beyond this limit gets a clear error instead. */
 const MAX_OPTIONS = 8_900;
 
-/** Puts a program under a policy: the same program where there is nothing to enforce, an error where it cannot be. */
+/**
+ * Puts a program under a policy: returns the program unchanged if there is nothing to enforce, throws if the policy
+ * cannot be enforced.
+ */
 export function confine(
   spec: ConfineSpec,
   { policy, support, disk }: { policy: SandboxPolicy; support: SandboxSupport; disk?: Disk },
 ): Confinement {
   if (policy.kind === 'open') return unconfined(spec);
-  // Before anything of it exists, so that nobody is served in between.
+  // Before any of it exists, so that no connection slips through in between.
   if (policy.network === 'enabled') noteNetworkGrant();
   const resources = new Resources();
   try {
@@ -90,7 +95,7 @@ export function confine(
     const program = locateVisibleProgram(spec, view);
     const { command, arg0 } = launcherFor(spec, { program, policy, support, view });
     const held = resources.holdPlaceholders(view.plan);
-    const firstSource = firstFree(spec);
+    const firstSource = firstFreeFd(spec);
     const options = bwrapOptions({
       plan:
         policy.maxProcesses === null
@@ -112,51 +117,54 @@ export function confine(
     const hold = (plan: MountPlan) => resources.holdPlaceholders(plan);
     resources.guard(Protection.of({ files: policy.files, plan: held, disk: view.disk, status, hold }));
     const limit = support.root && policy.maxProcesses !== null ? resources.limit(policy.maxProcesses) : [];
-    const apart = support.laterMounts === 'keptOut' ? requireApart(support) : [];
+    const privateMounts = support.laterMounts === 'keptOut' ? requirePrivateMounts(support) : [];
     return {
-      argv: [...limit, ...apart, support.bwrap, '--args', String(ARGUMENTS_FD), '--', ...command],
+      argv: [...limit, ...privateMounts, support.bwrap, '--args', String(ARGUMENTS_FD), '--', ...command],
       cwd: '/',
       env: {},
       inheritFds: resources.inheritFds,
       program,
       sandboxType: 'linuxSeccomp',
       controllingTerminal: spec.terminal ? 'inside' : 'caller',
-      // Of the mounts that are made: a name that could not be kept free may be one that can, later.
+      // Only mounts that were actually made: a name that could not be blocked now may be blockable later.
       viewIdentity: () => viewIdentity(held, (mount) => resources.opened(mount) ?? lookAt(mount)),
       release: () => resources.release(),
-      abandon: () => resources.letGo(),
+      abandon: () => resources.cleanUp(),
       status,
     };
   } catch (error) {
     resources.release();
-    resources.letGo();
+    resources.cleanUp();
     throw error;
   }
 }
 
-/** The first number that no descriptor of the program has. */
-function firstFree({ script, report }: ConfineSpec): number {
+/** The first descriptor number the program does not use. */
+function firstFreeFd({ script, report }: ConfineSpec): number {
   if (report !== undefined) return REPORT_FD + 1;
   return script === undefined ? FIRST_SOURCE_FD : SCRIPT_FD + 1;
 }
 
-/** Plans that were asked already what they let programs change. */
+/** Plans already checked for what they let programs change. */
 const examined = new WeakSet<MountPlan>();
 
-/** Whoever can replace bubblewrap, or what is put around it, is confined by nothing from then on. */
+/** A program that can replace bubblewrap, or what is wrapped around it, could not be confined any more. */
 function requireTrusted(bwrap: string, plan: MountPlan): void {
   if (!examined.has(plan)) trustedPath().distrust(plan.accessAt);
   examined.add(plan);
   if (!trustedPath().findAll('bwrap').includes(bwrap)) throw unavailable(withoutBwrap());
 }
 
-function requireApart(support: Extract<SandboxSupport, { available: true }>): readonly string[] {
+function requirePrivateMounts(support: Extract<SandboxSupport, { available: true }>): readonly string[] {
   const prefix = privateMountsPrefix(support);
   if (prefix === null) throw unavailable(gaps.bubblewrapWritable);
   return prefix;
 }
 
-/** As bubblewrap reads them: each ends with a NUL. One inside would make its second half an option of the caller's choice. */
+/**
+ * In bubblewrap's format: each ends with a NUL. A NUL inside would turn the rest of the value into an option of the
+ * caller's choice.
+ */
 function encodeOptions(options: readonly string[]): Uint8Array {
   if (options.length > MAX_OPTIONS) throw tooManyOptions();
   if (options.some((option) => option.includes('\0')))
@@ -183,7 +191,7 @@ function unconfined({ argv, arg0, cwd, env, script }: ConfineSpec): Confinement 
   };
 }
 
-/** Programs ask this variable before they try to reach anything. */
+/** Programs check this variable before they try to reach the network. */
 export function confinedEnv(
   env: Readonly<Record<string, string>>,
   { network }: ConfinedPolicy,

@@ -2,26 +2,26 @@ import { mkdirSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { linkTarget, namesIn, statOf } from '../../kernel/index.js';
 
-/*
- * Control groups outlive the server that made them, and so may find one of the same name. So a name says whose it is: the
- * namespace of process numbers, the number, and when that process started. Nobody else is ever called that.
+/**
+ * Control groups outlive the server that made them, so a later server may find one of the same name. The name therefore
+ * identifies its owner by pid namespace, pid and start time, a combination that never recurs.
  */
 
 const PREFIX = 'execwire-';
 
-/** Names somebody left behind in our way; more than a few mean something else is wrong. */
+/** How many leftover names to step over; more than that means something else is wrong. */
 const MAX_TAKEN = 1000;
 
-/** A group is free a moment after its last process is gone; one that is not by then is left for our end. */
+/** A group can be removed a moment after its last process is gone; if not, we try again on exit. */
 const REMOVE_ATTEMPTS = 50;
 const REMOVE_RETRY_MS = 10;
 
 let groups = 0;
 const tidied = new Set<string>();
-/** Of groups that are not free yet. */
+/** Groups that cannot be removed yet. */
 const leaving = new Set<string>();
 
-/** Makes an empty group with a name of its own. */
+/** Makes an empty group with a unique name. */
 export function makeGroup(hierarchy: string): string {
   removeLeftovers(hierarchy);
   for (let taken = 0; ; taken += 1) {
@@ -36,14 +36,14 @@ export function makeGroup(hierarchy: string): string {
   }
 }
 
-/** Removes it as soon as nobody is in it. */
+/** Removes a group as soon as it is empty. */
 export function removeGroup(path: string): void {
   if (leaving.size === 0) process.once('exit', removeLeaving);
   leaving.add(path);
   removeSoon(path, REMOVE_ATTEMPTS);
 }
 
-/** Removes what servers left that were killed. Once in each hierarchy; groups with somebody in them stay. */
+/** Removes what killed servers left behind. Once per hierarchy; groups with members stay. */
 export function removeLeftovers(hierarchy: string): void {
   if (tidied.has(hierarchy)) return;
   tidied.add(hierarchy);
@@ -64,7 +64,7 @@ function removeLeaving(): void {
   for (const path of leaving) remove(path);
 }
 
-/** True also if it was gone already. */
+/** True also if it was already gone. */
 function remove(path: string): boolean {
   try {
     rmdirSync(path);
@@ -74,14 +74,17 @@ function remove(path: string): boolean {
   }
 }
 
-/** Whoever made it is seen from here and gone. A server of another namespace may live: its groups are not ours to judge. */
+/**
+ * True if its maker would be visible from here and is gone. A server in another namespace may be alive: its groups are
+ * not ours to judge.
+ */
 function isLeftover(name: string): boolean {
   const [, namespace, pid, start] = /^execwire-(\d+)-(\d+)-(\d+)-\d+$/.exec(name) ?? [];
   if (pid === undefined) return isOldLeftover(name);
   return namespace === pidNamespace() && String(statOf(pid)?.startTick) !== start;
 }
 
-/** Of releases whose names told the number alone. */
+/** From releases whose names contained only the pid. */
 function isOldLeftover(name: string): boolean {
   const [, pid] = /^execwire-(\d+)-\d+$/.exec(name) ?? [];
   return pid !== undefined && (pid === String(process.pid) || statOf(pid) === null);

@@ -4,18 +4,18 @@ import { ExecError } from '../../../protocol/errors.js';
 import { isScarcity, trustedProgram } from '../../kernel/index.js';
 import { makeGroup, removeGroup, removeLeftovers } from './limit-groups.js';
 
-/** bubblewrap itself stands outside the sandbox and inside the group. */
+/** bubblewrap itself is outside the sandbox but inside the group. */
 const OWN_PROCESSES = 1;
 
-/** A control group that bounds how many processes exist in it. For root, whom no other limit counts. */
+/** A control group that limits the number of processes in it. For root, who is exempt from every other limit. */
 export interface ProcessGroupLimit {
-  /** Goes in front of a command that shall start inside the group. */
+  /** Prepended to a command that is to start inside the group. */
   readonly prefix: readonly string[];
   /** Removes the group once it is empty. */
   release(): void;
 }
 
-/** Makes a group for at most so many processes. */
+/** Makes a group for at most this many processes. */
 export function openProcessLimit(maxProcesses: number): ProcessGroupLimit {
   const path = makeLimitedGroup(maxProcesses + OWN_PROCESSES);
   return {
@@ -36,7 +36,7 @@ function makeLimitedGroup(maxTasks: number): string {
   }
 }
 
-/** Whether a limit can be kept: for root a group must be made, for others a tool sets it. */
+/** True if a limit can be enforced: root needs a control group, others a helper program. */
 export function canLimitProcesses({ root }: { root: boolean }): boolean {
   try {
     if (!root) return trustedProgram('prlimit') !== null;
@@ -50,7 +50,7 @@ export function canLimitProcesses({ root }: { root: boolean }): boolean {
   }
 }
 
-/** Where groups with a bound on processes can be made: the old hierarchy of its own, or the unified one. */
+/** Where process-limiting groups can be made: the separate v1 hierarchy or the unified one. */
 function findHierarchy(): string {
   const mounts = readFileSync('/proc/mounts', 'utf8')
     .split('\n')

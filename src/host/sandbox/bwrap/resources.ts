@@ -10,7 +10,7 @@ import { SandboxStatus } from '../launch/status.js';
 /** Far more than policies name; the rest of a long list of patterns is mounted by path. */
 const MAX_SOURCES = 128;
 
-/** What one confinement keeps open: descriptors until the start, placeholders until the end. */
+/** What one confinement holds: descriptors until the start, placeholders until the end. */
 export class Resources {
   readonly inheritFds: { childFd: number; fd: number }[] = [];
   #placeholders: Placeholder[] = [];
@@ -19,9 +19,9 @@ export class Resources {
   #protection: Protection | null = null;
   #released = false;
 
-  /** What cannot be made cannot be mounted over either, and need not be: nobody inside can make it. */
+  /** Drops mounts whose placeholder we may not create: nobody inside can create it either. */
   holdPlaceholders(plan: MountPlan): MountPlan {
-    // Those of an earlier plan go last: what both need is never free in between.
+    // Placeholders of an earlier plan are released last, so that a name both plans block is never free in between.
     const before = this.#placeholders;
     this.#placeholders = [];
     const needless = plan.placeholders.filter((path) => {
@@ -33,7 +33,7 @@ export class Resources {
     return { ...plan, mounts: plan.mounts.filter(({ path }) => !needless.includes(path)) };
   }
 
-  /** Opens what will be mounted, by path, and gives the numbers it will have there. */
+  /** Opens what will be mounted, by path, and returns the descriptor numbers in the child. */
   openSources(mounts: readonly Mount[], firstChildFd: number): ReadonlyMap<string, number> {
     const bound = mounts
       .filter(({ kind }) => kind === 'readOnly' || kind === 'writable')
@@ -48,19 +48,19 @@ export class Resources {
     );
   }
 
-  /** What will be mounted there, whatever is there by now. */
+  /** What will be mounted at a path, whatever is there by now. */
   opened({ path }: Mount): BigIntStats | undefined {
     const fd = this.#sources.get(path);
     return fd === undefined ? undefined : fstatSync(fd, { bigint: true });
   }
 
-  /** What to put in front of bubblewrap. */
+  /** The prefix to put before bubblewrap. */
   limit(maxProcesses: number): readonly string[] {
     this.#limit = openProcessLimit(maxProcesses);
     return this.#limit.prefix;
   }
 
-  /** Takes a descriptor over. */
+  /** Passes a descriptor on and takes ownership. */
   pass(childFd: number, fd: number): void {
     this.inheritFds.push({ childFd, fd });
   }
@@ -69,7 +69,7 @@ export class Resources {
     const { readEnd, writeEnd } = openPipe();
     this.inheritFds.push({ childFd, fd: writeEnd });
     const status = new SandboxStatus(readEnd, options);
-    void status.ended.then(() => this.letGo());
+    void status.ended.then(() => this.cleanUp());
     return status;
   }
 
@@ -83,7 +83,7 @@ export class Resources {
     for (const { fd } of this.inheritFds) closeSync(fd);
   }
 
-  letGo(): void {
+  cleanUp(): void {
     this.#protection?.close();
     for (const placeholder of this.#placeholders) placeholder.release();
     this.#limit?.release();

@@ -8,34 +8,37 @@ import {
   type SandboxPolicy,
 } from '../../../policy/internal.js';
 
-/** What is known of a finished process. */
+/** What is known about a finished process. */
 export interface FinishedProcess {
   readonly exitCode: number;
   readonly cwd: string;
-  /** The last of what it wrote to stderr, or to its terminal. */
+  /** The end of its stderr, or of its terminal output. */
   readonly outputTail: string;
 }
 
 /** SIGSYS: the filter killed it for calling the kernel through a foreign ABI. */
 const KILLED_BY_FILTER = 128 + 31;
 
-/** As much of the output as is looked at: the complaint that ended a program is among its last lines. */
+/** How much output we examine: the error that ended a program is among its last lines. */
 export const DENIAL_TAIL_BYTES = 8 * 1024;
 
-/** Of one line, its end: a long path and the complaint. Finding paths takes the square of it, and the program chooses the words. */
+/**
+ * Only the end of a line is examined: a long path and the error. Finding paths takes quadratic time, and the program
+ * chooses the text.
+ */
 const MAX_LINE_CHARACTERS = 1024;
 
 const READ_ONLY = /Read-only file system|\bEROFS\b/i;
 const REFUSED = /Permission denied|Operation not permitted|\bEACCES\b|\bEPERM\b/i;
 const NO_NETWORK =
   /Network is unreachable|name resolution|Could not resolve|\bENETUNREACH\b|\bEAI_AGAIN\b|getaddrinfo|Name or service not known/i;
-/** Paths in a message: quoted, or from a slash to the next blank, quote or colon. */
+/** Paths in a message: quoted, or from a slash to the next space, quote or colon. */
 const PATHS = /'([^']+)'|"([^"]+)"|‘([^’]+)’|(\/[^\s:'"]+)/g;
 
 /**
- * Whether the sandbox made a process fail. The kernel tells nobody which call it refused, so a failed
- * process's last words are taken as a lead and checked: the policy must forbid what they speak of, and for
- * words that mean other things too, the same must be possible without the sandbox.
+ * Guesses whether the sandbox made a process fail. The kernel does not report which call it refused, so the process's
+ * last output serves as a clue and is checked: the policy must forbid what the message mentions and, for messages with
+ * other meanings, the same must be possible without the sandbox.
  */
 export function wasDenied(
   policy: SandboxPolicy,
@@ -73,7 +76,7 @@ function mayWrite({ files }: ConfinedPolicy, path: string): boolean {
   return files.kind === 'unrestricted' || accessAt(indexRules(files.rules), path) === 'write';
 }
 
-/** Could this server write there, or create it? */
+/** Whether this server could write there or create it. */
 function isWritableOutside(path: string): boolean {
   for (const place of [path, parentOf(path)]) {
     try {

@@ -8,17 +8,17 @@ import { isWithin, parentOf } from '../../../policy/internal.js';
 
 const TOOL_PATH = '/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** Entering and mounting takes a few milliseconds; what takes longer than this hangs on a dead file system. */
+/** Entering and mounting takes a few milliseconds; anything longer hangs on a dead file system. */
 const LIMIT_MS = 10_000;
 
-/** The numbers of the descriptors for the tools. */
+/** Descriptor numbers of the tools. */
 const MOUNTS = '/proc/self/fd/3';
 const RIGHTS = '/proc/self/fd/4';
 const TARGET = '/proc/self/fd/5';
 const PARENT = '/proc/self/fd/6';
 const NOTHING = '/proc/self/fd/7';
 
-/** Options of a mount that a copy must keep; a user namespace does not let anybody drop them. */
+/** Mount options a copy must keep; inside a user namespace they cannot be dropped. */
 const KEPT_OPTIONS: readonly string[] = [
   'nosuid',
   'nodev',
@@ -30,8 +30,8 @@ const KEPT_OPTIONS: readonly string[] = [
 ];
 
 /**
- * Makes a mount in a sandbox that runs. The tools are the host's, looked up in the host's own tree: only the namespace is
- * the sandbox's, and its places are named by descriptors, opened without following a link. Throws if it did not work.
+ * Makes a mount in a running sandbox. The tools are the host's, looked up in the host's own tree. Only the namespace is
+ * the sandbox's, and its places are given as descriptors, opened without following links. Throws on failure.
  */
 export async function mountInside(init: number, mount: Mount): Promise<void> {
   const opened: number[] = [];
@@ -56,7 +56,10 @@ export async function mountInside(init: number, mount: Mount): Promise<void> {
   }
 }
 
-/** By the descriptor first, so that nobody swaps it; what lies over it then has no descriptor yet, but a name that is taken. */
+/**
+ * The first mount uses the descriptor, so that the place cannot be swapped. What then covers it has no descriptor yet,
+ * but its name is taken.
+ */
 function scriptFor(mount: Mount, kept: readonly string[]): [string, ...string[]] {
   const bind = (source: string) => `mount -c --no-mtab -o rbind ${source} ${TARGET}`;
   const seal = `mount -c --no-mtab -o "remount,bind,$1" "${PARENT}/$2"`;
@@ -80,20 +83,20 @@ function sourceOf({ kind, path }: Mount): string {
   return kind === 'hiddenFile' ? '/dev/null' : path;
 }
 
-/** Those of the mount that a place lies on. */
+/** The options of the mount that contains a path. */
 function keptOptions(init: number, path: string): string[] {
   const places = mountsOf(init).filter((place) => isWithin(path, place.path));
-  // Of those at one path the last lies on top.
+  // Of several mounts at one path, the last is on top.
   const nearest = places.reduce((best, place) => (place.path.length >= best.path.length ? place : best));
   return nearest.options.filter((option) => KEPT_OPTIONS.includes(option));
 }
 
-/** As root in a user namespace of our own we need not enter it. */
+/** As root in our own user namespace we need not enter it. */
 function isOwn(rights: number): boolean {
   return fstatSync(rights).ino === statSync('/proc/self/ns/user').ino;
 }
 
-/** A sandbox of another user is entered as that user, who is root in it. */
+/** A sandbox of another user is entered as that user, who is root inside. */
 function idsOf(init: number): { uid?: number; gid?: number } {
   const { uid, gid } = statSync(`/proc/${init}`);
   return uid === process.geteuid?.() ? {} : { uid, gid };

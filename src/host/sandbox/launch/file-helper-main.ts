@@ -1,7 +1,7 @@
 /**
- * What runs inside the sandbox of a file helper: calls methods of one object and sends back what they say.
- * Started as `node file-helper-main.js MODULE EXPORT`; requests come on stdin, answers go to stdout. The first message, which
- * answers nobody, says that it is ready.
+ * Runs inside the sandbox of a file helper: calls methods of one object and sends back the results. Started as `node
+ * file-helper-main.js MODULE EXPORT`; requests arrive on stdin, answers go to stdout. The first message, which answers
+ * no request, says that the helper is ready.
  */
 import { encodeFrame, FrameReader, type HelperMessage } from './helper-frame.js';
 
@@ -16,7 +16,7 @@ const reader = new FrameReader();
 process.stdin.on('data', (chunk: Buffer) => {
   for (const request of reader.push(chunk)) void answer(request);
 });
-// Nobody is left to ask.
+// The server is gone.
 process.stdin.on('end', () => process.exit(0));
 
 send({ ready: true });

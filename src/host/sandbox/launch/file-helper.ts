@@ -9,12 +9,12 @@ import { accessAt, type ConfinedPolicy, indexRules, type PathRule } from '../../
 import type { SandboxSupport } from '../probe/probe.js';
 
 /**
- * Node has its threads made and our code loaded in a tenth of a second. Where there is no room for the threads it may wait for
- * ever in its own start, alive and silent.
+ * Node starts its threads and loads our code in a tenth of a second. If there is no room for the threads, it may hang
+ * during startup for ever, alive but silent.
  */
 const START_LIMIT_MS = 15_000;
 
-/** Which object does the work inside: an export of a module, by URL. */
+/** The object that does the work inside: an export of a module, given by URL. */
 export interface HelperTarget {
   readonly module: string;
   readonly exportName: string;
@@ -26,15 +26,17 @@ export interface HelperOptions {
   readonly support: SandboxSupport;
   /** The script that runs inside. Default: ours. */
   readonly script?: string;
-  /** Directories its modules are loaded from. Default: those of the script and of the target. */
+  /** Directories its modules are loaded from. Default: those of the script and the target. */
   readonly modulePaths?: readonly string[];
-  /** Another user to run as, for a server that is root. */
+  /** Another user to run as, if the server is root. */
   readonly ids?: { readonly uid: number; readonly gid: number };
-  /** How long one may take until it is ready. */
+  /** How long it may take to become ready. */
   readonly startLimitMs?: number;
 }
 
-/** One confined Node process that does file operations for us. Dies with us, with its stdin, or when told. */
+/**
+ * A confined Node process that does file operations for us. It dies with us, when its stdin closes, or when told to.
+ */
 export class FileHelper {
   readonly #child: ChildProcess;
   readonly #confinement: Confinement;
@@ -47,7 +49,7 @@ export class FileHelper {
   #closed = false;
   #ready = false;
   readonly #startLimit: NodeJS.Timeout;
-  /** Settles when it and everything of its sandbox are gone. */
+  /** Settles when the helper and its whole sandbox are gone. */
   readonly ended: Promise<void>;
 
   constructor(policy: ConfinedPolicy, options: HelperOptions) {
@@ -63,23 +65,23 @@ export class FileHelper {
     this.#child.stdout?.on('data', (chunk: Buffer) => this.#read(chunk));
     this.#child.on('error', () => this.#gone());
     this.#child.on('close', () => this.#gone());
-    // What it said while we were busy or held up is read before it is looked at.
+    // Output that arrived while we were busy or stalled is read before the check.
     const late = () => setImmediate(() => this.#requireReady());
     this.#startLimit = setTimeout(late, options.startLimitMs ?? START_LIMIT_MS).unref();
     this.ended = Promise.resolve(this.#confinement.status?.ended).then(() => {});
   }
 
-  /** False once it is closed or gone: take another. */
+  /** False once it is closed or gone; use another one then. */
   get usable(): boolean {
     return !this.#closed;
   }
 
-  /** Calls under way. */
+  /** True while calls are under way. */
   get busy(): boolean {
     return this.#pending.size > 0;
   }
 
-  /** Calls a method of the target inside. Its errors come back with their codes. */
+  /** Calls a method of the target inside. Errors keep their codes. */
   call(method: string, args: readonly unknown[]): Promise<unknown> {
     if (this.#closed) return Promise.reject(helperGone());
     const id = this.#nextId++;
@@ -89,7 +91,7 @@ export class FileHelper {
     });
   }
 
-  /** Ends it at once; calls under way fail. Idempotent. */
+  /** Ends the helper immediately; pending calls fail. Idempotent. */
   close(): void {
     this.#end(helperGone());
   }
@@ -112,7 +114,7 @@ export class FileHelper {
   }
 
   #settle({ id, result, error }: HelperMessage): void {
-    // Whatever it says, it has started.
+    // Any message means that it has started.
     this.#ready = true;
     clearTimeout(this.#startLimit);
     const call = this.#pending.get(Number(id));
@@ -145,12 +147,12 @@ function start(confinement: Confinement, ids: HelperOptions['ids']): ChildProces
   }
 }
 
-/** Where the loader of a dynamic program looks. */
+/** Where the dynamic loader looks. */
 const LOADER_PATHS: readonly string[] = ['/lib', '/lib64', '/usr/lib', '/etc/ld.so.cache'];
 
 /**
- * The helper's own program must be readable for it, whatever the policy hides, and so these few places are for
- * those who ask it. Nothing becomes writable by it.
+ * The helper must be able to read its own program whatever the policy hides, so these few paths become readable to its
+ * callers as well. Nothing becomes writable.
  */
 function withRuntime(policy: ConfinedPolicy, paths: readonly string[]): ConfinedPolicy {
   const confined = { ...policy, network: 'restricted', maxProcesses: null } as const;
@@ -161,7 +163,7 @@ function withRuntime(policy: ConfinedPolicy, paths: readonly string[]): Confined
   return { ...confined, files: { ...policy.files, rules: [...policy.files.rules, ...extra] } };
 }
 
-/** An error of the target, with the code callers tell it by. */
+/** An error of the target, with the code callers recognize it by. */
 function errorFrom({ message, code, data }: HelperMessage): Error {
   const text = String(message);
   if (typeof code === 'string' && Object.hasOwn(errorCatalogue, code))

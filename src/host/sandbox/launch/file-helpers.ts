@@ -3,12 +3,12 @@ import { FileHelper, type HelperOptions } from './file-helper.js';
 import { planNow } from '../plan/known-plans.js';
 import type { MountPlan } from '../plan/mount-plan.js';
 import type { ConfinedPolicy } from '../../../policy/internal.js';
-import { idleMsOf, viewIdentity } from './warm-view.js';
+import { idleMsOf, viewIdentity } from './view-identity.js';
 
-/** Each is a Node process of some 50 MB. */
+/** Each is a Node process of about 50 MB. */
 const MAX_HELPERS = 4;
 
-/** Limits of a pool, for those who know better. */
+/** Overrides for the limits of a pool. */
 export interface PoolLimits {
   readonly maxHelpers?: number;
   readonly idleMs?: number;
@@ -23,14 +23,14 @@ interface Slot {
   timer: NodeJS.Timeout | undefined;
 }
 
-/** A helper that stays while something inside is in use, such as an open file. */
+/** A helper that is kept while something inside it is in use, such as an open file. */
 export interface HelperLease {
   call(method: string, args: readonly unknown[]): Promise<unknown>;
   /** Idempotent. */
   release(): void;
 }
 
-/** Keeps a few confined helpers warm, one per view of the disk. */
+/** Keeps a few confined helpers running, one per view of the disk. */
 export class FileHelpers {
   readonly #options: HelperOptions;
   readonly #limits: Required<PoolLimits>;
@@ -52,7 +52,7 @@ export class FileHelpers {
     }
   }
 
-  /** Holds on to the helper of a policy, for calls that belong together. */
+  /** Reserves the helper of a policy for a series of calls. */
   lease(policy: ConfinedPolicy): HelperLease {
     const slot = this.#slotFor(policy);
     slot.leases += 1;
@@ -69,7 +69,7 @@ export class FileHelpers {
     };
   }
 
-  /** Ends all of them. Idempotent. */
+  /** Ends all helpers. Idempotent. */
   async close(): Promise<void> {
     const slots = [...this.#slots.values()];
     for (const slot of slots) this.#end(slot);
@@ -88,7 +88,7 @@ export class FileHelpers {
     this.#makeRoom();
     const helper = new FileHelper(policy, this.#options);
     const idleMs = Math.min(this.#limits.idleMs, idleMsOf(plan));
-    // Only now do the placeholders exist, and with them the places the next call will find.
+    // Only now do the placeholders exist, and with them the view the next call will see.
     const slot: Slot = {
       key: keyOf(planNow(policy.files).plan, policy),
       helper,

@@ -1,27 +1,27 @@
-/** One message between server and file helper: a JSON value in which bytes may occur anywhere. */
+/** One message between server and file helper: a JSON value that may contain bytes anywhere. */
 export type HelperMessage = Readonly<Record<string, unknown>>;
 
-/** Two lengths, of the JSON and of the bytes behind it, 32 bits each. */
+/** Two 32-bit lengths: of the JSON, and of the bytes after it. */
 const PREFIX_BYTES = 8;
 
-/** More than any file that travels in one message; a longer frame is a broken helper. */
+/** Larger than any file sent in one message; a longer frame means a broken helper. */
 const MAX_PART_BYTES = 1024 * 1024 * 1024;
 
-/** Stands in the JSON for bytes: where they start and how many they are. */
+/** Marks bytes in the JSON: their offset and length. */
 const BYTES_MARK = '$bytes';
 
-/** Up to here copying bytes costs less than another call of the system to write them. */
+/** Up to this size copying bytes is cheaper than another write call. */
 const MAX_COPIED_BYTES = 64 * 1024;
 
 /**
- * Bytes travel behind the JSON as they are; base64 would cost more than the whole file operation. What is short is
- * one piece, so that it is written, and read at the other end, at once.
+ * Bytes follow the JSON unencoded; base64 would cost more than the whole file operation. A short frame is one piece, so
+ * that it is written, and read at the other end, in one go.
  */
 export function encodeFrame(message: HelperMessage): Uint8Array[] {
   const parts: Uint8Array[] = [];
   let length = 0;
   const json = JSON.stringify(message, function (this: Record<string, unknown>, key, value: unknown) {
-    // Asked of the holder: a Buffer among the values has turned itself into JSON already.
+    // Taken from the holder: by now a Buffer has already converted itself to JSON.
     const bytes = this[key];
     if (!(bytes instanceof Uint8Array)) return value;
     parts.push(bytes);
@@ -36,14 +36,14 @@ export function encodeFrame(message: HelperMessage): Uint8Array[] {
   return length > MAX_COPIED_BYTES ? pieces : [Buffer.concat(pieces)];
 }
 
-/** Cuts a stream of bytes into messages. */
+/** Splits a byte stream into messages. */
 export class FrameReader {
   #chunks: Uint8Array[] = [];
   #length = 0;
-  /** With less than this there is nothing to look at; so the bytes of a long frame are joined only once. */
+  /** Bytes needed before there is anything to parse, so that a long frame is joined only once. */
   #needed = PREFIX_BYTES;
 
-  /** Takes the next bytes and gives the messages they complete. Throws on what no helper of ours sends. */
+  /** Takes more bytes and returns the messages they complete. Throws on input none of our helpers would send. */
   push(chunk: Uint8Array): HelperMessage[] {
     this.#chunks.push(chunk);
     this.#length += chunk.length;

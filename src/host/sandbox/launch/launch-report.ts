@@ -3,19 +3,19 @@ import { readOrEnd } from '../../kernel/index.js';
 import { LAUNCH_FAILED } from './launch-script.js';
 
 /**
- * What a waiting shell tells about becoming the program. The kernel closes its end the moment it is the program, which
- * therefore cannot say anything here: no program can pass for a launch that failed.
+ * A waiting shell's report on becoming the program. The kernel closes the shell's end on exec, so the program itself
+ * can never write here and pretend that its launch failed.
  */
 export class LaunchReport {
   #readEnd: number | null;
   #text = '';
 
-  /** Owns the descriptor, which does not block. */
+  /** Owns the descriptor, which is non-blocking. */
   constructor(readEnd: number) {
     this.#readEnd = readEnd;
   }
 
-  /** `ended`: the shell is the program by now, or is gone without a word. */
+  /** `ended`: the shell has become the program, or is gone without a report. */
   look(): 'underWay' | 'failed' | 'ended' {
     if (this.#readEnd !== null) {
       const said = readOrEnd(this.#readEnd);

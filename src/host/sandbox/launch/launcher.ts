@@ -6,10 +6,10 @@ import type { ConfinedPolicy } from '../../../policy/internal.js';
 import type { SandboxSupport } from '../probe/probe.js';
 import { isRunnable, type View } from '../plan/visible-program.js';
 
-/** The command bubblewrap runs: the program, behind the small tools that prepare its process. */
+/** The command bubblewrap runs: the program, preceded by the small tools that prepare its process. */
 export interface Launch {
   readonly command: readonly string[];
-  /** Set where bubblewrap itself can give the program another name. */
+  /** Set if bubblewrap itself can rename the program. */
   readonly arg0: string | undefined;
 }
 
@@ -20,17 +20,17 @@ interface LaunchContext {
   readonly view: View;
 }
 
-/** Puts the program's own argv behind what its terminal, its process limit and its name need. */
+/** Prepends what the program's terminal, process limit and name require to its argv. */
 export function launcherFor(
   { argv, arg0, env, terminal }: ConfineSpec,
   { program, policy, support, view }: LaunchContext,
 ): Launch {
   const tool = (name: HelperName) => findTool(name, view);
-  // A session of its own, with the terminal as its controlling one: ^C reaches the program and nothing before it.
+  // A session of its own with the terminal as controlling terminal: ^C reaches the program and nothing before it.
   const session = terminal ? [tool('setsid'), '-c', '--'] : [];
   const limit = policy.maxProcesses === null ? [] : limitProcesses(policy.maxProcesses, { support, tool });
   const before = [...session, ...limit];
-  // Found again by the same rules inside, so that the program sees the name it was called by.
+  // Looked up by the same rules inside, so that the program sees the name it was called by.
   const name = env.PATH === undefined ? program : (argv[0] ?? program);
   const rest = argv.slice(1);
   if (arg0 === undefined || arg0 === argv[0]) return { command: [...before, name, ...rest], arg0: undefined };
@@ -38,12 +38,14 @@ export function launcherFor(
   return { command: [...before, ...rename(arg0, tool('bash')), program, ...rest], arg0: undefined };
 }
 
-/** Older bubblewrap cannot set the name a program sees. `-p`: bash reads no start-up file, whatever the environment says. */
+/**
+ * Older versions of bubblewrap cannot set `argv[0]`. `-p`: bash reads no startup file, whatever the environment says.
+ */
 function rename(arg0: string, bash: string): string[] {
   return [bash, '-p', '-c', 'exec -a "$0" -- "$@"', arg0];
 }
 
-/** Counted per user namespace, so per sandbox. Root is never counted this way and has a control group instead. */
+/** Counted per user namespace, hence per sandbox. Root is exempt from this count and gets a control group instead. */
 function limitProcesses(
   maxProcesses: number,
   { support, tool }: { support: LaunchContext['support']; tool: (name: HelperName) => string },
@@ -56,7 +58,7 @@ export function findWaitingShell(view: View): string {
   return findTool(WAITING_SHELL, view);
 }
 
-/** One that no confined program could have put there, whatever PATH the process is given. */
+/** A tool no confined program can have put there, whatever PATH the process is given. */
 function findTool(name: HelperName, view: View): string {
   const path = trustedPath()
     .findAll(name)

@@ -1,21 +1,21 @@
 import { type FSWatcher, statSync, watch } from 'node:fs';
 
-/** Programs follow each other under one policy, and a watch is not worth making anew for each of them. */
+/** Programs follow each other under one policy, and setting up a watch for each is not worth it. */
 const LINGER_MS = 5_000;
 
-/** Where a directory cannot be watched: it is not readable for us, or the user has as many watches as there may be. */
+/** If a directory cannot be watched: we may not read it, or the user has run out of watches. */
 const POLL_MS = 100;
 
-/** Told whenever a name it waits for was made, removed or replaced. */
+/** Notified whenever one of its names is created, removed or replaced. */
 export interface NameListener {
   readonly names: ReadonlySet<string>;
   readonly changed: (name: string) => void;
 }
 
-/** By directory: everybody who waits for names in it shares one watch. */
+/** By directory: all listeners for names in it share one watch. */
 const watched = new Map<string, WatchedDirectory>();
 
-/** Tells of names in a directory that change. Returns a function that ends it. */
+/** Watches names in a directory for changes. Returns an unsubscribe function. */
 export function watchNames(directory: string, listener: NameListener): () => void {
   const known = watched.get(directory);
   const found = known?.isCurrent ? known : new WatchedDirectory(directory);
@@ -51,13 +51,13 @@ class WatchedDirectory {
     };
   }
 
-  /** A watch is on the directory that was there, not on its path: whoever finds that replaced needs another one. */
+  /** A watch belongs to the directory, not to its path: once the directory is replaced, a new watch is needed. */
   get isCurrent(): boolean {
     return this.#poll === undefined && this.#identity === identityOf(this.#path);
   }
 
   #tell(kind: string, name: string | null): void {
-    // `change` is about what is in a file.
+    // `change` concerns the content of a file.
     if (kind !== 'rename') return;
     for (const { names, changed } of [...this.#listeners])
       if (name === null || names.has(name)) changed(name ?? '');

@@ -1,11 +1,11 @@
 let granted = false;
 
-/** A program is about to be confined that shares the network of this machine, and so reaches whoever listens here. */
+/** Records that a sandboxed program is about to share this machine's network, and so can reach our listeners. */
 export function noteNetworkGrant(): void {
   granted = true;
 }
 
-/** Whether there ever was such a program. What connected before it cannot be it. */
+/** True if there ever was such a program. A connection made before cannot be from one. */
 export function wasNetworkGranted(): boolean {
   return granted;
 }

@@ -1,10 +1,10 @@
 import { childrenOf, threadsOf } from '../../kernel/index.js';
 import { isStopped, send } from './process-state.js';
 
-/** A tree that goes on growing while it is stopped this often does so on purpose. */
+/** A tree that still grows after being stopped this often does so on purpose. */
 const MAX_PASSES = 200;
 
-/** Processes that do not run until they are told to. */
+/** Processes stopped until `resume`. */
 export interface PausedTree {
   readonly pids: readonly number[];
   resume(): void;
@@ -19,7 +19,7 @@ export function pauseTree(init: number): PausedTree | null {
     if (fresh.length === 0) return { pids: [...seen], resume: () => resume(stopped) };
     for (const pid of fresh) {
       seen.add(pid);
-      // What a shell inside has stopped stays stopped.
+      // Processes a shell inside has stopped stay stopped.
       if (!isStopped(pid) && send(pid, 'SIGSTOP')) stopped.push(pid);
     }
   }
@@ -27,7 +27,7 @@ export function pauseTree(init: number): PausedTree | null {
   return null;
 }
 
-/** Children first: a shell that looks after them finds them running. */
+/** Children first: a shell that checks on them finds them running. */
 function resume(stopped: readonly number[]): void {
   for (const pid of stopped.toReversed()) send(pid, 'SIGCONT');
 }

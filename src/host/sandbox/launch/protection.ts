@@ -11,10 +11,13 @@ import { isAlive } from './process-state.js';
 import { type FilePolicy, parentOf, type PathRule } from '../../../policy/internal.js';
 import type { SandboxStatus } from './status.js';
 
-/** Whoever replaces a name more often than this while it is being protected does so on purpose. */
+/** A name that is replaced more often than this while being protected is replaced on purpose. */
 const MAX_FAILURES = 16;
 
-/** Who removes a name mostly makes it anew: time to do so before an empty directory takes it. Nothing inside runs meanwhile. */
+/**
+ * A name that is removed is usually recreated: time to do so before an empty directory takes its place. Nothing inside
+ * runs meanwhile.
+ */
 const GRACE_MS = 1_000;
 
 interface Guarded {
@@ -22,14 +25,14 @@ interface Guarded {
   readonly plan: MountPlan;
   readonly disk: Disk;
   readonly status: SandboxStatus;
-  /** Keeps names from being used that do not exist; gives the plan without those that need not be kept. */
+  /** Blocks names that do not exist yet; returns the plan without those that need not be blocked. */
   readonly hold: (plan: MountPlan) => MountPlan;
 }
 
 /**
- * Keeps protected places protected while a sandbox exists. A mount goes with the name it was made over: when somebody outside
- * removes that name, or puts another file there, the kernel takes the mount away from every sandbox. So such names are
- * watched; what lost its mount gets another one, and nobody inside runs meanwhile. Where that fails, all of it ends.
+ * Keeps protected paths protected while a sandbox exists. A mount belongs to the name it was made over: when a process
+ * outside removes that name or replaces the file, the kernel drops the mount from every sandbox. So we watch those
+ * names and restore lost mounts while everything inside is stopped. If that fails, the whole sandbox is killed.
  */
 export class Protection {
   readonly #files: FilePolicy;
@@ -44,17 +47,17 @@ export class Protection {
   #isClosed = false;
 
   private constructor({ files, plan, disk, status, hold }: Guarded) {
-    this.#files = withFound(files, plan);
+    this.#files = withGlobMatches(files, plan);
     this.#plan = plan;
     this.#status = status;
     this.#hold = hold;
     this.#watch(plan, disk);
   }
 
-  /** Null where there is nothing that could be lost. Begin before the sandbox is made. */
+  /** Null if there is nothing to lose. Create it before the sandbox is made. */
   static of(guarded: Guarded): Protection | null {
     const { plan } = guarded;
-    return protecting(plan).length === 0 ? null : new Protection(guarded);
+    return protectiveMounts(plan).length === 0 ? null : new Protection(guarded);
   }
 
   /** Idempotent. */
@@ -67,12 +70,12 @@ export class Protection {
     const taken = rulesOf(this.#files).filter(({ access }) => access !== 'write');
     const paths = [...taken.map(({ path }) => path), ...disk.ownPlaces()];
     const links = paths.flatMap((path) => disk.resolve(path).links).map(({ path }) => path);
-    for (const path of [...protecting(plan).map((mount) => mount.path), ...links]) this.#addNames(path);
+    for (const path of [...protectiveMounts(plan).map((mount) => mount.path), ...links]) this.#addNames(path);
     for (const [directory, names] of this.#names)
       this.#unwatch.push(watchNames(directory, { names, changed: () => this.#changed() }));
   }
 
-  /** Every part of the path: whoever replaces one of them replaces what is below. */
+  /** Every component of the path: replacing one of them replaces everything below. */
   #addNames(path: string): void {
     for (let at = path; at !== '/'; at = parentOf(at)) {
       const names = this.#names.get(parentOf(at)) ?? new Set();
@@ -99,7 +102,7 @@ export class Protection {
         await this.#restore();
       }
     } catch {
-      // One that ended by itself in the meantime has nothing left to protect.
+      // A sandbox that ended by itself has nothing left to protect.
       const init = await this.#status.untilSetUp();
       if (init !== null && isAlive(init)) this.#status.revoke();
     } finally {
@@ -110,39 +113,41 @@ export class Protection {
   async #restore(): Promise<void> {
     const init = await this.#status.untilSetUp();
     if (init === null) return;
-    if (missing(this.#plan, init).length === 0 && missing(this.#replan(), init).length === 0) return;
+    if (missingMounts(this.#plan, init).length === 0 && missingMounts(this.#replan(), init).length === 0)
+      return;
     const paused = pauseTree(init);
     if (paused === null) throw new Error('it cannot be stopped');
     const restored = await this.#mountAgain(init);
-    // What was opened before the mount was back would stay open behind it.
+    // Anything opened before the mount was restored would stay open behind it.
     if (holdsPlace(paused.pids, restored)) throw new Error('somebody got in meanwhile');
     paused.resume();
   }
 
-  /** One at a time, as the next may lie on it. Gives the places that nobody inside should have open. */
+  /** One at a time, since the next may be on top of it. Returns the paths that nothing inside may have open. */
   async #mountAgain(init: number): Promise<string[]> {
     const restored: string[] = [];
     const until = performance.now() + GRACE_MS;
     let failures = 0;
     for (;;) {
       const plan = this.#replan();
-      const isAwaited = performance.now() < until && missing(plan, init).every(({ path }) => isFree(path));
+      const isAwaited =
+        performance.now() < until && missingMounts(plan, init).every(({ path }) => isFree(path));
       if (isAwaited && (await this.#nextChange(until))) continue;
       this.#plan = this.#hold(plan);
-      const [mount] = missing(this.#plan, init);
+      const [mount] = missingMounts(this.#plan, init);
       if (mount === undefined) return restored;
       if (mount.kind !== 'writable') restored.push(mount.path);
       try {
         await mountInside(init, mount);
       } catch (error) {
-        // It may have been replaced again while we were at it.
+        // It may have been replaced again in the meantime.
         failures += 1;
         if (failures === MAX_FAILURES) throw error;
       }
     }
   }
 
-  /** False if there is none until then. */
+  /** False if there is no change by then. */
   #nextChange(until: number): Promise<boolean> {
     return new Promise((resolve) => {
       const timer = setTimeout(() => resolve(false), until - performance.now());
@@ -153,7 +158,7 @@ export class Protection {
     });
   }
 
-  /** What protects the places as they are now. Watches first, so that no later change is missed. */
+  /** The plan that protects the paths as they are now. Watches first, so that no later change is missed. */
   #replan(): MountPlan {
     const before = this.#unwatch;
     this.#unwatch = [];
@@ -172,8 +177,8 @@ function isFree(path: string): boolean {
   }
 }
 
-/** What patterns found when the sandbox was made stays hidden under its name. They are not searched for again. */
-function withFound(files: FilePolicy, { mounts }: MountPlan): FilePolicy {
+/** What patterns matched when the sandbox was made stays hidden under its name. Patterns are not searched for again. */
+function withGlobMatches(files: FilePolicy, { mounts }: MountPlan): FilePolicy {
   if (files.kind === 'unrestricted') return files;
   const found = mounts
     .filter(({ kind }) => kind === 'hiddenFile' || kind === 'hiddenDirectory')
@@ -185,18 +190,18 @@ function rulesOf(files: FilePolicy): readonly PathRule[] {
   return files.kind === 'unrestricted' ? [] : files.rules;
 }
 
-/** The mounts that take something away; without one of them there would be more than the policy grants. */
-function protecting({ mounts, accessAt }: MountPlan): Mount[] {
+/** The mounts that restrict access; without them programs would get more than the policy grants. */
+function protectiveMounts({ mounts, accessAt }: MountPlan): Mount[] {
   return mounts.filter(({ kind, path }) => {
     if (kind === 'link') return false;
     return kind === 'hiddenFile' || kind === 'hiddenDirectory' || accessAt(parentOf(path)) === 'write';
   });
 }
 
-/** Those of them that a sandbox lacks. */
-function missing(plan: MountPlan, init: number): Mount[] {
+/** The protective mounts a sandbox lacks. */
+function missingMounts(plan: MountPlan, init: number): Mount[] {
   const present = new Map(mountsOf(init).map(({ path, options }) => [path, options]));
-  return protecting(plan).filter(({ kind, path }) => {
+  return protectiveMounts(plan).filter(({ kind, path }) => {
     const options = present.get(path);
     return options === undefined || (kind !== 'writable' && !options.includes('ro'));
   });

@@ -19,45 +19,45 @@ import type { SandboxStatus } from './status.js';
 import { type SandboxSupport, sandboxSupport, withSupport } from '../probe/probe.js';
 import type { FoundSpare, SpareSandboxes } from './spare-sandboxes.js';
 
-/** A sandbox is made of a few dozen mounts; one that takes longer than this hangs on a dead file system. */
+/** A sandbox takes a few dozen mounts; if setup takes longer than this, it hangs on a dead file system. */
 const SETUP_LIMIT_MS = 30_000;
 
 /** A program to put under a policy. */
 export interface ConfinedSpec extends ChildSpec {
-  /** A descriptor the program gets as `SCRIPT_FD`, taken over whatever happens. */
+  /** A descriptor passed to the program as `SCRIPT_FD`. We take ownership in any case. */
   readonly script?: number | undefined;
 }
 
 interface PreparedSpec extends ChildSpec {
-  /** From here on somebody else closes it. */
+  /** From here on someone else closes the descriptor. */
   readonly handOver?: () => number;
 }
 
-/** What was started for a program, seen by the sandbox around it. */
+/** What the sandbox needs to know about the started process. */
 export interface StartedSandbox {
-  /** It ended and said all it had to say. */
+  /** Its output has ended and so has the process. */
   readonly closed: Promise<void>;
   readonly wasKilled: () => boolean;
   readonly kill: () => void;
 }
 
-/** Where a program runs, made for it or found ready. */
+/** Where a program will run: a new sandbox or a spare one. */
 interface PreparedSandbox {
   readonly sandboxType: SandboxType;
   /** Null without a sandbox. */
   readonly status: SandboxStatus | null;
-  /** Where the program itself was found. */
+  /** Where the program was found. */
   readonly program: string;
-  /** Set where a waiting shell becomes the program. */
+  /** Set if a waiting shell becomes the program. */
   readonly report: LaunchReport | null;
   spawn(sink: ChildSink): Child;
-  /** There will be no program. */
+  /** The program will not be started. */
   discard(): void;
 }
 
-/** A program under a policy: how to start it, and what is different about it while it runs. */
+/** A program under a policy: how to start it, and how it differs while it runs. */
 export class SandboxedLaunch {
-  readonly #ground: PreparedSandbox;
+  readonly #prepared: PreparedSandbox;
   readonly #policy: SandboxPolicy;
   readonly #onReady: () => void;
   readonly #name: string;
@@ -67,16 +67,16 @@ export class SandboxedLaunch {
 
   private constructor(
     spec: ChildSpec,
-    { policy, ground, onReady }: { policy: SandboxPolicy; ground: PreparedSandbox; onReady: () => void },
+    { policy, prepared, onReady }: { policy: SandboxPolicy; prepared: PreparedSandbox; onReady: () => void },
   ) {
     this.#policy = policy;
-    this.#ground = ground;
+    this.#prepared = prepared;
     this.#onReady = onReady;
     this.#name = spec.argv[0] ?? '';
     this.#cwd = spec.cwd;
   }
 
-  /** Throws `sandboxUnavailable` where the policy cannot be enforced. Then call `spawn`, or `discard`. */
+  /** Throws `sandboxUnavailable` if the policy cannot be enforced. Then call `spawn` or `discard`. */
   static async prepare(
     spec: ConfinedSpec,
     sandbox: Sandbox,
@@ -90,7 +90,7 @@ export class SandboxedLaunch {
       return script;
     };
     try {
-      // One that was made ahead has no place for it.
+      // A spare sandbox has no place for it.
       return await SandboxedLaunch.#prepare({ ...spec, handOver }, sandbox);
     } finally {
       if (!taken) closeSync(script);
@@ -105,47 +105,49 @@ export class SandboxedLaunch {
     assertSpawnable(spec);
     const policy = policyOfRequest(sandbox, { cwd: spec.cwd, temporary: spec.env.TMPDIR });
     if (policy.kind === 'open') {
-      const ground = groundOf(spec, confinementFor(spec, policy, await sandboxSupport()));
-      return new SandboxedLaunch(spec, { policy, ground, onReady: () => {} });
+      const prepared = fromConfinement(spec, confinementFor(spec, policy, await sandboxSupport()));
+      return new SandboxedLaunch(spec, { policy, prepared, onReady: () => {} });
     }
     return await withSupport((support) => {
       const found = spares?.take(policy, spec) ?? null;
-      const ground = found ? fromSpare(spec, found) : groundOf(spec, confinementFor(spec, policy, support));
-      return new SandboxedLaunch(spec, { policy, ground, onReady: () => spares?.started(policy, support) });
+      const prepared = found
+        ? fromSpare(spec, found)
+        : fromConfinement(spec, confinementFor(spec, policy, support));
+      return new SandboxedLaunch(spec, { policy, prepared, onReady: () => spares?.started(policy, support) });
     });
   }
 
   get sandboxType(): SandboxType {
-    return this.#ground.sandboxType;
+    return this.#prepared.sandboxType;
   }
 
-  /** Settles when nothing of its sandbox is left, on disk included, whether it was started or discarded. */
+  /** Settles when nothing is left of its sandbox, including on disk, whether it was started or discarded. */
   get gone(): Promise<unknown> {
-    return Promise.resolve(this.#ground.status?.ended);
+    return Promise.resolve(this.#prepared.status?.ended);
   }
 
-  /** Starts it. Throws `spawnFailed` and then nothing is left of it. */
+  /** Starts the program. On failure it throws `spawnFailed` and leaves nothing behind. */
   spawn(sink: ChildSink): Child {
-    return this.#ground.spawn(sink);
+    return this.#prepared.spawn(sink);
   }
 
-  /** It will not be started after all. */
+  /** The program will not be started after all. */
   discard(): void {
-    this.#ground.discard();
+    this.#prepared.discard();
   }
 
-  /** Resolves when the program itself runs. Throws if its sandbox ended before, once that is closed. */
+  /** Resolves when the program itself is running. If its sandbox ended first, throws once that is closed. */
   async ready({ closed, wasKilled, kill }: StartedSandbox): Promise<void> {
     let late = false;
     const limit = setTimeout(() => {
       late = true;
       kill();
     }, SETUP_LIMIT_MS);
-    const { status, report } = this.#ground;
+    const { status, report } = this.#prepared;
     const runs = (await status?.commandRuns(report)) ?? true;
     clearTimeout(limit);
     if (runs) return this.#onReady();
-    // Whoever ended it himself wants to see the end of it.
+    // A caller who killed it wants to see it end, not an error.
     if (wasKilled() && !late) return;
     await closed;
     throw this.#failure();
@@ -154,28 +156,28 @@ export class SandboxedLaunch {
   #failure(): ExecError {
     return explainSetupFailure(this.#tail, {
       name: this.#name,
-      program: this.#ground.program,
+      program: this.#prepared.program,
       cwd: this.#cwd,
     });
   }
 
-  /** Sends a signal to the program inside. False where the child itself is the one to signal. */
+  /** Sends a signal to the program inside. False if the child itself should be signalled. */
   signal(signal: SignalName): boolean {
-    const { status } = this.#ground;
+    const { status } = this.#prepared;
     void status?.signal(signal);
     return status !== null;
   }
 
-  /** Remembers the last words: what a program says before it fails tells whether the policy was the reason. */
+  /** Keeps the end of the output: what a program prints before it fails tells whether the policy was the reason. */
   heard(stream: OutputStream, bytes: Uint8Array): void {
-    if (this.#ground.status === null) return;
+    if (this.#prepared.status === null) return;
     if (stream === 'stdout') return;
     const text = this.#decoder.decode(bytes.subarray(-DENIAL_TAIL_BYTES), { stream: true });
     this.#tail = (this.#tail + text).slice(-DENIAL_TAIL_BYTES);
   }
 
   denied(exitCode: number): boolean {
-    if (this.#ground.status?.revoked) return true;
+    if (this.#prepared.status?.revoked) return true;
     return wasDenied(this.#policy, { exitCode, cwd: this.#cwd, outputTail: this.#tail });
   }
 }
@@ -189,8 +191,8 @@ function confinementFor(
   return confine({ argv, arg0, cwd, env, terminal: terminal !== null, ...script }, { policy, support });
 }
 
-/** What is started for it brings its sandbox along. */
-function groundOf(spec: ChildSpec, confinement: Confinement): PreparedSandbox {
+/** A new sandbox, started together with the program. */
+function fromConfinement(spec: ChildSpec, confinement: Confinement): PreparedSandbox {
   const { argv, arg0, cwd, env, inheritFds, controllingTerminal, sandboxType, status, program } = confinement;
   const child = {
     argv,
@@ -223,7 +225,7 @@ function groundOf(spec: ChildSpec, confinement: Confinement): PreparedSandbox {
   return { sandboxType, status, program, report: null, spawn, discard };
 }
 
-/** A waiting shell becomes the program. */
+/** A spare sandbox, whose waiting shell becomes the program. */
 function fromSpare({ stdin }: ChildSpec, { spare, script, program }: FoundSpare): PreparedSandbox {
   const spawn = (sink: ChildSink): Child => {
     const child = spare.launch(script, sink);

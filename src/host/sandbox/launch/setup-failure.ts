@@ -7,7 +7,7 @@ import { explainFailure } from '../probe/probe-failure.js';
 export interface FailedStart {
   /** As the caller named it. */
   readonly name: string;
-  /** Where it was found outside. */
+  /** Where it was found outside the sandbox. */
   readonly program: string;
   readonly cwd: string;
 }
@@ -23,14 +23,14 @@ const ERRNO_OF: Readonly<Record<string, string>> = {
   'Cannot allocate memory': 'ENOMEM',
 };
 
-/** What bubblewrap or the shell says of a program it could not execute. Its name may have several lines. */
+/** What bubblewrap or the shell prints about a program it could not execute. The name may span several lines. */
 const NOT_EXECUTED = /^(bwrap: )?execvp |^\S+: \d+: exec: /m;
 
 const RESOURCE_ERRORS: readonly string[] = ['EAGAIN', 'ENOMEM'];
 
 /**
- * The error for a sandbox that ended before its command ran, from what bubblewrap, or a shell that waited inside, said on
- * the way. A program or a directory that went away after it was looked at is the same error as without a sandbox.
+ * The error for a sandbox that ended before its command ran, derived from what bubblewrap or the waiting shell printed.
+ * A program or directory that vanished after we checked gives the same error as without a sandbox.
  */
 export function explainSetupFailure(said: string, start: FailedStart): ExecError {
   const text = lastLine(said);
@@ -75,7 +75,7 @@ function whyNotEntered(cwd: string): string {
   }
 }
 
-/** Without the name of the program that says it, and with paths as the caller knows them. */
+/** Without the name of the program that printed it, and with paths as the caller knows them. */
 function lastLine(said: string): string {
   const line = said.trim().split('\n').at(-1) ?? '';
   return line

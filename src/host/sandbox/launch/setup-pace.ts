@@ -1,80 +1,86 @@
-/** No sandbox is made faster than this, so there is nothing to see before. */
-const MIN_FIRST_LOOK_MS = 3;
+/** No sandbox is set up faster than this, so polling earlier is pointless. */
+const MIN_FIRST_POLL_MS = 3;
 
-/** Later than this a first look never comes: when a busy time is over, the next start must not wait long for one. */
-const MAX_FIRST_LOOK_MS = 20;
+/** The first poll is never later than this: once a busy period is over, the next start must not wait long for it. */
+const MAX_FIRST_POLL_MS = 20;
 
-/** A first look in vain puts the next sandbox's off by so much, one that was not brings it forward: every other is. */
-const IN_VAIN = 1.2;
-const NOT_IN_VAIN = 0.8;
+/**
+ * A first poll that comes too early delays the next sandbox's by this factor; one that does not advances it. Half of
+ * them are too early.
+ */
+const TOO_EARLY = 1.2;
+const IN_TIME = 0.8;
 
-/** Between two looks: most of the mounts are made by then. */
+/** Between polls: most of the mounts are done by then. */
 const MIN_PAUSE_MS = 1;
 
-/** On a busy machine it takes longer, and a hundred sandboxes that look every millisecond keep it busy: look less often. */
+/**
+ * On a busy machine setup takes longer, and a hundred sandboxes polling every millisecond would keep it busy: poll less
+ * often.
+ */
 const MAX_PAUSE_MS = 20;
 
-/** A look may come late by this share of the time it took so far. */
+/** A poll may be late by this fraction of the time elapsed so far. */
 const PAUSE_SHARE = 0.2;
 
-/** How long sandboxes take to be made here, learned from one for the next. */
+/** Learns how long setting up a sandbox takes on this machine. */
 export class SetupPace {
-  readonly #minFirstLookMs: number;
-  #firstLookMs: number;
+  readonly #minFirstPollMs: number;
+  #firstPollMs: number;
 
-  /** How early it is worth looking at all. */
-  constructor(minFirstLookMs = MIN_FIRST_LOOK_MS) {
-    this.#minFirstLookMs = minFirstLookMs;
-    this.#firstLookMs = minFirstLookMs;
+  /** The earliest time worth polling at. */
+  constructor(minFirstPollMs = MIN_FIRST_POLL_MS) {
+    this.#minFirstPollMs = minFirstPollMs;
+    this.#firstPollMs = minFirstPollMs;
   }
 
-  /** To be asked when a sandbox begins to be made. */
-  begin(now: () => number = () => performance.now()): SetupLooks {
-    const used = this.#firstLookMs;
+  /** Call when setup of a sandbox begins. */
+  begin(now: () => number = () => performance.now()): SetupPolls {
+    const used = this.#firstPollMs;
     const learn = (factor: number): void => {
-      this.#firstLookMs = Math.min(Math.max(this.#minFirstLookMs, used * factor), MAX_FIRST_LOOK_MS);
+      this.#firstPollMs = Math.min(Math.max(this.#minFirstPollMs, used * factor), MAX_FIRST_POLL_MS);
     };
-    return new SetupLooks({ firstLookMs: used, learn, now });
+    return new SetupPolls({ firstPollMs: used, learn, now });
   }
 }
 
 /**
- * When to look whether one sandbox is made: first when those before it were about to be, then ever less often. Every look
- * takes some system calls, at a time when the machine has better things to do.
+ * When to check whether one sandbox is ready: first when earlier ones were about to be, then less and less often. Every
+ * poll takes a few system calls, at a time when the machine has better things to do.
  */
-export class SetupLooks {
-  readonly #firstLookMs: number;
+export class SetupPolls {
+  readonly #firstPollMs: number;
   readonly #learn: (factor: number) => void;
   readonly #now: () => number;
   readonly #began: number;
   #count = 0;
 
   constructor({
-    firstLookMs,
+    firstPollMs,
     learn,
     now,
   }: {
-    firstLookMs: number;
+    firstPollMs: number;
     learn: (factor: number) => void;
     now: () => number;
   }) {
-    this.#firstLookMs = firstLookMs;
+    this.#firstPollMs = firstPollMs;
     this.#learn = learn;
     this.#now = now;
     this.#began = now();
   }
 
-  /** How long to wait until the next look; asking again says that the last one was in vain. */
+  /** How long to wait until the next poll; calling again means that the last one was too early. */
   pauseMs(): number {
     this.#count += 1;
-    if (this.#count === 1) return this.#firstLookMs;
-    if (this.#count === 2) this.#learn(IN_VAIN);
+    if (this.#count === 1) return this.#firstPollMs;
+    if (this.#count === 2) this.#learn(TOO_EARLY);
     const share = (this.#now() - this.#began) * PAUSE_SHARE;
     return Math.min(Math.max(MIN_PAUSE_MS, share), MAX_PAUSE_MS);
   }
 
-  /** It was made when last looked at, or has even ended before. */
+  /** The sandbox was ready at the last poll, or had even ended. */
   found(): void {
-    if (this.#count === 1) this.#learn(NOT_IN_VAIN);
+    if (this.#count === 1) this.#learn(IN_TIME);
   }
 }

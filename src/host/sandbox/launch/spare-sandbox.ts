@@ -16,19 +16,22 @@ import type { SandboxStatus } from './status.js';
 import type { SandboxSupport } from '../probe/probe.js';
 import { waitingShell } from './launch-script.js';
 
-/** A shell that reads the end of its script is gone within a moment; one that is not is killed. */
-const FAREWELL_MS = 1_000;
+/** A shell exits soon after reading the end of its script; after this long it is killed. */
+const EXIT_LIMIT_MS = 1_000;
 
-/** All that wait or are about to end, whoever keeps them. */
+/** All spares that are waiting or about to end, whoever owns them. */
 const kept = new Set<SpareSandbox>();
 
-/** A sandbox that is set up, with a shell inside that waits to be told what to become. Nobody's program ran in it. */
+/**
+ * A sandbox that is already set up, with a shell inside that waits to be told what to become. No client's program has
+ * run in it.
+ */
 export class SpareSandbox {
-  /** What it shows of the disk. */
+  /** Identifies what it shows of the disk. */
   readonly identity: string;
-  /** Whether the shell inside became the program. */
+  /** Tells whether the shell inside became the program. */
   readonly report: LaunchReport;
-  /** How long what it is told may be. */
+  /** The maximum size of a launch script. */
   readonly maxScriptBytes: number;
   readonly #confinement: Confinement;
   readonly #child: ParkedChild;
@@ -55,7 +58,7 @@ export class SpareSandbox {
     });
   }
 
-  /** Throws where there cannot be one. */
+  /** Throws if it cannot be made. */
   static make(policy: ConfinedPolicy, support: SandboxSupport): SpareSandbox {
     const argv = waitingShell(findWaitingShell(planNow(policy.files)));
     const { script, report } = openLaunchPipes();
@@ -63,8 +66,8 @@ export class SpareSandbox {
     try {
       const fds = { script: script.readEnd, report: report.writeEnd };
       confinement = confine({ argv, cwd: '/', env: {}, terminal: false, ...fds }, { policy, support });
-      // Before it exists, so that what changes while it is made counts as changed. The places it shows stay open as long as
-      // it waits: so no number of theirs can become another place's.
+      // Taken before the sandbox exists, so that changes during setup count as changes. What it shows stays open while
+      // it waits, so that no inode number can be reused.
       const identity = confinement.viewIdentity();
       const child = spawnParkedChild(waitingChild(confinement));
       const ends = { script: script.writeEnd, report: new LaunchReport(report.readEnd) };
@@ -85,12 +88,12 @@ export class SpareSandbox {
     return kept.size;
   }
 
-  /** Whether a program can still be launched in it. */
+  /** True while a program can still be launched in it. */
   get isWaiting(): boolean {
     return this.#child.isWaiting && this.#script !== null;
   }
 
-  /** Turns the waiting shell into the program. Only while it waits. */
+  /** Turns the waiting shell into the program. Only while `isWaiting`. */
   launch(script: Uint8Array, sink: ChildSink): Child {
     const child = this.#child.attach({
       ...sink,
@@ -101,31 +104,31 @@ export class SpareSandbox {
     });
     forget(this);
     if (this.#script !== null) writeAll(this.#script, script);
-    this.#letGo();
+    this.#release();
     return child;
   }
 
-  /** Ends it. Resolves when nothing of it is left. */
+  /** Ends it. Resolves when nothing is left of it. */
   async discard(): Promise<void> {
-    this.#letGo();
-    const timer = setTimeout(() => void this.#child.discard(), FAREWELL_MS);
+    this.#release();
+    const timer = setTimeout(() => void this.#child.discard(), EXIT_LIMIT_MS);
     await this.status?.ended;
     clearTimeout(timer);
   }
 
-  /** There is no time to wait for its end, which comes by itself: nothing of it may stay on disk. */
+  /** There is no time to wait for its end, which will come by itself; nothing may be left on disk. */
   abandon(): void {
     this.#confinement.abandon();
   }
 
   /** It ended by itself. */
   #gone(): void {
-    this.#letGo();
+    this.#release();
     this.status?.over();
   }
 
-  /** The shell reads the end of its script; if there was none, that is its end. */
-  #letGo(): void {
+  /** The shell reads the end of its script and, if it was empty, exits. */
+  #release(): void {
     this.#confinement.release();
     if (this.#script !== null) closeSync(this.#script);
     this.#script = null;
@@ -146,16 +149,16 @@ function waitingChild({ argv, cwd, env, inheritFds }: Confinement): ChildSpec {
   return { argv, cwd, env, inheritFds, stdin: 'pipe', terminal: null };
 }
 
-/** All of it fits into the pipe. Whether somebody reads it shows in what becomes of the child. */
+/** All of it fits into the pipe. If nobody reads it, that shows in the fate of the child. */
 function writeAll(fd: number, bytes: Uint8Array): void {
   try {
     writeSync(fd, bytes);
   } catch {
-    // The shell is gone, and its end is on the way to us.
+    // The shell is gone, and we are about to learn of it.
   }
 }
 
-/** Sandboxes die with us; the names they kept from being used must not stay used. */
+/** Sandboxes die with us; the names they blocked must not stay blocked. */
 function tidyUp(): void {
   for (const spare of kept) spare.abandon();
 }

@@ -6,36 +6,36 @@ import type { LaunchReport } from './launch-report.js';
 import { firstChildOf, hasExecuted, isAlive, leadsSession, send } from './process-state.js';
 import { SetupPace } from './setup-pace.js';
 
-/** How it ended, as bubblewrap told. */
+/** How it ended, as reported by bubblewrap. */
 export type SandboxOutcome =
   | { readonly kind: 'exited'; readonly exitCode: number }
   /** The command never ran, or everything was killed from outside. */
   | { readonly kind: 'ended' };
 
-/** The status bubblewrap writes is two short lines; more is not from it. */
+/** bubblewrap's status is two short lines; anything longer is not from it. */
 const MAX_STATUS_BYTES = 64 * 1024;
 
-/** Between two looks for something that comes any moment. */
+/** Between polls for something that is about to happen. */
 const POLL_MS = 1;
 
-/** A namespace that is being torn down is gone well within this. */
+/** The teardown of a namespace takes far less than this. */
 const TEARDOWN_MS = 5_000;
 
-/** On a busy machine it may take a while, and nobody waits for it: look less often then. */
+/** On a busy machine it may take a while, and nobody is waiting for it: poll less often then. */
 const MAX_TEARDOWN_POLL_MS = 20;
 
 const pace = new SetupPace();
 
-/** A sandbox that is there already only has to execute one program. */
-const LAUNCH_FIRST_LOOK_MS = 1;
-const launchPace = new SetupPace(LAUNCH_FIRST_LOOK_MS);
+/** A sandbox that already exists only has to execute one program. */
+const LAUNCH_FIRST_POLL_MS = 1;
+const launchPace = new SetupPace(LAUNCH_FIRST_POLL_MS);
 
 /**
- * The running sandbox as seen from outside. Signals go to the command's own group: bubblewrap in front of it
- * would die of them and take the command along before its handlers ran.
+ * A running sandbox as seen from outside. Signals go to the command's own group: bubblewrap in front of it would die
+ * from them and take the command down before its handlers ran.
  *
- * There is no event for the moment the command runs, and nothing else in the status is urgent. So it is looked at
- * where something depends on it, which costs less than a stream for every process.
+ * There is no event for the moment the command starts, and nothing else in the status is urgent. So it is read on
+ * demand, which is cheaper than a stream for every process.
  */
 export class SandboxStatus {
   readonly #terminal: boolean;
@@ -45,23 +45,23 @@ export class SandboxStatus {
   #exitCode: number | null = null;
   #bwrapGone: () => void = () => {};
   readonly #gone: Promise<void>;
-  /** It was ended because the policy could not be kept up. */
+  /** It was killed because the policy could not be upheld. */
   revoked = false;
   /** Settles when bubblewrap and everything inside are gone. */
   readonly ended: Promise<SandboxOutcome>;
 
-  /** Owns the descriptor, which does not block. */
+  /** Owns the descriptor, which is non-blocking. */
   constructor(readEnd: number, { terminal }: { terminal: boolean }) {
     this.#terminal = terminal;
     this.#readEnd = readEnd;
     this.#gone = new Promise((resolve) => {
       this.#bwrapGone = resolve;
     });
-    // A turn later: whoever waits for the end of the program hears of it first.
+    // One turn later, so that those waiting for the end of the program learn of it first.
     this.ended = this.#gone.then(() => nextTurn()).then(() => this.#teardown());
   }
 
-  /** To be called when bubblewrap was reaped, or never came to be: nobody writes here any more. Idempotent. */
+  /** Call when bubblewrap was reaped or was never started: nobody writes here any more. Idempotent. */
   over(): void {
     this.#look();
     if (this.#readEnd !== null) closeSync(this.#readEnd);
@@ -69,44 +69,48 @@ export class SandboxStatus {
     this.#bwrapGone();
   }
 
-  /** What the command ended with, if it ever ran and has ended. */
+  /** The command's exit code, if it ran and has ended. */
   get exitCode(): number | null {
     this.#look();
     return this.#exitCode;
   }
 
   /**
-   * True as soon as the command itself runs, or what a waiting one is to become; false if it never will.
-   * One that has ended ran, whatever came of it.
+   * Resolves to true as soon as the command itself is running, or the program a waiting shell is to become; false if it
+   * never will. A command that has ended did run, whatever came of it.
    */
   async commandRuns(report: LaunchReport | null = null): Promise<boolean> {
-    const looks = report ? launchPace.begin() : pace.begin();
+    const polls = report ? launchPace.begin() : pace.begin();
     for (;;) {
-      await this.#pause(looks.pauseMs());
+      await this.#pause(polls.pauseMs());
       const command = this.#command();
       const launch = report?.look();
       if (launch === 'failed') return false;
       const isProgram = launch === undefined ? command !== null && hasExecuted(command) : launch === 'ended';
       const ran = this.#over ? this.#exitCode !== null : isProgram;
-      // Having ended is to have been made in time, too: else short commands would put the looks off ever further.
-      if (ran) looks.found();
+      // A command that has already ended counts as ready in time, too; otherwise short commands would delay the polls
+      // ever further.
+      if (ran) polls.found();
       if (ran || this.#over) return ran;
     }
   }
 
-  /** The first process inside, once its view is complete: only then does it start the command. Null if it is over. */
+  /**
+   * The first process inside, once its view is complete: only then does it start the command. Null if the sandbox has
+   * ended.
+   */
   async untilSetUp(): Promise<number | null> {
     while (this.#command() === null && !this.#over) await this.#pause(POLL_MS);
     return this.#over ? null : this.#initPid;
   }
 
-  /** What the policy promises no longer holds: ends all of it. */
+  /** The policy's promises no longer hold: kills everything. */
   revoke(): void {
     this.revoked = true;
     void this.kill();
   }
 
-  /** Sends a signal to the command's group, as soon as there is one. False if it is over. */
+  /** Sends a signal to the command's group as soon as it exists. False if the sandbox has ended. */
   async signal(signal: SignalName): Promise<boolean> {
     for (;;) {
       const group = this.#group();
@@ -117,8 +121,8 @@ export class SandboxStatus {
   }
 
   /**
-   * Kills the first process inside, and with it the kernel kills all the others. False if it is over. Do this
-   * rather than killing bubblewrap: in its first moments that would leave a process behind that waits for ever.
+   * Kills the first process inside, upon which the kernel kills all the others. False if the sandbox has ended. Killing
+   * bubblewrap instead would, early on, leave a process behind that waits for ever.
    */
   async kill(): Promise<boolean> {
     this.#look();
@@ -129,7 +133,7 @@ export class SandboxStatus {
     return !this.#over && this.#initPid !== null && send(this.#initPid, 'SIGKILL');
   }
 
-  /** Ends early, and leaves no timer behind, when bubblewrap is gone. */
+  /** Ends early, leaving no timer behind, when bubblewrap is gone. */
   #pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, ms);

@@ -5,8 +5,8 @@ import { type Access, accessAt, isWithin, type PathRule } from '../../../policy/
 const RANK: Record<Access, number> = { none: 0, read: 1, write: 2 };
 
 /**
- * Rules for places the machine shows twice. Whoever bind-mounts a directory gives everything in it a second path: what is denied or
- * protected under the first must be so under the second. A path that a rule names stands as it says.
+ * Rules for files that are visible twice. A bind mount gives everything in a directory a second path: what is denied or
+ * protected under the first must be so under the second. A path that a rule names explicitly keeps its rule.
  */
 export function aliasRules(
   rules: ReadonlyMap<string, PathRule>,
@@ -23,12 +23,12 @@ export function aliasRules(
     .filter(({ path, access }) => RANK[access] < RANK[accessAt(rules, path)]);
 }
 
-/** Of those at one path the last lies on top. */
+/** Of several mounts at one path, the last is on top. */
 function visible(mounts: readonly MountedPlace[]): MountedPlace[] {
   return [...new Map(mounts.map((mount) => [mount.path, mount])).values()];
 }
 
-/** Those whose file system is mounted elsewhere, too. */
+/** Mounts whose file system is also mounted elsewhere. */
 function onSharedDisks(mounts: readonly MountedPlace[]): MountedPlace[] {
   const counts = new Map<string, number>();
   for (const { device } of mounts) counts.set(device, (counts.get(device) ?? 0) + 1);
@@ -39,7 +39,7 @@ function isSameDisk(mount: MountedPlace, other: MountedPlace): boolean {
   return mount !== other && mount.device === other.device;
 }
 
-/** Each second path of this place, or of something in it, with the path of that which we know it by. */
+/** Each second path of this place or of something in it, paired with the path we know it by. */
 function aliasesOf(
   path: string,
   { shown, shared }: { shown: readonly MountedPlace[]; shared: readonly MountedPlace[] },
@@ -58,7 +58,7 @@ function aliasesOf(
     .filter(({ alias }) => mountAt(alias, shown)?.device === home.device);
 }
 
-/** The mount a path lies on. */
+/** The mount that contains a path. */
 function mountAt(path: string, shown: readonly MountedPlace[]): MountedPlace | undefined {
   return shown
     .filter((mount) => isWithin(path, mount.path))

@@ -8,42 +8,42 @@ import { ownPlaces } from './own-places.js';
 import { isPlaceholder } from './placeholder.js';
 import { type HiddenPattern, parentOf } from '../../../policy/internal.js';
 
-/** What a place holds. Sockets, pipes and devices count as files: they are mounted over alike. */
+/** What is at a path. Sockets, pipes and devices count as files: they are covered in the same way. */
 export type PlaceKind = 'directory' | 'file' | 'missing';
 
-/** A path with its links followed, as far as it exists. */
+/** A path with its symbolic links resolved as far as it exists. */
 export interface ResolvedPath {
   readonly path: string;
   readonly kind: PlaceKind;
-  /** Every link on the way, by where it really is. */
+  /** Every link on the way, by its real path. */
   readonly links: readonly { readonly path: string; readonly target: string }[];
 }
 
-/** The questions a mount plan asks about the disk; tests answer them from a table. */
+/** What a mount plan needs to know about the disk; tests answer from a table. */
 export interface Disk {
   resolve(path: string): ResolvedPath;
-  /** True for a directory another sandbox made to keep the name from being used; see `placeholder.ts`. */
+  /** True for a directory another sandbox made to block the name; see `placeholder.ts`. */
   isPlaceholder(path: string): boolean;
-  /** Where git keeps what a `.git` that is a file stands for; see `git-directory.ts`. */
+  /** The real git directories behind a `.git` file; see `git-directory.ts`. */
   gitDirectories(pointer: string): readonly string[];
-  /** What is mounted where, later ones over earlier ones. */
+  /** All mounts, in order; later ones cover earlier ones. */
   mounts(): readonly MountedPlace[];
-  /** What leads to this server, and so out of every sandbox; see `own-places.ts`. */
+  /** Paths that lead to this server, and so out of every sandbox; see `own-places.ts`. */
   ownPlaces(): readonly string[];
-  /** What the pattern finds right now, links not followed. */
+  /** What the pattern matches right now, without following links. */
   glob(pattern: HiddenPattern): readonly string[];
 }
 
-/** As the kernel does: more links in one path are a circle. */
+/** The kernel's limit: more links in one path count as a loop. */
 const MAX_LINKS = 40;
 
-/** A search that sees more than this costs every start too much; the policy is refused instead. */
+/** A search through more entries than this would slow every start too much; the policy is refused instead. */
 const MAX_GLOB_ENTRIES = 200_000;
 
-/** More hidden files than this would make as many mounts. */
+/** More hidden files than this would take as many mounts. */
 const MAX_GLOB_MATCHES = 512;
 
-/** What a disk was asked and said. Whoever gets the same answers to the same questions comes to the same result. */
+/** The questions a disk was asked and its answers. The same answers lead to the same plan. */
 export interface Observations {
   readonly own: string;
   readonly mountTable: string;
@@ -52,16 +52,16 @@ export interface Observations {
   readonly pointers: ReadonlyMap<string, readonly string[]>;
 }
 
-/** A disk that knows what it said. */
-export interface RememberingDisk extends Disk {
-  /** All it was asked so far; what patterns found is not among it. */
+/** A disk that records its answers. */
+export interface RecordingDisk extends Disk {
+  /** All answers so far, except the matches of patterns. */
   answers(): Observations;
-  /** Asks the same questions now. */
+  /** Asks the same questions again. */
   stillMatches(answers: Observations): boolean;
 }
 
-/** This machine's disk as it is now, each place of it looked at once. For one plan: the disk goes on changing. */
-export function snapshotDisk(): RememberingDisk {
+/** This machine's disk as it is now, with every path looked at once. For one plan only: the disk keeps changing. */
+export function snapshotDisk(): RecordingDisk {
   const places = new Map<string, Found>();
   const placeholders = new Map<string, boolean>();
   const pointers = new Map<string, readonly string[]>();
@@ -107,7 +107,7 @@ function every<T>(map: ReadonlyMap<string, T>, holds: (path: string, value: T) =
   return true;
 }
 
-/** What is at one path: a place, or a link and where it points. */
+/** What is at one path: a place, or a link and its target. */
 export type Found = PlaceKind | { readonly target: string };
 
 function isSame(a: Found, b: Found): boolean {
@@ -151,7 +151,7 @@ function look(path: string): Found {
   return target === undefined ? 'missing' : { target: nameable(target.toString(), target) };
 }
 
-/** What we may not even look at, the confined process may not either. */
+/** If we may not even look at it, neither may the confined process. */
 function unlessRefused<T>(ask: () => T | undefined): T | undefined {
   try {
     return ask();
@@ -179,7 +179,10 @@ function findMatches({ pattern, maxDepth }: HiddenPattern): string[] {
 
 const SLASH = Buffer.from('/');
 
-/** Names need not be UTF-8, and what no text can name cannot be mounted over either: rather no process than one that sees it. */
+/**
+ * Names need not be UTF-8, and a name that cannot be written as text cannot be covered by a mount. Better to start no
+ * process than one that sees it.
+ */
 function nameable(text: string, bytes: Buffer): string {
   if (!text.includes('\ufffd') || Buffer.from(text).equals(bytes)) return text;
   throw new ExecError('sandboxUnavailable', `The sandbox cannot name ${text}, which is not UTF-8.`, {

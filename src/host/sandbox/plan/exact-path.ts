@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readlinkSync } from 'node:fs
 import { ExecError } from '../../../protocol/errors.js';
 import { linux, openWithoutLinks } from '../../kernel/index.js';
 
-/** A handle on a place that was looked at before. A path that passes a link now is another place than the one looked at. */
+/** Opens a path that was examined before. If it now passes through a link, it is no longer the place we examined. */
 export function openExactly(path: string): number {
   try {
     return openPlace(path);
@@ -11,12 +11,12 @@ export function openExactly(path: string): number {
   }
 }
 
-/** The same; where the kernel refuses it, its own error says why. */
+/** Like `openExactly`, but throws the kernel's own error if it refuses. */
 export function openPlace(path: string): number {
   const exact = openWithoutLinks(path);
   if (exact !== null) return exact;
   const fd = openSync(path, linux.O_PATH | constants.O_NOFOLLOW);
-  // A handle on a link is possible too, and is the link itself.
+  // A descriptor may also refer to a link itself.
   if (readlinkSync(`/proc/self/fd/${fd}`) === path && !fstatSync(fd).isSymbolicLink()) return fd;
   closeSync(fd);
   throw pathChanged(path);

@@ -6,8 +6,8 @@ import { parentOf } from '../../../policy/internal.js';
 const MAX_POINTER_BYTES = 8 * 1024;
 
 /**
- * Where git really keeps what a `.git` that is a file stands for: in worktrees, submodules and clones with a separate
- * directory. Both the directory of its own and the one it shares hold settings and hooks that git runs.
+ * Where git keeps its data if `.git` is a file: in worktrees, submodules and clones with a separate directory. Both the
+ * worktree's own directory and the shared one hold settings and hooks that git runs.
  */
 export function gitDirectoriesOf(pointer: string): readonly string[] {
   const target = /^gitdir: *(.+)/.exec(firstLineOf(pointer))?.[1];
@@ -17,7 +17,7 @@ export function gitDirectoriesOf(pointer: string): readonly string[] {
   return shared === '' ? [own] : [own, posix.resolve(own, shared)];
 }
 
-/** Empty if there is none. Neither links nor pipes are followed: they may have been put there by anybody. */
+/** Empty if there is none. Links and pipes are not followed: anyone may have put them there. */
 function firstLineOf(path: string): string {
   try {
     const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);

@@ -8,24 +8,23 @@ import {
   type PatternToken,
 } from '../../kernel/index.js';
 
-/** The directory a pattern starts from and the test for what lies below it. */
+/** The directory a pattern starts from, and the test for what lies below it. */
 export interface CompiledGlob {
   /** The part before the first wildcard, cut at a directory. */
   readonly base: string;
   readonly matches: (path: string) => boolean;
 }
 
-/** Braces multiply; a pattern that means more than this is no pattern somebody wrote. */
+/** Braces multiply; nobody writes a pattern with more alternatives than this. */
 const MAX_ALTERNATIVES = 256;
 
-/** As far as a pattern means one text only. */
+/** The literal start of a pattern. */
 const FIXED = /^(?:[^*?[\]{}\\]|\\.)*/su;
 
 /**
- * As Codex reads them, since a pattern that is read otherwise hides too little and nobody notices: `*` crosses
- * directories and `?` does not, `**` between slashes may be nothing, `[a-z]` and `[!a-z]` are one character, `{a,b}` is
- * either, and a backslash takes the meaning from what follows. Globs of searches are read as ripgrep does: there `*` stays
- * within a name.
+ * Follows Codex's syntax, since a pattern read differently would silently hide too little: `*` crosses directories and
+ * `?` does not, `**` between slashes may be empty, `[a-z]` and `[!a-z]` match one character, `{a,b}` either
+ * alternative, and a backslash escapes what follows. Search globs follow ripgrep, where `*` stays within a name.
  */
 export function compileGlob(pattern: string): CompiledGlob {
   const fixed = (FIXED.exec(pattern)?.[0] ?? '').replaceAll(/\\(.)/gsu, '$1');
@@ -69,7 +68,7 @@ function findOutside(pattern: string, start: number, wanted: string): number {
   return -1;
 }
 
-/** Where the class ends that begins here. A bracket right at its beginning stands for itself. */
+/** The end of the class that starts here. A bracket in first position stands for itself. */
 function classEnd(pattern: string, start: number): number {
   const first = start + (/[!^]/.test(pattern[start + 1] ?? '') ? 2 : 1);
   const end = pattern.indexOf(']', first + 1);

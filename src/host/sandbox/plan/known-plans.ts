@@ -4,12 +4,12 @@ import { type MountPlan, planMounts } from './mount-plan.js';
 import type { FilePolicy, PathRule } from '../../../policy/internal.js';
 import type { View } from './visible-program.js';
 
-/** The last plan of each policy, and all the disk said while it was made. */
+/** The last plan of each policy, with everything the disk answered while it was made. */
 const known = new WeakMap<FilePolicy, { readonly plan: MountPlan; readonly answers: Observations }>();
 
 /**
- * The plan for the disk as it is now. It depends on the policy and on what the disk says, on nothing else: so the last
- * one holds if the disk says the same to every question once more. Patterns are searched for each time.
+ * The plan for the disk as it is now. It depends only on the policy and on what the disk answers, so the last plan
+ * still holds if every answer is the same. Patterns are searched for each time.
  */
 export function planNow(files: FilePolicy): View {
   const disk = snapshotDisk();
@@ -22,8 +22,8 @@ export function planNow(files: FilePolicy): View {
 }
 
 /**
- * What the server itself runs and obeys stays as it is, wherever it lies: whoever rewrites that is confined by nothing. A
- * policy that makes all of the disk writable protects no file.
+ * What the server itself runs and obeys stays read-only wherever it lies: a program that could rewrite it would escape.
+ * A policy that makes the whole disk writable protects no file.
  */
 function planProtected(files: FilePolicy, disk: Disk): MountPlan {
   const plan = planMounts(files, disk);

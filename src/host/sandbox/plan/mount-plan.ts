@@ -11,27 +11,27 @@ import {
   type PathRule,
 } from '../../../policy/internal.js';
 
-/** One change to the view, made at `path`. Applied in order, later ones cover earlier ones. */
+/** One change to the view at `path`. Applied in order; later ones cover earlier ones. */
 export type Mount =
   | { readonly kind: 'readOnly' | 'writable'; readonly path: string }
-  /** An empty directory nobody may list. `traversable`: something below it is visible. */
+  /** An empty directory that cannot be listed. `traversable`: something below it is visible. */
   | { readonly kind: 'hiddenDirectory'; readonly path: string; readonly traversable: boolean }
   | { readonly kind: 'hiddenFile'; readonly path: string }
   | { readonly kind: 'link'; readonly path: string; readonly target: string };
 
 /** The file view of one process. */
 export interface MountPlan {
-  /** What the root of the view is before the mounts: the machine's own, or empty. */
+  /** The root of the view before the mounts: the machine's own, or empty. */
   readonly base: 'unrestricted' | 'writable' | 'readOnly' | 'empty';
-  /** Outer places before inner ones. */
+  /** Outer paths before inner ones. */
   readonly mounts: readonly Mount[];
-  /** Directories to make before the start: something to mount over, where a name must stay unused. */
+  /** Directories to make before the start, as mount points for names that must stay unused. */
   readonly placeholders: readonly string[];
-  /** What a path without links may be used for. */
+  /** The access granted to a path without symbolic links. */
   readonly accessAt: (path: string) => Access;
 }
 
-/** Turns rules into mounts. Asks the disk and changes nothing. */
+/** Turns rules into mounts. Reads the disk but changes nothing. */
 export function planMounts(files: FilePolicy, disk: Disk): MountPlan {
   const own = disk.ownPlaces().flatMap((path) => found(path, disk));
   if (files.kind === 'unrestricted') return planOwnPlaces(own);
@@ -39,19 +39,19 @@ export function planMounts(files: FilePolicy, disk: Disk): MountPlan {
     ...files.rules.map((rule) => ({ rule, place: disk.resolve(rule.path), named: true })),
     ...files.hidden.flatMap((pattern) => disk.glob(pattern)).flatMap((path) => found(path, disk)),
     ...own,
-  ].filter(({ rule, place }) => isRuledBy(place.path, rule.access) && !isGrantOfNothing(rule, place));
+  ].filter(({ rule, place }) => isRuledBy(place.path, rule.access) && !grantsMissingPath(rule, place));
   const claimed = indexPlaces(placed);
   const pointed = placed.flatMap((rule) => behindPointer(rule, { disk, rules: claimed }));
-  const firm = [...placed, ...pointed].filter((rule) => isFirm(rule, claimed));
-  const named = indexPlaces(firm);
+  const stable = [...placed, ...pointed].filter((rule) => isStable(rule, claimed));
+  const named = indexPlaces(stable);
   const rules = indexRules([...named.values(), ...aliasRules(named, disk.mounts())]);
   const planner = new Planner(rules, disk);
   for (const rule of rules.values()) planner.add(rule);
-  for (const { rule, place } of firm) planner.addLinks(rule, place);
+  for (const { rule, place } of stable) planner.addLinks(rule, place);
   return planner.finish();
 }
 
-/** Where there is no policy for files, there still is what leads out of every sandbox. */
+/** Without a file policy there are still the paths that lead out of every sandbox. */
 function planOwnPlaces(own: readonly PlacedRule[]): MountPlan {
   const hidden = own.filter(({ place }) => place.kind === 'file').map(({ place }) => place.path);
   return {
@@ -65,11 +65,11 @@ function planOwnPlaces(own: readonly PlacedRule[]): MountPlan {
 interface PlacedRule {
   readonly rule: PathRule;
   readonly place: ResolvedPath;
-  /** By path, not found by a pattern. */
+  /** Given by path, not matched by a pattern. */
   readonly named: boolean;
 }
 
-/** A circle of links leads nowhere, so there is nothing to hide: anybody can leave one in a workspace. */
+/** A loop of links leads nowhere, so there is nothing to hide: anyone can leave one in a workspace. */
 function found(path: string, disk: Disk): PlacedRule[] {
   try {
     const rule = { path, access: 'none', whenMissing: 'skip' } as const;
@@ -80,7 +80,7 @@ function found(path: string, disk: Disk): PlacedRule[] {
   }
 }
 
-/** What a protected `.git` stands for is protected where it could be written; elsewhere a pointer changes nothing. */
+/** What a protected `.git` file points to is protected if it would be writable; elsewhere a pointer changes nothing. */
 function behindPointer(
   { rule, place }: PlacedRule,
   { disk, rules }: { disk: Disk; rules: ReadonlyMap<string, PathRule> },
@@ -96,30 +96,30 @@ function indexPlaces(placed: readonly PlacedRule[]): ReadonlyMap<string, PathRul
   return indexRules(placed.map(({ rule, place }) => ({ ...rule, path: place.path })));
 }
 
-/** The sandbox has a /proc and a /dev of its own, and /sys is never writable: it reaches past every file policy. */
+/** The sandbox has its own /proc and /dev, and /sys is never writable, since it bypasses every file policy. */
 function isRuledBy(path: string, access: Access): boolean {
   if (path === '/dev' || isWithin(path, '/proc')) return false;
   return access === 'none' || !isWithin(path, '/sys');
 }
 
-/** What does not exist cannot be mounted; nothing is made for it, nor for what would be protected inside. */
-function isGrantOfNothing({ access }: PathRule, { kind }: ResolvedPath): boolean {
+/** A missing path cannot be mounted; nothing is created for it, nor for what would be protected inside. */
+function grantsMissingPath({ access }: PathRule, { kind }: ResolvedPath): boolean {
   return access === 'write' && kind === 'missing';
 }
 
 /**
- * A link in a writable place may have been put there by an earlier confined process, or may be replaced by this
- * one. A grant through it could reach anything, so it is void; a protection through it cannot hold, so there is
- * no process. What only hides keeps hiding where the link leads now.
+ * A link in a writable directory may come from an earlier confined process, or this one may replace it. A grant through
+ * it could reach anything, so it is void; a protection through it cannot hold, so the start fails. A rule that only
+ * hides keeps hiding what the link points to now.
  */
-function isFirm({ rule, place, named }: PlacedRule, rules: ReadonlyMap<string, PathRule>): boolean {
-  const loose = place.links.find((link) => accessAt(rules, parentOf(link.path)) === 'write');
-  if (loose === undefined || !named) return true;
+function isStable({ rule, place, named }: PlacedRule, rules: ReadonlyMap<string, PathRule>): boolean {
+  const swappableLink = place.links.find((link) => accessAt(rules, parentOf(link.path)) === 'write');
+  if (swappableLink === undefined || !named) return true;
   if (rule.access === 'write' || rule.whenLink === 'skip') return false;
   throw new ExecError('sandboxUnavailable', `The protected path ${rule.path} is or passes a symbolic link.`, {
     data: {
       reason: 'protectedLink',
-      hint: `Replace the link ${loose.path} by what it points to, or do not protect it.`,
+      hint: `Replace the link ${swappableLink.path} by what it points to, or do not protect it.`,
     },
   });
 }
@@ -140,14 +140,14 @@ class Planner {
     if (rule.path === '/' || rule.access === around) return;
     const { kind } = this.#disk.resolve(rule.path);
     if (kind !== 'missing') {
-      // Whoever made it removes it one day, and our mount with it, unless we hold it too.
+      // Its maker will eventually remove it, and our mount with it, unless we hold it too.
       if (rule.access === 'read' && this.#disk.isPlaceholder(rule.path)) this.#placeholders.push(rule.path);
       this.#cover(this.#mountFor(rule, kind), rule.access);
     } else if (rule.access !== 'write' && rule.whenMissing === 'block' && around === 'write')
       this.#block(rule.path);
   }
 
-  /** In an empty root the links that lead to visible places must exist too, such as /bin. */
+  /** In an empty root, links that lead to visible places must exist too, such as /bin. */
   addLinks(rule: PathRule, place: ResolvedPath): void {
     if (rule.access === 'none' || place.kind === 'missing') return;
     for (const { path, target } of place.links)
@@ -169,8 +169,8 @@ class Planner {
   }
 
   /**
-   * The first part of the path that does not exist is made and covered, so that nothing can be put there. Or that would not,
-   * but for another sandbox.
+   * The first missing component of the path is created and covered, so that nothing can be put there. A placeholder of
+   * another sandbox counts as missing.
    */
   #block(missing: string): void {
     let path = missing;
@@ -191,7 +191,7 @@ class Planner {
     if (access !== 'write') this.#pinParents(mount.path);
   }
 
-  /** A mount point cannot be renamed: nobody swaps the parent of a protected path for another directory. */
+  /** A mount point cannot be renamed, so the parent of a protected path cannot be swapped for another directory. */
   #pinParents(path: string): void {
     for (let at = parentOf(path); at !== '/'; at = parentOf(at)) {
       const swappable = this.#accessAt(parentOf(at)) === 'write' && this.#accessAt(at) === 'write';

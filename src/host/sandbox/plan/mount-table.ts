@@ -5,17 +5,17 @@ import { isWithin } from '../../../policy/internal.js';
 /** One mount of this machine. */
 export interface MountedPlace {
   readonly path: string;
-  /** What is mounted: a file system, by number, and the directory in it. */
+  /** What is mounted: a file system, by device number, and the directory in it. */
   readonly device: string;
   readonly root: string;
   readonly type: string;
   /** Of this mount alone, such as `ro`. */
   readonly options: readonly string[];
-  /** What is mounted below it later appears in its copies, too. */
+  /** Later mounts below it also appear in its copies. */
   readonly propagates: boolean;
 }
 
-/** Switches of the kernel, in the shape of files. */
+/** File systems that are kernel interfaces. */
 const KERNEL_TYPES: readonly string[] = [
   'proc',
   'sysfs',
@@ -34,15 +34,15 @@ const KERNEL_TYPES: readonly string[] = [
 /** Where the sandbox has its own, or shows ours read-only. */
 const OWN_PLACES: readonly string[] = ['/proc', '/sys', '/dev'];
 
-/** Whether a mount made on this machine later would reach sandboxes that exist by then, with rights of its own. */
+/** True if a later mount on this machine would appear in existing sandboxes, with its own access rights. */
 export function mountsPropagate(): boolean {
   return parseMountTable(mountTable()).some(({ propagates }) => propagates);
 }
 
 /**
- * Hides further copies of the kernel's own file systems, such as that of a system tree somebody builds in the workspace.
- * To root without capabilities their switches are a way to run code outside, and a second /proc is a way into other
- * sandboxes. To all it shows the first process of their own, which must not be seen.
+ * Hides further copies of the kernel's own file systems, such as those of a system tree built in the workspace. For
+ * root without capabilities their switches are a way to run code outside, and a second /proc is a way into other
+ * sandboxes. For everyone it shows the first process of their own sandbox, which must stay hidden.
  */
 export function withoutKernelMounts(plan: MountPlan): MountPlan {
   if (plan.base === 'unrestricted') return plan;
@@ -54,8 +54,8 @@ export function withoutKernelMounts(plan: MountPlan): MountPlan {
 }
 
 /**
- * Makes the kernel's switches read-only where all else may be written: to root without capabilities they are a way to run
- * code outside, and to move into a control group that bounds nothing.
+ * Makes kernel interfaces read-only where everything else is writable: for root without capabilities they are a way to
+ * run code outside, and to move into a control group without limits.
  */
 export function withFixedKernelMounts(plan: MountPlan): MountPlan {
   if (plan.base !== 'unrestricted') return plan;
@@ -70,7 +70,7 @@ export function withFixedKernelMounts(plan: MountPlan): MountPlan {
   return { ...plan, mounts: [...plan.mounts, ...mounts] };
 }
 
-/** Nothing where the place cannot be seen: another mount lies over it. */
+/** Empty if the path is not visible because another mount covers it. */
 function hide(path: string): Mount[] {
   try {
     return lstatSync(path).isDirectory()
@@ -81,17 +81,17 @@ function hide(path: string): Mount[] {
   }
 }
 
-/** All that is mounted for us, as a text to compare. */
+/** Everything mounted for us, as a text to compare. */
 export function mountTable(): string {
   return readFileSync('/proc/self/mountinfo', 'utf8');
 }
 
-/** What is mounted where for another process, later ones over earlier ones. Throws if it is gone. */
+/** The mounts another process sees, later ones covering earlier ones. Throws if it is gone. */
 export function mountsOf(pid: number): readonly MountedPlace[] {
   return parseMountTable(readFileSync(`/proc/${pid}/mountinfo`, 'utf8'));
 }
 
-/** The optional fields before the dash tell of propagation; the type is the first field behind it. */
+/** The optional fields before the dash describe propagation; the type is the first field after it. */
 export function parseMountTable(table: string): MountedPlace[] {
   const lines = table.trim().split('\n');
   return lines.map((line) => {
@@ -108,7 +108,7 @@ export function parseMountTable(table: string): MountedPlace[] {
   });
 }
 
-/** Blanks, line ends and backslashes are written as three octal digits. */
+/** Spaces, newlines and backslashes are written as three octal digits. */
 function unescape(text: string): string {
   return text.replaceAll(/\\([0-7]{3})/g, (_, digits: string) =>
     String.fromCharCode(Number.parseInt(digits, 8)),

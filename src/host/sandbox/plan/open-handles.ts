@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isWithin } from '../../../policy/internal.js';
 import { linkTarget, namesIn, threadsOf } from '../../kernel/index.js';
 
-/** Whether one of these processes has something open, mapped or as its directory that lies in one of the places. */
+/** True if one of these processes has something in one of the places open, mapped, or as its working directory. */
 export function holdsPlace(pids: readonly number[], places: readonly string[]): boolean {
   const isInside = (path: string) => places.some((place) => isWithin(path, place));
   return pids.some((pid) => threadsOf(pid).some((thread) => handlesOf(thread).some(isInside)));
@@ -13,13 +13,13 @@ function handlesOf(thread: string): string[] {
   return [...links.map((link) => withoutMark(linkTarget(`${thread}/${link}`))), ...mappedBy(thread)];
 }
 
-/** A path is what stands behind five fields, if anything does. */
+/** The path, if any, follows five fields. */
 function mappedBy(thread: string): string[] {
   const paths = textOf(`${thread}/maps`).matchAll(/^(?:\S+ +){5}(\/.*)$/gm);
   return [...new Set(Array.from(paths, ([, path = '']) => withoutMark(path)))];
 }
 
-/** What was replaced while it was being opened is named as it was, and marked. */
+/** A file that was replaced keeps its old name, with this suffix. */
 function withoutMark(path: string): string {
   return path.replace(/ \(deleted\)$/, '');
 }

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 
-/** Absolute, as they were named. */
+/** Absolute, otherwise as given. */
 const places = new Set<string>();
 
-/** No sandbox made from now on shows this file, whatever its policy says: whoever knows what is in it gets out. */
+/** Hides this file from every sandbox made from now on, whatever its policy says: knowing its content is a way out. */
 export function hideFromSandboxes(path: string): void {
   places.add(resolve(path));
 }

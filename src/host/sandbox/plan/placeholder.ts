@@ -17,8 +17,8 @@ import { tryLock } from '../../kernel/index.js';
 import { parentOf } from '../../../policy/internal.js';
 
 /**
- * It only keeps a name from being used by those who are confined. Whoever is not finds an ordinary directory, which git and
- * others fill as if they had made it. The sticky bit means nothing here, and nobody else makes empty directories with it.
+ * Blocks a name for confined processes only. To everyone else it is an ordinary directory, which git and others fill as
+ * if they had made it. The sticky bit has no effect here, and nobody else makes empty directories with it.
  */
 const PLACEHOLDER_MODE = 0o1755;
 const STICKY = 0o1000;
@@ -26,23 +26,23 @@ const WRITABLE_BY_OTHERS = 0o022;
 
 const FORBIDDEN: readonly string[] = ['EACCES', 'EPERM', 'EROFS'];
 
-/** Others may remove a directory between our making and our locking it; more often than this is no accident. */
+/** Someone may remove the directory after we made it and before we locked it; more often than this is no accident. */
 const MAX_ATTEMPTS = 8;
 
-/** A directory that exists only so that something can be mounted over its name. */
+/** A directory that exists only as a mount point for its name. */
 export interface Placeholder {
-  /** Removes it, unless someone put something in or another sandbox still needs it. Idempotent. */
+  /** Removes it, unless it has content or another sandbox still needs it. Idempotent. */
   release(): void;
 }
 
-/** Those of this server, by path: all its sandboxes share one descriptor and one lock. */
+/** Placeholders of this server, by path: all its sandboxes share one descriptor and one lock. */
 const held = new Map<string, HeldPlaceholder>();
 
 /**
- * Makes the directory, or shares one another sandbox made. Removing a directory also removes what is mounted
- * over it in every other sandbox, so each server holds a shared lock and only the last user removes it. Null: we may
- * not make it, so neither may the confined process, which has no more rights than we have. Where it could give itself
- * the right, as we could, there is no process.
+ * Makes the directory, or shares one another sandbox made. Removing a directory also removes what is mounted over it in
+ * every other sandbox, so each server holds a shared lock and only the last user removes it. Null if we may not make
+ * it: then the confined process may not either, having no more privileges than we do. If it could grant itself
+ * permission, as we could, the start fails.
  */
 export function holdPlaceholder(path: string): Placeholder | null {
   const known = heldAt(path);
@@ -63,8 +63,8 @@ export function holdPlaceholder(path: string): Placeholder | null {
 }
 
 /**
- * A name in a directory that is open: what its path leads to by now does not matter. In a writable place everybody may swap
- * that for a link at any moment.
+ * A name in an open directory, independent of where the path leads by now. In a writable place anyone may swap the path
+ * for a link at any moment.
  */
 interface Entry {
   readonly parent: number;
@@ -73,7 +73,7 @@ interface Entry {
 
 const pathOf = ({ parent, name }: Entry): string => `/proc/self/fd/${parent}/${name}`;
 
-/** Makes it where it is missing. */
+/** Creates the directory if it is missing. */
 function makeLocked(entry: Entry): LockedDirectory {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     try {
@@ -87,18 +87,18 @@ function makeLocked(entry: Entry): LockedDirectory {
   throw new Error('it is gone each time');
 }
 
-/** True for one of ours, of another sandbox or left behind by a server that was killed. */
+/** True for a placeholder of this or another sandbox, or one left behind by a killed server. */
 export function isPlaceholder(path: string): boolean {
   return heldAt(path) !== undefined || looksLikeOne(path);
 }
 
-/** What was held is of no use once somebody put another directory in its place. */
+/** Holding it is pointless once another directory has taken its place. */
 function heldAt(path: string): HeldPlaceholder | undefined {
   const found = held.get(path);
   return found?.isStillThere ? found : undefined;
 }
 
-/** Whether the directory that keeps us from making it belongs to us: the first on the way up that can be looked at. */
+/** True if we own the directory that keeps us from making it: the first one on the way up that we can look at. */
 function isOursToOpen(path: string): boolean {
   for (let at = parentOf(path); ; at = parentOf(at)) {
     try {
@@ -116,7 +116,7 @@ function cannotHold(path: string, cause?: unknown): ExecError {
   });
 }
 
-/** A directory that is open and locked, so that its number cannot become another's. */
+/** A directory that is open and locked, so that its inode number cannot be reused. */
 interface LockedDirectory {
   readonly fd: number;
   readonly dev: number;
@@ -146,7 +146,7 @@ function isAt(path: string, { dev, ino }: Pick<LockedDirectory, 'dev' | 'ino'>):
   }
 }
 
-/** Whether the path itself, without a link in it, leads there. */
+/** True if the path itself, without a link in it, leads there. */
 function leadsTo(path: string, lock: LockedDirectory): boolean {
   let fd: number | undefined;
   try {
@@ -170,7 +170,10 @@ function looksLikeOne(path: string): boolean {
   }
 }
 
-/** Whatever the mask took away. What others may write to is a temporary directory, where the bit has a meaning. */
+/**
+ * Ignores what the umask removed. A directory others may write to is a temporary directory, where the bit has a
+ * meaning.
+ */
 function isMarked(mode: number): boolean {
   return (mode & STICKY) !== 0 && (mode & WRITABLE_BY_OTHERS) === 0;
 }
@@ -196,7 +199,7 @@ class HeldPlaceholder {
 
   share(): Placeholder {
     this.#users += 1;
-    // What belongs to somebody else is not ours to speak for.
+    // We cannot vouch for what belongs to someone else.
     if (this.#ours) held.set(this.#path, this);
     let shared = true;
     return {
@@ -229,22 +232,24 @@ function removeMark(fd: number): void {
   try {
     fchmodSync(fd, fstatSync(fd).mode & 0o777);
   } catch {
-    // It belongs to somebody else altogether.
+    // It belongs to someone else.
   }
 }
 
-const unwanted: number[] = [];
+const toClose: number[] = [];
 
-/** The last close of a removed directory frees it on disk, which may take milliseconds: in the background, one by one. */
+/**
+ * The last close of a removed directory frees it on disk, which may take milliseconds: in the background, one by one.
+ */
 function closeLater(fd: number): void {
-  if (unwanted.push(fd) === 1) setImmediate(closeNext);
+  if (toClose.push(fd) === 1) setImmediate(closeNext);
 }
 
 function closeNext(): void {
-  const [fd] = unwanted;
+  const [fd] = toClose;
   if (fd === undefined) return;
   close(fd, () => {
-    unwanted.shift();
+    toClose.shift();
     closeNext();
   });
 }

@@ -3,7 +3,7 @@ import { findProgram, mayExecute, type ProgramVerdict, spawnFailures } from '../
 import type { Disk } from './disk.js';
 import type { MountPlan } from './mount-plan.js';
 
-/** As much of a script as the kernel looks at for its interpreter. */
+/** How much of a script the kernel examines for its interpreter. */
 const SCRIPT_HEAD_BYTES = 256;
 
 /** What a process will see, for questions asked before it exists. */
@@ -12,7 +12,7 @@ export interface View {
   readonly disk: Disk;
 }
 
-/** The working directory must exist inside; the same errors as for a process without a sandbox. */
+/** The working directory must exist inside; throws the same errors as without a sandbox. */
 export function checkCwd(cwd: string, view: View): void {
   const place = visiblePlace(cwd, view);
   if (place === 'missing') throw spawnFailures.noCwd(cwd);
@@ -20,8 +20,8 @@ export function checkCwd(cwd: string, view: View): void {
 }
 
 /**
- * The file to execute, looked up in the PATH of the process and as the process will see it. bubblewrap can
- * only report a program it cannot start as an exit code, so everything that can be known is asked before.
+ * The file to execute, looked up in the PATH of the process and as the process will see it. bubblewrap can only report
+ * a program it cannot start as an exit code, so everything is checked in advance.
  */
 export function locateVisibleProgram(
   { argv, cwd, env }: { argv: readonly string[]; cwd: string; env: Readonly<Record<string, string>> },
@@ -38,7 +38,7 @@ export function locateVisibleProgram(
   return path;
 }
 
-/** A directory is no program of that name; named by its path, it is one that cannot be run. */
+/** In PATH a directory is skipped; given by path, it is a program that cannot be run. */
 function judgeVisible(path: string, { view, isPath }: { view: View; isPath: boolean }): ProgramVerdict {
   const place = visiblePlace(path, view);
   if (place === 'missing' || (place === 'directory' && !isPath)) return 'absent';
@@ -53,14 +53,14 @@ function visiblePlace(path: string, { plan, disk }: View): 'file' | 'directory' 
   return reachable && shown ? place.kind : 'missing';
 }
 
-/** The directories on the way to a visible place exist inside, empty but for it. So does the root. */
+/** The directories on the way to a visible place exist inside, otherwise empty. So does the root. */
 function leadsSomewhere(path: string, { mounts }: MountPlan): boolean {
   return (
     path === '/' || mounts.some((mount) => mount.kind !== 'hiddenFile' && mount.path.startsWith(`${path}/`))
   );
 }
 
-/** Whether a process could execute it. */
+/** True if a process could execute it. */
 export function isRunnable(path: string, view: View): boolean {
   return visiblePlace(path, view) === 'file' && mayExecute(path);
 }
@@ -73,7 +73,7 @@ function checkInterpreter(path: string, { name, view }: { name: string; view: Vi
   if (!isRunnable(interpreter, view)) throw spawnFailures.noInterpreter(name);
 }
 
-/** Null: not readable, which does not keep it from being executable. */
+/** Null if not readable, which does not keep it from being executable. */
 function headOf(path: string): string | null {
   try {
     const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);

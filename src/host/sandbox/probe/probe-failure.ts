@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { mentionsScarcity } from '../../kernel/index.js';
 
-/** Why nothing can be confined here: a stable word, a sentence, and what to do about it. */
+/** Why sandboxes are unavailable here: a stable word, a sentence, and what to do about it. */
 export interface SandboxGap {
   readonly reason: string;
   readonly message: string;
   readonly hint: string;
 }
 
-/** The gaps that are known without trying. */
+/** Gaps that are known without trying. */
 export const gaps = {
   platform: {
     reason: 'platform',
@@ -42,8 +42,8 @@ export const gaps = {
   },
 } as const satisfies Record<string, SandboxGap>;
 
-/** Whether it may be gone the next time: nothing to remember. */
-export function passes({ reason }: Pick<SandboxGap, 'reason'>): boolean {
+/** True if it may be gone the next time, so it must not be remembered. */
+export function isTransient({ reason }: Pick<SandboxGap, 'reason'>): boolean {
   return reason === gaps.noRoom.reason || reason === 'namespacesExhausted';
 }
 
@@ -58,7 +58,7 @@ const switchOfThisKernel: ReadSwitch = (name) => {
   }
 };
 
-/** Turns what bubblewrap said, together with the kernel's switches, into advice. */
+/** Turns bubblewrap's output and the kernel's switches into advice. */
 export function explainFailure(said: string, readSwitch: ReadSwitch = switchOfThisKernel): SandboxGap {
   const namespaces = /namespace|uid map|RTM_NEW|clone|unshare/i.test(said);
   const exhausted = namespaces && /ENOSPC|max_/.test(said);

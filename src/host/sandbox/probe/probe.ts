@@ -5,7 +5,7 @@ import { ExecError } from '../../../protocol/errors.js';
 import { hasKernel, isScarcity, trustedPath, trustedProgram } from '../../kernel/index.js';
 import { bwrapOptions } from '../bwrap/bwrap-argv.js';
 import { mountsPropagate } from '../plan/mount-table.js';
-import { explainFailure, gaps, passes, type SandboxGap } from './probe-failure.js';
+import { explainFailure, gaps, isTransient, type SandboxGap } from './probe-failure.js';
 import { canLimitProcesses } from '../bwrap/process-limit.js';
 import { openFilter } from '../seccomp/seccomp.js';
 import type { FilterArchitecture } from '../seccomp/syscalls.js';
@@ -15,27 +15,30 @@ export type SandboxSupport =
   | ({ readonly available: false; readonly level: 'none' } & SandboxGap)
   | {
       readonly available: true;
-      /** Files, network, processes and system calls are all confined; there is no half way. */
+      /** Files, network, processes and system calls are all confined, or nothing is. */
       readonly level: 'full';
-      /** The program, absolute. */
+      /** Absolute path of the program. */
       readonly bwrap: string;
       readonly version: string;
       readonly architecture: FilterArchitecture;
       /** We run as root, whose processes no limit counts. */
       readonly root: boolean;
-      /** A user namespace must be asked for. Plain users always get one. */
+      /** A user namespace must be requested. Plain users always get one. */
       readonly userNamespace: boolean;
-      /** Whether the number of processes inside can be bounded. */
+      /** True if the number of processes inside can be limited. */
       readonly processLimit: boolean;
-      /** bubblewrap can set the name a program sees. */
+      /** bubblewrap can set `argv[0]`. */
       readonly argv0: boolean;
-      /** bubblewrap can mount what is open, so that nobody swaps it between our look and its mount. */
+      /** bubblewrap can mount open descriptors, so that nobody can swap a path between our check and its mount. */
       readonly bindFd: boolean;
-      /** Whether what the host mounts while a program runs reaches it: not by itself, `keptOut` by `privateMountsPrefix`, or it does. */
+      /**
+       * Whether mounts made on the host while a program runs reach it: `stayOut` if they never would, `keptOut` if
+       * `privateMountsPrefix` prevents it, `reachIt` if they do.
+       */
       readonly laterMounts: 'stayOut' | 'keptOut' | 'reachIt';
     };
 
-/** Options every policy uses; a bubblewrap without one of them is too old. */
+/** Options every policy uses; a bubblewrap that lacks one is too old. */
 const NEEDED_OPTIONS = [
   '--json-status-fd',
   '--remount-ro',
@@ -49,26 +52,26 @@ const NEEDED_OPTIONS = [
 /** A sandbox that takes longer than this to start is as good as none. */
 const PROBE_TIMEOUT_MS = 10_000;
 
-/** What was found out about each bubblewrap, of which there usually is one, by whom we were then. */
+/** Results by bubblewrap program, usually a single one, and by the user we were at the time. */
 const known = new Map<string, Promise<SandboxSupport>>();
 
-/** A program that embeds us may start as root and then become somebody who has to go other ways. */
+/** A program that embeds us may start as root and then become another user, for whom the result differs. */
 function probeKey(bwrap: string | null): string {
   return `${process.getuid?.()} ${process.geteuid?.()} ${bwrap ?? ''}`;
 }
 
-/** What this machine can enforce, found out once by doing it. What only fails for the moment is tried again. */
+/** What this machine can enforce, determined once by trying it. Transient failures are tried again. */
 export function sandboxSupport(): Promise<SandboxSupport> {
   const bwrap = trustedProgram('bwrap');
   const key = probeKey(bwrap);
   const probed = known.get(key) ?? probeSandbox({ bwrap });
   known.set(key, probed);
   const forget = () => known.get(key) === probed && known.delete(key);
-  probed.then((support) => !support.available && passes(support) && forget(), forget);
+  probed.then((support) => !support.available && isTransient(support) && forget(), forget);
   return probed;
 }
 
-/** Does something with that. If the policy it is for takes bubblewrap away from us, does it with the next one. */
+/** Calls `use` with the result. If its policy makes bubblewrap untrusted, tries again with the next one. */
 export async function withSupport<T>(use: (support: SandboxSupport) => T): Promise<T> {
   for (;;) {
     const bwrap = trustedProgram('bwrap');
@@ -81,7 +84,7 @@ export async function withSupport<T>(use: (support: SandboxSupport) => T): Promi
   }
 }
 
-/** Finds out anew. */
+/** Probes again. */
 export async function probeSandbox({
   bwrap = trustedProgram('bwrap'),
 }: {
@@ -101,11 +104,11 @@ async function probe(bwrap: string | null): Promise<SandboxSupport> {
   if (!hasKernel()) return gap(gaps.libcUnavailable);
   if (bwrap === null) return gap(withoutBwrap());
   const root = process.getuid?.() === 0;
-  // Side by side: the first client waits for this.
+  // In parallel, since the first client is waiting.
   const [help, version, trial] = await Promise.all([
     output(bwrap, ['--help']),
     output(bwrap, ['--version']),
-    tryOutWays(bwrap, { architecture, root }),
+    tryVariants(bwrap, { architecture, root }),
   ]);
   if (!NEEDED_OPTIONS.every((option) => help.includes(option))) return gap(gaps.bubblewrapTooOld);
   if ('said' in trial) return gap(explainFailure(trial.said));
@@ -121,11 +124,13 @@ async function probe(bwrap: string | null): Promise<SandboxSupport> {
     processLimit: canLimitProcesses({ root }),
     argv0: help.includes('--argv0'),
     bindFd: help.includes('--bind-fd'),
-    laterMounts: mountsPropagate() ? await tryApart(bwrap, { architecture, root, userNamespace }) : 'stayOut',
+    laterMounts: mountsPropagate()
+      ? await tryPrivateMounts(bwrap, { architecture, root, userNamespace })
+      : 'stayOut',
   };
 }
 
-async function tryApart(
+async function tryPrivateMounts(
   bwrap: string,
   {
     architecture,
@@ -135,28 +140,28 @@ async function tryApart(
 ): Promise<'keptOut' | 'reachIt'> {
   const prefix = privateMountsPrefix({ root, userNamespace });
   if (prefix === null) return 'reachIt';
-  const said = await tryOut(bwrap, { architecture, userNamespace, prefix });
-  if (passes(explainFailure(said))) throw outOfRoom(said);
+  const said = await trySandbox(bwrap, { architecture, userNamespace, prefix });
+  if (isTransient(explainFailure(said))) throw outOfRoom(said);
   return said === '' ? 'keptOut' : 'reachIt';
 }
 
-/** Root may do without a user namespace, or need one where it is root in a container only. */
-async function tryOutWays(
+/** Root may do without a user namespace, or need one if it is root only in a container. */
+async function tryVariants(
   bwrap: string,
   { architecture, root }: { architecture: FilterArchitecture; root: boolean },
 ): Promise<{ userNamespace: boolean } | { said: string }> {
   let said = '';
   for (const userNamespace of root ? [false, true] : [false]) {
-    said = await tryOut(bwrap, { architecture, userNamespace });
+    said = await trySandbox(bwrap, { architecture, userNamespace });
     if (said === '') return { userNamespace };
   }
   return { said };
 }
 
 /**
- * Goes in front of bubblewrap where mounts propagate, as they do under systemd. What the host mounts while a sandbox
- * exists would appear inside, writable whatever the policy says; not so if bubblewrap starts among mounts that are private.
- * Null where nothing can be put there.
+ * Prepended to bubblewrap if mounts propagate, as they do under systemd. Mounts made on the host while a sandbox exists
+ * would otherwise appear inside, writable whatever the policy says; starting bubblewrap among private mounts prevents
+ * that. Null if there is no such prefix.
  */
 export function privateMountsPrefix({
   root,
@@ -180,7 +185,7 @@ function filterArchitecture(): FilterArchitecture | null {
   return process.arch === 'x64' || process.arch === 'arm64' ? process.arch : null;
 }
 
-/** Why there is none. */
+/** Why there is no bubblewrap. */
 export function withoutBwrap(): SandboxGap {
   return trustedPath().hasLost('bwrap') ? gaps.bubblewrapWritable : gaps.bubblewrapMissing;
 }
@@ -193,7 +198,7 @@ async function output(program: string, args: string[]): Promise<string> {
     });
     return stdout + stderr;
   } catch (error) {
-    // One that was killed, by us for taking long or by others, has not answered.
+    // A program that was killed, by us for taking too long or by others, has not answered.
     if (isScarcity(error) || (error as { signal?: unknown }).signal) throw outOfRoom(error);
     return '';
   }
@@ -204,10 +209,10 @@ function outOfRoom(cause: unknown): Error {
 }
 
 /**
- * Builds the strictest sandbox around the one program that is certainly there, bubblewrap itself. Returns what
- * went wrong, or nothing.
+ * Runs the strictest sandbox around the one program that certainly exists, bubblewrap itself. Resolves to what went
+ * wrong, or an empty string.
  */
-function tryOut(
+function trySandbox(
   bwrap: string,
   {
     architecture,
@@ -246,7 +251,7 @@ function tryOut(
     });
     child.on('error', (error) => (isScarcity(error) ? reject(error) : resolve(error.message)));
     child.on('close', (code, signal) => {
-      // Nobody but us, for taking long, or a machine out of memory kills it.
+      // Only we, for taking too long, or a machine out of memory would kill it.
       if (signal) reject(outOfRoom(signal));
       else resolve(code === 0 ? '' : said || `exit code ${code}`);
     });

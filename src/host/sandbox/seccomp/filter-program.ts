@@ -7,7 +7,7 @@ export interface Instruction {
   readonly operand: number;
 }
 
-/** What is done about one number. The body ends in a verdict. */
+/** The body for one number, ending in a verdict. */
 export interface Case {
   readonly number: number;
   readonly body: readonly Instruction[];
@@ -20,28 +20,28 @@ const JUMP_AT_LEAST = 0x35;
 const JUMP_ANY_BIT = 0x45;
 const RETURN = 0x06;
 
-/** A jump skips no more: it is kept in a byte. */
+/** A jump offset is one byte. */
 const MAX_SKIP = 255;
 
-/** So few are compared one by one. */
+/** This few are compared one by one. */
 const LEAF_CASES = 3;
 
 export const load = (offset: number): Instruction => ({ code: LOAD_WORD, operand: offset });
 export const mask = (bits: number): Instruction => ({ code: AND, operand: bits });
 export const end = (verdict: number): Instruction => ({ code: RETURN, operand: verdict });
 
-/** The next instruction is for what is equal. */
+/** The next instruction runs if equal. */
 export const ifEqual = (operand: number): Instruction => ({ code: JUMP_EQUAL, whenFalse: 1, operand });
-/** The next instruction is for what is not equal. */
+/** The next instruction runs if not equal. */
 export const unlessEqual = (operand: number): Instruction => ({ code: JUMP_EQUAL, whenTrue: 1, operand });
-/** The next instruction is for what is at least as large. */
+/** The next instruction runs if at least as large. */
 export const ifAtLeast = (operand: number): Instruction => ({ code: JUMP_AT_LEAST, whenFalse: 1, operand });
-/** The next instruction is for what has none of the bits. */
+/** The next instruction runs if none of the bits is set. */
 export const unlessAnyBit = (operand: number): Instruction => ({ code: JUMP_ANY_BIT, whenTrue: 1, operand });
 
 /**
- * Finds the case of the loaded number by halving. When a filter is installed the kernel runs it for every call there is,
- * to know which ones always pass: most of the time that takes is spent comparing.
+ * Finds the case for the loaded number by binary search. When a filter is installed the kernel runs it for every system
+ * call, to learn which ones always pass; most of that time is spent comparing.
  */
 export function select(cases: readonly Case[], otherwise: Instruction): Instruction[] {
   const sorted = cases.toSorted((a, b) => a.number - b.number);
@@ -59,7 +59,7 @@ export function select(cases: readonly Case[], otherwise: Instruction): Instruct
   return [{ code: JUMP_AT_LEAST, whenTrue: below.length, operand: border }, ...below, ...above];
 }
 
-/** The program as the kernel takes it. */
+/** The program in the kernel's format. */
 export function encode(program: readonly Instruction[]): Uint8Array {
   const bytes = new DataView(new ArrayBuffer(program.length * 8));
   for (const [index, { code, whenTrue = 0, whenFalse = 0, operand }] of program.entries()) {

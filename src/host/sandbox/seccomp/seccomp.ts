@@ -20,19 +20,19 @@ const FAIL = 0x0005_0000;
 const EPERM = 1;
 const ENOSYS = 38;
 
-/** Offsets in `struct seccomp_data`. Of each argument the low half, where these arguments live. */
+/** Offsets in `struct seccomp_data`; for arguments, of the low half, which holds the values we check. */
 const NUMBER = 0;
 const ARCHITECTURE = 4;
 const ARGUMENT_0 = 16;
 const ARGUMENT_1 = 24;
 
 const AUDIT_ARCHITECTURE: Record<FilterArchitecture, number> = { x64: 0xc000_003e, arm64: 0xc000_00b7 };
-/** Set in the number of every call of the x32 ABI, which would slip past comparisons with the plain numbers. */
+/** Set in the number of every x32 call, which would otherwise slip past comparisons with plain numbers. */
 const X32_BIT = 0x4000_0000;
 
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET: new namespaces bring new capabilities. */
 const NAMESPACE_FLAGS = 0x7e02_0000;
-/** CLONE_NEWTIME, which unshare alone knows: in the flags of clone the bit belongs to the number of a signal. */
+/** CLONE_NEWTIME, for unshare only: in clone's flags the bit belongs to the signal number. */
 const TIME_NAMESPACE_FLAG = 0x80;
 
 const FIRST_PROCESS = 1;
@@ -41,12 +41,14 @@ const AF_UNIX = 1;
 const AF_INET = 2;
 const AF_INET6 = 10;
 const AF_NETLINK = 16;
-/** The kernel's mask for the kind of a socket beside SOCK_CLOEXEC and SOCK_NONBLOCK. */
+/** Masks the socket type, without SOCK_CLOEXEC and SOCK_NONBLOCK. */
 const SOCKET_KIND = 0xf;
 const SOCK_STREAM = 1;
 const SOCK_SEQPACKET = 5;
 
-/** Refused whatever their arguments: they change the view, load code into the kernel, or do what a filter cannot see. */
+/**
+ * Refused whatever the arguments: they change the view, load code into the kernel, or act where a filter cannot see.
+ */
 const REFUSED: readonly SyscallName[] = [
   'setns',
   'mount',
@@ -65,7 +67,7 @@ const REFUSED: readonly SyscallName[] = [
   'io_uring_setup',
   'io_uring_enter',
   'io_uring_register',
-  // Takes descriptors out of other processes, and names them by one of its own: no filter sees whose.
+  // Takes descriptors from other processes, identified by a pidfd: a filter cannot see whose.
   'pidfd_getfd',
   'add_key',
   'request_key',
@@ -97,7 +99,7 @@ export interface FilterOptions {
 
 const filters = new Map<string, SharedBytes>();
 
-/** A descriptor to read the filter from, which is made once for each of the few there are. The caller closes it. */
+/** A descriptor for reading the filter. Each of the few filters is built once. The caller closes the descriptor. */
 export function openFilter(options: FilterOptions): number {
   const key = `${options.architecture} ${options.unixSockets}`;
   const filter = filters.get(key) ?? new SharedBytes(seccompFilter(options));
@@ -105,7 +107,10 @@ export function openFilter(options: FilterOptions): number {
   return filter.open();
 }
 
-/** The filter as the kernel takes it. A call through a foreign ABI kills the process: its numbers mean other calls. */
+/**
+ * The filter in the kernel's format. A call through a foreign ABI kills the process, since its numbers mean other
+ * calls.
+ */
 export function seccompFilter({ architecture, unixSockets }: FilterOptions): Uint8Array {
   const on = (name: SyscallName, body: readonly Instruction[]) => caseOf(architecture, name, body);
   const cases = [
@@ -113,7 +118,7 @@ export function seccompFilter({ architecture, unixSockets }: FilterOptions): Uin
     ...on('socketpair', unixSockets === 'allowed' ? [end(ALLOW)] : pairCheck()),
     ...on('clone', namespaceCheck(NAMESPACE_FLAGS)),
     ...on('unshare', namespaceCheck(NAMESPACE_FLAGS | TIME_NAMESPACE_FLAG)),
-    // Its flags are behind a pointer a filter cannot follow. Without it C libraries take clone.
+    // Its flags are behind a pointer, which a filter cannot follow. C libraries fall back to clone.
     ...on('clone3', [end(FAIL | ENOSYS)]),
     ...on('ptrace', firstProcessCheck(ARGUMENT_1)),
     ...on('process_vm_readv', firstProcessCheck(ARGUMENT_0)),
@@ -130,7 +135,7 @@ export function seccompFilter({ architecture, unixSockets }: FilterOptions): Uin
   ]);
 }
 
-/** AF_VSOCK reaches the hypervisor past any network namespace; the other exotic families are doors nobody needs. */
+/** AF_VSOCK reaches the hypervisor despite any network namespace; nobody needs the other exotic families. */
 function familyCheck(unixSockets: 'blocked' | 'allowed'): Instruction[] {
   const families = [AF_INET, AF_INET6, AF_NETLINK, ...(unixSockets === 'allowed' ? [AF_UNIX] : [])];
   return [load(ARGUMENT_0), ...allowOnly(families)];
@@ -145,7 +150,9 @@ function namespaceCheck(flags: number): Instruction[] {
   return [load(ARGUMENT_0), unlessAnyBit(flags), end(ALLOW), end(FAIL | EPERM)];
 }
 
-/** The first process may hold what leads outside (see `bwrap-argv.ts`); debuggers have no business with it. */
+/**
+ * The first process may hold descriptors that lead outside (see `bwrap-argv.ts`); debuggers have no business with it.
+ */
 function firstProcessCheck(pidArgument: number): Instruction[] {
   return [load(pidArgument), ifEqual(FIRST_PROCESS), end(FAIL | EPERM), end(ALLOW)];
 }
@@ -154,7 +161,7 @@ function allowOnly(values: readonly number[]): Instruction[] {
   return [...values.flatMap((value) => [ifEqual(value), end(ALLOW)]), end(FAIL | EPERM)];
 }
 
-/** Nothing where the architecture lacks the call. */
+/** Empty if the architecture lacks the call. */
 function caseOf(
   architecture: FilterArchitecture,
   name: SyscallName,

@@ -1,10 +1,10 @@
-/** System calls a filter speaks of. */
+/** System calls a filter mentions. */
 export type SyscallName = keyof typeof numbers;
 
-/** Architectures a filter can be made for. */
+/** Architectures with a filter. */
 export type FilterArchitecture = 'x64' | 'arm64';
 
-/** Numbers on x86-64 and arm64; null where the call does not exist. Calls since Linux 5.2 share one number. */
+/** Numbers on x86-64 and arm64; null if the call does not exist. Calls since Linux 5.2 share one number. */
 const numbers = {
   socket: [41, 198],
   socketpair: [53, 199],

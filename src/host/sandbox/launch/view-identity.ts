@@ -2,21 +2,21 @@ import { lstatSync, readFileSync, type BigIntStats } from 'node:fs';
 import type { Mount, MountPlan } from '../plan/mount-plan.js';
 import { mountTable } from '../plan/mount-table.js';
 
-/** What is kept ready for the next use of a policy outlives the pause between two uses of one burst. */
+/** Long enough to outlive the pauses within one burst of uses. */
 const IDLE_MS = 10_000;
 
-/** Placeholders can be seen in the workspace as long as something holds them, so it does not linger then. */
+/** Placeholders are visible in the workspace while they are held, so they should not linger. */
 const IDLE_WITH_PLACEHOLDERS_MS = 1_000;
 
-/** How long a sandbox without work may be kept. */
+/** How long an idle sandbox may be kept. */
 export function idleMsOf({ placeholders }: MountPlan): number {
   return placeholders.length > 0 ? IDLE_WITH_PLACEHOLDERS_MS : IDLE_MS;
 }
 
 /**
- * What a sandbox of this plan shows, as a text to compare: mounts show what was there when they were made, to whom we
- * were then. A place that was replaced since, a file system that was mounted since, and rights we gave up since need
- * another sandbox.
+ * What a sandbox of this plan shows, as a text to compare. Mounts show what was there when they were made, with the
+ * privileges we had then. If a path has been replaced since, a file system mounted, or privileges dropped, a new
+ * sandbox is needed.
  */
 export function viewIdentity(
   { base, mounts }: MountPlan,
@@ -26,7 +26,7 @@ export function viewIdentity(
   return JSON.stringify([base, places, mountTable(), ownRights()]);
 }
 
-/** What is at the place of a mount now. Nothing, where we may not look: it is not what was seen there before. */
+/** What is at the path of a mount now. Undefined if we may not look, which never matches what was there before. */
 export function lookAt({ path }: Mount): BigIntStats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false, bigint: true });
@@ -36,9 +36,9 @@ export function lookAt({ path }: Mount): BigIntStats | undefined {
 }
 
 /**
- * Numbers of files are used again; the time of birth is not. A mount goes with the name it was made over, and the same
- * file may be linked there anew: that shows in the time of its last change, as every other change does. Nobody links a
- * directory, and one that is moved takes its mounts along.
+ * Inode numbers are reused; birth times are not. A mount belongs to the name it was made over, and the same file may be
+ * linked there again: that shows in its ctime, as every other change does. Directories cannot be linked, and one that
+ * is moved takes its mounts with it.
  */
 function placeIdentity(found: BigIntStats | undefined): string {
   if (found === undefined) return '';
@@ -46,7 +46,10 @@ function placeIdentity(found: BigIntStats | undefined): string {
   return found.isDirectory() ? identity : `${identity}:${found.ctimeNs}`;
 }
 
-/** Whom a process is started as. Not asked of Node, which would change the mask for a moment to know it. */
+/**
+ * The identity and privileges a new process gets. Not from Node's `process.umask()`, which briefly changes the umask to
+ * read it.
+ */
 function ownRights(): string[] {
   return readFileSync('/proc/self/status', 'latin1').match(/^(Umask|Uid|Gid|Groups|Cap\w+):.*$/gm) ?? [];
 }
