@@ -12,8 +12,8 @@ fileSystemContract('local', async () => ({
 
 /** The same without what the kernel answers from memory: so it goes on other systems, and on network file systems. */
 for (const contract of [fileContentContract, fileTreeContract, fileMovesContract, filePlacementContract]) {
-  contract('local, patient', async () => ({
-    files: new LocalFileSystem({ instant: false }),
+  contract('local, thread pool', async () => ({
+    files: new LocalFileSystem({ fastPath: false }),
     [Symbol.asyncDispose]: async () => undefined,
   }));
 }

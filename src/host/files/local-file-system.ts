@@ -22,8 +22,8 @@ import { copy } from './access/copy.js';
 import { createDirectory } from './access/directories.js';
 import { type FileContent, openContent } from './access/file-content.js';
 import { hostPath, shownPath } from '../kernel/index.js';
-import { metadataInstantly } from './cached/metadata.js';
-import { readInstantly } from './cached/read.js';
+import { cachedMetadata } from './cached/metadata.js';
+import { readCachedFile } from './cached/read.js';
 import type { FastPath } from './cached/fast-path.js';
 import { openFile } from './access/local-file-handle.js';
 import { watchPath } from './watch/local-file-watch.js';
@@ -37,40 +37,40 @@ import { search } from './search/search.js';
 import { walk } from './access/walk.js';
 import { writeFile } from './access/write-file.js';
 
-/** Files that can be sent on without being in memory as a whole. */
+/** A file system whose files can be sent without holding them in memory completely. */
 export interface HostFileSystem extends FileSystem {
   openContent(path: string, options?: LinkOptions): Promise<FileContent>;
 }
 
-/** The files of this machine, with the rights of this process. Policies are for `ConfinableFileSystem` to hold. */
+/** The files of this machine, with the privileges of this process. Policies are enforced by `ConfinableFileSystem`. */
 export class LocalFileSystem implements HostFileSystem {
-  readonly #instant: boolean;
+  readonly #fastPath: boolean;
 
-  /** With `instant: false` every call goes the way Node offers, even one the kernel could answer from memory. */
+  /** With `fastPath: false` every call uses what Node offers, even if the kernel could answer from memory. */
   constructor(options: FastPath = {}) {
-    this.#instant = options.instant ?? true;
+    this.#fastPath = options.fastPath ?? true;
   }
 
   readFile(path: string, options: LinkOptions = {}): Promise<Uint8Array> {
     return run(async () => {
       const place = hostPath(path);
-      const instant = this.#instant ? readInstantly(place, options) : null;
-      return instant ?? (await readFile(place, options));
+      const cached = this.#fastPath ? readCachedFile(place, options) : null;
+      return cached ?? (await readFile(place, options));
     });
   }
 
-  /** The same for whoever sends it on: a large file comes piece by piece. */
+  /** Like `readFile`, for sending: a large file comes piece by piece. */
   openContent(path: string, options: LinkOptions = {}): Promise<FileContent> {
     return run(async () => {
       const place = hostPath(path);
-      const instant = this.#instant ? readInstantly(place, options) : null;
-      return instant ?? (await openContent(place, options));
+      const cached = this.#fastPath ? readCachedFile(place, options) : null;
+      return cached ?? (await openContent(place, options));
     });
   }
 
   writeFile(path: string, data: Uint8Array | string, options: WriteFileOptions = {}): Promise<void> {
     const bytes = typeof data === 'string' ? Buffer.from(data) : data;
-    return run(() => writeFile(hostPath(path), bytes, { ...options, instant: this.#instant }));
+    return run(() => writeFile(hostPath(path), bytes, { ...options, fastPath: this.#fastPath }));
   }
 
   createDirectory(path: string, options: CreateDirectoryOptions = {}): Promise<void> {
@@ -80,8 +80,8 @@ export class LocalFileSystem implements HostFileSystem {
   getMetadata(path: string, options: MetadataOptions = {}): Promise<FileMetadata> {
     return run(async () => {
       const place = hostPath(path);
-      const instant = this.#instant && options.details !== true ? metadataInstantly(place, options) : null;
-      return instant ?? (await getMetadata(place, options));
+      const cached = this.#fastPath && options.details !== true ? cachedMetadata(place, options) : null;
+      return cached ?? (await getMetadata(place, options));
     });
   }
 
@@ -93,11 +93,11 @@ export class LocalFileSystem implements HostFileSystem {
     path: string,
     options: FileOptions & { readonly details?: boolean } = {},
   ): Promise<readonly DirectoryEntry[]> {
-    return run(() => readDirectory(hostPath(path), { ...options, instant: this.#instant }));
+    return run(() => readDirectory(hostPath(path), { ...options, fastPath: this.#fastPath }));
   }
 
   walk(path: string, options: WalkOptions = {}): Promise<WalkResult> {
-    return run(() => walk(hostPath(path), { ...options, instant: this.#instant }));
+    return run(() => walk(hostPath(path), { ...options, fastPath: this.#fastPath }));
   }
 
   remove(
@@ -145,7 +145,7 @@ export class LocalFileSystem implements HostFileSystem {
   }
 }
 
-/** What every operation has in common: errors come out as ours. */
+/** Common to all operations: errors come out as ours. */
 async function run<T>(operation: () => Promise<T>): Promise<T> {
   try {
     return await operation();

@@ -1,6 +1,6 @@
 import { ExecError } from '../../../protocol/errors.js';
 
-/** Throws when the caller has given up. */
-export function requireWanted(signal: AbortSignal | undefined): void {
+/** Throws if the caller has given up. */
+export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw new ExecError('aborted', 'The caller gave up.');
 }

@@ -1,6 +1,7 @@
 /**
- * Does `work` for every item, at most `limit` at a time. After a failure it begins nothing more, waits for what is under way
- * and throws the first error. No promise is ever left alone with its error: one that nobody awaits would end the server.
+ * Runs `work` for every item, at most `limit` at a time. After a failure it starts nothing more, waits for what is
+ * under way and throws the first error. No promise is left unhandled, since an unhandled rejection would end the
+ * server.
  */
 export async function concurrently<Item>(
   items: AsyncGenerator<Item>,
@@ -8,7 +9,7 @@ export async function concurrently<Item>(
   work: (item: Item) => Promise<void>,
 ): Promise<void> {
   const errors: unknown[] = [];
-  /** Never rejects: it keeps its error for the end. */
+  /** Never rejects: errors are kept for the end. */
   const lane = async (): Promise<void> => {
     try {
       for (let next = await items.next(); next.done !== true; next = await items.next()) {

@@ -9,7 +9,7 @@ import { IO_CHUNK_BYTES } from './limits.js';
 import { hasOsCode } from './os-error.js';
 import { openToRead, openToWrite, writeFully } from './regular-file.js';
 
-/** Directories that wait for their turn, in all. Their names have to be kept meanwhile. */
+/** Total number of pending directories, whose names must be kept in memory. */
 const MAX_WAITING_DIRECTORIES = 1_000_000;
 
 export async function copy(source: Buffer, destination: Buffer, recursive: boolean): Promise<void> {
@@ -25,7 +25,7 @@ export async function copy(source: Buffer, destination: Buffer, recursive: boole
   }
 }
 
-/** A directory of the source swapped for a link is never entered. In the destination links are followed, as ever. */
+/** A source directory that was swapped for a link is never entered. In the destination links are followed, as usual. */
 async function copyTree(source: Buffer, destination: Buffer): Promise<void> {
   await using from = new Descent(await holdResolved(parentOf(source)));
   await using to = new Descent(await holdResolved(parentOf(destination)), { followSymlinks: true });
@@ -55,7 +55,7 @@ async function copyTree(source: Buffer, destination: Buffer): Promise<void> {
   }
 }
 
-/** Copies everything in a directory but directories, whose names it returns. */
+/** Copies everything in a directory except directories, whose names it returns. */
 async function copyLeaves(from: HeldDirectory, to: HeldDirectory): Promise<Buffer[]> {
   const directories: Buffer[] = [];
   for await (const { name } of entriesOf(from.at())) {
@@ -66,7 +66,7 @@ async function copyLeaves(from: HeldDirectory, to: HeldDirectory): Promise<Buffe
   return directories;
 }
 
-/** False for what has no content of its own to copy: devices, FIFOs, sockets. */
+/** False for what has no content of its own: devices, FIFOs, sockets. */
 async function copyLeaf(source: Buffer, destination: Buffer, stats: Stats): Promise<boolean> {
   if (stats.isSymbolicLink()) await symlink(await readlink(source, { encoding: 'buffer' }), destination);
   else if (stats.isFile()) await copyFile(source, destination);
@@ -74,11 +74,11 @@ async function copyLeaf(source: Buffer, destination: Buffer, stats: Stats): Prom
   return true;
 }
 
-/** The source was found to be no link; one that took its place since is refused. */
+/** The source was not a link when we checked; a link that took its place since is refused. */
 async function copyFile(source: Buffer, destination: Buffer): Promise<void> {
   const from = await openToRead(source, { followSymlinks: false });
   try {
-    // With its permissions from the start: what is private must not be readable meanwhile.
+    // With its final permissions from the start: private content must not be readable meanwhile.
     const to = await openToWrite(destination, { mode: from.stats.mode & 0o777 });
     try {
       if (from.stats.ino === to.stats.ino && from.stats.dev === to.stats.dev)
@@ -94,11 +94,11 @@ async function copyFile(source: Buffer, destination: Buffer): Promise<void> {
   }
 }
 
-/** A program with one of these lends the rights of its owner, or group, to whoever runs it. */
+/** A program with one of these bits lends its owner's or group's privileges to whoever runs it. */
 const SET_USER_ID = 0o4000;
 const SET_GROUP_ID = 0o2000;
 
-/** A copy that belongs to somebody else must not lend his rights. */
+/** A copy that belongs to someone else must not lend that user's privileges. */
 function modeOfCopy(original: Stats, copied: Stats): number {
   const userBit = original.uid === copied.uid ? SET_USER_ID : 0;
   const groupBit = original.gid === copied.gid ? SET_GROUP_ID : 0;
@@ -115,7 +115,7 @@ async function pump(from: FileHandle, to: FileHandle): Promise<void> {
   }
 }
 
-/** The new directory stays writable for its owner, or it could not be filled. */
+/** The new directory stays writable for its owner; otherwise it could not be filled. */
 async function makeOrMerge(path: Buffer, mode: number): Promise<void> {
   try {
     await mkdir(path, { mode: (mode & 0o777) | 0o700 });
@@ -142,7 +142,7 @@ async function requireOutside(source: Buffer, destination: Buffer): Promise<void
     throw new ExecError('invalidPath', 'fs/copy cannot copy a directory to itself or one of its descendants');
 }
 
-/** The path without links as far as it exists; the rest as it stands. */
+/** The path with links resolved as far as it exists; the rest unchanged. */
 async function realPlace(path: Buffer): Promise<Buffer> {
   try {
     return await realpath(path, { encoding: 'buffer' });

@@ -2,7 +2,7 @@ import { ExecError } from '../../../protocol/errors.js';
 import type { Identity } from './file-identity.js';
 import type { HeldDirectory } from './held-directory.js';
 
-/** Directories held at a time, however deep the tree is. At least the top, the deepest and the one above that. */
+/** Directories held at a time, however deep the tree is. At least the top, the deepest and its parent. */
 const MAX_HELD = 16;
 
 const PARENT = Buffer.from('..');
@@ -10,33 +10,33 @@ const PARENT = Buffer.from('..');
 interface Level {
   /** Empty for the top. */
   readonly name: Buffer;
-  /** Null while it is let go of. */
+  /** Null while released. */
   held: HeldDirectory | null;
-  /** Known once it has been let go of. */
+  /** Known once it has been released. */
   identity: Identity | null;
 }
 
 /**
- * A way down a tree and up again, step by step. Every directory is entered through the descriptor of the one above, so a
- * directory swapped for a link never leads out of the tree, and no path is too long. Only the deepest few are held. On the
- * way up the others are opened again, and must be the very directories that were left.
+ * Walks down a tree and up again, step by step. Every directory is entered through the descriptor of its parent, so a
+ * directory swapped for a link never leads out of the tree, and no path is too long. Only the deepest few are held. On
+ * the way up the others are reopened, and must be the very directories that were left.
  */
 export class Descent implements AsyncDisposable {
   readonly #levels: Level[];
   readonly #followSymlinks: boolean;
 
-  /** Takes over `top`, which stays held to the end. */
+  /** Takes ownership of `top`, which stays held to the end. */
   constructor(top: HeldDirectory, options: { followSymlinks?: boolean } = {}) {
     this.#levels = [{ name: Buffer.alloc(0), held: top, identity: null }];
     this.#followSymlinks = options.followSymlinks === true;
   }
 
-  /** The directory reached. */
+  /** The current directory. */
   get here(): HeldDirectory {
     return heldAt(this.#levels.at(-1));
   }
 
-  /** A path for `name` in the directory reached, valid until the next step. */
+  /** A path for `name` in the current directory, valid until the next step. */
   at(name?: Buffer): Buffer {
     return this.here.at(name);
   }
@@ -44,12 +44,12 @@ export class Descent implements AsyncDisposable {
   async enter(name: Buffer): Promise<void> {
     const held = await this.here.enter(name, { followSymlinks: this.#followSymlinks });
     this.#levels.push({ name, held, identity: null });
-    // One step adds one, so there is only one to let go of.
+    // Each step adds one level, so at most one has to be released.
     const oldest = this.#levels.length - MAX_HELD;
-    if (oldest > 0) await letGo(this.#levels[oldest]);
+    if (oldest > 0) await release(this.#levels[oldest]);
   }
 
-  /** Back to the directory above. Returns the name of the one left. */
+  /** Back to the parent directory. Returns the name of the one left. */
   async leave(): Promise<Buffer> {
     const above = this.#levels.at(-2);
     const left = this.#levels.at(-1);
@@ -67,7 +67,7 @@ export class Descent implements AsyncDisposable {
     }
   }
 
-  /** Null when the directory is elsewhere by now, or was entered through a link. */
+  /** Null if the directory has been moved, or was entered through a link. */
   async #throughParent(left: Level, above: Level): Promise<HeldDirectory | null> {
     const parent = await heldAt(left)
       .enter(PARENT)
@@ -101,7 +101,7 @@ function heldAt(level: Level | undefined): HeldDirectory {
   return level.held;
 }
 
-async function letGo(level: Level | undefined): Promise<void> {
+async function release(level: Level | undefined): Promise<void> {
   if (level === undefined || level.held === null) return;
   level.identity ??= await level.held.identity();
   const { held } = level;

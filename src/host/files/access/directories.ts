@@ -32,7 +32,7 @@ async function createNoLinks(
   await chmod(made.at(), permissions);
 }
 
-/** `mkdir -p`. Node's own refuses paths that are bytes in some versions and reports ENOTDIR as EEXIST in others. */
+/** `mkdir -p`. Node's own rejects paths given as bytes in some versions and reports ENOTDIR as EEXIST in others. */
 async function createWithParents(path: Buffer, permissions?: number): Promise<void> {
   try {
     await mkdir(path, permissions);
@@ -44,7 +44,7 @@ async function createWithParents(path: Buffer, permissions?: number): Promise<vo
   }
 }
 
-/** The entries of a directory as they come, names as bytes. */
+/** The entries of a directory in disk order, names as bytes. */
 export async function* entriesOf(path: Buffer): AsyncGenerator<Dirent<Buffer>> {
   // The declared type lacks `buffer`; without it names that are not UTF-8 could not be used again.
   const options = { encoding: 'buffer' as BufferEncoding, bufferSize: DIRECTORY_BATCH };

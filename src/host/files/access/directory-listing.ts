@@ -2,24 +2,24 @@ import type { Dirent } from 'node:fs';
 import { entriesOf } from './directories.js';
 import { kernelCalls, type KernelCalls } from '../../kernel/index.js';
 import type { FastPath } from '../cached/fast-path.js';
-import { openDirectoryInstantly } from '../cached/open-directory.js';
+import { openCachedDirectory } from '../cached/open-directory.js';
 import { holdResolved } from './held-directory.js';
 import { osError } from './os-error.js';
 import { type Place, placeOfDescriptor } from './place.js';
 
-/** What a listing says of an entry without looking at it. Some file systems do not tell. */
+/** The kind of an entry as the listing reports it. Some file systems do not. */
 export type EntryKind = 'directory' | 'file' | 'link' | 'special' | 'unknown';
 
 export interface ListedEntry {
-  /** One character per byte (latin1), since names need not be UTF-8 and texts are cheaper than buffers. */
+  /** One character per byte (latin1), since names need not be UTF-8 and strings are cheaper than buffers. */
   readonly name: string;
   readonly kind: EntryKind;
 }
 
-/** Some thousand entries per trip to the thread pool. */
+/** A few thousand entries per trip to the thread pool. */
 const BATCH_BYTES = 128 * 1024;
 
-/** The kernel's numbers for kinds of entries (`DT_…`). */
+/** The kernel's entry types (`DT_…`). */
 const KINDS: Readonly<Record<number, EntryKind>> = {
   1: 'special',
   2: 'special',
@@ -31,28 +31,28 @@ const KINDS: Readonly<Record<number, EntryKind>> = {
 };
 
 interface ListOptions extends FastPath {
-  /** Where the directory must really be. One that a link on the way leads to is not listed. */
+  /** Where the directory must really be. If a link leads elsewhere, it is not listed. */
   readonly place?: Place | undefined;
 }
 
-/** The entries of a directory in no order, at most `limit`. */
+/** At most `limit` entries of a directory, in no particular order. */
 export async function listDirectory(
   path: Buffer,
   limit: number,
   options: ListOptions,
 ): Promise<ListedEntry[]> {
-  const listed = options.instant === false ? null : await listFast(path, limit, options.place);
+  const listed = options.fastPath === false ? null : await listFast(path, limit, options.place);
   return listed ?? (await listPortably(path, limit, options.place));
 }
 
-/** Null where the portable way has to do it, or to say what is wrong. */
+/** Null if the portable path has to do it, or report the error. */
 async function listFast(
   path: Buffer,
   limit: number,
   place: Place | undefined,
 ): Promise<ListedEntry[] | null> {
   const calls = kernelCalls();
-  const directory = calls === null ? null : openDirectoryInstantly(path);
+  const directory = calls === null ? null : openCachedDirectory(path);
   if (calls === null || directory === null) return null;
   try {
     if (place !== undefined && placeOfDescriptor(directory) !== place) throw osError('ENOTDIR');
@@ -74,7 +74,10 @@ async function readAll(directory: number, limit: number, calls: KernelCalls): Pr
   return entries.slice(0, limit);
 }
 
-/** Each is a `struct linux_dirent64`: inode, offset, its own length at 16, kind at 18, the name with a NUL from 19 on. */
+/**
+ * Each is a `struct linux_dirent64`: inode, offset, its own length at 16, type at 18, the NUL-terminated name from 19
+ * on.
+ */
 function parseEntries(batch: Buffer, length: number, into: ListedEntry[]): void {
   for (let at = 0; at < length; at += batch.readUInt16LE(at + 16)) {
     const name = batch.toString('latin1', at + 19, batch.indexOf(0, at + 19));

@@ -6,17 +6,17 @@ import { asExecError } from './os-error.js';
 import { openForReading, readToEnd, requireReadable } from './read-file.js';
 import { readFully } from './regular-file.js';
 
-/** Smaller files are read at once: a file that comes in pieces is held open until its reader has them all. */
+/** Smaller files are read in one go: a file read in pieces stays open until its reader has them all. */
 const PIECEWISE_FROM_BYTES = 1024 * 1024;
 
 /** A file that is read piece by piece, from its start to where it ended when it was opened. */
 export interface PiecewiseContent {
-  /** Fills `target` with what comes next; fewer bytes only at the end, none after it. */
+  /** Fills `target` with the next bytes; fewer only at the end, none after it. */
   read(target: Uint8Array): Promise<number>;
   close(): Promise<void>;
 }
 
-/** The content of a file: at once when it is small, otherwise as it is asked for. */
+/** The content of a file: all of it if small, otherwise read on demand. */
 export type FileContent = Uint8Array | PiecewiseContent;
 
 export async function openContent(path: Buffer, options: LinkOptions): Promise<FileContent> {
@@ -24,7 +24,7 @@ export async function openContent(path: Buffer, options: LinkOptions): Promise<F
   let keep = false;
   try {
     requireReadable(stats.size);
-    if (!(await mayComeInPieces(handle, stats.size))) return await readToEnd(handle, stats.size);
+    if (!(await canReadPiecewise(handle, stats.size))) return await readToEnd(handle, stats.size);
     keep = true;
     return new OpenContent(handle, stats.size);
   } finally {
@@ -33,10 +33,10 @@ export async function openContent(path: Buffer, options: LinkOptions): Promise<F
 }
 
 /**
- * Whether a file may be read while its message is being sent. One that is slow to come would hold up all messages behind
- * it: what is not on a local disk is read as a whole before.
+ * True if a file may be read while its message is being sent. A slow file would hold up all messages behind it, so
+ * anything not on a local disk is read completely beforehand.
  */
-async function mayComeInPieces(handle: FileHandle, size: number): Promise<boolean> {
+async function canReadPiecewise(handle: FileHandle, size: number): Promise<boolean> {
   return size >= PIECEWISE_FROM_BYTES && (await isLocalPlace(descriptorPath(handle.fd)));
 }
 

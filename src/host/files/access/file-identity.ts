@@ -1,7 +1,7 @@
-/** Names one file or directory for its life. */
+/** Identifies one file or directory for its lifetime. */
 export type Identity = string;
 
-/** With the time of birth: inode numbers alone are reused at once. */
+/** Includes the birth time, since inode numbers alone are reused immediately. */
 export function identityOf(stats: { dev: bigint; ino: bigint; birthtimeNs: bigint }): Identity {
   return `${stats.dev}:${stats.ino}:${stats.birthtimeNs}`;
 }

@@ -4,21 +4,21 @@ import { type Identity, identityOf } from './file-identity.js';
 import { childOf, componentsOf, isRoot, linux, parentOf } from '../../kernel/index.js';
 import { hasOsCode, osError } from './os-error.js';
 
-/** A place to start from. Needs no permission to read it. */
+/** A descriptor to start from. Needs no read permission. */
 const HOLD = linux.O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
-/** Whether paths through held descriptors exist here. Elsewhere no-follow operations are refused, never raced. */
+/** True if paths through held descriptors exist here. Otherwise no-follow operations are refused rather than raced. */
 export const canHoldDirectories = process.platform === 'linux' && existsSync('/proc/self/fd');
 
 /**
- * A directory held by descriptor. Its children are addressed through the descriptor, so that nothing on the way
- * to it can be swapped for a link between a check and its use.
+ * A directory held by descriptor. Its children are addressed through the descriptor, so that no parent can be swapped
+ * for a link between a check and its use.
  */
 export class HeldDirectory implements AsyncDisposable {
   readonly #handle: FileHandle;
   readonly #own: Buffer;
 
-  /** `path` is used where the system has no paths for descriptors. */
+  /** `path` is used if the system has no paths for descriptors. */
   constructor(handle: FileHandle, path?: Buffer) {
     this.#handle = handle;
     this.#own = path ?? Buffer.from(`/proc/self/fd/${handle.fd}`);
@@ -33,7 +33,7 @@ export class HeldDirectory implements AsyncDisposable {
     return name === undefined ? this.#own : childOf(this.#own, name);
   }
 
-  /** Holds a directory in this one. A link, whatever it leads to, is not a directory unless links are followed. */
+  /** Holds a subdirectory. A link, whatever it points to, is not a directory unless links are followed. */
   async enter(name: Buffer, options: { followSymlinks?: boolean } = {}): Promise<HeldDirectory> {
     const path = this.at(name);
     const links = options.followSymlinks === true ? 0 : constants.O_NOFOLLOW;
@@ -45,12 +45,12 @@ export class HeldDirectory implements AsyncDisposable {
     return (await this.#handle.stat()).mode;
   }
 
-  /** Tells this directory from all others, also from one that takes its place. */
+  /** Distinguishes this directory from all others, including one that takes its place. */
   async identity(): Promise<Identity> {
     return identityOf(await this.#handle.stat({ bigint: true }));
   }
 
-  /** Flushes the directory itself, so that a rename in it survives a power cut. */
+  /** Flushes the directory itself, so that a rename in it survives a power failure. */
   async sync(): Promise<void> {
     await using directory = await open(this.at(), constants.O_RDONLY | constants.O_DIRECTORY);
     await directory.sync();
@@ -65,7 +65,7 @@ export class HeldDirectory implements AsyncDisposable {
   }
 }
 
-/** Holds a directory whose path contains no link at all. `create` makes what is missing. */
+/** Holds a directory whose path contains no link at all. `create` makes missing ones. */
 export async function holdDirectory(
   path: Buffer,
   options: { create?: boolean } = {},
@@ -80,13 +80,13 @@ export async function holdDirectory(
   return held;
 }
 
-/** Holds a directory wherever links on the way to it lead. */
+/** Holds a directory, following links on the way. */
 export async function holdResolved(path: Buffer): Promise<HeldDirectory> {
   if (!canHoldDirectories) return new HeldDirectory(await open(path, constants.O_DIRECTORY), path);
   return new HeldDirectory(await open(path, linux.O_PATH | constants.O_DIRECTORY));
 }
 
-/** Holds the directory that contains `path`; no link on the way. The root is in no directory. */
+/** Holds the directory that contains `path`, with no link on the way. The root has no parent. */
 export async function holdParent(path: Buffer): Promise<HeldDirectory> {
   if (isRoot(path)) throw osError('EISDIR');
   return holdDirectory(parentOf(path));

@@ -25,7 +25,7 @@ export async function openFile(path: Buffer, options: OpenFileOptions): Promise<
 class LocalFileHandle implements FileHandle {
   readonly #descriptor: Descriptor;
   readonly #path: Buffer;
-  /** Closing waits for these: the system may give the number of a closed descriptor to another file. */
+  /** Closing waits for these, since the number of a closed descriptor may be reused for another file. */
   readonly #underWay = new Set<Promise<unknown>>();
   #closing: Promise<void> | null = null;
   /** What went wrong with the first write that failed. */

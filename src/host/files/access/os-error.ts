@@ -1,7 +1,7 @@
 import { getSystemErrorMap } from 'node:util';
 import { ExecError, isExecError } from '../../../protocol/errors.js';
 
-/** What the system calls these errors. Clients show the text to people and models, so it follows Codex's. */
+/** The system's texts for these errors. Clients show them to people and models, so they follow Codex's. */
 const osText: Readonly<Record<string, string>> = {
   E2BIG: 'Argument list too long',
   EACCES: 'Permission denied',
@@ -35,24 +35,24 @@ const osText: Readonly<Record<string, string>> = {
 
 const errnoOf = new Map([...getSystemErrorMap()].map(([errno, [name]]) => [name, -errno]));
 
-/** True for what the operating system, rather than we, refused. */
+/** True for errors of the operating system rather than ours. */
 export function isSystemError(error: unknown): error is NodeJS.ErrnoException & { code: string } {
   return error instanceof Error && 'code' in error && typeof error.code === 'string';
 }
 
-/** True when the operating system answered with this code, e.g. `ENOENT`. */
+/** True if the operating system returned this code, e.g. `ENOENT`. */
 export function hasOsCode(error: unknown, ...codes: readonly string[]): boolean {
   return isSystemError(error) && codes.includes(error.code);
 }
 
-/** The operating system's words for an error, e.g. `No such file or directory (os error 2)`. */
+/** The operating system's text for an error, e.g. `No such file or directory (os error 2)`. */
 export function osMessage(code: string): string {
   const errno = errnoOf.get(code);
   const text = osText[code] ?? getSystemErrorMap().get(-(errno ?? 0))?.[1] ?? code;
   return errno === undefined ? text : `${text} (os error ${errno})`;
 }
 
-/** An error as if the operating system had answered with this code. */
+/** An error as if the operating system had returned this code. */
 export function osError(code: string, cause?: unknown): ExecError {
   const data = { osCode: code };
   if (code === 'ENOENT') return new ExecError('notFound', osMessage(code), { data, cause });

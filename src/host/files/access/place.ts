@@ -1,15 +1,15 @@
 import { readlinkSync } from 'node:fs';
 import { canHoldDirectories, holdResolved } from './held-directory.js';
 
-/** Where something really is: its path without links, one character per byte (latin1). */
+/** A real path: without symbolic links, one character per byte (latin1). */
 export type Place = string;
 
-/** What the kernel says of an open descriptor. It knows without asking a disk, so this does not wait. */
+/** The real path of an open descriptor. The kernel knows it without asking a disk, so this does not block. */
 export function placeOfDescriptor(fd: number): Place {
   return readlinkSync(`/proc/self/fd/${fd}`, 'latin1');
 }
 
-/** Where a directory is now. Undefined where the system does not tell. */
+/** The current real path of a directory. Undefined if the system does not tell. */
 export async function placeOf(directory: Buffer): Promise<Place | undefined> {
   if (!canHoldDirectories) return undefined;
   await using held = await holdResolved(directory);

@@ -34,7 +34,7 @@ function shown(directory: Buffer, name: Buffer): { name: string; path: string } 
   return { name: name.toString(), path: shownPath(childOf(directory, name)) };
 }
 
-/** Null when the entry vanished before it could be looked at. */
+/** Null if the entry vanished before it could be inspected. */
 async function lookAt(directory: Buffer, name: Buffer, details: boolean): Promise<DirectoryEntry | null> {
   const path = childOf(directory, name);
   try {

@@ -6,7 +6,7 @@ import { nameOf } from '../../kernel/index.js';
 import { MAX_READ_FILE_BYTES } from './limits.js';
 import { type OpenFile, openToRead, readFully } from './regular-file.js';
 
-/** What is read beyond the size a file claims to have: generated files claim 0, and a file may grow meanwhile. */
+/** How much to read beyond the reported size: generated files report 0, and a file may grow meanwhile. */
 const GROWTH_BYTES = 64 * 1024;
 
 export async function readFile(path: Buffer, options: LinkOptions): Promise<Buffer> {
@@ -19,16 +19,16 @@ export async function readFile(path: Buffer, options: LinkOptions): Promise<Buff
   }
 }
 
-/** Opens a regular file as the options have it. */
+/** Opens a regular file according to the options. */
 export async function openForReading(path: Buffer, options: LinkOptions): Promise<OpenFile> {
   if (options.followSymlinks !== false) return openToRead(path);
   await using parent = await holdParent(path);
   return await openToRead(parent.at(nameOf(path)), { shownAs: path, followSymlinks: false });
 }
 
-/** Everything a file of about this size holds. */
+/** The whole content of a file of about this size. */
 export async function readToEnd(handle: FileHandle, size: number): Promise<Buffer> {
-  // One byte more than the size shows that the end was reached, without another round.
+  // One byte more than the size shows that the end was reached, without another read.
   let content = Buffer.allocUnsafeSlow(size === 0 ? GROWTH_BYTES : size + 1);
   let length = await readFully(handle, content, { offset: 0, ...(size > 0 ? { knownSize: size } : {}) });
   while (length === content.length) {
@@ -42,7 +42,7 @@ export async function readToEnd(handle: FileHandle, size: number): Promise<Buffe
   return content.subarray(0, length);
 }
 
-/** Refuses what is too large to be read in one call. */
+/** Rejects what is too large to be read in one call. */
 export function requireReadable(size: number): void {
   if (size > MAX_READ_FILE_BYTES) throw tooLarge();
 }

@@ -2,10 +2,10 @@ import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { ExecError } from '../../../protocol/errors.js';
 import { shownPath } from '../../kernel/index.js';
-import { readFromMemory } from '../cached/read.js';
+import { readCachedBytes } from '../cached/read.js';
 import { IO_CHUNK_BYTES } from './limits.js';
 
-/** Without it, opening a FIFO waits for its other end. Regular files do not care. */
+/** Without it, opening a FIFO waits for its other end. No effect on regular files. */
 const NEVER_WAIT = constants.O_NONBLOCK | constants.O_NOCTTY;
 
 export interface OpenFile {
@@ -14,29 +14,29 @@ export interface OpenFile {
 }
 
 interface OpenOptions {
-  /** The path to name in errors, where `path` goes through a held directory. */
+  /** The path to name in errors if `path` goes through a held directory. */
   readonly shownAs?: Buffer;
   readonly followSymlinks?: boolean;
-  /** Permissions of a file that is created, less what the umask takes. Default: for everybody. */
+  /** Permissions of a newly created file, before the umask. Default: everyone. */
   readonly mode?: number;
 }
 
-/** Opens a regular file to read. Anything else is refused without waiting for it. */
+/** Opens a regular file for reading. Anything else is rejected without blocking. */
 export function openToRead(path: Buffer, options: OpenOptions = {}): Promise<OpenFile> {
   return openChecked(path, constants.O_RDONLY, options, isRegular);
 }
 
-/** Opens a regular file to write, created if missing, its content untouched so far. */
+/** Opens a regular file for writing, creating it if missing. Its content is not touched yet. */
 export function openToWrite(path: Buffer, options: OpenOptions = {}): Promise<OpenFile> {
   return openChecked(path, constants.O_WRONLY | constants.O_CREAT, options, isRegular);
 }
 
-/** The same for one that is there. */
+/** Like `openToWrite`, for a file that exists. */
 export function openToContinue(path: Buffer): Promise<OpenFile> {
   return openChecked(path, constants.O_WRONLY, {}, isRegular);
 }
 
-/** As `openToWrite`, but `/dev/null` and its kind may be written to: with NEVER_WAIT they cannot block. */
+/** Like `openToWrite`, but also accepts `/dev/null` and the like: with NEVER_WAIT they cannot block. */
 export function openToOverwrite(path: Buffer, options: OpenOptions = {}): Promise<OpenFile> {
   return openChecked(path, constants.O_WRONLY | constants.O_CREAT, options, isRegularOrCharacter);
 }
@@ -72,9 +72,9 @@ export function notAFile(path: Buffer): ExecError {
 }
 
 /**
- * Fills `target` from `offset` on; the number of bytes is smaller only at the end of the file. With the size of the file
- * known, a short read at its end need not be confirmed by another. Only the first chunk is taken from memory at once:
- * the event loop is never held up for more than one.
+ * Fills `target` from `offset` on; returns fewer bytes only at the end of the file. If the size is known, a short read
+ * at the end need not be confirmed by another. Only the first chunk may come straight from the page cache, so the event
+ * loop is never held up for more than one.
  */
 export async function readFully(
   handle: FileHandle,
@@ -84,8 +84,8 @@ export async function readFully(
   let done = 0;
   while (done < target.length) {
     const length = Math.min(IO_CHUNK_BYTES, target.length - done);
-    const instant = done === 0 ? readFromMemory(handle.fd, target.subarray(0, length), offset) : null;
-    const bytesRead = instant ?? (await handle.read(target, done, length, offset + done)).bytesRead;
+    const cached = done === 0 ? readCachedBytes(handle.fd, target.subarray(0, length), offset) : null;
+    const bytesRead = cached ?? (await handle.read(target, done, length, offset + done)).bytesRead;
     done += bytesRead;
     if (bytesRead === 0 || (bytesRead < length && offset + done >= knownSize)) break;
   }

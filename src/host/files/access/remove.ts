@@ -10,16 +10,16 @@ import { isRoot, nameOf, parentOf } from '../../kernel/index.js';
 import { containsLink } from './metadata.js';
 import { hasOsCode, osError } from './os-error.js';
 
-/** Removals under way at a time: they wait for the disk more than for us. */
+/** Concurrent removals: they wait for the disk more than for us. */
 const REMOVE_CONCURRENCY = 32;
 
-/** Names of directories kept per level before they are seen to. Then the listing starts again, without them. */
+/** Directory names kept per level before they are processed. Then the listing starts over, without them. */
 const MAX_WAITING_DIRECTORIES = 1000;
 
 type RemoveOptions = LinkOptions & { readonly recursive?: boolean; readonly force?: boolean };
 
 export async function remove(path: Buffer, options: RemoveOptions): Promise<void> {
-  // Before anything else: going into the root would delete the machine up to the first entry that resists.
+  // Before anything else: entering the root would delete the machine up to the first entry that resists.
   if (isRoot(path)) throw osError('EPERM');
   const recursive = options.recursive ?? true;
   if (options.followSymlinks === false && recursive)
@@ -57,15 +57,15 @@ async function removeTree(path: Buffer): Promise<void> {
   else await unlink(descent.at(name));
 }
 
-/** What a look at a directory left to do. */
+/** What is left to do in a directory. */
 interface Remainder {
-  /** Directories in it, to be removed one by one. */
+  /** Subdirectories, to be removed one by one. */
   readonly directories: Buffer[];
-  /** There is more in it that was not looked at. */
+  /** It holds more entries that were not looked at. */
   readonly more: boolean;
 }
 
-/** Removes `top` with all it holds, the deepest first. A directory swapped for a link is never entered. */
+/** Removes `top` and everything in it, deepest first. A directory swapped for a link is never entered. */
 async function removeDirectory(descent: Descent, top: Buffer): Promise<void> {
   await descent.enter(top);
   const levels = [await removeLeaves(descent.here)];
@@ -84,7 +84,7 @@ async function removeDirectory(descent: Descent, top: Buffer): Promise<void> {
   }
 }
 
-/** False when there is no directory to enter any more. What took its place is removed. */
+/** False if it is no longer a directory. What took its place is removed. */
 async function entered(descent: Descent, name: Buffer): Promise<boolean> {
   try {
     await descent.enter(name);
@@ -96,7 +96,7 @@ async function entered(descent: Descent, name: Buffer): Promise<boolean> {
   }
 }
 
-/** Removes everything in a directory but directories. */
+/** Removes everything in a directory except subdirectories. */
 async function removeLeaves(directory: HeldDirectory): Promise<Remainder> {
   const directories: Buffer[] = [];
   let more = false;
@@ -121,7 +121,7 @@ async function unlinked(directory: HeldDirectory, name: Buffer): Promise<boolean
     return true;
   } catch (error) {
     if (hasOsCode(error, 'EISDIR')) return false;
-    // Some systems say this of directories, and all of them say it of what is protected.
+    // Some systems return this for directories, and all of them for protected files.
     const isDirectory = async () =>
       (await lstat(directory.at(name)).catch(() => null))?.isDirectory() === true;
     if (hasOsCode(error, 'EPERM') && (await isDirectory())) return false;
@@ -129,7 +129,7 @@ async function unlinked(directory: HeldDirectory, name: Buffer): Promise<boolean
   }
 }
 
-/** Below the start a missing entry is what was wanted: somebody else removed it. */
+/** Below the start a missing entry is fine: someone else removed it. */
 async function ignoringMissing(removal: Promise<void>): Promise<void> {
   await removal.catch((error: unknown) => {
     if (!hasOsCode(error, 'ENOENT')) throw error;

@@ -10,13 +10,14 @@ import { MAX_LINK_HOPS } from './limits.js';
 import { hasOsCode, isSystemError, osError } from './os-error.js';
 import { notAFile, writeFully } from './regular-file.js';
 
-/** Linux: a file that has no name yet. Node has no constant for it. */
+/** Linux: a file without a name. Node has no constant for it. */
 const O_TMPFILE = linux.__O_TMPFILE | constants.O_DIRECTORY;
 
 /**
- * Writes a file without a name, names it and renames it over the old one. Whatever goes wrong, the old file is whole and
- * nothing is left over, not even by a process that is killed: only between the two names it leaves the new file, whole,
- * as `.execwire-….tmp`. Where files must have names from the start it may leave half of one under such a name.
+ * Writes an unnamed file, gives it a temporary name and renames it over the old one. Whatever goes wrong, the old file
+ * stays intact and nothing is left over, even if the process is killed. Only between naming and renaming may it leave
+ * the complete new file as `.execwire-….tmp`. Where unnamed files are not supported it may leave a partial one under
+ * such a name.
  */
 export async function replaceFile(
   path: Buffer,
@@ -30,7 +31,7 @@ export async function replaceFile(
   const target = follow && !exclusive ? await withoutLinks(path) : path;
   if (!canHoldDirectories && !follow) throw osError('ENOSYS');
   await using directory = await (follow ? holdResolved : holdDirectory)(parentOf(target));
-  const isNamed = options.instant === false;
+  const isNamed = options.fastPath === false;
   const file = { data, permissions, old: null };
   if (exclusive) await addTo(directory, nameOf(target), { file, isNamed });
   else await replaceIn(directory, nameOf(target), { file, isNamed });
@@ -75,7 +76,7 @@ function temporaryIn(directory: HeldDirectory): Buffer {
   return directory.at(Buffer.from(`.execwire-${randomBytes(9).toString('hex')}.tmp`));
 }
 
-/** What is there now, null if nothing. Throws for what a file must not replace. */
+/** The existing file; null if there is none. Throws for what a file must not replace. */
 async function replaceable(directory: HeldDirectory, name: Buffer): Promise<Stats | null> {
   const old = await lstatOrNull(directory.at(name));
   if (old === null || old.isFile()) return old;
@@ -84,7 +85,7 @@ async function replaceable(directory: HeldDirectory, name: Buffer): Promise<Stat
   throw notAFile(name);
 }
 
-/** What a new file holds, and the one whose owner and mode it takes over. */
+/** The content of the new file, and the old file whose owner and mode it takes over. */
 interface NewFile {
   readonly data: Uint8Array;
   readonly old: Stats | null;
@@ -94,7 +95,7 @@ interface NewFile {
   readonly isDurable?: boolean;
 }
 
-/** False where there are no files without a name, or they cannot be given one. */
+/** False if unnamed files are not supported, or cannot be linked. */
 async function writeUnnamed(directory: HeldDirectory, name: Buffer, file: NewFile): Promise<boolean> {
   const calls = kernelCalls();
   if (calls === null) return false;
@@ -102,7 +103,7 @@ async function writeUnnamed(directory: HeldDirectory, name: Buffer, file: NewFil
   try {
     handle = await open(directory.at(), constants.O_WRONLY | O_TMPFILE, modeOf(file));
   } catch (error) {
-    // Several codes mean that a file system has none. Whatever else is wrong, the other way says so.
+    // Several codes mean that the file system has no support. Any other problem will recur on the fallback path.
     if (isSystemError(error)) return false;
     throw error;
   }
@@ -141,7 +142,7 @@ async function fill(handle: FileHandle, file: NewFile): Promise<void> {
   if (file.isDurable) await handle.sync();
 }
 
-/** Where the link, or chain of links, at `path` leads, existing or not. */
+/** The final target of the link, or chain of links, at `path`, existing or not. */
 async function withoutLinks(path: Buffer): Promise<Buffer> {
   let current = path;
   for (let hop = 0; hop < MAX_LINK_HOPS; hop++) {

@@ -1,8 +1,8 @@
 import { closeSync, openSync } from 'node:fs';
 
 /**
- * Throws when fewer descriptors than this can still be opened. For what ends the whole process when it cannot have them.
- * Nothing else of this thread comes between the check and what follows it; ask for some more than needed, since other
+ * Throws if fewer descriptors than this can still be opened. For code that would end the whole process without them.
+ * Nothing else on this thread runs between the check and the code after it; ask for a few more than needed, since other
  * threads open files.
  */
 export function requireSpareDescriptors(count: number): void {

@@ -9,13 +9,13 @@ import { WALK_LIMITS, WALK_REPLY_BYTES } from './limits.js';
 import { asExecError } from './os-error.js';
 import { type Place, placeOf } from './place.js';
 
-/** Directories whose listing is fetched ahead of the one being looked at: hides the trip, and few enough to keep. */
-const LISTED_AHEAD = 3;
+/** Directories listed in advance: enough to hide the round trip, few enough to keep in memory. */
+const PREFETCHED_LISTINGS = 3;
 
 /** Without any of these the bytes of a path are its text. */
 const BEYOND_ASCII = /[\x80-\xff]/;
 
-/** What an entry costs in the answer beside its path: quotes, braces and field names. */
+/** What an entry adds to the answer besides its path: quotes, braces and field names. */
 const ENTRY_OVERHEAD_BYTES = 40;
 
 export async function walk(root: Buffer, options: WalkOptions & FastPath): Promise<WalkResult> {
@@ -27,15 +27,15 @@ export async function walk(root: Buffer, options: WalkOptions & FastPath): Promi
 /** A directory to list. Its path has one character per byte. */
 interface Waiting {
   readonly path: string;
-  /** Where it must really be; undefined where links are followed. */
+  /** Where it must really be; undefined if links are followed. */
   readonly place: Place | undefined;
   readonly depth: number;
-  readonly way: FastPath;
+  readonly fastPath: FastPath;
   listing: Promise<ListedEntry[]> | null;
 }
 
 class Walker {
-  readonly #way: FastPath;
+  readonly #fastPath: FastPath;
   readonly #maxDepth: number;
   readonly #maxDirectories: number;
   readonly #maxEntries: number;
@@ -43,7 +43,7 @@ class Walker {
   readonly #prune: boolean;
   readonly #entries: { path: string; kind: 'directory' | 'file' }[] = [];
   readonly #errors: { path: string; message: string }[] = [];
-  /** Real paths of directories on the list, when links are followed: cuts cycles. */
+  /** Real paths of queued directories if links are followed: breaks cycles. */
   readonly #visited = new Set<string>();
   #queue: Waiting[] = [];
   #root = '';
@@ -55,7 +55,7 @@ class Walker {
   #full = false;
 
   constructor(options: WalkOptions & FastPath) {
-    this.#way = options;
+    this.#fastPath = options;
     this.#maxDepth = options.maxDepth ?? WALK_LIMITS.depth;
     this.#maxDirectories = options.maxDirectories ?? WALK_LIMITS.directories;
     this.#maxEntries = options.maxEntries ?? WALK_LIMITS.entries;
@@ -74,7 +74,7 @@ class Walker {
     if (!this.#follow) this.#rootPlace = await placeOf(root);
     await this.#enqueue(this.#root, 0);
     for (let next = this.#queue.shift(); next !== undefined && !this.#full; next = this.#queue.shift()) {
-      for (const ahead of this.#queue.slice(0, LISTED_AHEAD)) void listOnce(ahead);
+      for (const ahead of this.#queue.slice(0, PREFETCHED_LISTINGS)) void listOnce(ahead);
       await this.#list(next);
     }
   }
@@ -107,7 +107,7 @@ class Walker {
       if (this.#seen === this.#maxEntries) return this.#stop();
       this.#seen += 1;
       const path = prefix + child.name;
-      // What the listing tells needs no look, and no turn of the event loop.
+      // If the listing tells the kind, no further system call or turn of the event loop is needed.
       const isClear = child.kind === 'file' || child.kind === 'directory';
       const kind = isClear ? child.kind : await this.#lookAt(path, child);
       if (kind === 'file' || kind === 'directory') {
@@ -132,7 +132,7 @@ class Walker {
     return enter ? this.#enqueue(path, depth + 1) : undefined;
   }
 
-  /** Null for what a walk leaves out: special files, and links that are not followed to a directory. */
+  /** Null for what a walk leaves out: special files, and links not followed to a directory. */
   async #lookAt(path: string, child: ListedEntry): Promise<'directory' | 'file' | null> {
     if (child.kind === 'special') return null;
     const bytes = Buffer.from(path, 'latin1');
@@ -150,7 +150,7 @@ class Walker {
       return;
     }
     this.#directories += 1;
-    this.#queue.push({ path, place: this.#placeOf(path), depth, way: this.#way, listing: null });
+    this.#queue.push({ path, place: this.#placeOf(path), depth, fastPath: this.#fastPath, listing: null });
   }
 
   #placeOf(path: string): Place | undefined {
@@ -174,13 +174,13 @@ class Walker {
   }
 }
 
-/** By bytes. Past what may be listed at all, which of them come first is not defined. */
+/** In byte order. Beyond the listing limit it is undefined which entries come first. */
 function listOnce(directory: Waiting): Promise<ListedEntry[]> {
   directory.listing ??= listDirectory(Buffer.from(directory.path, 'latin1'), WALK_LIMITS.entries + 1, {
-    ...directory.way,
+    ...directory.fastPath,
     place: directory.place,
   }).then((children) => children.sort((a, b) => (a.name < b.name ? -1 : 1)));
-  // Whoever needs the listing hears what is wrong; one fetched ahead and not needed must not.
+  // The caller that needs the listing gets the error; an unused prefetched one must not raise it.
   directory.listing.catch(() => undefined);
   return directory.listing;
 }

@@ -1,4 +1,4 @@
-/** How much of the kernel is used: what Node does not offer as well, unless `instant` is false. */
+/** Set `fastPath: false` to use only what Node offers, never our own system calls. */
 export interface FastPath {
-  readonly instant?: boolean;
+  readonly fastPath?: boolean;
 }

@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 
-/** File systems whose calls come back at once when the data is in memory: no network, no other program answers. */
+/** File systems that answer immediately if the data is in memory: no network and no other program involved. */
 const LOCAL_TYPES: ReadonlySet<number> = new Set([
   0xef53, // ext2, ext3, ext4
   0x58465342, // xfs
@@ -10,7 +10,7 @@ const LOCAL_TYPES: ReadonlySet<number> = new Set([
   0x794c7630, // overlayfs, the root of most containers
 ]);
 
-/** Numbers of devices are used again after an unmount, so what is known of one is looked up anew after this long. */
+/** Device numbers are reused after an unmount, so entries expire after this long. */
 const KNOWN_FOR_MS = 10_000;
 
 /** More mounts than this in use at a time are unheard of; the table then simply starts over. */
@@ -23,7 +23,7 @@ interface Known {
 
 const known = new Map<string, Known>();
 
-/** Whether a path leads into a local file system. Asks on the thread pool. */
+/** True if a path is on a local file system. Asks on the thread pool. */
 export async function isLocalPlace(path: string): Promise<boolean> {
   return await statfs(path).then(
     ({ type }) => LOCAL_TYPES.has(type),
@@ -31,15 +31,15 @@ export async function isLocalPlace(path: string): Promise<boolean> {
   );
 }
 
-/** Whether a device holds a local file system; undefined when that is not known (any more). */
+/** True if a device holds a local file system; undefined if that is not known (any more). */
 export function isLocalDevice(device: string): boolean | undefined {
   const entry = known.get(device);
   return entry !== undefined && performance.now() < entry.until ? entry.isLocal : undefined;
 }
 
 /**
- * Finds out what a device holds, given some path on it. On the thread pool, since the answer may take as long as a dead
- * server does; until it comes the device counts as not local, so that one that never answers costs one thread.
+ * Determines what a device holds, given some path on it. On the thread pool, since a dead server may never answer;
+ * until then the device counts as not local, so that such a server costs only one thread.
  */
 export async function learnDevice(device: string, path: string): Promise<void> {
   if (known.size >= MAX_KNOWN) known.clear();

@@ -1,8 +1,8 @@
 import type { FileMetadata } from '../../../contract/index.js';
 import { withCachedFd, type PlaceFacts } from './place.js';
 
-/** What a path leads to, if the kernel can tell from memory; null otherwise. */
-export function metadataInstantly(path: Buffer, options: { followSymlinks?: boolean }): FileMetadata | null {
+/** The metadata of a path if the kernel has it in memory; null otherwise. */
+export function cachedMetadata(path: Buffer, options: { followSymlinks?: boolean }): FileMetadata | null {
   if (options.followSymlinks === false)
     return withCachedFd(path, 'none', (_, facts) => described(facts, false));
   return withCachedFd(path, 'lastAsIs', (_, facts) =>

@@ -2,8 +2,8 @@ import { constants } from 'node:fs';
 import { withCachedFd, descriptorPath } from './place.js';
 import { linux } from '../../kernel/index.js';
 
-/** A descriptor to list a directory with, if the way to it is in memory; null otherwise. Whoever gets it closes it. */
-export function openDirectoryInstantly(path: Buffer): number | null {
+/** A descriptor for listing a directory, if its path is in memory; null otherwise. The caller closes it. */
+export function openCachedDirectory(path: Buffer): number | null {
   return withCachedFd(path, 'follow', (fd, { kind }, calls) => {
     if (kind !== 'directory') return null;
     const opened = calls.open(

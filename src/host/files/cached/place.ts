@@ -5,7 +5,7 @@ import { isLocalDevice, learnDevice } from './local-devices.js';
 const KIND_MASK = 0o170000;
 const KINDS = { directory: 0o040000, file: 0o100000, link: 0o120000 } as const;
 
-/** What is at a place. */
+/** What is at a path. */
 export interface PlaceFacts {
   readonly kind: keyof typeof KINDS | 'other';
   readonly device: string;
@@ -14,16 +14,16 @@ export interface PlaceFacts {
   readonly modifiedAtMs: number;
 }
 
-/** How links are taken: all followed, the last one not, or none allowed at all. */
+/** How to treat links: follow all, do not follow the last, or allow none. */
 export type LinkRule = 'follow' | 'lastAsIs' | 'none';
 
-/** One for all calls: nothing stays in it. */
+/** Shared by all calls: nothing stays in it. */
 const statBuffer = Buffer.alloc(256);
 const how = new BigUint64Array(3);
 
 /**
- * Calls `use` with a descriptor of a place on a local file system, if that can be had without waiting for anything;
- * otherwise, and when there is any doubt or error, returns null: then the thread-pool path finds out.
+ * Calls `use` with a descriptor of a path on a local file system, if that takes no waiting. Otherwise, and on any doubt
+ * or error, returns null: the thread-pool path then finds out.
  */
 export function withCachedFd<Result>(
   path: Buffer,
@@ -49,7 +49,7 @@ export function withCachedFd<Result>(
   }
 }
 
-/** A path that leads to what a descriptor names, whatever happened to its name. */
+/** A path to what a descriptor refers to, whatever happened to its name. */
 export function descriptorPath(fd: number): string {
   return `/proc/self/fd/${fd}`;
 }

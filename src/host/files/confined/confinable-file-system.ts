@@ -22,10 +22,10 @@ import { FileConfiner, policyOf } from './file-confiner.js';
 import type { FileContent } from '../access/file-content.js';
 import { type HostFileSystem, LocalFileSystem } from '../local-file-system.js';
 
-/** Methods that do one thing and answer, so that they can be done elsewhere. */
+/** Methods with one request and one answer, which can therefore run in another process. */
 type Operation = Exclude<keyof FileSystem, 'open' | 'watch' | 'watchMissing'>;
 
-/** The files of this machine. An operation under a policy is done by a process that the policy confines. */
+/** The files of this machine. An operation under a policy runs in a process confined by that policy. */
 export class ConfinableFileSystem implements HostFileSystem {
   readonly #local = new LocalFileSystem();
   readonly #confiner = new FileConfiner();
@@ -34,7 +34,7 @@ export class ConfinableFileSystem implements HostFileSystem {
     return this.#do('readFile', [path], options);
   }
 
-  /** Under a policy the confined process hands over the whole of it. */
+  /** Under a policy the confined process returns the whole content. */
   async openContent(path: string, options: LinkOptions = {}): Promise<FileContent> {
     const { sandbox, ...rest } = options;
     return policyOf(sandbox) === null
@@ -126,7 +126,7 @@ export class ConfinableFileSystem implements HostFileSystem {
   ): Promise<Result> {
     const { sandbox, ...rest } = options;
     const policy = policyOf(sandbox);
-    // Each caller above passes what its operation takes and declares what it returns.
+    // Each caller above passes the arguments of its operation and declares its result.
     if (policy === null)
       return (await Reflect.apply(this.#local[operation], this.#local, [...args, rest])) as Result;
     const { signal: _, ...plain } = rest;

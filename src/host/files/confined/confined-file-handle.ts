@@ -2,7 +2,7 @@ import type { FileHandle } from '../../../contract/index.js';
 import { ExecError } from '../../../protocol/errors.js';
 import type { HelperLease } from '../../sandbox/index.js';
 
-/** A file that is open inside a sandbox. The helper that holds it stays as long. */
+/** A file that is open inside a sandbox. The helper that holds it is kept as long. */
 export class ConfinedFileHandle implements FileHandle {
   readonly #lease: HelperLease;
   readonly #id: number;

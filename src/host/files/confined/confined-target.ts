@@ -2,7 +2,7 @@ import type { FileHandle, OpenFileOptions } from '../../../contract/index.js';
 import { ExecError } from '../../../protocol/errors.js';
 import { LocalFileSystem } from '../local-file-system.js';
 
-/** File operations as they are called inside a sandbox: what cannot cross the border is named by a number. */
+/** File operations as called inside a sandbox: what cannot cross the process boundary is identified by a number. */
 class ConfinedTarget extends LocalFileSystem {
   readonly #handles = new Map<number, FileHandle>();
   #lastHandle = 0;

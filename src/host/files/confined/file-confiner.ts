@@ -16,11 +16,11 @@ import {
 import { ConfinedFileHandle } from './confined-file-handle.js';
 import { asExecError } from '../access/os-error.js';
 
-/** Holds file operations to a policy by doing them in a process that is confined to it. */
+/** Enforces a policy on file operations by running them in a process confined by it. */
 export class FileConfiner {
   #pool: { readonly support: SandboxSupport; readonly helpers: FileHelpers } | undefined;
 
-  /** Calls a method of a file system inside. Its errors come out as they are. */
+  /** Calls a method of a file system inside. Errors come out unchanged. */
   async call(policy: ConfinedPolicy, method: string, args: readonly unknown[]): Promise<unknown> {
     const lease = await this.#lease(policy);
     try {
@@ -50,12 +50,12 @@ export class FileConfiner {
     try {
       return await withSupport((support) => this.#helpersOf(support).lease(policy));
     } catch (error) {
-      // Making a sandbox may fail for want of descriptors or memory.
+      // Making a sandbox may fail for lack of descriptors or memory.
       throw asExecError(error);
     }
   }
 
-  /** What the machine can enforce changes if a policy takes a helper program of ours away. */
+  /** The result of the probe changes if a policy makes a helper program untrusted. */
   #helpersOf(support: SandboxSupport): FileHelpers {
     if (this.#pool?.support !== support) {
       void this.#pool?.helpers.close();
@@ -65,7 +65,7 @@ export class FileConfiner {
   }
 }
 
-/** The policy a request names; null when it leaves everything open. */
+/** The policy a request names; null if it restricts nothing. */
 export function policyOf(sandbox: Sandbox | null | undefined): ConfinedPolicy | null {
   if (!sandbox) return null;
   const policy = policyOfRequest(sandbox, { cwd: '/', temporary: process.env.TMPDIR });

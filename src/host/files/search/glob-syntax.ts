@@ -1,7 +1,7 @@
 import { ExecError } from '../../../protocol/errors.js';
 import { anyCharacter, type CharacterTest, inName, only, type PatternToken } from '../../kernel/index.js';
 
-/** The bytes a set holds: 1 at each that is in it. */
+/** A set of bytes: 1 at the index of each member. */
 type ByteSet = Uint8Array;
 
 /** One part of a glob. */
@@ -10,20 +10,21 @@ type GlobToken =
   | { readonly kind: 'one'; readonly fits: CharacterTest }
   /** Any number of bytes within a name. */
   | { readonly kind: 'many' }
-  /** `**` and a slash at the beginning: nothing, or whole directories. */
+  /** `**` and a slash at the start: nothing, or whole directories. */
   | { readonly kind: 'anyPrefix' }
   /** `/**` at the end: anything below. */
   | { readonly kind: 'anySuffix' }
   /** `**` between slashes: one slash, or whole directories. */
   | { readonly kind: 'anyBetween' }
-  /** Without any option it is nothing. */
+  /** Matches nothing if there are no options. */
   | { readonly kind: 'oneOf'; readonly options: readonly (readonly GlobToken[])[] };
 
 const SLASH = '/';
 
 /**
- * Reads a glob the way ripgrep does: `*` and `?` stay within a name, `**` as a whole component does not, `[a-z]` and `[!a-z]`
- * are one byte, `{a,b}` is either, and a backslash takes the meaning from what follows. The text has one character per byte.
+ * Parses a glob like ripgrep: `*` and `?` stay within a name, `**` as a whole component does not, `[a-z]` and `[!a-z]`
+ * match one byte, `{a,b}` either alternative, and a backslash escapes what follows. The text has one character per
+ * byte.
  */
 export function parseGlob(text: string): PatternToken[] {
   return new GlobParser(text).parse().flatMap(meaningOf);
@@ -50,13 +51,13 @@ function meaningOf(token: GlobToken): PatternToken[] {
   }
 }
 
-/** A list of tokens that is being filled; within braces each alternative has one. */
+/** A list of tokens under construction; within braces each alternative has its own. */
 type Tokens = GlobToken[];
 
 class GlobParser {
   readonly #text: string;
   #at = 0;
-  /** The finished alternatives of each open brace, the outermost first. */
+  /** The finished alternatives of each open brace, outermost first. */
   readonly #open: { readonly options: Tokens[]; readonly outer: Tokens }[] = [];
   #tokens: Tokens = [];
 
@@ -67,7 +68,7 @@ class GlobParser {
   parse(): GlobToken[] {
     while (this.#at < this.#text.length) this.#next();
     if (this.#open.length > 0) throw notAGlob('a brace is not closed');
-    // Alone it is for everything.
+    // On its own it matches everything.
     const isAny = this.#tokens.length === 1 && this.#tokens[0]?.kind === 'anyPrefix';
     return isAny ? [{ kind: 'anyPrefix' }, { kind: 'many' }] : this.#tokens;
   }
@@ -97,7 +98,7 @@ class GlobParser {
     return this.#take();
   }
 
-  /** Two stars mean more than one only where they are all there is between two slashes. */
+  /** Two stars are special only if they are a whole path component. */
   #star(): void {
     const before = this.#text[this.#at - 2];
     if (this.#text[this.#at] !== '*') {
@@ -117,7 +118,7 @@ class GlobParser {
     this.#directories(isFirst, isLast);
   }
 
-  /** The slash before the stars belongs to them, and several such in a row are one. */
+  /** The slash before the stars belongs to them, and several in a row count as one. */
   #directories(isFirst: boolean, isLast: boolean): void {
     const last = isFirst ? undefined : this.#tokens.pop();
     if (isFirst) this.#tokens.push({ kind: 'anyPrefix' });
@@ -139,7 +140,7 @@ class GlobParser {
     this.#tokens = [];
   }
 
-  /** An alternative of nothing does not count. */
+  /** Empty alternatives do not count. */
   #closeBrace(): void {
     const brace = this.#open.pop();
     if (brace === undefined) throw notAGlob('a brace is closed that was not opened');
@@ -163,7 +164,7 @@ function within(set: ByteSet): CharacterTest {
   return (byte) => set[byte] === 1;
 }
 
-/** A dash between two characters makes a range of them, and one after a range makes it longer. */
+/** A dash between two characters makes a range, and one after a range extends it. */
 function setOf(characters: string): ByteSet {
   const set = new Uint8Array(256);
   let low = -1;

@@ -1,49 +1,49 @@
 import { createContext, Script } from 'node:vm';
 import { ExecError } from '../../../protocol/errors.js';
-import type { Breather } from '../access/breather.js';
+import type { TimeSlice } from '../access/time-slice.js';
 import { requireSpareDescriptors } from '../access/spare-descriptors.js';
 
-/** How long an expression may hold the event loop in one go. Some need ages on harmless-looking text. */
-const GO_MS = 15;
+/** How long an expression may hold the event loop at a time. Some take ages on harmless-looking text. */
+const TRY_MS = 15;
 
 /** How often a line is tried before the expression counts as too slow. */
 const TRIES = 6;
 
-/** Tries in which a busy machine took the time away do not count, but they end as well. */
+/** Tries that a busy machine cut short do not count, but their number is limited as well. */
 const MAX_TRIES = 200;
 
-/** What watches the time opens a few descriptors, and without them Node ends the process. */
+/** Node's timeout watchdog opens a few descriptors, and without them Node ends the process. */
 const WATCHDOG_DESCRIPTORS = 16;
 
 /** For each line, the character where the first match starts, or -1. */
-export type Finder = (lines: readonly string[], breather: Breather) => Promise<readonly number[]>;
+export type Finder = (lines: readonly string[], slice: TimeSlice) => Promise<readonly number[]>;
 
-/** Runs in a context of its own, which is the only way to stop an expression that does not come to an end. */
+/** Runs in a separate context, which is the only way to stop an expression that does not terminate. */
 export function createFinder(source: string, flags: string): Finder {
   const tryLines = createTry(source, flags);
-  const tryOne = async (line: string, breather: Breather): Promise<number> => {
+  const tryOne = async (line: string, slice: TimeSlice): Promise<number> => {
     let tried = 0;
     for (let attempt = 0; attempt < MAX_TRIES && tried < TRIES; attempt += 1) {
       const before = process.cpuUsage();
       const [found] = tryLines([line]) ?? [];
       const { user, system } = process.cpuUsage(before);
-      await breather.rest();
+      await slice.yieldIfOver();
       if (found !== undefined) return found;
-      if (user + system > (GO_MS * 1000) / 2) tried += 1;
+      if (user + system > (TRY_MS * 1000) / 2) tried += 1;
     }
     throw new ExecError('invalidParams', 'The pattern takes too long to match.');
   };
-  return async (lines, breather) => {
+  return async (lines, slice) => {
     const all = tryLines(lines);
     if (all !== null) return all;
-    await breather.rest();
+    await slice.yieldIfOver();
     const found: number[] = [];
-    for (const line of lines) found.push(await tryOne(line, breather));
+    for (const line of lines) found.push(await tryOne(line, slice));
     return found;
   };
 }
 
-/** Null when the time was not enough. */
+/** Null if the time was too short. */
 function createTry(source: string, flags: string): (lines: readonly string[]) => readonly number[] | null {
   let regex: RegExp;
   try {
@@ -57,7 +57,7 @@ function createTry(source: string, flags: string): (lines: readonly string[]) =>
     context['lines'] = lines;
     requireSpareDescriptors(WATCHDOG_DESCRIPTORS);
     try {
-      return script.runInContext(context, { timeout: GO_MS }) as number[];
+      return script.runInContext(context, { timeout: TRY_MS }) as number[];
     } catch {
       return null;
     }

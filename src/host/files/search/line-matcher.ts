@@ -1,16 +1,16 @@
 import type { SearchQuery } from '../../../contract/index.js';
-import type { Breather } from '../access/breather.js';
+import type { TimeSlice } from '../access/time-slice.js';
 import { createFinder, type Finder } from './line-finder.js';
 
 const NEWLINE = 0x0a;
 
-/** Bytes looked at in one go, up to the end of a line. */
+/** Bytes examined at a time, up to the end of a line. */
 const ROUND_BYTES = 256 * 1024;
 
-/** Only this much of a line is tried: beyond it lines are data, and expressions get slow. */
+/** Only this much of a line is searched: longer lines are data, and expressions get slow. */
 const MAX_TRIED_CHARACTERS = 64 * 1024;
 
-/** Lines tried in one go, and how many bytes of them. */
+/** Lines tried at a time, and their total size. */
 const LINES_PER_ROUND = 2000;
 const LINE_BYTES_PER_ROUND = 64 * 1024;
 
@@ -20,28 +20,24 @@ export interface LineMatch {
   readonly from: number;
   /** Counts from 1. */
   readonly line: number;
-  /** Where the first match starts, in bytes from 1. */
+  /** Where the first match starts, in bytes, counted from 1. */
   readonly column: number;
 }
 
-/** Finds the matching lines of a content. It takes breath between rounds: a file may be large. */
-export type LineMatcher = (content: Buffer, breather: Breather) => AsyncGenerator<LineMatch>;
+/** Finds the matching lines of a content. Yields between rounds, since a file may be large. */
+export type LineMatcher = (content: Buffer, slice: TimeSlice) => AsyncGenerator<LineMatch>;
 
 export function createLineMatcher(query: SearchQuery): LineMatcher {
   if (query.regex !== true && query.caseSensitive !== false) {
     const needle = Buffer.from(query.pattern);
-    return (content, breather) => literalMatches(content, needle, breather);
+    return (content, slice) => literalMatches(content, needle, slice);
   }
   const source = query.regex === true ? query.pattern : query.pattern.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
   const find = createFinder(source, query.caseSensitive === false ? 'iu' : 'u');
-  return (content, breather) => regexMatches(content, find, breather);
+  return (content, slice) => regexMatches(content, find, slice);
 }
 
-async function* literalMatches(
-  content: Buffer,
-  needle: Buffer,
-  breather: Breather,
-): AsyncGenerator<LineMatch> {
+async function* literalMatches(content: Buffer, needle: Buffer, slice: TimeSlice): AsyncGenerator<LineMatch> {
   let line = 1;
   for (let start = 0; start < content.length; ) {
     const end = lineEndAfter(content, start + ROUND_BYTES);
@@ -57,11 +53,11 @@ async function* literalMatches(
     }
     line += newlinesBetween(round, counted, round.length);
     start = end;
-    await breather.rest();
+    await slice.yieldIfOver();
   }
 }
 
-/** Behind the line that `at` is in. */
+/** The end of the line that contains `at`. */
 function lineEndAfter(content: Buffer, at: number): number {
   const newline = at >= content.length ? -1 : content.indexOf(NEWLINE, at);
   return newline < 0 ? content.length : newline + 1;
@@ -73,11 +69,11 @@ function newlinesBetween(content: Buffer, from: number, to: number): number {
   return count;
 }
 
-async function* regexMatches(content: Buffer, find: Finder, breather: Breather): AsyncGenerator<LineMatch> {
+async function* regexMatches(content: Buffer, find: Finder, slice: TimeSlice): AsyncGenerator<LineMatch> {
   let firstLine = 1;
   for (let from = 0; from < content.length; ) {
     const round = takeLines(content, from);
-    const columns = await find(round.texts, breather);
+    const columns = await find(round.texts, slice);
     for (const [index, character] of columns.entries()) {
       const start = round.starts[index] ?? 0;
       const before = round.texts[index]?.slice(0, Math.max(character, 0)) ?? '';
@@ -86,7 +82,7 @@ async function* regexMatches(content: Buffer, find: Finder, breather: Breather):
     }
     firstLine += round.texts.length;
     from = round.end;
-    await breather.rest();
+    await slice.yieldIfOver();
   }
 }
 

@@ -1,7 +1,7 @@
 import { GlobMachine, type Progress } from '../../kernel/index.js';
 import { parseGlob } from './glob-syntax.js';
 
-/** `undecided` where no glob says anything: then other rules count, such as whether a name is hidden. */
+/** `undecided` if no glob matches: then other rules apply, such as whether a name is hidden. */
 export type Verdict = 'wanted' | 'unwanted' | 'undecided';
 
 interface Rule {
@@ -10,10 +10,10 @@ interface Rule {
 }
 
 /**
- * Globs as ripgrep takes them on its command line, which is as `.gitignore` has them but the other way round: a leading `!`
- * leaves out, one at least without it leaves out all files that fit none, and the last that fits decides. A glob without
- * a slash is for the name alone, one with a slash starts at the searched directory, one that ends with a slash is for
- * directories. What lies in a directory that is left out is never asked for.
+ * Globs as on ripgrep's command line, which are those of `.gitignore` inverted: a leading `!` excludes; if at least one
+ * glob has none, files that match no glob are excluded; the last match decides. A glob without a slash applies to the
+ * name alone, one with a slash is anchored at the searched directory, one with a trailing slash applies to directories.
+ * Entries of an excluded directory are never tested.
  */
 export class PathFilter {
   readonly #rules: Rule[] = [];
@@ -35,7 +35,7 @@ export class PathFilter {
     return this.#machine.start;
   }
 
-  /** The progress of an entry of a directory. `name` has one character per byte. */
+  /** The progress of a directory entry. `name` has one character per byte. */
   enter(directory: Progress, name: string): Progress {
     return this.#machine.advance(directory, directory === this.start ? name : `/${name}`);
   }
@@ -50,7 +50,7 @@ export class PathFilter {
   }
 }
 
-/** White space at the end counts only when escaped. */
+/** Trailing white space counts only if escaped. */
 function trimmed(glob: string): string {
   return glob.endsWith('\\ ') ? glob : glob.trimEnd();
 }
@@ -64,7 +64,7 @@ function read(glob: string): { rule: Rule; pattern: string } {
   const directoriesOnly = pattern.endsWith('/');
   if (directoriesOnly) pattern = pattern.slice(0, -1).replace(/\\$/, '');
   if (!isAnchored && !pattern.includes('/') && pattern !== '**') pattern = `**/${pattern}`;
-  // Everything in a directory, but not the directory.
+  // Everything in a directory, but not the directory itself.
   if (pattern.endsWith('/**')) pattern += '/*';
   return { rule: { exclude, directoriesOnly }, pattern };
 }

@@ -6,24 +6,24 @@ import type { SearchQuery } from '../../../contract/index.js';
 import { ExecError } from '../../../protocol/errors.js';
 import { asBuffer, childOf, nameOf, parentOf, trustedProgram } from '../../kernel/index.js';
 import { hasOsCode, osError } from '../access/os-error.js';
-import { RipgrepComplaints } from './ripgrep-complaints.js';
+import { RipgrepErrors } from './ripgrep-errors.js';
 import { scanMatches, scanPart } from './scan.js';
 import type { RawMatch } from './search.js';
 import { MAX_FILE_BYTES, MAX_LINE_BYTES } from './search-limits.js';
 
-/** ripgrep itself cuts lines here; one more byte than we show tells that there was more. */
+/** ripgrep itself truncates lines here; one byte more than we show tells that there was more. */
 const CUT_COLUMNS = MAX_LINE_BYTES + 1;
 
 const PATH_START = Buffer.from('./');
 const NEWLINE = Buffer.from('\n');
 
-/** A path has no more bytes than this has lines. */
+/** A path has at most this many bytes, and so no more lines. */
 const MAX_LINES_IN_PATH = 4096;
 
-/** Status of a run that found something, or nothing; anything else is trouble. */
+/** Exit status of a run with or without matches; anything else is an error. */
 const ORDINARY_STATUS = new Set([0, 1]);
 
-/** Files are found where ripgrep finds them; what lies too deep for its paths is scanned by us, last. */
+/** Searches with ripgrep; what is too deep for its paths is scanned by us, at the end. */
 export async function* ripgrepMatches(root: Buffer, query: SearchQuery): AsyncGenerator<RawMatch> {
   const program = trustedProgram('rg');
   const place = await placeOf(root);
@@ -33,17 +33,17 @@ export async function* ripgrepMatches(root: Buffer, query: SearchQuery): AsyncGe
     yield* scanMatches(root, query);
     return;
   }
-  const complaints = new RipgrepComplaints(child.stderr);
+  const errors = new RipgrepErrors(child.stderr);
   yield* ownMatches(child, place, query);
   if (query.signal?.aborted === true) return;
-  requireOrdinaryEnd(child.exitCode, complaints);
-  for (const part of complaints.tooDeep) yield* scanPart(root, part, query);
+  requireOrdinaryEnd(child.exitCode, errors);
+  for (const part of errors.tooDeep) yield* scanPart(root, part, query);
 }
 
 interface Place {
-  /** Where ripgrep runs: it takes globs with a slash from there on. */
+  /** ripgrep's working directory, which anchors globs with a slash. */
   readonly directory: Buffer;
-  /** What it searches, seen from there. */
+  /** What it searches, relative to that directory. */
   readonly target: string;
 }
 
@@ -56,10 +56,10 @@ async function placeOf(root: Buffer): Promise<Place> {
 
 type Ripgrep = ChildProcessByStdio<null, Readable, Readable>;
 
-/** Null when the program, or the directory, cannot be entered any more. */
+/** Null if the program cannot be run, or the directory cannot be entered any more. */
 async function start(program: string, args: string[], directory: Buffer): Promise<Ripgrep | null> {
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], cwd: directory.toString() });
-  // What goes wrong is said by an event, which would end the server if nobody listened; the pipes are missing then.
+  // Failures arrive as an event that would end the server without a listener; the pipes are missing then.
   child.on('error', () => undefined);
   try {
     await once(child, 'spawn');
@@ -129,7 +129,7 @@ function withoutReturn(line: Buffer): Buffer {
   return line.at(-1) === 0x0d ? line.subarray(0, -1) : line;
 }
 
-/** Lines, put together where a path has a line break in it: every path begins with `./`. */
+/** Lines, joined where a path contains a line break: every path starts with `./`. */
 async function* records(stream: Readable): AsyncGenerator<Buffer> {
   let begun: Buffer[] = [];
   for await (const line of lines(stream)) {
@@ -148,7 +148,7 @@ function joinLines(parts: readonly Buffer[]): Buffer {
   return rest.reduce((joined, part) => Buffer.concat([joined, NEWLINE, part]), first);
 }
 
-/** Complete lines; the program cuts them, so that none is long. */
+/** Complete lines; ripgrep truncates them, so none is long. */
 async function* lines(stream: Readable): AsyncGenerator<Buffer> {
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of stream) {
@@ -160,17 +160,17 @@ async function* lines(stream: Readable): AsyncGenerator<Buffer> {
   }
 }
 
-/** Files that cannot be read are not worth a failure; a pattern or glob that does not parse is. */
-function requireOrdinaryEnd(status: number | null, complaints: RipgrepComplaints): void {
+/** Unreadable files do not fail the search; a pattern or glob that does not parse does. */
+function requireOrdinaryEnd(status: number | null, errors: RipgrepErrors): void {
   if (status === null) throw new ExecError('ioFailed', 'The search program was killed.');
-  if (complaints.ranOut !== null) throw osError(complaints.ranOut);
-  if (complaints.isTooMuch)
+  if (errors.ranOut !== null) throw osError(errors.ranOut);
+  if (errors.isTooMuch)
     throw new ExecError(
       'ioFailed',
       'Too much of the tree lies too deep to be searched. Search a directory in it.',
     );
-  if (ORDINARY_STATUS.has(status) || complaints.text === '') return;
-  throw new ExecError('invalidParams', `The pattern or a glob is not valid: ${complaints.text}`);
+  if (ORDINARY_STATUS.has(status) || errors.text === '') return;
+  throw new ExecError('invalidParams', `The pattern or a glob is not valid: ${errors.text}`);
 }
 
 async function end(child: Ripgrep, closed: Promise<unknown>): Promise<void> {

@@ -1,7 +1,7 @@
 import { lstat, stat } from 'node:fs/promises';
 import type { SearchQuery } from '../../../contract/index.js';
 import { isExecError } from '../../../protocol/errors.js';
-import { Breather } from '../access/breather.js';
+import { TimeSlice } from '../access/time-slice.js';
 import { Descent } from '../access/descent.js';
 import { entriesOf } from '../access/directories.js';
 import { type HeldDirectory, holdResolved } from '../access/held-directory.js';
@@ -16,10 +16,10 @@ import { MAX_FILE_BYTES } from './search-limits.js';
 
 const NEWLINE = 0x0a;
 
-/** A NUL in the first bytes marks a file as binary, as other tools judge. */
+/** A NUL within this many bytes marks a file as binary, as in other tools. */
 const BINARY_PROBE_BYTES = 8192;
 
-/** Searches without any other program. It does not know ignore files. */
+/** Searches without any other program. Does not support ignore files. */
 export async function* scanMatches(root: Buffer, query: SearchQuery): AsyncGenerator<RawMatch> {
   const scan = new Scan(query);
   const stats = await stat(root);
@@ -27,7 +27,7 @@ export async function* scanMatches(root: Buffer, query: SearchQuery): AsyncGener
   else if (stats.isDirectory()) yield* scan.tree(root, []);
 }
 
-/** The same for one part of a directory: what lies at the end of these names. */
+/** Like `scanMatches`, for one part of a directory: what lies at the end of these names. */
 export async function* scanPart(
   root: Buffer,
   part: readonly Buffer[],
@@ -36,7 +36,7 @@ export async function* scanPart(
   yield* new Scan(query).tree(root, part);
 }
 
-/** A directory on the way to where the scan is, and the names in it that it has not come to yet, the next one last. */
+/** A directory the scan is in, and its names still to visit, the next one last. */
 interface Level {
   readonly path: Buffer;
   readonly progress: Progress;
@@ -48,7 +48,7 @@ class Scan {
   readonly #filter: PathFilter;
   readonly #hidden: boolean;
   readonly #signal: AbortSignal | undefined;
-  readonly #breather = new Breather();
+  readonly #slice = new TimeSlice();
 
   constructor(query: SearchQuery) {
     this.#matcher = createLineMatcher(query);
@@ -57,7 +57,7 @@ class Scan {
     this.#signal = query.signal;
   }
 
-  /** Goes by descriptors: no tree is too deep, and no directory swapped for a link leads out of it. */
+  /** Uses descriptors: no tree is too deep, and no directory swapped for a link leads out of it. */
   async *tree(root: Buffer, part: readonly Buffer[]): AsyncGenerator<RawMatch> {
     await using descent = new Descent(await holdResolved(root));
     let start = { path: root, progress: this.#filter.start };
@@ -70,7 +70,7 @@ class Scan {
     const levels: Level[] = [{ ...start, names }];
     for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
       if (this.#signal?.aborted === true) return;
-      await this.#breather.rest();
+      await this.#slice.yieldIfOver();
       const name = level.names.pop();
       if (name === undefined) {
         levels.pop();
@@ -90,11 +90,11 @@ class Scan {
     }
   }
 
-  /** `at` is where the file can be opened now, `path` what it is called. */
+  /** `at` is where the file can be opened now, `path` its name. */
   async *matchesIn(path: Buffer, at: Buffer): AsyncGenerator<RawMatch> {
     const content = await orMissing(read(at, path !== at));
     if (content === null || content.subarray(0, BINARY_PROBE_BYTES).includes(0)) return;
-    for await (const { from, column, line } of this.#matcher(content, this.#breather)) {
+    for await (const { from, column, line } of this.#matcher(content, this.#slice)) {
       if (this.#signal?.aborted === true) return;
       const end = content.indexOf(NEWLINE, from);
       const text = content.subarray(from, end < 0 ? content.length : end);
@@ -110,14 +110,14 @@ class Scan {
     return { path, progress: this.#filter.enter(directory.progress, name.toString('latin1')) };
   }
 
-  /** A glob that fits brings out what is hidden, too. */
+  /** A matching glob includes hidden files, too. */
   #wants(progress: Progress, name: string, isDirectory: boolean): boolean {
     const verdict = this.#filter.judge(progress, isDirectory);
     return verdict === 'undecided' ? this.#hidden || !name.startsWith('.') : verdict === 'wanted';
   }
 }
 
-/** By bytes, so that pages fit together. */
+/** In byte order, so that pages fit together. */
 async function namesIn(directory: HeldDirectory): Promise<string[]> {
   const names: string[] = [];
   const reading = async (): Promise<void> => {
@@ -127,7 +127,7 @@ async function namesIn(directory: HeldDirectory): Promise<string[]> {
   return names.sort().toReversed();
 }
 
-/** In a tree a link that took the place of a file is not followed. */
+/** Within a tree, a link that took the place of a file is not followed. */
 async function read(at: Buffer, isInTree: boolean): Promise<Buffer | null> {
   const { handle, stats } = await openToRead(at, { followSymlinks: !isInTree });
   try {
@@ -137,7 +137,7 @@ async function read(at: Buffer, isInTree: boolean): Promise<Buffer | null> {
   }
 }
 
-/** What is gone, was swapped or may not be read holds nothing to find. What we have run out of is worth telling. */
+/** What is gone, was swapped or may not be read contains no matches. Running out of resources is an error. */
 async function orMissing<Value>(call: Promise<Value>): Promise<Value | null> {
   try {
     return await call;

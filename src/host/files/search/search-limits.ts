@@ -1,23 +1,23 @@
 import { ExecError } from '../../../protocol/errors.js';
 import type { SearchQuery } from '../../../contract/index.js';
 
-/** What one page holds unless asked otherwise, and at most. */
+/** Matches per page: the default and the maximum. */
 const DEFAULT_MATCHES = 200;
 const MAX_MATCHES = 10_000;
 
-/** Text of all matches of a page together, so that a page fits a message. */
+/** Total text of the matches on a page, so that it fits a message. */
 export const MAX_PAGE_BYTES = 1024 * 1024;
 
-/** A longer line is cut in the answer: minified files would fill a page with one match. */
+/** Longer lines are truncated in the answer: a minified file would fill a page with one match. */
 export const MAX_LINE_BYTES = 1024;
 
-/** Files larger than this are not searched: they are data, not text somebody wrote. */
+/** Larger files are not searched: they are data, not text written by people. */
 export const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
-/** Longer than anybody writes; matching takes time in proportion to it. */
+/** Longer than anyone writes; matching time is proportional to it. */
 const MAX_PATTERN_CHARACTERS = 64 * 1024;
 
-/** All globs of a search together: every name is held against all of them. */
+/** All globs of a search together: every name is matched against all of them. */
 const MAX_GLOB_CHARACTERS = 16 * 1024;
 
 export interface SearchBounds {
@@ -26,7 +26,7 @@ export interface SearchBounds {
   readonly maxMatches: number;
 }
 
-/** Throws for a query that cannot be run. */
+/** Throws if the query cannot be run. */
 export function boundsOf(query: SearchQuery): SearchBounds {
   const maxMatches = query.maxMatches ?? DEFAULT_MATCHES;
   if (!Number.isInteger(maxMatches) || maxMatches < 1 || maxMatches > MAX_MATCHES)

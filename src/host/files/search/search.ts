@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import type { SearchMatch, SearchPage, SearchQuery } from '../../../contract/index.js';
-import { requireWanted } from '../access/abort.js';
+import { throwIfAborted } from '../access/abort.js';
 import { shownPath, trustedProgram } from '../../kernel/index.js';
 import { ripgrepMatches } from './ripgrep.js';
 import { scanMatches } from './scan.js';
@@ -18,12 +18,12 @@ export interface RawMatch {
 /** Finds matches in order of path and line, so that a page can be found again by counting. */
 export type Searcher = (root: Buffer, query: SearchQuery) => AsyncGenerator<RawMatch>;
 
-/** ripgrep where there is one to be trusted, our own slower scan otherwise. */
+/** Uses ripgrep if there is a trusted one, otherwise our own slower scan. */
 export async function search(root: Buffer, query: SearchQuery): Promise<SearchPage> {
   const bounds = boundsOf(query);
-  requireWanted(query.signal);
+  throwIfAborted(query.signal);
   await stat(root);
-  // Arguments of a program are text here, so a path that is not needs our own scan.
+  // Program arguments are text here, so a path that is not needs our own scan.
   const isText = shownPath(root).startsWith('/');
   const searcher = isText && trustedProgram('rg') !== null ? ripgrepMatches : scanMatches;
   return collectPage(searcher(root, query), bounds, query.signal);
@@ -48,7 +48,7 @@ export async function collectPage(
     bytes += shown.text.length + shown.path.length;
     matches.push(shown);
   }
-  requireWanted(signal);
+  throwIfAborted(signal);
   return { matches, cursor: null };
 }
 

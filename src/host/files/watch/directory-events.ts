@@ -4,15 +4,15 @@ import { countEvent } from './lost-events.js';
 
 /** Something happened to an entry of a directory, or to the directory itself. */
 export interface DirectoryEvent {
-  /** Null: the system did not say which entry. */
+  /** Null if the system did not say which entry. */
   readonly name: Buffer | null;
-  /** The system uses the directory's own name for news about itself, so this may or may not be an entry. */
+  /** The system reports changes to the directory itself under its own name, so this may or may not be an entry. */
   readonly maybeSelf: boolean;
-  /** An entry came or went, as opposed to being written to. */
+  /** An entry was added or removed, rather than written to. */
   readonly listChanged: boolean;
 }
 
-/** Reports what happens in one directory until closed. Throws when the directory cannot be watched. */
+/** Reports events in one directory until closed. Throws if it cannot be watched. */
 export function watchDirectory(
   path: Buffer,
   handlers: { onEvent: (event: DirectoryEvent) => void; onError: (error: Error) => void },

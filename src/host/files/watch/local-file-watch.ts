@@ -6,14 +6,14 @@ import {
   MAX_PENDING_CHANGES,
   type WatchOptions,
 } from '../../../contract/index.js';
-import { requireWanted } from '../access/abort.js';
+import { throwIfAborted } from '../access/abort.js';
 import type { DirectoryEvent } from './directory-events.js';
 import { childOf, isRoot, nameOf, parentOf, shownPath } from '../../kernel/index.js';
 import { onLostEvents } from './lost-events.js';
 import { PathAnchor } from './path-anchor.js';
 import { WatchedDirectories } from './watched-directories.js';
 
-/** Starts to watch a path that need not exist; the directory that holds it must. */
+/** Starts watching a path that need not exist; its parent directory must. */
 export async function watchPath(path: Buffer, options: WatchOptions): Promise<FileWatch> {
   const watch = new LocalFileWatch(path, options);
   try {
@@ -26,8 +26,8 @@ export async function watchPath(path: Buffer, options: WatchOptions): Promise<Fi
 }
 
 /**
- * The path is watched through the directory that holds it, since a watch on a file itself goes deaf when the file is
- * replaced. Events only mark paths as dirty; one loop looks at each and says what is there now.
+ * The path is watched through its parent directory, since a watch on a file itself goes silent when the file is
+ * replaced. Events only mark paths as dirty; one loop inspects each and reports its current state.
  */
 class LocalFileWatch implements FileWatch {
   readonly path: string;
@@ -36,13 +36,13 @@ class LocalFileWatch implements FileWatch {
   readonly #directories: WatchedDirectories;
   #ownAnchor: PathAnchor | null = null;
   #endAnchor: PathAnchor | null = null;
-  /** What the target was found to be, links resolved. */
+  /** The target with links resolved. */
   #end: Buffer;
-  #stopHearing: () => void = () => undefined;
+  #unsubscribe: () => void = () => undefined;
   readonly #signal: AbortSignal | undefined;
   readonly #onAbort = (): void => void this.close();
   #dirty = new Map<string, Buffer>();
-  /** Events were dropped unseen, so new directories may lack a watch. */
+  /** Events were lost, so new directories may lack a watch. */
   #lost = false;
   #looking = false;
   #closed = false;
@@ -56,14 +56,14 @@ class LocalFileWatch implements FileWatch {
     this.#directories = new WatchedDirectories(options.recursive === true, {
       onEvent: (directory, event) => this.#onEntryEvent(directory, event),
       onFound: (path) => this.#markDirty(path),
-      onBlind: () => this.#queue.overflow(),
+      onUnwatchable: () => this.#queue.overflow(),
     });
   }
 
   async start(): Promise<void> {
-    requireWanted(this.#signal);
+    throwIfAborted(this.#signal);
     this.#signal?.addEventListener('abort', this.#onAbort, { once: true });
-    this.#stopHearing = onLostEvents(() => this.#startAnew());
+    this.#unsubscribe = onLostEvents(() => this.#rescan());
     if (!isRoot(this.#target)) {
       this.#ownAnchor = this.#anchor(this.#target, () => {
         this.#anchorAtEnd().then(
@@ -74,7 +74,7 @@ class LocalFileWatch implements FileWatch {
     }
     await this.#anchorAtEnd();
     await this.#directories.start(this.#target);
-    requireWanted(this.#signal);
+    throwIfAborted(this.#signal);
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<FileChanges> {
@@ -84,7 +84,7 @@ class LocalFileWatch implements FileWatch {
   async close(): Promise<void> {
     this.#closed = true;
     this.#signal?.removeEventListener('abort', this.#onAbort);
-    this.#stopHearing();
+    this.#unsubscribe();
     this.#ownAnchor?.close();
     this.#endAnchor?.close();
     this.#directories.close();
@@ -95,18 +95,18 @@ class LocalFileWatch implements FileWatch {
     await this.close();
   }
 
-  /** `onMoved` is told before the target is looked at again. */
+  /** `onMoved` is called before the target is inspected again. */
   #anchor(path: Buffer, onMoved: () => void): PathAnchor {
     const anchor = new PathAnchor(path, {
       onTouched: () => this.#markDirty(this.#target),
       onMoved,
-      onBlind: () => this.#queue.overflow(),
+      onUnwatchable: () => this.#queue.overflow(),
     });
     anchor.start();
     return anchor;
   }
 
-  /** A link is watched at both ends: where it is, and where the file it leads to is. */
+  /** A link is watched at both ends: where it is, and where the file it points to is. */
   async #anchorAtEnd(): Promise<void> {
     const real = await realpath(this.#target, { encoding: 'buffer' }).catch(() => this.#target);
     if (this.#closed || real.equals(this.#end)) return;
@@ -116,8 +116,8 @@ class LocalFileWatch implements FileWatch {
   }
 
   #onEntryEvent(directory: Buffer, event: DirectoryEvent): void {
-    // News about a directory itself also comes through the directory that holds it. An entry of the same name
-    // cannot be told from it when written to, so only its coming and going is looked at.
+    // Changes to a directory itself are also reported through its parent. They cannot be told from writes to an entry
+    // of the same name, so only additions and removals of that entry count.
     if (event.name !== null && (!event.maybeSelf || event.listChanged))
       this.#markDirty(childOf(directory, event.name));
   }
@@ -125,12 +125,12 @@ class LocalFileWatch implements FileWatch {
   #markDirty(path: Buffer): void {
     if (this.#closed) return;
     this.#dirty.set(path.toString('latin1'), path);
-    if (this.#dirty.size > MAX_PENDING_CHANGES) this.#startAnew();
+    if (this.#dirty.size > MAX_PENDING_CHANGES) this.#rescan();
     else if (!this.#looking) void this.#lookAtAll();
   }
 
-  /** Events were dropped, by the system or by us: everything has to be looked at again. */
-  #startAnew(): void {
+  /** Events were lost, by the system or by us: everything has to be inspected again. */
+  #rescan(): void {
     this.#dirty.clear();
     this.#lost = true;
     if (!this.#looking) void this.#lookAtAll();
@@ -156,7 +156,7 @@ class LocalFileWatch implements FileWatch {
     if (this.#closed) this.#directories.close();
   }
 
-  /** Never throws: what cannot be looked at is an overflow. */
+  /** Never throws: a path that cannot be inspected counts as an overflow. */
   async #lookAt(path: Buffer): Promise<void> {
     const isTarget = path.equals(this.#target);
     const exists = await lstat(path).then(
@@ -169,7 +169,7 @@ class LocalFileWatch implements FileWatch {
     if (this.#closed) this.#directories.close();
   }
 
-  /** News about `d` itself looks like news about `d/d`; when `d` is gone as well it was not about an entry. */
+  /** A change to `d` itself looks like one to `d/d`; if `d` is gone as well, it was not about an entry. */
   async #isRealRemoval(path: Buffer): Promise<boolean> {
     if (!nameOf(path).equals(nameOf(parentOf(path)))) return true;
     return lstat(parentOf(path)).then(

@@ -10,7 +10,7 @@ interface MissingOptions {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Null when there is nothing to wait for. */
+/** Null if there is nothing to wait for. */
 export async function watchMissing(
   missing: readonly Buffer[],
   options: MissingOptions,
@@ -18,12 +18,12 @@ export async function watchMissing(
   if (missing.length === 0 || missing.length > MAX_MISSING_PATHS) return null;
   const watch = new LocalMissingWatch(options.signal);
   try {
-    // Looked at after the watches are in place: what appears in between is either seen now or reported.
+    // Checked after the watches are in place: what appears in between is either seen now or reported.
     for (const path of missing) watch.expect(await firstMissing(path));
     if (options.present !== null) watch.expect(options.present);
     if (await stillWaiting(missing, options.present)) return watch;
   } catch {
-    // A directory that went away between being found and being watched: ask again.
+    // A directory went away between being found and being watched: ask again.
   }
   await watch.close();
   return null;
@@ -35,7 +35,7 @@ async function stillWaiting(missing: readonly Buffer[], present: Buffer | null):
   return true;
 }
 
-/** The first component on the way to `path` that is not a directory. */
+/** The first component of `path` that is not a directory. */
 async function firstMissing(path: Buffer): Promise<Buffer> {
   let at = Buffer.from('/') as Buffer;
   for (const name of componentsOf(path)) {
@@ -62,7 +62,7 @@ class LocalMissingWatch implements MissingWatch {
     this.#stopHearing = onLostEvents(() => this.#fire());
   }
 
-  /** Watches for anything that happens to `path`, through the directory that holds it. */
+  /** Watches for any change to `path`, through its parent directory. */
   expect(path: Buffer): void {
     const directory = parentOf(path);
     const key = directory.toString('latin1');
@@ -109,7 +109,7 @@ class LocalMissingWatch implements MissingWatch {
   }
 }
 
-/** A link that leads nowhere exists: something is at that path. */
+/** A dangling link counts as existing: something is at that path. */
 async function exists(path: Buffer): Promise<boolean> {
   return lstat(path).then(
     () => true,

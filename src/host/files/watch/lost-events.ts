@@ -1,22 +1,25 @@
 import { readFileSync } from 'node:fs';
 
-/** What Linux has unless told otherwise. */
+/** The default on Linux. */
 const USUAL_QUEUE_LENGTH = 16_384;
 
 const listeners = new Set<() => void>();
 let queueLength: number | undefined;
 let seenThisTurn = 0;
 
-/** Calls `listener` whenever the system may have dropped events because nobody took them in time. */
+/**
+ * Calls `listener` whenever the system may have dropped events because nobody read them in time. Returns an unsubscribe
+ * function.
+ */
 export function onLostEvents(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
 
 /**
- * To be called with every event. The system says when its queue overflowed, Node does not pass it on; but a queue that did
- * was full, and all of it arrives within one turn of the event loop. As many events in one turn as the queue holds mean
- * that more may have come.
+ * Call with every event. The system reports a queue overflow, but Node does not pass it on. An overflowing queue was
+ * full, though, and all of it arrives within one turn of the event loop. So as many events in one turn as the queue
+ * holds mean that more may have been lost.
  */
 export function countEvent(): void {
   seenThisTurn += 1;

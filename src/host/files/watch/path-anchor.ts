@@ -2,7 +2,7 @@ import { type DirectoryEvent, watchDirectory } from './directory-events.js';
 import { childOf, componentsOf } from '../../kernel/index.js';
 import { hasOsCode } from '../access/os-error.js';
 
-/** A directory on the way and the name in it that leads on. */
+/** A directory on the path and the name in it that leads on. */
 interface Step {
   readonly directory: Buffer;
   readonly name: Buffer;
@@ -10,17 +10,17 @@ interface Step {
 }
 
 interface AnchorHandlers {
-  /** Something happened to what is at the path, or to the way to it. */
+  /** Something happened to what is at the path, or to one of its parents. */
   onTouched(): void;
-  /** The way changed: what the path leads to may be another thing now. */
+  /** A parent changed: the path may lead to something else now. */
   onMoved(): void;
-  /** The directory that holds the path is there and cannot be watched. */
-  onBlind(): void;
+  /** The parent directory exists but cannot be watched. */
+  onUnwatchable(): void;
 }
 
 /**
- * Watches a path through the directory that holds it, and every directory above that: a watch stays with its directory
- * when that is moved away, and would never hear of another one that takes its place.
+ * Watches a path through its parent directory and every directory above: a watch stays with its directory when that is
+ * moved away, and would never see another one take its place.
  */
 export class PathAnchor {
   readonly #steps: Step[] = [];
@@ -36,7 +36,7 @@ export class PathAnchor {
     }
   }
 
-  /** Throws when the directory that holds the path cannot be watched. */
+  /** Throws if the parent directory cannot be watched. */
   start(): void {
     try {
       for (const step of this.#steps) this.#watch(step);
@@ -56,29 +56,29 @@ export class PathAnchor {
     try {
       step.watcher = watchDirectory(step.directory, {
         onEvent: (event) => this.#onEvent(step, event),
-        onError: () => (isLast ? this.#handlers.onBlind() : undefined),
+        onError: () => (isLast ? this.#handlers.onUnwatchable() : undefined),
       });
     } catch (error) {
-      // Further up is a matter of luck: not every directory on the way may be read by everyone.
+      // Directories further up are optional: not everyone may read all of them.
       if (isLast) throw error;
     }
   }
 
   #onEvent(step: Step, event: DirectoryEvent): void {
     if (this.#closed || !(event.name === null || event.maybeSelf || event.name.equals(step.name))) return;
-    if (event.listChanged || event.name === null) this.#wayChanged(step);
+    if (event.listChanged || event.name === null) this.#ancestorChanged(step);
     else if (step === this.#steps.at(-1)) this.#handlers.onTouched();
   }
 
-  /** From the top down: what is made while this goes on is seen by the watch above it. */
-  #wayChanged(changed: Step): void {
+  /** From the top down: what is created meanwhile is seen by the watch above it. */
+  #ancestorChanged(changed: Step): void {
     for (const step of this.#steps.slice(this.#steps.indexOf(changed) + 1)) {
       step.watcher?.close();
       step.watcher = null;
       try {
         this.#watch(step);
       } catch (error) {
-        if (!hasOsCode(error, 'ENOENT', 'ENOTDIR')) this.#handlers.onBlind();
+        if (!hasOsCode(error, 'ENOENT', 'ENOTDIR')) this.#handlers.onUnwatchable();
       }
     }
     this.#handlers.onMoved();

@@ -14,18 +14,18 @@ interface Watched {
 
 export interface WatchedDirectoriesHandlers {
   onEvent(directory: Buffer, event: DirectoryEvent): void;
-  /** An entry that was there already when its directory came under watch. */
+  /** An entry that already existed when its directory came under watch. */
   onFound(path: Buffer): void;
   /** A directory could not be watched; changes in it will be missed. */
-  onBlind(): void;
+  onUnwatchable(): void;
 }
 
-/** The directories under watch: one kernel watch each, kept in step with the tree. */
+/** The directories under watch: one kernel watch each, kept in sync with the tree. */
 export class WatchedDirectories {
   readonly #handlers: WatchedDirectoriesHandlers;
   readonly #recursive: boolean;
   readonly #watched = new Map<string, Watched>();
-  /** Counts closings: what is under way when one comes must not add watches nobody would end. */
+  /** Counts calls of `close`: work in progress at that moment must not add watches nobody would close. */
   #round = 0;
 
   constructor(recursive: boolean, handlers: WatchedDirectoriesHandlers) {
@@ -33,7 +33,7 @@ export class WatchedDirectories {
     this.#handlers = handlers;
   }
 
-  /** Starts with what is at `top`, wherever links lead; nothing but a directory needs a watch of its own. */
+  /** Starts with what is at `top`, following links; only a directory needs a watch of its own. */
   async start(top: Buffer): Promise<void> {
     this.close();
     const stats = await statOrNull(top, true);
@@ -42,7 +42,7 @@ export class WatchedDirectories {
     if (this.#recursive) await this.#watchBelow(top, { report: false });
   }
 
-  /** Makes the watches at and below `path` fit what is there now. New directories report what they hold. */
+  /** Updates the watches at and below `path`. New directories report what they contain. */
   async refresh(path: Buffer, options: { isTop: boolean }): Promise<void> {
     if (!this.#recursive && !options.isTop) return;
     const stats = await statOrNull(path, options.isTop);
@@ -54,7 +54,7 @@ export class WatchedDirectories {
     try {
       this.#watchOneMore(path, identity);
     } catch (error) {
-      this.#overlooked(error);
+      this.#skip(error);
       return;
     }
     await this.#watchBelow(path, { report: true });
@@ -76,7 +76,7 @@ export class WatchedDirectories {
   }
 
   /**
-   * Watch first, list second: whatever comes between the two is seen twice rather than never. One directory is open at a
+   * Watch first, list second: what happens in between is seen twice rather than never. Only one directory is open at a
    * time, however deep the tree is.
    */
   async #watchBelow(top: Buffer, options: { report: boolean }): Promise<void> {
@@ -91,12 +91,12 @@ export class WatchedDirectories {
           if (this.#recursive && entry.isDirectory() && (await this.#adopt(child))) waiting.push(child);
         }
       } catch (error) {
-        this.#overlooked(error);
+        this.#skip(error);
       }
     }
   }
 
-  /** False when what is there is no directory, or cannot be watched. */
+  /** False if it is not a directory, or cannot be watched. */
   async #adopt(path: Buffer): Promise<boolean> {
     const round = this.#round;
     try {
@@ -105,7 +105,7 @@ export class WatchedDirectories {
       this.#watchOneMore(path, identityOf(stats));
       return true;
     } catch (error) {
-      return this.#overlooked(error);
+      return this.#skip(error);
     }
   }
 
@@ -114,9 +114,9 @@ export class WatchedDirectories {
     this.#watch(path, identity);
   }
 
-  /** What is gone is not missed. */
-  #overlooked(error: unknown): false {
-    if (!hasOsCode(error, 'ENOENT', 'ENOTDIR')) this.#handlers.onBlind();
+  /** A directory that is gone is not missed. */
+  #skip(error: unknown): false {
+    if (!hasOsCode(error, 'ENOENT', 'ENOTDIR')) this.#handlers.onUnwatchable();
     return false;
   }
 
@@ -124,7 +124,7 @@ export class WatchedDirectories {
     this.#watched.get(keyOf(path))?.close();
     const watcher = watchDirectory(path, {
       onEvent: (event) => this.#handlers.onEvent(path, event),
-      onError: () => this.#handlers.onBlind(),
+      onError: () => this.#handlers.onUnwatchable(),
     });
     this.#watched.set(keyOf(path), { path, identity, close: () => watcher.close() });
   }

@@ -3,11 +3,11 @@ import { mkdirSync, readdirSync, symlinkSync, truncateSync, writeFileSync } from
 import { describe, expect, test } from 'vitest';
 import { hostPath } from '../../../src/host/kernel/host-path.js';
 import { LocalFileSystem } from '../../../src/host/files/index.js';
-import { metadataInstantly } from '../../../src/host/files/cached/metadata.js';
-import { readInstantly } from '../../../src/host/files/cached/read.js';
+import { cachedMetadata } from '../../../src/host/files/cached/metadata.js';
+import { readCachedFile } from '../../../src/host/files/cached/read.js';
 import { benchDirectory } from './bench-directory.js';
 
-const patient = new LocalFileSystem({ instant: false });
+const threadPool = new LocalFileSystem({ fastPath: false });
 
 /**
  * Asks until there is an answer: the device has to be known first, following a link may have to note the time, and
@@ -17,7 +17,7 @@ async function eventually<Answer>(path: string, ask: () => Answer | null): Promi
   for (;;) {
     const answer = ask();
     if (answer !== null) return answer;
-    await patient.getMetadata(path);
+    await threadPool.getMetadata(path);
   }
 }
 
@@ -30,7 +30,7 @@ async function fill(bench: { at(name?: string): string }): Promise<void> {
   symlinkSync('dir', bench.at('dir-link'));
   symlinkSync('nowhere', bench.at('dangling'));
   execFileSync('mkfifo', [bench.at('fifo')]);
-  await eventually(bench.at('file'), () => readInstantly(hostPath(bench.at('file')), {}));
+  await eventually(bench.at('file'), () => readCachedFile(hostPath(bench.at('file')), {}));
 }
 
 describe('what the kernel has in memory', () => {
@@ -39,7 +39,7 @@ describe('what the kernel has in memory', () => {
     await fill(bench);
     const read = async (name: string, followSymlinks = true): Promise<string> => {
       const path = hostPath(bench.at(name));
-      return String(await eventually(bench.at(name), () => readInstantly(path, { followSymlinks })));
+      return String(await eventually(bench.at(name), () => readCachedFile(path, { followSymlinks })));
     };
     expect(await read('file')).toBe('content');
     expect(await read('link')).toBe('content');
@@ -47,37 +47,37 @@ describe('what the kernel has in memory', () => {
     expect(await read('empty')).toBe('');
     expect(await read('dir/inside', false)).toBe('inside');
     for (const name of ['link', 'dir-link/inside'])
-      expect(readInstantly(hostPath(bench.at(name)), { followSymlinks: false })).toBe(null);
+      expect(readCachedFile(hostPath(bench.at(name)), { followSymlinks: false })).toBe(null);
   });
 
-  test('anything in doubt is left to the patient way', async () => {
+  test('anything in doubt is left to the thread-pool path', async () => {
     using bench = benchDirectory();
     await fill(bench);
     for (const name of ['dir', 'fifo', 'dangling', 'missing'])
-      expect(readInstantly(hostPath(bench.at(name)), {})).toBe(null);
+      expect(readCachedFile(hostPath(bench.at(name)), {})).toBe(null);
     truncateSync(bench.at('file'), 256 * 1024 + 1);
-    expect(readInstantly(hostPath(bench.at('file')), {})).toBe(null);
+    expect(readCachedFile(hostPath(bench.at('file')), {})).toBe(null);
     // Neither is a disk: one is made up as it is read, the other has no content of its own.
     for (const path of ['/proc/self/status', '/dev/null']) {
-      await patient.readFile('/proc/self/status');
-      expect(readInstantly(hostPath(path), {})).toBe(null);
+      await threadPool.readFile('/proc/self/status');
+      expect(readCachedFile(hostPath(path), {})).toBe(null);
     }
   });
 
-  test('is described as the patient way describes it', async () => {
+  test('is described as the thread-pool path describes it', async () => {
     using bench = benchDirectory();
     await fill(bench);
     for (const name of ['file', 'empty', 'dir', 'link', 'dir-link', 'fifo', 'dir/inside']) {
       const path = hostPath(bench.at(name));
-      const described = await eventually(bench.at(name), () => metadataInstantly(path, {}));
-      expect(described).toEqual(await patient.getMetadata(bench.at(name)));
+      const described = await eventually(bench.at(name), () => cachedMetadata(path, {}));
+      expect(described).toEqual(await threadPool.getMetadata(bench.at(name)));
     }
-    expect(metadataInstantly(hostPath(bench.at('dangling')), {})).toBe(null);
-    expect(metadataInstantly(hostPath(bench.at('link')), { followSymlinks: false })).toBe(null);
+    expect(cachedMetadata(hostPath(bench.at('dangling')), {})).toBe(null);
+    expect(cachedMetadata(hostPath(bench.at('link')), { followSymlinks: false })).toBe(null);
     const noLinks = await eventually(bench.at('dir'), () =>
-      metadataInstantly(hostPath(bench.at('dir')), { followSymlinks: false }),
+      cachedMetadata(hostPath(bench.at('dir')), { followSymlinks: false }),
     );
-    expect(noLinks).toEqual(await patient.getMetadata(bench.at('dir')));
+    expect(noLinks).toEqual(await threadPool.getMetadata(bench.at('dir')));
   });
 
   test('costs no descriptor in the end', async () => {
@@ -86,12 +86,12 @@ describe('what the kernel has in memory', () => {
     const before = readdirSync('/proc/self/fd').length;
     for (let round = 0; round < 100; round += 1) {
       for (const name of ['file', 'dir', 'link', 'fifo', 'dangling', 'missing']) {
-        readInstantly(hostPath(bench.at(name)), {});
-        metadataInstantly(hostPath(bench.at(name)), {});
-        readInstantly(hostPath('/proc/self/status'), {});
+        readCachedFile(hostPath(bench.at(name)), {});
+        cachedMetadata(hostPath(bench.at(name)), {});
+        readCachedFile(hostPath('/proc/self/status'), {});
       }
     }
-    await patient.readFile(bench.at('file'));
+    await threadPool.readFile(bench.at('file'));
     expect(readdirSync('/proc/self/fd').length).toBeLessThanOrEqual(before + 1);
   });
 });

@@ -1,27 +1,27 @@
 import type { Readable } from 'node:stream';
 
-/** What is kept of words about the pattern and the globs. */
+/** How much text about the pattern and the globs is kept. */
 const MAX_TEXT = 8192;
 
-/** Places too deep for a path, and how long a line about one may be: it may name the path twice. */
+/** Paths that are too long, and the limit for a line about one, which may name the path twice. */
 const MAX_TOO_DEEP = 1000;
 const MAX_LINE = 64 * 1024;
 
-/** A word about a file. Anything else is about the command line. */
+/** An error about a file. Anything else is about the command line. */
 const ABOUT_FILE = /\(os error (\d+)\)$/;
 const TOO_LONG = ': File name too long (os error 36)';
 const ON_DIRECTORY = ': IO error for operation on ';
 
-/** What a program can run out of: the result would lack something, and nobody would know. */
+/** Resources a program can run out of: the result would be silently incomplete. */
 const RAN_OUT: Readonly<Record<string, string>> = { 12: 'ENOMEM', 23: 'ENFILE', 24: 'EMFILE' };
 
-/** Reads what ripgrep says of files and arguments it cannot work with. */
-export class RipgrepComplaints {
-  /** Names on the way to files and directories whose path the system does not take. */
+/** Parses ripgrep's errors about files and arguments. */
+export class RipgrepErrors {
+  /** The components of paths too long for the system. */
   readonly tooDeep: Buffer[][] = [];
-  /** There are more of those than were kept. */
+  /** There were more of those than were kept. */
   isTooMuch = false;
-  /** What it had no more of. */
+  /** The errno name of the resource it ran out of. */
   ranOut: string | null = null;
   #text = '';
   #rest = '';
@@ -33,7 +33,7 @@ export class RipgrepComplaints {
     stream.on('error', () => undefined);
   }
 
-  /** What it says of its arguments; empty when it complained of files alone. */
+  /** Its errors about arguments; empty if only files caused errors. */
   get text(): string {
     return this.#isAboutFiles
       ? ''
@@ -59,7 +59,7 @@ export class RipgrepComplaints {
     if (line.endsWith(TOO_LONG)) this.#addTooDeep(pathIn(line.slice(0, -TOO_LONG.length)));
   }
 
-  /** Names come from the disk, and could be made up to look like a path that leads elsewhere. */
+  /** Names come from the disk, and could be forged to look like a path that leads elsewhere. */
   #addTooDeep(path: string): void {
     const [start, ...names] = path.split('/');
     if (start !== '.' || names.some((name) => name === '' || name === '.' || name === '..')) return;
@@ -69,7 +69,7 @@ export class RipgrepComplaints {
   }
 }
 
-/** Of a directory the path is said twice. */
+/** For a directory the path appears twice. */
 function pathIn(words: string): string {
   const plain = words.replace(/^rg: /, '');
   const half = plain.slice(0, Math.max(0, (plain.length - ON_DIRECTORY.length) / 2));
