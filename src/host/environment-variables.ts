@@ -18,7 +18,7 @@ const CORE_NAMES = new Set([
 
 const SECRET_PATTERNS = ['*KEY*', '*SECRET*', '*TOKEN*'];
 
-/** Credentials of the server and its clients; no child ever sees them, whoever asks. */
+/** Credentials of the server and its clients; never passed to a child, whoever asks. */
 const NEVER_PASSED = [
   'CODEX_EXEC_SERVER_EXIT_ON_STDIN_CLOSE',
   'CODEX_EXEC_SERVER_NOISE_AUTH_TOKEN',
@@ -29,13 +29,13 @@ const NEVER_PASSED = [
 ];
 
 /**
- * The environment of a child: the machine's own variables as far as the policy lets them through, then the
- * request's on top, which no filter touches. Without a policy the request's variables are all there is.
+ * The environment of a child: the machine's own variables as filtered by the policy, then the request's on top,
+ * unfiltered. Without a policy only the request's variables are used.
  */
 export function childEnvironment(request: {
   readonly own: NodeJS.ProcessEnv;
   readonly policy: EnvPolicy | null;
-  /** `null` takes a variable away, by its exact name. */
+  /** `null` removes a variable, by its exact name. */
   readonly overlay: Readonly<Record<string, string | null>>;
 }): Record<string, string> {
   const { own, policy, overlay } = request;
@@ -66,7 +66,7 @@ function inherited(own: NodeJS.ProcessEnv, policy: EnvPolicy): Record<string, st
 const MAX_MACHINES = 16;
 const machines = new Map<string, GlobMachine>();
 
-/** Whether a name fits one of these patterns. */
+/** Tests whether a name matches one of these patterns. */
 function nameTest(globs: readonly string[]): (name: string) => boolean {
   const key = globs.join('\0');
   const machine = machines.get(key) ?? new GlobMachine(globs.map(tokensOf));
@@ -75,7 +75,7 @@ function nameTest(globs: readonly string[]): (name: string) => boolean {
   return (name) => machine.matches(name.toLowerCase());
 }
 
-/** `*` and `?` over names, whatever their case. */
+/** `*` and `?` within names, case-insensitive. */
 function tokensOf(glob: string): PatternToken[] {
   return Array.from(glob.toLowerCase(), (character) => {
     if (character === '*') return { kind: 'many', fits: anyCharacter };

@@ -19,34 +19,34 @@ import { type Child, type ChildSink, type ChildSpec, recordTrees, releaseChunk }
 import type { SandboxedLaunch } from './sandbox/index.js';
 import { ProcessEnding } from './process-ending.js';
 import { randomBytes } from './kernel/random.js';
-import { spawnAny } from './spawn-scripted.js';
+import { spawnScripted } from './spawn-scripted.js';
 
-/** Queued input past which the answer to a write waits until the program has read some. */
+/** Beyond this much queued input, the answer to a write waits until the program has read some. */
 const STDIN_SOFT_LIMIT_BYTES = 1024 * 1024;
-/** Queued input past which a write is refused: a program that never reads must not fill our memory. */
+/** Beyond this much queued input, a write is rejected: a program that never reads must not fill our memory. */
 const STDIN_HARD_LIMIT_BYTES = 16 * 1024 * 1024;
-/** What may be written without waiting for answers: it finds room behind what was answered, and one write more. */
+/** How much may be written without waiting for answers: it fits behind what has been answered, plus one more write. */
 export const STDIN_WINDOW_BYTES = STDIN_HARD_LIMIT_BYTES - 2 * STDIN_SOFT_LIMIT_BYTES;
 
 export interface LocalProcessSpec extends ChildSpec {
   readonly processId?: string;
-  /** The policy it runs under, prepared for this very spec. */
+  /** The sandbox it runs in, prepared for this very spec. */
   readonly confined?: SandboxedLaunch | undefined;
   readonly timeoutMs?: number | undefined;
-  /** The argv to tell of, where another one does the same. */
+  /** The argv to report, if it differs from an equivalent one that is run. */
   readonly shownArgv?: readonly string[] | undefined;
-  /** A descriptor the program gets as `SCRIPT_FD`, taken over. Not with `confined`, which has its own. */
+  /** A descriptor passed to the program as `SCRIPT_FD`. We take ownership. Not with `confined`, which has its own. */
   readonly script?: number | undefined;
 }
 
 export interface LocalProcessOptions {
   readonly retainedBytes?: number | undefined;
   readonly windowBytes?: number | undefined;
-  /** Nobody keeps output beyond the log, but for what was retained: its memory is used again. */
+  /** Output is not kept beyond the log, except where retained: its memory is reused. */
   readonly recycled?: boolean | undefined;
 }
 
-/** A process of this machine: a child, its log, and one way to end. */
+/** A process on this machine: a child, its log, and a single way to end. */
 export class LocalProcess extends ProcessHandle {
   readonly processId: string;
   readonly tty: boolean;
@@ -54,7 +54,7 @@ export class LocalProcess extends ProcessHandle {
   readonly startedAtMs = Date.now();
   readonly argv: readonly string[];
   readonly log: ProcessLog;
-  /** Called when its owner has no more use for it, once it has closed. */
+  /** Called when its owner no longer needs it, once it has closed. */
   onDisposed: (() => void) | undefined;
   readonly #child: Child;
   readonly #confined: SandboxedLaunch | undefined;
@@ -62,7 +62,7 @@ export class LocalProcess extends ProcessHandle {
   readonly #ending: ProcessEnding;
   readonly #readers: ReaderHolds;
 
-  /** Spawns at once. Throws `spawnFailed` and leaves nothing behind when that does not work. */
+  /** Spawns immediately. On failure it throws `spawnFailed` and leaves nothing behind. */
   constructor(spec: LocalProcessSpec, options: LocalProcessOptions = {}) {
     super();
     this.processId = spec.processId ?? randomBytes(16).toString('hex');
@@ -83,7 +83,7 @@ export class LocalProcess extends ProcessHandle {
     });
     this.#ending = new ProcessEnding({
       signal: (signal) => this.#signal(signal),
-      lookAtTree: () => void recordTrees(),
+      recordTree: () => void recordTrees(),
       killTree: () => this.#child.killTree(),
       abandonOutput: () => this.#child.abandonOutput(),
       exited: () => this.log.exit !== undefined,
@@ -104,13 +104,13 @@ export class LocalProcess extends ProcessHandle {
         closed();
       },
     };
-    this.#child = spec.confined ? spec.confined.spawn(sink) : spawnAny(spec, sink);
+    this.#child = spec.confined ? spec.confined.spawn(sink) : spawnScripted(spec, sink);
     if (spec.timeoutMs !== undefined) this.#ending.limit(spec.timeoutMs);
   }
 
   /**
-   * Resolves when the program itself runs, at once without a sandbox. Throws where its sandbox could not be set up:
-   * then nothing of it is left, and this object is to be disposed.
+   * Resolves when the program itself is running, without a sandbox at once. Throws if its sandbox could not be set up:
+   * then nothing is left of it, and this object must be disposed.
    */
   async ready(): Promise<void> {
     const [closed, wasKilled, kill] = [this.#closed, () => this.#ending.wasKilled, () => void this.kill()];
@@ -121,12 +121,12 @@ export class LocalProcess extends ProcessHandle {
     return this.#child.pid;
   }
 
-  /** What to do once nothing of its tree is left: see `Child`. */
+  /** Called once nothing is left of its tree; see `Child`. */
   set onTreeGone(listener: () => void) {
     this.#child.onTreeGone = listener;
   }
 
-  /** The mark its whole tree carries. */
+  /** Identifies its whole process tree. */
   get treeId(): number {
     return this.#child.treeId;
   }
@@ -147,12 +147,15 @@ export class LocalProcess extends ProcessHandle {
     };
   }
 
-  /** Keeps output from the first byte on for the owner of this handle, until somebody reads or only waits. */
+  /**
+   * Keeps all output from the first byte on for the owner of this handle, until someone reads it or only waits for the
+   * end.
+   */
   holdFromStart(): void {
     this.#readers.holdFromStart();
   }
 
-  /** Whoever is to be told of its output sees to it by other means from here on. */
+  /** From here on the reader's progress is tracked elsewhere. */
   stopHolding(): void {
     this.#readers.stopHolding();
   }
@@ -172,7 +175,7 @@ export class LocalProcess extends ProcessHandle {
     return this.#child.stdinOpen;
   }
 
-  /** Puts bytes in line for stdin. Throws `stdinFull`, with nothing written, past the hard limit. */
+  /** Queues bytes for stdin. Past the hard limit it throws `stdinFull` and writes nothing. */
   enqueue(data: Uint8Array): WriteStatus {
     if (!this.stdinOpen) return 'stdinClosed';
     if (this.#child.queuedBytes + data.length > STDIN_HARD_LIMIT_BYTES) {
@@ -182,12 +185,12 @@ export class LocalProcess extends ProcessHandle {
     return 'accepted';
   }
 
-  /** Whether there is room for further input, or no use in it. */
+  /** True if there is room for more input, or no use for it. */
   get takesInput(): boolean {
     return this.#child.queuedBytes <= STDIN_SOFT_LIMIT_BYTES;
   }
 
-  /** Resolves when there is. */
+  /** Resolves once `takesInput` is true. */
   async writable(): Promise<void> {
     if (!this.takesInput) await this.#child.onceWritable(STDIN_SOFT_LIMIT_BYTES);
   }
@@ -215,14 +218,14 @@ export class LocalProcess extends ProcessHandle {
     if (!this.log.closed) this.#signal(signal);
   }
 
-  /** False once the process is closed. What it deliberately left in the background lives on until its owner goes. */
+  /** False once the process is closed. What it deliberately left in the background lives until its owner goes. */
   override async terminate(options: { graceMs?: number } = {}): Promise<boolean> {
     if (this.log.closed) return false;
     this.#ending.terminate(options.graceMs ?? 0);
     return true;
   }
 
-  /** Kills the whole tree, survivors of a closed process included. Resolves when nothing of it is left. */
+  /** Kills the whole tree, including survivors of a closed process. Resolves when nothing is left of it. */
   kill(): Promise<void> {
     return this.#ending.kill();
   }

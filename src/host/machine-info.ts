@@ -6,16 +6,16 @@ import type { EnvironmentInfo } from '../protocol/index.js';
 import { packageFile } from './kernel/package-file.js';
 import { crypto } from './kernel/random.js';
 
-/** This package's version, as its package.json says. */
+/** The version of this package, from its package.json. */
 export const version: string = readVersion();
 
 /**
- * The release of Codex whose protocol is spoken here. Clients compare it before they use what a release brought, whatever is
- * announced; what is behind the plus they pass over.
+ * The Codex release whose protocol we speak. Clients check it before they use a release's features, whatever is
+ * announced; they ignore what follows the plus sign.
  */
 const CODEX_VERSION = '0.166.0';
 
-/** Describes this machine as a client sees it. Capabilities are the server's to add. */
+/** Describes this machine to clients. The server adds the capabilities. */
 export function machineInfo(): Omit<EnvironmentInfo, 'capabilities'> {
   const shell = userShell();
   const temporary = process.env.TMPDIR;
@@ -37,7 +37,7 @@ function uri(path: string): string {
   return pathToFileURL(path).href;
 }
 
-/** The user's shell; what a service without an account gets is the shell every POSIX machine has. */
+/** The user's shell; a service without an account gets the shell every POSIX machine has. */
 function userShell(): string {
   const shell = userInfoShell() ?? process.env.SHELL;
   return shell?.startsWith('/') ? shell : '/bin/sh';
@@ -56,7 +56,7 @@ function machineIdentity(): string {
   try {
     machineId = readFileSync('/etc/machine-id', 'utf8').trim() || machineId;
   } catch {
-    // Not every machine has one; its name is the next best.
+    // Not every machine has an id; the host name is the next best.
   }
   return `${machineId}\n${process.getuid?.() ?? ''}`;
 }

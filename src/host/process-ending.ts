@@ -1,23 +1,23 @@
 import type { SignalName } from '../contract/index.js';
 import { MAX_TIMER_MS } from '../protocol/max-timer.js';
 
-/** After a kill, output held open by something outside the tree is waited for no longer than this. */
+/** After a kill, we wait no longer than this for output held open by something outside the tree. */
 const ABANDON_OUTPUT_MS = 1_000;
 
-/** What can be done to a process to end it, and how to know that it has. */
+/** How to end a process, and how to tell that it has ended. */
 export interface ProcessControls {
   signal(signal: SignalName): void;
-  /** Finds out who belongs to it, while those live by whom that is known. */
-  lookAtTree(): void;
+  /** Records its members while the processes that identify them are still alive. */
+  recordTree(): void;
   killTree(): Promise<unknown>;
   abandonOutput(): void;
-  /** Its own end was seen, though its output may still be open. */
+  /** True once the process itself has ended, though its output may still be open. */
   exited(): boolean;
   /** Resolves when its output has closed, too. */
   readonly closed: Promise<void>;
 }
 
-/** Brings a process to its end: at once, after a grace, or when its time is over. */
+/** Ends a process: immediately, after a grace period, or on timeout. */
 export class ProcessEnding {
   readonly #controls: ProcessControls;
   #timedOut = false;
@@ -30,7 +30,7 @@ export class ProcessEnding {
     this.#controls = controls;
   }
 
-  /** Its time was over before it ended. */
+  /** True if it timed out before it ended. */
   get timedOut(): boolean {
     return this.#timedOut;
   }
@@ -39,7 +39,7 @@ export class ProcessEnding {
     return this.#wasKilled;
   }
 
-  /** Kills it when the time is over. */
+  /** Kills it when the time is up. */
   limit(timeoutMs: number): void {
     if (timeoutMs > MAX_TIMER_MS) return;
     this.#timeout = setTimeout(() => {
@@ -48,18 +48,18 @@ export class ProcessEnding {
     }, timeoutMs);
   }
 
-  /** Asks, and kills when the grace is over. Without one it kills. */
+  /** Asks it to end and kills it after the grace period; without one it kills right away. */
   terminate(graceMs: number): void {
     if (graceMs === 0) {
       void this.kill();
     } else if (!this.#grace) {
       this.#controls.signal('SIGTERM');
-      this.#controls.lookAtTree();
+      this.#controls.recordTree();
       this.#grace = setTimeout(() => void this.kill(), Math.min(graceMs, MAX_TIMER_MS));
     }
   }
 
-  /** Kills the whole tree. Resolves when nothing of it is left. */
+  /** Kills the whole tree. Resolves when nothing is left of it. */
   kill(): Promise<void> {
     clearTimeout(this.#grace);
     this.#wasKilled = true;
@@ -69,7 +69,7 @@ export class ProcessEnding {
     return this.#killing;
   }
 
-  /** There is nothing left to wait for. */
+  /** Nothing is left to wait for. */
   over(): void {
     clearTimeout(this.#timeout);
     clearTimeout(this.#grace);
@@ -77,7 +77,7 @@ export class ProcessEnding {
 
   async #killTree(): Promise<void> {
     await this.#controls.killTree();
-    // Something outside the tree may hold the output open: a descriptor handed on through a socket, say.
+    // Something outside the tree may hold the output open, such as a descriptor passed through a socket.
     const timer = setTimeout(() => this.#controls.abandonOutput(), ABANDON_OUTPUT_MS);
     await this.#controls.closed;
     clearTimeout(timer);

@@ -5,38 +5,41 @@ import { type Child, type ChildSink, killTrees } from './spawn/index.js';
 import { type ConfinedSpec, SandboxedLaunch, SpareSandboxes } from './sandbox/index.js';
 import { LocalProcess, type LocalProcessOptions, type LocalProcessSpec } from './local-process.js';
 import { ShellSnapshots, type SnapshotRequest } from './shell-snapshot/index.js';
-import { spawnAny } from './spawn-scripted.js';
+import { spawnScripted } from './spawn-scripted.js';
 
-/** How long a closed process can still be read, as Codex keeps it. */
+/** How long a closed process can still be read; the same as Codex. */
 const RETAIN_CLOSED_MS = 30_000;
-/** How long at most, for a reader that has not acknowledged all of it. */
+/** The longest a closed process is kept for a reader that has not acknowledged everything. */
 const RETAIN_UNREAD_MS = 10 * 60_000;
-/** Processes one owner may have at a time. Closed ones that are only retained give way. */
+/** Processes one owner may have at a time. Closed ones that are merely retained give way. */
 export const DEFAULT_MAX_PROCESSES = 4096;
 
 export interface ProcessTableOptions extends LocalProcessOptions {
   readonly maxProcesses?: number | undefined;
-  /** Called when an id is free again: what else is kept under it can go. */
+  /** Called when an id is free again: anything else kept under it can go. */
   readonly onForgotten?: ((processId: string) => void) | undefined;
 }
 
-/** A login shell that may be started with what its profile did before. */
+/** A login shell that may start from the saved state of its profile. */
 export interface ProfileRequest extends SnapshotRequest {
   readonly sandbox: Sandbox | null;
-  /** Variables asked for by name: no profile changes them. */
+  /** Variables requested by name: no profile changes them. */
   readonly asked: Readonly<Record<string, string>>;
 }
 
-/** The processes of one owner, by id. When the owner goes, so do they, with everything they started. */
+/** The processes of one owner, by id. When the owner goes, so do they and everything they started. */
 export class ProcessTable {
   readonly #options: ProcessTableOptions;
   readonly #processes = new Map<string, LocalProcess>();
-  /** Of closed processes, those that closed first first. */
+  /** Timers of closed processes, in the order they closed. */
   readonly #expiries = new Map<string, NodeJS.Timeout>();
-  /** Marks of every tree that may still have members, those of processes long closed included. Others are let go in bulk. */
+  /**
+   * Ids of all trees that may still have members, including those of processes long closed. Empty ones are dropped in
+   * bulk.
+   */
   readonly #trees = new Set<number>();
   readonly #spares = new SpareSandboxes();
-  /** Those that exist: their names on disk are free a moment after their processes have ended. */
+  /** Existing sandboxes: their names on disk are free a moment after their processes have ended. */
   readonly #sandboxes = new Set<SandboxedLaunch>();
   readonly #snapshots = new ShellSnapshots();
   #closed = false;
@@ -65,13 +68,14 @@ export class ProcessTable {
   }
 
   /**
-   * The same command with the state its login shell has after the profile, if that is or can be known; otherwise as it is.
-   * The first of a kind runs the profile once, under the same policy. Start what comes back, or close its `script`.
+   * The same command with the state its login shell has after the profile, if that is known or can be determined;
+   * otherwise unchanged. The first of a kind runs the profile once, under the same policy. The caller must start the
+   * result or close its `script`.
    */
   async withoutProfile(spec: LocalProcessSpec, request: ProfileRequest): Promise<LocalProcessSpec> {
     const { sandbox, asked } = request;
     const snapshot = await this.#snapshots.get(spec, request, (inner, sink) =>
-      this.#spawnAside(inner, sandbox, sink),
+      this.#spawnUnlisted(inner, sandbox, sink),
     );
     const given = snapshot?.give(spec.env, asked);
     if (!given) return spec;
@@ -79,16 +83,16 @@ export class ProcessTable {
     return { ...spec, ...given, argv: [shell, '-c', ...rest], shownArgv: spec.argv };
   }
 
-  /** Nobody's process, but its tree ends with all others here. */
-  async #spawnAside(spec: ConfinedSpec, sandbox: Sandbox | null, sink: ChildSink): Promise<Child> {
+  /** Has no id in the table, but its tree ends with all others here. */
+  async #spawnUnlisted(spec: ConfinedSpec, sandbox: Sandbox | null, sink: ChildSink): Promise<Child> {
     const confined = sandbox ? this.#untilGone(await SandboxedLaunch.prepare(spec, sandbox)) : null;
-    const child = confined?.spawn(sink) ?? spawnAny(spec, sink);
+    const child = confined?.spawn(sink) ?? spawnScripted(spec, sink);
     this.#trees.add(child.treeId);
     if (this.#closed) await child.killTree();
     return child;
   }
 
-  /** Spawns at once. A failed start leaves the id free. */
+  /** Spawns immediately. A failed start leaves the id free. */
   start(spec: LocalProcessSpec): LocalProcess {
     try {
       this.#admit(spec.processId);
@@ -110,12 +114,12 @@ export class ProcessTable {
   }
 
   /**
-   * Starts a program under a policy. Resolves when the program itself runs, with its output held from the first byte on. If its
-   * sandbox cannot be set up, nothing of it is left and the id is free again.
+   * Starts a program under a policy. Resolves when the program itself is running, with its output held from the first
+   * byte on. If its sandbox cannot be set up, nothing is left of it and the id is free again.
    */
   async startConfined(spec: LocalProcessSpec, sandbox: Sandbox): Promise<LocalProcess> {
     const confined = this.#untilGone(await SandboxedLaunch.prepare(spec, sandbox, this.#spares));
-    // The script is with the sandbox by now.
+    // The sandbox owns the script by now.
     const { script: _, ...program } = spec;
     const process = this.start({ ...program, confined });
     process.holdFromStart();
@@ -129,7 +133,7 @@ export class ProcessTable {
     return process;
   }
 
-  /** Apart from all that knows the process: this is kept longer. */
+  /** Must not refer to the process, since this is kept longer. */
   #remember(process: LocalProcess): void {
     const { treeId } = process;
     const trees = this.#trees;
@@ -150,7 +154,7 @@ export class ProcessTable {
     }
   }
 
-  /** Forgets the process that closed first, unless somebody has still to be told how it ended. */
+  /** Forgets the process that closed first, unless someone has yet to learn how it ended. */
   #makeRoom(): boolean {
     for (const processId of this.#expiries.keys()) {
       const process = this.#processes.get(processId);
@@ -161,7 +165,7 @@ export class ProcessTable {
     return false;
   }
 
-  /** Ends everything that was ever started here and still runs. Then nothing of its sandboxes is left, either. */
+  /** Ends everything started here that is still running. Afterwards nothing is left of its sandboxes, either. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const timer of this.#expiries.values()) clearTimeout(timer);
@@ -177,7 +181,7 @@ export class ProcessTable {
     this.#trees.clear();
   }
 
-  /** Nobody will read it again: neither its output nor its place in the table is needed. */
+  /** Nobody will read it again: neither its output nor its table entry is needed. */
   #forget(process: LocalProcess): void {
     const { processId } = process;
     if (this.#processes.get(processId) !== process) return;
@@ -187,7 +191,7 @@ export class ProcessTable {
     this.#options.onForgotten?.(processId);
   }
 
-  /** Output that a reader has not acknowledged is kept longer: it may be far away, or coming back. */
+  /** Output a reader has not acknowledged is kept longer: the reader may be far away, or reconnecting. */
   #expire(process: LocalProcess, closedAt = performance.now()): void {
     if (this.#closed) return;
     const isRead = (): boolean => !process.log.held || performance.now() - closedAt > RETAIN_UNREAD_MS;

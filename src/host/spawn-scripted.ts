@@ -2,8 +2,8 @@ import { closeSync } from 'node:fs';
 import { type Child, type ChildSink, type ChildSpec, spawnChild } from './spawn/index.js';
 import { SCRIPT_FD } from './sandbox/index.js';
 
-/** Starts a child, which finds what `script` holds as `SCRIPT_FD`. The descriptor is taken over, also when it fails. */
-export function spawnAny(
+/** Starts a child with `script` as its `SCRIPT_FD`. Takes ownership of the descriptor, even on failure. */
+export function spawnScripted(
   { script, ...spec }: ChildSpec & { readonly script?: number | undefined },
   sink: ChildSink,
 ): Child {

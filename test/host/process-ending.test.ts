@@ -8,7 +8,7 @@ test.each([1000, 2 ** 31, 2 ** 53])('a grace of %d ms is kept, however long', (g
   const done: string[] = [];
   const ending = new ProcessEnding({
     signal: (name) => void done.push(name),
-    lookAtTree: () => undefined,
+    recordTree: () => undefined,
     killTree: async () => void done.push('killed'),
     abandonOutput: () => undefined,
     exited: () => false,

@@ -3,13 +3,13 @@ import { isExecError } from '../../protocol/errors.js';
 import { fileUri } from '../../protocol/file-uri.js';
 import type { Sandbox } from '../../protocol/index.js';
 
-/** A file that a plugin or skill consists of. */
+/** A file that belongs to a plugin or skill. */
 export interface CapabilityFile {
   readonly path: string;
   readonly contents: string;
 }
 
-/** More than anybody writes by hand; one root must not fill a message. */
+/** More than anyone writes by hand; one root must not fill a message. */
 const MAX_FILE_BYTES = 1024 * 1024;
 const MAX_ROOT_BYTES = 16 * 1024 * 1024;
 
@@ -26,7 +26,7 @@ export class CapabilityReader {
     this.#sandbox = sandbox;
   }
 
-  /** Null when the file does not exist or cannot be used. A file is read once. */
+  /** Null if the file does not exist or cannot be used. Each file is read once. */
   async read(path: string): Promise<CapabilityFile | null> {
     const known = this.#read.get(path);
     if (known !== undefined) return known;

@@ -26,15 +26,15 @@ export interface DiscoveredRoot {
   readonly error: string | null;
 }
 
-/** Where a plugin's manifest may be, best first. */
+/** Where a plugin's manifest may be, in order of preference. */
 const MANIFESTS = ['.codex-plugin', '.claude-plugin', '.cursor-plugin'].map((name) => `${name}/plugin.json`);
 const SKILL = 'SKILL.md';
 const SKILL_METADATA = 'agents/openai.yaml';
 
-/** Skills are a few directories deep; a root that is much larger was not meant as one. */
+/** Skills are a few directories deep; a much larger root was not meant as one. */
 const WALK_LIMITS = { maxDepth: 6, maxDirectories: 2000, maxEntries: 20_000 } as const;
 
-/** What plugins and skills there are below a directory. Never throws: what is wrong is said in the result. */
+/** The plugins and skills below a directory. Never throws: problems are reported in the result. */
 export async function discoverRoot(files: FileSystem, root: CapabilityRoot): Promise<DiscoveredRoot> {
   const { sandbox } = root;
   try {
@@ -68,7 +68,7 @@ function isSkill(path: string): boolean {
   return posix.basename(path) === SKILL;
 }
 
-/** The best manifest of each directory that has one, by path. */
+/** The preferred manifest of each directory that has one, sorted by path. */
 function manifestsAmong(paths: readonly string[]): string[] {
   const best = new Map<string, string>();
   for (const manifest of MANIFESTS.toReversed())
@@ -107,7 +107,7 @@ async function readPlugin(root: string, reader: CapabilityReader): Promise<Disco
   return null;
 }
 
-/** Null for a manifest that does not parse: it refers to nothing, and whoever uses it will complain. */
+/** Null for a manifest that does not parse: it refers to nothing, and its consumer will report the error. */
 export function membersOf(json: string): Readonly<Record<string, unknown>> | null {
   try {
     const value: unknown = JSON.parse(json);
@@ -117,12 +117,12 @@ export function membersOf(json: string): Readonly<Record<string, unknown>> | nul
   }
 }
 
-/** Where a file might be named, a table says it all itself. */
+/** In place of a file name, a table gives the configuration inline. */
 export function isTable(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The file a manifest member names, null if it names none. It must stay within the root. */
+/** The file a manifest member names; null if none. It must be within the root. */
 function referenced(
   root: string,
   from: { manifest: CapabilityFile; member: string; value: unknown; reader: CapabilityReader },

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import type { FileSystem } from '../../contract/index.js';
 import { ExecError, isExecError } from '../../protocol/errors.js';
 
-/** Keys from the top of a configuration file to what is wanted. */
+/** Keys from the top of a configuration file down to the wanted value. */
 export type KeyPath = readonly string[];
 
 /** What one configuration file says about the wanted keys. */
 export interface ConfigLayer {
-  /** Where it is from, for people. */
+  /** A description of its origin, for people. */
   readonly source: string;
   readonly baseDir: string;
   readonly toml: string;
@@ -18,7 +18,7 @@ export interface EnvironmentConfig {
   readonly userHomeDir: string;
   readonly codexHomeDir: string;
   readonly hostname: string;
-  /** Weakest first. */
+  /** Lowest precedence first. */
   readonly config: readonly ConfigLayer[];
   readonly requirements: readonly ConfigLayer[];
 }
@@ -32,12 +32,12 @@ export function userHomeDirectory(): string {
   return homedir();
 }
 
-/** Where Codex keeps what belongs to the user this server runs as. */
+/** Codex's home directory of the user this server runs as. */
 export function codexHomeDirectory(): string {
   return process.env['CODEX_HOME'] ?? join(homedir(), '.codex');
 }
 
-/** The machine's own settings, as far as they are asked for. Files that do not exist have nothing to say. */
+/** The machine's own settings, limited to the requested keys. Missing files are skipped. */
 export async function readEnvironmentConfig(
   files: FileSystem,
   wanted: { config: readonly KeyPath[]; requirements: readonly KeyPath[] },
@@ -58,7 +58,7 @@ export async function readEnvironmentConfig(
   };
 }
 
-/** One layer, or none when the file is missing or silent on what is wanted. */
+/** One layer, or none if the file is missing or lacks the wanted keys. */
 async function readLayer(
   files: FileSystem,
   { name, baseDir, file, paths }: { name: string; baseDir: string; file: string; paths: readonly KeyPath[] },
@@ -86,7 +86,7 @@ async function textOf(files: FileSystem, path: string): Promise<string | null> {
 
 type Table = Record<string, unknown>;
 
-/** Loaded only when there is a file to read. What the file says stays out of the error. */
+/** Loaded only if there is a file to read. The error must not quote the file. */
 async function parse(text: string, path: string): Promise<Table> {
   const { parse: parseToml } = await import('smol-toml');
   try {
@@ -118,7 +118,7 @@ function put(target: Table, path: KeyPath, value: unknown): void {
   let table = target;
   for (const key of path.slice(0, -1)) {
     const inner = table[key];
-    // A shallower path already brought everything below it.
+    // A shorter path already covered everything below it.
     const next: Table = isTable(inner) ? { ...inner } : {};
     table[key] = next;
     table = next;

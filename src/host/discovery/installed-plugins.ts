@@ -2,22 +2,22 @@ import { posix } from 'node:path';
 import type { FileSystem } from '../../contract/index.js';
 import type { Sandbox } from '../../protocol/index.js';
 
-/** Where an installed plugin is: `MARKET/NAME/VERSION` below the cache. */
+/** An installed plugin, at `MARKET/NAME/VERSION` below the cache. */
 export interface InstalledPlugin {
   readonly id: string;
   readonly version: string;
   readonly root: string;
 }
 
-/** What is still being worked on comes before every release. */
+/** A local development version takes precedence over every release. */
 const LOCAL_VERSION = 'local';
 
 const USABLE_NAME = /^[A-Za-z0-9][\w.+-]*$/;
 
-/** 1.10 comes after 1.9. */
+/** Sorts 1.10 after 1.9. */
 const versions = new Intl.Collator('en', { numeric: true });
 
-/** The plugins in a cache, one version each, by path. Nothing where there is no cache, or none that may be seen. */
+/** The plugins in a cache, one version each, sorted by path. Empty if there is no cache, or it is not visible. */
 export async function installedPlugins(
   files: FileSystem,
   cache: string,

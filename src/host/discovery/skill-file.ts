@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { CapabilityFile } from './capability-reader.js';
 import { parseFrontMatter, parseYaml } from './yaml-text.js';
 
-/** What a skill says of itself before its instructions. */
+/** The front matter of a skill. */
 export interface SkillSummary {
   readonly name: string;
   readonly description: string;
@@ -28,10 +28,10 @@ export interface SkillTool {
   readonly oauthCallbackPort: number | null;
 }
 
-/** As Codex: a name is shown in lists. */
+/** The same as Codex: names are shown in lists. */
 const MAX_NAME_CHARACTERS = 64;
 
-/** Text on one line; numbers people did not quote are text too. */
+/** Text on a single line; unquoted numbers count as text. */
 const Words = z
   .union([z.string(), z.number(), z.boolean()])
   .transform((value) => String(value).trim().replaceAll(/\s+/g, ' '));
@@ -42,7 +42,7 @@ const FrontMatter = z.object({
   metadata: z.object({ 'short-description': Words.nullish() }).nullish(),
 });
 
-/** Null where the file does not begin with what makes it a skill. */
+/** Null if the file has no valid front matter. */
 export async function summaryOf({ path, contents }: CapabilityFile): Promise<SkillSummary | null> {
   const text = /^---[ \t]*\r?\n([^]*?)\r?\n---[ \t]*(?:\r?\n|$)/.exec(contents)?.[1];
   if (text === undefined) return null;
@@ -79,7 +79,7 @@ const Metadata = z.object({
 
 const NOTHING: SkillMetadata = { dependencies: null, policy: null };
 
-/** What a skill needs and when it may be used. Throws for what nobody can understand. */
+/** A skill's dependencies and policy. Throws if the file cannot be understood. */
 export async function metadataOf(file: CapabilityFile | null): Promise<SkillMetadata> {
   const parsed = file && (await parseYaml(file.contents));
   if (parsed == null) return NOTHING;
@@ -93,7 +93,7 @@ export async function metadataOf(file: CapabilityFile | null): Promise<SkillMeta
   };
 }
 
-/** None where it is not said what, and of which kind. */
+/** Empty unless both type and value are given. */
 function toolOf({ type, value, description, transport, command, url }: z.output<typeof Tool>): SkillTool[] {
   if (!type || !value) return [];
   const optional = (text: string | null | undefined): string | null => text || null;

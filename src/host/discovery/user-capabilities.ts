@@ -27,13 +27,13 @@ export interface UserCapabilities {
   readonly warnings: readonly string[];
 }
 
-/** Codex's words, once for each root that holds something unusable. */
+/** Codex's wording, once for each root with something unusable. */
 const INCOMPLETE = 'some capability metadata could not be loaded; discovery may be incomplete';
 
-/** Files of plugins travel as they are: all of them together must fit a message. */
+/** Plugin files are sent as they are: all of them together must fit a message. */
 const MAX_PLUGIN_BYTES = 16 * 1024 * 1024;
 
-/** The plugins and skills of the user this server runs as. What cannot be used is left out, with a warning. */
+/** The plugins and skills of the user this server runs as. Anything unusable is left out, with a warning. */
 export async function discoverUserCapabilities(
   files: FileSystem,
   { sandbox }: { sandbox: Sandbox | null },
@@ -74,7 +74,7 @@ function skillRoots(): { id: string; path: string }[] {
   ];
 }
 
-/** What is not there, or hidden, has nothing to say. What cannot be read is looked at, and then said to be incomplete. */
+/** A missing or hidden root is skipped. An unreadable one is tried and then reported as incomplete. */
 async function exists(files: FileSystem, path: string, sandbox: Sandbox | null): Promise<boolean> {
   try {
     await files.getMetadata(path, { sandbox });

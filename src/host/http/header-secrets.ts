@@ -2,7 +2,7 @@ import { ExecError } from '../../protocol/errors.js';
 
 /**
  * Variables a client must never be able to send anywhere: this server's own secrets, and keys whose theft costs more
- * than the machine. Anything else the operator put into the environment is there to be used.
+ * than the machine. Anything else in the environment was put there by the operator to be used.
  */
 const DENIED = new Set([
   'ANTHROPIC_API_KEY',
@@ -25,7 +25,7 @@ const DENIED = new Set([
 ]);
 const OWN_PREFIX = 'EXECWIRE_';
 
-/** The value of a variable a header asks for. Errors name the variable, never its value. */
+/** The value of a variable that a header requests. Errors name the variable, never its value. */
 export function headerSecret(header: string, variable: string): string {
   const upper = variable.toUpperCase();
   if (DENIED.has(upper) || upper.startsWith(OWN_PREFIX))

@@ -1,6 +1,8 @@
 import { ExecError, isExecError } from '../../protocol/errors.js';
 
-/** What a failed request looks like to the caller. The library's own words may hold header values and stay out. */
+/**
+ * The error a caller sees for a failed request. The library's own message may contain header values and is left out.
+ */
 export function httpFailure(error: unknown): Error {
   if (isExecError(error)) return error;
   const code = codeOf(error);

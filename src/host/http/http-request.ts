@@ -4,16 +4,16 @@ import { httpFailure } from './http-failure.js';
 import { isRedirect, nextHop } from './redirect.js';
 import { MAX_TIMER_MS } from '../../protocol/max-timer.js';
 
-/** Hops before a chain of redirects counts as a loop; common clients use the same. */
+/** Redirects before a chain counts as a loop; the same as in common clients. */
 const MAX_REDIRECTS = 10;
 
-/** For the connection alone; a machine that does not answer at all would otherwise hold a call for minutes. */
+/** For connecting only; a machine that does not answer at all would otherwise hold a call for minutes. */
 const CONNECT_TIMEOUT_MS = 30_000;
 
 export interface OutgoingHeader {
   readonly name: string;
   readonly value: string;
-  /** Holds a secret of this machine: it is not carried on to another origin. */
+  /** Contains a secret of this machine and is not forwarded to another origin. */
   readonly secret: boolean;
 }
 
@@ -25,21 +25,21 @@ export interface OutgoingRequest {
 }
 
 export interface HttpCallOptions {
-  /** For everything up to the end of the body. Null: no limit. */
+  /** For everything up to the end of the body. Null for no limit. */
   readonly timeoutMs: number | null;
   readonly followRedirects: boolean;
   readonly signal: AbortSignal;
 }
 
-/** An answer whose body is still on its way. Iterate the body to its end, or leave the loop to drop it. */
+/** A response whose body is still arriving. Iterate the body to its end, or leave the loop to drop it. */
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: readonly { readonly name: string; readonly value: string }[];
-  /** Throws when the body is cut short. Read no faster than it is iterated. */
+  /** Throws if the body is cut short. Read no faster than it is iterated. */
   body(): AsyncGenerator<Uint8Array>;
 }
 
-/** Sends a request from this machine. Any status is an answer. */
+/** Sends a request from this machine. Any status counts as a response. */
 export async function sendHttpRequest(
   request: OutgoingRequest,
   options: HttpCallOptions,
@@ -88,7 +88,7 @@ async function sendOnce(request: OutgoingRequest, signal: AbortSignal): Promise<
   });
 }
 
-/** Loaded at first use: most machines never make a request. The deadline is ours, so the library has none. */
+/** Loaded on first use: most machines never make a request. We enforce the deadline, so the library has none. */
 async function agent(): Promise<Dispatcher> {
   const { default: Agent } = await import('undici/lib/dispatcher/agent.js');
   sharedAgent ??= new Agent({ headersTimeout: 0, bodyTimeout: 0, connect: { timeout: CONNECT_TIMEOUT_MS } });
@@ -96,7 +96,7 @@ async function agent(): Promise<Dispatcher> {
 }
 let sharedAgent: Dispatcher | null = null;
 
-/** Names and values in turn, so that repeated headers stay repeated. Text travels as UTF-8. */
+/** Alternating names and values, so that repeated headers stay repeated. Text is sent as UTF-8. */
 function wireHeaders(headers: readonly OutgoingHeader[]): string[] {
   const given = headers.flatMap(({ name, value }) => [name, Buffer.from(value).toString('latin1')]);
   return headers.some(({ name }) => name.toLowerCase() === 'accept') ? given : [...given, 'accept', '*/*'];

@@ -3,7 +3,7 @@ import type { OutgoingHeader, OutgoingRequest } from './http-request.js';
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
-/** Redirects that keep method and body; the others turn into a GET. */
+/** Redirects that keep method and body; others turn into a GET. */
 const SAME_METHOD = new Set([307, 308]);
 
 /** Describe a body that is no longer sent. */
@@ -16,7 +16,7 @@ export function isRedirect(status: number): boolean {
   return REDIRECTS.has(status);
 }
 
-/** The request a redirect asks for. Credentials never travel to another origin. */
+/** The request a redirect leads to. Credentials are never sent to another origin. */
 export function nextHop(request: OutgoingRequest, status: number, location: string): OutgoingRequest {
   const url = targetOf(location, request.url);
   const keepsMethod = SAME_METHOD.has(status) || request.method === 'GET' || request.method === 'HEAD';
@@ -53,7 +53,7 @@ function staysOn(header: OutgoingHeader, hop: { keepsMethod: boolean; sameOrigin
   return hop.sameOrigin || !(header.secret || PRIVATE_HEADERS.has(name));
 }
 
-/** Null where it would tell an unprotected connection about a protected one. */
+/** Null if it would reveal a secure URL over an insecure connection. */
 function refererOf(from: URL, to: URL): string | null {
   if (from.protocol === 'https:' && to.protocol === 'http:') return null;
   const shown = new URL(from);

@@ -1,4 +1,4 @@
-/** The parts of undici that leave the process alone: its main module puts a dispatcher of its own behind `fetch`. */
+/** The parts of undici without global side effects: its main module installs its own dispatcher behind `fetch`. */
 declare module 'undici/lib/dispatcher/agent.js' {
   export { Agent as default } from 'undici';
 }

@@ -5,9 +5,10 @@ import { holdersOf } from './socket-holders.js';
 import { type ConnectionEnds, findPeerSocket } from './socket-table.js';
 
 /**
- * Whether a connection may be served, or may come out of a sandbox of ours: with network, programs inside reach every port of
- * this machine, and a server that serves them undoes their policy. Who proved to know a token is refused only if it is
- * certain; others are refused unless the opposite is: who connected and left, or sent its descriptor away, cannot be asked.
+ * Decides whether a connection may be served or may come from one of our sandboxes. With network access, programs
+ * inside reach every port of this machine, and serving them would undo their policy. A peer that presented a token is
+ * refused only if it certainly comes from a sandbox; any other is refused unless it certainly does not, since a process
+ * that connected and exited, or passed its descriptor on, cannot be examined.
  */
 export function admitsPeer(ends: ConnectionEnds, { authenticated }: { authenticated: boolean }): boolean {
   if (!wasNetworkGranted()) return true;
@@ -16,8 +17,8 @@ export function admitsPeer(ends: ConnectionEnds, { authenticated }: { authentica
   // Nobody inside can become another user.
   if (peer.uid !== process.geteuid?.() && peer.inode !== 0) return true;
   if (peer.inode === 0) return false;
-  const { beside, apart } = holdersOf(peer.inode);
-  return !apart && (beside || authenticated);
+  const { inOurNamespaces, inOtherNamespaces } = holdersOf(peer.inode);
+  return !inOtherNamespaces && (inOurNamespaces || authenticated);
 }
 
 function isOfThisMachine({ localAddress = '', remoteAddress = '' }: ConnectionEnds): boolean {
@@ -27,5 +28,5 @@ function isOfThisMachine({ localAddress = '', remoteAddress = '' }: ConnectionEn
   return isLoopback || [localAddress, ...own.map(({ address }) => address)].map(addressKey).includes(peer);
 }
 
-/** 127.0.0.0/8, all of which is ours. */
+/** 127.0.0.0/8, which is all this machine. */
 const LOOPBACK_V4 = `${'0'.repeat(20)}ffff7f`;

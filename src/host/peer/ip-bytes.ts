@@ -2,7 +2,7 @@ import { isIPv4 } from 'node:net';
 
 const V4_PREFIX = '00000000000000000000ffff';
 
-/** An address as 32 hexadecimal digits, those of IPv4 as IPv6 writes them: one address, one text. */
+/** An address as 32 hexadecimal digits, IPv4 in its IPv6-mapped form, so that each address has one spelling. */
 export function addressKey(address: string): string {
   if (isIPv4(address)) return V4_PREFIX + v4Digits(address);
   const plain = address.split('%', 1)[0] ?? '';
@@ -15,7 +15,7 @@ export function addressKey(address: string): string {
   return [...before, ...Array<string>(between).fill('0000'), ...after].join('');
 }
 
-/** The same from the kernel's tables, which hold the bytes of each 32-bit word backwards. */
+/** The same for the kernel's tables, which hold the bytes of each 32-bit word in reverse. */
 export function keyOfKernelAddress(hex: string): string {
   const words = hex.toLowerCase().match(/.{8}/g) ?? [];
   const key = words.map((word) => (word.match(/../g) ?? []).toReversed().join('')).join('');

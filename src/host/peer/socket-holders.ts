@@ -1,11 +1,11 @@
 import { linkTarget, listPids, namesIn, threadsOf } from '../kernel/index.js';
 
-/** Who has a socket open, as far as we may look. All of our own sandboxes are open to us. */
+/** The processes that have a socket open, as far as we may look. All of our own sandboxes are visible to us. */
 export interface SocketHolders {
-  /** Somebody with our own process and user namespace. */
-  readonly beside: boolean;
-  /** Somebody with another one, as everybody in a sandbox has. */
-  readonly apart: boolean;
+  /** A process in our own pid and user namespaces. */
+  readonly inOurNamespaces: boolean;
+  /** A process in other namespaces, as everything in a sandbox is. */
+  readonly inOtherNamespaces: boolean;
 }
 
 const NAMESPACES: readonly string[] = ['pid', 'user'];
@@ -13,14 +13,14 @@ const NAMESPACES: readonly string[] = ['pid', 'user'];
 export function holdersOf(inode: number): SocketHolders {
   const own = namespacesOf('self');
   const pids = listPids();
-  // Who cannot be looked for is not to be taken for absent.
+  // If processes cannot be listed, they must not be taken for absent.
   if (pids === null) throw new Error('The processes of this machine cannot be listed.');
   const holders = pids.filter((pid) => hasOpen(pid, `socket:[${inode}]`));
-  const besides = holders.map((pid) => namespacesOf(pid) === own);
-  return { beside: besides.includes(true), apart: besides.includes(false) };
+  const isOurs = holders.map((pid) => namespacesOf(pid) === own);
+  return { inOurNamespaces: isOurs.includes(true), inOtherNamespaces: isOurs.includes(false) };
 }
 
-/** A thread may have files of its own. */
+/** Threads may have separate descriptor tables. */
 function hasOpen(pid: string, socket: string): boolean {
   return threadsOf(pid).some((thread) =>
     namesIn(`${thread}/fd`).some((fd) => linkTarget(`${thread}/fd/${fd}`) === socket),

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { addressKey, keyOfKernelAddress } from './ip-bytes.js';
 
-/** Both ends of a TCP connection, seen from ours. */
+/** Both ends of a TCP connection, from our side. */
 export interface ConnectionEnds {
   readonly localAddress?: string | undefined;
   readonly localPort?: number | undefined;
@@ -9,14 +9,14 @@ export interface ConnectionEnds {
   readonly remotePort?: number | undefined;
 }
 
-/** The other end, if it is a socket of this machine. */
+/** The other end, if it is a socket on this machine. */
 export interface PeerSocket {
   readonly uid: number;
-  /** 0: nobody has it open any more. */
+  /** 0 if nobody has it open any more. */
   readonly inode: number;
 }
 
-/** A socket for IPv6 may speak IPv4, so either may hold either. */
+/** An IPv6 socket may speak IPv4, so either table may hold either. */
 const TABLES: readonly string[] = ['/proc/net/tcp', '/proc/net/tcp6'];
 
 const LOCAL = 1;
@@ -46,7 +46,7 @@ function kernelKey(field = ''): string {
   return `${keyOfKernelAddress(address)}:${Number.parseInt(port, 16)}`;
 }
 
-/** Without the heading. A machine without IPv6 has no table for it. */
+/** Without the header line. A machine without IPv6 has no such table. */
 function linesOf(table: string): string[] {
   try {
     return readFileSync(table, 'latin1').trimEnd().split('\n').slice(1);

@@ -1,7 +1,7 @@
-/** The number under which the state goes out: what a profile prints goes nowhere. */
+/** The descriptor the state is written to: a profile's own output is discarded. */
 const STATE_FD = 7;
 
-/** What bash itself keeps up to date; to set these would fail, or freeze them. */
+/** Variables bash maintains itself; setting them would fail or freeze them. */
 const OWN_VARIABLES = [
   '_|BASH|BASHOPTS|BASHPID|BASH_ALIASES|BASH_ARG*|BASH_CMDS|BASH_COMMAND|BASH_ENV|BASH_EXECUTION_STRING|BASH_LINENO',
   'BASH_LOADABLES_PATH|BASH_MONOSECONDS|BASH_REMATCH|BASH_SOURCE|BASH_SUBSHELL|BASH_TRAPSIG|BASH_VERSINFO|BASH_VERSION',
@@ -11,9 +11,9 @@ const OWN_VARIABLES = [
 ].join('|');
 
 /**
- * Says everything a later shell needs to be like this one, in records that end with NUL: exported variables, an empty one,
- * commands for other variables with their names before them, an empty one, then the parts of `STATE_PARTS`, then
- * `END_RECORD`. Nothing in it trusts names the profile may have given away as aliases, nor the options it may have set.
+ * Prints everything a later shell needs to be like this one, in NUL-terminated records: exported variables, an empty
+ * record, commands for other variables preceded by their names, an empty record, the parts of `STATE_PARTS`, then
+ * `END_RECORD`. It does not rely on names the profile may have aliased, nor on options it may have set.
  */
 const DUMP = String.raw`
 __execwire_set="$(\builtin set +o)" || \builtin :
@@ -56,12 +56,15 @@ done
 
 export const END_RECORD = 'end';
 
-/** In the order in which they come. */
+/** In order of appearance. */
 export const STATE_PARTS = ['shopt', 'functions', 'aliases', 'traps', 'umask', 'limits', 'set'] as const;
 
-/** What to run to learn the state of a shell: after its profile with `-lc`, or with `-c` that of one that was given it. */
+/**
+ * The command that captures the state of a shell: with `-lc` after its profile, with `-c` that of a shell started from
+ * a saved state.
+ */
 export function captureCommand(shell: string, flag: '-lc' | '-c'): string[] {
   const divert = `exec ${STATE_FD}>&1 >/dev/null 2>&1; exec "$0" "$@"`;
-  // -p: this one reads no file of its own, whatever the environment says.
+  // -p: this shell reads no startup file, whatever the environment says.
   return [shell, '-p', '-c', divert, shell, flag, DUMP];
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Limits as the kernel names them: the letter of `ulimit`, and how many of the kernel's units are one of its. */
+/** Limits by the kernel's name: the letter of `ulimit`, and how many kernel units make one of its units. */
 const LIMITS: Readonly<Record<string, readonly [letter: string, unit: number]>> = {
   'Max cpu time': ['t', 1],
   'Max file size': ['f', 1024],
@@ -21,14 +21,14 @@ const LIMITS: Readonly<Record<string, readonly [letter: string, unit: number]>> 
 
 type Limit = readonly [soft: string, hard: string];
 
-/** What has to be said so that limits of ours become those a profile set. Null for one that cannot be said. */
+/** The commands that turn our limits into those a profile set. Null if one cannot be expressed. */
 export function limitCommands(wanted: string, own: string = ownLimits()): string | null {
   const commands: string[] = [];
   const before = readLimits(own);
   for (const [name, [soft, hard]] of readLimits(wanted)) {
     const known = LIMITS[name];
     const [softBefore, hardBefore] = before.get(name) ?? [];
-    // Any other is not for profiles: one of them marks the processes of a tree.
+    // Other limits are not for profiles: one of them marks the processes of a tree.
     if (known === undefined || (soft === softBefore && hard === hardBefore)) continue;
     const [letter, unit] = known;
     const values = [soft, hard].map((value) => (value === 'unlimited' ? value : Number(value) / unit));
@@ -38,7 +38,7 @@ export function limitCommands(wanted: string, own: string = ownLimits()): string
   return commands.join('\n');
 }
 
-/** Those a shell can set, in a form that can be compared. */
+/** The limits a shell can set, in a comparable form. */
 export function settableLimits(text: string): string {
   return JSON.stringify([...readLimits(text)].filter(([name]) => name in LIMITS));
 }

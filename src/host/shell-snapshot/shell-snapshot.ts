@@ -2,14 +2,14 @@ import { openBytes } from '../kernel/index.js';
 import { SCRIPT_FD } from '../sandbox/index.js';
 import { type EnvironmentChange, restoreScript, type ShellState } from './shell-state.js';
 
-/** What a shell gets instead of running its profile. The descriptor is its starter's to close. */
-export interface GivenState {
+/** What a shell gets instead of running its profile. The code that starts it closes the descriptor. */
+export interface SavedState {
   readonly env: Readonly<Record<string, string>>;
-  /** What the shell reads before anything else. Nobody but the two of them can: it may hold secrets. */
+  /** What the shell reads before anything else. Nobody else can read it, since it may contain secrets. */
   readonly script: number;
 }
 
-/** The state a profile left behind. A later shell is given it instead of running the profile again. */
+/** The state a profile left behind. A later shell starts from it instead of running the profile again. */
 export class ShellSnapshot {
   readonly #state: ShellState;
   readonly #change: EnvironmentChange;
@@ -20,13 +20,13 @@ export class ShellSnapshot {
   }
 
   /**
-   * The state for a shell that would have this environment. What was asked for by name holds, whatever the profile made of
-   * it. Null where the profile has to run.
+   * The state for a shell with this environment. Variables requested by name win, whatever the profile did to them.
+   * Null if the profile has to run.
    */
   give(
     environment: Readonly<Record<string, string>>,
     asked: Readonly<Record<string, string>>,
-  ): GivenState | null {
+  ): SavedState | null {
     const isGiven = (name: string): boolean => Object.hasOwn(asked, name);
     const env = { ...environment };
     for (const [name, value] of this.#change) {

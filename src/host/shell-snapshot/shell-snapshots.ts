@@ -4,27 +4,30 @@ import { hostCapabilities } from '../spawn/index.js';
 import type { ShellSnapshot } from './shell-snapshot.js';
 import { type Spawn, takeSnapshot } from './take-snapshot.js';
 
-/** As Codex. The one that was not used for the longest time makes room. */
+/** The same as Codex. The least recently used one makes room. */
 const MAX_SNAPSHOTS = 16;
 
-/** Those Codex knows. Of them only bash can be asked for all its state, and given one without a file. */
+/** The shells Codex supports. Only bash can report all its state and load it without a file. */
 const KNOWN_SHELLS: readonly string[] = ['bash', 'zsh', 'sh'];
 
-/** Which snapshot a start may use. */
+/** Identifies the snapshot a start may use. */
 export interface SnapshotRequest {
-  /** Everything it depends on but the shell and the directory, in one text. */
+  /** Everything it depends on except the shell and the directory, as one string. */
   readonly key: string;
   readonly shell: { readonly name: string; readonly path: string };
 }
 
 type Taken = ShellSnapshot | null;
 
-/** The snapshots of one owner, each taken at its first use. */
+/** The snapshots of one owner, each taken on first use. */
 export class ShellSnapshots {
-  /** Least recently used first. A profile that left nothing usable is not tried again: each time would cost it twice. */
+  /**
+   * Least recently used first. A profile that left nothing usable is not tried again, since each try would run it
+   * twice.
+   */
   readonly #taken = new Map<string, Taken | Promise<Taken>>();
 
-  /** The snapshot for a start, a promise while it is being taken; null where the profile has to run. */
+  /** The snapshot for a start, or a promise while it is being taken; null if the profile has to run. */
   get(spec: ChildSpec, request: SnapshotRequest, spawn: Spawn): Taken | Promise<Taken> {
     if (!isLoginShell(spec, request)) return null;
     const { name } = request.shell;
@@ -56,13 +59,13 @@ export class ShellSnapshots {
   }
 }
 
-/** `SHELL -lc COMMAND`, and not by the name that makes a login shell of every shell. */
+/** `SHELL -lc COMMAND`, without the leading dash in `argv[0]` that turns any shell into a login shell. */
 function isLoginShell({ argv, arg0 }: ChildSpec, { shell }: SnapshotRequest): boolean {
   const [program, flag, command] = argv;
   return program === shell.path && flag === '-lc' && command !== undefined && !arg0?.startsWith('-');
 }
 
-/** Whether state can be handed to a shell without anybody else seeing it. */
+/** True if state can be passed to a shell without anyone else seeing it. */
 export function snapshotsAvailable(): boolean {
   return process.platform === 'linux' && hostCapabilities().backend === 'posixSpawn';
 }

@@ -3,35 +3,35 @@ import { limitCommands, settableLimits } from './shell-limits.js';
 
 type StatePart = (typeof STATE_PARTS)[number];
 
-/** What a shell is like after its profile. */
+/** The state of a shell after its profile. */
 export interface ShellState {
   readonly exported: ReadonlyMap<string, string>;
   /** Commands that declare other variables, by name. */
   readonly variables: ReadonlyMap<string, string>;
-  /** Commands that bring the rest about, part by part; `limits` is as the kernel tells them. */
+  /** Commands that restore the rest, part by part; `limits` is in the kernel's format. */
   readonly parts: Readonly<Record<StatePart, string>>;
 }
 
-/** The shell tells these itself, for the process they belong to. */
-const OF_THE_PROCESS = new Set(['_', 'PWD', 'OLDPWD', 'SHLVL', 'BASH_ENV']);
+/** The shell sets these itself for each process. */
+const PER_PROCESS = new Set(['_', 'PWD', 'OLDPWD', 'SHLVL', 'BASH_ENV']);
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** Reads what the capture said. Null if it did not say all, or what cannot be said again to the byte. */
+/** Parses the output of a capture. Null if it is incomplete, or cannot be reproduced byte for byte. */
 export function parseState(output: Uint8Array): ShellState | null {
   const [exported, variables, parts] = sections(textOf(output));
   if (!exported || !variables || parts?.length !== STATE_PARTS.length + 2) return null;
   if (parts[STATE_PARTS.length] !== END_RECORD) return null;
   const named = STATE_PARTS.map((part, index) => [part, parts[index] ?? ''] as const);
   return {
-    exported: new Map(splitAll(exported, '=').filter(([name]) => !OF_THE_PROCESS.has(name))),
+    exported: new Map(splitAll(exported, '=').filter(([name]) => !PER_PROCESS.has(name))),
     variables: new Map(splitAll(variables, '\n')),
-    // One entry for each name of the list.
+    // One entry for each name in the list.
     parts: Object.fromEntries(named) as Record<StatePart, string>,
   };
 }
 
-/** Two lists that end with an empty record, and the rest. */
+/** Two lists terminated by an empty record, and the rest. */
 function sections(text: string | null): readonly [string[]?, string[]?, string[]?] {
   const records = text?.split('\0') ?? [];
   const first = records.indexOf('');
@@ -55,7 +55,7 @@ function textOf(output: Uint8Array): string | null {
   }
 }
 
-/** What a profile did to the variables it was given: a new value, or null for one it took away. */
+/** What a profile did to the variables it was given: a new value, or null if it removed one. */
 export type EnvironmentChange = ReadonlyMap<string, string | null>;
 
 export function environmentChange(
@@ -64,13 +64,13 @@ export function environmentChange(
 ): EnvironmentChange {
   const set = [...exported].filter(([name, value]) => before[name] !== value);
   const removed = Object.keys(before).filter(
-    // Functions travel as variables whose names no shell lists.
-    (name) => !exported.has(name) && !OF_THE_PROCESS.has(name) && /^[A-Za-z_]\w*$/.test(name),
+    // Functions are passed as variables under names no shell lists.
+    (name) => !exported.has(name) && !PER_PROCESS.has(name) && /^[A-Za-z_]\w*$/.test(name),
   );
   return new Map<string, string | null>([...set, ...removed.map((name) => [name, null] as const)]);
 }
 
-/** Whether two shells are alike. */
+/** True if two shells have the same state. */
 export function isSameState(one: ShellState, other: ShellState): boolean {
   return identityOf(one) === identityOf(other);
 }
@@ -85,9 +85,8 @@ function byName(map: ReadonlyMap<string, string>): [string, string][] {
 }
 
 /**
- * The commands that make a fresh shell like that one, but for variables that were asked to be otherwise. Options that change
- * how commands are read come before them, those that change what becomes of a failing command come last. Null where a
- * limit cannot be set this way.
+ * The commands that give a fresh shell this state, except for variables requested otherwise. Options that affect
+ * parsing come first, those that affect failing commands come last. Null if a limit cannot be set this way.
  */
 export function restoreScript(
   { parts, variables }: ShellState,
@@ -106,13 +105,16 @@ export function restoreScript(
   );
 }
 
-/** How the shell was started, which nobody can set; and what is not on anyway, but makes a variable when switched off. */
-const NOT_TO_BE_SET = / (?:login_shell|restricted_shell)$|^shopt -u compat/;
+/**
+ * How the shell was started, which cannot be set; and options that are off anyway, but create a variable when switched
+ * off.
+ */
+const NOT_SETTABLE = / (?:login_shell|restricted_shell)$|^shopt -u compat/;
 
 function shoptCommands(shopt: string): string {
   return shopt
     .split('\n')
-    .filter((line) => !NOT_TO_BE_SET.test(line))
+    .filter((line) => !NOT_SETTABLE.test(line))
     .join('\n');
 }
 

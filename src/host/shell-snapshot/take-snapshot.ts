@@ -3,16 +3,19 @@ import { captureCommand } from './capture-script.js';
 import { ShellSnapshot } from './shell-snapshot.js';
 import { environmentChange, isSameState, parseState, type ShellState } from './shell-state.js';
 
-/** As Codex: more is not worth keeping, and a profile that takes longer waits for something. */
+/** The same as Codex: more is not worth keeping, and a slower profile is waiting for something. */
 const MAX_STATE_BYTES = 512 * 1024;
 const CAPTURE_LIMIT_MS = 10_000;
 
-/** Starts a program where the command itself would run: under its policy, in its directory. The descriptor is taken over. */
+/**
+ * Starts a program where the command itself would run: under its policy, in its directory. Takes ownership of the
+ * descriptor.
+ */
 export type Spawn = (spec: ChildSpec & { readonly script?: number }, sink: ChildSink) => Promise<Child>;
 
 /**
- * Runs the profile of a shell once and keeps what it did. Before anybody relies on that, a second shell is given the state
- * and asked for its own: null unless both are alike.
+ * Runs the profile of a shell once and saves its effects. Before anyone relies on them, a second shell is started from
+ * the saved state and captured as well: null unless both have the same state.
  */
 export async function takeSnapshot(spec: ChildSpec, spawn: Spawn): Promise<ShellSnapshot | null> {
   const [shell = ''] = spec.argv;
@@ -26,7 +29,7 @@ export async function takeSnapshot(spec: ChildSpec, spawn: Spawn): Promise<Shell
   return copy !== null && isSameState(state, copy) ? snapshot : null;
 }
 
-/** Null if it says nothing usable in time. What a profile left in the background lives on. */
+/** Null if it prints nothing usable in time. What a profile left in the background keeps running. */
 async function stateOf(spec: Parameters<Spawn>[0], spawn: Spawn): Promise<ShellState | null> {
   const chunks: Uint8Array[] = [];
   let size = 0;
