@@ -50,7 +50,7 @@ export function parseStat(text: string): ProcessStat {
   };
 }
 
-/** Dead, perhaps not reaped yet. Neither it nor any of its threads runs. */
+/** Dead, perhaps not reaped yet. It runs nothing and has no children. */
 export function isDead({ state }: ProcessStat): boolean {
   return state === 'Z' || state === 'X';
 }

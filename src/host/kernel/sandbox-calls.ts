@@ -47,7 +47,7 @@ export function openWithoutLinks(path: string): number | null {
 /** Like `openWithoutLinks`, for a path below the root directory of another process. Throws. */
 export function openInside(root: number, path: string): number {
   const fd = openat2(root, path, handleInRoot);
-  if (fd < 0) throw new Error('the place is not there, or passes a link');
+  if (fd < 0) throw new Error('the path does not exist or contains a link');
   return fd;
 }
 

@@ -140,7 +140,7 @@ class ParkedPosixChild implements ParkedChild {
   }
 
   attach(sink: ChildSink): Child {
-    if (!this.#isWaiting) throw new Error('a child that has ended, or is heard already, cannot be heard');
+    if (!this.#isWaiting) throw new Error('a child that has ended or is already attached cannot be attached');
     this.#isWaiting = false;
     using _ = this.#scope;
     return new PosixChild(this.#root, this.#wiring, sink);

@@ -120,8 +120,8 @@ function carryOut(each: KillOrder, seen: Seen): 'stopping' | 'going on' {
     each.killed.set(member.pid, member);
   }
   killGroups(each.treeIds);
-  const somebody = members.length > 0 || [...each.killed.values()].some((killed) => isThere(killed, seen));
-  each.emptyScans = somebody || seen.incomplete ? 0 : each.emptyScans + 1;
+  const anyLeft = members.length > 0 || [...each.killed.values()].some((killed) => isThere(killed, seen));
+  each.emptyScans = anyLeft || seen.incomplete ? 0 : each.emptyScans + 1;
   const gone = each.emptyScans > (seen.unsettled ? 1 : 0);
   if (!gone && performance.now() < each.giveUpAt) return 'going on';
   orders.delete(each);

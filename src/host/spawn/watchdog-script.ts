@@ -4,7 +4,7 @@ export const FAREWELL = 'bye';
 const ROUNDS = 200;
 
 /** Consecutive rounds that must find nobody if processes ended meanwhile: any of them may have forked first. */
-const EMPTY_LOOKS = 5;
+const EMPTY_ROUNDS = 5;
 
 /** Rounds in which processes without a mark are stopped, until no new one is found. */
 const STOPS = 25;
@@ -94,7 +94,7 @@ while [ "$round" -lt ${ROUNDS} ]; do
   done
   if [ "$members" = ' ' ]; then
     empty=$((empty + 1))
-    [ -n "$unsettled" ] && [ "$empty" -lt ${EMPTY_LOOKS} ] && continue
+    [ -n "$unsettled" ] && [ "$empty" -lt ${EMPTY_ROUNDS} ] && continue
     exit 0
   fi
   empty=0 new=

@@ -119,7 +119,7 @@ export class Protection {
     if (paused === null) throw new Error('it cannot be stopped');
     const restored = await this.#mountAgain(init);
     // Anything opened before the mount was restored would stay open behind it.
-    if (holdsPlace(paused.pids, restored)) throw new Error('somebody got in meanwhile');
+    if (holdsPlace(paused.pids, restored)) throw new Error('a process opened the path meanwhile');
     paused.resume();
   }
 
