@@ -79,9 +79,9 @@ export class AppConnection {
       wording: WORDING,
     });
     const handler: PeerHandler = {
-      request: (method, params, attached, { place, trace }) => {
+      request: (method, params, attached, { slot, trace }) => {
         const run = (): unknown =>
-          this.#admission.run(method, () => this.#router.dispatch(method, params, attached, place));
+          this.#admission.run(method, () => this.#router.dispatch(method, params, attached, slot));
         if (trace === undefined) return run();
         return traced({ log: options.log, connection: options.channel.label, method, trace }, run);
       },

@@ -1,17 +1,20 @@
 import { ExecError } from '../protocol/errors.js';
 import { encodeBase64 } from '../protocol/base64.js';
 
-/** First byte of a frame. No JSON text begins with it, so the one is never taken for the other. */
+/** First byte of a frame. No JSON text begins with it, so the two cannot be confused. */
 const FRAME_VERSION = 1;
 /** The version, then the length of the header in three bytes, most significant first. */
 const PREAMBLE_BYTES = 4;
-/** A header holds what is small in a message; what is large comes behind it. */
+/** The header holds the small members of a message; the bulky one follows it. */
 export const MAX_HEADER_BYTES = 1024 * 1024;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** A message whose bulky member travels as it is, behind the rest. Its parts are sent one after the other, unjoined. */
+/**
+ * A message whose bulky member follows the rest as raw bytes. The two parts are sent one after the other without being
+ * joined.
+ */
 export class BinaryMessage {
   constructor(
     /** Preamble and header. */
@@ -23,7 +26,7 @@ export class BinaryMessage {
     return this.head.length + this.bytes.length;
   }
 
-  /** Both parts in one piece, for transports that send one. */
+  /** Both parts joined, for transports that need a single buffer. */
   joined(): Uint8Array {
     const whole = new Uint8Array(this.length);
     whole.set(this.head);
@@ -32,14 +35,14 @@ export class BinaryMessage {
   }
 }
 
-/** A binary message that was deflated, for channels whose other side undoes that. */
+/** A deflated binary message, for channels whose other side inflates it. */
 export class DeflatedMessage extends BinaryMessage {
   constructor(bytes: Uint8Array) {
     super(new Uint8Array(0), bytes);
   }
 }
 
-/** `header`: a JSON-RPC message without its bulky member, and with the name of that under `bytes`. */
+/** `header`: a JSON-RPC message without its bulky member; `bytes` holds the name of that member. */
 export function binaryMessage(header: string, bytes: Uint8Array): BinaryMessage {
   const text = encoder.encode(header);
   const head = new Uint8Array(PREAMBLE_BYTES + text.length);
@@ -48,12 +51,12 @@ export function binaryMessage(header: string, bytes: Uint8Array): BinaryMessage 
   return new BinaryMessage(head, bytes);
 }
 
-/** Whether a binary message is a frame, rather than text that came in a binary message. */
+/** Whether a binary message is a frame rather than text sent as a binary message. */
 export function isBinaryFrame(data: Uint8Array): boolean {
   return data[0] === FRAME_VERSION;
 }
 
-/** A frame taken apart. Throws `invalidMessage` when it is none. */
+/** Splits a frame into header and bytes. Throws `invalidMessage` if it is not a valid frame. */
 export function readFrame(data: Uint8Array): { header: string; bytes: Uint8Array } {
   const [version, high = 0, middle = 0, low = 0] = data;
   if (version !== FRAME_VERSION) throw broken('it is neither a frame nor text');
@@ -72,13 +75,15 @@ function headerText(bytes: Uint8Array): string {
   }
 }
 
-/** What follows the header. Little of it is copied: a view would keep all that was read with it in memory. */
+/**
+ * The bytes behind the header. A short tail is copied, because a view would keep the whole receive buffer in memory.
+ */
 function unpinned(data: Uint8Array, start: number): Uint8Array {
   const view = new Uint8Array(data.buffer, data.byteOffset + start, data.length - start);
   return view.length * 2 < view.buffer.byteLength ? view.slice() : view;
 }
 
-/** The same message as text, its bytes in base64: for whoever moves text alone. */
+/** The same message as text with its bytes in base64, for transports that carry only text. */
 export function frameText(data: Uint8Array): string {
   const { header, bytes } = readFrame(data);
   const message = JSON.parse(header) as Record<string, unknown>;

@@ -1,21 +1,21 @@
-/** Buffers of one size that are used again and again: made anew each time they would cost more than what they are for. */
+/** Reuses buffers of one size whose allocation would cost more than their use. */
 export class BufferPool {
   readonly bytes: number;
   readonly #most: number;
   readonly #kept: Buffer[] = [];
 
-  /** `kept`: how many wait for their next use. More are made while more are under way. */
+  /** `kept`: how many unused buffers are retained. More are allocated while more are in use. */
   constructor(options: { bytes: number; kept: number }) {
     this.bytes = options.bytes;
     this.#most = options.kept;
   }
 
-  /** Its content is undefined. */
+  /** Returns a buffer with undefined content. */
   acquire(): Buffer {
     return this.#kept.pop() ?? Buffer.allocUnsafeSlow(this.bytes);
   }
 
-  /** Nobody uses it any more. One that is never released is simply lost. */
+  /** Call when the buffer is no longer used. A buffer that is never released is simply garbage collected. */
   release(buffer: Buffer): void {
     if (this.#kept.length < this.#most) this.#kept.push(buffer);
   }

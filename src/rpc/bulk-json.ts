@@ -1,19 +1,19 @@
-/** From here on cutting the bytes out costs less than parsing them. */
+/** From this length on, cutting the bytes out is cheaper than parsing them. */
 const WORTH_CUTTING_CHARS = 32 * 1024;
 
-/** Stands for the bytes while the rest is parsed. Nobody outside knows it, so no message can hold it. */
+/** Replaces the bytes while the rest is parsed. It is random, so no message can contain it. */
 const PLACEHOLDER = `cut:${Math.random()}:${Math.random()}`;
 
-/** What a message says, and its text, which lacks what was cut out of it: enough to see how it is built. */
+/** A parsed message, and its text without the part that was cut out: enough to inspect its structure. */
 export interface ParsedJson {
   readonly value: unknown;
   readonly text: string;
 }
 
 /**
- * JSON.parse, which looks at every character and copies every string, for texts that are mostly one long base64 string
- * in `params` or `result`: that string is taken out first and put back as it stood. Whoever takes what is under one of
- * `base64Members` checks every character, so the parser need not.
+ * JSON.parse for texts that are mostly one long base64 string in `params` or `result`. JSON.parse would look at every
+ * character and copy the string, so the string is taken out first and put back unchanged. Consumers of the
+ * `base64Members` check every character, so the parser need not.
  */
 export function parseBulkJson(text: string, base64Members: readonly string[]): ParsedJson {
   const cut = text.length < WORTH_CUTTING_CHARS ? null : findBulk(text, base64Members);
@@ -34,14 +34,14 @@ function findBulk(
     if (at < 0) continue;
     const start = at + opening.length;
     const end = text.indexOf('"', start);
-    // Without an escape the next quote is the end of the string.
+    // Without escapes, the next quote ends the string.
     const isPlain = end - start >= WORTH_CUTTING_CHARS && !text.slice(start, end).includes('\\');
     if (isPlain) return { name, start, end };
   }
   return null;
 }
 
-/** False when what was cut out was no member of `params` or `result` after all. */
+/** False if the string was not a member of `params` or `result` after all. */
 function putBack(message: unknown, name: string, bulk: string): boolean {
   const holder: unknown = isObject(message) ? (message['params'] ?? message['result']) : undefined;
   if (!isObject(holder) || holder[name] !== PLACEHOLDER) return false;

@@ -1,9 +1,9 @@
-/** What messages of all connections may take up together: requests under way, and answers and output nobody has read yet. */
+/** Memory for the messages of all connections together: requests in progress, and answers and output not yet read. */
 export const SERVER_BYTES = 256 * 1024 * 1024;
-/** What each connection may go on with when that is used up, so that those who read are served all the same. */
+/** What each connection may still use when the budget is exhausted, so that clients that read are always served. */
 export const SHARE_BYTES = 1024 * 1024;
 
-/** The bytes of the messages that all connections of a server have in memory. */
+/** Counts the message bytes that all connections of a server hold in memory. */
 export class ByteBudget {
   readonly #limit: number;
   readonly #listeners = new Set<() => void>();
@@ -14,7 +14,10 @@ export class ByteBudget {
     this.#limit = limit;
   }
 
-  /** Nobody should use more than his share. Whoever asks is told when that is over. */
+  /**
+   * True when no connection should use more than its share. After it was true, `onRoom` listeners are called once it no
+   * longer is.
+   */
   get tight(): boolean {
     const tight = this.#used >= this.#limit;
     if (tight) this.#wasTight = true;
@@ -32,7 +35,7 @@ export class ByteBudget {
     for (const listener of [...this.#listeners]) listener();
   }
 
-  /** Calls `listener` each time there is room again. Returns how to stop that. */
+  /** Calls `listener` whenever there is room again. Returns an unsubscribe function. */
   onRoom(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -4,12 +4,12 @@ import { frameHeader, type RawId, resultText } from './message.js';
 import type { MessagePart } from './outbox.js';
 import { partBuffers } from './part-buffers.js';
 
-/** An answer with bytes as one binary frame. They are sent from where they are. */
+/** An answer with bytes as one binary frame. The bytes are not copied. */
 export function bytesFrame(id: RawId, { member, rest }: BytesResult, bytes: Uint8Array): BinaryMessage {
   return binaryMessage(frameHeader(resultText(id, rest), member), bytes);
 }
 
-/** The same, part by part, for bytes that are fetched as they are sent. The last part is empty. */
+/** The same in parts, for bytes that are read while they are sent. The last part is empty. */
 export async function* bytesFrameParts(
   id: RawId,
   result: BytesResult,

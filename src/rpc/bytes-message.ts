@@ -4,20 +4,20 @@ import type { OutgoingMessage } from './channel.js';
 import type { RawId } from './message.js';
 import { PART_BYTES, PART_SOURCE_BYTES, partBuffers } from './part-buffers.js';
 
-/** Below this a text is cheaper to put together than bytes. */
+/** Below this size, building a string is cheaper than building bytes. */
 const WORTH_BYTES = 16 * 1024;
-/** A pooled buffer is as large as the largest message: one that fills less of it is better made to measure. */
+/** Pooled buffers have the size of the largest message; smaller messages get a buffer of their own size. */
 const WORTH_POOLING_BYTES = PART_BYTES / 2;
-/** Encoded at a time: small texts are cheap to make and to forget. */
+/** Bytes encoded per step: short-lived small strings are cheap. */
 const STEP_BYTES = 3 * 16 * 1024;
 
-/** A message in UTF-8 whose memory must be released once it has been sent. */
+/** A UTF-8 message whose buffer must be released once it has been sent. */
 export interface PooledMessage {
   readonly message: OutgoingMessage;
   readonly release: () => void;
 }
 
-/** An answer with bytes that fit into one message, as the JSON it stands for. */
+/** An answer whose bytes fit into one message, as JSON. */
 export function bytesMessage(id: RawId, result: BytesResult, bytes: Uint8Array): PooledMessage {
   const head = headText(id, result);
   const tail = tailText(result);
@@ -35,7 +35,7 @@ export function bytesMessage(id: RawId, result: BytesResult, bytes: Uint8Array):
   };
 }
 
-/** The same, part by part, for bytes that are fetched as they are sent. The last part is the end of the JSON. */
+/** The same in parts, for bytes that are read while they are sent. The last part is the end of the JSON. */
 export async function* bytesParts(
   id: RawId,
   result: BytesResult,
@@ -57,7 +57,7 @@ export async function* bytesParts(
   }
 }
 
-/** Writes base64 of `bytes` at `start`; returns where it ends. Plain ASCII, so a character is a byte. */
+/** Writes `bytes` as base64 at `start` and returns where it ends. Base64 is ASCII, so one character is one byte. */
 function writeBase64(target: Buffer, start: number, bytes: Uint8Array): number {
   const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let end = start;

@@ -1,16 +1,16 @@
-/** Bytes that are fetched as they are sent, so that they never are in memory as a whole. */
+/** Bytes that are read while they are sent, so that they are never in memory as a whole. */
 export interface ByteSource {
-  /** Fills `target` with what comes next; fewer bytes only at the end, none after it. */
+  /** Fills `target` with the next bytes. Returns fewer only at the end, and 0 after it. */
   read(target: Uint8Array): Promise<number>;
   close(): Promise<void>;
 }
 
 /**
- * A result one member of which is bytes. What becomes of them on the wire is decided where it is sent; nobody before
- * that makes a text of them.
+ * A result with one member that is bytes. Only the sender decides how they are encoded; nothing before it turns them
+ * into text.
  */
 export class BytesResult {
-  /** Settles when the bytes are no longer needed: what must not overtake the answer waits for it. */
+  /** Settles when the bytes are no longer needed. Whatever must not overtake the answer waits for this. */
   readonly done: Promise<void>;
   readonly member: string;
   readonly bytes: Uint8Array | ByteSource;
@@ -19,7 +19,7 @@ export class BytesResult {
   readonly #release: (() => void) | undefined;
   #finish: () => void = () => undefined;
 
-  /** `release` is called once the bytes have been sent or given up and their memory may be used again. */
+  /** `release` is called once the bytes have been sent or abandoned and their memory may be reused. */
   constructor(options: {
     member: string;
     bytes: Uint8Array | ByteSource;
@@ -38,7 +38,7 @@ export class BytesResult {
           });
   }
 
-  /** Lets the bytes go. Whoever takes a result calls it, however sending ended. */
+  /** Releases the bytes. Whoever receives a result must call this, however sending ended. */
   async close(): Promise<void> {
     try {
       if (!(this.bytes instanceof Uint8Array)) await this.bytes.close();
@@ -49,7 +49,7 @@ export class BytesResult {
   }
 }
 
-/** Bytes that are in memory already, as a source. */
+/** Wraps bytes that are already in memory as a source. */
 export function memorySource(bytes: Uint8Array): ByteSource {
   let at = 0;
   return {

@@ -1,87 +1,87 @@
 import { BinaryMessage, frameText } from './binary-frame.js';
 
-/** Why a channel ended. `clean` is true when one of the two sides meant to. */
+/** Why a channel ended. `clean` is true if either side closed it on purpose. */
 export interface CloseReason {
   readonly clean: boolean;
   readonly message: string;
-  /** Set when the other side was given up for having been silent: it may not know. */
+  /** Set when the other side was given up because it went silent: it may not know that yet. */
   readonly silent?: boolean;
 }
 
-/** How the owner of a channel hears from it. Called on the event loop, never from within `open`. */
+/** Receives what a channel delivers. Called from the event loop, never from within `open`. */
 export interface ChannelReceiver {
-  /** One whole message. Not yet known to be JSON. */
+  /** One complete message, not yet known to be JSON. */
   message(text: string): void;
-  /** One whole binary frame, as it came. Without this it counts as text that cannot be read. */
+  /** One complete binary frame, unparsed. If absent, a frame is treated as unreadable text. */
   binary?(data: Uint8Array): void;
-  /** Exactly once, last. */
+  /** Called exactly once, last. */
   closed(reason: CloseReason): void;
 }
 
-/** A message to send: its text, the same in UTF-8 where that is cheaper to put together, or a binary frame. */
+/** A message to send: as a string, as UTF-8 bytes where those are cheaper to build, or as a binary frame. */
 export type OutgoingMessage = string | Uint8Array | BinaryMessage;
 
-/** The text of a message, for a transport that moves text alone. */
+/** The message as text, for transports that carry only text. */
 export function messageText(message: OutgoingMessage): string {
   if (typeof message === 'string') return message;
   return message instanceof BinaryMessage ? frameText(message.joined()) : new TextDecoder().decode(message);
 }
 
-/** Puts the parts of a message together, for a transport that moves whole messages alone. */
+/** Joins the parts of a message, for transports that send only whole messages. */
 export class PartCollector {
   #parts: string[] = [];
   readonly #decoder = new TextDecoder();
 
-  /** The whole message with its last part, null before. */
+  /** Returns the whole message once its last part was added, null before. */
   add(part: Uint8Array, isLast: boolean): string | null {
     this.#parts.push(this.#decoder.decode(part, { stream: !isLast }));
     return isLast ? this.#parts.splice(0).join('') : null;
   }
 }
 
-/** What a part is a part of. */
+/** Where a part belongs. */
 export interface PartPlace {
-  /** It completes its message. */
+  /** The part completes its message. */
   readonly isLast: boolean;
-  /** The message is a binary frame; only for channels that carry bytes. */
+  /** The message is a binary frame. Only for channels that carry bytes. */
   readonly isFrame: boolean;
 }
 
-/** Moves whole messages both ways. Knows nothing of what they say. */
+/** Carries whole messages in both directions without looking into them. */
 export interface Channel {
-  /** For logs: what kind of channel and where to. Never arguments, environment or tokens. */
+  /** For logs: the kind of channel and its destination. Never arguments, environment variables or tokens. */
   readonly label: string;
-  /** Whether binary frames arrive as such on the other side. Others send them as text. Absent: no. */
+  /** Whether binary frames reach the other side as such; otherwise they are sent as text. Default: false. */
   readonly carriesBytes?: boolean;
   /**
-   * Whether the other side takes binary messages that were deflated. Absent: no.
+   * Whether the other side accepts deflated binary messages. Default: false.
    *
    * @internal
    */
   readonly inflates?: boolean;
-  /** Starts delivery. Called once. */
+  /** Starts delivery. Call once. */
   open(receiver: ChannelReceiver): void;
   /**
-   * Queues one message; `flushed` is called when it has left this process. Silently dropped once closed. Bytes must
-   * stay as they are until then.
+   * Queues one message and calls `flushed` when it has left this process. Dropped silently once closed. The bytes must
+   * not change until then.
    */
   send(message: OutgoingMessage, flushed: () => void): void;
   /**
-   * Sends one message in parts that come one after the other, nothing else between them. The bytes of a part must stay as
-   * they are until its `flushed`.
+   * Sends one message in consecutive parts with nothing else between them. The bytes of a part must not change until
+   * its `flushed` is called.
    */
   sendPart(part: Uint8Array, place: PartPlace, flushed: () => void): void;
-  /** Stops and continues delivery of incoming messages. */
+  /** Pauses delivery of incoming messages. */
   pause(): void;
   resume(): void;
-  /** Ends the channel after what is queued, saying why where the transport can. Idempotent. */
+  /** Ends the channel after everything queued, giving the reason where the transport can. Idempotent. */
   close(reason: string): void;
-  /** The same, because the other side broke the protocol. */
+  /** Like `close`, because the other side violated the protocol. */
   reject(reason: string): void;
-  /** Ends the channel at once. */
+  /** Ends the channel immediately. */
   destroy(reason: string): void;
   /**
-   * As `close`, for whoever does not wait for the other side to agree. Absent where nobody is asked.
+   * Like `close`, without waiting for the other side to confirm. Absent where `close` does not wait either.
    *
    * @internal
    */

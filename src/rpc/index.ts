@@ -1,4 +1,4 @@
-export { AnswerPlace, AnswerRoom } from './answer-room.js';
+export { AnswerSlot, AnswerQueue } from './answer-queue.js';
 export { BinaryMessage, binaryMessage, DeflatedMessage, frameText, isBinaryFrame } from './binary-frame.js';
 export { BufferPool } from './buffer-pool.js';
 export { ByteBudget, SHARE_BYTES } from './byte-budget.js';

@@ -1,8 +1,8 @@
 import { ExecError } from '../protocol/errors.js';
 
-/** Deeper nesting has no use on this wire and costs stack in naive readers. */
+/** Deeper nesting has no use in this protocol and costs stack in recursive readers. */
 export const MAX_JSON_DEPTH = 127;
-/** Bounds the objects one message can make the parser build. */
+/** Limits how many objects one message can make the parser build. */
 export const MAX_JSON_VALUES = 262_144;
 
 const QUOTE = 0x22;
@@ -14,15 +14,15 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** What JSON.parse does not tell about a text. */
+/** Facts about a JSON text that JSON.parse does not report. */
 export interface JsonStructure {
-  /** The top-level `id` exactly as written: numbers past 2^53 survive. */
+  /** The top-level `id` exactly as written, so that numbers above 2^53 survive. */
   readonly rawId: string | undefined;
 }
 
 /**
- * Walks a text that JSON.parse has accepted and refuses what it lets through: a member name used twice,
- * too deep nesting, too many values.
+ * Walks a text that JSON.parse accepted and rejects what it tolerates: duplicate member names, excessive nesting, too
+ * many values.
  */
 export function inspectJson(text: string): JsonStructure {
   const names: (Set<string> | null)[] = [];
@@ -81,7 +81,7 @@ function refuse(why: string): ExecError {
   return new ExecError('invalidMessage', `failed to parse the message: ${why}`);
 }
 
-/** Index behind the closing quote. Long strings are skipped at the speed of indexOf. */
+/** Index after the closing quote. Long strings are skipped at the speed of indexOf. */
 function endOfString(text: string, open: number): number {
   for (let close = text.indexOf('"', open + 1); ; close = text.indexOf('"', close + 1)) {
     let slashes = 0;

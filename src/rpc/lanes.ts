@@ -1,44 +1,44 @@
 import type { OrderKey, PathOrder } from '../protocol/index.js';
 import { BytesResult } from './bytes-result.js';
 
-/** A task under way and what has to wait for it. */
+/** A running task and the path others must wait for. */
 interface Claim extends PathOrder {
   readonly settled: Promise<void>;
 }
 
 /**
- * Runs tasks that must stay in order with each other in the order they came, and others side by side. A task that has
- * nothing to wait for runs at once, in the same turn.
+ * Runs tasks with the same key in order of arrival, and all others concurrently. A task that has nothing to wait for
+ * runs synchronously.
  */
 export class Lanes {
   readonly #tails = new Map<string, Promise<void>>();
-  /** Paths that are being changed: few, so that a look at each is cheap enough. */
+  /** Paths being modified. There are few, so checking each is cheap. */
   readonly #changes = new Set<Claim>();
-  /** Those that are being looked at. Thousands may wait for somebody to read the answers before them. */
-  readonly #looks = new Map<string, Set<Claim>>();
+  /** Paths being read. Thousands may be waiting for earlier answers to be read, so they are indexed by path. */
+  readonly #reads = new Map<string, Set<Claim>>();
 
   run<Value>(
     order: OrderKey | readonly OrderKey[] | undefined,
     task: () => Value | Promise<Value>,
   ): Value | Promise<Value> {
     const keys = order === undefined ? [] : isList(order) ? order : [order];
-    const before = keys.flatMap((key) => this.#inTheWayOf(key));
+    const before = keys.flatMap((key) => this.#blockersOf(key));
     const outcome = before.length === 0 ? task() : Promise.all(before).then(task);
     if (keys.length > 0 && outcome instanceof Promise) this.#occupy(keys, outcome);
     return outcome;
   }
 
-  #inTheWayOf(key: OrderKey): Promise<void>[] {
-    if (typeof key !== 'string') return this.#claimsInTheWayOf(key).map(({ settled }) => settled);
+  #blockersOf(key: OrderKey): Promise<void>[] {
+    if (typeof key !== 'string') return this.#blockingClaims(key).map(({ settled }) => settled);
     const tail = this.#tails.get(key);
     return tail === undefined ? [] : [tail];
   }
 
-  #claimsInTheWayOf(order: PathOrder): Claim[] {
+  #blockingClaims(order: PathOrder): Claim[] {
     const changes =
       this.#changes.size === 0 ? [] : [...this.#changes].filter((claim) => mustWait(order, claim));
-    const looks = order.changes ? this.#looks.get(order.path) : undefined;
-    return looks ? [...changes, ...looks] : changes;
+    const reads = order.changes ? this.#reads.get(order.path) : undefined;
+    return reads ? [...changes, ...reads] : changes;
   }
 
   #occupy(keys: readonly OrderKey[], outcome: Promise<unknown>): void {
@@ -66,11 +66,11 @@ export class Lanes {
       void settled.then(() => this.#changes.delete(claim));
       return;
     }
-    const looks = this.#looks.get(path) ?? new Set();
-    this.#looks.set(path, looks.add(claim));
+    const reads = this.#reads.get(path) ?? new Set();
+    this.#reads.set(path, reads.add(claim));
     void settled.then(() => {
-      looks.delete(claim);
-      if (looks.size === 0 && this.#looks.get(path) === looks) this.#looks.delete(path);
+      reads.delete(claim);
+      if (reads.size === 0 && this.#reads.get(path) === reads) this.#reads.delete(path);
     });
   }
 }

@@ -1,27 +1,30 @@
-/** What all processes of one connection may have on their way beyond their first window. A stalled reader costs no more. */
+/**
+ * In-flight bytes that all processes of a connection may use beyond their initial windows. A stalled reader costs no
+ * more than this.
+ */
 export const MAX_LINE_BYTES_IN_FLIGHT = 32 * 1024 * 1024;
 /**
- * The largest window of one process. Below what our client takes for a server that does not hold back (32 MiB), with
- * room for the chunk that fills it.
+ * Largest window of one process. Our client treats 32 MiB of unread output as a server ignoring flow control, so this
+ * stays below it with room for the chunk that fills the window.
  */
 export const MAX_WINDOW_BYTES = 28 * 1024 * 1024;
 
-/** A window is this many times what the line was seen to hold: so it doubles while it is what limits the rate. */
+/** A window is this many times the measured capacity of the line, so it doubles while it is what limits the rate. */
 const HEADROOM = 2;
-/** A rate seen longer ago than this says nothing about the reader any more. */
+/** A rate measured longer ago than this says nothing about the reader any more. */
 const RATE_MEMORY_MS = 2_000;
 
-/** How a window is measured, where it is not as for output. */
+/** Overrides for windows that do not carry output. */
 export interface LineWindowOptions {
   readonly maxBytes?: number;
   /**
-   * How long what is sent may wait on its way, so that what is small and sent behind it is not held up. Default: as long as
-   * the line takes.
+   * How long data may queue on the line before small messages behind it are delayed too much. Default: the round-trip
+   * time.
    */
   readonly queueMs?: number;
 }
 
-/** Shares what a connection may have on its way between its processes. */
+/** Divides a connection's in-flight bytes among its processes. */
 export class FlightBudget {
   #free: number;
 
@@ -29,7 +32,7 @@ export class FlightBudget {
     this.#free = bytes;
   }
 
-  /** Trades one share for another; returns what was granted, which is less where the budget is used up. */
+  /** Exchanges one share for another. Returns what was granted, which is less when the budget is exhausted. */
   exchange(held: number, wanted: number): number {
     const granted = Math.max(0, Math.min(wanted, this.#free + held));
     this.#free += held - granted;
@@ -37,23 +40,23 @@ export class FlightBudget {
   }
 }
 
-/** What was known when a message left. */
+/** The state when a message left. */
 interface Departure {
   readonly seq: number;
   readonly at: number;
-  /** Bytes acknowledged until then, and since when. */
+  /** Bytes acknowledged by then, and since when. */
   readonly delivered: number;
   readonly deliveredAt: number;
-  /** Bytes sent up to and with it. */
+  /** Bytes sent up to and including this message. */
   readonly total: number;
 }
 
-/** The highest of recent values. */
+/** The highest recent value. */
 class RecentPeak {
   #rows: { value: number; at: number }[] = [];
 
   add(value: number, at: number): number {
-    // What is older and no higher will never be the peak again.
+    // An older value that is no higher can never be the peak again.
     this.#rows = this.#rows.filter((row) => row.at > at - RATE_MEMORY_MS && row.value > value);
     this.#rows.push({ value, at });
     return this.#rows[0]?.value ?? value;
@@ -61,9 +64,9 @@ class RecentPeak {
 }
 
 /**
- * How much output or input of one process may be on its way, measured from acknowledgements: the rate at which they arrive, times
- * the shortest time one took. That is what the line holds. A reader that is slow itself lowers the rate and gets no
- * more; one that is far away gets a window that keeps its line busy.
+ * How much input or output of one process may be in flight, measured from acknowledgements: their rate times the
+ * shortest round trip, which is the capacity of the line. A slow reader lowers the rate and gets no more; a distant one
+ * gets a window that keeps its line busy.
  */
 export class LineWindow {
   readonly #initial: number;
@@ -71,13 +74,13 @@ export class LineWindow {
   readonly #maxBytes: number;
   readonly #queueMs: number | undefined;
   readonly #rate = new RecentPeak();
-  /** The shortest ever: later ones include the time output waits for a slow reader. A new line is a new connection. */
+  /** The shortest ever: later ones include time spent waiting for a slow reader. A new line means a new connection. */
   #roundTripMs = Number.POSITIVE_INFINITY;
   #departures: Departure[] = [];
   #sent = 0;
   #delivered = 0;
   #deliveredAt = 0;
-  /** What of the budget is ours. */
+  /** Our share of the budget. */
   #extra = 0;
 
   constructor(initial: number, budget: FlightBudget, options: LineWindowOptions = {}) {
@@ -92,7 +95,7 @@ export class LineWindow {
   }
 
   sent({ seq, bytes, at }: { seq: number; bytes: number; at: number }): void {
-    // The rate is that of a line at work, so a pause does not count.
+    // Measures a busy line only, so idle time does not count.
     if (this.#sent === this.#delivered) this.#deliveredAt = at;
     this.#sent += bytes;
     this.#departures.push({
@@ -104,7 +107,7 @@ export class LineWindow {
     });
   }
 
-  /** The reader has consumed everything up to here. */
+  /** The reader has consumed everything up to `seq`. */
   acknowledged(seq: number, at: number): void {
     const last = this.#takeUpTo(seq);
     if (last === undefined) return;
@@ -117,21 +120,21 @@ export class LineWindow {
     this.#extra = this.#budget.exchange(this.#extra, Math.max(0, wanted - this.#initial));
   }
 
-  /** Gives back what it has: nobody listens for now, or the process is over. */
+  /** Returns its share of the budget: nobody is listening for now, or the process has ended. */
   reset(): void {
     this.#extra = this.#budget.exchange(this.#extra, 0);
     this.#departures = [];
     this.#delivered = this.#sent;
   }
 
-  /** How much time's worth of the rate is to be on its way, where the last one took this long. */
+  /** How many milliseconds' worth of data should be in flight after a round trip of `took`. */
   #worthMs(took: number): number {
     const doubled = HEADROOM * this.#roundTripMs;
     if (this.#queueMs === undefined) return doubled;
     const waited = took - this.#roundTripMs;
-    const patient = this.#roundTripMs + this.#queueMs;
-    // As long as nothing waits on its way, the line may hold far more.
-    return waited < this.#queueMs / 2 ? Math.max(doubled, patient) : patient;
+    const withQueue = this.#roundTripMs + this.#queueMs;
+    // While nothing queues on the line, its capacity may be far larger.
+    return waited < this.#queueMs / 2 ? Math.max(doubled, withQueue) : withQueue;
   }
 
   #takeUpTo(seq: number): Departure | undefined {

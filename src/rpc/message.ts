@@ -6,7 +6,7 @@ import { inspectJson, type JsonStructure } from './json-structure.js';
 import { traceIdOf } from './trace.js';
 import type { Attachment } from './with-bytes.js';
 
-/** An id as it stood in the message, quotes and all, so that it can be echoed to the digit. */
+/** An id as written in the message, including quotes, so that it is echoed exactly. */
 export type RawId = string;
 
 export interface RpcErrorObject {
@@ -21,25 +21,25 @@ export type IncomingMessage =
       readonly id: RawId;
       readonly method: string;
       readonly params: unknown;
-      /** The number of the trace it is part of. */
+      /** The id of the trace it belongs to. */
       readonly trace?: string | undefined;
     }
   | { readonly kind: 'notification'; readonly method: string; readonly params: unknown }
   | { readonly kind: 'result'; readonly id: RawId; readonly result: unknown }
   | { readonly kind: 'error'; readonly id: RawId; readonly error: RpcErrorObject };
 
-/** A message out of a binary frame. The member its bytes stand for is there, as an empty text. */
+/** A message from a binary frame. The member that its bytes replace is present as an empty string. */
 export type FramedMessage = Exclude<IncomingMessage, { kind: 'error' }> & { readonly attached: Attachment };
 
-/** The id of an answer to a message whose own id could not be read. */
+/** The id used to answer a message whose own id could not be read. */
 export const UNKNOWN_ID: RawId = '-1';
 
-/** Reads one message. Throws `invalidMessage` for everything that is not exactly one. */
+/** Parses one message. Throws `invalidMessage` for anything else. */
 export function parseMessage(text: string, dialect: Dialect): IncomingMessage {
   return classify(parseObject(text, dialect), dialect);
 }
 
-/** Reads one binary frame. Throws `invalidMessage` for everything that is not exactly one message with its bytes. */
+/** Parses one binary frame. Throws `invalidMessage` for anything that is not exactly one message with its bytes. */
 export function parseFrame(data: Uint8Array, dialect: Dialect): FramedMessage {
   const { header, bytes } = readFrame(data);
   const parsed = parseObject(header, dialect);
@@ -85,7 +85,7 @@ function usableId(rawId: RawId | undefined, dialect: Dialect): RawId | undefined
   return unusable && dialect.unusableIds === 'notification' ? undefined : rawId;
 }
 
-/** An object, and how the text it came from is built. */
+/** An object, and the structure of the text it was parsed from. */
 interface ParsedObject {
   readonly message: Record<string, unknown>;
   readonly structure: JsonStructure;
@@ -102,7 +102,7 @@ function parseObject(text: string, { base64Members }: Dialect): ParsedObject {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw unusable('it is not an object');
   }
-  // An object out of JSON.parse has string keys and unknown values.
+  // JSON.parse returns objects with string keys and unknown values.
   return { message: value as Record<string, unknown>, structure: inspectJson(parsed.text) };
 }
 
@@ -113,7 +113,7 @@ function unusable(why: string): ExecErrorType {
 const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;
 
-/** An id is sent back with every answer: a long one would cost as much again. */
+/** Ids are echoed in every answer, so a long one would cost twice. */
 const MAX_ID_CHARS = 1024;
 
 function isValidId(raw: RawId): boolean {
@@ -145,7 +145,7 @@ function isErrorObject(error: unknown): error is RpcErrorObject {
   );
 }
 
-/** The header of a frame: a message, put together as text, whose bytes stand for `field`. */
+/** The header of a frame: a serialised message whose bytes replace `field`. */
 export function frameHeader(text: string, field: string): string {
   return `${text.slice(0, -1)},"bytes":${JSON.stringify(field)}}`;
 }
@@ -162,7 +162,7 @@ export function resultText(id: RawId, result: unknown): string {
   return `{"id":${id},"result":${JSON.stringify(result)}}`;
 }
 
-/** Errors of ours travel with their string code in `data`; anything else is internal and keeps its details here. */
+/** Our own errors carry their string code in `data`; any other error is internal, and its details stay here. */
 export function errorText(id: RawId, error: unknown): string {
   const known = isExecError(error) ? error : new ExecError('internalError', 'The server failed to answer.');
   const object: RpcErrorObject = {

@@ -1,21 +1,21 @@
 import { ByteBudget, SHARE_BYTES } from './byte-budget.js';
 import type { Channel, OutgoingMessage } from './channel.js';
 
-/** Above this many unsent bytes nobody should push: a stalled reader then costs no more than this. */
+/** Above this many unsent bytes nothing should be pushed, which bounds the cost of a stalled reader. */
 export const OUTBOX_FULL_BYTES = 4 * 1024 * 1024;
-/** Pushing goes on below this, so that the channel does not run dry between the two. */
+/** Pushing resumes below this, so that the channel does not run dry in between. */
 export const OUTBOX_DRAINED_BYTES = 1024 * 1024;
-/** Parts of one message under way: one leaves while the next is made. */
-const PARTS_AHEAD = 2;
+/** Parts of one message in flight: one is being sent while the next is produced. */
+const MAX_PARTS_IN_FLIGHT = 2;
 
-/** A piece of a message. Its bytes stay as they are until `release` is called. */
+/** A part of a message. Its bytes must not change until `release` is called. */
 export interface MessagePart {
   readonly bytes: Uint8Array;
   readonly isLast: boolean;
   readonly release: () => void;
 }
 
-/** What one connection still has to send, in bytes. Answers always go in; whoever pushes asks first. */
+/** Counts the unsent bytes of one connection. Answers are always accepted; anything pushed must check `full` first. */
 export class Outbox {
   #pendingBytes = 0;
   #wasFull = false;
@@ -23,10 +23,10 @@ export class Outbox {
   readonly #waiting = new Set<() => void>();
   readonly #channel: Channel;
   readonly #budget: ByteBudget;
-  /** Called each time something has left. */
+  /** Called whenever something has left. */
   onFlushed: () => void = () => undefined;
-  /** What waits behind a message that is being sent in parts; null while there is none. */
-  #behind: (() => void)[] | null = null;
+  /** Sends queued behind a message that is being sent in parts; null while there is none. */
+  #queued: (() => void)[] | null = null;
 
   constructor(channel: Channel, budget: ByteBudget = new ByteBudget()) {
     this.#channel = channel;
@@ -37,14 +37,14 @@ export class Outbox {
     return this.#pendingBytes;
   }
 
-  /** Whoever asks is told when it has drained. */
+  /** After this was true, `onDrained` listeners are called once the outbox has drained. */
   get full(): boolean {
     const isFull = !this.#closed && this.#pendingBytes >= this.#fullBytes();
     if (isFull) this.#wasFull = true;
     return isFull;
   }
 
-  /** `flushed` is called when the message has left this process; never, should the channel end before. */
+  /** `flushed` is called when the message has left this process, and never if the channel ends before. */
   send(message: OutgoingMessage, flushed?: () => void): void {
     const bytes = message.length;
     this.#count(bytes);
@@ -57,27 +57,27 @@ export class Outbox {
   }
 
   /**
-   * Sends one message in parts, made as the one before leaves; what is sent meanwhile waits behind it. Rejects when the
-   * parts cannot be made: then half a message has been sent and the channel is of no more use.
+   * Sends one message in parts, each produced while the previous one leaves; later messages queue behind it. Rejects if
+   * a part cannot be produced: half a message has then been sent, and the channel is unusable.
    */
   sendParts(parts: AsyncIterable<MessagePart>, kind: { isFrame: boolean }): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#inTurn(() => {
-        this.#behind = [];
+        this.#queued = [];
         this.#pump(parts, kind.isFrame)
           .then(resolve, reject)
-          .finally(() => this.#goOn());
+          .finally(() => this.#sendQueued());
       });
     });
   }
 
-  /** Calls `listener` each time the outbox, having been full, has drained. Returns how to stop that. */
+  /** Calls `listener` whenever the outbox has drained after being full. Returns an unsubscribe function. */
   onDrained(listener: () => void): () => void {
     this.#waiting.add(listener);
     return () => this.#waiting.delete(listener);
   }
 
-  /** Resolves when there is room; at once if there is. */
+  /** Resolves when there is room, immediately if there is some now. */
   async room(): Promise<void> {
     if (!this.full) return;
     await new Promise<void>((resolve) => {
@@ -88,7 +88,7 @@ export class Outbox {
     });
   }
 
-  /** Nobody will read any more: whoever waits for room goes on, and what is sent is lost. */
+  /** The reader is gone: releases everyone waiting for room and discards what is sent from now on. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -97,15 +97,15 @@ export class Outbox {
   }
 
   async #pump(parts: AsyncIterable<MessagePart>, isFrame: boolean): Promise<void> {
-    const underWay: Promise<void>[] = [];
+    const inFlight: Promise<void>[] = [];
     for await (const part of parts) {
       if (this.#closed) return part.release();
-      underWay.push(this.#sendPart(part, isFrame));
-      if (underWay.length >= PARTS_AHEAD) await underWay.shift();
+      inFlight.push(this.#sendPart(part, isFrame));
+      if (inFlight.length >= MAX_PARTS_IN_FLIGHT) await inFlight.shift();
     }
   }
 
-  /** Resolves when the part has left, or the channel has ended. */
+  /** Resolves when the part has left or the channel has ended. */
   #sendPart({ bytes, isLast, release }: MessagePart, isFrame: boolean): Promise<void> {
     this.#count(bytes.length);
     return new Promise((resolve) => {
@@ -126,18 +126,18 @@ export class Outbox {
   }
 
   #inTurn(send: () => void): void {
-    if (this.#behind) this.#behind.push(send);
+    if (this.#queued) this.#queued.push(send);
     else send();
   }
 
-  #goOn(): void {
-    const behind = this.#behind ?? [];
-    this.#behind = null;
-    // One of them may be in parts itself: the rest then waits behind that one.
-    for (const send of behind) this.#inTurn(send);
+  #sendQueued(): void {
+    const queued = this.#queued ?? [];
+    this.#queued = null;
+    // One of them may itself be in parts; the rest then queues behind it.
+    for (const send of queued) this.#inTurn(send);
   }
 
-  /** Less than usual where others hold so much that all have to do with little. */
+  /** Lower than usual when other connections use up the shared budget. */
   #fullBytes(): number {
     return this.#pendingBytes >= SHARE_BYTES && this.#budget.tight ? SHARE_BYTES : OUTBOX_FULL_BYTES;
   }

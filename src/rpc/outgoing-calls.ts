@@ -7,17 +7,17 @@ import { type CallDeadline, PendingCalls } from './pending-calls.js';
 import { errorFromWire } from './wire-errors.js';
 import { type Attachment, WithBytes } from './with-bytes.js';
 
-/** How long a call may take, and the bytes that go with it where the other side takes them. */
+/** How long a call may take, and the bytes sent with it where the other side accepts them. */
 export interface PeerCallOptions extends CallDeadline {
   readonly attached?: Attachment;
 }
 
-/** An answer to a call, well or not. */
+/** An answer to a call: a result or an error. */
 export type IncomingAnswer = Extract<IncomingMessage, { kind: 'result' | 'error' }> & {
   readonly attached?: Attachment;
 };
 
-/** The calls one side makes: numbers them, and matches their answers. */
+/** Numbers outgoing calls and matches their answers. */
 export class OutgoingCalls {
   readonly #outbox: Outbox;
   readonly #pending = new PendingCalls();
@@ -27,7 +27,7 @@ export class OutgoingCalls {
     this.#outbox = outbox;
   }
 
-  /** Rejects with `requestTimeout` or `aborted`, or with what `rejectAll` is given. */
+  /** Rejects with `requestTimeout`, `aborted`, or the error passed to `rejectAll`. */
   call(method: string, params: unknown, options: PeerCallOptions): Promise<unknown> {
     if (options.signal?.aborted) return Promise.reject(new ExecError('aborted', `${method} was given up.`));
     const id = this.#nextId;
@@ -37,13 +37,13 @@ export class OutgoingCalls {
     return answer;
   }
 
-  /** False when there is no call it could be the answer to. */
+  /** False if no pending call matches the answer. */
   settle(message: IncomingAnswer): boolean {
     const call = this.#pending.get(message.id);
     if (!call) return false;
     if (message.kind === 'result') {
       const { result, attached } = message;
-      // A frame is only read when `result` is an object.
+      // A frame is accepted only if `result` is an object.
       call.resolve(attached ? new WithBytes(attached.field, attached.bytes, Object(result)) : result);
     } else {
       call.reject(errorFromWire(message.error));

@@ -15,27 +15,30 @@ import { OutgoingCalls, type PeerCallOptions } from './outgoing-calls.js';
 import { ReadGate, type ReadMessage } from './read-gate.js';
 import type { Attachment } from './with-bytes.js';
 
-/** What a peer does with what comes in. `attached` came as bytes; its member of `params` is then empty. `trace` is for logs. */
+/**
+ * Handles what a peer receives. `attached` holds bytes sent with a message; the member of `params` they replace is then
+ * empty. `trace` is for logs.
+ */
 export interface PeerHandler {
   /**
-   * What it returns is the result, or a promise of it; one with bytes is a `BytesResult`. A large one is made at its `place`,
-   * which makes it wait while those before it are unread.
+   * Returns the result or a promise of it; a result with bytes is a `BytesResult`. A large answer is produced through
+   * its `slot`, which delays it while earlier answers are unread.
    */
   readonly request: RequestHandler;
   notification(method: string, params: unknown, attached?: Attachment): void;
-  /** A message that breaks the protocol; by default the connection ends. */
+  /** The other side violated the protocol. By default the connection ends. */
   violation?(error: ExecError): void;
-  /** A message nobody can understand, in a dialect that drops those. */
+  /** An unreadable message, in a dialect that drops those. */
   dropped?(error: unknown): void;
   closed(reason: CloseReason): void;
 }
 
-/** One side of a JSON-RPC connection: numbers calls, matches answers, passes requests to a handler. */
+/** One side of a JSON-RPC connection: numbers calls, matches answers and passes requests to a handler. */
 export class RpcPeer {
   readonly outbox: Outbox;
-  /** Binary frames are agreed on in a handshake. We may get them from the moment we offer them… */
+  /** Binary frames are negotiated in the handshake. They may arrive as soon as we have offered them… */
   acceptsBytes = false;
-  /** …and send them once the other side has said that it takes them. */
+  /** …and may be sent once the other side has accepted. */
   sendsBytes = false;
   readonly #channel: Channel;
   readonly #handler: PeerHandler;
@@ -46,7 +49,7 @@ export class RpcPeer {
   readonly #stopListening: () => void;
   #closed: CloseReason | undefined;
 
-  /** `budget` is what this connection shares with others of the same server. */
+  /** `budget` is shared by all connections of a server. */
   constructor(channel: Channel, handler: PeerHandler, options: { dialect: Dialect; budget?: ByteBudget }) {
     this.#channel = channel;
     this.#handler = handler;
@@ -59,7 +62,7 @@ export class RpcPeer {
       budget,
       handle: (method, params, attached, context) => handler.request(method, params, attached, context),
       sendsBytes: () => this.sendsBytes,
-      changed: () => this.#gate.regulate(),
+      changed: () => this.#gate.update(),
       destroy: (reason) => channel.destroy(reason),
     });
     this.#gate = new ReadGate({
@@ -67,9 +70,9 @@ export class RpcPeer {
       isBusy: () => this.#requests.busy,
       receive: (read, bytes) => this.#receive(read, bytes),
     });
-    this.outbox.onDrained(() => this.#gate.regulate());
-    this.outbox.onFlushed = () => this.#goOn();
-    this.#stopListening = budget.onRoom(() => this.#goOn());
+    this.outbox.onDrained(() => this.#gate.update());
+    this.outbox.onFlushed = () => this.#retryWaiting();
+    this.#stopListening = budget.onRoom(() => this.#retryWaiting());
   }
 
   get label(): string {
@@ -89,8 +92,8 @@ export class RpcPeer {
   }
 
   /**
-   * Sends a request and waits for its answer, which is `WithBytes` if bytes came with it. Rejects with `connectionClosed`,
-   * `requestTimeout` or `aborted`.
+   * Sends a request and waits for its answer, which is a `WithBytes` if bytes came with it. Rejects with
+   * `connectionClosed`, `requestTimeout` or `aborted`.
    */
   call(method: string, params: unknown, options: PeerCallOptions = {}): Promise<unknown> {
     if (this.#closed) return Promise.reject(connectionClosed(this.#closed));
@@ -101,7 +104,7 @@ export class RpcPeer {
     this.send(notificationText(method, params));
   }
 
-  /** Sends a message that was put together elsewhere: output is written without building an object first. */
+  /** Sends a serialised message: output is written without building an object first. */
   send(message: OutgoingMessage, flushed?: () => void): void {
     if (!this.#closed) this.outbox.send(message, flushed);
   }
@@ -110,7 +113,7 @@ export class RpcPeer {
     this.#channel.close(reason);
   }
 
-  /** Ends the channel without waiting for the other side to agree. */
+  /** Ends the channel without waiting for the other side to confirm. */
   leave(reason: string): void {
     if (this.#channel.leave) this.#channel.leave(reason);
     else this.#channel.close(reason);
@@ -147,7 +150,7 @@ export class RpcPeer {
     try {
       this.#handler.notification(method, params, attached);
     } catch (error) {
-      // There is nobody to answer: a notification that cannot be understood breaks the protocol.
+      // A notification has no answer, so one that cannot be understood is a protocol violation.
       this.violation(
         isExecError(error)
           ? error
@@ -156,16 +159,16 @@ export class RpcPeer {
     }
   }
 
-  /** Reports a breach of the protocol by the other side. */
+  /** Reports a protocol violation by the other side. */
   violation(error: ExecError): void {
     if (this.#handler.violation) this.#handler.violation(error);
     else this.#channel.reject(error.message);
   }
 
-  /** There may be room for what had to wait. */
-  #goOn(): void {
-    this.#requests.look();
-    if (this.#gate.paused) this.#gate.regulate();
+  /** Retries answers and reads that are waiting for room. */
+  #retryWaiting(): void {
+    this.#requests.retryWaiting();
+    if (this.#gate.paused) this.#gate.update();
   }
 
   #ended(reason: CloseReason): void {

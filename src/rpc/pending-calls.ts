@@ -13,11 +13,11 @@ interface PendingCall {
   reject(error: ExecError): void;
 }
 
-/** Calls that wait for their answer, by id. */
+/** Calls awaiting their answer, by id. */
 export class PendingCalls {
   readonly #calls = new Map<RawId, PendingCall>();
 
-  /** Rejects with `requestTimeout` or `aborted` when time is over or the signal aborts first. */
+  /** Rejects with `requestTimeout` or `aborted` if the time is up or the signal fires first. */
   wait(id: RawId, method: string, { timeoutMs, signal }: CallDeadline): Promise<unknown> {
     return new Promise<unknown>((resolve, reject) => {
       const cleanUp = (): void => {
@@ -48,7 +48,7 @@ export class PendingCalls {
     return this.#calls.get(id);
   }
 
-  /** No answer will come any more. */
+  /** No more answers will arrive. */
   rejectAll(error: ExecError): void {
     for (const call of [...this.#calls.values()]) call.reject(error);
   }

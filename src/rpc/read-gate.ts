@@ -1,22 +1,22 @@
 import type { Channel } from './channel.js';
 import type { FramedMessage, IncomingMessage } from './message.js';
 
-/** Makes a message of what came in. */
+/** Parses one received message. */
 export type ReadMessage = () => IncomingMessage | FramedMessage;
 
 export interface ReadGateOptions {
   readonly channel: Pick<Channel, 'pause' | 'resume'>;
-  /** Whether nothing more should be read for now. */
+  /** Whether no more should be read for now. */
   readonly isBusy: () => boolean;
-  /** Takes what was held. */
+  /** Processes a message that was held. */
   readonly receive: (read: ReadMessage, bytes: number) => void;
 }
 
-/** Stops reading from a channel while its side has enough to do, and lets nothing get lost that was on its way. */
+/** Pauses reading from a channel while its owner is busy, without losing messages that have already arrived. */
 export class ReadGate {
   readonly #options: ReadGateOptions;
   #paused = false;
-  /** What the channel had already when it was told to pause: no more than a transport reads in one go. */
+  /** Messages the channel still delivered after being paused: no more than a transport reads at once. */
   #held: { readonly read: ReadMessage; readonly bytes: number }[] = [];
   #closed = false;
 
@@ -28,19 +28,19 @@ export class ReadGate {
     return this.#paused;
   }
 
-  /** Keeps a message that came while paused. */
+  /** Keeps a message that arrived while paused. */
   hold(read: ReadMessage, bytes: number): void {
     this.#held.push({ read, bytes });
   }
 
-  /** There may be more to do, or less. */
-  regulate(): void {
+  /** Pauses or resumes after the load changed. */
+  update(): void {
     if (this.#closed) return;
     const busy = this.#options.isBusy();
     if (busy === this.#paused) return;
     this.#paused = busy;
     if (busy) return this.#options.channel.pause();
-    this.#takeHeld();
+    this.#deliverHeld();
     if (!this.#paused) this.#options.channel.resume();
   }
 
@@ -48,8 +48,8 @@ export class ReadGate {
     this.#closed = true;
   }
 
-  /** As far as there is room: each may be answered with more than fits. */
-  #takeHeld(): void {
+  /** Stops as soon as we are busy again: `receive` then holds the rest. */
+  #deliverHeld(): void {
     const held = this.#held;
     this.#held = [];
     for (const { read, bytes } of held) this.#options.receive(read, bytes);

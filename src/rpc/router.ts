@@ -1,24 +1,24 @@
 import { z } from 'zod';
 import { ExecError } from '../protocol/errors.js';
 import type { MethodTable, ParsedParamsOf, ResultOf } from '../protocol/index.js';
-import type { AnswerPlace } from './answer-room.js';
+import type { AnswerSlot } from './answer-queue.js';
 import type { BytesResult } from './bytes-result.js';
 import { Lanes } from './lanes.js';
 import type { Attachment } from './with-bytes.js';
 
 /**
- * An answer that comes after the request has taken its place in the order: the lane goes on at once.
- * A write waiting for room must not hold up the terminate behind it.
+ * An answer that is given after the request has left its lane, so that the lane continues immediately. A write waiting
+ * for room must not delay the terminate behind it.
  */
 export class DeferredAnswer<Value> {
-  /** `paramsDone`: what the request brought is kept elsewhere, and bounded there. */
+  /** `paramsDone`: the request's parameters are stored and bounded elsewhere. */
   constructor(
     readonly answer: Promise<Value | BytesResult | LargeAnswer<Value>>,
     readonly options: { readonly paramsDone?: boolean } = {},
   ) {}
 }
 
-/** An answer that is made only when it is due and there is room for it. */
+/** An answer that is produced only when it is due and there is room for it. */
 export class LargeAnswer<Value> {
   constructor(
     readonly make: () => Value,
@@ -28,17 +28,17 @@ export class LargeAnswer<Value> {
 
 type Outcome<Value> = Value | DeferredAnswer<Value> | LargeAnswer<Value> | BytesResult;
 
-/** What a large answer is taken for before it is known: most are smaller. */
+/** Assumed size of a large answer before it is known. Most are smaller. */
 const LARGE_ANSWER_BYTES = 1024 * 1024;
 
-/** The same for every size that has to wait for room. Most lists are short, and few at a time would make others wait. */
+/** Assumed size by kind of answer. Most lists are short, and producing only a few at a time would make others wait. */
 const ANSWER_BYTES = { large: LARGE_ANSWER_BYTES, list: LARGE_ANSWER_BYTES / 8 };
 
 export type Answer<Value> = Outcome<Value> | Promise<Outcome<Value>>;
 
 /**
- * One function per method of the table; the table decides what goes in and out. `bytes` came beside the parameters, whose
- * bulky member is then empty.
+ * One handler per method of the table, which determines parameter and result types. `bytes` were sent beside the
+ * parameters, whose bulky member is then empty.
  */
 export type Handlers<Table extends MethodTable> = {
   readonly [Name in keyof Table]: (
@@ -47,14 +47,14 @@ export type Handlers<Table extends MethodTable> = {
   ) => Answer<ResultOf<Table[Name]>>;
 };
 
-/** How a protocol words what it cannot make sense of. */
+/** How a protocol words errors about requests it cannot understand. */
 export interface ErrorWording {
   unknownMethod(method: string): ExecError;
   /** `problem` names the field and what was expected. */
   undecodable(problem: string): ExecError;
 }
 
-/** As JSON-RPC has it. */
+/** The plain JSON-RPC wording. */
 const PLAIN_WORDING: ErrorWording = {
   unknownMethod: (method) => new ExecError('methodNotFound', `unknown method: ${method.slice(0, 100)}`),
   undecodable: (problem) => new ExecError('invalidParams', problem),
@@ -63,12 +63,12 @@ const PLAIN_WORDING: ErrorWording = {
 export interface RouterOptions<Table extends MethodTable> {
   readonly table: Table;
   readonly handlers: Handlers<Table>;
-  /** Throws for requests that may not run: too early, not announced. Sees valid params only. */
+  /** Throws if the request may not run: too early, or not announced. Called with valid params only. */
   readonly admit: (method: string, params: unknown) => void;
   readonly wording?: ErrorWording;
 }
 
-/** From method name and raw params to a handler: look up, validate, admit, order, run. */
+/** Takes a method name and raw params to a handler: look up, validate, admit, order, run. */
 export class Router<Table extends MethodTable> {
   readonly #table: Table;
   readonly #handlers: Handlers<Table>;
@@ -83,13 +83,8 @@ export class Router<Table extends MethodTable> {
     this.#wording = options.wording ?? PLAIN_WORDING;
   }
 
-  /** Runs a request. An unknown method is reported before bad params, those before a handshake not done. */
-  dispatch(
-    method: string,
-    rawParams: unknown,
-    attached: Attachment | undefined,
-    place: AnswerPlace,
-  ): unknown {
+  /** Runs a request. Unknown methods are reported before invalid params, and those before a missing handshake. */
+  dispatch(method: string, rawParams: unknown, attached: Attachment | undefined, slot: AnswerSlot): unknown {
     const declaration = Object.hasOwn(this.#table, method) ? this.#table[method] : undefined;
     if (!declaration) throw this.#wording.unknownMethod(method);
     if (attached && attached.field !== declaration.bytes?.params)
@@ -103,20 +98,20 @@ export class Router<Table extends MethodTable> {
     const run =
       answerSize === 'small'
         ? () => handler(params, bytes)
-        : () => place.make<unknown>(ANSWER_BYTES[answerSize], () => handler(params, bytes));
-    return unwrap(this.#lanes.run(declaration.orderedBy?.(params), run), place);
+        : () => slot.make<unknown>(ANSWER_BYTES[answerSize], () => handler(params, bytes));
+    return unwrap(this.#lanes.run(declaration.orderedBy?.(params), run), slot);
   }
 }
 
-function unwrap(outcome: unknown, place: AnswerPlace): unknown {
-  if (outcome instanceof Promise) return outcome.then((value) => unwrap(value, place));
+function unwrap(outcome: unknown, slot: AnswerSlot): unknown {
+  if (outcome instanceof Promise) return outcome.then((value) => unwrap(value, slot));
   if (outcome instanceof LargeAnswer) {
-    const make = (): unknown => place.make(LARGE_ANSWER_BYTES, outcome.make);
+    const make = (): unknown => slot.make(LARGE_ANSWER_BYTES, outcome.make);
     return outcome.due ? outcome.due.then(make) : make();
   }
   if (!(outcome instanceof DeferredAnswer)) return outcome;
-  if (outcome.options.paramsDone === true) place.paramsDone();
-  return unwrap(outcome.answer, place);
+  if (outcome.options.paramsDone === true) slot.paramsDone();
+  return unwrap(outcome.answer, slot);
 }
 
 /** Parses params with a schema. The message names the field and what was expected, never the value. */
@@ -125,7 +120,7 @@ export function validate<Schema extends z.ZodType>(
   raw: unknown,
   wording: Pick<ErrorWording, 'undecodable'> = PLAIN_WORDING,
 ): z.output<Schema> {
-  // Absent and null params are one and the same.
+  // Absent and null params are equivalent.
   const outcome = schema.safeParse(raw ?? undefined);
   if (outcome.success) return outcome.data;
   const issue = outcome.error.issues[0];

@@ -5,20 +5,20 @@ import type { RawId } from './message.js';
 import type { Outbox } from './outbox.js';
 import { PART_SOURCE_BYTES } from './part-buffers.js';
 
-/** Where an answer goes, and whether the other side takes binary frames. */
+/** Where an answer goes, and whether the other side accepts binary frames. */
 export interface BytesTarget {
   readonly outbox: Outbox;
   readonly asFrame: boolean;
 }
 
 /**
- * Sends an answer that carries bytes, as one message or, where they are many, in parts; resolves when what comes behind it
- * may go on. Rejects when the bytes cannot be had in the middle of their message.
+ * Sends an answer with bytes as one message or, if there are many, in parts. Resolves when whatever must follow it may
+ * proceed. Rejects if the bytes become unavailable in the middle of their message.
  */
 export async function sendBytes(target: BytesTarget, id: RawId, result: BytesResult): Promise<void> {
   const { outbox, asFrame } = target;
   const { bytes } = result;
-  // Nothing was written: a descriptor that fails to close takes no data along.
+  // Nothing was written, so a descriptor that fails to close loses no data.
   const close = (): Promise<void> => result.close().catch(() => undefined);
   if (bytes instanceof Uint8Array && asFrame) {
     return outbox.send(bytesFrame(id, result, bytes), () => void close());

@@ -1,9 +1,9 @@
 import { isExecError } from '../protocol/errors.js';
 
-/** As W3C Trace Context has it: version, trace, the caller's part of it, flags. */
+/** W3C Trace Context: version, trace id, parent id, flags. */
 const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/;
 
-/** The number of the trace a request belongs to; undefined if it names none that could be one. */
+/** The id of the trace a request belongs to; undefined if there is no valid one. */
 export function traceIdOf(trace: unknown): string | undefined {
   if (typeof trace !== 'object' || trace === null) return undefined;
   const parent: unknown = Reflect.get(trace, 'traceparent');
@@ -11,32 +11,32 @@ export function traceIdOf(trace: unknown): string | undefined {
   return id === undefined || /^0+$/.test(id) ? undefined : id;
 }
 
-/** An unknown method may be any text. */
+/** An unknown method may be arbitrary text. */
 const MAX_METHOD_CHARACTERS = 100;
 
-/** What is told of a request that is part of a trace. Never its parameters. */
+/** Receives one entry per traced request. Never its parameters. */
 export interface TraceLog {
   debug(details: Record<string, unknown>, message: string): void;
 }
 
-/** Runs a request and tells the log how it went, under the number of its trace. */
+/** Runs a request and logs its outcome under its trace id. */
 export function traced(
   { log, method, ...details }: { log: TraceLog; connection: string; method: string; trace: string },
   run: () => unknown,
 ): unknown {
   const startedAt = performance.now();
-  const tell = (how: { code?: string }): void =>
+  const report = (outcome: { code?: string }): void =>
     log.debug(
       {
         ...details,
         method: method.slice(0, MAX_METHOD_CHARACTERS),
-        ...how,
+        ...outcome,
         ms: Math.round(performance.now() - startedAt),
       },
       'request answered',
     );
   const failed = (error: unknown): never => {
-    tell({ code: isExecError(error) ? error.code : 'internalError' });
+    report({ code: isExecError(error) ? error.code : 'internalError' });
     throw error;
   };
   let outcome: unknown;
@@ -47,9 +47,9 @@ export function traced(
   }
   if (outcome instanceof Promise)
     return outcome.then((result: unknown) => {
-      tell({});
+      report({});
       return result;
     }, failed);
-  tell({});
+  report({});
   return outcome;
 }

@@ -1,7 +1,7 @@
 import { type ErrorCode, ExecError, errorCatalogue } from '../protocol/errors.js';
 import type { RpcErrorObject } from './message.js';
 
-/** An error answer as an ExecError: under its own code if the other side is one of us. */
+/** Turns an error answer into an ExecError, with its own code if the other side sent one we know. */
 export function errorFromWire(error: RpcErrorObject): ExecError {
   const data = typeof error.data === 'object' && error.data !== null ? { ...error.data } : {};
   const named: unknown = Reflect.get(data, 'code');
@@ -17,7 +17,7 @@ function isWireCode(code: unknown, rpc: number): code is ErrorCode {
   );
 }
 
-/** Other servers send numbers alone; three of them mean one thing only. */
+/** Other servers send only numbers, and these four are unambiguous. */
 function guessCode(rpc: number): ErrorCode {
   if (rpc === -32004) return 'notFound';
   if (rpc === -32010) return 'sessionBusy';

@@ -1,4 +1,4 @@
-/** Bytes that came with a message, and the member of its `params` or `result` they stand for. */
+/** Bytes sent with a message, and the member of `params` or `result` they replace. */
 export interface Attachment {
   readonly field: string;
   readonly bytes: Uint8Array;
@@ -9,7 +9,7 @@ export class WithBytes implements Attachment {
   constructor(
     readonly field: string,
     readonly bytes: Uint8Array,
-    /** Its members; the one the bytes stand for is empty. */
+    /** The other members; the one the bytes replace is empty. */
     readonly rest: Readonly<Record<string, unknown>>,
   ) {}
 }

@@ -78,8 +78,8 @@ export class Connection implements SessionConnection {
       admit: (method, params) => this.#admit(method, params),
     });
     const handler: PeerHandler = {
-      request: (method, params, attached, { place, trace }) => {
-        const run = (): unknown => this.#router.dispatch(method, params, attached, place);
+      request: (method, params, attached, { slot, trace }) => {
+        const run = (): unknown => this.#router.dispatch(method, params, attached, slot);
         return trace === undefined ? run() : this.#traced(method, trace, run);
       },
       notification: (method, params) => this.#notified(method, params),

@@ -1,18 +1,18 @@
 import type { ByteBudget } from './byte-budget.js';
 
-/** Requests being answered at one time. Past it the channel is not read until some are done. */
+/** Requests in progress at a time. Above this, the channel is not read until some complete. */
 const MAX_REQUESTS = 4096;
-/** What those requests may take up: one of the largest, or many small ones. */
+/** Memory those requests may use: one of the largest, or many small ones. */
 const MAX_REQUEST_BYTES = 64 * 1024 * 1024;
 
-/** How many requests of one connection wait for their answer, and what they take up. */
-export class RequestsUnderWay {
+/** Counts the requests of one connection that are in progress, and their bytes. */
+export class RequestsInProgress {
   readonly #budget: ByteBudget;
   readonly #changed: () => void;
   #count = 0;
   #bytes = 0;
 
-  /** `changed` is called whenever a request begins or ends. */
+  /** `changed` is called whenever a request begins or finishes. */
   constructor(budget: ByteBudget, changed: () => void) {
     this.#budget = budget;
     this.#changed = changed;
@@ -26,26 +26,26 @@ export class RequestsUnderWay {
     return this.#count >= MAX_REQUESTS || this.#bytes >= MAX_REQUEST_BYTES;
   }
 
-  /** A request that was read. It counts from `begin` to `finish`. */
-  add(bytes: number): RequestUnderWay {
+  /** Registers a received request. It counts from `begin` to `finish`. */
+  add(bytes: number): RequestInProgress {
     let hasBegun = false;
-    let isSetAside = false;
+    let bytesReleased = false;
     return {
       begin: () => {
         hasBegun = true;
         this.#count += 1;
-        if (!isSetAside) this.#bytes += bytes;
+        if (!bytesReleased) this.#bytes += bytes;
         this.#budget.add(bytes);
         this.#changed();
       },
-      setAside: () => {
-        if (isSetAside) return;
-        isSetAside = true;
+      releaseBytes: () => {
+        if (bytesReleased) return;
+        bytesReleased = true;
         if (hasBegun) this.#bytes -= bytes;
       },
       finish: () => {
         this.#count -= 1;
-        if (!isSetAside) this.#bytes -= bytes;
+        if (!bytesReleased) this.#bytes -= bytes;
         this.#budget.remove(bytes);
         this.#changed();
       },
@@ -53,9 +53,9 @@ export class RequestsUnderWay {
   }
 }
 
-export interface RequestUnderWay {
+export interface RequestInProgress {
   begin(): void;
-  /** What the request brought is kept and bounded elsewhere: it no longer keeps others from being read. */
-  setAside(): void;
+  /** The parameters are stored and bounded elsewhere, so they no longer keep other requests from being read. */
+  releaseBytes(): void;
   finish(): void;
 }
