@@ -1,20 +1,20 @@
 /**
- * A block of a file leaves a message and texts of a megabyte each behind. The engine counts those only by the hundred
- * megabytes, and then goes over everything it has; a look at what is new after this much takes some 0.3 ms and finds
- * nearly all of it.
+ * Each file block leaves behind a message and strings of a megabyte each. The engine notices those only after hundreds
+ * of megabytes and then runs a full collection. A minor collection after this much takes about 0.3 ms and frees nearly
+ * all of it.
  */
 const COLLECT_AFTER_BYTES = 8 * 1024 * 1024;
 
-/** What blocks and texts in use may add up to; beyond it some of them are no longer in use. */
+/** The most that blocks and strings in use add up to; anything above is garbage. */
 const MAX_EXTERNAL_BYTES = 24 * 1024 * 1024;
 
 /**
- * Collects garbage: what is new with options, whatever they say in older engines; everything without. Node's own `gc`,
- * which only a flag offers: whether the process should have it is for the program to decide, not for a library in it.
+ * Collects garbage: a minor collection with options (older engines ignore them), a full one without. This is Node's
+ * `gc`, which requires a flag. Whether a process sets that flag is up to the program, not to a library.
  */
 export type CollectGarbage = (options?: { type: 'minor' }) => void;
 
-/** Has large garbage collected early, where that is possible. */
+/** Triggers early collection of large garbage, where possible. */
 export class BulkGarbage {
   readonly #collect: CollectGarbage | undefined;
   #bytes = 0;
@@ -23,14 +23,14 @@ export class BulkGarbage {
     this.#collect = collect;
   }
 
-  /** Tells that about this many bytes of messages and texts have just become garbage. */
+  /** Records that about this many bytes of messages and strings have just become garbage. */
   note(bytes: number): void {
     if (!this.#collect) return;
     this.#bytes += bytes;
     if (this.#bytes < COLLECT_AFTER_BYTES) return;
     this.#bytes = 0;
     this.#collect({ type: 'minor' });
-    // Texts that were in use during two such looks count as old and are left out by further ones.
+    // Strings that survived two minor collections count as old and are skipped by further ones.
     if (process.memoryUsage().external > MAX_EXTERNAL_BYTES) this.#collect();
   }
 }

@@ -1,7 +1,7 @@
 import { snapshotsAvailable, STDIN_WINDOW_BYTES } from '../host/index.js';
 import type { ServerCapabilities } from '../protocol/index.js';
 
-/** Codex's capability names this server lives up to; clients read an absent one as false. */
+/** The Codex capabilities this server implements. Clients treat an absent one as false. */
 export function codexCapabilities(options: { http: boolean; sandbox: boolean }): Record<string, boolean> {
   return {
     fsWatchMissing: true,
@@ -14,13 +14,13 @@ export function codexCapabilities(options: { http: boolean; sandbox: boolean }):
   };
 }
 
-/** What holds wherever a policy can be enforced at all. */
+/** True wherever a policy can be enforced at all. */
 const SANDBOX_CAPABILITIES = {
   sandboxedFileStreaming: true,
   capabilityDiscoverySandbox: true,
-  /** What is denied stays so when all else was made writable with the user's approval. */
+  /** Denied paths stay denied when the user approves making everything else writable… */
   linuxApprovedRootWritePreservesRestrictions: true,
-  /** And such a process has a /dev of its own. */
+  /** …and such a process gets a /dev of its own. */
   linuxRootWritePreservesDevices: true,
 };
 

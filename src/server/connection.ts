@@ -38,14 +38,14 @@ export interface ConnectionOptions {
   readonly channel: Channel;
   readonly sessions: SessionRegistry;
   readonly log: ServerLog;
-  /** False where nobody can come back, as on stdio: the session then ends with the connection. */
+  /** False if the client cannot reconnect, as on stdio: the session then ends with the connection. */
   readonly resumable: boolean;
   readonly probe: () => void;
   readonly introduced: () => void;
   readonly windowBytes: number;
   readonly files: HostFileSystem;
   readonly garbage: BulkGarbage;
-  /** What messages of all connections may take up together. */
+  /** The message budget shared by all connections. */
   readonly budget: ByteBudget;
   /** Whether clients may send HTTP requests from this machine. */
   readonly http: boolean;
@@ -61,12 +61,12 @@ export class Connection implements SessionConnection {
   readonly #peer: RpcPeer;
   readonly #router: Router<ExecMethods>;
   #session: Session | undefined;
-  /** Aborted when the channel has ended: file handles, watches and streams of this connection go with it. */
+  /** Aborted when the channel has ended, to release the connection's file handles, watches and streams. */
   readonly #gone = new AbortController();
   #ready = false;
-  /** The client sends on without waiting for the handshake: what it sent may have been for a session it did not get. */
+  /** The client sends requests before the handshake is answered, so they may be meant for a session it does not get. */
   #ahead = false;
-  /** That of the request being handed to its handler. */
+  /** The trace of the request being dispatched. */
   #trace: string | undefined;
 
   constructor(options: ConnectionOptions) {
@@ -87,7 +87,7 @@ export class Connection implements SessionConnection {
     };
     this.#peer = new RpcPeer(options.channel, handler, { dialect: execDialect, budget: options.budget });
     this.queue = new PushQueue(this.#peer.outbox);
-    // The answer to the handshake needs it: found out while the request is on its way. What goes wrong is told there.
+    // The handshake answer needs this, so it is probed while the request is in flight. A failure is reported there.
     sandboxSupport().catch(() => undefined);
     this.#peer.open();
     options.log.debug({ connection: options.channel.label }, 'connected');
@@ -138,7 +138,7 @@ export class Connection implements SessionConnection {
     return { ...machineInfo(), capabilities: codexCapabilities({ http, sandbox }) };
   }
 
-  /** What is logged for a request that is part of a trace says so. */
+  /** Adds the trace id to whatever is logged for the request. */
   #traced(method: string, trace: string, run: () => unknown): unknown {
     const { log, channel } = this.#options;
     this.#trace = trace;
@@ -159,7 +159,7 @@ export class Connection implements SessionConnection {
       throw new ExecError('notInitialized', 'client must send initialized before other methods');
   }
 
-  /** The session is open when this returns, whatever the answer still waits for. */
+  /** The session is open when this returns, whatever the answer is still waiting for. */
   async #initialize(params: ExecParsedParams<'initialize'>): Promise<ExecResult<'initialize'>> {
     const { sessions, log, channel, windowBytes } = this.#options;
     if (this.#session)
@@ -197,7 +197,7 @@ export class Connection implements SessionConnection {
     }
   }
 
-  /** Nobody will come back for it. The connection itself is its client's to close. */
+  /** The client will not return to this session. Closing the connection is up to the client. */
   #endSession(session: Session): void {
     const { sessions, log, channel } = this.#options;
     log.info({ connection: channel.label, session: session.id }, 'session ended by its client');
@@ -223,15 +223,15 @@ export class Connection implements SessionConnection {
   }
 }
 
-/** A method that is switched off is unknown. */
+/** Methods that are switched off are unknown. */
 function methodsOffered({ http }: { http: boolean }): ExecMethods {
   if (http) return execMethods;
   const { 'http/request': _, ...rest } = execMethods;
-  // The router looks methods up by name; the handler of the missing one is simply never reached.
+  // The router looks methods up by name, so the handler of the missing one is never reached.
   return rest as ExecMethods;
 }
 
-/** What of a policy this machine can enforce. Found out once, by doing it. */
+/** Which policies this machine can enforce, probed once by trying. */
 async function sandboxSummary(): Promise<ExecResult<'environment/info'>['sandbox']> {
   const support = await sandboxSupport();
   const { level } = support;

@@ -12,31 +12,32 @@ export interface ExecServerOptions {
   readonly maxSessions?: number | undefined;
   /** Processes per session. */
   readonly maxProcesses?: number | undefined;
-  /** Output kept per process for readers that come late. Default 1 MiB. */
+  /** Output kept per process for late readers. Default 1 MiB. */
   readonly retainedBytes?: number | undefined;
   /** Whether clients may send HTTP requests from this machine. Default true. */
   readonly http?: boolean | undefined;
-  /** Called when much garbage has come together. Default: none, the engine decides alone. */
+  /** Called when a lot of garbage has accumulated. Default: none; the engine decides when to collect. */
   readonly collectGarbage?: CollectGarbage | undefined;
   /**
-   * Whether orphans of programs become children of this process, for good, and are reaped here. Without it what `su` and its
-   * like leave in the background outlives its session. For a process that does nothing else. Default false.
+   * Make orphaned descendants children of this process, permanently, and reap them here. Without this, whatever `su`
+   * and similar programs leave in the background outlives its session. Only for a process that does nothing else.
+   * Default false.
    */
   readonly adoptOrphans?: boolean | undefined;
   readonly log?: ServerLog | undefined;
 }
 
-/** What is known of a channel that the channel does not tell. */
+/** Facts about a channel that it cannot report itself. */
 export interface AcceptOptions {
-  /** False where nobody can come back: the session then ends with the connection. Default true. */
+  /** False if the client cannot reconnect: the session then ends with the connection. Default true. */
   readonly resumable?: boolean;
-  /** Makes the other side show that it is alive. */
+  /** Makes the other side prove that it is alive. */
   readonly probe?: () => void;
   /** Called once the client has a session. */
   readonly introduced?: () => void;
 }
 
-/** Runs processes for whoever connects. Knows channels, not how they came about. */
+/** Runs processes for its clients. Works on channels, however they were established. */
 export class ExecServer implements AsyncDisposable {
   readonly #sessions: SessionRegistry;
   readonly #connections = new Set<Connection>();
@@ -69,7 +70,7 @@ export class ExecServer implements AsyncDisposable {
     });
   }
 
-  /** Serves one client until its channel ends. Resolves then. */
+  /** Serves one client. Resolves when its channel ends. */
   accept(channel: Channel, options: AcceptOptions = {}): Promise<void> {
     return new Promise((resolve) => {
       const connection: Connection = new Connection({
@@ -93,7 +94,7 @@ export class ExecServer implements AsyncDisposable {
     });
   }
 
-  /** Says goodbye to every client and ends every session with all its processes. Idempotent. */
+  /** Disconnects all clients and ends all sessions with their processes. Idempotent. */
   close(): Promise<void> {
     this.#closing ??= this.#shutDown();
     return this.#closing;

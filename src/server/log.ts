@@ -1,4 +1,4 @@
-/** Where the server says what it does. Never argv, environment or tokens. */
+/** Receives the server's log entries. They never contain argv, environment variables or tokens. */
 export interface ServerLog {
   debug(details: Record<string, unknown>, message: string): void;
   info(details: Record<string, unknown>, message: string): void;

@@ -1,11 +1,11 @@
 import { ExecError, type ExecParsedParams } from '../protocol/index.js';
 
-/** Questions about hosts name the process; as Codex, within this bound. */
+/** Policy questions about hosts name the process. Codex limits that id to this length. */
 const MAX_ASKED_ID_BYTES = 256;
 
 /**
- * Only a proxy could tell one host from another, and this server has none. A start that counts on it is refused: a
- * process with a network nobody watches is worse than none. `managedNetwork` alone asks for nothing on Linux.
+ * Telling hosts apart takes a proxy, and this server has none. A start that relies on one is refused: a process with an
+ * unsupervised network is worse than no process. `managedNetwork` alone requires nothing on Linux.
  */
 export function refuseManagedNetwork(params: ExecParsedParams<'process/start'>): void {
   const { enforceManagedNetwork, networkProxy, processId } = params;

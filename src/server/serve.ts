@@ -15,38 +15,38 @@ const DEFAULT_LISTEN = 'ws://127.0.0.1:0';
 
 export interface ServeOptions extends ExecServerOptions {
   /**
-   * Where clients connect: `ws://IP:PORT` or `unix:///PATH`, or several of these. Default: a free port of 127.0.0.1. An
-   * empty list serves only channels handed to `server.accept`.
+   * Addresses to listen on: one or more of `ws://IP:PORT` and `unix:///PATH`. Default: a free port on 127.0.0.1. With
+   * an empty list, only channels passed to `server.accept` are served.
    */
   readonly listen?: string | readonly string[] | undefined;
-  /** What clients must present: a token, or a signed one. Needed on every address but loopback. */
+  /** What clients must present: a fixed token or a signed one. Required on every address except loopback. */
   readonly auth?: { readonly token: string } | WebSocketAuth | undefined;
-  /** Certificate and key in PEM: serves `wss://` instead of `ws://`. */
+  /** PEM certificate and key: serves `wss://` instead of `ws://`. */
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer } | undefined;
-  /** Names beside the address itself and localhost that clients may use for this machine. */
+  /** Names by which clients may address this machine, besides its address and localhost. */
   readonly allowedHosts?: readonly string[] | undefined;
   /**
-   * Whose output may be compressed, where the line is slower than that and the output gets shorter. Default `remote`: that of
-   * clients on other machines.
+   * Whose output may be compressed, provided the line is slower than compressing and the output shrinks. Default
+   * `remote`: clients on other machines.
    */
   readonly compression?: CompressionUse | undefined;
-  /** Told when a connection could not be taken in, for want of descriptors for example. Listening goes on. */
+  /** Called when a connection could not be accepted, for example because descriptors ran out. Listening continues. */
   readonly onAcceptError?: ((error: Error) => void) | undefined;
-  /** Who is served at all, beside what `auth` asks for. Default: everybody but programs in sandboxes of this server. */
+  /** Decides who is served, in addition to `auth`. Default: everyone except programs in this server's sandboxes. */
   readonly admission?: Admission | undefined;
 }
 
 /** A server and its listeners. */
 export interface Serving extends AsyncDisposable {
-  /** Where it listens, in the order asked for, with the ports the system chose. */
+  /** The addresses it listens on, in the requested order, with the ports the system chose. */
   readonly urls: readonly string[];
-  /** For clients that come some other way, over a channel of your own. */
+  /** Accepts clients that connect some other way, over a channel of your own. */
   readonly server: ExecServer;
-  /** Stops listening and ends every session with all its processes. Idempotent. */
+  /** Stops listening and ends all sessions with their processes. Idempotent. */
   close(): Promise<void>;
 }
 
-/** Serves this machine: runs processes and touches files for whoever connects. Resolves once every address is bound. */
+/** Serves this machine: runs processes and accesses files for its clients. Resolves once every address is bound. */
 export async function serve(options: ServeOptions = {}): Promise<Serving> {
   const { listen = DEFAULT_LISTEN, auth: given, tls, allowedHosts = [], onAcceptError } = options;
   const { admission = admitsPeer, compression } = options;

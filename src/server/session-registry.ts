@@ -5,9 +5,9 @@ import type { ByteBudget } from '../rpc/index.js';
 import type { ServerLog } from './log.js';
 import { MAX_TIMER_MS } from '../protocol/max-timer.js';
 
-/** How long a session without a connection lives, as Codex has it. */
+/** How long a session outlives its connection. The same as Codex's. */
 export const DEFAULT_SESSION_TTL_MS = 30_000;
-/** Sessions a server keeps, attached and detached. */
+/** Sessions a server keeps, attached or detached. */
 export const DEFAULT_MAX_SESSIONS = 1024;
 
 export interface SessionRegistryOptions {
@@ -18,7 +18,7 @@ export interface SessionRegistryOptions {
   readonly budget: ByteBudget;
 }
 
-/** All sessions of a server and their leases. */
+/** All sessions of a server, and the leases of the detached ones. */
 export class SessionRegistry {
   readonly #options: SessionRegistryOptions;
   readonly #sessions = new Map<string, Session>();
@@ -37,10 +37,9 @@ export class SessionRegistry {
     return [...this.#sessions.values()];
   }
 
-  /** Opens a session for a connection. */
   open(connection: SessionConnection, options: { acknowledged: boolean }): Session {
     if (this.#sessions.size >= (this.#options.maxSessions ?? DEFAULT_MAX_SESSIONS)) {
-      throw new ExecError('tooManySessions', 'The server keeps as many sessions as it may.');
+      throw new ExecError('tooManySessions', 'The server has reached its limit of sessions.');
     }
     const { table, budget } = this.#options;
     const session = new Session({ acknowledged: options.acknowledged, table, budget });
@@ -49,7 +48,10 @@ export class SessionRegistry {
     return session;
   }
 
-  /** Gives a detached session to a connection. An attached one stays where it is, if its connection lives. */
+  /**
+   * Attaches a connection to a detached session. A session that is attached stays with its connection as long as that
+   * is alive.
+   */
   resume(sessionId: string, connection: SessionConnection): Session {
     const session = this.#sessions.get(sessionId);
     if (!session) throw new ExecError('sessionNotFound', `unknown session id ${sessionId.slice(0, 64)}`);
@@ -63,7 +65,7 @@ export class SessionRegistry {
     return session;
   }
 
-  /** The connection of a session is gone: its lease begins. */
+  /** The session lost its connection: starts its lease. */
   detach(session: Session): void {
     session.detach();
     if (!this.#sessions.has(session.id)) return;
@@ -78,7 +80,7 @@ export class SessionRegistry {
     this.#leases.set(session.id, lease);
   }
 
-  /** Ends a session with everything it owns. Never rejects: often nobody waits for it. */
+  /** Ends a session and everything it owns. Never rejects, because often nothing awaits it. */
   async end(session: Session): Promise<void> {
     clearTimeout(this.#leases.get(session.id));
     this.#leases.delete(session.id);
@@ -95,7 +97,7 @@ export class SessionRegistry {
     }
   }
 
-  /** Ends all sessions. Those already ending are waited for too: their processes may still be dying. */
+  /** Ends all sessions. Also waits for those already ending, whose processes may still be dying. */
   async close(): Promise<void> {
     for (const session of this.#sessions.values()) void this.end(session);
     await Promise.allSettled(this.#ending);

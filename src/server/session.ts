@@ -10,23 +10,23 @@ import { type ByteBudget, SHARE_BYTES } from '../rpc/index.js';
 import { ExecError, type Sandbox } from '../protocol/index.js';
 import { OutputPusher, type PushTarget } from './push/output-pusher.js';
 
-/** Write ids remembered per process, so that a retry is recognised. A client has few writes in the air. */
+/** Write ids remembered per process to recognise retries. A client has only a few writes in flight. */
 const MAX_REMEMBERED_WRITES = 4096;
 
-/** Input in line for programs that do not read, all of a session together: four of them at their limit. */
+/** Queued input for programs that do not read, per session: four processes at their limit. */
 const MAX_WAITING_INPUT_BYTES = 64 * 1024 * 1024;
 
-/** What is told to a connection when its session is taken from it. */
+/** What a session needs of its connection. */
 export interface SessionConnection extends PushTarget {
-  /** Somebody else asks for the session: this connection has to show that it is alive. */
+  /** Another client wants the session: this connection must prove that it is alive. */
   probe(): void;
 }
 
-/** Owns processes. Outlives the connection it is attached to. */
+/** Owns processes and outlives its connection. */
 export class Session {
   readonly id = randomUUID();
   readonly processes: ProcessTable;
-  /** The client acknowledges output: nothing it has not seen is let go, attached or not. */
+  /** The client acknowledges output: nothing unacknowledged is discarded, attached or not. */
   readonly acknowledged: boolean;
   readonly #windowBytes: number;
   readonly #pushers = new Map<string, OutputPusher>();
@@ -57,25 +57,27 @@ export class Session {
     for (const pusher of this.#pushers.values()) pusher.detach();
   }
 
-  /** Spawns at once; its events are pushed from the next turn of the event loop on, behind the answer to the start. */
+  /** Spawns synchronously. Events are pushed from the next turn of the event loop on, after the answer to the start. */
   start(spec: LocalProcessSpec): LocalProcess {
     const process = this.processes.start(spec);
-    this.#push(process, this.#pusherFor(process));
+    this.#startPushing(process, this.#pusherFor(process));
     return process;
   }
 
-  /** As `start`, for a process in a sandbox: resolves when its program runs. If that fails, the id is free again. */
+  /**
+   * Like `start`, for a sandboxed process. Resolves when its program is running; if that fails, the id is free again.
+   */
   async startConfined(spec: LocalProcessSpec, sandbox: Sandbox): Promise<LocalProcess> {
     const process = await this.processes.startConfined(spec, sandbox);
-    // From here on the pusher holds what comes before anybody is told of the process.
+    // From here on the pusher keeps the output until clients know about the process.
     const pusher = this.#pusherFor(process);
     process.stopHolding();
-    setImmediate(() => this.#push(process, pusher));
+    setImmediate(() => this.#startPushing(process, pusher));
     return process;
   }
 
-  /** Announces a start that takes a while. Until it is over, `startUnderWay` tells of it. */
-  async announceStart<Result>(processId: string, start: () => Promise<Result>): Promise<Result> {
+  /** Runs a start that takes a while. Until it settles, `pendingStart` returns it. */
+  async trackStart<Result>(processId: string, start: () => Promise<Result>): Promise<Result> {
     const starting = start();
     this.#starting.set(processId, starting);
     try {
@@ -85,8 +87,8 @@ export class Session {
     }
   }
 
-  /** The start under this id that is not over yet: rejects with its error if it fails. */
-  startUnderWay(processId: string): Promise<unknown> | undefined {
+  /** The unfinished start of this id, if any. Rejects with its error if it fails. */
+  pendingStart(processId: string): Promise<unknown> | undefined {
     return this.#starting.get(processId);
   }
 
@@ -94,7 +96,7 @@ export class Session {
     this.#pushers.get(processId)?.acknowledge(seq);
   }
 
-  /** True the first time a write id is seen for a process. */
+  /** Whether this write id has not been seen for the process yet. */
   isNewWrite(processId: string, writeId: string): boolean {
     return this.#writes.get(processId)?.has(writeId) !== true;
   }
@@ -109,7 +111,7 @@ export class Session {
     }
   }
 
-  /** Refuses input for a program that does not read when others of the session hold up too much already. */
+  /** Rejects input for a program that does not read if the session's queues already hold too much. */
   requireInputRoom(bytes: number): void {
     const limit = this.#budget.tight ? SHARE_BYTES : MAX_WAITING_INPUT_BYTES;
     if (this.#waitingInputBytes + bytes <= limit) return;
@@ -119,11 +121,11 @@ export class Session {
     );
   }
 
-  /** Counts input that waits, until it does no more. */
-  async inputWaits(bytes: number, over: Promise<void>): Promise<void> {
+  /** Counts queued input until `taken` settles. */
+  async countWaitingInput(bytes: number, taken: Promise<void>): Promise<void> {
     this.#waitingInputBytes += bytes;
     try {
-      await over;
+      await taken;
     } finally {
       this.#waitingInputBytes -= bytes;
     }
@@ -140,7 +142,7 @@ export class Session {
     return new OutputPusher(process, { acknowledged: this.acknowledged, windowBytes: this.#windowBytes });
   }
 
-  #push(process: LocalProcess, pusher: OutputPusher): void {
+  #startPushing(process: LocalProcess, pusher: OutputPusher): void {
     if (this.processes.get(process.processId) !== process) {
       pusher.close();
       return;
@@ -150,7 +152,7 @@ export class Session {
     else pusher.detach();
   }
 
-  /** Drops what belongs to a process the table no longer retains. */
+  /** Drops the state of a process the table no longer retains. */
   #forget(processId: string): void {
     this.#pushers.get(processId)?.close();
     this.#pushers.delete(processId);

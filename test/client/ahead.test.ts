@@ -158,7 +158,7 @@ describe('a start along with the handshake', () => {
 describe('a refused handshake', () => {
   const refusal = { code: 'tooManySessions' };
   const refuse = (): never => {
-    throw new ExecError('tooManySessions', 'The server keeps as many sessions as it may.');
+    throw new ExecError('tooManySessions', 'The server has reached its limit of sessions.');
   };
 
   test('fails connecting and what was sent along, with its reason', async () => {

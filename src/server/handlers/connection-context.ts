@@ -7,20 +7,23 @@ import type {
 } from '../../protocol/index.js';
 import type { BytesResult } from '../../rpc/index.js';
 
-/** Sends a notification to the client. A promise means the connection is full: await it before the next. */
+/**
+ * Sends a notification to the client. If it returns a promise, the connection is full: await it before sending the
+ * next.
+ */
 export type Notify = <Name extends keyof ExecServerNotifications>(
   method: Name,
   params: ParamsOf<ExecServerNotifications[Name]>,
 ) => void | Promise<void>;
 
-/** What handlers know of the connection they work for. */
+/** What handlers need of their connection. */
 export interface ConnectionContext {
   readonly notify: Notify;
-  /** Aborted when the connection ends; whatever belongs to it is then released. */
+  /** Aborted when the connection ends, to release everything it owns. */
   readonly signal: AbortSignal;
 }
 
-/** One function per method, typed by the method table. `bytes` stands for the bulky member, if it came as bytes. */
+/** One function per method, typed by the method table. `bytes` replaces the bulky member if it was sent as bytes. */
 export type Handlers<Names extends ExecMethodName> = {
   readonly [Name in Names]: (
     params: ExecParsedParams<Name>,

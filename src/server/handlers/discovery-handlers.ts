@@ -12,10 +12,10 @@ import { ExecError, fileUri } from '../../protocol/index.js';
 import type { Handlers } from './connection-context.js';
 import { wirePath } from './wire-path.js';
 
-/** As Codex: each root may be thousands of directories. */
+/** The same as Codex's: each root may contain thousands of directories. */
 const MAX_ROOTS = 128;
 
-/** What a client can learn about how this machine is set up. */
+/** Methods that report how this machine is set up. */
 export function discoveryHandlers(context: {
   files: FileSystem;
 }): Handlers<'environmentConfig/read' | 'capabilityRoots/discoverV1' | 'capabilities/discoverV2'> {
@@ -38,7 +38,7 @@ export function discoveryHandlers(context: {
         throw new ExecError('invalidLimit', `capability root discovery accepts at most ${MAX_ROOTS} roots`);
       const wanted = params.roots.map((root) => ({ ...root, path: wirePath(root.path) }));
       const roots = [];
-      // One after the other: together they could hold far more than fits one message.
+      // One at a time: together they could exceed the size of a message.
       for (const { id, path, sandbox } of wanted) {
         const found = await discoverRoot(files, { path, sandbox: sandbox ?? null });
         roots.push({
@@ -96,7 +96,7 @@ function wireSkill({ path, dependencies, policy, ...skill }: Skill) {
   };
 }
 
-/** Layers from elsewhere would go before ours; none of ours is weaker. */
+/** Layers from elsewhere would take precedence over ours; none of ours is weaker. */
 function wireLayers(layers: readonly ConfigLayer[]) {
   const shown = layers.map((layer) => ({ ...layer, baseDir: fileUri(layer.baseDir) }));
   return { layers: shown, cloudInsertionIndex: 0 };

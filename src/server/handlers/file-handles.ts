@@ -5,18 +5,18 @@ import { blockBuffers, MAX_BLOCK_BYTES } from './block-buffers.js';
 import { BulkGarbage } from '../bulk-garbage.js';
 import { wirePath } from './wire-path.js';
 
-/** As Codex: enough for any client, few enough that one cannot use up the descriptors. */
+/** The same as Codex's: enough for any client, few enough that one cannot exhaust the descriptors. */
 const MAX_HANDLES = 128;
 const MAX_HANDLE_ID_BYTES = 32;
 
 /** The largest block in base64. */
 const MAX_BLOCK_CHARS = Math.ceil(MAX_BLOCK_BYTES / 3) * 4;
 
-/** The open files of one connection. They close with it. */
+/** The open files of one connection. They are closed with it. */
 export class FileHandles {
   readonly #files: FileSystem;
   readonly #garbage: BulkGarbage;
-  /** Null while the file is being opened: the id is taken and counted. */
+  /** Null while the file is being opened: the id is taken and counts. */
   readonly #handles = new Map<string, FileHandle | null>();
   #ended = false;
 
@@ -68,10 +68,10 @@ export class FileHandles {
     }
   }
 
-  /** `bytes` stand for the chunk, if they came as such. */
+  /** `bytes` replace the chunk if they were sent as such. */
   async write(params: ExecParsedParams<'fs/writeBlock'>, bytes: Uint8Array | undefined): Promise<void> {
     if (bytes) return await this.#write(params, bytes);
-    // A text too long for a block is decoded all the same, to be refused for what is wrong with it.
+    // Text that is too long for a block is decoded anyway, so that the error names the actual problem.
     const block =
       params.chunk.length <= MAX_BLOCK_CHARS ? blockBuffers.acquire() : Buffer.alloc(params.chunk.length);
     try {
@@ -128,7 +128,7 @@ function requireBlock(verb: 'read' | 'write', length: number): void {
     throw new ExecError('invalidLimit', `file ${verb} block length must be between 1 and ${MAX_BLOCK_BYTES}`);
 }
 
-/** Beyond this a number is not exact, and no file is that long. */
+/** Above this, numbers are not exact, and no file is that long. */
 function requireOffset(offset: number): void {
   if (offset > Number.MAX_SAFE_INTEGER) throw new ExecError('invalidLimit', 'file offset is too large');
 }

@@ -3,14 +3,14 @@ import { ExecError, type ExecParsedParams, fileUri } from '../../protocol/index.
 import type { ConnectionContext } from './connection-context.js';
 import { wirePath } from './wire-path.js';
 
-/** Each may hold thousands of kernel watches, of which a machine has a limited number. */
+/** Each may use thousands of kernel watches, of which a machine has a limited number. */
 const MAX_WATCHES = 64;
 
-/** The running `fs/watch`es of one connection. They end with it. */
+/** The active `fs/watch`es of one connection. They end with it. */
 export class FileWatches {
   readonly #files: FileSystem;
   readonly #context: ConnectionContext;
-  /** Null while the watch is being set up: the id is taken and counted. */
+  /** Null while the watch is being set up: the id is taken and counts. */
   readonly #watches = new Map<string, FileWatch | null>();
 
   constructor(files: FileSystem, context: ConnectionContext) {
@@ -51,7 +51,7 @@ export class FileWatches {
     this.#watches.set(watchId, null);
   }
 
-  /** While the connection is full nothing is taken from the watch, which then merges what happens. */
+  /** Takes nothing from the watch while the connection is full, so the watch merges events meanwhile. */
   async #report(watchId: string, watch: FileWatch): Promise<void> {
     for await (const { changes, overflow } of watch) {
       if (this.#watches.get(watchId) !== watch) return;

@@ -21,12 +21,12 @@ import { wirePath } from './wire-path.js';
 
 type FileMethodName = Extract<ExecMethodName, `fs/${string}`>;
 
-/** The file methods for one connection. Its handles and watches are released when the context's signal aborts. */
+/** The file methods of one connection. Its handles and watches are released when the context's signal aborts. */
 export function fileHandlers(
   context: ConnectionContext & { files: HostFileSystem; garbage?: BulkGarbage },
 ): Handlers<FileMethodName> {
   const { files } = context;
-  // Everything that belongs to the connection listens for its end; many listeners are no leak here.
+  // Everything owned by the connection listens for its end, so many listeners are no leak.
   setMaxListeners(0, context.signal);
   const handles = new FileHandles(files, context.signal, context.garbage);
   const missing = new MissingWatchSlot(files, context);
@@ -131,7 +131,7 @@ function withUri<Item extends { readonly path: string }>(item: Item): Item {
   return { ...item, path: fileUri(item.path) };
 }
 
-/** The path is added only where the name alone cannot address the entry. */
+/** Adds the path only if the name alone cannot address the entry. */
 function wireEntry(entry: DirectoryEntry): ExecResult<'fs/readDirectory'>['entries'][number] {
   const { name, path, ...rest } = entry;
   return { fileName: name, ...rest, ...(isFileUri(path) ? { path } : {}) };

@@ -16,25 +16,25 @@ import {
 } from '../../protocol/index.js';
 import type { ConnectionContext, Handlers } from './connection-context.js';
 
-/** A body that comes in one piece must fit a message; longer ones can be streamed. */
+/** A buffered body must fit into one message; longer ones can be streamed. */
 const MAX_BUFFERED_BODY_BYTES = 48 * 1024 * 1024;
 
-/** Bodies of one connection that are being put together, all of them: two of the largest and some small ones. */
+/** All bodies being buffered for one connection: two of the largest and a few small ones. */
 const MAX_GATHERED_BYTES = 128 * 1024 * 1024;
 
-/** One piece of a streamed body, so that others get their turn on the connection. */
+/** Largest piece of a streamed body, so that other messages get their turn. */
 const MAX_DELTA_BYTES = 1024 * 1024;
 
-/** Streams hold a connection to somewhere each. */
+/** Each stream holds an outgoing connection. */
 const MAX_STREAMS = 64;
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
 type Params = ExecParsedParams<'http/request'>;
 
-/** `http/request` for one connection. Streams end with it. */
+/** `http/request` for one connection. Its streams end with it. */
 export function httpHandlers(context: ConnectionContext): Handlers<'http/request'> {
-  // Each request listens for the end of the connection; many listeners are no leak here.
+  // Every request listens for the end of the connection, so many listeners are no leak.
   setMaxListeners(0, context.signal);
   const streams = new Set<string>();
   const gathered: Gathered = { bytes: 0 };
@@ -45,7 +45,7 @@ export function httpHandlers(context: ConnectionContext): Handlers<'http/request
       reserve(streams, params.requestId);
       try {
         const answer = await send(request, params, context);
-        // After the answer: it leaves before the loop turns.
+        // Runs after the answer, which is sent in this turn of the event loop.
         setImmediate(
           () =>
             void streamBody(answer, params.requestId, context).finally(() =>
@@ -96,13 +96,13 @@ function outgoingHeader(header: Params['headers'][number]): OutgoingHeader {
   if (!TOKEN.test(name)) throw refused('http/request header name is invalid');
   const secret = valueEnvVar == null ? '' : headerSecret(name, valueEnvVar);
   const value = header.value + secret;
-  // Tab and printable characters; everything else could end the header early.
+  // Tab and printable characters; anything else could end the header early.
   if (!/^[\t\x20-\x7e\u0080-\u{10ffff}]*$/u.test(value))
     throw refused(`http/request header value is invalid for ${name}`);
   return { name: name.toLowerCase(), value, secret: valueEnvVar != null };
 }
 
-/** What the bodies of a connection that come in one piece hold at the moment. */
+/** What the buffered bodies of a connection currently hold. */
 interface Gathered {
   bytes: number;
 }
@@ -132,13 +132,13 @@ function refuseTooMuch(length: number, gathered: Gathered): void {
 }
 
 function reserve(streams: Set<string>, requestId: string): void {
-  if (streams.has(requestId)) throw refused('http/request requestId names a stream that is under way');
+  if (streams.has(requestId)) throw refused('http/request requestId names a stream that is in use');
   if (streams.size >= MAX_STREAMS)
     throw new ExecError('overloaded', `at most ${MAX_STREAMS} bodies can be streamed at a time`);
   streams.add(requestId);
 }
 
-/** The next piece is asked for only when the connection has taken the one before. Never throws. */
+/** Requests the next piece only when the connection has taken the previous one. Never throws. */
 async function streamBody(answer: HttpAnswer, requestId: string, context: ConnectionContext): Promise<void> {
   let seq = 0;
   const tell = async (delta: Uint8Array, end: { done: boolean; error: string | null }): Promise<void> => {

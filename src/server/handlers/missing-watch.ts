@@ -3,7 +3,7 @@ import type { ExecParsedParams } from '../../protocol/index.js';
 import type { ConnectionContext } from './connection-context.js';
 import { wirePath } from './wire-path.js';
 
-/** The one `fs/watchMissing` a connection can have. */
+/** The only `fs/watchMissing` a connection may have. */
 export class MissingWatchSlot {
   readonly #files: FileSystem;
   readonly #context: ConnectionContext;

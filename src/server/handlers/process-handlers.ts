@@ -23,29 +23,29 @@ import { refuseManagedNetwork } from '../managed-network.js';
 import type { SessionRegistry } from '../session-registry.js';
 import type { Session } from '../session.js';
 
-/** The terminal a client gets that asks for none in particular, as with Codex. */
+/** Terminal size for clients that request none. The same as Codex's. */
 const DEFAULT_SIZE = { rows: 24, cols: 80 };
 
 type ReadAnswer = ExecResult<'process/read'>;
 type ProcessMethods = Pick<ExecMethods, Extract<keyof ExecMethods, `process/${string}`>>;
 
-/** Methods about processes, for one connection. Each finds its process and lets the host do the work. */
+/** The process methods of one connection. Each looks up its process and lets the host do the work. */
 export function processHandlers(
   session: () => Session,
   sessions: Pick<SessionRegistry, 'all' | 'get'>,
 ): Handlers<ProcessMethods> {
   const ownerOf = (sessionId: string | null | undefined): Session | undefined =>
     sessionId == null ? session() : sessions.get(sessionId);
-  /** Requests behind a start that takes a while wait for it, and fail with its error if it fails. */
-  const behindStart =
+  /** Requests that follow a pending start wait for it, and fail with its error if it fails. */
+  const afterStart =
     <Params extends { processId: string; sessionId?: string | null | undefined }, Result>(
       handler: (params: Params, bytes?: Uint8Array) => Answer<Result>,
     ) =>
     (params: Params, bytes?: Uint8Array): Answer<Result> => {
-      const starting = ownerOf(params.sessionId)?.startUnderWay(params.processId);
-      // Not in the lane, where one behind the other would find the start over: all of them hear of it, in order.
+      const starting = ownerOf(params.sessionId)?.pendingStart(params.processId);
+      // Deferred rather than run in the lane: there, only the first request would still see the start pending.
       return starting
-        ? new DeferredAnswer(starting.then(() => flat(handler(params, bytes))))
+        ? new DeferredAnswer(starting.then(() => flatten(handler(params, bytes))))
         : handler(params, bytes);
     };
   const find = (processId: string): LocalProcess => {
@@ -55,38 +55,38 @@ export function processHandlers(
   };
   return {
     'process/start': (params) => start(session(), params),
-    'process/read': behindStart(({ processId, afterSeq, maxBytes, waitMs }) => {
+    'process/read': afterStart(({ processId, afterSeq, maxBytes, waitMs }) => {
       const process = find(processId);
       const read = (): ReadAnswer => readResult(process, afterSeq ?? 0, maxBytes ?? undefined);
-      // An answer that is not made before it is due does not have to be kept.
+      // An answer produced only when it is due needs no memory before.
       return new LargeAnswer(read, waitMs ? process.log.news(afterSeq ?? 0, waitMs) : undefined);
     }),
-    'process/write': behindStart((params, bytes) =>
+    'process/write': afterStart((params, bytes) =>
       write(session(), params, bytes ?? decodeBase64(params.chunk, 'invalidParams')),
     ),
-    'process/signal': behindStart(async ({ processId, signal }) => {
+    'process/signal': afterStart(async ({ processId, signal }) => {
       const name = signalName(signal);
       await session().processes.get(processId)?.signal(name);
       return {};
     }),
-    'process/terminate': behindStart(async ({ processId, sessionId, graceMs }) => {
+    'process/terminate': afterStart(async ({ processId, sessionId, graceMs }) => {
       const process = ownerOf(sessionId)?.processes.get(processId);
       return { running: (await process?.terminate({ graceMs: graceMs ?? 0 })) ?? false };
     }),
-    'process/resize': behindStart(async ({ processId, size }) => {
+    'process/resize': afterStart(async ({ processId, size }) => {
       await find(processId).resize(size);
       return {};
     }),
-    'process/closeStdin': behindStart(async ({ processId, after }) => {
+    'process/closeStdin': afterStart(async ({ processId, after }) => {
       const process = find(processId);
-      if (process.stdinOpen) requireBefore(session(), { processId, after });
+      if (process.stdinOpen) requirePrevious(session(), { processId, after });
       await process.closeStdin();
       return {};
     }),
-    'process/inspect': behindStart(async ({ processId }) => ({ state: await find(processId).inspect() })),
+    'process/inspect': afterStart(async ({ processId }) => ({ state: await find(processId).inspect() })),
     'process/list': (params) => ({
       processes:
-        params?.scope === 'server' ? everyProcess(session(), sessions.all()) : processesOf(session()),
+        params?.scope === 'server' ? allProcesses(session(), sessions.all()) : processesOf(session()),
     }),
   };
 }
@@ -95,8 +95,8 @@ function processesOf(session: Session): ProcessSummary[] {
   return session.processes.all().map((process) => process.summary());
 }
 
-/** The processes of all sessions. Arguments of other people's may hold secrets: only the program is named. */
-function everyProcess(own: Session, all: readonly Session[]): (ProcessSummary & { sessionId: string })[] {
+/** The processes of all sessions. Other clients' arguments may contain secrets, so only the program is shown. */
+function allProcesses(own: Session, all: readonly Session[]): (ProcessSummary & { sessionId: string })[] {
   return all.flatMap((session) =>
     processesOf(session).map((row) => ({
       ...row,
@@ -106,16 +106,16 @@ function everyProcess(own: Session, all: readonly Session[]): (ProcessSummary & 
   );
 }
 
-/** A start in a sandbox takes a while, but not its place in the order: what comes behind it learns how it went. */
+/** A sandboxed start takes a while but leaves its lane immediately; requests behind it wait for its outcome. */
 function start(
   session: Session,
   params: ExecParsedParams<'process/start'>,
 ): Answer<ExecResult<'process/start'>> {
   const { processId, sandbox, shellSnapshot } = params;
-  const earlier = session.startUnderWay(processId);
+  const earlier = session.pendingStart(processId);
   if (!sandbox && !earlier && !shellSnapshot) return startResult(session.start(childOf(params)));
   return new DeferredAnswer(
-    session.announceStart(processId, async () => {
+    session.trackStart(processId, async () => {
       await earlier?.catch(() => undefined);
       const child = await withoutProfile(session, childOf(params), params);
       return startResult(sandbox ? await session.startConfined(child, sandbox) : session.start(child));
@@ -123,7 +123,7 @@ function start(
   );
 }
 
-/** A profile that ran before, for the same scope and under the same rules, is not run again. */
+/** Skips a shell profile that already ran for the same scope under the same rules. */
 async function withoutProfile(
   session: Session,
   child: LocalProcessSpec,
@@ -135,7 +135,7 @@ async function withoutProfile(
   return await session.processes.withoutProfile(child, { key, shell, sandbox, asked: env });
 }
 
-async function flat<Value>(answer: Answer<Value>): Promise<Value | BytesResult | LargeAnswer<Value>> {
+async function flatten<Value>(answer: Answer<Value>): Promise<Value | BytesResult | LargeAnswer<Value>> {
   const known = await answer;
   return known instanceof DeferredAnswer ? await known.answer : known;
 }
@@ -161,7 +161,7 @@ function childOf(params: ExecParsedParams<'process/start'>): LocalProcessSpec {
   };
 }
 
-/** A working directory is handed to the system as text, so its name must be UTF-8. */
+/** A working directory is passed to the system as text, so its name must be UTF-8. */
 function pathOf(uri: string): string {
   const refusal = 'params.cwd: not a file URI of this machine';
   try {
@@ -181,33 +181,35 @@ function write(
   const { processId, writeId } = params;
   const process = session.processes.get(processId);
   if (!process) return { status: 'unknownProcess' };
-  if (!session.isNewWrite(processId, writeId)) return repeated(process, params);
-  if (process.stdinOpen) requireBefore(session, params);
+  if (!session.isNewWrite(processId, writeId)) return answerRetry(process, params);
+  if (process.stdinOpen) requirePrevious(session, params);
   if (!process.takesInput) session.requireInputRoom(bytes.length);
   const status = process.enqueue(bytes);
   if (status === 'accepted') session.rememberWrite(processId, writeId);
   if (process.takesInput) return { status };
-  // The bytes are in line; a program that does not read delays this answer and nothing else.
-  const taken = session.inputWaits(bytes.length, process.writable());
+  // The bytes are queued. A program that does not read delays this answer and nothing else.
+  const taken = session.countWaitingInput(bytes.length, process.writable());
   return new DeferredAnswer(
     taken.then(() => ({ status })),
     { paramsDone: true },
   );
 }
 
-/** A repetition is answered when the first one would have been: an answer is what further input waits for. */
-function repeated(
+/** Answers a retry when the original write would have been answered: clients wait for that before sending more. */
+function answerRetry(
   process: LocalProcess,
   { after }: ExecParsedParams<'process/write'>,
 ): Answer<ExecResult<'process/write'>> {
   const status = 'accepted';
-  // Clients that send one write at a time are told at once, as by Codex.
+  // Clients that send one write at a time are answered immediately, as Codex does.
   if (after == null || process.takesInput) return { status };
   return new DeferredAnswer(process.writable().then(() => ({ status })));
 }
 
-/** Of several writes on their way one may be refused. What comes behind it must be too, or input would have a hole. */
-function requireBefore(
+/**
+ * One of several writes in flight may be refused. Those behind it must be refused too, or the input would have a gap.
+ */
+function requirePrevious(
   session: Session,
   { processId, after }: { processId: string; after?: string | null | undefined },
 ): void {

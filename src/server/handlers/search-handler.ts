@@ -3,7 +3,7 @@ import { type ExecParsedParams, type ExecResult, fileUri } from '../../protocol/
 import type { ConnectionContext } from './connection-context.js';
 import { wirePath } from './wire-path.js';
 
-/** `fs/search`; given up when the connection ends. */
+/** `fs/search`; aborted when the connection ends. */
 export async function searchFiles(
   params: ExecParsedParams<'fs/search'>,
   context: ConnectionContext & { files: FileSystem },

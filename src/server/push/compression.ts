@@ -4,27 +4,27 @@ import { LineSpeed } from './line-speed.js';
 
 /** Shorter messages gain little. */
 const MIN_BYTES = 4 * 1024;
-/** What does not get at least this much shorter travels as it is. */
+/** A message that does not shrink to this fraction is sent uncompressed. */
 const WORTHWHILE_RATIO = 0.8;
-/** The fastest level: a line fast enough to want a better one wants none at all. */
+/** The fastest level: a line fast enough to benefit from a better one does not need compression. */
 const SETTINGS = { level: 1, finishFlush: constants.Z_SYNC_FLUSH };
-/** What a receiver appends again by itself. */
+/** Deflate trailer that the receiver appends again (RFC 7692). */
 const TRAILER_BYTES = 4;
-/** The line has to be this much slower than deflating: the same processor has other things to do. */
-const SLOWER_BY = 4;
-/** How fast good measurements of deflating are forgotten. Bad ones say that somebody else had the processor meanwhile. */
-const FADING = 0.9;
-/** After this time it is measured again, however bad it was. */
+/** The line must be this much slower than compressing, because the processor has other work to do. */
+const MIN_SLOWDOWN = 4;
+/** How quickly fast measurements fade. Slow ones only mean that something else used the processor. */
+const DECAY = 0.9;
+/** The rate is measured again after this time, however low it was. */
 const REMEASURED_MS = 500;
-/** After messages that did not shrink, up to this many are not even tried. */
+/** After messages that did not shrink, up to this many are sent without trying. */
 const MAX_SKIPPED = 64;
 
-/** What is known of the output of one process. */
+/** How well the output of one process compresses. */
 export class Shrinkage {
   #skip = 0;
   #failures = 0;
 
-  /** Whether the next message is worth a try. */
+  /** Whether to try compressing the next message. */
   tries(): boolean {
     this.#skip -= 1;
     return this.#skip < 0;
@@ -37,8 +37,8 @@ export class Shrinkage {
 }
 
 /**
- * Deflates output for a connection whose line is slower than that. Every message by itself, so that nothing is kept between two of
- * them; and at once, so that they stay in order with everything else.
+ * Deflates output for a connection whose line is slower than that. Each message is compressed on its own, so no state
+ * is kept between them, and synchronously, so that they stay in order with everything else.
  */
 export class Compression {
   readonly line = new LineSpeed();
@@ -46,7 +46,7 @@ export class Compression {
   #rate = 0;
   #measuredAt = Number.NEGATIVE_INFINITY;
 
-  /** The message, shorter if that pays. */
+  /** Returns the message, compressed if that pays off. */
   pack(message: BinaryMessage, shrinkage: Shrinkage): OutgoingMessage {
     if (message.length < MIN_BYTES || !this.#pays() || !shrinkage.tries()) return message;
     const begun = performance.now();
@@ -60,11 +60,11 @@ export class Compression {
   #pays(): boolean {
     const { bytesPerMs } = this.line;
     if (bytesPerMs === undefined) return false;
-    return bytesPerMs * SLOWER_BY < this.#rate || performance.now() - this.#measuredAt > REMEASURED_MS;
+    return bytesPerMs * MIN_SLOWDOWN < this.#rate || performance.now() - this.#measuredAt > REMEASURED_MS;
   }
 
   #learn(bytes: number, { begun, end }: { begun: number; end: number }): void {
-    this.#rate = Math.max(bytes / Math.max(end - begun, 0.001), this.#rate * FADING);
+    this.#rate = Math.max(bytes / Math.max(end - begun, 0.001), this.#rate * DECAY);
     this.#measuredAt = end;
   }
 }

@@ -1,21 +1,21 @@
-/** A message on its way, with what was known when it left. */
+/** A message in flight, with the state when it left. */
 export interface Departure {
   readonly bytes: number;
   readonly at: number;
-  /** Bytes that had arrived until then, and since when. */
+  /** Bytes delivered by then, and since when. */
   readonly delivered: number;
   readonly deliveredAt: number;
 }
 
-/** What took this much longer than the fastest has waited on its way: more was sent than the line takes. */
+/** A message that took this many times the fastest round trip was queued: more was sent than the line can carry. */
 const WAITED_FACTOR = 1.5;
 const WAITED_MS = 5;
-/** What was seen longer ago says nothing about the line any more. */
+/** Measurements older than this say nothing about the line any more. */
 const MEMORY_MS = 5_000;
 
 /**
- * How fast the line of one connection is, in bytes as they travel. Known only once more was sent than it takes: what a program
- * writes slowly arrives slowly on any line.
+ * The speed of one connection's line, in bytes on the wire. Known only once more was sent than it can carry: what a
+ * program writes slowly arrives slowly on any line.
  */
 export class LineSpeed {
   #delivered = 0;
@@ -24,7 +24,7 @@ export class LineSpeed {
   #fastestMs = Number.POSITIVE_INFINITY;
   #seen: { bytesPerMs: number; at: number } | undefined;
 
-  /** Undefined while the line is not known to be what limits the rate. */
+  /** Undefined unless the line is known to be the bottleneck. */
   get bytesPerMs(): number | undefined {
     if (this.#seen && performance.now() - this.#seen.at > MEMORY_MS) this.#seen = undefined;
     return this.#seen?.bytesPerMs;
@@ -32,13 +32,13 @@ export class LineSpeed {
 
   departed(bytes: number): Departure {
     const at = performance.now();
-    // The rate is that of a line at work, so a pause does not count.
+    // Measures a busy line only, so idle time does not count.
     if (this.#inFlight === 0) this.#deliveredAt = at;
     this.#inFlight += bytes;
     return { bytes, at, delivered: this.#delivered, deliveredAt: this.#deliveredAt };
   }
 
-  /** These have been consumed, in the order they left. */
+  /** These have been consumed, in the order they were sent. */
   arrived(departures: readonly Departure[]): void {
     const last = departures.at(-1);
     if (!last) return;
@@ -56,7 +56,7 @@ export class LineSpeed {
     };
   }
 
-  /** Nobody will tell of these any more. */
+  /** These will never be acknowledged. */
   lost(departures: readonly Departure[]): void {
     for (const { bytes } of departures) this.#inFlight -= bytes;
   }

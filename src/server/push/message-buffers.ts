@@ -1,17 +1,17 @@
 import { BufferPool } from '../../rpc/index.js';
 
-/** Smaller messages are cheap to make anew, and a large buffer each would be a waste while they wait. */
+/** Smaller messages are cheap to allocate, and a large buffer for each would waste memory while they wait. */
 const WORTH_POOLING_BYTES = 16 * 1024;
 
-/** Room for the largest chunk of a process (64 KiB) in base64 and what is around it. Between two floods it keeps 1.5 MiB. */
+/** Room for the largest chunk of a process (64 KiB) in base64 with its envelope. Retains 1.5 MiB between floods. */
 const pool = new BufferPool({ bytes: 96 * 1024, kept: 16 });
 
-/** A buffer of at least this size, its content undefined. */
+/** A buffer of at least this size, with undefined content. */
 export function acquireBuffer(size: number): Buffer {
   return size < WORTH_POOLING_BYTES || size > pool.bytes ? Buffer.allocUnsafe(size) : pool.acquire();
 }
 
-/** Nobody uses it any more. */
+/** Call when the buffer is no longer used. */
 export function releaseBuffer(buffer: Buffer): void {
   if (buffer.length === pool.bytes) pool.release(buffer);
 }

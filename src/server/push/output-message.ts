@@ -14,8 +14,8 @@ const TAIL = '"}}';
 const FRAME_TAIL = `"},"bytes":"${CHUNK}"}`;
 
 /**
- * Writes `process/output` of one process, as a binary frame or as the bytes of a text. Base64 and numbers need no escaping
- * and the id was escaped once, so neither an object nor the text of a long message is built.
+ * Writes the `process/output` notifications of one process as binary frames or as UTF-8 text. Base64 and numbers need
+ * no escaping and the id is escaped once, so neither an object nor a long string is built.
  */
 export class OutputMessage {
   readonly #head: string;
@@ -25,12 +25,12 @@ export class OutputMessage {
     this.#head = `{"method":"process/output","params":{"processId":${idText},"seq":`;
   }
 
-  /** Returns how many bytes travel. */
+  /** Returns the number of bytes on the wire. */
   send(event: OutputEvent, target: PushTarget, shrinkage: Shrinkage): number {
     return target.sendsBytes ? this.#sendFrame(event, target, shrinkage) : this.#sendText(event, target);
   }
 
-  /** Sent from where it lies. The log may let go of the chunk before it has left. */
+  /** Sends the chunk without copying it, and retains it, because the log may discard it before it has left. */
   #sendFrame({ seq, stream, bytes }: OutputEvent, target: PushTarget, shrinkage: Shrinkage): number {
     const header = `${this.#head}${seq},"stream":"${stream}${FRAME_TAIL}`;
     const message = binaryMessage(header, bytes);
@@ -49,7 +49,7 @@ export class OutputMessage {
     const buffer = acquireBuffer(head.length + middle.length + chunk.length + TAIL.length);
     buffer.set(head);
     let end = head.length;
-    // Plain ASCII from here on.
+    // ASCII only from here on.
     for (const part of [middle, chunk, TAIL]) end += buffer.write(part, end, 'latin1');
     target.send(buffer.subarray(0, end), () => releaseBuffer(buffer));
     return end;

@@ -7,22 +7,22 @@ import type { Departure } from './line-speed.js';
 import { OutputMessage } from './output-message.js';
 import type { PushQueue, PushSource } from './push-queue.js';
 
-/** What a pusher needs of the connection its session is attached to. */
+/** What a pusher needs of its session's connection. */
 export interface PushTarget {
   readonly queue: PushQueue;
-  /** What the processes of this connection may have on their way together. */
+  /** The in-flight budget shared by the processes of this connection. */
   readonly flight: FlightBudget;
-  /** Whether the client takes binary frames. */
+  /** Whether the client accepts binary frames. */
   readonly sendsBytes: boolean;
-  /** Where the client takes compressed ones too. */
+  /** Present if the client also accepts compressed frames. */
   readonly compression: Compression | undefined;
-  /** `flushed` is called once the message is sent and its bytes may be used again. */
+  /** `flushed` is called once the message has been sent and its bytes may be reused. */
   send(message: OutgoingMessage, flushed?: () => void): void;
 }
 
 /**
- * Turns the log of one process into notifications. What was sent may be let go by the log; when the client
- * acknowledges, only what it acknowledged.
+ * Turns the log of one process into notifications. The log may discard what has been sent or, if the client
+ * acknowledges, what has been acknowledged.
  */
 export class OutputPusher implements PushSource {
   readonly #process: LocalProcess;
@@ -35,7 +35,7 @@ export class OutputPusher implements PushSource {
   /** Only for clients that acknowledge. */
   #window: LineWindow | undefined;
   readonly #shrinkage = new Shrinkage();
-  /** What of it travels, where it may be compressed. */
+  /** Messages in flight, where output may be compressed. */
   #departures: { readonly seq: number; readonly departure: Departure }[] = [];
   #position = 0;
   #hold: LogHold | undefined;
@@ -56,17 +56,20 @@ export class OutputPusher implements PushSource {
     target.queue.schedule(this);
   }
 
-  /** Pushes from here on. Events missed in between are for the client to read. */
+  /** Pushes from now on. The client reads the events missed in between itself. */
   attach(target: PushTarget): void {
     this.#aim(target);
     this.#position = this.#process.log.nextSeq - 1;
     if (!this.#process.log.closed) this.#hold ??= this.#process.log.hold(this.#position);
   }
 
-  /** A client that acknowledges finds everything it has not; for others the process runs on and forgets. */
+  /**
+   * A client that acknowledges will find everything it has not acknowledged; for others the process keeps running and
+   * old output is discarded.
+   */
   detach(): void {
     this.#target?.queue.remove(this);
-    this.#target?.compression?.line.lost(this.#departed(() => true));
+    this.#target?.compression?.line.lost(this.#takeDepartures(() => true));
     this.#target = undefined;
     this.#closeWindow();
     if (!this.#acknowledged) this.#release();
@@ -78,11 +81,13 @@ export class OutputPusher implements PushSource {
     this.#settle(seq);
     if (!this.#window) return;
     this.#window.acknowledged(seq, performance.now());
-    this.#target?.compression?.line.arrived(this.#departed((each) => each.seq <= seq));
+    this.#target?.compression?.line.arrived(this.#takeDepartures((each) => each.seq <= seq));
     this.#process.log.resizeWindow(this.#window.bytes);
   }
 
-  /** What was on its way when the connection broke is read again, so nothing goes before the end is acknowledged. */
+  /**
+   * Output in flight when the connection broke is read again, so nothing is released before the end is acknowledged.
+   */
   #settle(seq: number): void {
     const { log } = this.#process;
     if (!log.closed || seq < log.nextSeq - 1) return;
@@ -118,8 +123,8 @@ export class OutputPusher implements PushSource {
     if (this.#acknowledged) this.#window = new LineWindow(this.#windowBytes, target.flight);
   }
 
-  /** Takes out those that came first. */
-  #departed(isOver: (each: { readonly seq: number }) => boolean): Departure[] {
+  /** Removes and returns the leading departures for which `isOver` holds. */
+  #takeDepartures(isOver: (each: { readonly seq: number }) => boolean): Departure[] {
     let count = 0;
     for (const each of this.#departures) {
       if (!isOver(each)) break;

@@ -1,17 +1,17 @@
 import type { Outbox } from '../../rpc/index.js';
 
-/** How long messages are pushed at a time: some are compressed, and requests wait meanwhile. */
+/** How long to push before yielding: messages may be compressed, and requests wait meanwhile. */
 const TURN_MS = 5;
 
-/** Something with messages to push. */
+/** A source of messages to push. */
 export interface PushSource {
-  /** Pushes one message. False when there is nothing more to push for now. */
+  /** Pushes one message. Returns false if there is nothing more to push for now. */
   pushOne(): boolean;
 }
 
 /**
- * Shares one connection between its processes: each pushes one message in turn while the outbox has room,
- * so that a flood from one does not starve the others.
+ * Shares one connection among its processes. Each pushes one message in turn while the outbox has room, so that a flood
+ * from one does not starve the others.
  */
 export class PushQueue {
   readonly #outbox: Outbox;
@@ -24,7 +24,7 @@ export class PushQueue {
     this.#stop = outbox.onDrained(() => this.#run());
   }
 
-  /** There is something to push, or may be. */
+  /** The source has, or may have, something to push. */
   schedule(source: PushSource): void {
     this.#ready.add(source);
     this.#run();
@@ -50,7 +50,7 @@ export class PushQueue {
         break;
       }
       this.#ready.delete(source);
-      // Added again it comes last: the iteration meets it after all others.
+      // Re-added at the end: the iteration reaches it after all others.
       if (source.pushOne()) this.#ready.add(source);
     }
     this.#running = false;
