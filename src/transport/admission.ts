@@ -1,4 +1,4 @@
-/** Both ends of a TCP connection, seen from ours; none of it is known of other connections. */
+/** Both ends of a TCP connection as seen from this side; all undefined for other connections. */
 export interface ConnectionEnds {
   readonly localAddress?: string | undefined;
   readonly localPort?: number | undefined;
@@ -6,8 +6,11 @@ export interface ConnectionEnds {
   readonly remotePort?: number | undefined;
 }
 
-/** Decides who is served, by where a connection comes from. Asked for every request, before anything is done for it. */
+/**
+ * Decides who is served, based on where a connection comes from. Called for every request, before anything else is done
+ * for it.
+ */
 export type Admission = (ends: ConnectionEnds, proof: { readonly authenticated: boolean }) => boolean;
 
-/** What those hear who are not. */
+/** The answer to refused clients. */
 export const NOT_ADMITTED = 'connections from sandboxes are not served';

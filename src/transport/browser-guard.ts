@@ -2,15 +2,15 @@ import { isIP } from 'node:net';
 import { isLoopback, isWildcard, type ListenAddress } from './listen-address.js';
 
 /**
- * Tells whether a `Host` header may be served. A page that rebinds its own name to our address sends that
- * name: only names we know, and addresses, which cannot be rebound, get through.
+ * Whether to serve a request with this `Host` header. A page that rebinds its own name to our address sends that name,
+ * so only known names are allowed, and IP addresses, which cannot be rebound.
  */
 export function isAllowedHost(
   header: string | undefined,
   address: ListenAddress,
   allowedNames: readonly string[],
 ): boolean {
-  // No page reaches a unix socket.
+  // Web pages cannot reach a unix socket.
   if (address.kind !== 'tcp') return true;
   const name = /^(?:\[([^\]]+)\]|([^:]+))(?::\d+)?$/.exec(header?.trim() ?? '');
   const host = (name?.[1] ?? name?.[2])?.toLowerCase();

@@ -1,13 +1,13 @@
 import { ExecError } from '../protocol/errors.js';
 import { MAX_TIMER_MS } from '../protocol/max-timer.js';
 
-/** How long somebody is willing to wait, and how they say that they no longer are. */
+/** How long to wait, and a signal that ends the wait early. */
 export interface Deadline {
   readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Settles as the promise does, unless patience ends first: then it rejects with what `late` makes. */
+/** Settles like the promise unless the deadline passes first: then it rejects with the error from `late`. */
 export function withDeadline<Value>(
   promise: Promise<Value>,
   options: Deadline & { what: string; late: () => ExecError },
@@ -32,8 +32,8 @@ function gaveUp(what: string): ExecError {
   return new ExecError('aborted', `${what} was given up.`);
 }
 
-/** The options without the undefined ones, which an exact optional property does not take. */
-export function definedOnly(patience: Deadline): { timeoutMs?: number; signal?: AbortSignal } {
-  const { timeoutMs, signal } = patience;
+/** The deadline without undefined members, which exact optional properties do not accept. */
+export function definedOnly(deadline: Deadline): { timeoutMs?: number; signal?: AbortSignal } {
+  const { timeoutMs, signal } = deadline;
   return { ...(timeoutMs === undefined ? {} : { timeoutMs }), ...(signal ? { signal } : {}) };
 }

@@ -1,19 +1,22 @@
 import { ExecError } from '../protocol/errors.js';
 
-/** How long connecting may take, as Codex's client waits. */
+/** How long connecting may take. The same as Codex's client. */
 export const DEFAULT_CONNECT_TIMEOUT_MS = 10_000;
 
 export interface DialOptions {
-  /** Sent as `Authorization: Bearer …`. Not possible in a browser. */
+  /** Sent as `Authorization: Bearer …`. Not available in browsers. */
   readonly authBearerToken?: string | undefined;
-  /** Sent as `X-Request-Id`. Not possible in a browser. */
+  /** Sent as `X-Request-Id`. Not available in browsers. */
   readonly requestId?: string | undefined;
   readonly connectTimeoutMs?: number;
-  /** Silence is judged at this interval: a quiet server is pinged, and one quiet for several counts as lost. */
+  /**
+   * How often to check for silence: a quiet server is pinged, and one that stays quiet for several checks counts as
+   * lost.
+   */
   readonly livenessTickMs?: number;
 }
 
-/** Where to dial, taken apart. */
+/** A parsed dial address. */
 export interface DialTarget {
   /** For logs: scheme and host, without credentials, path or query. */
   readonly label: string;
@@ -22,7 +25,7 @@ export interface DialTarget {
     | { readonly kind: 'unix'; readonly path: string };
 }
 
-/** Takes an address apart. The error does not repeat it: an address may hold credentials. */
+/** Parses an address. The error does not repeat it, because an address may contain credentials. */
 export function parseTarget(text: string): DialTarget {
   const path = /^unix:\/\/(\/.+)$/.exec(text)?.[1];
   if (path !== undefined) return { label: 'unix', address: { kind: 'unix', path } };

@@ -6,30 +6,30 @@ import { isLoopback } from './listen-address.js';
 import { type Newcomer, Newcomers } from './newcomers.js';
 
 export interface DoorLimits {
-  /** Connections of those who have shown who they are. Newcomers cannot take their places. */
+  /** Connections of clients that have authenticated or completed the handshake. Newcomers cannot take these places. */
   readonly maxConnections: number;
   readonly maxNewcomers: number;
-  /** Of one address, or of one network of IPv6. This machine is not one: its programs have one address together. */
+  /** Per address or IPv6 network. Loopback is exempt, because all local programs share one address. */
   readonly maxNewcomersPerOrigin: number;
 }
 
 export const DEFAULT_DOOR_LIMITS: DoorLimits = {
   maxConnections: 1024,
-  // What the system lets wait in line at a time, so that a crowd that comes at once is not turned away.
+  // The system's accept backlog, so that a burst of connections is not refused.
   maxNewcomers: 512,
   maxNewcomersPerOrigin: 128,
 };
 
-/** How long somebody may take over his greeting: a TLS handshake, the head of a request. */
+/** How long a newcomer may take for its TLS handshake and request head. */
 export const GREETING_MS = 10_000;
-/** How long a connection may be idle between two plain requests. */
+/** How long a connection may be idle between two plain HTTP requests. */
 const IDLE_MS = 2_000;
-/** For `createServer`: how often that is looked at. */
+/** For `createServer`: how often those timeouts are checked. */
 export const GREETING_CHECKS = { connectionsCheckingInterval: 1_000 };
-/** Seconds. Newcomers are turned away for moments. */
+/** In seconds. Newcomers are refused only briefly. */
 const RETRY_AFTER_S = 1;
 
-/** What those hear that are turned away, where there is a way to tell them. */
+/** The answer to refused clients, where they can be answered. */
 const CROWDED = JSON.stringify({
   code: 'overloaded',
   message: 'There are too many connections. Try again later.',
@@ -45,7 +45,7 @@ const CROWDED_ANSWER = [
   CROWDED,
 ].join('\r\n');
 
-/** The connections of an HTTP server: few newcomers, not for long, and separate places for those who are known. */
+/** Limits the connections of an HTTP server: few newcomers, for a short time, and separate places for known clients. */
 export class Door {
   readonly #limits: DoorLimits;
   readonly #newcomers: Newcomers;
@@ -67,12 +67,12 @@ export class Door {
     server.on('secureConnection', (socket: Socket) => this.turnAwayBy(socket, () => answerCrowded(socket)));
   }
 
-  /** Whether there is room for one more who is known. */
+  /** Whether there is room for another known client. */
   get hasRoom(): boolean {
     return this.#admitted < this.#limits.maxConnections;
   }
 
-  /** He has shown who he is: from now on he has a place of his own. Once is enough. */
+  /** The client has identified itself and gets a place of its own. Idempotent. */
   admit(socket: Duplex): void {
     const newcomer = this.#waiting.get(this.#keyOf(socket));
     if (!newcomer) return;
@@ -83,7 +83,7 @@ export class Door {
     });
   }
 
-  /** He stays a newcomer, but has to be turned away in another manner. */
+  /** The client stays a newcomer but must be turned away in a different way. */
   turnAwayBy(socket: Duplex, turnAway: () => void): void {
     const newcomer = this.#waiting.get(this.#keyOf(socket));
     if (newcomer) newcomer.turnAway = turnAway;
@@ -93,7 +93,7 @@ export class Door {
     const newcomer: Waiting = {
       key: this.#keyOf(socket),
       origin: originOf(socket.remoteAddress),
-      // Whoever expects TLS could not read the answer.
+      // A client that expects TLS could not read the answer.
       turnAway: this.#encrypted ? () => socket.destroy() : () => answerCrowded(socket),
     };
     this.#waiting.set(newcomer.key, newcomer);
@@ -106,7 +106,7 @@ export class Door {
     this.#newcomers.remove(newcomer);
   }
 
-  /** An encrypted connection is another object than the one that arrived, at the same address. */
+  /** A TLS socket is a different object than the TCP socket it arrived on, but has the same address. */
   #keyOf(socket: Duplex): unknown {
     if (!this.#encrypted) return socket;
     const { remoteAddress, remotePort } = socket as Socket;
@@ -119,7 +119,7 @@ interface Waiting extends Newcomer {
   turnAway: () => void;
 }
 
-/** Says why, and does not wait for him to hear it: those who hold places would hold them a while longer. */
+/** Explains the refusal without waiting for the client to read it, which would let it hold its place longer. */
 export function answerCrowded(socket: Duplex): void {
   socket.on('error', () => undefined);
   socket.end(CROWDED_ANSWER, () => socket.destroy());
@@ -127,7 +127,7 @@ export function answerCrowded(socket: Duplex): void {
 
 const THIS_MACHINE = 'this machine';
 
-/** Whoever has one address of an IPv6 network has all of it. */
+/** A client that controls one address of an IPv6 network controls all of them. */
 export function originOf(address: string | undefined): string {
   if (address === undefined || isLoopback(address)) return THIS_MACHINE;
   if (!address.includes(':') || address.includes('.')) return address;

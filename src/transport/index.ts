@@ -1,5 +1,6 @@
 /**
- * How messages travel: WebSocket, standard streams of a program, a pair in memory; dialling, listening, relaying.
+ * How messages travel: over WebSockets, a program's standard streams or an in-memory pair; dialling, listening and
+ * relaying.
  *
  * @module execwire/transport
  */

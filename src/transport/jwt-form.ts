@@ -1,12 +1,12 @@
 import { inspectJson } from '../rpc/index.js';
 
-/** An HS256 signature is a SHA-256. */
+/** An HS256 signature has the length of a SHA-256 digest. */
 const SIGNATURE_BYTES = 32;
 const NUMERIC_DATES = ['exp', 'nbf', 'iat'] as const;
 
 /**
- * Whether a token is written the one way there is to write it, and its dates are dates. Libraries read more than that:
- * padding, stray bits at the end, a member twice, an end of 1e999 that never comes. Says nothing about the signature.
+ * Whether a token is in canonical form and its dates are valid. Libraries also accept padding, stray trailing bits,
+ * duplicate members, and an expiry of 1e999 that never comes. Does not check the signature.
  */
 export function isWellFormedJwt(token: string): boolean {
   const [header, claims, signature, ...more] = token.split('.').map(fromBase64Url);
@@ -22,14 +22,14 @@ function fromBase64Url(text: string): Buffer | null {
   return bytes.toString('base64url') === text ? bytes : null;
 }
 
-/** Null for anything but one JSON object in UTF-8, no member of which occurs twice. */
+/** Null for anything but a single UTF-8 JSON object without duplicate members. */
 function plainObject(bytes: Buffer): Record<string, unknown> | null {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
     const value: unknown = JSON.parse(text);
     inspectJson(text);
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    // An object out of JSON.parse has string keys and unknown values.
+    // JSON.parse returns objects with string keys and unknown values.
     return isObject ? (value as Record<string, unknown>) : null;
   } catch {
     return null;

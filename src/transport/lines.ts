@@ -10,7 +10,7 @@ import {
 } from '../rpc/index.js';
 import { asciiText } from './ascii-text.js';
 
-/** Longest line either side sends: what one WebSocket message may carry. */
+/** The longest line either side sends: the size limit of a WebSocket message. */
 export const MAX_LINE_BYTES = 64 * 1024 * 1024;
 
 const NEWLINE = 0x0a;
@@ -57,7 +57,7 @@ export class LineChannel implements Channel {
       this.#output.write(`${messageText(message)}\n`, () => flushed());
       return;
     }
-    // Both in one system call, without copying the message.
+    // One system call for both, without copying the message.
     this.#output.cork();
     this.#output.write(message);
     this.#output.write(LINE_END, () => flushed());

@@ -1,19 +1,19 @@
 import { isIP } from 'node:net';
 import { ExecError } from '../protocol/errors.js';
 
-/** Where a server waits for connections. */
+/** Where a server listens. */
 export type ListenAddress =
   | {
       readonly kind: 'tcp';
       readonly host: string;
       readonly port: number;
-      /** Asked for with `wss://`: never served in plain text. */
+      /** Requested with `wss://`: must never be served in plain text. */
       readonly secure?: true;
     }
   | { readonly kind: 'unix'; readonly path: string }
   | { readonly kind: 'stdio' };
 
-/** Reads `ws://IP:PORT`, `wss://IP:PORT`, `unix:///PATH`, `stdio` or `stdio://`. */
+/** Parses `ws://IP:PORT`, `wss://IP:PORT`, `unix:///PATH`, `stdio` or `stdio://`. */
 export function parseListenAddress(text: string): ListenAddress {
   if (text === 'stdio' || text === 'stdio://') return { kind: 'stdio' };
   const unix = /^unix:\/\/(\/.+)$/.exec(text);
@@ -44,7 +44,7 @@ export function isWildcard(host: string): boolean {
   return host === '0.0.0.0' || host === '::';
 }
 
-/** An address as it stands in a URL. */
+/** A host as written in a URL. */
 export function urlHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }

@@ -3,18 +3,21 @@ import type { WebSocket } from 'ws';
 export interface LivenessOptions {
   /** Time between pings. */
   readonly pingIntervalMs: number;
-  /** Silence after which the other side counts as gone. */
+  /** After this much silence the other side counts as gone. */
   readonly silenceLimitMs: number;
 }
 
-/** As Codex pings; silence is judged after three of them. */
+/** Codex's ping interval; silence is judged after three of them. */
 export const DEFAULT_LIVENESS: LivenessOptions = { pingIntervalMs: 15_000, silenceLimitMs: 45_000 };
 
-/** Answers a probe this late at worst. Long enough for a busy client, short enough for one that waits. */
+/**
+ * How long the answer to a probe may take: long enough for a busy client, short enough for the one waiting for the
+ * session.
+ */
 const PROBE_LIMIT_MS = 2_000;
 
 /**
- * Notices a dead peer: pings it, and cuts the socket when nothing at all came back for too long.
+ * Detects a dead client: pings it and cuts the socket if nothing at all arrived for too long.
  *
  * @internal
  */
@@ -45,7 +48,7 @@ export class Liveness {
     });
   }
 
-  /** Somebody doubts this peer is alive: it has to show a sign soon. */
+  /** Someone doubts that the client is alive: it must respond soon. */
   probe(): void {
     if (this.#probe) return;
     this.#socket.ping();

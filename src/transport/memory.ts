@@ -8,7 +8,7 @@ import {
   type PartPlace,
 } from '../rpc/index.js';
 
-/** Two channels joined end to end, for tests and for a server in the same process. */
+/** Two connected channels, for tests and for a server in the same process. */
 export function createMemoryChannels(): [Channel, Channel] {
   const left = new MemoryChannel('memory:left');
   const right = new MemoryChannel('memory:right');
@@ -17,7 +17,7 @@ export function createMemoryChannels(): [Channel, Channel] {
   return [left, right];
 }
 
-/** Delivers in later turns, as a socket would, so that no call re-enters its sender. */
+/** Delivers in a later turn of the event loop, as a socket would, so that calls never re-enter their sender. */
 class MemoryChannel implements Channel {
   readonly label: string;
   #other: MemoryChannel | undefined;

@@ -1,8 +1,8 @@
-/** Somebody who has not shown yet who he is. */
+/** A client that has not identified itself yet. */
 export interface Newcomer {
-  /** Where he comes from; newcomers from the same place compete with each other first. */
+  /** Where it connects from. Newcomers of the same origin compete with each other first. */
   readonly origin: string;
-  /** Ends his connection. */
+  /** Ends its connection. */
   turnAway(): void;
 }
 
@@ -12,8 +12,8 @@ export interface NewcomerLimits {
 }
 
 /**
- * Bounds how many may be at the door at a time. Whoever is there longest makes room: those who mean it are through in a
- * moment, those who only hold a place have theirs taken. One origin takes places from itself before it does from others.
+ * Limits the number of newcomers. The oldest one makes room: genuine clients identify themselves within moments, and
+ * those that merely hold a place lose it. An origin displaces its own newcomers before those of others.
  */
 export class Newcomers {
   readonly #limits: NewcomerLimits;
@@ -32,7 +32,7 @@ export class Newcomers {
     else if (this.#count > this.#limits.max) this.#turnAwayOldest(this.#largest());
   }
 
-  /** He is gone, or no longer a newcomer. */
+  /** The client is gone or no longer a newcomer. */
   remove(newcomer: Newcomer): void {
     const others = this.#byOrigin.get(newcomer.origin);
     if (!others?.delete(newcomer)) return;

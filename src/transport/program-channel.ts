@@ -3,20 +3,20 @@ import { LineChannel } from './lines.js';
 import { endGroup } from './program-group.js';
 import type { ProgramChild } from './program.js';
 
-/** A greeting is forgiven up to these bounds; more than that is not a program that speaks the protocol. */
+/** A greeting is tolerated up to these limits; a program that prints more does not speak the protocol. */
 const MAX_NOISE_LINES = 100;
 const MAX_NOISE_CHARS = 64 * 1024;
 
-/** How long the last messages of a program that has ended may take to be read. */
+/** How long reading the last messages of a program may take after it exited. */
 const LAST_WORDS_MS = 500;
 
-/** Stands for the end of the program by itself, whose status is known once it is gone. */
+/** Placeholder for a program that exited by itself, until its exit status is known. */
 const ENDED: CloseReason = { clean: false, message: 'the program ended' };
 
-/** What a write to a program that is gone fails with. Its status says more. */
+/** A write to a program that is gone fails with one of these. Its exit status is more informative. */
 const BROKEN_PIPE = /\b(?:EPIPE|ECONNRESET)\b/;
 
-/** Messages over the standard streams of a program, whose process group it owns. */
+/** Messages over the standard streams of a program. Owns the program's process group. */
 export class ProgramChannel implements Channel {
   readonly label: string;
   readonly #child: ProgramChild;
@@ -39,10 +39,10 @@ export class ProgramChannel implements Channel {
       input: options.child.stdout,
       output: options.child.stdin,
     });
-    // Errors of stdin before anybody listens: a program that ended at once. The channel reports the end.
+    // Errors on stdin before anything listens mean that the program exited immediately. The channel reports that.
     options.child.stdin.on('error', () => undefined);
     this.#closed = new Promise((resolve) => options.child.once('close', () => resolve()));
-    // Usually stdout ends with the program. Something it left behind may keep it open.
+    // Stdout usually ends with the program, but a process it left behind may keep it open.
     options.child.once('exit', () => {
       const timer = setTimeout(() => this.#end({ reason: ENDED, now: false }), LAST_WORDS_MS);
       void this.#closed.then(() => clearTimeout(timer));
@@ -90,7 +90,7 @@ export class ProgramChannel implements Channel {
     this.#end({ reason: { clean: false, message: reason }, now: true });
   }
 
-  /** Lines before the first message may be a greeting. Behind it, anything else than a message breaks the protocol. */
+  /** Lines before the first message may be a greeting. After it, anything but a message violates the protocol. */
   #take(line: string): void {
     if (this.#ending) return;
     if (line.trimStart().startsWith('{')) {
@@ -112,7 +112,7 @@ export class ProgramChannel implements Channel {
     this.#end({ reason: { clean: false, message }, now: false });
   }
 
-  /** The channel has ended when the program has: whoever waits for the one may rely on the other. */
+  /** The channel ends only after the program has, so that waiting for one implies the other. */
   #end({ reason, now }: { reason: CloseReason; now: boolean }): void {
     this.#ending ??= endGroup({ child: this.#child, closed: this.#closed, now }).then(() => {
       this.#ended = reason === ENDED ? this.#howItEnded() : reason;

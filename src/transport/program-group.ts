@@ -1,31 +1,31 @@
 import { once } from 'node:events';
 import type { ProgramChild } from './program.js';
 
-/** How long a program may take to end by itself once its stdin is closed. */
+/** How long a program may take to exit by itself after its stdin is closed. */
 const EOF_GRACE_MS = 1_000;
-/** How long the group may take to obey SIGTERM. */
+/** How long the group may take to exit after SIGTERM. */
 const TERM_GRACE_MS = 2_000;
-/** How long the streams of a killed group may stay open before they are cut: something may have left the group. */
+/** How long the streams of a killed group may stay open before they are cut: a process may have left the group. */
 const KILL_GRACE_MS = 1_000;
-/** How often a group is looked for; there is no event for the end of one. */
+/** How often to check for the group; there is no event for its end. */
 const GROUP_POLL_MS = 10;
 
 /**
- * Ends a program and its whole process group: end of input, then SIGTERM, then SIGKILL. Resolves when its streams
- * are closed, or when nothing more can be done; it never waits for ever.
+ * Ends a program and its whole process group: end of input, then SIGTERM, then SIGKILL. Resolves when its streams are
+ * closed or nothing more can be done; never waits forever.
  */
 export async function endGroup(options: {
   child: ProgramChild;
-  /** Settles when the child has ended and its streams are closed. */
+  /** Settles when the child has exited and its streams are closed. */
   closed: Promise<void>;
-  /** Skips the polite steps. */
+  /** Skip straight to SIGKILL. */
   now: boolean;
 }): Promise<void> {
   const { child, closed, now } = options;
   const { pid } = child;
   if (pid === undefined) return;
   child.stdin.end();
-  // Nobody reads any more, and a program blocked in a write would never see the end of its input.
+  // Nothing reads any more, and a program blocked on a write would never see the end of its input.
   child.stdout.resume();
   if (!now) {
     const ended = await within(exited(child), EOF_GRACE_MS);
@@ -37,7 +37,7 @@ export async function endGroup(options: {
   for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
 }
 
-/** False when the group could not be signalled: it is gone, or is not ours to signal any more. */
+/** False if the group could not be signalled: it is gone, or no longer ours to signal. */
 function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     process.kill(-pid, signal);
@@ -51,7 +51,7 @@ async function exited(child: ProgramChild): Promise<void> {
   if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
 }
 
-/** Closed streams say that nobody writes any more; a silent member of the group may still be there. */
+/** Closed streams mean that nothing writes any more, but a silent member of the group may still be running. */
 async function groupGone(pid: number, closed: Promise<void>): Promise<void> {
   await closed;
   const deadline = performance.now() + TERM_GRACE_MS;

@@ -1,9 +1,12 @@
 import type { Readable } from 'node:stream';
 
-/** A longer line is handed on in pieces of this size. */
+/** Longer lines are passed on in pieces of this size. */
 const MAX_STDERR_LINE_CHARS = 8 * 1024;
 
-/** Hands a stream on line by line. It is always read: a program that logs must not block on a full pipe. */
+/**
+ * Passes a stream on line by line. The stream is always read, because a program that logs must not block on a full
+ * pipe.
+ */
 export function readLines(stream: Readable, onLine: (line: string) => void): void {
   let rest = '';
   const handOn = (line: string): void => {

@@ -9,13 +9,13 @@ export interface ProgramOptions {
   readonly program: string;
   readonly args?: readonly string[];
   readonly cwd?: string | undefined;
-  /** The whole environment of the program. Default: ours. */
+  /** The program's complete environment. Default: ours. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
-  /** For logs. Arguments and environment never appear there. Default: the name of the program. */
+  /** For logs. Never contains arguments or environment variables. Default: the name of the program. */
   readonly label?: string;
-  /** What the program says on stderr, line by line. */
+  /** Called with each line the program writes to stderr. */
   readonly onStderr?: (line: string) => void;
-  /** Told about lines on stdout that came before the first message and were skipped. */
+  /** Called for lines on stdout that were skipped because they came before the first message. */
   readonly onWarning?: (message: string) => void;
 }
 
@@ -23,8 +23,8 @@ export interface ProgramOptions {
 export type ProgramChild = ChildProcessByStdio<Writable, Readable, Readable>;
 
 /**
- * Starts a program and talks to it over stdin and stdout, one message per line. No shell is involved. The program
- * leads a process group of its own, and the whole group ends with the channel.
+ * Starts a program and talks to it over stdin and stdout, one message per line. No shell is involved. The program leads
+ * its own process group, and the whole group ends with the channel.
  */
 export async function startProgram(options: ProgramOptions): Promise<Channel> {
   const label = options.label ?? `program ${baseName(options.program)}`;
@@ -39,7 +39,7 @@ export async function startProgram(options: ProgramOptions): Promise<Channel> {
   } catch (cause) {
     throw notStarted(label, cause);
   }
-  // Without descriptors the program has no pipes at all, so they are touched only when it runs.
+  // Without free descriptors the program gets no pipes at all, so they are used only once it is running.
   await new Promise<void>((resolve, reject) => {
     child.once('spawn', resolve);
     child.once('error', (error) => reject(notStarted(label, error)));
@@ -48,7 +48,7 @@ export async function startProgram(options: ProgramOptions): Promise<Channel> {
   return new ProgramChannel({ child, label, onWarning: options.onWarning ?? (() => undefined) });
 }
 
-/** The system's own message repeats program and arguments; only its code is safe to show. */
+/** The system's own message contains the program and its arguments; only its code is safe to show. */
 function notStarted(label: string, cause: unknown): ExecError {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown error';
   return new ExecError('notConnected', `Cannot start ${label}: ${code}.`, { data: { reason: code } });

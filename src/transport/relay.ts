@@ -8,7 +8,7 @@ import {
 
 const NO_BYTES = new Uint8Array(0);
 
-/** Characters or bytes on their way through before the side they come from has to wait: a few of the usual messages. */
+/** Characters or bytes in transit before the sending side is paused: a few typical messages. */
 const MAX_IN_FLIGHT = 1024 * 1024;
 
 /** Which side ended a relay, and why. */
@@ -18,8 +18,9 @@ export interface RelayEnd {
 }
 
 /**
- * Moves messages between two channels without reading them, as fast as the slower side takes them. A binary frame
- * becomes text where the other side moves nothing else: the two who talk cannot know what is between them. When one side ends, the other is closed behind what is on its way to it. Resolves when both are over.
+ * Moves messages between two channels without parsing them, at the pace of the slower side. A binary frame becomes text
+ * if the other side carries only text, since the two ends cannot know what lies between them. When one side ends, the
+ * other is closed after everything in transit. Resolves when both have ended.
  */
 export function relay(left: Channel, right: Channel): Promise<RelayEnd> {
   return new Promise((resolve) => {

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { isWellFormedJwt } from './jwt-form.js';
 
-/** How clients of a WebSocket listener prove who they are. */
+/** How clients of a WebSocket listener authenticate. */
 export type WebSocketAuth =
   | { readonly mode: 'capability-token' /** SHA-256 of the token. */; readonly tokenSha256: Uint8Array }
   | {
@@ -12,7 +12,7 @@ export type WebSocketAuth =
       readonly maxClockSkewSeconds?: number;
     };
 
-/** Shortest shared secret that makes guessing HS256 keys hopeless. */
+/** The shortest shared secret that makes guessing HS256 keys infeasible. */
 export const MIN_SHARED_SECRET_BYTES = 32;
 const DEFAULT_CLOCK_SKEW_SECONDS = 30;
 
@@ -20,13 +20,13 @@ export function sha256(text: string): Uint8Array {
   return createHash('sha256').update(text).digest();
 }
 
-/** Checks an `Authorization` header. Resolves to null when it is good, else to the reason for the 401. */
+/** Checks an `Authorization` header. Resolves to null if it is valid, otherwise to the reason for the 401. */
 export async function refusalOf(auth: WebSocketAuth, header: string | undefined): Promise<string | null> {
   if (header === undefined) return 'missing websocket bearer token';
   const token = /^bearer\s+(\S.*)$/i.exec(header.trim())?.[1]?.trim();
   if (!token) return 'invalid authorization header';
   if (auth.mode === 'signed-bearer-token') return await refusalOfJwt(auth, token);
-  // Digests have one length, so the comparison takes the same time whatever was sent.
+  // Digests have equal length, so the comparison takes the same time whatever was sent.
   return timingSafeEqual(sha256(token), auth.tokenSha256) ? null : 'invalid websocket bearer token';
 }
 

@@ -11,11 +11,11 @@ import {
 import { withDeadline } from './deadline.js';
 import { DEFAULT_CONNECT_TIMEOUT_MS, type DialOptions, type DialTarget } from './dial-target.js';
 
-/** A browser tells how much is unsent only when asked. */
+/** A browser reports how much is unsent only when asked. */
 const FLUSH_POLL_MS = 10;
 const NORMAL = 1000;
 
-/** The part of the browser's WebSocket used here. */
+/** The parts of the browser's WebSocket used here. */
 export interface BrowserSocket {
   readonly readyState: number;
   readonly bufferedAmount: number;
@@ -28,9 +28,9 @@ export interface BrowserSocket {
 const OPEN = 1;
 const CLOSED = 3;
 
-/** Connects with the WebSocket of the browser. */
+/** Connects with the browser's WebSocket. */
 export async function dialInBrowser(target: DialTarget, options: DialOptions): Promise<Channel> {
-  // Present in every browser; not part of the types Node 20 comes with.
+  // Present in every browser, but missing from the types of Node 20.
   const Socket: unknown = Reflect.get(globalThis, 'WebSocket');
   if (typeof Socket !== 'function' || target.address.kind === 'unix') {
     throw new ExecError('unsupported', `There is no way to connect to ${target.label} from here.`);
@@ -57,7 +57,7 @@ export async function dialInBrowser(target: DialTarget, options: DialOptions): P
   return channel;
 }
 
-/** One message per WebSocket message. A browser cannot stop reading: while paused, messages wait here. */
+/** One message per WebSocket message. A browser cannot stop reading, so messages are queued here while paused. */
 export class BrowserChannel implements Channel {
   readonly label: string;
   readonly carriesBytes = true;
@@ -79,7 +79,7 @@ export class BrowserChannel implements Channel {
       this.#deliver();
     });
     socket.addEventListener('close', () => this.#deliver());
-    // Says nothing that `close`, which always follows, does not say.
+    // Tells nothing more than `close`, which always follows.
     socket.addEventListener('error', () => undefined);
   }
 

@@ -11,24 +11,24 @@ import {
 import { asciiText } from './ascii-text.js';
 import { writeFrame } from './websocket-frames.js';
 
-/** Close codes of RFC 6455 we send. */
+/** Close codes we send (RFC 6455). */
 const NORMAL = 1000;
 const PROTOCOL_ERROR = 1002;
 /**
- * Bytes are text too: nobody shall see by the kind of frame how a message was put together. The `ws` package never compresses: it
- * would do so in threads, and what is written past it would overtake.
+ * Bytes are sent as text too: the kind of frame must not reveal how a message was built. The `ws` package never
+ * compresses, because it would do so in threads, and frames written directly to the stream would overtake.
  */
 const TEXT_FRAME = { binary: false, compress: false };
 const BINARY_FRAME = { binary: true, compress: false };
-/** A Close frame has room for this much explanation. */
+/** Room for the reason in a Close frame. */
 const MAX_REASON_BYTES = 120;
-/** How long the other side has to answer a Close frame before the socket is cut. */
+/** How long the other side may take to answer a Close frame before the socket is cut. */
 const CLOSE_GRACE_MS = 2_000;
 
 export interface WebSocketChannelOptions {
-  /** What a binary message counts as. Default: a frame, or else text. */
+  /** How to treat binary messages. Default: as a frame if it is one, else as text. */
   readonly binaryMessages?: 'text' | 'ignored';
-  /** What the WebSocket writes to. With it, as on a server, frames are written without being copied. */
+  /** The stream under the WebSocket. If given, as on a server, frames are written without being copied. */
   readonly stream?: Duplex;
 }
 
@@ -54,15 +54,16 @@ export class WebSocketChannel implements Channel {
     this.#socket.on('message', (data: Buffer | ArrayBuffer | Buffer[], isBinary: boolean) => {
       if (isBinary && !this.carriesBytes) return;
       const bytes = toBuffer(data);
-      // Text was checked by the WebSocket layer.
+      // The WebSocket layer has already validated text.
       if (!isBinary) return receiver.message(asciiText(bytes) ?? bytes.toString('utf8'));
       if (receiver.binary && isBinaryFrame(bytes)) return receiver.binary(bytes);
-      // What is no frame must be JSON text too.
+      // Anything but a frame must be JSON text.
       let text: string;
       try {
         text = decoder.decode(bytes);
       } catch {
-        // One message nobody can read is no reason to end all others: whoever takes frames answers it.
+        // One unreadable message is no reason to end the connection: receivers that take frames answer it with an
+        // error.
         if (receiver.binary) receiver.binary(bytes);
         else this.#shut(PROTOCOL_ERROR, 'a binary message is not UTF-8');
         return;

@@ -1,7 +1,7 @@
 /**
- * How messages are deflated where both sides agree to it (RFC 7692): each by itself, so that a connection keeps no window of the last
- * ones. What is inflated counts against the largest message as if it had come so, and few are at a time: many at once leave the
- * memory of the process in pieces.
+ * How messages are deflated if both sides agree (RFC 7692): each on its own, so that a connection keeps no window of
+ * previous ones. The inflated size counts against the message limit, and only a few are processed at a time, because
+ * many at once fragment the heap.
  */
 export const MESSAGE_DEFLATE = {
   serverNoContextTakeover: true,
@@ -9,5 +9,5 @@ export const MESSAGE_DEFLATE = {
   concurrencyLimit: 2,
 };
 
-/** To whom compression is offered: clients of other machines, everybody, or nobody. */
+/** Who is offered compression: clients on other machines, everyone, or no one. */
 export type CompressionUse = 'remote' | 'always' | 'never';

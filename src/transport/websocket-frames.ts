@@ -1,23 +1,26 @@
 import type { Duplex } from 'node:stream';
 import { BinaryMessage, DeflatedMessage, type OutgoingMessage } from '../rpc/index.js';
 
-/** FIN and the opcode of a message in one frame. */
+/** FIN and opcode of a message sent as one frame. */
 const TEXT_START = 0x81;
 const BINARY_START = 0x82;
-/** The first reserved bit: the payload is deflated (RFC 7692). */
+/** RSV1: the payload is deflated (RFC 7692). */
 const DEFLATED = 0x40;
-/** Payloads up to here have their length in the second byte. */
+/** Payload lengths up to this fit into the second byte. */
 const MAX_SHORT = 125;
 const TWO_BYTE_LENGTH = 126;
 const EIGHT_BYTE_LENGTH = 127;
 const MAX_START_BYTES = 10;
-/** Up to here bytes are copied behind the start of their frame: cheaper than handing two pieces to the kernel. */
+/**
+ * Payloads up to this size are copied behind their frame header, which is cheaper than passing two buffers to the
+ * kernel.
+ */
 const MAX_COPIED_BYTES = 4 * 1024;
 
 /**
- * Writes a message to the stream under a server's WebSocket: one frame, one system call, and long bytes are not
- * copied. The `ws` package wants each frame in one piece, and takes longer to get there. It writes whole frames at
- * once, and so do we: the two do not get mixed up.
+ * Writes a message to the stream under a server's WebSocket: one frame, one system call, and long payloads are not
+ * copied. The `ws` package needs each frame in one buffer and takes longer. It also writes whole frames at once, so
+ * frames from the two never interleave.
  */
 export function writeFrame(stream: Duplex, message: OutgoingMessage, flushed: () => void): void {
   if (typeof message === 'string') {
@@ -38,7 +41,7 @@ function textFrame(text: string): Buffer {
   return frame.subarray(0, start + frame.write(text, start));
 }
 
-/** What stands before the payload, or before the rest of it. */
+/** The frame header, followed by `head`, the first part of the payload. */
 function frameStart(first: number, payloadBytes: number, head?: Uint8Array): Buffer {
   const buffer = Buffer.allocUnsafe(MAX_START_BYTES + (head?.length ?? 0));
   const start = writeStart(buffer, first, payloadBytes);
@@ -46,7 +49,7 @@ function frameStart(first: number, payloadBytes: number, head?: Uint8Array): Buf
   return buffer.subarray(0, start + (head?.length ?? 0));
 }
 
-/** Returns how many bytes it took. Servers do not mask what they send. */
+/** Returns the number of bytes written. Servers do not mask their frames. */
 function writeStart(buffer: Buffer, first: number, payloadBytes: number): number {
   buffer[0] = first;
   if (payloadBytes <= MAX_SHORT) {

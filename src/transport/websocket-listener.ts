@@ -21,42 +21,42 @@ import { WebSocketChannel } from './websocket-channel.js';
 import { type CompressionUse, MESSAGE_DEFLATE } from './websocket-deflate.js';
 import { answerPings } from './websocket-pongs.js';
 
-/** Largest message taken in, fragmented or not. */
+/** Largest message accepted, fragmented or not. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 const UPGRADE = { noServer: true, maxPayload: MAX_MESSAGE_BYTES, autoPong: false };
-/** Close code of RFC 6455. */
+/** Close code (RFC 6455). */
 const TRY_AGAIN_LATER = 1013;
-/** How long somebody who was refused has to read why and close his end. */
+/** How long a refused client may take to read the reason and close its end. */
 const REFUSAL_GRACE_MS = 1_000;
 
 export interface WebSocketListenerOptions {
   readonly address: Exclude<ListenAddress, { kind: 'stdio' }>;
   readonly auth?: WebSocketAuth | undefined;
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer } | undefined;
-  /** Names beside the bound address and localhost that clients may put into `Host`. */
+  /** Names clients may send in `Host`, besides the bound address and localhost. */
   readonly allowedHosts?: readonly string[];
-  /** Who may connect over TCP. Default: everybody. */
+  /** Decides who may connect over TCP. Default: everyone. */
   readonly admission?: Admission | undefined;
   readonly liveness?: LivenessOptions;
-  /** Where clients may connect. Default: `/` alone; everything else is not found. */
+  /** Paths on which clients may connect. Default: only `/`; anything else is 404. */
   readonly paths?: 'root' | 'any';
-  /** What a binary message counts as. Default: a frame with bytes, or else text. */
+  /** How to treat binary messages. Default: as a frame with bytes if it is one, else as text. */
   readonly binaryMessages?: 'text' | 'ignored';
-  /** A connection could not be accepted: there are no descriptors, or no memory. The listener goes on. */
+  /** Called when a connection could not be accepted because descriptors or memory ran out. Listening continues. */
   readonly onAcceptError?: ((error: Error) => void) | undefined;
-  /** Whose messages may be compressed. Default: those of clients on other machines. */
+  /** Whose messages may be compressed. Default: clients on other machines. */
   readonly compression?: CompressionUse | undefined;
-  /** How many connections there may be. */
+  /** Limits on the number of connections. */
   readonly limits?: DoorLimits;
   readonly onConnection: (channel: Channel, connection: ListenerConnection) => void;
 }
 
 export interface ListenerConnection {
-  /** Somebody doubts that the other side is alive. */
+  /** Makes the client prove that it is alive. */
   readonly probe: () => void;
   /**
-   * The handshake is done. Where clients present nothing, this alone tells those who use a server from those who only
-   * hold its connections: until then it may be ended in favour of others.
+   * Call when the handshake is done. Without authentication, only this tells clients that use the server from those
+   * that merely hold connections; until then, the connection may be ended in favour of others.
    */
   readonly introduced: () => void;
 }
@@ -87,7 +87,7 @@ export class WebSocketListener {
     });
   }
 
-  /** Binds and starts accepting. An address beyond this machine needs authentication. */
+  /** Binds and starts accepting. An address beyond loopback requires authentication. */
   static async open(options: WebSocketListenerOptions): Promise<WebSocketListener> {
     const { address, auth, tls } = options;
     if (address.kind === 'tcp' && address.secure && !tls) {
@@ -112,12 +112,12 @@ export class WebSocketListener {
   get url(): string {
     const { address, tls } = this.#options;
     if (address.kind === 'unix') return `unix://${address.path}`;
-    // A TCP server that is bound has an AddressInfo.
+    // A bound TCP server has an AddressInfo.
     const { port } = this.#server.address() as AddressInfo;
     return `${tls ? 'wss' : 'ws'}://${urlHost(address.host)}:${port}`;
   }
 
-  /** Stops accepting. Open connections are their owners' to close. */
+  /** Stops accepting. Open connections remain for their owners to close. */
   async close(): Promise<void> {
     await new Promise<void>((resolve) => {
       this.#server.close(() => resolve());
@@ -131,7 +131,7 @@ export class WebSocketListener {
     await new Promise<void>((resolve, reject) => {
       this.#server.once('error', reject);
       this.#server.once('listening', () => {
-        // From here on an error is about one connection, and one without a listener would end the process.
+        // From here on errors concern single connections, and without a listener they would crash the process.
         this.#server.off('error', reject);
         this.#server.on('error', (error) => this.#options.onAcceptError?.(error));
         resolve();
@@ -140,7 +140,7 @@ export class WebSocketListener {
         this.#server.listen(address.port, address.host);
         return;
       }
-      // Bound under a tight umask, so that there is no moment in which others may connect.
+      // Bound under a restrictive umask, so that at no moment others may connect.
       const umask = process.umask(0o177);
       try {
         this.#server.listen(address.path);
@@ -151,7 +151,7 @@ export class WebSocketListener {
     if (address.kind === 'unix') chmodSync(address.path, 0o600);
   }
 
-  /** Browsers and foreign names are turned away before anything else is looked at. */
+  /** Whether the request comes from a browser or uses an unknown host name. Checked before anything else. */
   #isForeign(request: IncomingMessage): boolean {
     if (request.headers.origin !== undefined) return true;
     return !isAllowedHost(request.headers.host, this.#options.address, this.#options.allowedHosts ?? []);
@@ -187,7 +187,7 @@ export class WebSocketListener {
       return refuse(socket, 403, NOT_ADMITTED);
     if (!this.#door.hasRoom) return answerCrowded(socket);
     if (auth) this.#door.admit(socket);
-    // Small messages must not wait for an acknowledgement of the one before (40 ms each).
+    // Without this, small messages wait for the acknowledgement of the previous one (40 ms each).
     if ('setNoDelay' in socket) (socket as Socket).setNoDelay(true);
     const upgrader = this.#compresses(request) ? this.#deflatingUpgrader : this.#upgrader;
     upgrader.handleUpgrade(request, socket, head, (webSocket) => this.#accept(webSocket, socket));
@@ -195,7 +195,7 @@ export class WebSocketListener {
 
   #compresses({ socket }: IncomingMessage): boolean {
     const { compression = 'remote' } = this.#options;
-    // A unix socket has no address.
+    // Unix sockets have no remote address.
     const { remoteAddress } = socket;
     if (compression !== 'remote') return compression === 'always';
     return remoteAddress !== undefined && !isLoopback(remoteAddress);
@@ -228,19 +228,19 @@ const STATUS_TEXT: Record<number, string> = { 401: 'Unauthorized', 403: 'Forbidd
 function refuse(socket: Duplex, status: number, body: string): void {
   const text = `HTTP/1.1 ${status} ${STATUS_TEXT[status] ?? ''}\r\ncontent-type: text/plain\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`;
   socket.end(text);
-  // Whoever keeps his end open would otherwise keep one of our connections, and the server from ending.
+  // A client that keeps its end open would otherwise hold one of our connections and keep the server from closing.
   socket.resume();
   const timer = setTimeout(() => socket.destroy(), REFUSAL_GRACE_MS);
   socket.once('close', () => clearTimeout(timer));
 }
 
-/** A socket file left by a server that died is in the way of the next one; a live one is not ours to take. */
+/** Removes a socket file left behind by a server that died. A live one is not ours to take. */
 async function removeStaleSocket(path: string): Promise<void> {
-  const there = lstatSync(path, { throwIfNoEntry: false });
-  if (!there) return;
-  // Connecting to a file is refused as well, but nobody who mistypes a path wants the file gone.
-  if (!there.isSocket()) {
-    throw new ExecError('invalidConfiguration', `Cannot listen on ${path}: what is there is not a socket.`);
+  const existing = lstatSync(path, { throwIfNoEntry: false });
+  if (!existing) return;
+  // Connecting to a regular file is refused as well, but a mistyped path must not delete that file.
+  if (!existing.isSocket()) {
+    throw new ExecError('invalidConfiguration', `Cannot listen on ${path}: it exists and is not a socket.`);
   }
   const alive = await new Promise<boolean>((resolve) => {
     const probe = createConnection(path);

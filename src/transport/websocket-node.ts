@@ -9,17 +9,17 @@ import { MESSAGE_DEFLATE } from './websocket-deflate.js';
 import { answerPings } from './websocket-pongs.js';
 import { LIVENESS_TICK_MS, watchLiveness } from './websocket-watch.js';
 
-/** Largest message taken in. Servers put whole files into one: 128 MiB, and room for what is around it. */
+/** Largest message accepted. Servers send whole files in one message: 128 MiB plus the envelope. */
 const MAX_MESSAGE_BYTES = 144 * 1024 * 1024;
-/** Longer messages travel in pieces: Codex refuses a frame above 16 MiB, but not a long message. */
+/** Longer messages are fragmented: Codex refuses frames above 16 MiB, but not long messages. */
 const MAX_FRAME_BYTES = 8 * 1024 * 1024;
 
-/** Connects with the `ws` package, which is loaded here so that a browser never sees it. */
+/** Connects with the `ws` package, which is loaded here so that browsers never see it. */
 export async function dialInNode(target: DialTarget, options: DialOptions): Promise<Channel> {
   const { connectTimeoutMs = DEFAULT_CONNECT_TIMEOUT_MS } = options;
   const { WebSocket } = await import('ws');
   const socket = new WebSocket(urlOf(target), {
-    // Whether anything is deflated is the server's choice. On this machine there is no line that could be too slow.
+    // The server decides what is compressed. A local socket is never too slow.
     perMessageDeflate: target.address.kind === 'url' && MESSAGE_DEFLATE,
     maxPayload: MAX_MESSAGE_BYTES,
     autoPong: false,
@@ -34,9 +34,9 @@ export async function dialInNode(target: DialTarget, options: DialOptions): Prom
   return channel;
 }
 
-/** Keeps incoming messages in the socket until somebody listens, and cuts long ones into frames. */
+/** Leaves incoming messages in the socket until a receiver is attached, and fragments long outgoing ones. */
 class DialledChannel extends WebSocketChannel {
-  /** What the WebSocket runs over, once it is open. */
+  /** The TCP or TLS socket, once open. */
   connection: Socket | undefined;
   readonly #socket: WebSocket;
   #silent = false;
@@ -51,27 +51,28 @@ class DialledChannel extends WebSocketChannel {
       ...receiver,
       closed: (reason) => receiver.closed(this.#silent ? { ...reason, silent: true } : reason),
     });
-    // The socket may have ended while nobody listened.
+    // The socket may have closed before a receiver was attached.
     if (this.#socket.readyState === this.#socket.CLOSED) {
       setImmediate(() => receiver.closed({ clean: false, message: 'the socket was closed' }));
     }
     this.resume();
   }
 
-  /** Nothing was heard for too long. */
+  /** The server was silent for too long. */
   giveUp(): void {
     this.#silent = true;
     this.destroy('nothing was heard from the server');
   }
 
-  /** Says goodbye and hangs up as soon as that has left. */
+  /** Closes and hangs up as soon as the Close frame has left. */
   leave(reason: string): void {
     this.close(reason);
     this.connection?.destroySoon();
   }
 
   override send(message: OutgoingMessage, flushed: () => void): void {
-    // A server that takes binary frames takes them in one piece. A character takes at most three bytes, so shorter texts fit for certain.
+    // A server that accepts binary frames accepts them whole. A UTF-16 code unit takes at most three bytes, so shorter
+    // texts certainly fit.
     if (message instanceof BinaryMessage || message.length * 3 <= MAX_FRAME_BYTES)
       return super.send(message, flushed);
     if (this.#socket.readyState !== this.#socket.OPEN) return;
@@ -91,12 +92,12 @@ function headersOf({ authBearerToken, requestId }: DialOptions): Record<string, 
   };
 }
 
-/** Node sends each character of a header as one byte; these are the bytes of UTF-8. */
+/** Node sends each character of a header as one byte, so this yields UTF-8. */
 function headerText(text: string): string {
   return Buffer.from(text).toString('latin1');
 }
 
-/** What `ws` calls the address. It takes socket paths as a URL and hands them on as written there. */
+/** The address in the form `ws` expects. It takes socket paths as part of a URL and passes them on unmodified. */
 function urlOf({ address }: DialTarget): string {
   if (address.kind === 'url') return address.url;
   const { path } = address;
@@ -116,7 +117,7 @@ function opened(socket: WebSocket, label: string, timeoutMs: number): Promise<So
       clearTimeout(timer);
       reject(new ExecError('notConnected', `Cannot connect to ${label}: ${why}.`, { data, cause }));
     };
-    // Ours rather than that of `ws`, which begins anew with every letter that arrives.
+    // The timer of `ws` restarts with every byte that arrives, so we use our own.
     const timer = setTimeout(
       () => {
         refuse(`no answer within ${timeoutMs} ms`, {});
@@ -132,7 +133,7 @@ function opened(socket: WebSocket, label: string, timeoutMs: number): Promise<So
       socket.pause();
       resolve(connection);
     });
-    // Stays for the life of the socket: an error event without a listener would end the process.
+    // Stays for the life of the socket: an error event without a listener would crash the process.
     socket.on('error', (error) => refuse(error.message, {}, error));
     socket.once('unexpected-response', (request, response) => {
       response.resume();

@@ -1,15 +1,15 @@
-/** Pongs on their way at a time. More are only asked for by somebody who does not read them. */
+/** Pongs in flight at a time. Only a client that does not read them asks for more. */
 const MAX_UNSENT_PONGS = 16;
 
-/** What is needed of a WebSocket to answer its pings. */
+/** The parts of a WebSocket needed to answer pings. */
 export interface PingedSocket {
   on(event: 'ping', listener: (data: Buffer) => void): unknown;
   pong(data: Buffer, mask: undefined, sent: () => void): void;
 }
 
 /**
- * Answers pings in place of the `ws` package, which answers every one: whoever pings without reading would make us keep
- * all the pongs. A ping that finds too many of them is left out; the protocol does not ask for an answer to each.
+ * Answers pings instead of the `ws` package, which answers every one: a client that pings without reading would make us
+ * queue all the pongs. Pings above the limit go unanswered; the protocol does not require an answer to each.
  */
 export function answerPings(socket: PingedSocket): void {
   let unsent = 0;

@@ -1,24 +1,24 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 
-/** How often silence is judged. A line that is dead is noticed within five of these, 10 s. */
+/** How often to check for silence. A dead line is detected within five ticks, 10 s. */
 export const LIVENESS_TICK_MS = 2_000;
 /** Ticks without a single byte before the connection counts as lost. */
 const MAX_SILENT_TICKS = 3;
-/** How far the clock of the day may run ahead of the one that stands still in sleep, before this machine has slept. */
+/** This machine slept if the wall clock gains this much on the monotonic clock, which stops during sleep. */
 const SLEPT_MS = 5_000;
 
 /**
- * Notices a server that is gone without a word. Ticks are counted rather than time: when this process was
- * busy, what arrived meanwhile is read between two ticks. Bytes are counted rather than messages: one
- * long message may take a while. A paused socket is never judged. After a sleep of this machine, during which ticks stand
- * still, the server has one tick to show itself.
+ * Detects a server that has vanished without closing. Ticks are counted rather than time: if this process was busy,
+ * what arrived meanwhile is read between two ticks. Bytes are counted rather than messages, because one long message
+ * may take a while. A paused socket is never judged. After this machine slept, during which no ticks happen, the server
+ * has one tick to respond.
  */
 export function watchLiveness(options: {
   socket: WebSocket;
   connection: Socket;
   tickMs: number;
-  /** Called when the other side counts as gone. */
+  /** Called when the server counts as gone. */
   silent: () => void;
 }): void {
   const { socket, connection, tickMs, silent } = options;
