@@ -1,5 +1,5 @@
 /**
- * The client of an exec server: an environment, or single calls of the protocol.
+ * The client of an exec server: as an environment, or for single calls of the protocol.
  *
  * @module execwire/client
  */

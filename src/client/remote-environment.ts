@@ -13,9 +13,9 @@ import { unsupported } from './connection/remote-errors.js';
 import type { RemoteProcess } from './process/remote-process.js';
 import { startProcess } from './process/start-process.js';
 
-/** A row of the list of all processes of a server. */
+/** A row in the list of all processes of a server. */
 export interface ServerProcess extends ProcessSummary {
-  /** Process ids are unique within a session only. */
+  /** Process ids are unique only within a session. */
   readonly sessionId: string;
 }
 
@@ -34,18 +34,18 @@ export class RemoteEnvironment extends EnvironmentHandle {
     this.files = new RemoteFileSystem(client);
   }
 
-  /** Connects to a server and makes an environment of it. */
+  /** Connects to a server and returns it as an environment. */
   static async connect(options: ExecClientOptions & { id: string }): Promise<RemoteEnvironment> {
     return new RemoteEnvironment({ id: options.id, client: await ExecClient.connect(options) });
   }
 
   /**
-   * The same, and `onOpening` is handed the environment as soon as something can be sent: what is asked for there goes out
-   * along with the handshake. Connecting may still fail, and then fails what was asked for.
+   * Like `connect`, but passes the environment to `onOpening` as soon as requests can be sent, right behind the
+   * handshake. Connecting may still fail, and those requests fail with it.
    *
    * @internal
    */
-  static async connectAhead(
+  static async connectEarly(
     options: Omit<ExecClientOptions, 'onOpening'> & {
       id: string;
       onOpening: (environment: RemoteEnvironment) => void;
@@ -58,7 +58,7 @@ export class RemoteEnvironment extends EnvironmentHandle {
     return environment;
   }
 
-  /** A connection that cannot come back has ended. */
+  /** True if the connection has ended and will not be restored. */
   get lost(): boolean {
     return !this.client.usable;
   }
@@ -79,7 +79,7 @@ export class RemoteEnvironment extends EnvironmentHandle {
     return process;
   }
 
-  /** All processes of the session where the server tells them, else those started here that are not over. */
+  /** All processes of the session if the server lists them, otherwise the live ones started by this environment. */
   async list(): Promise<ProcessSummary[]> {
     if (!this.client.introduced) await this.client.ready();
     if (this.client.serverCapabilities.processList) {
@@ -89,19 +89,21 @@ export class RemoteEnvironment extends EnvironmentHandle {
     return [...this.#processes].map((process) => process.summary());
   }
 
-  /** The processes of every session of the server. Those of others show their program without arguments. */
+  /**
+   * The processes of all sessions on the server. Other sessions' processes show only their program, without arguments.
+   */
   async listServer(): Promise<ServerProcess[]> {
     const { processes } = await this.#callServerView('process/list', { scope: 'server' });
     return processes.map((row) => ({ ...row, sessionId: row.sessionId ?? this.client.sessionId }));
   }
 
-  /** Kills a process of any session of the server with everything it started. False when there was none. */
+  /** Kills a process of any session on the server and everything it started. Returns false if there was none. */
   async terminateOnServer(process: {
     processId: string;
     sessionId: string;
     graceMs?: number;
   }): Promise<boolean> {
-    // Servers that do not know `sessionId` would take it for one of ours.
+    // A server that ignores `sessionId` would terminate one of our own processes instead.
     if (!this.client.introduced) await this.client.ready();
     return (await this.#callServerView('process/terminate', process)).running;
   }
@@ -112,7 +114,7 @@ export class RemoteEnvironment extends EnvironmentHandle {
   }
 
   /**
-   * Closes without waiting for the server's goodbye: for programs that are about to end themselves.
+   * Closes without waiting for the server to confirm, for programs that are about to exit.
    *
    * @internal
    */
@@ -121,13 +123,16 @@ export class RemoteEnvironment extends EnvironmentHandle {
     return this.#closing;
   }
 
-  /** Ends what runs and lets its last events arrive. A server out of reach ends it with the session's lease. */
+  /**
+   * Ends running processes and waits for their last events. A server out of reach ends them when the session's lease
+   * expires.
+   */
   async #endAll(): Promise<void> {
     this.#forgetFinished();
     await Promise.allSettled([...this.#processes].map((process) => process[Symbol.asyncDispose]()));
   }
 
-  /** Asked without waiting for what the server offers: what one answers that offers no such view does not count. */
+  /** Sent before the server's capabilities are known; the answer is ignored if the server does not offer this view. */
   async #callServerView<Name extends 'process/list' | 'process/terminate'>(
     method: Name,
     params: ExecParams<Name>,

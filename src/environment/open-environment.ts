@@ -132,7 +132,7 @@ export async function openChosen(choice: EnvironmentChoice, options: OpenOptions
       if (early) resolve(environment);
       onOpening?.(environment);
     };
-    RemoteEnvironment.connectAhead({ ...settings, onOpening: tell }).then(resolve, reject);
+    RemoteEnvironment.connectEarly({ ...settings, onOpening: tell }).then(resolve, reject);
   });
 }
 

@@ -262,7 +262,7 @@ describe('a server that lies about a process', () => {
     const started = await startProcess(client, { argv: ['x'], processId: 'p' });
     const reader = started.events()[Symbol.asyncIterator]();
     await reader.next();
-    await expect.poll(() => client.intake.paused).toBe(true);
+    await expect.poll(() => client.unreadBudget.paused).toBe(true);
     expect((process.memoryUsage().rss - before) / 1024 / 1024).toBeLessThan(MAX_GROWTH_MB);
     await client.close();
     await started.wait();

@@ -29,14 +29,14 @@ function others(): ScriptedServer {
 }
 
 /** Connects and starts something without waiting for the handshake. */
-function startAhead(
+function startEarly(
   server: ScriptedServer,
   spec: Partial<ProcessSpec> = {},
   options: { resume?: boolean; onOpening?: () => void } = {},
 ): { environment: Promise<RemoteEnvironment>; process: Promise<ExecProcess> } {
   let environment: Promise<RemoteEnvironment> | undefined;
   const process = new Promise<ExecProcess>((resolve, reject) => {
-    environment = RemoteEnvironment.connectAhead({
+    environment = RemoteEnvironment.connectEarly({
       id: 'test',
       dial: server.dial,
       resume: options.resume ?? true,
@@ -71,7 +71,7 @@ describe('a start along with the handshake', () => {
           answer = () => resolve({ sessionId: 's', environmentInfo: INFO, capabilities: { ahead: true } });
         }),
     );
-    const { environment, process } = startAhead(server, {
+    const { environment, process } = startEarly(server, {
       tty: true,
       size: { rows: 5, cols: 6 },
       timeoutMs: 7000,
@@ -94,7 +94,7 @@ describe('a start along with the handshake', () => {
 
   test('is asked for again, once, by a server that wants to be told the directory', async () => {
     const server = others();
-    const { environment, process } = startAhead(server);
+    const { environment, process } = startEarly(server);
     await using _environment = await environment;
     await process;
     expect(server.sentTo('process/start').map(({ cwd }) => cwd)).toEqual([undefined, 'file:///srv']);
@@ -108,7 +108,7 @@ describe('a start along with the handshake', () => {
       if (!introduced) throw new ExecError('notInitialized', 'client must send initialized');
       return { processId };
     });
-    const { environment, process } = startAhead(server);
+    const { environment, process } = startEarly(server);
     await server.hears('process/start');
     introduced = true;
     await using _environment = await environment;
@@ -120,7 +120,7 @@ describe('a start along with the handshake', () => {
   test('waits where a server of others would do something else', async () => {
     const server = others();
     const spec = { tty: true, cwd: '/srv', size: { rows: 5, cols: 6 } };
-    const { environment, process } = startAhead(server, spec);
+    const { environment, process } = startEarly(server, spec);
     await using _environment = await environment;
     await expect(process).rejects.toMatchObject({ code: 'unsupported' });
     expect(server.sentTo('process/start')).toEqual([]);
@@ -129,7 +129,7 @@ describe('a start along with the handshake', () => {
   test('is not asked for again when the connection ends before the handshake is answered: it may have run', async () => {
     const server = ours();
     server.on('initialize', () => NO_ANSWER);
-    const { environment, process } = startAhead(server);
+    const { environment, process } = startEarly(server);
     await server.hears('process/start');
     server.on('initialize', () => ({ sessionId: 's2', environmentInfo: INFO }));
     server.cut();
@@ -148,7 +148,7 @@ describe('a start along with the handshake', () => {
         throw new ExecError('spawnFailed', 'There is no such program.');
       },
     });
-    const { environment, process } = startAhead(server);
+    const { environment, process } = startEarly(server);
     await using _environment = await environment;
     await expect(process).rejects.toMatchObject({ code: 'spawnFailed' });
     expect(server.sentTo('process/start')).toHaveLength(1);
@@ -163,7 +163,7 @@ describe('a refused handshake', () => {
 
   test('fails connecting and what was sent along, with its reason', async () => {
     const server = ours({ initialize: refuse, 'process/start': () => NO_ANSWER });
-    const { environment, process } = startAhead(server);
+    const { environment, process } = startEarly(server);
     await expect(environment).rejects.toMatchObject(refusal);
     await expect(process).rejects.toMatchObject(refusal);
     expect(server.dials).toBe(1);
@@ -172,7 +172,7 @@ describe('a refused handshake', () => {
   test('says why even on a server that ends the connection over what came behind it', async () => {
     const server = ours();
     server.on('initialize', () => NO_ANSWER);
-    const { environment, process } = startAhead(server);
+    const { environment, process } = startEarly(server);
     await server.hears('process/start');
     server.on('initialize', refuse);
     server.cut();
@@ -186,7 +186,7 @@ describe('a refused handshake', () => {
   test('is not tried again where connecting starts a program', async () => {
     const server = ours();
     server.on('initialize', () => NO_ANSWER);
-    const { environment, process } = startAhead(server, {}, { resume: false });
+    const { environment, process } = startEarly(server, {}, { resume: false });
     await server.hears('process/start');
     server.cut();
     await expect(environment).rejects.toMatchObject({ code: 'connectionClosed' });
@@ -202,7 +202,7 @@ test('what depends on what the server can do waits until that is known', async (
     },
   });
   const outcomes: Promise<unknown>[] = [];
-  await using environment = await RemoteEnvironment.connectAhead({
+  await using environment = await RemoteEnvironment.connectEarly({
     id: 'test',
     dial: server.dial,
     resume: true,

@@ -109,7 +109,7 @@ describe('on a machine behind a WebSocket', () => {
       tools.call('read_file', { path: '/no/such/file' }),
     ]);
     for (const { isError, text, structured } of failed) {
-      expect(text).toMatch(/^The connection ended \(.+\) and could not be made again within 300 ms\.$/);
+      expect(text).toMatch(/^The connection ended \(.+\) and could not be restored within 300 ms\.$/);
       expect({ isError, structured }).toEqual({
         isError: true,
         structured: { error: text, code: 'connectionClosed' },

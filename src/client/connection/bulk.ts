@@ -13,18 +13,18 @@ import { definedOnly, type Deadline } from '../../transport/deadline.js';
 import { readResult } from './connection.js';
 import type { ExecClient } from './exec-client.js';
 
-/** Methods with a bulky member on one side. */
+/** Methods whose params or result have a bulky member. */
 type BulkyMethod<Side extends 'params' | 'result'> = {
   [Name in ExecMethodName]: ExecMethods[Name]['bytes'] extends Record<Side, string> ? Name : never;
 }[ExecMethodName];
 
 /** Parameters without their bulky member. */
-type ParamsApart<Name extends BulkyMethod<'params'>> = Omit<
+type ParamsWithoutBytes<Name extends BulkyMethod<'params'>> = Omit<
   ExecParams<Name>,
   ExecMethods[Name]['bytes']['params']
 >;
 
-/** A request as its caller has it: bulky bytes apart from the rest. */
+/** A request with its bulky bytes separate from the other parameters. */
 export interface BulkRequest {
   readonly method: ExecMethodName;
   readonly params: unknown;
@@ -33,8 +33,8 @@ export interface BulkRequest {
 
 const methods: MethodTable = execMethods;
 
-/** Sends a request, its bytes as they are where the server takes them so. */
-export function post(peer: RpcPeer, request: BulkRequest, deadline: Deadline): Promise<unknown> {
+/** Sends a request, with raw bytes if the server accepts them. */
+export function sendRequest(peer: RpcPeer, request: BulkRequest, deadline: Deadline): Promise<unknown> {
   const { method, params, bytes } = request;
   const field = methods[method]?.bytes?.params;
   const limits = definedOnly(deadline);
@@ -43,23 +43,26 @@ export function post(peer: RpcPeer, request: BulkRequest, deadline: Deadline): P
   return peer.call(method, { ...Object(params), [field]: encodeBase64(bytes) }, limits);
 }
 
-/** An answer by its declaration, whichever way it travelled. */
+/** Parses an answer by its declaration, whether or not its bytes came separately. */
 export function resultOf<Name extends ExecMethodName>(method: Name, answer: unknown): ExecResult<Name> {
   if (!(answer instanceof WithBytes)) return readResult(method, answer);
   const { field, bytes, rest } = answer;
   return readResult(method, { ...rest, [field]: encodeBase64(bytes) });
 }
 
-/** Calls a method with a bulky member, which is left out of `params`. Bytes must stay as they are until answered. */
+/**
+ * Calls a method whose bulky member is passed as `bytes` rather than in `params`. The bytes must not change until it is
+ * answered.
+ */
 export async function callWithBytes<Name extends BulkyMethod<'params'>>(
   client: ExecClient,
   method: Name,
-  request: { params: ParamsApart<Name>; bytes: Uint8Array },
+  request: { params: ParamsWithoutBytes<Name>; bytes: Uint8Array },
 ): Promise<ExecResult<Name>> {
   return resultOf(method, await client.exchange({ method, ...request }));
 }
 
-/** Calls a method whose answer has a bulky member, which comes as bytes. */
+/** Calls a method whose answer has a bulky member, and returns that as bytes. */
 export async function callForBytes<Name extends BulkyMethod<'result'>>(
   client: ExecClient,
   method: Name,

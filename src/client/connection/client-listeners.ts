@@ -1,19 +1,19 @@
-/** What a connection has to say beside answers and the events of processes. */
+/** Hears about notifications and changes of the connection. */
 export interface ClientListener {
   notified?(method: string, params: unknown): void;
-  /** There is a new connection: what belonged to the old one is gone. */
+  /** There is a new connection; whatever belonged to the old one is gone. */
   online?(): void;
-  /** The connection was lost, and another one is being made. */
+  /** The connection was lost and is being restored. */
   offline?(): void;
-  /** There will be none any more. */
+  /** There will be no further connection. */
   ended?(): void;
 }
 
-/** Who wants to be told. A listener may stop listening while it is being told something. */
+/** The listeners of one client. A listener may be removed while it is being called. */
 export class ClientListeners {
   readonly #all = new Set<ClientListener>();
 
-  /** Returns how to stop. */
+  /** Returns an unsubscribe function. */
   add(listener: ClientListener): () => void {
     this.#all.add(listener);
     return () => this.#all.delete(listener);

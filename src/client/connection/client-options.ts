@@ -1,45 +1,48 @@
 import type { Channel } from '../../rpc/index.js';
 import type { Deadline } from '../../transport/deadline.js';
 
-/** Below the 30 s a server keeps a detached session: later there is nothing left to resume. */
+/** Below the 30 s a server keeps a detached session: after that, there is nothing left to resume. */
 export const DEFAULT_GIVE_UP_AFTER_MS = 25_000;
 /**
- * After a line that went silent: the server hears nothing either, and gives us up only after 45 s or more. Its 30 s begin
- * then, and we noticed after 10.
+ * After the line went silent: the server also hears nothing and gives us up only after 45 s or more, and only then do
+ * its 30 s start. We noticed after 10.
  */
 export const GIVE_UP_AFTER_SILENCE_MS = 65_000;
-/** As long as Codex's client waits. */
+/** The same as Codex's client. */
 const DEFAULT_TIMEOUT_MS = 10_000;
-/** Asking for the environment may run a shell on the other side. */
+/** Determining the environment may start a shell on the server. */
 export const INFO_TIMEOUT_MS = 30_000;
 
-/** How a client reaches its server, and how long it is willing to wait. */
+/** How a client reaches its server, and how long it waits. */
 export interface ExecClientOptions {
-  /** Makes a new channel to the same server. Called again for every attempt to come back. */
+  /** Opens a new channel to the same server. Called for every connection attempt. */
   readonly dial: () => Promise<Channel>;
-  /** Exchange bytes as they are where both sides can, instead of in base64. Default true. */
+  /** Exchange raw bytes instead of base64 where both sides can. Default true. */
   readonly binaryFrames?: boolean;
-  /** For the server's log. */
+  /** Shown in the server's log. */
   readonly clientName?: string;
   readonly connectTimeoutMs?: number;
   readonly initializeTimeoutMs?: number;
   /** How long to wait for an answer. Default: as long as the connection lasts. */
   readonly requestTimeoutMs?: number;
-  /** Come back after a lost connection. Off for a channel that is the server's life, such as a program. */
+  /**
+   * Reconnect after a lost connection. Set to false for a channel that the server lives and dies with, such as a
+   * program.
+   */
   readonly resume: boolean;
-  /** How long to try coming back before contact counts as lost. Default 25 s, or 65 s after a line that went silent. */
+  /** How long to try reconnecting before contact counts as lost. Default 25 s, or 65 s after the line went silent. */
   readonly giveUpAfterMs?: number;
   readonly onLog?: (message: string) => void;
   /**
-   * Told as soon as requests can be sent, before the server has answered the handshake: those made now go out in the same
-   * flight. What the server can do is not known yet. Connecting may still fail.
+   * Called as soon as requests can be sent, before the server has answered the handshake. Requests made now go out
+   * right behind the handshake. The server's capabilities are not known yet, and connecting may still fail.
    *
    * @internal
    */
   readonly onOpening?: () => void;
 }
 
-/** How one connection of a client is made, with what its options leave open decided. It takes `limitMs` at most. */
+/** The settings of one connection attempt with all defaults applied. It takes at most `limitMs`. */
 export function connectionSettings(options: ExecClientOptions, limitMs: number) {
   const { connectTimeoutMs = DEFAULT_TIMEOUT_MS, initializeTimeoutMs = DEFAULT_TIMEOUT_MS } = options;
   return {
@@ -52,8 +55,11 @@ export function connectionSettings(options: ExecClientOptions, limitMs: number) 
   };
 }
 
-/** How long to wait for an answer, and where it may come from. */
+/** How long to wait for an answer, and which session may give it. */
 export interface CallOptions extends Deadline {
-  /** Fail with `contactLost` rather than call a session opened meanwhile. Default: where the method is about a process. */
+  /**
+   * Fail with `contactLost` rather than call a session that was opened in the meantime. Default: true for methods about
+   * a process.
+   */
   readonly sameSession?: boolean;
 }

@@ -18,26 +18,26 @@ import {
 import { withDeadline } from '../../transport/deadline.js';
 import { isUnknownSession } from './remote-errors.js';
 
-/** How a connection is made. Every attempt gets a channel of its own. */
+/** How to open a connection. Every attempt uses a new channel. */
 export interface ConnectionOptions {
   readonly dial: () => Promise<Channel>;
   readonly clientName: string;
   readonly binaryFrames: boolean;
   readonly connectTimeoutMs: number;
   readonly initializeTimeoutMs: number;
-  /** The session to take up again. When it is gone, a new one is opened on the same connection. */
+  /** The session to resume. If it is gone, a new one is opened on the same connection. */
   readonly resumeSessionId: string | undefined;
   readonly onNotification: (method: string, params: unknown, attached?: Attachment) => void;
   readonly onClosed: (reason: CloseReason) => void;
   readonly onLog: (message: string) => void;
   /**
-   * Told of the connection before its handshake is answered, to send more in the same flight. Absent: the handshake is
-   * done step by step, as any server takes it.
+   * Called before the handshake is answered, so that more can be sent right behind it. If absent, the handshake is done
+   * step by step, which every server supports.
    */
   readonly onOpening?: ((opening: OpeningConnection) => void) | undefined;
 }
 
-/** A connection with its handshake done. */
+/** A connection whose handshake is done. */
 export interface Connection {
   readonly channel: Channel;
   readonly peer: RpcPeer;
@@ -47,13 +47,13 @@ export interface Connection {
   readonly capabilities: ServerCapabilities;
 }
 
-/** A connection that has said hello and not been answered. */
+/** A connection whose handshake was sent but not answered yet. */
 export interface OpeningConnection {
   readonly peer: RpcPeer;
   readonly opened: Promise<Connection>;
 }
 
-/** Dials and shakes hands. Whatever goes wrong, nothing is left open. */
+/** Dials and performs the handshake. Closes everything if that fails. */
 export async function openConnection(options: ConnectionOptions): Promise<Connection> {
   const channel = await dial(options);
   const handler: PeerHandler = {
@@ -61,20 +61,20 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
       throw new ExecError('methodNotFound', `unknown method: ${method.slice(0, 100)}`);
     },
     notification: options.onNotification,
-    // The answer to a call that was given up comes all the same.
+    // The answer to an abandoned call still arrives.
     violation: (error) => options.onLog(`${channel.label}: ${error.message}`),
     closed: options.onClosed,
   };
   const peer = new RpcPeer(channel, handler, { dialect: execDialect });
-  // The first frame may come right behind the answer that agrees to them.
+  // The first frame may arrive right after the answer that agrees to them.
   peer.acceptsBytes = options.binaryFrames && channel.carriesBytes === true;
   peer.open();
-  const opened = introduce(channel, peer, options);
+  const opened = handshake(channel, peer, options);
   options.onOpening?.({ peer, opened });
   return await opened;
 }
 
-async function introduce(channel: Channel, peer: RpcPeer, options: ConnectionOptions): Promise<Connection> {
+async function handshake(channel: Channel, peer: RpcPeer, options: ConnectionOptions): Promise<Connection> {
   try {
     const { result, resumed } = await shakeHands(peer, options);
     const { sessionId, environmentInfo: info, capabilities = {} } = result;
@@ -111,20 +111,20 @@ async function shakeHands(
   options: ConnectionOptions,
 ): Promise<{ result: ExecResult<'initialize'>; resumed: boolean }> {
   const { resumeSessionId, onOpening } = options;
-  const inOneFlight = onOpening !== undefined;
+  const pipelined = onOpening !== undefined;
   if (resumeSessionId === undefined) {
     return {
-      result: await initialize(peer, options, { resumeSessionId: null, inOneFlight }),
+      result: await initialize(peer, options, { resumeSessionId: null, pipelined }),
       resumed: false,
     };
   }
   try {
-    const result = await initialize(peer, options, { resumeSessionId, inOneFlight });
-    // A server that knows nothing of resuming opens a new session instead of refusing.
+    const result = await initialize(peer, options, { resumeSessionId, pipelined });
+    // A server that does not support resuming opens a new session instead of refusing.
     return { result, resumed: result.sessionId === resumeSessionId };
   } catch (error) {
     if (!isUnknownSession(error)) throw error;
-    const fresh = { resumeSessionId: null, inOneFlight: false };
+    const fresh = { resumeSessionId: null, pipelined: false };
     return { result: await initialize(peer, options, fresh), resumed: false };
   }
 }
@@ -132,18 +132,18 @@ async function shakeHands(
 async function initialize(
   peer: RpcPeer,
   { clientName, initializeTimeoutMs: timeoutMs }: ConnectionOptions,
-  { resumeSessionId, inOneFlight }: { resumeSessionId: string | null; inOneFlight: boolean },
+  { resumeSessionId, pipelined }: { resumeSessionId: string | null; pipelined: boolean },
 ): Promise<ExecResult<'initialize'>> {
   const bytes = peer.acceptsBytes ? { binaryFrames: true } : {};
   const capabilities = { flowControl: true, ahead: true, ...bytes };
   const answer = peer.call('initialize', { clientName, resumeSessionId, capabilities }, { timeoutMs });
-  if (inOneFlight) peer.notify('initialized', {});
+  if (pipelined) peer.notify('initialized', {});
   const result = readResult('initialize', await answer);
-  if (!inOneFlight) peer.notify('initialized', {});
+  if (!pipelined) peer.notify('initialized', {});
   return result;
 }
 
-/** Reads an answer by its declaration: fields we do not know are ignored, what we need must be there. */
+/** Parses an answer by its declaration: unknown fields are ignored, required ones must be present. */
 export function readResult<Name extends ExecMethodName>(method: Name, raw: unknown): ExecResult<Name> {
   const outcome = execMethods[method].result.safeParse(raw);
   // The table ties the schema to the method, which the compiler cannot follow through a union.

@@ -1,14 +1,14 @@
 import type { Connection, OpeningConnection } from './connection.js';
 
-/** What a request can be sent on: a connection, or one whose handshake is not answered yet. */
+/** Something a request can be sent on: a connection, possibly with its handshake still unanswered. */
 export type Line = Connection | OpeningConnection;
 
-/** The connection a client has, is making, or is making but can send on already. */
+/** The connection a client has or is opening. */
 export class CurrentLine {
   #connection: Connection | undefined;
   #opening: OpeningConnection | undefined;
-  /** Set while there is no connection but one is being made; all waiting calls wait for this one promise. */
-  #coming: Promise<Connection> | undefined;
+  /** Set while a connection is being opened. All waiting calls share this promise. */
+  #pending: Promise<Connection> | undefined;
   readonly #waiting = new Set<(opening: OpeningConnection) => void>();
 
   get connection(): Connection | undefined {
@@ -19,37 +19,40 @@ export class CurrentLine {
     return this.#opening;
   }
 
-  get coming(): Promise<Connection> | undefined {
-    return this.#coming;
+  get pending(): Promise<Connection> | undefined {
+    return this.#pending;
   }
 
-  /** What to send on at once, if there is something. */
-  get now(): Line | undefined {
+  /** Where to send right now, if anywhere. */
+  get current(): Line | undefined {
     return this.#connection ?? this.#opening;
   }
 
-  expect(coming: Promise<Connection>): void {
-    this.#coming = coming;
-    coming.catch(() => {
-      if (this.#coming === coming) this.#coming = undefined;
+  expect(pending: Promise<Connection>): void {
+    this.#pending = pending;
+    pending.catch(() => {
+      if (this.#pending === pending) this.#pending = undefined;
     });
   }
 
-  /** What to send on next, once there is something: `coming`, or what it is made from. */
-  next(coming: Promise<Connection>): Promise<Line> {
+  /**
+   * Where to send next, once possible: the connection `pending` resolves to, or the same one before its handshake is
+   * answered.
+   */
+  next(pending: Promise<Connection>): Promise<Line> {
     return new Promise((resolve, reject) => {
       this.#waiting.add(resolve);
-      coming.then(resolve, reject).finally(() => this.#waiting.delete(resolve));
+      pending.then(resolve, reject).finally(() => this.#waiting.delete(resolve));
     });
   }
 
-  /** Whoever waits may send without waiting for the handshake. */
-  goAhead(opening: OpeningConnection): void {
+  /** Lets waiting calls send before the handshake is answered. */
+  allowEarly(opening: OpeningConnection): void {
     this.#opening = opening;
-    for (const tell of [...this.#waiting]) tell(opening);
+    for (const resolve of [...this.#waiting]) resolve(opening);
   }
 
-  /** The handshake failed. False when it was over before. */
+  /** The handshake failed. Returns false if it had already completed. */
   drop(opening: OpeningConnection): boolean {
     if (this.#opening !== opening) return false;
     this.#opening = undefined;
@@ -59,7 +62,7 @@ export class CurrentLine {
   online(connection: Connection): void {
     this.#connection = connection;
     this.#opening = undefined;
-    this.#coming = undefined;
+    this.#pending = undefined;
   }
 
   offline(): void {

@@ -1,30 +1,30 @@
 import { ExecError, isExecError } from '../../protocol/index.js';
 import { type Deadline, withDeadline } from '../../transport/deadline.js';
-import { type BulkRequest, post } from './bulk.js';
+import { type BulkRequest, sendRequest } from './bulk.js';
 import type { CallOptions } from './client-options.js';
 import type { Connection } from './connection.js';
 import type { CurrentLine } from './current-line.js';
 import { contactLost } from './remote-errors.js';
 import { isRepeatable, isSessionBound } from './retry-rules.js';
-import { isRefusal, sendAhead } from './send-ahead.js';
+import { isRefusal, sendEarly } from './send-early.js';
 
-/** What an exchange needs of the client it is made by. */
+/** What an exchange needs of its client. */
 export interface ExchangeContext {
   readonly line: CurrentLine;
-  /** The session there is now. */
+  /** The current session. */
   readonly sessionId: string | undefined;
   /** The first session is being opened. */
   readonly isOpening: boolean;
-  /** A connection, sooner or later. */
-  readonly expected: () => Promise<Connection>;
-  /** Whether a connection that ended is followed by another one. */
-  readonly comesBack: () => boolean;
+  /** The current or next connection. */
+  readonly nextConnection: () => Promise<Connection>;
+  /** Whether a lost connection will be replaced. */
+  readonly willReconnect: () => boolean;
 }
 
-/** Stands for the session that is being opened: it has no id yet. */
-const THE_FIRST = Symbol('the session being opened');
+/** Stands for the session being opened, which has no id yet. */
+const FIRST_SESSION = Symbol('the session being opened');
 
-/** Sends a request and waits for its answer, across reconnects if need be. */
+/** Sends a request and waits for its answer, reconnecting if necessary. */
 export async function exchange(
   context: ExchangeContext,
   request: BulkRequest,
@@ -33,34 +33,35 @@ export async function exchange(
   const { method } = request;
   const { timeoutMs, signal, sameSession = isSessionBound(method) } = options;
   const deadline = timeoutMs === undefined ? undefined : performance.now() + timeoutMs;
-  const session = context.isOpening ? THE_FIRST : context.sessionId;
+  const session = context.isOpening ? FIRST_SESSION : context.sessionId;
   const assertSession = ({ sessionId }: Connection): void => {
-    if (sameSession && session !== THE_FIRST && sessionId !== session)
+    if (sameSession && session !== FIRST_SESSION && sessionId !== session)
       throw contactLost('its session is gone');
   };
   const mayRepeat = (error: unknown): boolean =>
-    isExecError(error, 'connectionClosed') && context.comesBack() && isRepeatable(method);
+    isExecError(error, 'connectionClosed') && context.willReconnect() && isRepeatable(method);
   for (;;) {
-    const patience = (): Deadline => ({
+    const remaining = (): Deadline => ({
       timeoutMs: deadline === undefined ? undefined : Math.ceil(deadline - performance.now()),
       signal,
     });
-    // No turn of the event loop passes while connected: calls leave in the order they were made.
+    // Synchronous while connected, so that calls leave in the order they were made.
     const line =
-      context.line.now ?? (await patiently(context.line.next(context.expected()), method, patience()));
+      context.line.current ??
+      (await awaitConnection(context.line.next(context.nextConnection()), method, remaining()));
     if ('sessionId' in line) assertSession(line);
     try {
-      if ('sessionId' in line) return await post(line.peer, request, patience());
-      const outcome = await sendAhead(line, request, patience());
+      if ('sessionId' in line) return await sendRequest(line.peer, request, remaining());
+      const outcome = await sendEarly(line, request, remaining());
       if (outcome.kind === 'answered') {
         assertSession(outcome.connection);
         return await outcome.answer;
       }
       if (outcome.kind === 'tooEarly') continue;
       const { error } = outcome;
-      // Who connects for the first time is told why that failed.
-      if (session === THE_FIRST) throw error;
-      // Behind a refusal nothing was done; else it may have been.
+      // The first attempt to connect reports why it failed.
+      if (session === FIRST_SESSION) throw error;
+      // After a refusal nothing was executed; otherwise the request may have been.
       if (!isRefusal(error) && !isRepeatable(method))
         throw new ExecError('connectionClosed', 'The connection ended in the handshake.', { cause: error });
     } catch (error) {
@@ -69,10 +70,14 @@ export async function exchange(
   }
 }
 
-/** Waits for a connection as long as a call may take. */
-export function patiently<Value>(coming: Promise<Value>, method: string, patience: Deadline): Promise<Value> {
+/** Waits for a connection within the deadline of a call. */
+export function awaitConnection<Value>(
+  coming: Promise<Value>,
+  method: string,
+  deadline: Deadline,
+): Promise<Value> {
   return withDeadline(coming, {
-    ...patience,
+    ...deadline,
     what: method,
     late: () => new ExecError('requestTimeout', `No connection for ${method} in time.`),
   });

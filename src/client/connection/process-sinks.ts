@@ -2,18 +2,18 @@ import { ExecError } from '../../protocol/index.js';
 import type { Attachment } from '../../rpc/index.js';
 import { readNotification, type WireEvent } from './wire-event.js';
 
-/** Where the events of one process go, and how it hears of what happens to the connection. */
+/** Receives the events of one process and changes of its connection. */
 export interface ProcessSink {
   receive(event: WireEvent): void;
-  /** The connection is gone; what happens until there is one again is not told. */
+  /** The connection is lost. Events until it is restored are not delivered. */
   interrupted(): void;
-  /** The session has a connection again. New events may have come before this. */
+  /** The session is connected again. New events may already have arrived. */
   resumed(): void;
-  /** Nothing will come any more. */
+  /** No more events will arrive. */
   lost(error: ExecError): void;
 }
 
-/** The processes of a session by id. An id is taken from before its start is sent: events may come first. */
+/** The processes of a session by id. An id is registered before its start is sent, because events may arrive first. */
 export class ProcessSinks {
   readonly #sinks = new Map<string, ProcessSink>();
 
@@ -28,7 +28,7 @@ export class ProcessSinks {
     if (this.#sinks.get(processId) === sink) this.#sinks.delete(processId);
   }
 
-  /** Hands a notification to its process. Those of processes that are over are of no interest. */
+  /** Delivers a notification to its process. Notifications for processes that have ended are ignored. */
   dispatch(method: string, params: unknown, attached?: Attachment): void {
     const sink = this.#sinks.get(processIdOf(params));
     if (!sink) return;

@@ -1,9 +1,9 @@
 import { backoffDelay, pause } from './backoff.js';
 import type { Connection } from './connection.js';
 
-/** Tries to connect again until it works, the time is over, or `signal` is aborted. */
+/** Tries to reconnect until it succeeds, the time is up, or `signal` fires. */
 export async function reconnect(options: {
-  /** Connects within a number of milliseconds; undefined when the connection ended at once. */
+  /** Connects within the given time. Resolves to undefined if the connection ended immediately. */
   readonly attempt: (limitMs: number) => Promise<Connection | undefined>;
   readonly giveUpAfterMs: number;
   readonly signal: AbortSignal;

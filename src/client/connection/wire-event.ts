@@ -2,7 +2,7 @@ import { type ExitFacts, exitFacts, type OutputStream } from '../../contract/ind
 import { decodeBase64, execServerNotifications } from '../../protocol/index.js';
 import type { Attachment } from '../../rpc/index.js';
 
-/** One entry of a server's log on its way into the local copy. */
+/** An entry of the server's process log on its way into the local copy. */
 export type WireEvent =
   | {
       readonly type: 'output';
@@ -12,7 +12,7 @@ export type WireEvent =
     }
   | { readonly type: 'exited'; readonly seq: number; readonly facts: ExitFacts }
   | { readonly type: 'closed'; readonly seq: number }
-  /** Entries from `seq` up to but not including `beforeSeq` are gone. */
+  /** Entries from `seq` up to but excluding `beforeSeq` are gone. */
   | {
       readonly type: 'gap';
       readonly seq: number;
@@ -20,7 +20,7 @@ export type WireEvent =
       readonly lostBytes: number;
     };
 
-/** Reads a notification about a process. Undefined when it is none; throws when it is one we do not understand. */
+/** Parses a notification about a process. Returns undefined for other notifications; throws if it is malformed. */
 export function readNotification(
   method: string,
   params: unknown,

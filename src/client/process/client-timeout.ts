@@ -1,10 +1,10 @@
 import type { ProcessFeed } from './process-feed.js';
 import { MAX_TIMER_MS } from '../../protocol/max-timer.js';
 
-/** 128 + SIGKILL: what an exit by our kill looks like where the answer to it got lost. */
+/** 128 + SIGKILL: the exit code to assume if the answer to our kill was lost. */
 const KILLED_EXIT_CODE = 137;
 
-/** A time limit kept on this side, for servers that keep none. */
+/** A time limit enforced by the client, for servers that do not support one. */
 export class ClientTimeout {
   readonly #feed: ProcessFeed;
   readonly #terminate: () => Promise<boolean>;
@@ -21,7 +21,7 @@ export class ClientTimeout {
     clearTimeout(this.#timer);
   }
 
-  /** The exit is held back until the server says whether it was our doing: it may have come just before. */
+  /** The exit is withheld until the server says whether we caused it: the process may have exited just before. */
   async #expire(): Promise<void> {
     if (this.#feed.log.exit) return;
     this.#feed.holdExit();

@@ -2,21 +2,21 @@ import { type ProcessEvent, type ProcessLog, ReaderHolds } from '../../contract/
 import { MAX_UNREAD_BYTES } from '../connection/unread-budget.js';
 import { UnreadLedger } from './unread-ledger.js';
 
-/** How much of a window may be consumed before the server is told: often enough that it never has to wait. */
+/** Acknowledgements per window: often enough that the server never has to wait. */
 const ACKNOWLEDGE_PARTS = 4;
 
 export interface ConsumptionOptions {
   readonly log: ProcessLog;
-  /** The server's window; undefined when it does not hold back, or has not said so yet. */
+  /** The server's window; undefined if it has no flow control or has not announced it yet. */
   readonly windowBytes: () => number | undefined;
   readonly acknowledge: (seq: number) => void;
-  /** Told how many unread bytes were added, or, negative, read or let go. */
+  /** Called with the unread bytes added; negative once they were read or discarded. */
   readonly unreadChanged: (bytes: number) => void;
-  /** Called when a server that promised to hold back does not. */
+  /** Called when a server that promised flow control does not honour it. */
   readonly overrun: () => void;
 }
 
-/** How far the readers of a copy are, as far as its server and its connection have to know. */
+/** Tracks how far the local log has been read, for the server and the connection. */
 export class Consumption {
   readonly #options: ConsumptionOptions;
   readonly #ledger = new UnreadLedger();
@@ -31,34 +31,36 @@ export class Consumption {
     this.#readers.holdFromStart();
   }
 
-  /** Output that went into the log. */
+  /** Output was appended to the log. */
   arrived(seq: number, bytes: number): void {
     this.#ledger.add(seq, bytes);
     if (this.#counted) this.#options.unreadChanged(bytes);
     this.#advance();
-    // Far beyond any window: without a promise the connection is stopped instead, see `UnreadBudget`.
+    // Far beyond any window. Without flow control the connection is paused instead, see `UnreadBudget`.
     const promised = this.#options.windowBytes() !== undefined;
     if (promised && this.#ledger.unreadBytes > MAX_UNREAD_BYTES) this.#options.overrun();
   }
 
-  /** Somebody reads from here on. */
+  /** Reads from here on. */
   follow(afterSeq: number): AsyncIterableIterator<ProcessEvent> {
     return this.#readers.follow(afterSeq);
   }
 
-  /** Output no longer waits for somebody to begin reading. */
+  /** Output is no longer retained for a first reader. */
   stopHolding(): void {
     this.#readers.stopHolding();
   }
 
-  /** What is unread no longer counts against the connection: the process is being ended and will write little. */
+  /**
+   * Unread output no longer counts against the connection: the process is being terminated and will write little more.
+   */
   stopCounting(): void {
     if (!this.#counted) return;
     this.#counted = false;
     this.#options.unreadChanged(-this.#ledger.unreadBytes);
   }
 
-  /** Tells the server again how far reading is: the last word may have been lost with the connection. */
+  /** Repeats the last acknowledgement, which may have been lost with the connection. */
   acknowledgeAgain(): void {
     if (this.#acknowledged > 0) this.#options.acknowledge(this.#acknowledged);
   }

@@ -1,6 +1,6 @@
 import { ExecError } from '../../protocol/index.js';
 
-/** An absolute path of either kind of system as a `file:` URI; a URI is passed on as it is. */
+/** Turns an absolute POSIX or Windows path into a `file:` URI. URIs are returned unchanged. */
 export function directoryUri(path: string): string {
   if (/^file:/i.test(path)) return path;
   const windows = /^[A-Za-z]:[\\/]/.test(path);

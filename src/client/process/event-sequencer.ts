@@ -1,24 +1,24 @@
 import type { WireEvent } from '../connection/wire-event.js';
 
-/** Events that may wait for an earlier one, as many as Codex's client keeps. */
+/** Events that may wait for an earlier one. The same as Codex's client. */
 export const MAX_WAITING_EVENTS = 256;
 export const MAX_WAITING_BYTES = 1024 * 1024;
-/** While a gap is being read, the answer is behind what a server has queued already: more may pile up. */
+/** While a gap is being read, the answer queues behind what the server has already sent, so more may pile up. */
 const MAX_CATCH_UP_EVENTS = 16_384;
 const MAX_CATCH_UP_BYTES = 16 * 1024 * 1024;
 
-/** Puts events in the order of their numbers. Servers may send them out of order and more than once. */
+/** Orders events by number. Servers may send them out of order and more than once. */
 export class EventSequencer {
   readonly #waiting = new Map<number, WireEvent>();
   #waitingBytes = 0;
   #nextSeq = 1;
 
-  /** The number that has to come next. */
+  /** The next number to deliver. */
   get nextSeq(): number {
     return this.#nextSeq;
   }
 
-  /** True when more wait for a missing event than may. */
+  /** Whether too much is waiting for a missing event. */
   overflows({ catchingUp }: { catchingUp: boolean }): boolean {
     const maxEvents = catchingUp ? MAX_CATCH_UP_EVENTS : MAX_WAITING_EVENTS;
     const maxBytes = catchingUp ? MAX_CATCH_UP_BYTES : MAX_WAITING_BYTES;
@@ -33,14 +33,14 @@ export class EventSequencer {
     return this.#waiting.has(seq);
   }
 
-  /** Takes an event in, unless its number was seen before. */
+  /** Adds an event unless its number was seen before. */
   offer(event: WireEvent): void {
     if (event.seq < this.#nextSeq || this.#waiting.has(event.seq)) return;
     this.#waiting.set(event.seq, event);
     this.#waitingBytes += bytesOf(event);
   }
 
-  /** The next event in order, if it is here and `allowed` does not hold it back. */
+  /** Removes and returns the next event in order, if it has arrived and is `allowed`. */
   take(allowed: (event: WireEvent) => boolean): WireEvent | undefined {
     const event = this.#waiting.get(this.#nextSeq);
     if (!event || !allowed(event)) return undefined;
@@ -49,7 +49,7 @@ export class EventSequencer {
     return event;
   }
 
-  /** Lets go of what waits: it will be fetched again. */
+  /** Discards waiting events. They will be read again. */
   drop(): void {
     this.#waiting.clear();
     this.#waitingBytes = 0;

@@ -6,24 +6,26 @@ import { contactLost } from '../connection/remote-errors.js';
 import { eventsOf, type Snapshot } from './snapshot.js';
 import type { WireEvent } from '../connection/wire-event.js';
 
-/** How much is read at a time where the server keeps the rest: small enough to get through a bad line. */
+/** Bytes per read if the server retains the rest: small enough for a poor line. */
 const CATCH_UP_BYTES = 256 * 1024;
 
 export interface ProcessFeedOptions {
   readonly read: (request: { afterSeq: number; maxBytes?: number }) => Promise<Snapshot>;
-  /** The server lets nothing go before it was acknowledged. Others may, so all they have is read at once. */
+  /**
+   * Whether the server keeps output until it is acknowledged. Other servers may discard it, so everything is read at
+   * once.
+   */
   readonly acknowledged: () => boolean;
-  /** Called for every event that went into the log. */
+  /** Called for every event appended to the log. */
   readonly onAppended: (event: WireEvent) => void;
-  /** Called once, when nothing more will come. */
+  /** Called once, when no more events will arrive. */
   readonly onDone: (why: 'closed' | 'failed') => void;
-  /** Called when the connection is back, before gaps are filled. */
+  /** Called when the connection is restored, before gaps are filled. */
   readonly onResumed: () => void;
 }
 
 /**
- * Keeps a copy of a server's process log: puts events in order, drops what came twice, and after a lost connection
- * reads what was missed.
+ * Mirrors a server's process log: orders events, drops duplicates, and reads what was missed after a lost connection.
  */
 export class ProcessFeed implements ProcessSink {
   readonly log = new ProcessLog();
@@ -32,7 +34,7 @@ export class ProcessFeed implements ProcessSink {
   #started = false;
   #missed = false;
   #catchingUp = false;
-  /** The lowest number that came by itself since the connection is back: from there on nothing is missing. */
+  /** The lowest number pushed since the connection was restored: nothing is missing from there on. */
   #liveSeq = Number.POSITIVE_INFINITY;
   #exitGate: ((facts: ExitFacts) => ExitFacts) | 'open' | 'closed' = 'open';
 
@@ -40,7 +42,7 @@ export class ProcessFeed implements ProcessSink {
     this.#options = options;
   }
 
-  /** The server has answered that the process exists: from here on a gap can be filled. */
+  /** The server has confirmed that the process exists, so gaps can be filled from now on. */
   started(): void {
     this.#started = true;
     if (this.#missed) void this.#catchUp();
@@ -60,7 +62,7 @@ export class ProcessFeed implements ProcessSink {
       return;
     }
     const missing = this.#sequencer.nextSeq;
-    this.lost(new ExecError('protocolViolation', `The server left out event ${missing} of a process.`));
+    this.lost(new ExecError('protocolViolation', `The server skipped event ${missing} of a process.`));
   }
 
   interrupted(): void {
@@ -80,12 +82,12 @@ export class ProcessFeed implements ProcessSink {
     this.#options.onDone('failed');
   }
 
-  /** Keeps the exit back until it is known what caused it. */
+  /** Withholds the exit until its cause is known. */
   holdExit(): void {
     this.#exitGate = 'closed';
   }
 
-  /** Lets the exit through, as `amend` sees it. */
+  /** Lets the exit through, modified by `amend`. */
   releaseExit(amend: (facts: ExitFacts) => ExitFacts): void {
     this.#exitGate = amend;
     this.#drain();
@@ -118,7 +120,7 @@ export class ProcessFeed implements ProcessSink {
     }
   }
 
-  /** Reads until nothing is missing. Events that arrive meanwhile and find no room are read as well. */
+  /** Reads until nothing is missing, including events that arrive meanwhile and do not fit. */
   async #catchUp(): Promise<void> {
     if (this.#catchingUp) return;
     this.#catchingUp = true;
@@ -148,10 +150,10 @@ export class ProcessFeed implements ProcessSink {
     for (const event of events) this.#sequencer.offer(event);
     this.#drain();
     const { nextSeq } = this.#sequencer;
-    // An answer with output may have been cut short; one without tells of everything there is.
+    // An answer with output may have been truncated; one without is complete.
     if (snapshot.chunks.length > 0) this.#missed ||= nextSeq > afterSeq + 1 && nextSeq <= this.#liveSeq;
     else if ((snapshot.exited && !this.#exitSeen) || (snapshot.closed && !this.#closeSeen(snapshot))) {
-      throw new ExecError('protocolViolation', 'The server tells of an end it does not show.');
+      throw new ExecError('protocolViolation', 'The server reports an end that is missing from its events.');
     }
   }
 
@@ -160,13 +162,13 @@ export class ProcessFeed implements ProcessSink {
   }
 
   #failedToCatchUp(error: unknown): void {
-    // The connection went again: the next one brings another attempt, or the news that there is none.
+    // The connection was lost again. The next one triggers another attempt, or contact is lost for good.
     if (isExecError(error, 'connectionClosed')) return;
     const cause = isExecError(error) ? error : undefined;
     this.lost(
       cause?.code === 'contactLost' || cause?.code === 'protocolViolation'
         ? cause
-        : contactLost('its output could not be read on', error),
+        : contactLost('the rest of its output could not be read', error),
     );
   }
 }

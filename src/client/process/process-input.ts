@@ -5,24 +5,24 @@ import type { ExecClient } from '../connection/exec-client.js';
 import { WritePipeline } from './write-pipeline.js';
 import { WriteQueue } from './write-queue.js';
 
-/** What may be on its way before anything is known of the line. */
+/** Bytes in flight before anything is known about the line. */
 const FIRST_WINDOW_BYTES = 256 * 1024;
-/** How long input may wait on its way: small requests of the same connection wait behind it. */
+/** How long input may queue on the line: small requests of the same connection wait behind it. */
 const QUEUE_MS = 25;
 
 /** The input of one process, in order. */
 export interface ProcessInput {
   /** Resolves when the server has answered for these bytes. */
   write(bytes: Uint8Array): Promise<WriteStatus>;
-  /** Runs something behind the writes before it; `after`: the last of those, where not all of them are answered. */
+  /** Runs a task in order behind the preceding writes. `after`: the last of those, if some are unanswered. */
   behind(run: (after: string | undefined) => Promise<void>): Promise<void>;
-  /** Sends what waits, so that what is sent next comes behind it. */
+  /** Sends what is waiting, so that whatever is sent next follows it. */
   flush(): void;
   lineChanged(): void;
   close(): void;
 }
 
-/** As the server takes it: several writes on their way, or one. */
+/** Several writes in flight or one at a time, depending on the server. */
 export function openInput(client: ExecClient, processId: string): ProcessInput {
   const { stdinWindow } = client.serverCapabilities;
   if (!stdinWindow) {

@@ -21,17 +21,17 @@ import { ProcessFeed } from './process-feed.js';
 import { unsupported } from '../connection/remote-errors.js';
 import { openInput, type ProcessInput } from './process-input.js';
 
-/** What the end-of-file key types on a terminal. */
+/** The byte that the end-of-file key produces on a terminal. */
 const END_OF_FILE = Uint8Array.of(0x04);
-/** How long the last events of a process that is being ended may take. */
+/** How long the last events of a process may take when it is disposed of. */
 const DISPOSE_LIMIT_MS = 5_000;
 
-/** A process on the other side of a connection, and the copy of its log on this side. */
+/** A process on a server, and the local copy of its log. */
 export class RemoteProcess extends ProcessHandle {
   readonly processId: string;
   readonly tty: boolean;
   /**
-   * Where the client delivers what it hears of this process.
+   * Where the client delivers events of this process.
    *
    * @internal
    */
@@ -65,16 +65,19 @@ export class RemoteProcess extends ProcessHandle {
       log: this.feed.log,
       windowBytes: () => this.#capabilities.flowControl?.windowBytes,
       acknowledge: (seq) => client.notify('process/ack', { processId, seq }),
-      unreadChanged: (bytes) => client.intake.add(bytes),
+      unreadChanged: (bytes) => client.unreadBudget.add(bytes),
       overrun: () =>
         this.feed.lost(
-          new ExecError('protocolViolation', 'The server sends more output than its window holds.'),
+          new ExecError('protocolViolation', 'The server sends more output than its window allows.'),
         ),
     });
     this.#input = openInput(client, processId);
   }
 
-  /** Those of the server it was started on: with another one contact is lost. Unknown while its start is ahead of the handshake. */
+  /**
+   * The capabilities of the server it was started on; on any other server contact would be lost. Unknown while its
+   * start is sent before the handshake is answered.
+   */
   get #capabilities(): ServerCapabilities {
     return this.#client.serverCapabilities;
   }
@@ -88,7 +91,7 @@ export class RemoteProcess extends ProcessHandle {
     return !this.feed.log.closed && this.feed.log.failure === undefined;
   }
 
-  /** The server has answered the start. */
+  /** The server has confirmed the start. */
   started(sandboxType: SandboxType): void {
     this.#sandboxType = sandboxType;
     this.feed.started();
@@ -163,7 +166,10 @@ export class RemoteProcess extends ProcessHandle {
     return await logEnd(this.feed.log);
   }
 
-  /** Ends the process if it still runs, and hears it out. Once contact is lost its end is up to its server. */
+  /**
+   * Ends the process if it is still running and waits for its last events. If contact is lost, ending it is up to the
+   * server.
+   */
   override async [Symbol.asyncDispose](): Promise<void> {
     this.#consumption.stopHolding();
     if (!this.live) return;
@@ -177,7 +183,7 @@ export class RemoteProcess extends ProcessHandle {
     });
   }
 
-  /** A row for the process list, from what is known on this side. */
+  /** A row for the process list, from what is known locally. */
   summary(): ProcessSummary {
     const { exit, closed } = this.feed.log;
     return {
@@ -193,7 +199,7 @@ export class RemoteProcess extends ProcessHandle {
   }
 
   async #kill({ graceMs }: { graceMs?: number }): Promise<boolean> {
-    // The answer comes behind unread output; it must not wait for somebody to read that.
+    // The answer arrives behind unread output and must not wait for that to be read.
     this.#consumption.stopCounting();
     const { processId } = this;
     const polite = graceMs !== undefined && this.#capabilities.terminateGrace;
@@ -210,7 +216,7 @@ export class RemoteProcess extends ProcessHandle {
     this.#input.close();
     this.#client.processes.remove(this.processId, this.feed);
     if (why === 'closed' || isExecError(this.feed.log.failure, 'contactLost')) return;
-    // The session lives, but nothing this process says can be relied on: it must not go on unwatched.
+    // The session is alive, but this process can no longer be trusted and must not keep running unattended.
     this.#client.call('process/terminate', { processId: this.processId }).catch(() => undefined);
   }
 

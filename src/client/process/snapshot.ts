@@ -4,28 +4,28 @@ import type { WireEvent } from '../connection/wire-event.js';
 
 export type Snapshot = ExecResult<'process/read'>;
 
-/** Numbers without an entry, `from` up to but not including `to`. */
+/** Missing numbers, from `from` up to but excluding `to`. */
 interface Hole {
   readonly from: number;
   readonly to: number;
-  /** How much was lost there, where the server says so. */
+  /** How many bytes were lost there, if the server reports it. */
   readonly lostBytes: number | undefined;
 }
 
-/** What a reader knows besides the answer to its read. */
+/** What the reader already knows. */
 export interface Known {
-  /** The number it needs next. */
+  /** The next number it needs. */
   readonly nextSeq: number;
-  /** True when the exit was seen, in order or not yet. */
+  /** True if the exit was seen, even if it is not next in order. */
   readonly exit: boolean;
-  /** Numbers of events that wait for an earlier one. */
+  /** Numbers of events waiting for an earlier one. */
   readonly waiting: readonly number[];
 }
 
 /**
- * Turns the answer to `process/read` into the events it stands for. It lists output with numbers, but exit and close
- * only as facts: close is the highest number there is, exit the number nothing else explains. Other holes are
- * output the server has let go, oldest first.
+ * Turns the answer to `process/read` into events. It numbers output, but reports exit and close only as facts: close
+ * has the highest number, and exit the number that nothing else explains. Other holes are output the server has
+ * discarded, oldest first.
  */
 export function eventsOf(snapshot: Snapshot, known: Known): WireEvent[] {
   const events: WireEvent[] = snapshot.chunks.map(({ seq, stream, chunk }) => {
@@ -33,7 +33,7 @@ export function eventsOf(snapshot: Snapshot, known: Known): WireEvent[] {
   });
   const last = snapshot.nextSeq - 1;
   const filled = new Set([...events.map((event) => event.seq), ...known.waiting]);
-  // An answer cut off by size ends with a chunk; its close comes with a later one.
+  // An answer truncated by size ends with a chunk; the close follows in a later one.
   if (snapshot.closed && last >= known.nextSeq && !filled.has(last)) {
     events.push({ type: 'closed', seq: last });
     filled.add(last);
@@ -43,7 +43,7 @@ export function eventsOf(snapshot: Snapshot, known: Known): WireEvent[] {
   for (const hole of holes) {
     const to = hole === exitHole ? hole.to - 1 : hole.to;
     const { from } = hole;
-    // Without a count, one byte per missing entry is what was lost at least.
+    // Without a count, at least one byte was lost per missing entry.
     if (to > from) {
       events.push({ type: 'gap', seq: from, beforeSeq: to, lostBytes: hole.lostBytes ?? to - from });
     }
@@ -54,11 +54,11 @@ export function eventsOf(snapshot: Snapshot, known: Known): WireEvent[] {
   return events;
 }
 
-/** An exit without a code would have to be made up. */
+/** Throws if the server reports an exit without a code: making one up would be wrong. */
 function factsOf(snapshot: Snapshot): ExitFacts {
   const { exitCode } = snapshot;
   if (exitCode !== null) return exitFacts({ ...snapshot, exitCode });
-  throw new ExecError('protocolViolation', 'The server tells of an exit without an exit code.');
+  throw new ExecError('protocolViolation', 'The server reports an exit without an exit code.');
 }
 
 function findHoles(options: { snapshot: Snapshot; filled: ReadonlySet<number>; from: number }): Hole[] {
@@ -75,7 +75,9 @@ function findHoles(options: { snapshot: Snapshot; filled: ReadonlySet<number>; f
   return holes;
 }
 
-/** Where the exit is: a single number without a reported loss if there is one, else the end of the last hole. */
+/**
+ * The hole that is the exit: a single number without a reported loss if there is one, else the end of the last hole.
+ */
 function exitIndex(holes: readonly Hole[]): number {
   const single = holes.findLastIndex((hole) => hole.to - hole.from === 1 && hole.lostBytes === undefined);
   return single === -1 ? holes.length - 1 : single;

@@ -3,7 +3,7 @@ import type { EnvironmentInfo, ExecParams, ServerCapabilities } from '../../prot
 import { directoryUri } from './directory-uri.js';
 import { unsupported } from '../connection/remote-errors.js';
 
-/** Lets the machine's own variables through, all of them. */
+/** Passes on all variables of the remote machine. */
 const INHERIT_ALL = {
   inherit: 'all',
   ignoreDefaultExcludes: true,
@@ -12,10 +12,10 @@ const INHERIT_ALL = {
   includeOnly: [],
 } as const;
 
-/** The only size other servers have. */
+/** The only size other servers support. */
 const FIXED_SIZE: TerminalSize = { rows: 24, cols: 80 };
 
-/** What the other side is and can do, as far as a start depends on it. Undefined: it has not said yet. */
+/** The server's properties that a start depends on. Undefined: not known yet. */
 export type StartContext = KnownServer | undefined;
 
 interface KnownServer {
@@ -23,7 +23,7 @@ interface KnownServer {
   readonly capabilities: ServerCapabilities;
 }
 
-/** A specification as `process/start` takes it. Throws `unsupported` for what the server would ignore. */
+/** Converts a spec to the params of `process/start`. Throws `unsupported` for settings the server would ignore. */
 export function startParams(
   processId: string,
   spec: ProcessSpec,
@@ -44,22 +44,22 @@ export function startParams(
 }
 
 /**
- * Whether a start may go out before the server has said what it is: it must mean the same to every server that does not
- * refuse it. One without a directory is refused by servers that do not know `ahead`, all others know the rest as well.
+ * Whether a start may be sent before the server has introduced itself: it must mean the same to every server that does
+ * not refuse it. Servers without `ahead` refuse a start without a directory, and all others support the rest as well.
  */
-export function goesAhead(spec: ProcessSpec): boolean {
+export function mayStartEarly(spec: ProcessSpec): boolean {
   return spec.cwd === undefined || !spec.tty || !spec.size;
 }
 
-/** Nowhere in particular is where the server works; before that is known, it is left to the server. */
+/** Without `cwd`, the server's own working directory; before that is known, the choice is left to the server. */
 function directoryField({ cwd }: ProcessSpec, info: EnvironmentInfo | undefined): { cwd?: string } {
   if (cwd !== undefined) return { cwd: directoryUri(cwd) };
   return info ? { cwd: info.cwd ?? info.userHomeDir ?? 'file:///' } : {};
 }
 
 /**
- * The wire has no word for "without this variable" but patterns of the policy, which ignore case: one that
- * differs in case alone goes along.
+ * The protocol can only unset variables with the policy's patterns, which ignore case: a variable that differs only in
+ * case is unset too.
  */
 function environmentFields(spec: ProcessSpec): Pick<ExecParams<'process/start'>, 'env' | 'envPolicy'> {
   const env: Record<string, string> = {};
@@ -81,7 +81,10 @@ function environmentFields(spec: ProcessSpec): Pick<ExecParams<'process/start'>,
   };
 }
 
-/** Sent before it is known whether the server keeps time: one that does not leaves it unread, and we do. */
+/**
+ * Sent even before it is known whether the server enforces limits: one that does not ignores it, and the client
+ * enforces it.
+ */
 function timeLimitField(
   { timeoutMs }: ProcessSpec,
   capabilities: ServerCapabilities | undefined,

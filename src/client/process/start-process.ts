@@ -3,32 +3,35 @@ import { type ExecParams, isExecError, type SandboxType } from '../../protocol/i
 import type { ExecClient } from '../connection/exec-client.js';
 import { contactLost, isInvalidRequest, isUnknownProcess } from '../connection/remote-errors.js';
 import { RemoteProcess } from './remote-process.js';
-import { goesAhead, type StartContext, startParams } from './start-params.js';
+import { mayStartEarly, type StartContext, startParams } from './start-params.js';
 
 /** Starts a process and returns its handle. A failed start leaves nothing behind. */
 export async function startProcess(client: ExecClient, spec: ProcessSpec): Promise<RemoteProcess> {
   const processId = spec.processId ?? freshProcessId();
-  const isAhead = client.isOpening && goesAhead(spec);
-  // From here on the process belongs to the session there is now: if that is lost, so is the process.
-  if (!isAhead) await client.ready();
-  const params = startParams(processId, spec, isAhead ? undefined : knownServer(client));
+  const isEarly = client.isOpening && mayStartEarly(spec);
+  // From here on the process belongs to the current session and is lost with it.
+  if (!isEarly) await client.ready();
+  const params = startParams(processId, spec, isEarly ? undefined : knownServer(client));
   const process = new RemoteProcess({ client, processId, spec });
-  // Before the request leaves: a short process may be over before its start is answered.
+  // Registered before the request leaves: a short process may end before its start is answered.
   client.processes.add(processId, process.feed);
   try {
-    const sandboxType = isAhead ? await startAhead(client, params, spec) : await requestStart(client, params);
+    const sandboxType = isEarly ? await startEarly(client, params, spec) : await requestStart(client, params);
     process.started(sandboxType);
     return process;
   } catch (error) {
     client.processes.remove(processId, process.feed);
-    // Nobody knows of a process whose start was given up; if it exists, it must not stay.
+    // Nobody else knows about a process whose start was abandoned. If it exists, it must not stay.
     if (isExecError(error, 'requestTimeout')) client.call('process/terminate', { processId }).catch(ignore);
     throw error;
   }
 }
 
-/** Asks for the start along with the handshake; when that is refused and ran nothing, asks again as it is asked elsewhere. */
-async function startAhead(
+/**
+ * Sends the start right behind the handshake. If it is refused without having run, sends it again in the conventional
+ * form.
+ */
+async function startEarly(
   client: ExecClient,
   params: ExecParams<'process/start'>,
   spec: ProcessSpec,
@@ -37,7 +40,7 @@ async function startAhead(
     const { sandboxType } = await client.call('process/start', params);
     return sandboxType ?? 'none';
   } catch (error) {
-    // Without the answer to the handshake there is no session to look in, and no way to tell whether it runs.
+    // Without an answer to the handshake there is no session in which to check whether it is running.
     if (isExecError(error, 'connectionClosed') && client.usable)
       throw contactLost('the connection ended before the server had answered', error);
     if (!isExecError(error, 'invalidParams') && !isInvalidRequest(error)) throw error;
@@ -46,7 +49,7 @@ async function startAhead(
   return await requestStart(client, startParams(params.processId, spec, knownServer(client)));
 }
 
-/** Asks for the start; when the answer got lost, asks again only if the process does not exist. */
+/** Sends the start. If the answer was lost, sends it again only if the process does not exist. */
 async function requestStart(client: ExecClient, params: ExecParams<'process/start'>): Promise<SandboxType> {
   for (;;) {
     try {
@@ -61,7 +64,7 @@ async function requestStart(client: ExecClient, params: ExecParams<'process/star
 
 async function exists(client: ExecClient, processId: string): Promise<boolean> {
   try {
-    // Numbers never get this high: the answer holds no output.
+    // No event number is this high, so the answer contains no output.
     await client.call('process/read', { processId, afterSeq: Number.MAX_SAFE_INTEGER });
     return true;
   } catch (error) {
@@ -74,7 +77,7 @@ function knownServer({ environmentInfo: info, serverCapabilities: capabilities }
   return { info, capabilities };
 }
 
-/** What a start whose answer got lost must have answered: a server that cannot confine refuses to start. */
+/** What a start whose answer was lost must have returned: a server that cannot enforce a sandbox refuses to start. */
 function impliedSandbox(client: ExecClient, params: ExecParams<'process/start'>): SandboxType {
   if (!params.sandbox) return 'none';
   const { platformOs } = client.environmentInfo;
@@ -84,12 +87,12 @@ function impliedSandbox(client: ExecClient, params: ExecParams<'process/start'>)
 
 let processesStarted = 0;
 
-/** Unique within this program, and unlikely to meet an id somebody chose. */
+/** Unique within this program, and unlikely to clash with an id chosen by a caller. */
 function freshProcessId(): string {
   processesStarted += 1;
   return `${processesStarted}-${Math.random().toString(36).slice(2, 10)}`;
 }
 
 function ignore(): void {
-  // Best effort: the session takes the process along in any case.
+  // Best effort: the process ends with its session in any case.
 }

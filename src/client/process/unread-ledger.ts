@@ -1,7 +1,7 @@
-/** Rows kept past their use before the list is cut. */
+/** Consumed rows kept before the list is compacted. */
 const MAX_SPENT_ROWS = 256;
 
-/** How many bytes lie between what arrived and what was read. */
+/** Counts the bytes that have arrived but were not read yet. */
 export class UnreadLedger {
   #rows: { readonly seq: number; readonly bytes: number }[] = [];
   #head = 0;
@@ -17,7 +17,7 @@ export class UnreadLedger {
     this.#unreadBytes += bytes;
   }
 
-  /** Everything up to `seq` was read. Returns how many bytes that makes. */
+  /** Everything up to `seq` was read. Returns the number of bytes this released. */
   consume(seq: number): number {
     let bytes = 0;
     for (let row = this.#rows[this.#head]; row && row.seq <= seq; row = this.#rows[this.#head]) {

@@ -3,31 +3,31 @@ import { isExecError } from '../../protocol/index.js';
 import type { LineWindow } from '../../rpc/index.js';
 import { joined, MAX_WRITE_BYTES } from './write-queue.js';
 
-/** Pieces are this small until the line is known to be fast: others must not wait long for one to pass. */
-const LEAST_PIECE_BYTES = 64 * 1024;
-/** A window that is full holds this many pieces, so that answers come often enough. */
+/** Smallest piece, used until the line is known to be fast: other messages must not wait long behind it. */
+const MIN_PIECE_BYTES = 64 * 1024;
+/** Pieces in a full window, so that answers arrive often enough. */
 const PIECES_PER_WINDOW = 16;
-/** Up to here every write leaves at once; with more unanswered, small ones are sent together. */
+/** Up to this many writes in flight, every write is sent immediately; above it, small ones are combined. */
 const MAX_SMALL_PIECES = 16;
 
-/** Sends bytes as input behind those of an earlier write. */
-export type SendBehind = (piece: {
+/** Sends bytes that must follow an earlier write. */
+export type SendAfter = (piece: {
   bytes: Uint8Array;
   writeId: string;
   after: string | undefined;
 }) => Promise<WriteStatus>;
 
 export interface WritePipelineOptions {
-  readonly send: SendBehind;
-  /** For the line as it is now. */
+  readonly send: SendAfter;
+  /** A new window for the current line. */
   readonly openWindow: () => LineWindow;
-  /** What may be on its way at most, whatever the line holds. */
+  /** Upper limit of bytes in flight, whatever the line can carry. */
   readonly maxBytes: number;
 }
 
-/** Something a caller waits for: bytes to be taken, or a task behind them to be done. */
+/** Something a caller awaits: bytes to be accepted, or a task to run behind them. */
 interface Job {
-  /** What was not sent yet. */
+  /** What has not been sent yet. */
   bytes: Uint8Array;
   readonly run: ((after: string | undefined) => Promise<void>) | undefined;
   resolve(status: WriteStatus): void;
@@ -43,16 +43,16 @@ interface Piece {
 }
 
 /**
- * The input of one process, for servers that take several writes at a time: as much is on its way as the line holds. Each names the
- * one before it. A server without room refuses one and with it all that follow; those are sent again, one by one, once what was
- * taken has been answered. So the order holds, and nothing is left out in between.
+ * The input of one process, for servers that accept several writes at a time: as much is in flight as the line can
+ * carry. Each write names its predecessor. A server without room refuses a write and all that follow; those are sent
+ * again, one by one, once the accepted ones have been answered. This preserves the order and leaves no gaps.
  */
 export class WritePipeline {
   readonly #options: WritePipelineOptions;
   readonly #waiting: Job[] = [];
   #waitingBytes = 0;
-  readonly #underWay = new Set<Piece>();
-  #underWayBytes = 0;
+  readonly #inFlight = new Set<Piece>();
+  #inFlightBytes = 0;
   #refused: Piece[] = [];
   #window: LineWindow;
   #nextWriteId = 1;
@@ -67,27 +67,27 @@ export class WritePipeline {
 
   /** Resolves when the server has answered for these bytes. */
   write(bytes: Uint8Array): Promise<WriteStatus> {
-    // The caller may use its buffer again, and a lost connection lets us send the bytes once more.
+    // Copied, because the caller may reuse its buffer and the bytes may have to be sent again after a lost connection.
     return this.#add(bytes.slice(), undefined);
   }
 
-  /** Runs something that takes its place behind the writes before it. */
+  /** Runs a task in order behind the preceding writes. */
   async behind(run: (after: string | undefined) => Promise<void>): Promise<void> {
     await this.#add(new Uint8Array(0), run);
   }
 
-  /** Sends what waits, as far as the server is bound to take it, so that what is sent next comes behind it. */
+  /** Sends what is waiting, up to what the server must accept, so that whatever is sent next follows it. */
   flush(): void {
-    this.#pump({ limit: this.#options.maxBytes, hurried: true });
+    this.#pump({ limit: this.#options.maxBytes, flushing: true });
   }
 
-  /** The connection is another one: what its line holds is to be found out anew. */
+  /** There is a new connection, so its capacity must be measured again. */
   lineChanged(): void {
     this.#window.reset();
     this.#window = this.#options.openWindow();
   }
 
-  /** Nothing more is sent: gives back its share of the connection. */
+  /** Nothing more will be sent: returns its share of the connection's budget. */
   close(): void {
     this.#window.reset();
   }
@@ -100,23 +100,24 @@ export class WritePipeline {
     });
   }
 
-  #pump({ limit = this.#window.bytes, hurried = false } = {}): void {
-    for (let piece = this.#next(limit, hurried); piece; piece = this.#next(limit, hurried)) this.#post(piece);
+  #pump({ limit = this.#window.bytes, flushing = false } = {}): void {
+    for (let piece = this.#next(limit, flushing); piece; piece = this.#next(limit, flushing))
+      this.#send(piece);
   }
 
-  #next(limit: number, hurried: boolean): Piece | undefined {
-    const idle = this.#underWay.size === 0;
+  #next(limit: number, flushing: boolean): Piece | undefined {
+    const idle = this.#inFlight.size === 0;
     if (this.#refused.length > 0) return idle ? this.#refused.shift() : undefined;
     const [first] = this.#waiting;
     if (!first) return undefined;
     if (first.run) return this.#takeRun(first.run);
     const bytes = Math.min(this.#pieceBytes(), this.#waitingBytes);
-    const worth = hurried || this.#underWay.size < MAX_SMALL_PIECES || bytes === this.#pieceBytes();
-    return idle || (worth && this.#underWayBytes + bytes <= limit) ? this.#takePiece() : undefined;
+    const worth = flushing || this.#inFlight.size < MAX_SMALL_PIECES || bytes === this.#pieceBytes();
+    return idle || (worth && this.#inFlightBytes + bytes <= limit) ? this.#takePiece() : undefined;
   }
 
   #pieceBytes(): number {
-    return Math.min(Math.max(this.#window.bytes / PIECES_PER_WINDOW, LEAST_PIECE_BYTES), MAX_WRITE_BYTES);
+    return Math.min(Math.max(this.#window.bytes / PIECES_PER_WINDOW, MIN_PIECE_BYTES), MAX_WRITE_BYTES);
   }
 
   #takeRun(run: NonNullable<Job['run']>): Piece {
@@ -128,7 +129,7 @@ export class WritePipeline {
     return { bytes: 0, writeId: undefined, send, jobs };
   }
 
-  /** Writes that fit into one message together, or the beginning of a long one. */
+  /** As many writes as fit into one message, or the beginning of a long one. */
   #takePiece(): Piece {
     const room = this.#pieceBytes();
     const jobs: Job[] = [];
@@ -151,13 +152,13 @@ export class WritePipeline {
     return { bytes: length, writeId, send: (after) => this.#options.send({ bytes, writeId, after }), jobs };
   }
 
-  #post(piece: Piece): void {
-    const alone = this.#underWay.size === 0;
-    // Behind one that was refused for good nothing would ever be taken.
+  #send(piece: Piece): void {
+    const alone = this.#inFlight.size === 0;
+    // A write whose predecessor was finally refused would never be accepted.
     const after = alone ? this.#lastAccepted : this.#lastSent;
     this.#lastSent = piece.writeId ?? after;
-    this.#underWay.add(piece);
-    this.#underWayBytes += piece.bytes;
+    this.#inFlight.add(piece);
+    this.#inFlightBytes += piece.bytes;
     const seq = this.#nextSeq;
     this.#nextSeq += 1;
     if (piece.bytes > 0) this.#window.sent({ seq, bytes: piece.bytes, at: performance.now() });
@@ -177,14 +178,14 @@ export class WritePipeline {
   }
 
   #remove(piece: Piece): void {
-    this.#underWay.delete(piece);
-    this.#underWayBytes -= piece.bytes;
+    this.#inFlight.delete(piece);
+    this.#inFlightBytes -= piece.bytes;
   }
 
   #answered({ jobs, writeId }: Piece, status: WriteStatus): void {
     if (status === 'accepted') this.#lastAccepted = writeId ?? this.#lastAccepted;
     for (const job of jobs) {
-      // The rest of it is still to be sent, unless there is no use in it.
+      // The rest still has to be sent, unless the process no longer accepts input.
       if (status === 'accepted' && job.bytes.length > 0) continue;
       this.#forget(job);
       job.resolve(status);

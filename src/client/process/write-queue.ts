@@ -1,9 +1,9 @@
 import type { WriteStatus } from '../../contract/index.js';
 
-/** Most bytes of one message. Small enough for every server's frame limit, large enough to keep a link busy. */
+/** Most bytes per message. Small enough for every server's frame limit, large enough to keep a link busy. */
 export const MAX_WRITE_BYTES = 512 * 1024;
 
-/** Sends one piece under an id by which a retry is recognised. */
+/** Sends one piece under an id that identifies retries. */
 export type SendWrite = (piece: { bytes: Uint8Array; writeId: string }) => Promise<WriteStatus>;
 
 interface Job {
@@ -14,8 +14,8 @@ interface Job {
 }
 
 /**
- * The input of one process. One write is under way at a time: servers exist that reorder several. What is written
- * meanwhile is sent together, so that many small writes cost few messages.
+ * The input of one process with one write in flight at a time, because some servers reorder concurrent writes. Whatever
+ * is written meanwhile is combined, so that many small writes need few messages.
  */
 export class WriteQueue {
   readonly #send: SendWrite;
@@ -29,21 +29,21 @@ export class WriteQueue {
 
   /** Resolves when the server has answered for these bytes. */
   write(bytes: Uint8Array): Promise<WriteStatus> {
-    // The caller may use its buffer again, and a lost connection lets us send the bytes once more.
+    // Copied, because the caller may reuse its buffer and the bytes may have to be sent again after a lost connection.
     return this.#add(bytes.slice(), undefined);
   }
 
-  /** Runs something behind the writes before it. */
+  /** Runs a task in order behind the preceding writes. */
   async behind(run: (after: undefined) => Promise<void>): Promise<void> {
     await this.#add(new Uint8Array(0), run);
   }
 
-  /** Sends what waits without waiting for answers, so that what is sent next comes behind it. */
+  /** Sends what is waiting without waiting for answers, so that whatever is sent next follows it. */
   flush(): void {
     while (this.#jobs.length > 0) this.#sendNext();
   }
 
-  /** One write at a time is the same on every line. */
+  /** One write at a time does not depend on the line. */
   lineChanged(): void {}
 
   close(): void {}
@@ -74,7 +74,7 @@ export class WriteQueue {
       });
   }
 
-  /** Writes that fit into one message together, or one long write, or one other job. */
+  /** As many writes as fit into one message, or one long write, or one other task. */
   #takeBatch(): Job[] {
     const first = this.#jobs.shift();
     if (!first) return [];
@@ -89,7 +89,7 @@ export class WriteQueue {
     return batch;
   }
 
-  /** A long write goes piece by piece; a piece that is not taken ends it, so that nothing is left out in between. */
+  /** A long write is sent in pieces. A piece that is not accepted ends it, so that there is no gap. */
   async #sendAll(bytes: Uint8Array): Promise<WriteStatus> {
     for (let start = 0; ; start += MAX_WRITE_BYTES) {
       const writeId = String(this.#nextWriteId);

@@ -1,39 +1,39 @@
 import { ExecError, isExecError } from '../../protocol/index.js';
 import { type Deadline, withDeadline } from '../../transport/deadline.js';
-import { type BulkRequest, post } from './bulk.js';
+import { type BulkRequest, sendRequest } from './bulk.js';
 import type { Connection, OpeningConnection } from './connection.js';
 import { isInvalidRequest } from './remote-errors.js';
 import { isRepeatable } from './retry-rules.js';
 
-/** What came of a request that did not wait for the handshake. */
-export type AheadOutcome =
+/** The outcome of a request sent before the handshake was answered. */
+export type EarlyOutcome =
   | { readonly kind: 'answered'; readonly connection: Connection; readonly answer: Promise<unknown> }
-  /** Nothing was done: the server took it for one that came before the handshake. */
+  /** Nothing was done: the server treated it as sent before the handshake. */
   | { readonly kind: 'tooEarly' }
-  /** There is no session to do it in, or nobody knows whether there is one. */
+  /** There is no session to run it in, or it is unknown whether there is one. */
   | { readonly kind: 'failed'; readonly error: unknown };
 
 /**
- * Sends a request right behind a handshake. What it is answered means something only once the handshake is, since that
- * tells whose session it was.
+ * Sends a request right behind the handshake. Its answer can only be trusted once the handshake is answered, because
+ * that tells which session it was for.
  */
-export async function sendAhead(
+export async function sendEarly(
   { peer, opened }: OpeningConnection,
   request: BulkRequest,
-  patience: Deadline,
-): Promise<AheadOutcome> {
+  deadline: Deadline,
+): Promise<EarlyOutcome> {
   const { method } = request;
-  const answer = post(peer, request, patience);
-  // It may fail while nobody looks, together with the handshake.
+  const answer = sendRequest(peer, request, deadline);
+  // It may fail together with the handshake, before anything awaits it.
   answer.catch(() => undefined);
   const handshake = opened.then(
     (connection) => ({ connection }),
     (error: unknown) => ({ error }),
   );
   const outcome = await withDeadline(handshake, {
-    ...patience,
+    ...deadline,
     what: method,
-    late: () => new ExecError('requestTimeout', `No answer to ${method} within ${patience.timeoutMs} ms.`),
+    late: () => new ExecError('requestTimeout', `No answer to ${method} within ${deadline.timeoutMs} ms.`),
   });
   if ('error' in outcome) return { kind: 'failed', error: outcome.error };
   try {
@@ -45,7 +45,7 @@ export async function sendAhead(
   return { kind: 'answered', connection: outcome.connection, answer };
 }
 
-/** Whether a handshake was answered with a refusal: then nothing behind it was done. */
+/** Whether the server refused the handshake. Nothing sent behind it was then executed. */
 export function isRefusal(error: unknown): boolean {
   return isExecError(error) && error.data.rpcCode !== undefined;
 }
