@@ -1,12 +1,12 @@
 import type { FileChange, FileChanges } from './file-watch.js';
 
-/** Changed paths kept for a reader that is away; beyond it they become an overflow. About 1 MB at worst. */
+/** Changed paths kept for a reader that is away; beyond this they become an overflow. About 1 MB at most. */
 export const MAX_PENDING_CHANGES = 4096;
 
-/** Nobody means to hear of a change later than this; larger numbers would also overflow a timer. */
+/** No one wants to hear of changes later than this, and larger numbers would overflow the timer. */
 const MAX_DEBOUNCE_MS = 60_000;
 
-/** Changes on their way to one reader: merged by path, bounded, and explicit about what the bound cost. */
+/** Changes for one reader: merged by path, bounded, and reporting an overflow when the limit is exceeded. */
 export class ChangeQueue {
   readonly #debounceMs: number;
   #pending = new Map<string, FileChange['kind']>();
@@ -20,14 +20,14 @@ export class ChangeQueue {
 
   add(path: string, kind: FileChange['kind']): void {
     if (this.#closed) return;
-    // Re-inserting moves the path to the end: a batch tells what happened last, last.
+    // Re-inserting moves the path to the end, so that a batch lists the latest change last.
     this.#pending.delete(path);
     this.#pending.set(path, kind);
     if (this.#pending.size > MAX_PENDING_CHANGES) this.overflow();
     else this.#wakeReader();
   }
 
-  /** Gives up on listing what is pending. */
+  /** Replaces the pending list by an overflow. */
   overflow(): void {
     if (this.#closed) return;
     this.#pending.clear();
@@ -40,7 +40,7 @@ export class ChangeQueue {
     this.#wakeReader();
   }
 
-  /** Batches until the queue is closed; what is pending then is dropped. */
+  /** Yields batches until the queue is closed; whatever is pending then is dropped. */
   async *batches(): AsyncGenerator<FileChanges> {
     while (!this.#closed) {
       if (this.#pending.size === 0 && !this.#overflow) {
@@ -60,7 +60,7 @@ export class ChangeQueue {
     return { changes, overflow };
   }
 
-  /** Ends early when the queue is closed. */
+  /** Ends early if the queue is closed. */
   async #delay(): Promise<void> {
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, this.#debounceMs);

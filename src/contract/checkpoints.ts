@@ -1,7 +1,10 @@
-/** Positions remembered; past this every second one goes, so that old counts get coarser and memory stays. */
+/**
+ * Positions remembered; above this every second one is dropped, so that old counts get coarser but memory stays
+ * bounded.
+ */
 const MAX_CHECKPOINTS = 4096;
 
-/** Remembers how many bytes had gone by at entries that are themselves forgotten. */
+/** Remembers the byte counts at entries that have been discarded. */
 export class Checkpoints {
   #points: { readonly seq: number; readonly offset: number }[] = [];
 
@@ -17,7 +20,7 @@ export class Checkpoints {
   }
 }
 
-/** Index of the first item that satisfies a condition all later ones satisfy too. */
+/** Index of the first item satisfying a condition that all later items satisfy too. */
 export function firstIndex<Item>(
   items: readonly Item[],
   from: number,

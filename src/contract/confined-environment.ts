@@ -7,8 +7,8 @@ import type { FileSystem } from './file-system.js';
 import type { ExecProcess, ProcessSpec, ProcessSummary } from './process.js';
 
 /**
- * An environment where a policy applies to everything that does not name another one. It owns the environment it
- * wraps: closing it closes that one, too.
+ * An environment whose policy applies to everything that does not specify its own. It owns the environment it wraps and
+ * closes it when closed.
  */
 export class ConfinedEnvironment extends EnvironmentHandle {
   readonly id: string;
@@ -36,7 +36,7 @@ export class ConfinedEnvironment extends EnvironmentHandle {
     const sandbox = spec.sandbox ?? this.sandbox;
     const child = await this.#inner.start({ ...spec, sandbox });
     if (child.sandboxType !== 'none' || sandbox.permissions.type !== 'managed') return child;
-    // A server that knows no policies runs the program all the same; ours refuses before.
+    // A server that does not know policies runs the program regardless; ours refuses beforehand.
     await child.terminate().catch(ignoreLostContact);
     await child.wait();
     throw new ExecError(

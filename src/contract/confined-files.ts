@@ -2,12 +2,12 @@ import { ExecError } from '../protocol/errors.js';
 import type { Sandbox } from '../protocol/index.js';
 import type { FileSystem } from './file-system.js';
 
-/** The same files under a policy, for every operation that does not name another one. */
+/** The same files under a policy, for every operation that does not specify its own. */
 export function confineFiles(files: FileSystem, sandbox: Sandbox): FileSystem {
   const under = <Options extends { readonly sandbox?: Sandbox | null }>(
     options: Options | undefined,
   ): Options => {
-    // The only member that is added is one every kind of options has.
+    // Adds only a member that every kind of options has.
     const confined = { ...options, sandbox: options?.sandbox ?? sandbox };
     return confined as Options & { sandbox: Sandbox };
   };
@@ -24,7 +24,7 @@ export function confineFiles(files: FileSystem, sandbox: Sandbox): FileSystem {
     rename: (source, destination, options) => files.rename(source, destination, under(options)),
     open: (path, options) => files.open(path, under(options)),
     watch: (path, options) => files.watch(path, under(options)),
-    // It would tell which names exist in places the policy hides.
+    // It would reveal which names exist in places the policy hides.
     watchMissing: () =>
       Promise.reject(
         new ExecError('sandboxUnavailable', 'Watching cannot be confined to a policy; nothing is watched.'),

@@ -13,7 +13,7 @@ import {
   runCommand,
 } from './run/index.js';
 
-/** What follows from starting processes alone, the same for every kind of machine. */
+/** Everything that can be derived from starting processes, the same for every kind of machine. */
 export abstract class EnvironmentHandle implements Environment {
   abstract readonly id: string;
   abstract readonly files: FileSystem;

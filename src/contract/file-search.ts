@@ -1,19 +1,19 @@
 import type { FileOptions } from './file-system.js';
 
 export interface SearchQuery extends FileOptions {
-  /** What to look for. */
+  /** The text to search for. */
   readonly pattern: string;
-  /** Take the pattern as a regular expression; default false: as it stands. */
+  /** Treat the pattern as a regular expression. Default false: literal text. */
   readonly regex?: boolean;
   /** Default true. */
   readonly caseSensitive?: boolean;
   /**
-   * File name patterns with `*`, `**`, `?`, `[a-z]` and `{a,b}`, as ripgrep reads them. Without a slash they apply at any
-   * depth, with one they start at the searched directory. One with a leading `!` leaves files out. None: every file. All
-   * together have at most 16,384 characters.
+   * File name patterns with `*`, `**`, `?`, `[a-z]` and `{a,b}`, interpreted as by ripgrep. Without a slash they apply
+   * at any depth, with one they are relative to the searched directory. A leading `!` excludes files. None: every file.
+   * At most 16,384 characters in total.
    */
   readonly globs?: readonly string[];
-  /** Look into files and directories whose name starts with a dot. Default false. */
+  /** Include files and directories whose name starts with a dot. Default false. */
   readonly hidden?: boolean;
   /** Matches per page. Default 200, at most 10,000. */
   readonly maxMatches?: number;
@@ -27,17 +27,17 @@ export interface SearchMatch {
   readonly path: string;
   /** Counts from 1. */
   readonly line: number;
-  /** Where the first match in the line starts, in bytes from 1. */
+  /** Start of the first match in the line, in bytes from 1. */
   readonly column: number;
-  /** The line without its end, cut at 1,024 bytes. */
+  /** The line without its line ending, truncated to 1,024 bytes. */
   readonly text: string;
-  /** The line is longer than `text`. */
+  /** Whether the line is longer than `text`. */
   readonly cut: boolean;
 }
 
 export interface SearchPage {
-  /** One per matching line, files in order of their path. */
+  /** One per matching line, with files sorted by path. */
   readonly matches: readonly SearchMatch[];
-  /** Pass it to get the next page; null when this was the last. */
+  /** Pass this to get the next page; null on the last page. */
   readonly cursor: string | null;
 }

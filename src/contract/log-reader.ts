@@ -8,16 +8,16 @@ interface FollowOptions {
 }
 
 /**
- * Iterates a log from a position to `closed`. An event counts as consumed when the next one is asked for;
- * until then the log keeps it, so a reader that stops in the middle has lost nothing. Throws what the log
- * failed with once everything before the failure is read.
+ * Iterates over a log from a position to `closed`. An event counts as consumed when the next one is requested; until
+ * then the log keeps it, so a reader that stops midway loses nothing. Throws the log's failure once everything before
+ * it is read.
  */
 export function followLog(options: FollowOptions): AsyncIterableIterator<ProcessEvent> {
   const events = follow(options);
   return {
     next: () => events.next(),
     return: async () => {
-      // A reader that never started, or waits for an event, must not keep the process waiting for it.
+      // A reader that never started, or is waiting for an event, must not block the process.
       options.hold.release();
       void events.return();
       return { done: true, value: undefined };

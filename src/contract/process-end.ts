@@ -1,17 +1,17 @@
 import type { ExitedEvent, ProcessEnd } from './process.js';
 import type { ProcessLog } from './process-log.js';
 
-/** How a program ended, apart from where in the log it says so. */
+/** How a program ended, without its position in the log. */
 export type ExitFacts = Omit<ExitedEvent, 'type' | 'seq'>;
 
-/** Fills in what other servers do not tell. A signal they do not name is not guessed from the exit code. */
-export function exitFacts(told: {
+/** Fills in what other servers do not report. A signal they do not name is not inferred from the exit code. */
+export function exitFacts(reported: {
   exitCode: number;
   signal?: string | null | undefined;
   timedOut?: boolean | undefined;
   sandboxDenied?: boolean | undefined;
 }): ExitFacts {
-  const { exitCode, signal, timedOut = false, sandboxDenied = false } = told;
+  const { exitCode, signal, timedOut = false, sandboxDenied = false } = reported;
   return { exitCode, signal: isSignalName(signal) ? signal : null, timedOut, sandboxDenied };
 }
 
@@ -19,7 +19,7 @@ function isSignalName(signal: string | null | undefined): signal is `SIG${string
   return signal?.startsWith('SIG') === true;
 }
 
-/** How the process ended, once its log has. An exit that was seen stands, even if contact is lost behind it. */
+/** How the process ended, once its log has ended. An observed exit stands, even if contact is lost after it. */
 export async function logEnd(log: ProcessLog): Promise<ProcessEnd> {
   await new Promise<void>((resolve) => {
     const over = (): boolean => log.closed || log.failure !== undefined;

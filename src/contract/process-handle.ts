@@ -11,7 +11,7 @@ import type {
   WriteStatus,
 } from './process.js';
 
-/** What follows from the events of a process alone, the same for every kind of machine. */
+/** Everything that can be derived from the events of a process, the same for every kind of machine. */
 export abstract class ProcessHandle implements ExecProcess {
   abstract readonly processId: string;
   abstract readonly tty: boolean;

@@ -3,12 +3,12 @@ import type { ExitedEvent, OutputStream, ProcessEvent, ReadResult } from './proc
 import { RetainedEntries } from './retained-entries.js';
 import { MAX_TIMER_MS } from '../protocol/max-timer.js';
 
-/** Output a process keeps for readers that come late, as Codex does. */
+/** Output kept per process for late readers. The same as Codex's. */
 export const DEFAULT_RETAINED_BYTES = 1024 * 1024;
-/** Unread output a waiting reader may pile up before the source is paused. */
+/** Unread output that may accumulate for a holding reader before the source is paused. */
 export const DEFAULT_WINDOW_BYTES = 1024 * 1024;
 
-/** A promise to a reader: what comes after its position stays until the position moves on. */
+/** Guarantees a reader that everything after its position is kept until the position moves on. */
 export interface LogHold {
   moveTo(seq: number): void;
   release(): void;
@@ -17,15 +17,15 @@ export interface LogHold {
 export interface ProcessLogOptions {
   readonly retainedBytes?: number;
   readonly windowBytes?: number;
-  /** Called when unread output of a holding reader passes the window, and again when it has drained. */
+  /** Called when the unread output of a holding reader exceeds the window, and again once it has drained. */
   readonly onPressure?: (paused: boolean) => void;
-  /** Called with output the log has let go: its memory may be used again, if nobody else has it. */
+  /** Called with output the log has discarded. Its memory may be reused unless something else holds it. */
   readonly onEvicted?: (bytes: Uint8Array) => void;
 }
 
 /**
- * The log of one process: output, exit and close get their numbers here and nowhere else, and every
- * consumer is a position in it. Keeps a bounded tail, and everything behind the slowest hold.
+ * The log of one process. Output, exit and close are numbered here and nowhere else, and every consumer is a position
+ * in it. Keeps a bounded tail, and everything after the slowest hold.
  */
 export class ProcessLog {
   readonly #entries: RetainedEntries;
@@ -47,7 +47,7 @@ export class ProcessLog {
     this.#onPressure = options.onPressure ?? (() => undefined);
   }
 
-  /** The number the next entry will get. */
+  /** The number of the next entry. */
   get nextSeq(): number {
     return this.#nextSeq;
   }
@@ -60,17 +60,17 @@ export class ProcessLog {
     return this.#closed;
   }
 
-  /** Why no more events will come although the process has not closed: contact is lost. */
+  /** Set when no more events will come although the process has not closed, because contact was lost. */
   get failure(): Error | undefined {
     return this.#failure;
   }
 
-  /** Whether a reader was promised what it has not read yet. */
+  /** Whether any reader holds output. */
   get held(): boolean {
     return this.#holds.size > 0;
   }
 
-  /** Everything up to here was read by all who hold, or nobody does. */
+  /** Every holding reader has read up to here; the end of the log if there is none. */
   get readSeq(): number {
     let seq = this.#nextSeq - 1;
     for (const hold of this.#holds) seq = Math.min(seq, hold.seq);
@@ -96,24 +96,24 @@ export class ProcessLog {
     this.#append({ type: 'closed', seq: this.#nextSeq }, 0);
   }
 
-  /** Records that entries up to `beforeSeq` never came: a copy of a log whose original has let them go. */
+  /** Records that entries up to `beforeSeq` never arrived: this is a copy of a log that has discarded them. */
   appendGap(beforeSeq: number, lostBytes: number): void {
     const event: ProcessEvent = { type: 'gap', afterSeq: this.#nextSeq - 1, beforeSeq, lostBytes };
     this.#nextSeq = beforeSeq - 1;
-    // Before the append, so that what follows the gap lies behind the lost bytes.
+    // Taken before the append, so that whatever follows the gap comes after the lost bytes.
     const offset = this.#totalBytes;
     this.#totalBytes += lostBytes;
     this.#append(event, 0, offset);
   }
 
-  /** Ends the log without a close: readers get the error once they have read what is there. */
+  /** Ends the log without a close: readers get the error once they have read everything before it. */
   fail(error: Error): void {
     if (this.#closed || this.#failure) return;
     this.#failure = error;
     this.#announce();
   }
 
-  /** The event after a position; undefined when there is none yet. A gap tells what is gone in between. */
+  /** The event after a position, or undefined if there is none yet. A gap reports what is missing in between. */
   next(afterSeq: number): ProcessEvent | undefined {
     const entry = this.#entries.after(afterSeq);
     const exited = this.#exited;
@@ -125,7 +125,7 @@ export class ProcessLog {
     return this.#gapBefore(entry.seq, entry.offset, afterSeq) ?? entry.event;
   }
 
-  /** Retained output after a position, as `process/read` reports it. */
+  /** Retained output after a position, in the form `process/read` reports it. */
   read(afterSeq: number, maxBytes = Number.POSITIVE_INFINITY): ReadResult {
     const chunks: ReadResult['chunks'][number][] = [];
     let position = afterSeq;
@@ -156,13 +156,13 @@ export class ProcessLog {
     };
   }
 
-  /** True when `read` has something to say that a reader at this position does not know. */
+  /** Whether `read` would return something a reader at this position does not know yet. */
   hasNews(afterSeq: number): boolean {
     if (this.#closed || this.#failure || (this.exit && this.exit.seq > afterSeq)) return true;
     return this.#entries.after(afterSeq) !== undefined;
   }
 
-  /** Resolves when there is news for a reader at this position, or the time is over. */
+  /** Resolves when there is news for a reader at this position, or the time is up. */
   async news(afterSeq: number, waitMs: number): Promise<void> {
     if (this.hasNews(afterSeq)) return;
     await new Promise<void>((resolve) => {
@@ -181,31 +181,31 @@ export class ProcessLog {
   /** Changes how much unread output pauses the source. */
   resizeWindow(bytes: number): void {
     this.#windowBytes = bytes;
-    this.#regulate();
+    this.#updatePressure();
   }
 
-  /** Keeps what comes after `afterSeq`, and pauses the source when that grows past the window. */
+  /** Keeps everything after `afterSeq`, and pauses the source when that exceeds the window. */
   hold(afterSeq: number): LogHold {
     const hold = { seq: afterSeq, offset: this.#offsetAfter(afterSeq) };
     this.#holds.add(hold);
-    this.#regulate();
+    this.#updatePressure();
     return {
       moveTo: (seq) => {
         if (seq <= hold.seq) return;
         hold.seq = seq;
         hold.offset = this.#offsetAfter(seq);
         this.#evict();
-        this.#regulate();
+        this.#updatePressure();
       },
       release: () => {
         if (!this.#holds.delete(hold)) return;
         this.#evict();
-        this.#regulate();
+        this.#updatePressure();
       },
     };
   }
 
-  /** Calls `listener` after every append. Returns how to stop that. */
+  /** Calls `listener` after every append. Returns an unsubscribe function. */
   subscribe(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -216,7 +216,7 @@ export class ProcessLog {
     this.#nextSeq += 1;
     this.#totalBytes += bytes;
     this.#evict();
-    this.#regulate();
+    this.#updatePressure();
     this.#announce();
   }
 
@@ -224,7 +224,7 @@ export class ProcessLog {
     for (const listener of [...this.#listeners]) listener();
   }
 
-  #regulate(): void {
+  #updatePressure(): void {
     let unread = 0;
     for (const hold of this.#holds) unread = Math.max(unread, this.#totalBytes - hold.offset);
     const paused = unread >= this.#windowBytes;
@@ -249,7 +249,7 @@ export class ProcessLog {
   }
 }
 
-/** Where a reader stands once it has seen an event. */
+/** The position of a reader that has seen this event. */
 export function positionAfter(event: ProcessEvent): number {
   return event.type === 'gap' ? event.beforeSeq - 1 : event.seq;
 }

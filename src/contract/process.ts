@@ -14,29 +14,32 @@ export interface TerminalSize {
 export interface ProcessSpec {
   /** Program and arguments. Never a shell string. */
   readonly argv: readonly string[];
-  /** Name of the process within its session; a fresh one is made up when absent. */
+  /** Identifies the process within its session. Generated if absent. */
   readonly processId?: string;
-  /** Absolute path on that machine, or a `file:` URI. Default: where the environment works. */
+  /** Absolute path on the environment's machine, or a `file:` URI. Default: the environment's working directory. */
   readonly cwd?: string;
-  /** Variables on top of what `envPolicy` lets through. `null`: the child does not see that one at all. */
+  /** Variables added to what `envPolicy` lets through. `null` removes a variable from the child's environment. */
   readonly env?: Readonly<Record<string, string | null>>;
-  /** Which of the machine's own variables the child sees. Default: all. `null`: none, `env` is complete. */
+  /**
+   * Which of the machine's own variables the child inherits. Default: all. `null`: none; `env` is the complete
+   * environment.
+   */
   readonly envPolicy?: EnvPolicy | null;
-  /** What the program sees as its own name; which program runs is decided by `argv[0]` alone. */
+  /** The name passed to the program as its own. `argv[0]` alone determines which program runs. */
   readonly arg0?: string;
   /** Run on a terminal. Default: pipes. */
   readonly tty?: boolean;
   /** Size of the terminal. Default: 24 rows, 80 columns. */
   readonly size?: TerminalSize;
-  /** Keep stdin open for `write`. Default: false, stdin is empty. A terminal always accepts input. */
+  /** Keep stdin open for `write`. Default false: stdin is empty. A terminal always accepts input. */
   readonly pipeStdin?: boolean;
-  /** Kill the whole tree after this time; the end is then `timedOut`. */
+  /** Kill the whole process tree after this time; the end is then `timedOut`. */
   readonly timeoutMs?: number;
-  /** What the process may touch. Absent or null: everything. */
+  /** What the process may access. Absent or null: everything. */
   readonly sandbox?: Sandbox | null;
 }
 
-/** One entry of the process log. Numbers start at 1 and have no holes except where a gap says so. */
+/** An entry of the process log. Numbers start at 1 and are contiguous except where a gap is reported. */
 export type ProcessEvent =
   | {
       readonly type: 'output';
@@ -44,7 +47,7 @@ export type ProcessEvent =
       readonly stream: OutputStream;
       readonly bytes: Uint8Array;
     }
-  /** Output between `afterSeq` and `beforeSeq` is gone; the reader was away too long. */
+  /** Output between `afterSeq` and `beforeSeq` is gone because the reader was away too long. */
   | {
       readonly type: 'gap';
       readonly afterSeq: number;
@@ -54,19 +57,19 @@ export type ProcessEvent =
   | ExitedEvent
   | { readonly type: 'closed'; readonly seq: number };
 
-/** The direct child ended. Output of what it left behind may still follow. */
+/** The direct child exited. Output from processes it left behind may still follow. */
 export interface ExitedEvent {
   readonly type: 'exited';
   readonly seq: number;
-  /** 0-255 as the program said; 128 + n when signal n killed it. */
+  /** 0-255 as the program returned it; 128 + n if signal n killed it. */
   readonly exitCode: number;
-  /** The signal that killed it, where the machine tells; null for an ordinary exit. */
+  /** The signal that killed it, if the machine reports it; null for a normal exit. */
   readonly signal: SignalName | null;
   readonly timedOut: boolean;
   readonly sandboxDenied: boolean;
 }
 
-/** How a process ended. Exactly one of these, and contact lost is never made to look like an exit. */
+/** How a process ended: exactly one of these. Lost contact is never presented as an exit. */
 export type ProcessEnd =
   | { readonly kind: 'exited'; readonly exitCode: number }
   | { readonly kind: 'signalled'; readonly exitCode: number; readonly signal: SignalName }
@@ -74,11 +77,11 @@ export type ProcessEnd =
   | { readonly kind: 'contactLost'; readonly error: Error };
 
 export interface ReadRequest {
-  /** Only what comes after this number. Default 0: from the beginning. */
+  /** Only entries after this number. Default 0: from the beginning. */
   readonly afterSeq?: number;
-  /** Stop after this many bytes, between chunks; one chunk is always returned. Default: no limit. */
+  /** Stop after this many bytes, at a chunk boundary. At least one chunk is returned. Default: no limit. */
   readonly maxBytes?: number;
-  /** Wait this long for something new. Default 0. */
+  /** Wait up to this long for something new. Default 0. */
   readonly waitMs?: number;
 }
 
@@ -87,7 +90,7 @@ export interface ReadResult {
     readonly seq: number;
     readonly stream: OutputStream;
     readonly bytes: Uint8Array;
-    /** Bytes that were lost directly before this chunk. 0 almost always. */
+    /** Bytes lost directly before this chunk. Almost always 0. */
     readonly lostBytes: number;
   }[];
   /** Continue with `afterSeq: nextSeq - 1`. */
@@ -101,35 +104,36 @@ export interface ReadResult {
 /** `accepted` means queued, in order, behind earlier writes. */
 export type WriteStatus = 'accepted' | 'unknownProcess' | 'stdinClosed' | 'starting';
 
-/** What a program is doing with its terminal at this moment. */
+/** What a program is currently doing with its terminal. */
 export interface TerminalState {
   /**
-   * The foreground job sleeps until somebody types. One that also waits for a socket does not count, nor one with a time
-   * limit, unless it takes single keys and means to sleep for more than 3 seconds: an editor waits, top refreshes.
+   * The foreground job is blocked until someone types. A job that also waits for a socket does not count, nor one that
+   * waits with a timeout, unless it reads single keys and would sleep for more than 3 seconds: an editor waits, top
+   * refreshes.
    */
   readonly waitsForInput: boolean;
-  /** False while a line typed now would not be shown, as at a password prompt. */
+  /** False while typed text would not be shown, as at a password prompt. */
   readonly echo: boolean;
 }
 
 /**
  * A process on some machine.
  *
- * Output waits for its reader, as in a pipe: once a window of unread output is full the program blocks in
- * its write. Calling `wait()` while nothing reads lifts that: output beyond the retained tail is then let go,
- * and a later reader is told how much.
+ * Output waits for its reader, as in a pipe: once a window of unread output is full, the program blocks on its write.
+ * Calling `wait()` while nothing reads lifts that: output beyond the retained tail is then discarded, and a later
+ * reader is told how much.
  */
 export interface ExecProcess extends AsyncDisposable {
   readonly processId: string;
   readonly tty: boolean;
-  /** What confines it, as the machine reported. */
+  /** How it is sandboxed, as reported by the machine. */
   readonly sandboxType: SandboxType;
 
-  /** Everything from `afterSeq` (default 0) to `closed`, in order. Each call is a reader of its own. */
+  /** Everything from `afterSeq` (default 0) to `closed`, in order. Each call creates an independent reader. */
   events(options?: { afterSeq?: number }): AsyncIterableIterator<ProcessEvent>;
-  /** One look at the log; never consumes. */
+  /** Reads the log once without consuming it. */
   read(request?: ReadRequest): Promise<ReadResult>;
-  /** Stdout, or everything a terminal shows. Each access opens a reader of its own. */
+  /** Stdout, or everything a terminal shows. Each access creates an independent reader. */
   readonly stdout: ReadableStream<Uint8Array>;
   readonly stderr: ReadableStream<Uint8Array>;
   /** All of stdout (or the terminal) as text, once it has closed. */
@@ -140,17 +144,23 @@ export interface ExecProcess extends AsyncDisposable {
   write(data: Uint8Array | string): Promise<WriteStatus>;
   closeStdin(): Promise<void>;
   resize(size: TerminalSize): Promise<void>;
-  /** Looks whether the program waits for its terminal. Null, or absent altogether, where that cannot be told. */
+  /**
+   * Checks whether the program is waiting for terminal input. Null, or absent altogether, where that cannot be
+   * determined.
+   */
   inspect?(): Promise<TerminalState | null>;
   /** Sends a signal to the process group. */
   signal(signal: SignalName): Promise<void>;
-  /** Kills the whole tree: at once, or politely first when a grace period is given. False if it was over. */
+  /**
+   * Kills the whole process tree, immediately or after a grace period for a clean exit. Returns false if it had already
+   * ended.
+   */
   terminate(options?: { graceMs?: number }): Promise<boolean>;
-  /** How it ended, once it has exited and its output is closed. Never rejects. */
+  /** How it ended. Resolves once it has exited and its output is closed. Never rejects. */
   wait(): Promise<ProcessEnd>;
 }
 
-/** A row of the process list. */
+/** A row in the process list. */
 export interface ProcessSummary {
   readonly processId: string;
   readonly pid: number | null;

@@ -3,27 +3,27 @@ import type { ProcessEvent } from './process.js';
 import type { LogHold, ProcessLog } from './process-log.js';
 
 /**
- * The readers of a log. Until somebody reads, output waits from the beginning, as in a pipe; from then on it waits for the
- * slowest reader. Waiting for the end while nobody reads lets output pass.
+ * The readers of a log. Until one starts, output is held from the beginning, as in a pipe; from then on for the slowest
+ * reader. Waiting for the end while nothing reads lets output pass.
  */
 export class ReaderHolds {
   readonly #log: ProcessLog;
   readonly #moved: () => void;
-  /** Held for whoever reads first. */
+  /** Held for the first reader. */
   #firstHold: LogHold | undefined;
 
-  /** `moved` is called when something was read, or is no longer waited for. */
+  /** `moved` is called when something was read or is no longer held. */
   constructor(log: ProcessLog, moved: () => void = () => undefined) {
     this.#log = log;
     this.#moved = moved;
   }
 
-  /** Keeps output from the first byte on, until somebody reads or `stopHolding` is called. */
+  /** Holds output from the first byte on, until a reader starts or `stopHolding` is called. */
   holdFromStart(): void {
     this.#firstHold = this.#log.hold(0);
   }
 
-  /** Somebody reads from here on. */
+  /** Starts a reader from this position. */
   follow(afterSeq: number): AsyncIterableIterator<ProcessEvent> {
     const hold = this.#log.hold(afterSeq);
     this.#releaseFirstHold();
@@ -40,7 +40,7 @@ export class ReaderHolds {
     return followLog({ log: this.#log, hold: reader, afterSeq });
   }
 
-  /** Output no longer waits for somebody to begin reading. */
+  /** No longer holds output for a first reader. */
   stopHolding(): void {
     this.#releaseFirstHold();
     this.#moved();

@@ -1,12 +1,12 @@
 import { Checkpoints, firstIndex } from './checkpoints.js';
 import type { ProcessEvent } from './process.js';
 
-/** Tiny chunks cost more than their bytes; this bounds them too. */
+/** Tiny chunks cost more than their bytes, so their number is limited too. */
 const MAX_RETAINED_ENTRIES = 50_000;
-/** Less than this is not worth copying what stays, however little may be retained. */
+/** Below this, compacting is not worth copying the entries that stay, however little may be retained. */
 const MIN_COMPACTED_BYTES = 64 * 1024;
 
-/** `offset`: how many output bytes came before this entry. */
+/** `offset`: number of output bytes before this entry. */
 export interface LogEntry {
   readonly event: ProcessEvent;
   readonly seq: number;
@@ -14,16 +14,16 @@ export interface LogEntry {
   readonly bytes: number;
 }
 
-/** What a log keeps of its entries: a bounded tail, in order. Of the others it knows how many bytes they had. */
+/** The entries a log keeps: a bounded tail, in order. Of older ones it knows only how many bytes they had. */
 export class RetainedEntries {
   readonly #limitBytes: number;
   readonly #onEvicted: ((bytes: Uint8Array) => void) | undefined;
   readonly #evicted = new Checkpoints();
   #entries: LogEntry[] = [];
-  /** Entries before this index are evicted; the array is compacted now and then. */
+  /** Entries before this index are evicted; the array is compacted from time to time. */
   #head = 0;
   #retainedBytes = 0;
-  /** Bytes of evicted entries that are still in the array: memory, too. */
+  /** Bytes of evicted entries still in the array, which also use memory. */
   #evictedBytes = 0;
 
   constructor(options: { limitBytes: number; onEvicted: ((bytes: Uint8Array) => void) | undefined }) {
@@ -41,7 +41,7 @@ export class RetainedEntries {
     return this.#entries[this.#indexAfter(seq)];
   }
 
-  /** Output bytes up to and including an entry; undefined for the last one, which may not be the last for long. */
+  /** Output bytes up to and including an entry; undefined for the last one, since more may follow. */
   offsetAfter(seq: number): number | undefined {
     const index = this.#indexAfter(seq);
     const next = this.#entries[index];
@@ -51,12 +51,12 @@ export class RetainedEntries {
     return this.#evicted.offsetAt(seq);
   }
 
-  /** Lets go of what is too much, but of nothing after `keepAfter`. */
+  /** Discards what exceeds the limits, but nothing after `keepAfter`. */
   evict(keepAfter: number): void {
     for (;;) {
       const first = this.#entries[this.#head];
       const count = this.#entries.length - this.#head;
-      // The newest entry always stays, so that a gap has a place where it is reported.
+      // The newest entry always stays, so that there is an entry to report a gap before.
       if (!first || count <= 1 || first.seq > keepAfter) break;
       if (this.#retainedBytes <= this.#limitBytes && count <= MAX_RETAINED_ENTRIES) break;
       this.#evicted.add(first.seq, first.offset + first.bytes);

@@ -1,7 +1,7 @@
-/** First allocation; most commands say less. */
+/** Initial allocation; most commands print less. */
 const SMALL_BYTES = 4 * 1024;
 
-/** The beginning of a stream, up to a bound, and how much more there was. */
+/** The beginning of a stream, up to a limit, and a count of the rest. */
 export class CapturedOutput {
   readonly #maxBytes: number;
   #kept = new Uint8Array(0);
@@ -21,12 +21,12 @@ export class CapturedOutput {
     this.#length += taken;
   }
 
-  /** What was kept, and the number of bytes that follow it. */
+  /** The bytes kept, and how many followed. */
   get bytes(): { kept: Uint8Array; truncatedBytes: number } {
     return { kept: this.#kept.slice(0, this.#length), truncatedBytes: this.#dropped };
   }
 
-  /** The same as text. The bound never cuts a character in two: its first bytes count as truncated then. */
+  /** The same as text. The limit never splits a character: its first bytes then count as truncated. */
   get text(): { kept: string; truncatedBytes: number } {
     const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
     const cut = this.#dropped > 0 ? unfinishedBytes(this.#kept.subarray(0, this.#length)) : 0;
@@ -34,7 +34,7 @@ export class CapturedOutput {
     return { kept, truncatedBytes: this.#dropped + cut };
   }
 
-  /** Copied, because small chunks may lie in large buffers that should not be kept for them. */
+  /** Copies, because small chunks may be views of large buffers that should not be retained. */
   #makeRoomFor(count: number): void {
     const needed = this.#length + count;
     if (needed <= this.#kept.length) return;
@@ -45,7 +45,7 @@ export class CapturedOutput {
   }
 }
 
-/** How many bytes at the end begin a character without finishing it. */
+/** Number of bytes at the end that belong to an incomplete character. */
 function unfinishedBytes(bytes: Uint8Array): number {
   for (let count = 1; count <= Math.min(3, bytes.length); count += 1) {
     const byte = bytes[bytes.length - count] ?? 0;

@@ -1,11 +1,11 @@
 import { ExecError, isExecError } from '../../protocol/errors.js';
 import type { OutputEncoding, RunResult } from './run-options.js';
 
-/** A command that was asked to succeed and did not. Names the program, never its arguments. */
+/** A command that was required to succeed and did not. Names the program, never its arguments. */
 export class CommandFailure<
   Encoding extends OutputEncoding = OutputEncoding,
 > extends ExecError<'commandFailed'> {
-  /** Everything known about the run. Left out where errors are printed: output may be long, or secret. */
+  /** Everything known about the run. Not enumerable where errors are printed, because output may be long or secret. */
   declare readonly result: RunResult<Encoding>;
 
   constructor(program: string, result: RunResult<Encoding>) {
@@ -29,7 +29,7 @@ function ending({ exitCode, signal, timedOut }: RunResult<OutputEncoding>): stri
   return signal === null ? `exited with code ${exitCode}.` : `was killed by ${signal}.`;
 }
 
-/** A run that ended the way it was meant to. */
+/** Whether a run exited normally with code 0. */
 export function succeeded({ exitCode, signal, timedOut }: RunResult<OutputEncoding>): boolean {
   return exitCode === 0 && signal === null && !timedOut;
 }

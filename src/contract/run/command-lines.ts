@@ -8,12 +8,12 @@ import type { LinesOptions } from './run-options.js';
 import { type CommandHost, RunningCommand } from './running-command.js';
 
 const DEFAULT_MAX_LINE_BYTES = 1024 * 1024;
-/** How much of stderr goes into the failure. */
+/** How much of stderr the failure includes. */
 const MAX_STDERR_BYTES = 64 * 1024;
 
 /**
- * Stdout of a program, line by line. The program waits while its lines are not taken, and is killed with everything it
- * started when the iteration ends early.
+ * Yields a program's stdout line by line. The program waits while lines are not consumed, and is killed with everything
+ * it started if the iteration ends early.
  */
 export async function* commandLines(
   host: CommandHost,
@@ -48,7 +48,7 @@ export async function* commandLines(
   if ((options.throwOnFailure ?? true) && !succeeded(result)) throw new CommandFailure(argv[0] ?? '', result);
 }
 
-/** Lines with a hole in them would look whole. */
+/** Lines with a gap in them would look complete. */
 function outputLost(lostBytes: number): ExecError {
   return new ExecError(
     'outputLost',

@@ -3,13 +3,13 @@ import type { OutputEncoding, RunOptions, RunResult } from './run-options.js';
 import { runCommand } from './run-command.js';
 import type { CommandHost } from './running-command.js';
 
-/** Runs the command a template spells, without a shell. */
+/** Runs the command in a template, without a shell. */
 export type CommandTemplate<Encoding extends OutputEncoding> = (
   strings: TemplateStringsArray,
   ...values: TemplateValue[]
 ) => Promise<RunResult<Encoding>>;
 
-/** A tag for templates, and, called with options, a tag with those. */
+/** A template tag or, when called with options, a function that returns a tag with those options. */
 export interface CommandTag extends CommandTemplate<'utf8'> {
   (strings: TemplateStringsArray, ...values: TemplateValue[]): Promise<RunResult>;
   <Encoding extends OutputEncoding = 'utf8'>(options: RunOptions<Encoding>): CommandTemplate<Encoding>;

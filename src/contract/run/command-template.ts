@@ -1,19 +1,19 @@
 import { ExecError } from '../../protocol/errors.js';
 
-/** What may stand in `${…}`: one argument, part of one, or, in an array, any number of them. */
+/** What `${…}` may contain: an argument, part of one, or an array of any number of them. */
 export type TemplateValue = string | number | readonly (string | number)[];
 
-/** Characters a shell would act on. Nothing here does, so outside of quotes they are refused instead of passed on. */
+/** Characters a shell would interpret. Nothing does here, so outside quotes they are refused instead of passed on. */
 const SHELL_CHARACTERS = /[|&;<>()$`\\*?[\]{}~#!]/;
 
 /**
- * Makes an argument vector of a template. Words are split at whitespace of the template itself, never within a value;
+ * Turns a template into an argument vector. Words are split at whitespace in the template itself, never within a value;
  * quotes keep words together. There is no shell: no variables, patterns, pipes or redirections.
  */
 export function parseTemplate(strings: TemplateStringsArray, values: readonly TemplateValue[]): string[] {
   const parser = new TemplateParser();
   strings.forEach((text, index) => {
-    // Absent for an escape JavaScript does not know.
+    // Undefined for an escape that JavaScript does not know.
     if (typeof text !== 'string') throw invalid('The command has an invalid escape sequence.');
     parser.literal(text);
     if (index < values.length) parser.value(values[index]);
@@ -23,10 +23,10 @@ export function parseTemplate(strings: TemplateStringsArray, values: readonly Te
 
 class TemplateParser {
   readonly #words: string[] = [];
-  /** The word being put together; undefined between words. */
+  /** The word being built; undefined between words. */
   #word: string | undefined;
   #quote: string | undefined;
-  /** Nothing may follow an array in its word. */
+  /** The word is an array, so nothing may follow it. */
   #complete = false;
 
   literal(text: string): void {
@@ -77,7 +77,7 @@ class TemplateParser {
 
 function argument(value: unknown): string {
   if (typeof value === 'string' || typeof value === 'number') return String(value);
-  // The value is not repeated: arguments may be secret.
+  // Does not repeat the value, because arguments may be secret.
   throw invalid('A value in the command is not a string, a number or an array of these.');
 }
 

@@ -2,14 +2,14 @@ import { isExecError } from '../../protocol/errors.js';
 import type { ExecProcess } from '../process.js';
 import type { CommandInput } from './run-options.js';
 
-/** One write. Small enough to share a connection, large enough to keep it busy. */
+/** Size of one write: small enough to share a connection, large enough to keep it busy. */
 const PIECE_BYTES = 64 * 1024;
-/** Written ahead of their answers, so that input crosses a long line at its full width. */
+/** Unanswered bytes in flight, so that input uses the full bandwidth of a long line. */
 const WINDOW_BYTES = 1024 * 1024;
 
 const encoder = new TextEncoder();
 
-/** Writes all of the input and closes stdin behind it. A program that stops reading has had enough: that is no failure. */
+/** Writes all input and then closes stdin. A program that stops reading early is no failure. */
 export async function feedInput(process: ExecProcess, input: CommandInput): Promise<void> {
   const flight = new Flight();
   try {
@@ -22,15 +22,15 @@ export async function feedInput(process: ExecProcess, input: CommandInput): Prom
   }
 }
 
-/** Writes that are not answered yet, in order. */
+/** Unanswered writes, in order. */
 class Flight {
   readonly #writes: { readonly bytes: number; readonly accepted: Promise<boolean> }[] = [];
   #bytes = 0;
 
-  /** False once the program takes no more. Waits while too much is unanswered. */
+  /** Returns false once the program accepts no more input. Waits while too much is unanswered. */
   async send(process: ExecProcess, piece: Uint8Array): Promise<boolean> {
     const accepted = process.write(piece).then((status) => status === 'accepted');
-    // Looked at when its turn comes, which may be after it failed.
+    // Awaited when its turn comes, which may be after it failed.
     accepted.catch(() => undefined);
     this.#writes.push({ bytes: piece.length, accepted });
     this.#bytes += piece.length;

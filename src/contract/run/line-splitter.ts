@@ -2,7 +2,7 @@ import { ExecError } from '../../protocol/errors.js';
 
 const NEWLINE = 0x0a;
 
-/** Cuts a stream of bytes into lines, without line ends. Holds one unfinished line, within a bound. */
+/** Splits a stream of bytes into lines, without line endings. Holds one incomplete line, up to a limit. */
 export class LineSplitter {
   readonly #maxBytes: number;
   #pieces: Uint8Array[] = [];
@@ -22,7 +22,7 @@ export class LineSplitter {
     if (from < bytes.length) this.#keep(bytes.slice(from));
   }
 
-  /** A last line without an end. */
+  /** The last line, if it has no line ending. */
   *rest(): Generator<string> {
     if (this.#bytes > 0) yield this.#take();
   }

@@ -5,10 +5,10 @@ import { CommandFailure, succeeded } from './command-failure.js';
 import type { OutputEncoding, OutputOf, RunOptions, RunResult } from './run-options.js';
 import { type CommandHost, RunningCommand } from './running-command.js';
 
-/** Of each stream. Enough for nearly every command, little enough to be kept for several at a time. */
+/** Per stream. Enough for nearly every command, and small enough to keep for several at a time. */
 export const DEFAULT_MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 
-/** Runs a program to its end and hands over what it said and how it ended. */
+/** Runs a program to completion and returns its output and how it ended. */
 export async function runCommand<Encoding extends OutputEncoding = 'utf8'>(
   host: CommandHost,
   argv: readonly string[],
@@ -43,7 +43,7 @@ function resultOf<Encoding extends OutputEncoding>(
   const how = output.encoding === 'buffer' ? 'bytes' : 'text';
   const [stdout, stderr] = [output.stdout[how], output.stderr[how]];
   return {
-    // `how` is chosen by the encoding, which the compiler cannot follow.
+    // The encoding determines `how`, which the compiler cannot follow.
     stdout: stdout.kept as OutputOf<Encoding>,
     stderr: stderr.kept as OutputOf<Encoding>,
     exitCode,

@@ -1,20 +1,20 @@
 import type { ProcessSpec, SignalName } from '../process.js';
 
-/** How captured output is handed over: as text, or as the bytes themselves. */
+/** How captured output is returned: as text or as bytes. */
 export type OutputEncoding = 'utf8' | 'buffer';
 
-/** What captured output is in an encoding. */
+/** The type of captured output in an encoding. */
 export type OutputOf<Encoding extends OutputEncoding> = Encoding extends 'buffer' ? Uint8Array : string;
 
-/** What a program reads on its stdin. */
+/** What a program reads from stdin. */
 export type CommandInput = string | Uint8Array | AsyncIterable<string | Uint8Array>;
 
-/** What `run` and `lines` have in common. Everything has a default. */
+/** Options that `run` and `lines` share. All have defaults. */
 export interface CommandOptions
   extends Pick<ProcessSpec, 'cwd' | 'env' | 'envPolicy' | 'arg0' | 'sandbox' | 'timeoutMs'> {
-  /** What the program reads on stdin, which is closed behind it. Default: stdin is empty. */
+  /** What the program reads from stdin, which is closed at the end. Default: stdin is empty. */
   readonly input?: CommandInput;
-  /** Kills the whole tree when it aborts; the call then fails with `aborted`. */
+  /** Kills the whole process tree when aborted; the call then fails with `aborted`. */
   readonly signal?: AbortSignal;
 }
 
@@ -23,34 +23,34 @@ export interface RunOptions<Encoding extends OutputEncoding = OutputEncoding> ex
   readonly encoding?: Encoding;
   /** How much of each stream is kept, from its beginning. The rest is read and counted. Default 16 MiB. */
   readonly maxOutputBytes?: number;
-  /** Throw a `CommandFailure` unless the program exits with code 0. Default false: look at the result. */
+  /** Throw a `CommandFailure` unless the program exits with code 0. Default false: check the result. */
   readonly throwOnFailure?: boolean;
 }
 
 export interface LinesOptions extends CommandOptions {
-  /** Longest line that is handed over, in bytes; a longer one ends the command with `lineTooLong`. Default 1 MiB. */
+  /** Longest line in bytes; a longer one ends the command with `lineTooLong`. Default 1 MiB. */
   readonly maxLineBytes?: number;
   /**
-   * Throw a `CommandFailure` behind the last line unless the program exits with code 0. Default true: an iteration has
-   * no result to look at.
+   * Throw a `CommandFailure` after the last line unless the program exits with code 0. Default true, because an
+   * iteration has no result to check.
    */
   readonly throwOnFailure?: boolean;
 }
 
-/** How a command went. */
+/** The result of a command. */
 export interface RunResult<Encoding extends OutputEncoding = 'utf8'> {
   readonly stdout: OutputOf<Encoding>;
   readonly stderr: OutputOf<Encoding>;
-  /** 0-255 as the program said; 128 + n when signal n killed it. */
+  /** 0-255 as the program returned it; 128 + n if signal n killed it. */
   readonly exitCode: number;
-  /** The signal that killed it, where the machine tells; null for an ordinary exit. */
+  /** The signal that killed it, if the machine reports it; null for a normal exit. */
   readonly signal: SignalName | null;
-  /** Whether `timeoutMs` passed and the tree was killed for it. */
+  /** Whether the tree was killed because `timeoutMs` passed. */
   readonly timedOut: boolean;
-  /** From the call to the end of all output, measured here. */
+  /** From the call to the end of all output, measured by the caller. */
   readonly durationMs: number;
-  /** Bytes that were read but not kept, because of `maxOutputBytes`. */
+  /** Bytes that were read but not kept because of `maxOutputBytes`. */
   readonly truncatedBytes: { readonly stdout: number; readonly stderr: number };
-  /** Bytes of either stream that never arrived: the connection was away for longer than output is kept. */
+  /** Bytes of either stream that never arrived because the connection was down for longer than output is kept. */
   readonly lostBytes: number;
 }

@@ -4,14 +4,14 @@ import type { ExecProcess, ProcessEvent } from '../process.js';
 import { feedInput } from './feed-input.js';
 import type { CommandOptions } from './run-options.js';
 
-/** Where commands run: all that `run` and `lines` need of an environment. */
+/** Where commands run: the part of an environment that `run` and `lines` need. */
 export type CommandHost = Pick<Environment, 'start'>;
 
-/** A command whose input is being fed, that ends early when its caller gives up or its input fails. */
+/** A command with its input being written. Ends early if its caller aborts or its input fails. */
 export class RunningCommand implements AsyncDisposable {
   readonly #process: ExecProcess;
   readonly #signal: AbortSignal | undefined;
-  /** Why the command was ended before its time, and when that is done. */
+  /** Why the command was ended early, and when that is done. */
   #failure: { readonly error: unknown; readonly killed: Promise<void>; over: boolean } | undefined;
   #interrupt: ((error: unknown) => void) | undefined;
 
@@ -43,7 +43,7 @@ export class RunningCommand implements AsyncDisposable {
     return new RunningCommand(await (signal ? unlessAborted(starting, signal) : starting), options);
   }
 
-  /** Everything the process says. Throws once the command was ended early, and when contact is lost. */
+  /** All events of the process. Throws if the command was ended early or contact is lost. */
   async *events(): AsyncGenerator<ProcessEvent, void> {
     const events = this.#process.events();
     try {
@@ -58,7 +58,7 @@ export class RunningCommand implements AsyncDisposable {
     if (this.#failure) throw this.#failure.error;
   }
 
-  /** Kills what still runs, and lets go of what is kept of it. */
+  /** Kills whatever is still running and releases retained output. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#signal?.removeEventListener('abort', this.#onAbort);
     await (this.#failure ? this.#failure.killed : this.#process[Symbol.asyncDispose]());
@@ -68,7 +68,9 @@ export class RunningCommand implements AsyncDisposable {
     if (this.#signal) this.#endEarly(aborted(this.#signal));
   };
 
-  /** The tree is killed first. A machine out of reach does not confirm that in time; then its session's end kills it. */
+  /**
+   * Kills the tree first. An unreachable machine does not confirm that in time; the tree then ends with its session.
+   */
   #endEarly(error: unknown): void {
     if (this.#failure) return;
     const killed = disposeQuietly(this.#process);
@@ -80,7 +82,7 @@ export class RunningCommand implements AsyncDisposable {
     });
   }
 
-  /** One slot instead of `Promise.race`, which would keep something for every event of a long command. */
+  /** A single slot instead of `Promise.race`, which would retain something for every event of a long command. */
   #unlessEnded<Value>(next: () => Promise<Value>): Promise<Value> {
     const { error, over } = this.#failure ?? {};
     if (over) return Promise.reject(error);
@@ -91,15 +93,15 @@ export class RunningCommand implements AsyncDisposable {
   }
 }
 
-/** Gives up waiting for a start; a process that comes all the same is ended at once. */
+/** Stops waiting for a start; if the process starts anyway, it is ended immediately. */
 async function unlessAborted(starting: Promise<ExecProcess>, signal: AbortSignal): Promise<ExecProcess> {
   return await new Promise((resolve, reject) => {
-    const giveUp = (): void => {
+    const onAbort = (): void => {
       reject(aborted(signal));
       starting.then(disposeQuietly, () => undefined);
     };
-    signal.addEventListener('abort', giveUp, { once: true });
-    starting.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp));
+    signal.addEventListener('abort', onAbort, { once: true });
+    starting.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
   });
 }
 
@@ -107,7 +109,7 @@ async function disposeQuietly(process: ExecProcess): Promise<void> {
   try {
     await process[Symbol.asyncDispose]();
   } catch {
-    // Out of reach: it ends with its session.
+    // Unreachable: it ends with its session.
   }
 }
 
