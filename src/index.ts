@@ -1,5 +1,5 @@
 /**
- * Environments: run processes and touch files on this machine or another one, with the same calls.
+ * Environments: run processes and access files on this machine or another one, with the same calls.
  *
  * @module execwire
  */

@@ -4,7 +4,7 @@ import { isServerUrl, LOCAL_ID, NONE_ID } from './environment-names.js';
 
 export { isServerUrl, LOCAL_ID, NONE_ID };
 
-/** A machine to reach over a WebSocket. */
+/** A machine reached over a WebSocket. */
 export interface UrlEnvironment {
   readonly id: string;
   readonly url: string;
@@ -15,12 +15,12 @@ export interface UrlEnvironment {
   readonly initializeTimeoutMs?: number;
 }
 
-/** A machine to reach by starting a program that speaks on its stdin and stdout. */
+/** A machine reached by starting a program that speaks the protocol on stdin and stdout. */
 export interface ProgramEnvironment {
   readonly id: string;
   readonly program: string;
   readonly args: readonly string[];
-  /** On top of our own variables. */
+  /** Added to our own variables. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly initializeTimeoutMs?: number;
@@ -28,11 +28,11 @@ export interface ProgramEnvironment {
 
 export type EnvironmentConfig = UrlEnvironment | ProgramEnvironment;
 
-/** What is configured, and which of it is used when nobody says. */
+/** The configured environments, and the one to use by default. */
 export interface EnvironmentsConfig {
   readonly environments: readonly EnvironmentConfig[];
   readonly includeLocal: boolean;
-  /** An id, or null when there is no default. */
+  /** An id, or null if there is no default. */
   readonly defaultId: string | null;
 }
 
@@ -40,7 +40,7 @@ const idPattern = /^[A-Za-z0-9_-]{1,64}$/;
 
 const Seconds = z.number().positive();
 
-/** The keys of one `[[environments]]` block, as Codex has them. */
+/** The keys of one `[[environments]]` block, the same as Codex's. */
 const Entry = z
   .strictObject({
     id: z.string().regex(idPattern, 'must be 1 to 64 letters, digits, "-" or "_"'),
@@ -52,7 +52,7 @@ const Entry = z
     cwd: z.string().optional(),
     connect_timeout_sec: Seconds.optional(),
     initialize_timeout_sec: Seconds.optional(),
-    // Another program's business; read by it from the same file.
+    // Belongs to another program that reads the same file.
     skills: z.unknown().optional(),
   })
   .superRefine((entry, context) => {
@@ -60,7 +60,7 @@ const Entry = z
       context.addIssue({ code: 'custom', path: [key], message });
     if (entry.id === LOCAL_ID || entry.id === NONE_ID) complain('id', `"${entry.id}" is reserved`);
     if ((entry.url === undefined) === (entry.program === undefined)) {
-      complain(entry.url === undefined ? 'id' : 'url', 'exactly one of `url` and `program` is needed');
+      complain(entry.url === undefined ? 'id' : 'url', 'exactly one of `url` and `program` is required');
     }
     if (entry.url !== undefined && !isServerUrl(entry.url))
       complain('url', 'must begin with ws://, wss:// or unix://');
@@ -97,7 +97,7 @@ export const EnvironmentsFile = z
     }
   });
 
-/** From the file's keys to ours. Without a default it is this machine if included, else nothing. */
+/** Converts the file's keys to ours. Without an explicit default, it is this machine if included, else none. */
 export function configFromFile(file: z.output<typeof EnvironmentsFile>): EnvironmentsConfig {
   const fallback = file.include_local ? LOCAL_ID : null;
   return {
@@ -134,7 +134,7 @@ function entryConfig(entry: z.output<typeof Entry>): EnvironmentConfig {
   };
 }
 
-/** Checks an id somebody gives at run time. */
+/** Checks an id given at run time. */
 export function assertEnvironmentId(id: string): void {
   if (!idPattern.test(id) || id === LOCAL_ID || id === NONE_ID) {
     throw new ExecError(

@@ -4,7 +4,7 @@ import type { Sandbox } from '../protocol/index.js';
 import { configurationHome } from './configuration-home.js';
 import type { OpenOptions, SandboxOptions } from './open-environment.js';
 
-/** Wraps an environment in a policy. Closes it when the policy makes no sense. */
+/** Wraps an environment in a policy. Closes the environment if the policy is invalid. */
 export async function withDefaultSandbox(
   environment: Environment,
   wanted: NonNullable<OpenOptions['sandbox']>,
@@ -19,7 +19,7 @@ export async function withDefaultSandbox(
   }
 }
 
-/** What a wish for a policy means on a machine; null: nothing is confined. */
+/** Resolves a requested policy for a machine; null: nothing is confined. */
 export async function resolveSandbox(
   environment: Environment,
   wanted: NonNullable<OpenOptions['sandbox']>,
@@ -27,7 +27,7 @@ export async function resolveSandbox(
 ): Promise<Sandbox | null> {
   if (typeof wanted !== 'string' && 'permissions' in wanted) return wanted;
   const named: SandboxOptions = typeof wanted === 'string' ? { policy: wanted } : wanted;
-  // Pinned here: whoever chooses the directory of a single command must not choose what it may write to.
+  // Fixed now: a caller that chooses the directory of a single command must not thereby choose what it may write to.
   const workspace = named.workspace ?? (await environment.info()).cwd ?? null;
   return namedSandbox(named, { workspace, profiles: readProfiles(configurationHome(variables)) });
 }

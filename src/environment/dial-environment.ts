@@ -2,10 +2,10 @@ import { startProgram } from '../transport/program.js';
 import { dialWebSocket } from '../transport/websocket-dial.js';
 import type { EnvironmentConfig, UrlEnvironment } from './configuration.js';
 
-/** Whatever the way to the machine is, this is what it comes down to. */
+/** A channel to a machine, however it is reached. */
 export type DialedChannel = Awaited<ReturnType<typeof dialWebSocket>>;
 
-/** Makes one channel to a configured machine: over a WebSocket, or to a program started for it. */
+/** Opens a channel to a configured machine: over a WebSocket, or to a program started for it. */
 export async function dialEnvironment(
   config: EnvironmentConfig,
   options: { onLog?: (message: string) => void } = {},
@@ -29,7 +29,7 @@ export async function dialEnvironment(
   });
 }
 
-/** True for a machine behind a URL: its session can be resumed, as the server outlives the connection. */
+/** True for a machine behind a URL. Its session can be resumed, because the server outlives the connection. */
 export function isUrlEnvironment(config: EnvironmentConfig): config is UrlEnvironment {
   return 'url' in config;
 }

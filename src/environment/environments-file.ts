@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
 import { ExecError } from '../protocol/errors.js';
-import { environmentsPath, isFileThere } from './configuration-home.js';
+import { environmentsPath, fileExists } from './configuration-home.js';
 import {
   configFromFile,
   type EnvironmentConfig,
@@ -10,10 +10,10 @@ import {
   type EnvironmentsConfig,
 } from './configuration.js';
 
-/** Reads `environments.toml` of a folder; undefined when there is none. Mistakes name file, line and reason. */
+/** Reads `environments.toml` from a directory; undefined if there is none. Errors name file, line and reason. */
 export function readEnvironmentsFile(home: string): EnvironmentsConfig | undefined {
   const path = environmentsPath(home);
-  if (!isFileThere(path)) return undefined;
+  if (!fileExists(path)) return undefined;
   const config = parseEnvironments(readText(path), path);
   return { ...config, environments: config.environments.map((entry) => withAbsoluteCwd(entry, home)) };
 }
@@ -26,7 +26,7 @@ function readText(path: string): string {
   }
 }
 
-/** Parses the text of an environments file; `path` is for messages only. */
+/** Parses the text of an environments file; `path` is used only in messages. */
 export function parseEnvironments(text: string, path: string): EnvironmentsConfig {
   const outcome = EnvironmentsFile.safeParse(parseToml(text, path));
   if (outcome.success) return configFromFile(outcome.data);
@@ -52,7 +52,7 @@ function invalid(path: string, line: number, reason: string): ExecError {
   return new ExecError('invalidConfiguration', `${path}:${line}: ${reason}`, { data: { path, line } });
 }
 
-/** The line of a key: within the n-th `[[environments]]` block when the path says so. */
+/** The line of a key, within the n-th `[[environments]]` block if the path refers to one. */
 function lineOf(text: string, path: readonly PropertyKey[]): number {
   const block = path[0] === 'environments' && typeof path[1] === 'number' ? path[1] : -1;
   const key = path.findLast((part) => typeof part === 'string');
@@ -69,7 +69,7 @@ function lineOf(text: string, path: readonly PropertyKey[]): number {
   return blockLine;
 }
 
-/** A relative working directory is meant from where the file is. */
+/** A relative working directory is resolved against the directory of the file. */
 function withAbsoluteCwd(entry: EnvironmentConfig, home: string): EnvironmentConfig {
   return 'program' in entry && entry.cwd !== undefined ? { ...entry, cwd: resolve(home, entry.cwd) } : entry;
 }

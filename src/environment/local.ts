@@ -19,7 +19,7 @@ import { configurationHome, environmentsPath } from './configuration-home.js';
 import { pathBytes, pathText } from '../protocol/file-uri.js';
 import type { EnvironmentInfo, EnvPolicy } from '../protocol/index.js';
 
-/** What a child sees unless told otherwise: everything we see. */
+/** What a child inherits by default: all of our variables. */
 const INHERIT_ALL: EnvPolicy = {
   inherit: 'all',
   ignoreDefaultExcludes: true,
@@ -32,20 +32,21 @@ const DEFAULT_SIZE = { rows: 24, cols: 80 };
 export interface LocalEnvironmentOptions {
   /** Default `local`. */
   readonly id?: string;
-  /** Processes at a time. At the limit closed ones that nobody reads are forgotten early. Default 4,096. */
+  /** Maximum number of processes. At the limit, closed ones without readers are forgotten early. Default 4,096. */
   readonly maxProcesses?: number | undefined;
-  /** Output kept per process for readers that come late. Default 1 MiB. */
+  /** Output kept per process for late readers. Default 1 MiB. */
   readonly retainedBytes?: number | undefined;
-  /** Unread output past which a program waits for its reader. Default 1 MiB. */
+  /** Unread output beyond which a program waits for its reader. Default 1 MiB. */
   readonly windowBytes?: number | undefined;
   /**
-   * Whether orphans of programs become children of this process, for good, and are reaped here. Without it what `su` and its
-   * like leave in the background outlives its program. For a process that does nothing else. Default false.
+   * Make orphaned descendants children of this process, permanently, and reap them here. Without this, whatever `su`
+   * and similar programs leave in the background outlives its program. Only for a process that does nothing else.
+   * Default false.
    */
   readonly adoptOrphans?: boolean | undefined;
 }
 
-/** This machine, in this process: no wire, no serialisation, the same contract. */
+/** This machine, in this process: no wire and no serialisation, but the same contract. */
 export class LocalEnvironment extends EnvironmentHandle {
   readonly id: string;
   readonly files: FileSystem;
@@ -58,7 +59,7 @@ export class LocalEnvironment extends EnvironmentHandle {
     if (options.adoptOrphans) adoptOrphans();
     this.files = this.#files;
     this.id = options.id ?? 'local';
-    // It may hold tokens for other machines.
+    // The file may contain tokens for other machines.
     hideFromSandboxes(environmentsPath(configurationHome()));
     this.#table = new ProcessTable(options);
   }

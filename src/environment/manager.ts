@@ -7,18 +7,18 @@ import {
   LOCAL_ID,
 } from './configuration.js';
 
-/** Each may hold a connection, or a program that makes one. */
+/** Each may hold a connection, or a program that provides one. */
 const MAX_ENVIRONMENTS = 1024;
 
-/** How it stands with an environment. Asking never connects. */
+/** The state of an environment. Querying it never connects. */
 export type EnvironmentStatus =
   | { readonly status: 'ready' }
-  /** Configured, and nobody has needed it yet, or it is being connected. */
+  /** Configured but not needed yet, or still connecting. */
   | { readonly status: 'pending' }
   | { readonly status: 'disconnected'; readonly error: string }
   | { readonly status: 'unknown'; readonly error: string };
 
-/** Opens an environment; throws when it cannot be reached. */
+/** Opens an environment; throws if it cannot be reached. */
 export type OpenEnvironment = (
   config: EnvironmentConfig | { readonly id: typeof LOCAL_ID },
 ) => Promise<Environment>;
@@ -30,7 +30,7 @@ interface Slot {
   failure: Error | undefined;
 }
 
-/** The environments there are: each connected when first needed, and again after it was lost. */
+/** All known environments: each is connected on first use, and again after it was lost. */
 export class EnvironmentManager implements AsyncDisposable {
   readonly defaultId: string | null;
   readonly #slots = new Map<string, Slot>();
@@ -51,7 +51,7 @@ export class EnvironmentManager implements AsyncDisposable {
     return this.#slots.get(id)?.config;
   }
 
-  /** The environment with this id, or the default one. Fails with the reason; another one is never put in its place. */
+  /** Returns the environment with this id, or the default one. Fails with the reason; nothing is ever substituted. */
   async get(id: string | null = this.defaultId): Promise<Environment> {
     if (id === null) throw new ExecError('environmentNotFound', 'There is no default environment; name one.');
     const slot = this.#slots.get(id);
@@ -74,14 +74,14 @@ export class EnvironmentManager implements AsyncDisposable {
       : { status: 'ready' };
   }
 
-  /** Adds an environment, or puts it in the place of one with the same id, which is then closed. */
+  /** Adds an environment, or replaces and closes the one with the same id. */
   async add(config: EnvironmentConfig): Promise<void> {
     assertEnvironmentId(config.id);
     const previous = this.#slots.get(config.id);
     if (!previous && this.#slots.size >= MAX_ENVIRONMENTS)
       throw new ExecError('overloaded', `At most ${MAX_ENVIRONMENTS} environments can be known at a time.`);
     this.#place(config);
-    // One that is still being connected is closed when it comes; nobody has to wait for that.
+    // One that is still connecting is closed once connected; nothing has to wait for that.
     if (previous?.opening) void closeSlot(previous).catch(() => undefined);
     else await previous?.environment?.close();
   }

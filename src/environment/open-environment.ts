@@ -6,47 +6,51 @@ import type { EnvironmentConfig } from './configuration.js';
 import { isConfigured } from './configuration-home.js';
 import { isServerUrl, LOCAL_ID, NONE_ID, REMOTE_ID } from './environment-names.js';
 
-/** This machine, or one that is configured. */
+/** This machine, or a configured one. */
 export type EnvironmentChoice = EnvironmentConfig | { readonly id: typeof LOCAL_ID };
 
 export interface OpenOptions {
-  /** For servers that ask for one; only used with a URL. Configured environments have their own. */
+  /** For servers that require a token. Used only with a URL; configured environments have their own. */
   readonly authBearerToken?: string | undefined;
-  /** For the server's log. */
+  /** Shown in the server's log. */
   readonly clientName?: string;
-  /** How long to try coming back after a lost connection before calls fail. Default 25 s, servers keep a session for 30; 65 s after a line that went silent. */
+  /**
+   * How long to try reconnecting after a lost connection before calls fail. Default 25 s, since servers keep a session
+   * for 30 s, or 65 s after the line went silent.
+   */
   readonly giveUpAfterMs?: number;
-  /** What the connection, or the program that carries it, has to say. */
+  /** Receives messages from the connection, or from the program that carries it. */
   readonly onLog?: (message: string) => void;
-  /** Where configuration is looked for. Default: `process.env`. */
+  /** Environment variables to read the configuration from. Default: `process.env`. */
   readonly variables?: NodeJS.ProcessEnv;
   /**
-   * The policy for every process and file operation that does not name another one: `read-only`, `workspace-write`, a
-   * profile of `permissions.toml`, or a complete sandbox. A machine that cannot enforce it refuses. Default: none.
+   * The policy for every process and file operation that does not specify its own: `read-only`, `workspace-write`, a
+   * profile from `permissions.toml`, or a complete sandbox. A machine that cannot enforce it refuses. Default: none.
    */
   readonly sandbox?: string | SandboxOptions | Sandbox | undefined;
   /**
-   * Resolve as soon as the machine can be reached, before it has answered the handshake. The first call then goes out along
-   * with it, which saves a round trip; if the machine refuses the session, that call fails with the reason. Default false.
+   * Resolve as soon as the machine can be reached, before it has answered the handshake. The first call is then sent
+   * right behind the handshake, which saves a round trip; if the machine refuses the session, that call fails with the
+   * reason. Default false.
    */
   readonly early?: boolean;
   /**
-   * Told of a remote environment at that moment, without resolving then.
+   * Called with a remote environment at that moment, without resolving yet.
    *
    * @internal
    */
   readonly onOpening?: (environment: Environment) => void;
 }
 
-/** A policy by name, and the directory that counts as the project. */
+/** A named policy, and the directory that counts as the project. */
 export interface SandboxOptions extends NamedPolicy {
-  /** An absolute path or a `file:` URI on that machine. Default: where the environment works. */
+  /** An absolute path or a `file:` URI on the environment's machine. Default: the environment's working directory. */
   readonly workspace?: string | undefined;
 }
 
 /**
- * Opens a machine: `local`, a `ws://`, `wss://` or `unix://` URL, the id of a configured environment, or, without
- * a target, the configured default. Close it when done: that ends everything it started.
+ * Opens a machine: `local`, a `ws://`, `wss://` or `unix://` URL, the id of a configured environment or, without a
+ * target, the configured default. Close it when done; that ends everything it started.
  */
 export async function openEnvironment(target?: string, options: OpenOptions = {}): Promise<Environment> {
   const choice = await chooseEnvironment(target, options);
@@ -58,18 +62,18 @@ export async function openEnvironment(target?: string, options: OpenOptions = {}
   return await withDefaultSandbox(environment, options.sandbox, options);
 }
 
-/** Says which of several machines could not be reached; the code tells why. */
+/** Adds which of several machines could not be reached; the code is kept. */
 export function unreachable(
   { id }: EnvironmentChoice,
   { target, cause }: { target: string | undefined; cause: unknown },
 ): unknown {
-  // The failure to reach a URL names it already.
+  // The error for a URL already names it.
   if (!isExecError(cause) || (target !== undefined && isServerUrl(target))) return cause;
   const message = `Environment "${id}" cannot be reached: ${cause.message}`;
   return new ExecError(cause.code, message, { data: { ...cause.data, environmentId: id }, cause });
 }
 
-/** Finds out what a target means. Fails for ids nobody configured; another one is never put in its place. */
+/** Determines what a target refers to. Fails for ids that are not configured; nothing is ever substituted. */
 export async function chooseEnvironment(
   target: string | undefined,
   options: OpenOptions = {},
@@ -81,7 +85,7 @@ export async function chooseEnvironment(
     return { id: REMOTE_ID, url: target, ...(authBearerToken === undefined ? {} : { authBearerToken }) };
   }
   if (target?.includes('://')) {
-    // Not repeated: an address may hold credentials.
+    // Does not repeat the address, which may contain credentials.
     throw new ExecError(
       'invalidConfiguration',
       'The address must be ws://HOST:PORT, wss://… or unix:///PATH.',
@@ -101,10 +105,10 @@ export async function chooseEnvironment(
   });
 }
 
-/** Opens what was chosen; also what an `EnvironmentManager` opens with. */
+/** Opens the chosen environment. `EnvironmentManager` uses it too. */
 export async function openChosen(choice: EnvironmentChoice, options: OpenOptions = {}): Promise<Environment> {
   if (isLocal(choice)) {
-    // Loaded here: whoever only talks to other machines does without the code that spawns on this one.
+    // Loaded lazily, so that programs that only use other machines do without the code that spawns on this one.
     const { LocalEnvironment } = await import('./local.js');
     return new LocalEnvironment();
   }
@@ -116,7 +120,8 @@ export async function openChosen(choice: EnvironmentChoice, options: OpenOptions
   const settings = {
     id: choice.id,
     dial: () => dialEnvironment(choice, log),
-    // A program is the life of its server: a new one would know nothing of the old one's processes.
+    // A server started as a program dies with its connection: a new one would know nothing about the old one's
+    // processes.
     resume: isUrlEnvironment(choice),
     ...log,
     ...(clientName === undefined ? {} : { clientName }),
@@ -128,11 +133,11 @@ export async function openChosen(choice: EnvironmentChoice, options: OpenOptions
   };
   if (!early && !onOpening) return await RemoteEnvironment.connect(settings);
   return await new Promise<Environment>((resolve, reject) => {
-    const tell = (environment: Environment): void => {
+    const announce = (environment: Environment): void => {
       if (early) resolve(environment);
       onOpening?.(environment);
     };
-    RemoteEnvironment.connectEarly({ ...settings, onOpening: tell }).then(resolve, reject);
+    RemoteEnvironment.connectEarly({ ...settings, onOpening: announce }).then(resolve, reject);
   });
 }
 

@@ -5,8 +5,8 @@ import { configurationHome, URL_VARIABLES } from './configuration-home.js';
 import { readEnvironmentsFile } from './environments-file.js';
 
 /**
- * Finds out which environments there are: the file if it exists, else the variable, else this machine.
- * Whoever provides them also decides the default; this machine is never put in place of one that fails.
+ * Determines the configured environments: from the file if it exists, else from the variable, else this machine. The
+ * source also determines the default; this machine never replaces one that fails.
  */
 export function loadEnvironments(variables: NodeJS.ProcessEnv = process.env): EnvironmentsConfig {
   return (
