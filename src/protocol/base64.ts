@@ -1,13 +1,12 @@
 import { type ErrorCode, ExecError } from './errors.js';
 
 /*
- * Bytes travel as standard base64 with padding. Every layer that meets the wire uses this one place; nothing here needs
- * Node, so that clients in a browser can use it, but where Node's Buffer exists it does the work.
+ * Bytes travel as standard padded base64, and everything that touches the wire uses this module. It does not require
+ * Node, so that clients in a browser can use it, but uses Node's Buffer where that exists.
  */
 
 const hasBuffer = typeof Buffer !== 'undefined';
 
-/** Bytes as they travel. */
 export function encodeBase64(bytes: Uint8Array): string {
   if (hasBuffer) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
   let binary = '';
@@ -16,14 +15,14 @@ export function encodeBase64(bytes: Uint8Array): string {
 }
 
 /**
- * Bytes out of the one text that stands for them: standard alphabet, padding, no white space, spare bits zero. Anything
- * else throws `code`; nothing is guessed.
+ * Decodes the canonical form only: standard alphabet, padding, no whitespace, spare bits zero. Throws `code` for
+ * anything else.
  */
 export function decodeBase64(text: string, code: ErrorCode): Uint8Array {
   return exact(text, hasBuffer ? decodeInNode(text) : decodeInBrowser(text), code);
 }
 
-/** The same into memory that is there already; what does not fit counts as invalid. Only where there is a Buffer. */
+/** The same into an existing buffer; data that does not fit counts as invalid. Only where Buffer exists. */
 export function decodeBase64Into(text: string, target: Buffer, code: ErrorCode): Uint8Array {
   return exact(text, target.subarray(0, target.write(text, 'base64')), code);
 }
@@ -33,7 +32,7 @@ function exact(text: string, bytes: Uint8Array, code: ErrorCode): Uint8Array {
   return bytes;
 }
 
-/** Decoders skip what does not belong: that shows as missing bytes. Node's takes the URL alphabet, too. */
+/** Decoders skip invalid characters, which shows as missing bytes. Node's also accepts the URL alphabet. */
 function isExact(text: string, bytes: Uint8Array): boolean {
   if (text.length === 0) return true;
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
@@ -46,13 +45,13 @@ function isExact(text: string, bytes: Uint8Array): boolean {
   );
 }
 
-/** As plain bytes: whoever gets them shall not depend on what made them. */
+/** Returns a plain Uint8Array: callers must not depend on how it was made. */
 function decodeInNode(text: string): Uint8Array {
   const { buffer, byteOffset, length } = Buffer.from(text, 'base64');
   return new Uint8Array(buffer, byteOffset, length);
 }
 
-/** What cannot be decoded has no bytes, which is not what its length promises. */
+/** Undecodable text yields no bytes, which never matches the expected length. */
 function decodeInBrowser(text: string): Uint8Array {
   try {
     const binary = atob(text);

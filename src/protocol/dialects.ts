@@ -2,24 +2,24 @@ import { appClientNotifications, appMethods, appServerNotifications } from './ap
 import { execClientNotifications, execMethods, execServerNotifications } from './exec/table.js';
 import type { MethodTable, NotificationTable } from './method.js';
 
-/** In what the protocols differ below their methods. */
+/** How the protocols differ below their methods. */
 export interface Dialect {
-  /** What happens to a message nobody can understand: an answer under the id -1, or nothing. */
+  /** How to treat a message that cannot be parsed: answer it under the id -1, or drop it. */
   readonly brokenMessages: 'answered' | 'dropped';
-  /** What an `id` that is neither a string nor a 64-bit integer makes of a message with a method. */
+  /** How to treat a message with a method whose `id` is neither a string nor a 64-bit integer. */
   readonly unusableIds: 'broken' | 'notification';
-  /** Members of `params` or `result` under which bytes travel in base64, in any method. */
+  /** Members of `params` or `result` that carry base64, in any method. */
   readonly base64Members: readonly string[];
 }
 
-/** How exec servers talk. */
+/** The conventions of exec servers. */
 export const execDialect: Dialect = {
   brokenMessages: 'answered',
   unusableIds: 'broken',
   base64Members: base64Members(execMethods, execClientNotifications, execServerNotifications),
 };
 
-/** How app servers talk: messages nobody can read vanish, and what has no usable id cannot be answered. */
+/** The conventions of app servers: unreadable messages are dropped, and without a usable id there is no answer. */
 export const appDialect: Dialect = {
   brokenMessages: 'dropped',
   unusableIds: 'notification',

@@ -1,4 +1,4 @@
-/** JSON-RPC numbers in use. Several string codes share one number; clients of the wire see both. */
+/** JSON-RPC numbers in use. Several string codes share a number; clients see both. */
 const INVALID_REQUEST = -32600;
 const METHOD_NOT_FOUND = -32601;
 const INVALID_PARAMS = -32602;
@@ -8,7 +8,7 @@ const SESSION_BUSY = -32010;
 const OVERLOADED = -32001;
 
 interface CatalogueEntry {
-  /** The number on the wire, or null for failures that only exist on this side of it. */
+  /** The number on the wire, or null for failures that exist only on this side. */
   readonly rpc: number | null;
   /** One sentence for people: when this happens and what to do. */
   readonly doc: string;
@@ -20,30 +20,33 @@ export const errorCatalogue = {
     rpc: INVALID_REQUEST,
     doc: 'The message is not a JSON-RPC request, notification or response.',
   },
-  invalidRequest: { rpc: INVALID_REQUEST, doc: 'The request does not decode, or cannot be meant like this.' },
+  invalidRequest: {
+    rpc: INVALID_REQUEST,
+    doc: 'The request cannot be decoded, or its parameters contradict each other.',
+  },
   experimentalApiRequired: {
     rpc: INVALID_REQUEST,
-    doc: 'The method or field needs `capabilities.experimentalApi` in `initialize`.',
+    doc: 'The method or field requires `capabilities.experimentalApi` in `initialize`.',
   },
-  notInitialized: { rpc: INVALID_REQUEST, doc: 'The method needs `initialize` and `initialized` first.' },
+  notInitialized: { rpc: INVALID_REQUEST, doc: 'The method requires `initialize` and `initialized` first.' },
   alreadyInitialized: { rpc: INVALID_REQUEST, doc: '`initialize` was called twice on one connection.' },
   sessionNotFound: {
     rpc: INVALID_REQUEST,
-    doc: 'The session to resume does not exist or its lease ran out.',
+    doc: 'The session to resume does not exist or has expired.',
   },
   sessionBusy: {
     rpc: SESSION_BUSY,
     doc: 'The session is attached to another connection; try again shortly.',
   },
-  tooManySessions: { rpc: OVERLOADED, doc: 'The server keeps as many sessions as it may; try again later.' },
+  tooManySessions: { rpc: OVERLOADED, doc: 'The server has reached its limit of sessions; try again later.' },
   methodNotFound: { rpc: METHOD_NOT_FOUND, doc: 'The server does not know this method.' },
-  invalidParams: { rpc: INVALID_PARAMS, doc: 'The parameters do not fit the method.' },
+  invalidParams: { rpc: INVALID_PARAMS, doc: 'The parameters are not valid for the method.' },
   invalidPath: { rpc: INVALID_REQUEST, doc: 'The path cannot be used on this machine.' },
   invalidLimit: { rpc: INVALID_REQUEST, doc: 'A number is outside the range the method allows.' },
   invalidData: { rpc: INVALID_REQUEST, doc: 'The data is not valid base64.' },
   processNotFound: { rpc: INVALID_REQUEST, doc: 'No process with this id exists in the session.' },
-  processIdInUse: { rpc: INVALID_REQUEST, doc: 'A process with this id exists already.' },
-  tooManyProcesses: { rpc: OVERLOADED, doc: 'The session runs as many processes as it may.' },
+  processIdInUse: { rpc: INVALID_REQUEST, doc: 'A process with this id already exists.' },
+  tooManyProcesses: { rpc: OVERLOADED, doc: 'The session has reached its limit of processes.' },
   processExited: { rpc: INVALID_REQUEST, doc: 'The process has ended.' },
   stdinClosed: { rpc: INVALID_REQUEST, doc: 'The stdin of the process is closed.' },
   stdinNotStreamed: {
@@ -65,10 +68,10 @@ export const errorCatalogue = {
   permissionDenied: { rpc: INVALID_REQUEST, doc: 'The operating system refused access.' },
   invalidFile: { rpc: INVALID_REQUEST, doc: 'The operation does not apply to this kind of file.' },
   fileTooLarge: { rpc: INVALID_REQUEST, doc: 'The file is larger than one message may carry; stream it.' },
-  handleInUse: { rpc: INVALID_REQUEST, doc: 'A file handle with this id is open already.' },
-  tooManyHandles: { rpc: INVALID_REQUEST, doc: 'The connection has as many open files as it may.' },
-  watchIdInUse: { rpc: INVALID_REQUEST, doc: 'A watch with this id is running already.' },
-  tooManyWatches: { rpc: INVALID_REQUEST, doc: 'The connection has as many watches as it may.' },
+  handleInUse: { rpc: INVALID_REQUEST, doc: 'A file handle with this id is already open.' },
+  tooManyHandles: { rpc: INVALID_REQUEST, doc: 'The connection has reached its limit of open files.' },
+  watchIdInUse: { rpc: INVALID_REQUEST, doc: 'A watch with this id is already active.' },
+  tooManyWatches: { rpc: INVALID_REQUEST, doc: 'The connection has reached its limit of watches.' },
   unknownEnvironment: { rpc: INVALID_REQUEST, doc: 'No environment with this id is configured.' },
   environmentUnavailable: { rpc: INTERNAL, doc: 'The environment cannot be reached.' },
   outputTooLarge: {
@@ -77,25 +80,28 @@ export const errorCatalogue = {
   },
   ioFailed: { rpc: INTERNAL, doc: 'The operating system reported an error.' },
   httpFailed: { rpc: INTERNAL, doc: 'The HTTP request failed before a complete answer arrived.' },
-  overloaded: { rpc: OVERLOADED, doc: 'Too much is under way on this connection; try again later.' },
+  overloaded: {
+    rpc: OVERLOADED,
+    doc: 'Too many requests are in progress on this connection; try again later.',
+  },
   internalError: { rpc: INTERNAL, doc: 'Execwire failed; this is a bug.' },
 
-  notConnected: { rpc: null, doc: 'The connection could not be made.' },
-  connectionClosed: { rpc: null, doc: 'The connection ended before the answer came.' },
-  requestTimeout: { rpc: null, doc: 'The answer did not come in time.' },
+  notConnected: { rpc: null, doc: 'The connection could not be established.' },
+  connectionClosed: { rpc: null, doc: 'The connection ended before the answer arrived.' },
+  requestTimeout: { rpc: null, doc: 'The answer did not arrive in time.' },
   aborted: { rpc: null, doc: 'The caller gave up.' },
   commandFailed: {
     rpc: null,
-    doc: 'A command that was asked to succeed exited with another code than 0, was killed or timed out; `result` holds the run.',
+    doc: 'A command that was required to succeed exited with a non-zero code, was killed or timed out; see `result`.',
   },
   lineTooLong: { rpc: null, doc: 'A line of output is longer than `maxLineBytes`.' },
   outputLost: {
     rpc: null,
-    doc: 'Output went missing while the connection was away; `data.lostBytes` says how much.',
+    doc: 'Output was lost while the connection was down; `data.lostBytes` says how much.',
   },
-  contactLost: { rpc: null, doc: 'The machine is out of reach and what became of the process is unknown.' },
-  protocolViolation: { rpc: null, doc: 'The other side broke the protocol.' },
-  unsupported: { rpc: null, doc: 'The other side does not offer this.' },
+  contactLost: { rpc: null, doc: 'The machine is unreachable, and the state of the process is unknown.' },
+  protocolViolation: { rpc: null, doc: 'The other side violated the protocol.' },
+  unsupported: { rpc: null, doc: 'The other side does not support this.' },
   remoteError: { rpc: null, doc: 'The other side answered with an error of its own.' },
   environmentNotFound: { rpc: null, doc: 'No environment with this id is configured.' },
   invalidConfiguration: { rpc: null, doc: 'A configuration file or flag is wrong.' },
@@ -123,13 +129,13 @@ export class ExecError<Code extends ErrorCode = ErrorCode> extends Error {
   }
 }
 
-/** True for an ExecError, with this code if one is named. Works across copies of the package. */
+/** True for an ExecError, with the given code if there is one. Works across copies of the package. */
 export function isExecError<Code extends ErrorCode>(error: unknown, code?: Code): error is ExecError<Code> {
   if (!(error instanceof Error) || error.name !== 'ExecError' || !('code' in error)) return false;
   return code === undefined || error.code === code;
 }
 
-/** The number an error travels under. Failures that are not ours to explain are internal. */
+/** The number an error is sent under. Local failures are sent as internal errors. */
 export function rpcNumberOf(code: ErrorCode): number {
   return errorCatalogue[code].rpc ?? INTERNAL;
 }

@@ -1,30 +1,30 @@
 import { ExecError } from './errors.js';
 
 /*
- * Paths travel as `file:` URIs and are bytes on the machine. Nothing here needs Node, so that clients in a
- * browser can use it. Windows paths are not handled: drive letters and hosts are refused.
+ * Paths travel as `file:` URIs and are bytes on the machine. Nothing here requires Node, so that clients in a browser
+ * can use it. Windows paths are not supported: drive letters and hosts are refused.
  */
 
 const SLASH = 0x2f;
 const PERCENT = 0x25;
 const DOT = 0x2e;
 
-/** Bytes a URI path must not hold as they are; controls, space and everything above ASCII come on top. */
+/** Bytes that must be escaped in a URI path, in addition to controls, space and everything above ASCII. */
 const ESCAPED = new Set(Array.from('"#%<>?\\`{}', (character) => character.charCodeAt(0)));
 
 const encoder = new TextEncoder();
 const strictDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** True for text that is meant as a URI rather than as a path. */
+/** True for text that is a URI rather than a path. */
 export function isFileUri(text: string): boolean {
   return /^\s*file:/i.test(text);
 }
 
-/** Paths, normal already, that hold nothing a URI must escape: nearly all. */
+/** Normalised paths without anything to escape: nearly all. */
 const PLAIN_PATH = /^(?:\/(?!\.\.?(?:\/|$))[A-Za-z0-9._~!$&'()*+,;=@-]+)+$/;
 const SCHEME = 'file://';
 
-/** The absolute path a `file:` URI names, as bytes, without `.`, `..`, doubled and trailing slashes. */
+/** The absolute path named by a `file:` URI, as bytes, without `.`, `..`, double and trailing slashes. */
 export function parseFileUri(text: string): Uint8Array {
   if (text.startsWith(SCHEME)) {
     const path = text.slice(SCHEME.length);
@@ -39,7 +39,7 @@ export function parseFileUri(text: string): Uint8Array {
   return normalized(percentDecoded(url.pathname));
 }
 
-/** The bytes of an absolute path, given as such or as a `file:` URI. */
+/** The bytes of an absolute path, given as a path or as a `file:` URI. */
 export function pathBytes(path: string): Uint8Array {
   if (isFileUri(path)) return parseFileUri(path);
   if (!path.startsWith('/')) throw foreign('The path is not absolute.');
@@ -52,13 +52,13 @@ export function fileUri(path: string | Uint8Array): string {
   const bytes = typeof path === 'string' ? pathBytes(path) : path;
   let uri = 'file://';
   for (const byte of bytes) uri += mustEscape(byte) ? escaped(byte) : String.fromCharCode(byte);
-  // A first segment such as `C:` would be read as a drive.
+  // A first segment such as `C:` would be read as a drive letter.
   return uri.replace(/^(file:\/\/\/[A-Za-z])([:|])(?=\/|$)/, (_, start: string, mark: string) =>
     start.concat(escaped(mark.charCodeAt(0))),
   );
 }
 
-/** The path as text, or as a `file:` URI where its bytes are not UTF-8. Either can be passed in again. */
+/** The path as text, or as a `file:` URI if its bytes are not UTF-8. Either can be passed back in. */
 export function pathText(bytes: Uint8Array): string {
   try {
     return strictDecoder.decode(bytes);
@@ -88,7 +88,7 @@ function percentDecoded(pathname: string): Uint8Array {
   return bytes.subarray(0, length);
 }
 
-/** Resolves dots by name, as URI parsing does, so that a path means the same locally and over the wire. */
+/** Resolves dots lexically, as URI parsing does, so that a path means the same locally and over the wire. */
 function normalized(bytes: Uint8Array): Uint8Array {
   if (bytes.includes(0)) throw invalid('The path contains a NUL byte.');
   const segments: Uint8Array[] = [];

@@ -1,27 +1,27 @@
 import type { z } from 'zod';
 
 /**
- * A path in the tree of files. Changes keep their order with changes of the same path, of what is above it and of what
- * is below it; looking at a path keeps its order with changes of that very path.
+ * A path in the file tree. Changes are ordered with other changes of the same path and of everything above or below it;
+ * reads are ordered with changes of the very same path.
  */
 export interface PathOrder {
   readonly path: string;
   readonly changes: boolean;
 }
 
-/** What a request must stay in order with: others of the same name, or of a related path. */
+/** What a request must stay in order with: others with the same name, or of a related path. */
 export type OrderKey = string | PathOrder;
 
-/** Members of the two sides of a method, by name. */
+/** Members of each side of a method, by name. */
 export interface SideMembers {
   readonly params?: string;
   readonly result?: string;
 }
 
-/** How large an answer may well be: a few values, a list that takes a while to make, or content. */
+/** How large an answer may be: a few values, a list that takes a while to build, or content. */
 export type AnswerSize = 'small' | 'list' | 'large';
 
-/** A method a client may call: what goes in, what comes out, and what it must stay in order with. */
+/** A method a client may call: its params, its result and its ordering. */
 export interface RequestMethod<
   Params extends z.ZodType = z.ZodType,
   Result extends z.ZodType = z.ZodType,
@@ -31,29 +31,34 @@ export interface RequestMethod<
   readonly doc: string;
   readonly params: Params;
   readonly result: Result;
-  /** Requests with the same key, or one of several, take effect in the order they were sent; without they run at once. */
+  /**
+   * Requests with the same key, or with one key in common, take effect in the order they were sent. Without a key they
+   * run immediately.
+   */
   readonly orderedBy: ((params: z.output<Params>) => OrderKey | readonly OrderKey[] | undefined) | undefined;
-  /** Name of the capability that announces this method; absent for what Codex has, too. */
+  /** The capability that announces this method; absent if Codex has it too. */
   readonly extension: string | undefined;
-  /** The bulky member of each side, base64 in text; it may travel as bytes in a binary frame. */
+  /** The bulky member of each side: base64 in text, or raw bytes in a binary frame. */
   readonly bytes: Bytes;
-  /** Further members that hold bytes. They always travel as base64. */
+  /** Further members that hold bytes. They are always sent as base64. */
   readonly base64: SideMembers | undefined;
-  /** Answers that may be large wait while those before them are unread. */
+  /** Answers that may be large wait while earlier ones are unread. */
   readonly answerSize: AnswerSize;
-  /** Answered when the program it starts has ended, so it may wait for as long as programs run. */
+  /** Answered only when the program it starts has ended, which may take arbitrarily long. */
   readonly answeredAtEnd: boolean;
-  /** Done twice it leaves the same state as done once, so a client may repeat it when the answer was lost. */
+  /** Executing it twice leaves the same state as once, so a client may repeat it if the answer was lost. */
   readonly idempotent: boolean;
-  /** It is about something that exists in one session only: in another one the same id means something else. */
+  /** It refers to something that exists only in one session: elsewhere the same id means something else. */
   readonly sessionBound: boolean;
-  /** It ends or changes something that runs, so it is admitted even when other requests are refused as too many. */
+  /**
+   * It ends or changes something that is running, so it is admitted even when other requests are refused as too many.
+   */
   readonly control: boolean;
-  /** Only clients that asked for the experimental API may use it: the whole method, or the members named. */
+  /** Only clients that requested the experimental API may use it: the whole method, or the named members. */
   readonly experimental: boolean | readonly string[];
 }
 
-/** A message that gets no answer. */
+/** A message without an answer. */
 export interface NotificationMethod<
   Params extends z.ZodType = z.ZodType,
   Bytes extends SideMembers | undefined = SideMembers | undefined,
@@ -69,13 +74,13 @@ export interface NotificationMethod<
 export type MethodTable = Readonly<Record<string, RequestMethod>>;
 export type NotificationTable = Readonly<Record<string, NotificationMethod>>;
 
-/** What a caller passes: defaults may be left out. */
+/** What a caller passes: defaults may be omitted. */
 export type ParamsOf<Method extends { params: z.ZodType }> = z.input<Method['params']>;
 /** What a handler receives: defaults are filled in. */
 export type ParsedParamsOf<Method extends { params: z.ZodType }> = z.output<Method['params']>;
 export type ResultOf<Method extends { result: z.ZodType }> = z.output<Method['result']>;
 
-/** Declares a request. The declaration is the only place where its shape is written down. */
+/** Declares a request. This is the only place where its shape is defined. */
 export function request<
   Params extends z.ZodType,
   Result extends z.ZodType,
@@ -107,7 +112,7 @@ export function request<
     control: false,
     experimental: false,
     ...declaration,
-    // Left out means undefined, which is then what `Bytes` is.
+    // Omitted means undefined, which is then the type `Bytes`.
     bytes: declaration.bytes as Bytes,
   };
 }

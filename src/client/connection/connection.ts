@@ -31,7 +31,7 @@ export interface ConnectionOptions {
   readonly onClosed: (reason: CloseReason) => void;
   readonly onLog: (message: string) => void;
   /**
-   * Called before the handshake is answered, so that more can be sent right behind it. If absent, the handshake is done
+   * Called before the handshake is answered, so that more can be sent right after it. If absent, the handshake is done
    * step by step, which every server supports.
    */
   readonly onOpening?: ((opening: OpeningConnection) => void) | undefined;
@@ -102,7 +102,7 @@ async function dial({ dial, connectTimeoutMs }: ConnectionOptions): Promise<Chan
   } catch (error) {
     late = true;
     if (isExecError(error)) throw error;
-    throw new ExecError('notConnected', 'The connection could not be made.', { cause: error });
+    throw new ExecError('notConnected', 'The connection could not be established.', { cause: error });
   }
 }
 

@@ -10,11 +10,12 @@ const lane = (params: { processId?: string | null | undefined }): string | undef
   params.processId == null ? undefined : `command:${params.processId}`;
 
 export const commandExec = request({
-  doc: 'Runs a program to its end. The answer comes after all of its output.',
+  doc: 'Runs a program to completion. Answered after all of its output.',
   params: z.object({
     command: ProgramArgv,
     processId: z.string().nullish().meta({
-      description: 'A name for the other `command/exec/*` methods, on this connection. Needed to stream.',
+      description:
+        'Identifies the program for the other `command/exec/*` methods on this connection. Required for streaming.',
     }),
     tty: OnTerminal,
     streamStdin: z
@@ -25,39 +26,38 @@ export const commandExec = request({
       description: 'Send output as `command/exec/outputDelta` instead of in the result.',
     }),
     outputBytesCap: Count.nullish().meta({
-      description: 'Bytes kept per stream; further ones are read and dropped. Default 1048576.',
+      description: 'Bytes kept per stream; more is read and discarded. Default 1048576.',
     }),
     disableOutputCap: z
       .boolean()
       .default(false)
-      .meta({ description: 'No cap. Does not go with `outputBytesCap`.' }),
+      .meta({ description: 'No cap. Cannot be combined with `outputBytesCap`.' }),
     timeoutMs: Integer.nullish().meta({
-      description: 'Kill the whole tree after this time; the exit code is then 124. Default 10000.',
+      description: 'Kill the whole process tree after this time; the exit code is then 124. Default 10000.',
     }),
     disableTimeout: z
       .boolean()
       .default(false)
-      .meta({ description: 'No time limit. Does not go with `timeoutMs`.' }),
-    cwd: z
-      .string()
-      .nullish()
-      .meta({ description: 'A relative path starts at the server’s own directory, which is the default.' }),
+      .meta({ description: 'No time limit. Cannot be combined with `timeoutMs`.' }),
+    cwd: z.string().nullish().meta({
+      description: 'A relative path is resolved against the server’s own directory, which is the default.',
+    }),
     env: EnvironmentOverrides,
     size: InitialSize,
     sandboxPolicy: AppSandboxPolicy.nullish().meta({
-      description: 'What the program may touch. Default: what the server was started with.',
+      description: 'What the program may access. Default: the policy the server was started with.',
     }),
     permissionProfile: z.string().nullish().meta({
-      description: 'A policy by name. Does not go with `sandboxPolicy`. Needs `experimentalApi`.',
+      description: 'A named policy. Cannot be combined with `sandboxPolicy`. Requires `experimentalApi`.',
     }),
     environmentId: TargetEnvironment,
   }),
   result: z.object({
     exitCode: z.number().int().meta({
-      description: '0-255 as the program said, 128 + n after signal n, 124 after a timeout.',
+      description: '0-255 as the program returned it, 128 + n if killed by signal n, 124 after a timeout.',
     }),
-    stdout: z.string().meta({ description: 'Empty when it was streamed.' }),
-    stderr: z.string().meta({ description: 'Empty when it was streamed.' }),
+    stdout: z.string().meta({ description: 'Empty if it was streamed.' }),
+    stderr: z.string().meta({ description: 'Empty if it was streamed.' }),
   }),
   orderedBy: lane,
   experimental: ['permissionProfile'],
@@ -65,7 +65,7 @@ export const commandExec = request({
 });
 
 export const commandExecWrite = request({
-  doc: 'Writes to stdin, closes it, or both. Answered when the bytes are in line, not when they were read.',
+  doc: 'Writes to stdin, closes it, or both. Answered when the bytes are queued, not when they are read.',
   params: z.object({
     processId: ActiveProcessId,
     ...StdinPiece,
@@ -84,7 +84,7 @@ export const commandExecResize = request({
 });
 
 export const commandExecTerminate = request({
-  doc: 'Kills the program with everything it started. `command/exec` is answered next, with exit code 137.',
+  doc: 'Kills the program and everything it started. `command/exec` is answered next, with exit code 137.',
   params: z.object({ processId: ActiveProcessId }),
   result: Empty,
   orderedBy: lane,
@@ -92,7 +92,7 @@ export const commandExecTerminate = request({
 });
 
 export const commandExecOutputDelta = notification({
-  doc: 'A piece of streamed output. All of them come before the answer to `command/exec`.',
+  doc: 'A chunk of streamed output. All chunks precede the answer to `command/exec`.',
   params: z.object({
     processId: ActiveProcessId,
     ...OutputPiece,

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-/** A whole number of any size and sign; what is out of range is for the method to say. */
+/** A whole number of any size and sign. Methods check the range themselves. */
 export const Integer = z.number().multipleOf(1);
 
-/** A whole number from 0 up. */
+/** A non-negative whole number. */
 export const Count = Integer.min(0);
 
 /** Bytes as standard padded base64. The decoder checks it. */
@@ -12,9 +12,9 @@ export const Base64 = z.string().meta({ contentEncoding: 'base64' });
 export const AbsolutePath = z
   .string()
   .regex(/^\//, 'must be an absolute path')
-  .meta({ description: 'An absolute path on the machine; `.` and `..` are resolved by name.' });
+  .meta({ description: 'An absolute path on the machine; `.` and `..` are resolved lexically.' });
 
-/** Zero is refused by the methods, under another code than what does not decode. */
+/** Methods reject zero with a different code than values that cannot be decoded. */
 export const Size = z.object({
   rows: z.number().int().min(0).max(65_535).meta({ description: 'Lines; at least 1.' }),
   cols: z.number().int().min(0).max(65_535).meta({ description: 'Characters per line; at least 1.' }),
@@ -27,12 +27,12 @@ export const OutputStream = z
 export const EnvironmentOverrides = z
   .record(z.string(), z.string().nullable())
   .nullish()
-  .meta({ description: 'Laid over the inherited environment; `null` unsets a variable.' });
+  .meta({ description: 'Added to the inherited environment; `null` unsets a variable.' });
 
-/** Absent from other servers, which know one machine only. */
+/** Not known to other servers, which serve only one machine. */
 export const TargetEnvironment = z.string().nullish().meta({
   description:
-    'The environment to use. Absent or null: the server’s default, this machine unless told otherwise.',
+    'The environment to use. Absent or null: the server’s default, which is this machine unless configured otherwise.',
 });
 
 export const Empty = z.object({});

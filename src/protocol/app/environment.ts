@@ -5,11 +5,12 @@ import { Count, Empty } from './common.js';
 const EnvironmentId = z.string().meta({ description: 'An environment by its id; `local` is this machine.' });
 
 export const environmentAdd = request({
-  doc: 'Adds or replaces an environment and begins to connect to it.',
+  doc: 'Adds or replaces an environment and starts connecting to it.',
   params: z.object({
     environmentId: EnvironmentId,
     execServerUrl: z.string().meta({
-      description: 'Where its exec server listens: `ws://…` or `wss://…`. Outer white space is ignored.',
+      description:
+        'The address of its exec server: `ws://…` or `wss://…`. Surrounding whitespace is ignored.',
     }),
     connectTimeoutMs: Count.nullish().meta({ description: 'How long connecting may take.' }),
     authBearerToken: z.string().nullish().meta({
@@ -22,7 +23,7 @@ export const environmentAdd = request({
     skills: z
       .object({ required: z.array(z.string()).nullish() })
       .nullish()
-      .meta({ description: 'Of no effect here: skills belong to turns, and there are none.' }),
+      .meta({ description: 'Ignored: skills belong to turns, and there are none.' }),
   }),
   result: Empty,
   experimental: true,
@@ -32,14 +33,16 @@ export const environmentInfo = request({
   doc: 'Describes an environment. Connects if needed.',
   params: z.object({ environmentId: EnvironmentId }),
   result: z.object({
-    shell: z.object({ name: z.string(), path: z.string() }).meta({ description: 'The user’s shell there.' }),
-    cwd: z.string().nullable().meta({ description: 'Where it works, as a `file:` URI.' }),
+    shell: z
+      .object({ name: z.string(), path: z.string() })
+      .meta({ description: 'The user’s shell on that machine.' }),
+    cwd: z.string().nullable().meta({ description: 'The working directory, as a `file:` URI.' }),
   }),
   experimental: true,
 });
 
 export const environmentStatus = request({
-  doc: 'Tells the state of an environment. Never connects.',
+  doc: 'Reports the state of an environment. Never connects.',
   params: z.object({ environmentId: EnvironmentId }),
   result: z.object({
     status: z.enum(['ready', 'pending', 'disconnected', 'unknown']).meta({

@@ -10,7 +10,9 @@ const Flag = (fallback: boolean, description: string) =>
     .nullish()
     .meta({ description: `${description} Default ${String(fallback)}.` });
 
-const WatchId = z.string().meta({ description: 'Chosen by the client; names the watch on this connection.' });
+const WatchId = z
+  .string()
+  .meta({ description: 'Chosen by the client; identifies the watch on this connection.' });
 
 export const fsReadFile = request({
   doc: 'Reads a regular file, up to 384 MiB.',
@@ -30,30 +32,30 @@ export const fsWriteFile = request({
 export const fsCreateDirectory = request({
   doc: 'Makes a directory.',
   params: OnePath.extend({
-    recursive: Flag(true, 'Make parents too; an existing directory is then fine.'),
+    recursive: Flag(true, 'Also create parents and accept an existing directory.'),
   }),
   result: Empty,
 });
 
 export const fsGetMetadata = request({
-  doc: 'Describes a path. Everything but `isSymlink` is about what a link leads to.',
+  doc: 'Describes a path. Everything but `isSymlink` describes the target of a link.',
   params: OnePath,
   result: z.object({
     isDirectory: z.boolean(),
     isFile: z.boolean(),
     isSymlink: z.boolean().meta({ description: 'Whether the path itself is a link.' }),
-    createdAtMs: z.number().meta({ description: '0 where the machine does not tell.' }),
+    createdAtMs: z.number().meta({ description: '0 if the machine does not report it.' }),
     modifiedAtMs: z.number(),
   }),
 });
 
 export const fsReadDirectory = request({
-  doc: 'Lists a directory, in no order. Links count as what they lead to.',
+  doc: 'Lists a directory, unordered. Links count as their target.',
   params: OnePath,
   result: z.object({
     entries: z.array(
       z.object({
-        fileName: z.string().meta({ description: 'Bytes that are not UTF-8 show as U+FFFD.' }),
+        fileName: z.string().meta({ description: 'Bytes that are not UTF-8 appear as U+FFFD.' }),
         isDirectory: z.boolean(),
         isFile: z.boolean(),
       }),
@@ -63,10 +65,10 @@ export const fsReadDirectory = request({
 });
 
 export const fsRemove = request({
-  doc: 'Removes a file, a link (never what it leads to) or a directory.',
+  doc: 'Removes a file, a link (never its target) or a directory.',
   params: OnePath.extend({
-    recursive: Flag(true, 'Remove what is in a directory too.'),
-    force: Flag(true, 'A missing path is fine.'),
+    recursive: Flag(true, 'Also remove the contents of a directory.'),
+    force: Flag(true, 'Ignore a missing path.'),
   }),
   result: Empty,
 });
@@ -85,14 +87,14 @@ export const fsCopy = request({
 const watchLane = (params: { watchId: string }): string => `watch:${params.watchId}`;
 
 export const fsWatch = request({
-  doc: 'Watches a file, also one that does not exist yet or is replaced, or the entries of a directory.',
+  doc: 'Watches the entries of a directory, or a file, even if it does not exist yet or is replaced.',
   params: OnePath.extend({ watchId: WatchId }),
-  result: z.object({ path: z.string().meta({ description: 'The path without dots.' }) }),
+  result: z.object({ path: z.string().meta({ description: 'The path with dot segments resolved.' }) }),
   orderedBy: watchLane,
 });
 
 export const fsUnwatch = request({
-  doc: 'Ends a watch; nothing of it arrives after the answer. Unknown ids are fine.',
+  doc: 'Ends a watch; nothing is reported for it after the answer. Unknown ids are ignored.',
   params: z.object({ watchId: WatchId }),
   result: Empty,
   orderedBy: watchLane,

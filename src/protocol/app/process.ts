@@ -13,16 +13,16 @@ import { InitialSize, OnTerminal, OutputPiece, ProgramArgv, StdinPiece } from '.
 
 const ProcessHandle = z
   .string()
-  .meta({ description: 'Chosen by the client, not empty; free again once the process has ended.' });
+  .meta({ description: 'Chosen by the client, not empty; can be reused once the process has ended.' });
 
 const lane = (params: { processHandle: string }): string => `process:${params.processHandle}`;
 
 export const processSpawn = request({
-  doc: 'Starts a program, never sandboxed. Answered when it runs; `process/exited` tells how it ended.',
+  doc: 'Starts a program, never sandboxed. Answered once it runs; `process/exited` reports how it ended.',
   params: z.object({
     command: ProgramArgv,
     processHandle: ProcessHandle,
-    cwd: AbsolutePath.meta({ description: 'Where it runs: an absolute path.' }),
+    cwd: AbsolutePath.meta({ description: 'The working directory: an absolute path.' }),
     tty: OnTerminal,
     streamStdin: z
       .boolean()
@@ -32,10 +32,10 @@ export const processSpawn = request({
       description: 'Send output as `process/outputDelta` instead of with `process/exited`.',
     }),
     outputBytesCap: Count.nullish().meta({
-      description: 'Bytes kept per stream; further ones are read and dropped. Default 1048576, null: no cap.',
+      description: 'Bytes kept per stream; more is read and discarded. Default 1048576; null: no cap.',
     }),
     timeoutMs: Integer.nullish().meta({
-      description: 'Kill the whole tree after this time. Default 10000, null: no limit.',
+      description: 'Kill the whole process tree after this time. Default 10000; null: no limit.',
     }),
     env: EnvironmentOverrides,
     size: InitialSize,
@@ -47,7 +47,7 @@ export const processSpawn = request({
 });
 
 export const processWriteStdin = request({
-  doc: 'Writes to stdin, closes it, or both. Answered when the bytes are in line, not when they were read.',
+  doc: 'Writes to stdin, closes it, or both. Answered when the bytes are queued, not when they are read.',
   params: z.object({
     processHandle: ProcessHandle,
     ...StdinPiece,
@@ -68,7 +68,7 @@ export const processResizePty = request({
 });
 
 export const processKill = request({
-  doc: 'Kills the program with everything it started. `process/exited` follows, with exit code 137.',
+  doc: 'Kills the program and everything it started. `process/exited` follows, with exit code 137.',
   params: z.object({ processHandle: ProcessHandle }),
   result: Empty,
   orderedBy: lane,
@@ -77,7 +77,7 @@ export const processKill = request({
 });
 
 export const processOutputDelta = notification({
-  doc: 'A piece of streamed output. All of them come before `process/exited`.',
+  doc: 'A chunk of streamed output. All chunks precede `process/exited`.',
   params: z.object({
     processHandle: ProcessHandle,
     ...OutputPiece,
@@ -91,14 +91,14 @@ export const processExited = notification({
     processHandle: ProcessHandle,
     exitCode: z.number().int().meta({
       description:
-        '0-255 as the program said, 128 + n after signal n, 124 after a timeout, -1 when nobody can tell.',
+        '0-255 as the program returned it, 128 + n if killed by signal n, 124 after a timeout, -1 if unknown.',
     }),
     outputDrainTimedOut: z.boolean().optional().meta({
-      description: 'Something it left behind held its output open, and collecting ended without it.',
+      description: 'A process it left behind kept its output open, and collecting ended without it.',
     }),
-    stdout: z.string().meta({ description: 'Empty when it was streamed.' }),
-    stdoutCapReached: z.boolean().meta({ description: 'The cap was reached; more may have been dropped.' }),
-    stderr: z.string().meta({ description: 'Empty when it was streamed.' }),
-    stderrCapReached: z.boolean().meta({ description: 'The cap was reached; more may have been dropped.' }),
+    stdout: z.string().meta({ description: 'Empty if it was streamed.' }),
+    stdoutCapReached: z.boolean().meta({ description: 'The cap was reached; more may have been discarded.' }),
+    stderr: z.string().meta({ description: 'Empty if it was streamed.' }),
+    stderrCapReached: z.boolean().meta({ description: 'The cap was reached; more may have been discarded.' }),
   }),
 });

@@ -17,7 +17,7 @@ export const AppSandboxPolicy = z.discriminatedUnion('type', [
     writableRoots: z
       .array(AbsolutePath)
       .default([])
-      .meta({ description: 'Beside the server’s own working directory.' }),
+      .meta({ description: 'In addition to the server’s own working directory.' }),
     networkAccess: z.boolean().default(false),
     excludeTmpdirEnvVar: z
       .boolean()
@@ -30,6 +30,6 @@ export const AppSandboxPolicy = z.discriminatedUnion('type', [
       type: z.literal('externalSandbox'),
       networkAccess: z.enum(['restricted', 'enabled']).default('restricted'),
     })
-    .meta({ description: 'The server runs inside a sandbox of someone else; none is added.' }),
+    .meta({ description: 'The server already runs inside an external sandbox; none is added.' }),
 ]);
 export type AppSandboxPolicy = z.input<typeof AppSandboxPolicy>;

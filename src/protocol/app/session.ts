@@ -2,28 +2,25 @@ import { z } from 'zod';
 import { notification, request } from '../method.js';
 
 export const initialize = request({
-  doc: 'Begins a connection. Every other request needs it; a refused one may be tried again.',
+  doc: 'Starts a connection. Required before any other request; may be retried if refused.',
   params: z.object({
     clientInfo: z.object({
-      name: z.string().meta({ description: 'Must be fit for an HTTP header.' }),
+      name: z.string().meta({ description: 'Must be a valid HTTP header value.' }),
       version: z.string().meta({ description: 'The client’s own version.' }),
       title: z.string().nullish().meta({ description: 'For people.' }),
     }),
     capabilities: z
       .object({
         experimentalApi: z.boolean().default(false).meta({
-          description: 'Opens `process/*`, `environment/*` and `permissionProfile` of `command/exec`.',
+          description: 'Enables `process/*`, `environment/*` and `permissionProfile` in `command/exec`.',
         }),
         optOutNotificationMethods: z
           .array(z.string())
           .nullish()
           .meta({ description: 'Notifications this connection does not want, by exact name.' }),
-        requestAttestation: z.boolean().default(false).meta({ description: 'Accepted and not used.' }),
-        mcpServerOpenaiFormElicitation: z
-          .boolean()
-          .default(false)
-          .meta({ description: 'Accepted and not used.' }),
-        extensions: z.unknown().optional().meta({ description: 'Accepted and not used.' }),
+        requestAttestation: z.boolean().default(false).meta({ description: 'Ignored.' }),
+        mcpServerOpenaiFormElicitation: z.boolean().default(false).meta({ description: 'Ignored.' }),
+        extensions: z.unknown().optional().meta({ description: 'Ignored.' }),
       })
       .nullish(),
   }),
@@ -36,6 +33,6 @@ export const initialize = request({
 });
 
 export const initialized = notification({
-  doc: 'Says that the client has read the answer. The server does not wait for it.',
+  doc: 'Confirms that the client has received the answer. The server does not wait for it.',
   params: z.unknown(),
 });

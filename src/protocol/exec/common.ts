@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** An unsigned whole number. Any size is accepted: a wait of 2^64-1 ms is a way to say "for ever". */
+/** An unsigned whole number of any size: a wait of 2^64-1 ms is a way to say "forever". */
 export const Unsigned = z.number().min(0).multipleOf(1);
 
 /** Bytes as standard padded base64. The decoder checks it: a pattern over a megabyte costs more than decoding. */
@@ -12,7 +12,7 @@ export const FileUri = z
 
 export const ProcessId = z
   .string()
-  .meta({ description: 'Chosen by the client; names the process within its session. May be empty.' });
+  .meta({ description: 'Chosen by the client; identifies the process within its session. May be empty.' });
 
 export const OutputStreamName = z.enum(['stdout', 'stderr', 'pty']);
 
@@ -21,5 +21,5 @@ export const TerminalSize = z.object({
   cols: z.number().int().min(1).max(65_535),
 });
 
-/** Requests about one process keep their order under this key. */
+/** Requests about one process are ordered under this key. */
 export const processLane = (params: { processId: string }): string => `process:${params.processId}`;

@@ -5,15 +5,15 @@ import { Sandbox } from './sandbox.js';
 
 const KeyPaths = z
   .array(z.array(z.string()).min(1))
-  .meta({ description: 'Each a list of keys from the top of the file.' });
+  .meta({ description: 'Each is a list of keys from the root of the file.' });
 
 const ConfigLayers = z.object({
   layers: z
     .array(
       z.object({
-        source: z.string().meta({ description: 'Where it is from, for people.' }),
+        source: z.string().meta({ description: 'Its origin, for display.' }),
         baseDir: FileUri.nullable(),
-        toml: z.string().meta({ description: 'What the paths select, as TOML.' }),
+        toml: z.string().meta({ description: 'The selected parts, as TOML.' }),
       }),
     )
     .meta({ description: 'Weakest first.' }),
@@ -50,7 +50,7 @@ const SkillTool = z.object({
 });
 
 const Skill = z.object({
-  name: z.string().meta({ description: 'Of a plugin’s skill with the plugin’s name and a colon before it.' }),
+  name: z.string().meta({ description: 'A plugin’s skill is prefixed with the plugin’s name and a colon.' }),
   description: z.string(),
   shortDescription: z.string().nullable(),
   path: FileUri,
@@ -67,15 +67,15 @@ const PluginFiles = z.object({
 });
 
 export const capabilitiesDiscoverV2 = request({
-  doc: 'The plugins and skills of the user the server runs as. What cannot be used is left out, with a warning.',
+  doc: 'The plugins and skills of the user the server runs as. Unusable ones are omitted with a warning.',
   params: z.object({
     cwd: FileUri.meta({ description: 'Need not exist.' }),
-    sandbox: Sandbox.nullish().meta({ description: 'What may be looked at.' }),
+    sandbox: Sandbox.nullish().meta({ description: 'What may be read.' }),
   }),
   result: z.object({
     plugins: z.array(
       z.object({
-        id: z.string().meta({ description: 'Name and where it is from, as in `name@market`.' }),
+        id: z.string().meta({ description: 'Name and origin, as in `name@market`.' }),
         displayName: z.string(),
         remotePluginId: z.string().nullable(),
         version: z.string(),
@@ -90,7 +90,7 @@ export const capabilitiesDiscoverV2 = request({
 });
 
 export const capabilityRootsDiscoverV1 = request({
-  doc: 'Reads plugin manifests and skills below directories. What is wrong with one root is said in its own entry.',
+  doc: 'Reads plugin manifests and skills below directories. Problems with a root are reported in its own entry.',
   params: z.object({
     roots: z
       .array(z.object({ id: z.string(), path: FileUri, sandbox: Sandbox.nullish() }))

@@ -5,13 +5,14 @@ import { FileUri } from './common.js';
 /** Parameters of a method that takes none: absent, null or an empty object. */
 export const NoParams = z.union([z.null(), z.strictObject({})]).default(null);
 
-/** Codex's own capability names. A client treats an absent one as false, so only what exists is claimed. */
+/** Codex's own capability names. A client treats an absent one as false, so only existing ones are claimed. */
 export const CodexCapabilities = z.record(z.string(), z.boolean());
 
 export const EnvironmentInfo = z.object({
   shell: z.object({ name: z.string(), path: z.string() }),
   executorVersion: z.string().optional().meta({
-    description: 'The release of Codex whose protocol is spoken, and behind a plus who speaks it.',
+    description:
+      'The Codex release whose protocol is implemented and, after a plus sign, the implementation.',
   }),
   providerId: z.string().optional().meta({ description: 'Stable for this machine and user.' }),
   cwd: FileUri.nullish(),
@@ -24,28 +25,28 @@ export const EnvironmentInfo = z.object({
   sandbox: z
     .object({
       level: z.enum(['full', 'none']),
-      hint: z.string().optional().meta({ description: 'What to do about it.' }),
+      hint: z.string().optional().meta({ description: 'How to fix it.' }),
       maxProcesses: z
         .boolean()
         .optional()
-        .meta({ description: 'Whether a policy may bound the number of processes.' }),
+        .meta({ description: 'Whether a policy may limit the number of processes.' }),
     })
     .optional()
     .meta({
-      description: 'Extension, in `environment/info` only: what of a policy the machine can enforce.',
+      description: 'Extension, in `environment/info` only: which policies the machine can enforce.',
     }),
 });
 export type EnvironmentInfo = z.output<typeof EnvironmentInfo>;
 
 export const environmentInfo = request({
-  doc: 'Describes the machine: shell, directories, platform, and what the server can do.',
+  doc: 'Describes the machine and the server: shell, directories, platform and capabilities.',
   params: NoParams,
   result: EnvironmentInfo,
   idempotent: true,
 });
 
 export const environmentStatus = request({
-  doc: 'Answers `ready`. A cheap way to see that the server is alive.',
+  doc: 'Answers `ready`. A cheap check that the server is alive.',
   params: NoParams,
   result: z.object({ status: z.literal('ready') }),
   idempotent: true,

@@ -4,17 +4,17 @@ import type { PathOrder } from '../method.js';
 import { Unsigned } from './common.js';
 import { Sandbox } from './sandbox.js';
 
-/** The answer of methods that only do something. */
+/** The answer of methods without a result. */
 export const Empty = z.object({});
 
-/** For operations a policy can confine. */
+/** For operations that a policy can confine. */
 export const sandboxed = {
   sandbox: Sandbox.nullish().meta({
-    description: 'What the operation may touch; absent or null: everything.',
+    description: 'What the operation may access. Absent or null: everything.',
   }),
 };
 
-/** For operations that can be told to follow no link. */
+/** For operations that can refuse to follow links. */
 export const followable = {
   ...sandboxed,
   followSymlinks: z
@@ -23,29 +23,29 @@ export const followable = {
     .meta({ description: 'False: no component of the path may be a link. Default true.' }),
 };
 
-/** For operations that can say who may do what with the thing they make. */
+/** For operations that can set the permissions of what they create. */
 export const permitted = {
   permissions: Unsigned.max(0o777).nullish().meta({
     description:
-      'Extension `fsPlacement`: permission bits it has before there is anything in it, whatever it had and whatever the umask.',
+      'Extension `fsPlacement`: permission bits, set before any content is written, regardless of the old ones and of the umask.',
   }),
 };
 
-/** One character per byte: names need not be UTF-8, and all that matters is which paths are the same. */
+/** One character per byte: names need not be UTF-8, and all that matters is whether two paths are equal. */
 const byteText = new TextDecoder('latin1');
 
-/** For operations that only look. */
-export function looksAt(uri: string): PathOrder {
-  return { path: spelledOut(uri), changes: false };
+/** For operations that only read. */
+export function reads(uri: string): PathOrder {
+  return { path: normalisedPath(uri), changes: false };
 }
 
-/** For operations after which the path, or what is below it, is not what it was. */
+/** For operations that modify the path or anything below it. */
 export function changes(uri: string): PathOrder {
-  return { path: spelledOut(uri), changes: true };
+  return { path: normalisedPath(uri), changes: true };
 }
 
-/** Two spellings of a path are one path. What is none is refused later, by whoever uses it. */
-function spelledOut(uri: string): string {
+/** Different spellings of a path are the same path. An invalid one is rejected later, where it is used. */
+function normalisedPath(uri: string): string {
   try {
     return byteText.decode(parseFileUri(uri));
   } catch {

@@ -1,24 +1,24 @@
 import { z } from 'zod';
 import { request } from '../method.js';
 import { Chunk, FileUri, Unsigned } from './common.js';
-import { changes, looksAt, permitted } from './file-common.js';
+import { changes, reads, permitted } from './file-common.js';
 import { Sandbox } from './sandbox.js';
 
 const HandleId = z
   .string()
   .meta({ description: 'Chosen by the client, unique per connection, at most 32 bytes. May be empty.' });
 
-/** What happens to one handle keeps its order, so that blocks may be asked for ahead. */
+/** Requests for one handle are ordered, so that a client may request blocks in advance. */
 const handleLane = (params: { handleId: string }): string => `handle:${params.handleId}`;
 
 export const fsOpen = request({
-  doc: 'Opens a regular file for block access. It closes with the connection; at most 128 are open at a time.',
+  doc: 'Opens a regular file for block access. It is closed with the connection; at most 128 may be open at a time.',
   params: z.object({
     handleId: HandleId,
     path: FileUri,
     mode: z.enum(['read', 'replace', 'continue']).default('read').meta({
       description:
-        '`replace` creates or empties the file at once. Extension `fsPlacement`: `continue` writes on in a file that is there.',
+        '`replace` creates or empties the file immediately. Extension `fsPlacement`: `continue` goes on writing to an existing file.',
     }),
     ...permitted,
     sandbox: Sandbox.nullish(),
@@ -26,12 +26,12 @@ export const fsOpen = request({
   result: z.object({ handleId: HandleId }),
   orderedBy: (params) => [
     handleLane(params),
-    params.mode === 'read' ? looksAt(params.path) : changes(params.path),
+    params.mode === 'read' ? reads(params.path) : changes(params.path),
   ],
 });
 
 export const fsReadBlock = request({
-  doc: 'Reads a block. Fewer bytes than asked for come only at the end of the file.',
+  doc: 'Reads a block. Returns fewer bytes than requested only at the end of the file.',
   params: z.object({
     handleId: HandleId,
     offset: Unsigned,
@@ -39,7 +39,7 @@ export const fsReadBlock = request({
   }),
   result: z.object({
     chunk: Chunk,
-    eof: z.boolean().meta({ description: 'True when fewer than `len` bytes were there.' }),
+    eof: z.boolean().meta({ description: 'True if fewer than `len` bytes were left.' }),
   }),
   orderedBy: handleLane,
   bytes: { result: 'chunk' },
@@ -47,7 +47,7 @@ export const fsReadBlock = request({
 });
 
 export const fsWriteBlock = request({
-  doc: 'Writes a block anywhere in the file; what was skipped reads as zeros.',
+  doc: 'Writes a block anywhere in the file; gaps read as zeros.',
   params: z.object({
     handleId: HandleId,
     offset: Unsigned,
@@ -59,7 +59,7 @@ export const fsWriteBlock = request({
 });
 
 export const fsClose = request({
-  doc: 'Closes a handle. Unknown ones are fine.',
+  doc: 'Closes a handle. Unknown ones are ignored.',
   params: z.object({
     handleId: HandleId,
     renameTo: FileUri.nullish().meta({

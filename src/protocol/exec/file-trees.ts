@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { request } from '../method.js';
 import { FileUri, Unsigned } from './common.js';
-import { changes, Empty, followable, looksAt, permitted, sandboxed } from './file-common.js';
+import { changes, Empty, followable, reads, permitted, sandboxed } from './file-common.js';
 
 export const fsCreateDirectory = request({
   doc: 'Makes a directory.',
@@ -19,7 +19,7 @@ export const fsCreateDirectory = request({
 });
 
 export const fsReadDirectory = request({
-  doc: 'Lists a directory of at most 50,000 entries, in no order.',
+  doc: 'Lists a directory of at most 50,000 entries, unordered.',
   params: z.object({
     path: FileUri,
     details: z.boolean().nullish().meta({
@@ -30,11 +30,11 @@ export const fsReadDirectory = request({
   result: z.object({
     entries: z.array(
       z.object({
-        fileName: z.string().meta({ description: 'Bytes that are not UTF-8 show as U+FFFD.' }),
-        isDirectory: z.boolean().meta({ description: 'Of what a link leads to.' }),
-        isFile: z.boolean().meta({ description: 'Of what a link leads to; a dangling link is neither.' }),
+        fileName: z.string().meta({ description: 'Bytes that are not UTF-8 appear as U+FFFD.' }),
+        isDirectory: z.boolean().meta({ description: 'For a link, of its target.' }),
+        isFile: z.boolean().meta({ description: 'For a link, of its target; a dangling link is neither.' }),
         path: FileUri.optional().meta({
-          description: 'Extension: present when the name is not UTF-8; the entry can be addressed by it.',
+          description: 'Extension: present if the name is not UTF-8; addresses the entry.',
         }),
         isSymlink: z.boolean().optional().meta({ description: 'Extension: only with `details`.' }),
         size: Unsigned.optional().meta({ description: 'Extension: only with `details`.' }),
@@ -42,20 +42,20 @@ export const fsReadDirectory = request({
       }),
     ),
   }),
-  orderedBy: ({ path }) => looksAt(path),
+  orderedBy: ({ path }) => reads(path),
   idempotent: true,
   answerSize: 'large',
 });
 
 export const fsWalk = request({
-  doc: 'Lists what is below a directory: breadth first, by name within a directory, the start itself left out.',
+  doc: 'Lists everything below a directory: breadth first, sorted by name within a directory, without the start itself.',
   params: z.object({
     path: FileUri,
     options: z.object({
       maxDepth: Unsigned.meta({ description: '0 lists only the directory’s own entries; at most 64.' }),
       maxDirectories: Unsigned.meta({ description: '1 to 10,000.' }),
       maxEntries: Unsigned.meta({ description: '1 to 50,000; skipped entries count.' }),
-      followDirectorySymlinks: z.boolean().meta({ description: 'False leaves links out altogether.' }),
+      followDirectorySymlinks: z.boolean().meta({ description: 'False omits links.' }),
       pruneHiddenDirectories: z
         .boolean()
         .default(false)
@@ -68,19 +68,19 @@ export const fsWalk = request({
     errors: z
       .array(z.object({ path: FileUri, message: z.string() }))
       .meta({ description: 'Directories that could not be read.' }),
-    truncated: z.boolean().meta({ description: 'A limit was reached; there is more.' }),
+    truncated: z.boolean().meta({ description: 'A limit was reached and there is more.' }),
   }),
-  orderedBy: ({ path }) => looksAt(path),
+  orderedBy: ({ path }) => reads(path),
   idempotent: true,
   answerSize: 'list',
 });
 
 export const fsRemove = request({
-  doc: 'Removes a file, a link (never what it leads to) or a directory.',
+  doc: 'Removes a file, a link (never its target) or a directory.',
   params: z.object({
     path: FileUri,
     recursive: z.boolean().nullish().meta({ description: 'Default true.' }),
-    force: z.boolean().nullish().meta({ description: 'A missing path is fine. Default true.' }),
+    force: z.boolean().nullish().meta({ description: 'Ignore a missing path. Default true.' }),
     ...followable,
   }),
   result: Empty,
@@ -100,7 +100,7 @@ export const fsCopy = request({
 });
 
 export const fsRename = request({
-  doc: 'Moves within one file system. A file at the destination is replaced in one step.',
+  doc: 'Moves within one file system. A file at the destination is replaced atomically.',
   extension: 'fsRename',
   params: z.object({ sourcePath: FileUri, destinationPath: FileUri, ...sandboxed }),
   result: Empty,

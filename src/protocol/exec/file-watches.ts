@@ -4,20 +4,20 @@ import { FileUri, Unsigned } from './common.js';
 import { Empty, sandboxed } from './file-common.js';
 
 export const fsWatchMissing = request({
-  doc: 'Waits for paths to appear. A newer watch of the connection replaces the one before.',
+  doc: 'Waits for paths to appear. A connection’s new watch replaces the previous one.',
   params: z.object({
-    watchId: Unsigned.meta({ description: 'Must grow within a connection.' }),
+    watchId: Unsigned.meta({ description: 'Must increase within a connection.' }),
     missing: z.array(FileUri),
-    present: FileUri.nullish().meta({ description: 'Also wait for this one to change or go.' }),
+    present: FileUri.nullish().meta({ description: 'Also wait for this path to change or disappear.' }),
   }),
   result: z.object({
-    watching: z.boolean().meta({ description: 'False when there is nothing to wait for.' }),
+    watching: z.boolean().meta({ description: 'False if there is nothing to wait for.' }),
   }),
   orderedBy: () => 'watchMissing',
 });
 
 export const fsMissingChanged = notification({
-  doc: 'Something a watch waited for happened. The watch is spent.',
+  doc: 'Something a watch waited for happened. The watch has ended.',
   params: z.object({ watchId: Unsigned }),
 });
 
@@ -29,11 +29,11 @@ export const fsWatch = request({
   extension: 'fsWatch',
   params: z.object({
     watchId: WatchId,
-    path: FileUri.meta({ description: 'Need not exist; the directory that holds it must.' }),
+    path: FileUri.meta({ description: 'Need not exist, but its directory must.' }),
     recursive: z
       .boolean()
       .nullish()
-      .meta({ description: 'Everything below a directory as well. Default false.' }),
+      .meta({ description: 'Also watch everything below a directory. Default false.' }),
     debounceMs: Unsigned.nullish().meta({ description: 'Collect changes for this long. Default 0.' }),
     ...sandboxed,
   }),
@@ -42,7 +42,7 @@ export const fsWatch = request({
 });
 
 export const fsUnwatch = request({
-  doc: 'Ends a watch; nothing is reported for it after the answer. Unknown ids are fine.',
+  doc: 'Ends a watch; nothing is reported for it after the answer. Unknown ids are ignored.',
   extension: 'fsWatch',
   params: z.object({ watchId: WatchId }),
   result: Empty,
@@ -50,11 +50,11 @@ export const fsUnwatch = request({
 });
 
 export const fsChanged = notification({
-  doc: 'What changed since the last report. A path appears once, with what became of it last.',
+  doc: 'Changes since the last report. A path appears once, with its latest state.',
   extension: 'fsWatch',
   params: z.object({
     watchId: WatchId,
     changes: z.array(z.object({ path: FileUri, kind: z.enum(['changed', 'removed']) })),
-    overflow: z.boolean().meta({ description: 'Some changes are not listed: look at everything again.' }),
+    overflow: z.boolean().meta({ description: 'Some changes are not listed: check everything again.' }),
   }),
 });

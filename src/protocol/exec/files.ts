@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { request } from '../method.js';
 import { Chunk, FileUri, Unsigned } from './common.js';
-import { changes, Empty, followable, looksAt, permitted, sandboxed } from './file-common.js';
+import { changes, Empty, followable, reads, permitted, sandboxed } from './file-common.js';
 
 export const fsReadFile = request({
   doc: 'Reads a whole regular file of at most 512 MiB.',
   params: z.object({ path: FileUri, ...followable }),
   result: z.object({ dataBase64: Chunk }),
-  orderedBy: ({ path }) => looksAt(path),
+  orderedBy: ({ path }) => reads(path),
   bytes: { result: 'dataBase64' },
   answerSize: 'large',
   idempotent: true,
@@ -20,7 +20,7 @@ export const fsWriteFile = request({
     dataBase64: Chunk,
     atomic: z.boolean().nullish().meta({
       description:
-        'Extension `fsAtomicWrite`: readers see the old or the new content, and a failure leaves the old. Default false.',
+        'Extension `fsAtomicWrite`: readers see either the old or the new content, and a failure keeps the old. Default false.',
     }),
     exclusive: z.boolean().nullish().meta({
       description:
@@ -49,18 +49,18 @@ export const fsGetMetadata = request({
     isFile: z.boolean(),
     isSymlink: z.boolean().meta({ description: 'Whether the path itself is a link.' }),
     size: Unsigned,
-    createdAtMs: z.number().int().meta({ description: '0 where the machine does not tell.' }),
+    createdAtMs: z.number().int().meta({ description: '0 if the machine does not report it.' }),
     modifiedAtMs: z.number().int(),
     mode: Unsigned.optional().meta({ description: 'Extension: permission bits, only with `details`.' }),
   }),
-  orderedBy: ({ path }) => looksAt(path),
+  orderedBy: ({ path }) => reads(path),
   idempotent: true,
 });
 
 export const fsCanonicalize = request({
-  doc: 'The path without links. It must exist.',
+  doc: 'Resolves all links in a path, which must exist.',
   params: z.object({ path: FileUri, ...sandboxed }),
   result: z.object({ path: FileUri }),
-  orderedBy: ({ path }) => looksAt(path),
+  orderedBy: ({ path }) => reads(path),
   idempotent: true,
 });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const NullableText = z.string().nullish();
 
-/** A proxy that exists already. On Linux a process finds it in its environment, and this changes nothing. */
+/** A proxy that already exists. On Linux, a process finds it in its environment, and this changes nothing. */
 export const ManagedNetwork = z.object({
   loopbackPorts: z.array(z.number().int().min(0).max(65_535)).optional(),
   allowLocalBinding: z.boolean().optional(),
@@ -26,7 +26,7 @@ const CredentialProvider = z.strictObject({
 });
 
 const ProxySettings = z.object({
-  enabled: z.literal(true).meta({ description: 'A proxy that is switched off cannot be started.' }),
+  enabled: z.literal(true).meta({ description: 'A disabled proxy cannot be started.' }),
   enableSocks5: z.boolean(),
   enableSocks5Udp: z.boolean(),
   allowUpstreamProxy: z.boolean(),
@@ -45,7 +45,7 @@ const ProxySettings = z.object({
   credentialProviders: z.record(z.string(), CredentialProvider).optional(),
 });
 
-/** A proxy the server is asked to start beside the process. */
+/** A proxy the server should start for the process. */
 export const NetworkProxyLaunch = z.object({
   proxy: ProxySettings,
   auditMetadata: z
@@ -65,6 +65,6 @@ export const NetworkProxyLaunch = z.object({
   environmentId: NullableText.meta({ description: 'Informational.' }),
   executionId: NullableText.meta({ description: 'Informational.' }),
   policyDecisionTimeoutMs: z.number().int().min(1).nullish().meta({
-    description: 'How long the client may take to decide about a host. Absent: it is not asked.',
+    description: 'How long the client may take to decide about a host. Absent: the client is not asked.',
   }),
 });

@@ -16,7 +16,7 @@ const Patterns = z
   .array(z.string())
   .meta({ description: 'Case-insensitive globs over variable names, with `*` and `?`.' });
 
-/** Which of the server’s own variables a child sees. Applied in the order of the fields. */
+/** Which of the server’s own variables a child inherits. Applied in the order of the fields. */
 export const EnvPolicy = z.object({
   inherit: z.enum(['all', 'core', 'none']),
   ignoreDefaultExcludes: z
@@ -28,7 +28,7 @@ export const EnvPolicy = z.object({
 });
 export type EnvPolicy = z.input<typeof EnvPolicy>;
 
-/** As Codex: a scope is a thread and an environment. */
+/** The same as Codex's: a scope is a thread and an environment. */
 const MAX_SCOPE_BYTES = 256;
 
 const ShellSnapshot = z
@@ -39,40 +39,39 @@ const ShellSnapshot = z
       .refine((scope) => new TextEncoder().encode(scope).length <= MAX_SCOPE_BYTES, {
         message: `at most ${MAX_SCOPE_BYTES} bytes`,
       })
-      .meta({ description: 'Starts of one scope share what a profile did. 1 to 256 bytes.' }),
+      .meta({ description: 'Starts with the same scope share the effects of a profile. 1 to 256 bytes.' }),
     shell: z.object({ name: z.string(), path: z.string() }),
   })
   .meta({
     description:
-      'Of a command `[shell.path, "-lc", …]`: run the profile of bash once, and give later shells the state it left. ' +
-      'Anything else runs unchanged.',
+      'For a command `[shell.path, "-lc", …]`: run the bash profile once and give later shells the resulting state. ' +
+      'Other commands run unchanged.',
   });
 
 export const processStart = request({
-  doc: 'Starts a program. The answer comes as soon as the child exists; its output follows as notifications.',
+  doc: 'Starts a program. Answered as soon as the child exists; its output follows as notifications.',
   params: z.object({
     processId: ProcessId,
     argv: z.array(z.string()).min(1).meta({ description: 'Program and arguments; no shell is involved.' }),
     cwd: FileUri.optional().meta({
-      description:
-        'Where it runs. May be absent with the extension `ahead`: then where the server itself runs.',
+      description: 'The working directory. May be absent with the extension `ahead`: then the server’s own.',
     }),
     env: z
       .record(z.string(), z.string())
-      .meta({ description: 'The whole environment, or what is laid over `envPolicy`.' }),
+      .meta({ description: 'The complete environment, or what is added to the result of `envPolicy`.' }),
     envPolicy: EnvPolicy.nullish(),
     tty: z.boolean().meta({ description: 'Run on a terminal instead of pipes.' }),
     pipeStdin: z.boolean().default(false).meta({ description: 'Keep stdin writable when `tty` is false.' }),
-    arg0: z.string().nullish().meta({ description: 'What the program sees as its name.' }),
-    size: TerminalSize.nullish().meta({ description: 'Terminal size; 24 rows and 80 columns when absent.' }),
-    timeoutMs: Unsigned.nullish().meta({ description: 'Kill the whole tree after this time.' }),
+    arg0: z.string().nullish().meta({ description: 'The name passed to the program as its own.' }),
+    size: TerminalSize.nullish().meta({ description: 'Terminal size. Default: 24 rows and 80 columns.' }),
+    timeoutMs: Unsigned.nullish().meta({ description: 'Kill the whole process tree after this time.' }),
     sandbox: Sandbox.nullish(),
     enforceManagedNetwork: z.boolean().optional().meta({
-      description: 'Only a proxy may be reached. Refused here: there is none.',
+      description: 'Allow only a proxy to be reached. Refused, because this server has none.',
     }),
-    managedNetwork: ManagedNetwork.nullish().meta({ description: 'Of no effect here.' }),
+    managedNetwork: ManagedNetwork.nullish().meta({ description: 'Ignored.' }),
     networkProxy: NetworkProxyLaunch.nullish().meta({
-      description: 'A proxy to start beside the process. Refused here.',
+      description: 'A proxy to start for the process. Refused.',
     }),
     shellSnapshot: ShellSnapshot.nullish(),
     metadata: z
@@ -85,14 +84,15 @@ export const processStart = request({
 });
 
 export const processRead = request({
-  doc: 'Looks at the retained output after a cursor. Reading never consumes.',
+  doc: 'Reads retained output after a position, without consuming it.',
   params: z.object({
     processId: ProcessId,
-    afterSeq: Unsigned.nullish().meta({ description: 'Only what comes after this number. Default 0.' }),
+    afterSeq: Unsigned.nullish().meta({ description: 'Only entries after this number. Default 0.' }),
     maxBytes: Unsigned.nullish().meta({
-      description: 'Stop after this many decoded bytes, between chunks. The first chunk is always returned.',
+      description:
+        'Stop after this many decoded bytes, at a chunk boundary. The first chunk is always returned.',
     }),
-    waitMs: Unsigned.nullish().meta({ description: 'Wait this long for something new. Default 0.' }),
+    waitMs: Unsigned.nullish().meta({ description: 'Wait up to this long for something new. Default 0.' }),
   }),
   result: z.object({
     chunks: z.array(
@@ -101,7 +101,7 @@ export const processRead = request({
         stream: OutputStreamName,
         chunk: Chunk,
         lostBytes: Unsigned.optional().meta({
-          description: 'Present when output directly before this chunk was let go: how many bytes.',
+          description: 'Bytes discarded directly before this chunk. Absent if none.',
         }),
       }),
     ),
@@ -120,7 +120,7 @@ export const processRead = request({
 
 const AfterWrite = z.string().nullish().meta({
   description:
-    'Extension `stdinWindow`: the `writeId` this comes behind. Unless that one was accepted this is refused with `stdinFull`.',
+    'Extension `stdinWindow`: the `writeId` this must follow. Refused with `stdinFull` unless that one was accepted.',
 });
 
 export const processWrite = request({
@@ -131,7 +131,7 @@ export const processWrite = request({
     writeId: z
       .string()
       .min(1)
-      .meta({ description: 'Identifies a retry: bytes under a known id are not written again.' }),
+      .meta({ description: 'Identifies retries: bytes with a known id are not written again.' }),
     after: AfterWrite,
   }),
   result: z.object({ status: z.enum(['accepted', 'unknownProcess', 'stdinClosed', 'starting']) }),
@@ -142,7 +142,7 @@ export const processWrite = request({
 });
 
 export const processSignal = request({
-  doc: 'Sends a signal to the process group. Unknown and finished processes are left alone without an error.',
+  doc: 'Sends a signal to the process group. Unknown and finished processes are ignored.',
   params: z.object({
     processId: ProcessId,
     signal: z
@@ -156,14 +156,15 @@ export const processSignal = request({
 });
 
 export const processTerminate = request({
-  doc: 'Kills the process with everything it started. `running` is false when there was nothing left to kill.',
+  doc: 'Kills the process and everything it started. `running` is false if there was nothing left to kill.',
   params: z.object({
     processId: ProcessId,
     graceMs: Unsigned.nullish().meta({
-      description: 'Send SIGTERM first and kill after this time. Absent: kill at once.',
+      description: 'Send SIGTERM first and kill after this time. Absent: kill immediately.',
     }),
     sessionId: z.string().nullish().meta({
-      description: 'Extension `serverProcesses`: whose process is meant. Default: the session’s own.',
+      description:
+        'Extension `serverProcesses`: the session that owns the process. Default: the caller’s own.',
     }),
   }),
   result: z.object({ running: z.boolean() }),
@@ -183,7 +184,7 @@ export const processResize = request({
 });
 
 export const processCloseStdin = request({
-  doc: 'Ends stdin behind the writes before it. On a terminal the end-of-file character is typed. Closing twice is fine.',
+  doc: 'Closes stdin after the preceding writes. On a terminal, types the end-of-file character. Idempotent.',
   extension: 'processCloseStdin',
   params: z.object({ processId: ProcessId, after: AfterWrite }),
   result: z.object({}),
@@ -193,21 +194,21 @@ export const processCloseStdin = request({
 });
 
 export const processInspect = request({
-  doc: 'Tells whether the program waits for its terminal. `state` is null where that is not known.',
+  doc: 'Reports whether the program is waiting for terminal input. `state` is null if that is unknown.',
   extension: 'processInspect',
   params: z.object({ processId: ProcessId }),
   result: z.object({
     state: z
       .object({
         waitsForInput: z.boolean(),
-        echo: z.boolean().meta({ description: 'False while a typed line would not be shown.' }),
+        echo: z.boolean().meta({ description: 'False while typed text would not be shown.' }),
       })
       .nullable(),
   }),
 });
 
 export const processList = request({
-  doc: 'Lists the session’s processes, finished ones included while they are retained.',
+  doc: 'Lists the session’s processes, including finished ones while they are retained.',
   extension: 'processList',
   params: z
     .union([
@@ -215,7 +216,7 @@ export const processList = request({
       z.strictObject({
         scope: z.enum(['session', 'server']).nullish().meta({
           description:
-            'Extension `serverProcesses`: `server` lists those of every session. Default `session`.',
+            'Extension `serverProcesses`: `server` lists the processes of all sessions. Default `session`.',
         }),
       }),
     ])
@@ -224,11 +225,11 @@ export const processList = request({
     processes: z.array(
       z.object({
         processId: ProcessId,
-        sessionId: z.string().optional().meta({ description: 'Only with the scope `server`.' }),
+        sessionId: z.string().optional().meta({ description: 'Only with scope `server`.' }),
         pid: z.number().int().nullable(),
-        argv: z
-          .array(z.string())
-          .meta({ description: 'Of other sessions’ processes only the program: arguments may be secret.' }),
+        argv: z.array(z.string()).meta({
+          description: 'Only the program for processes of other sessions, because arguments may be secret.',
+        }),
         tty: z.boolean(),
         startedAtMs: Unsigned,
         exited: z.boolean(),
@@ -242,33 +243,33 @@ export const processList = request({
 });
 
 export const processAck = notification({
-  doc: 'Tells how far output was consumed. Sent only when both sides announced `flowControl`.',
+  doc: 'Acknowledges consumed output. Sent only if both sides announced `flowControl`.',
   extension: 'flowControl',
   params: z.object({ processId: ProcessId, seq: Unsigned }),
 });
 
 export const processOutput = notification({
-  doc: 'A piece of output. Numbers count up from 1 per process and are shared with `exited` and `closed`.',
+  doc: 'A chunk of output. Numbers start at 1 per process and are shared with `exited` and `closed`.',
   params: z.object({ processId: ProcessId, seq: Unsigned, stream: OutputStreamName, chunk: Chunk }),
   bytes: { params: 'chunk' },
 });
 
 export const processExited = notification({
-  doc: 'The direct child ended. Output of what it left behind may still follow.',
+  doc: 'The direct child exited. Output from processes it left behind may still follow.',
   params: z.object({
     processId: ProcessId,
     seq: Unsigned,
-    exitCode: z.number().int().meta({ description: 'Exit status, or 128 + n after signal n.' }),
+    exitCode: z.number().int().meta({ description: 'Exit status, or 128 + n if killed by signal n.' }),
     sandboxDenied: z.boolean().optional(),
     signal: z
       .string()
       .nullish()
-      .meta({ description: 'The signal that killed it; absent from other servers.' }),
+      .meta({ description: 'The signal that killed it. Not sent by other servers.' }),
     timedOut: z.boolean().optional(),
   }),
 });
 
 export const processClosed = notification({
-  doc: 'Exited, and nothing holds its output any more. Always the last event of a process.',
+  doc: 'The process has exited and its output is closed. Always the last event of a process.',
   params: z.object({ processId: ProcessId, seq: Unsigned }),
 });

@@ -2,22 +2,25 @@ import { z } from 'zod';
 import { FileUri } from './common.js';
 
 /** Inside `permissions` the wire uses snake_case. Unknown members are ignored, unknown tags are errors. */
-const Subpath = z.string().nullish().meta({ description: 'Relative to the place the kind names.' });
+const Subpath = z
+  .string()
+  .nullish()
+  .meta({ description: 'Relative to the directory that the kind stands for.' });
 
 export const SpecialPath = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('root') }),
   z
     .object({ kind: z.literal('minimal') })
-    .meta({ description: 'What programs need to run at all: /usr and its like.' }),
+    .meta({ description: 'What programs need to run at all: /usr and the like.' }),
   z
     .object({ kind: z.literal('current_working_directory'), subpath: Subpath })
-    .meta({ description: 'An older name of `project_roots`.' }),
+    .meta({ description: 'An older name for `project_roots`.' }),
   z.object({ kind: z.literal('project_roots'), subpath: Subpath }),
   z.object({ kind: z.literal('tmpdir') }),
   z.object({ kind: z.literal('slash_tmp') }),
   z
     .object({ kind: z.literal('unknown'), path: z.string(), subpath: Subpath })
-    .meta({ description: 'A name of a newer client. Grants nothing.' }),
+    .meta({ description: 'A name from a newer client. Grants nothing.' }),
 ]);
 export type SpecialPath = z.input<typeof SpecialPath>;
 
@@ -25,7 +28,7 @@ export const PermissionPath = z.discriminatedUnion('type', [
   z.object({ type: z.literal('path'), path: FileUri }),
   z.object({
     type: z.literal('glob_pattern'),
-    pattern: z.string().min(1).meta({ description: 'Relative patterns start at `cwd`.' }),
+    pattern: z.string().min(1).meta({ description: 'Relative patterns are resolved against `cwd`.' }),
   }),
   z.object({ type: z.literal('special'), value: SpecialPath }),
 ]);
@@ -33,11 +36,10 @@ export type PermissionPath = z.input<typeof PermissionPath>;
 
 export const PermissionEntry = z.object({
   path: PermissionPath,
-  access: z
-    .enum(['read', 'write', 'none', 'deny'])
-    .meta({ description: '`deny` is another word for `none`.' }),
+  access: z.enum(['read', 'write', 'none', 'deny']).meta({ description: '`deny` is an alias of `none`.' }),
   missing_path_behavior: z.enum(['skip']).nullish().meta({
-    description: '`skip`: the entry counts only if the path exists. Otherwise it cannot be created.',
+    description:
+      '`skip`: the entry applies only if the path exists. Otherwise a missing path cannot be created.',
   }),
 });
 export type PermissionEntry = z.input<typeof PermissionEntry>;
@@ -45,10 +47,10 @@ export type PermissionEntry = z.input<typeof PermissionEntry>;
 export const NetworkPermission = z.enum(['restricted', 'enabled']);
 
 export const Permissions = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('disabled') }).meta({ description: 'No sandbox is wanted.' }),
+  z.object({ type: z.literal('disabled') }).meta({ description: 'No sandbox.' }),
   z
     .object({ type: z.literal('external'), network: NetworkPermission })
-    .meta({ description: 'The server runs inside a sandbox of someone else; none is added.' }),
+    .meta({ description: 'The server already runs inside an external sandbox; none is added.' }),
   z.object({
     type: z.literal('managed'),
     file_system: z.discriminatedUnion('type', [
@@ -56,14 +58,14 @@ export const Permissions = z.discriminatedUnion('type', [
       z.object({
         type: z.literal('restricted'),
         entries: z.array(PermissionEntry).meta({
-          description: 'The longest path decides; among equals `none` beats `write` beats `read`.',
+          description: 'The longest path wins; among equals, `none` beats `write` beats `read`.',
         }),
         glob_scan_max_depth: z
           .number()
           .int()
           .min(1)
           .nullish()
-          .meta({ description: 'How many directories deep patterns are looked for.' }),
+          .meta({ description: 'How many directories deep patterns are searched.' }),
       }),
     ]),
     network: NetworkPermission,
@@ -76,25 +78,24 @@ const PolicyContext = z.object({
   workspaceRoots: z.array(FileUri).optional(),
 });
 
-/** What a process or a file operation may touch. */
+/** What a process or a file operation may access. */
 export const Sandbox = z.object({
   permissions: Permissions,
   cwd: FileUri.nullish().meta({
-    description: 'Where relative patterns start. Default: the cwd of the start.',
+    description: 'Base of relative patterns. Default: the working directory of the process.',
   }),
   workspaceRoots: z
     .array(FileUri)
     .optional()
-    .meta({ description: 'What `project_roots` means; an empty list: nothing. Default: `cwd`.' }),
+    .meta({ description: 'What `project_roots` stands for; an empty list: nothing. Default: `cwd`.' }),
   policyContext: PolicyContext.nullish().meta({
-    description:
-      'Takes the place of `cwd` and `workspaceRoots`. Without roots `project_roots` means nothing.',
+    description: 'Replaces `cwd` and `workspaceRoots`. Without roots, `project_roots` stands for nothing.',
   }),
-  userHomeDir: FileUri.nullish().meta({ description: 'Of no effect here: no path is relative to it.' }),
+  userHomeDir: FileUri.nullish().meta({ description: 'Ignored: no path is relative to it.' }),
   temporaryDirectories: z
     .array(FileUri)
     .nullish()
-    .meta({ description: 'What `tmpdir` means. Default: TMPDIR of the process.' }),
+    .meta({ description: 'What `tmpdir` stands for. Default: TMPDIR of the process.' }),
   sandboxOverride: z
     .enum(['noOverride', 'escalatedSandboxWithRestrictions', 'bypassSandboxFirstAttempt'])
     .optional()
@@ -102,12 +103,12 @@ export const Sandbox = z.object({
   windowsSandboxProxySettingsMode: z
     .enum(['reconcile', 'preserve'])
     .nullish()
-    .meta({ description: 'Of no effect here.' }),
+    .meta({ description: 'Ignored.' }),
   windowsSandboxLevel: z
     .enum(['disabled', 'restricted-token', 'elevated', 'mxc'])
     .optional()
-    .meta({ description: 'Of no effect here. Codex insists on it.' }),
-  useLegacyLandlock: z.boolean().optional().meta({ description: 'Of no effect here.' }),
+    .meta({ description: 'Ignored, but required by Codex.' }),
+  useLegacyLandlock: z.boolean().optional().meta({ description: 'Ignored.' }),
   protectedNames: z.array(z.string()).optional().meta({
     description: 'Extension: names kept read-only below writable roots. Default `.git`, `.codex`, `.agents`.',
   }),
@@ -120,7 +121,7 @@ export const Sandbox = z.object({
     .int()
     .min(1)
     .optional()
-    .meta({ description: 'Extension: processes inside at a time.' }),
+    .meta({ description: 'Extension: maximum number of processes in the sandbox.' }),
 });
 export type Sandbox = z.input<typeof Sandbox>;
 

@@ -3,20 +3,19 @@ import { notification, request } from '../method.js';
 import { Unsigned } from './common.js';
 import { EnvironmentInfo, NoParams } from './environment.js';
 
-/** What a client understands beyond Codex’s protocol. Absent means no. */
+/** What a client supports beyond Codex’s protocol. Absent means false. */
 export const ClientCapabilities = z.object({
   flowControl: z
     .boolean()
     .optional()
-    .meta({ description: 'The client sends `process/ack`; output it has not acknowledged is kept for it.' }),
-  binaryFrames: z
-    .boolean()
-    .optional()
-    .meta({ description: 'The client reads binary frames: bulky members as bytes instead of base64.' }),
+    .meta({ description: 'The client sends `process/ack`; unacknowledged output is kept for it.' }),
+  binaryFrames: z.boolean().optional().meta({
+    description: 'The client accepts binary frames, with bulky members as bytes instead of base64.',
+  }),
   ahead: z
     .boolean()
     .optional()
-    .meta({ description: 'The client may send requests behind `initialize` before it is answered.' }),
+    .meta({ description: 'The client may send requests after `initialize` before it is answered.' }),
 });
 
 /** What this server offers beyond Codex’s protocol. A client must treat an absent name as not offered. */
@@ -34,7 +33,7 @@ export const ServerCapabilities = z.object({
     .meta({ description: 'Every POSIX signal by name in `process/signal`.' }),
   stdinWindow: z.object({ windowBytes: Unsigned }).optional().meta({
     description:
-      '`after` in `process/write` and `process/closeStdin`: how much unanswered input of a process may be on its way.',
+      '`after` in `process/write` and `process/closeStdin`: how much unanswered input of a process may be in flight.',
   }),
   startSize: z.boolean().optional().meta({ description: '`size` in `process/start`.' }),
   startTimeout: z.boolean().optional().meta({ description: '`timeoutMs` in `process/start`.' }),
@@ -50,19 +49,19 @@ export const ServerCapabilities = z.object({
   fsDirectoryDetails: z.boolean().optional().meta({ description: '`details` in `fs/readDirectory`.' }),
   binaryFrames: z.boolean().optional().meta({
     description:
-      'Present when the client announced it and the transport carries bytes: both sides may send them.',
+      'Present if the client announced it and the transport carries bytes: both sides may send binary frames.',
   }),
   ahead: z
     .boolean()
     .optional()
     .meta({
       description:
-        'Present when the client announced it: `cwd` may be absent in `process/start`, and what comes behind a refused ' +
-        '`initialize` is refused without ending the connection.',
+        'Present if the client announced it: `cwd` may be absent in `process/start`, and requests after a refused ' +
+        '`initialize` are refused without ending the connection.',
     }),
   sessionEnd: z.boolean().optional().meta({ description: 'The notification `session/end`.' }),
   flowControl: z.object({ windowBytes: Unsigned }).optional().meta({
-    description: 'Present when the client asked for it: how much unacknowledged output is on its way.',
+    description: 'Present if the client announced it: how much unacknowledged output may be in flight.',
   }),
 });
 export type ServerCapabilities = z.output<typeof ServerCapabilities>;
@@ -75,7 +74,7 @@ export const initialize = request({
     resumeSessionId: z
       .string()
       .nullish()
-      .meta({ description: 'The session to take up again; absent or null opens a new one.' }),
+      .meta({ description: 'The session to resume; absent or null opens a new one.' }),
     capabilities: ClientCapabilities.nullish(),
   }),
   result: z.object({
@@ -86,12 +85,12 @@ export const initialize = request({
 });
 
 export const sessionEnd = notification({
-  doc: 'The client is done for good: the session ends at once with everything it owns, instead of waiting for a resume.',
+  doc: 'The client will not return: the session ends immediately with everything it owns, instead of waiting to be resumed.',
   extension: 'sessionEnd',
   params: z.union([NoParams, z.looseObject({})]),
 });
 
 export const initialized = notification({
-  doc: 'Ends the handshake. Requests are answered from here on.',
+  doc: 'Completes the handshake. Requests are accepted from here on.',
   params: z.union([NoParams, z.looseObject({})]),
 });
