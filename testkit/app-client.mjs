@@ -7,7 +7,7 @@
  * @property {number} emittedAtMs
  */
 
-/** Speaks the application protocol by hand. */
+/** A hand-written client of the application protocol. */
 export class AppClient {
   wire;
 
@@ -17,7 +17,7 @@ export class AppClient {
   }
 
   /**
-   * The handshake, with everything switched on unless told otherwise.
+   * The handshake, by default with all capabilities.
    * @param {Record<string, unknown>} [capabilities]
    */
   async initialize(capabilities = { experimentalApi: true }) {
@@ -43,7 +43,7 @@ export class AppClient {
   }
 
   /**
-   * Code and message of a request that must fail.
+   * Returns code and message of a request that must fail.
    * @param {string} method
    * @param {unknown} [params]
    * @returns {Promise<[number, string]>}
@@ -55,7 +55,7 @@ export class AppClient {
   }
 
   /**
-   * Sends without waiting; the answer can be had later under the id.
+   * Sends without waiting; the answer can be fetched later by id.
    * @param {string | number} id
    * @param {string} method
    * @param {unknown} params
@@ -76,7 +76,7 @@ export class AppClient {
   }
 
   /**
-   * What was streamed under an id so far.
+   * The output streamed for an id so far.
    * @param {string} id
    * @param {string} [stream]
    */
@@ -91,7 +91,7 @@ export class AppClient {
   }
 
   /**
-   * Resolves when the streamed output under an id contains this text.
+   * Resolves when the output streamed for an id contains this text.
    * @param {string} id
    * @param {string} text
    */
@@ -100,7 +100,7 @@ export class AppClient {
   }
 
   /**
-   * The end of a process, the `nth` under its handle.
+   * The `nth` end of a process with this handle.
    * @param {string} handle
    * @param {number} [nth]
    * @returns {Promise<Record<string, unknown>>}
@@ -121,7 +121,7 @@ export function base64(text) {
 }
 
 /**
- * Runs a script with `command/exec` to its end.
+ * Runs a script to completion with `command/exec`.
  * @param {AppClient} client
  * @param {string} script
  * @param {object} [more]

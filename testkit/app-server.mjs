@@ -18,11 +18,11 @@ import { dialWire, lineWire, WireClient } from './wire-client.mjs';
 
 const UNCONFINED = ['--default-sandbox', 'danger-full-access'];
 
-/** The built server at the other end of two pipes. */
+/** The built server, connected by two pipes. */
 export class StdioApp {
   child;
   client;
-  /** What the client speaks over, for those who want to listen themselves. */
+  /** The client's wire, for tests that listen themselves. */
   wire;
   /** @type {Promise<unknown[]>} */
   exit;

@@ -8,10 +8,10 @@ import { bin, launch } from './launch.mjs';
  * @property {string} stderr
  */
 
-/** Points away from what whoever runs the tests has configured. */
+/** Keeps the configuration of the user who runs the tests out of them. */
 const NO_CONFIGURATION = { EXECWIRE_HOME: '/nonexistent', EXECWIRE_SERVER_URL: '', NODE_EXTRA_CA_CERTS: '' };
 
-/** The built command line in a process of its own, away from the configuration of whoever runs the tests. */
+/** The built command line in its own process, without the configuration of the user who runs the tests. */
 export class CommandLine {
   child;
   /** @type {Buffer[]} */
@@ -40,7 +40,7 @@ export class CommandLine {
   }
 
   /**
-   * Resolves once stdout holds a text.
+   * Resolves once stdout contains a text.
    * @param {string} text
    * @returns {Promise<void>}
    */
@@ -65,7 +65,7 @@ export class CommandLine {
 }
 
 /**
- * Runs a command line to its end.
+ * Runs a command line to completion.
  * @param {readonly string[]} args
  * @param {{ input?: string | Buffer, env?: Readonly<Record<string, string>> }} [options]
  */

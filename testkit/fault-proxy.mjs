@@ -7,8 +7,8 @@ import { DelayedPassage, tripClocks } from './line.mjs';
 /** @typedef {{ near: Socket, far: Socket, halfOpen: boolean, swallowed: boolean }} Link */
 
 /**
- * Reads along with one connection. Each function says how many of the bytes may pass; after fewer than all of them the
- * connection ends.
+ * Watches one connection. Each function returns how many of the bytes may pass; if fewer than all, the connection then
+ * ends.
  * @typedef {object} Tap
  * @property {(bytes: Buffer) => number} toServer
  * @property {(bytes: Buffer) => number} toClient
@@ -20,7 +20,7 @@ import { DelayedPassage, tripClocks } from './line.mjs';
  * @property {() => Tap} [tap] Called for every connection.
  */
 
-/** A TCP relay on loopback that treats what goes through it badly, on request. */
+/** A TCP relay on loopback that injects faults on request. */
 export class FaultProxy {
   #server = createServer((near) => this.#relay(near));
   #target;
@@ -35,7 +35,9 @@ export class FaultProxy {
   bytesToServer = 0;
   /** Bytes from the server to clients so far. */
   bytesToClients = 0;
-  /** Round trips a client has waited for, one after the other: the most of any connection. Counted on a line only. */
+  /**
+   * Sequential round trips that a client has waited for: the maximum over all connections. Counted only with `line`.
+   */
   roundTrips = 0;
 
   /**
@@ -60,14 +62,14 @@ export class FaultProxy {
     return proxy;
   }
 
-  /** Where clients connect. It stays the same whatever is behind it. */
+  /** The address for clients. It stays the same whichever server is behind it. */
   get url() {
     const { port } = /** @type {import('node:net').AddressInfo} */ (this.#server.address());
     return `ws://127.0.0.1:${port}`;
   }
 
   /**
-   * Relays new connections to another server: one that was started again, but not necessarily at its old address.
+   * Relays new connections to another server, such as one that was restarted at another address.
    * @param {string} url
    */
   leadTo(url) {
@@ -75,7 +77,7 @@ export class FaultProxy {
   }
 
   /**
-   * Resolves once this many more bytes went to clients. Never, if they do not.
+   * Resolves once this many more bytes have gone to clients.
    * @param {number} count
    * @returns {Promise<void>}
    */
@@ -85,7 +87,7 @@ export class FaultProxy {
     });
   }
 
-  /** Ends every connection without a goodbye, in the middle of whatever it was saying. */
+  /** Cuts every connection abruptly, in the middle of any message. */
   cut() {
     for (const { near, far } of this.#links) {
       near.resetAndDestroy();
@@ -93,7 +95,7 @@ export class FaultProxy {
     }
   }
 
-  /** Ends every connection and takes no new ones, until `restore`. */
+  /** Cuts every connection and accepts no new ones until `restore`. */
   interrupt() {
     this.#refusing = true;
     this.cut();
@@ -104,7 +106,7 @@ export class FaultProxy {
   }
 
   /**
-   * Nobody gets through for a while.
+   * Refuses all connections for a while.
    * @param {number} forMs
    */
   async refuse(forMs) {
@@ -114,7 +116,7 @@ export class FaultProxy {
   }
 
   /**
-   * Holds one direction back for a while; nothing is lost.
+   * Holds back one direction for a while; nothing is lost.
    * @param {'toClient' | 'toServer'} direction
    * @param {number} forMs
    */
@@ -125,7 +127,7 @@ export class FaultProxy {
     for (const socket of sources) socket.resume();
   }
 
-  /** Lets nothing through, on new connections either, until `thaw`. Nothing is lost. */
+  /** Lets nothing through until `thaw`, on new connections either. Nothing is lost. */
   freeze() {
     this.#frozen = true;
     for (const { near, far } of this.#links) {
@@ -142,7 +144,7 @@ export class FaultProxy {
     }
   }
 
-  /** Swallows whatever is said from now on over the connections there are. Neither side hears of it. */
+  /** Discards everything sent over existing connections from now on. Neither side notices. */
   swallow() {
     for (const link of this.#links) {
       link.halfOpen = true;
@@ -150,7 +152,7 @@ export class FaultProxy {
     }
   }
 
-  /** The server loses its clients at once; they hear nothing of it. */
+  /** The server loses its clients immediately, and they do not notice. */
   silenceToClient() {
     for (const link of this.#links) {
       link.halfOpen = true;
@@ -158,7 +160,7 @@ export class FaultProxy {
     }
   }
 
-  /** Clients lose their server at once; it hears nothing of it. */
+  /** Clients lose their server immediately, and it does not notice. */
   silenceToServer() {
     for (const link of this.#links) {
       link.halfOpen = true;
@@ -166,7 +168,7 @@ export class FaultProxy {
     }
   }
 
-  /** Ends every connection and lets nobody through any more. */
+  /** Cuts every connection and accepts no new ones. */
   async close() {
     if (!this.#server.listening) return;
     this.#refusing = true;
@@ -214,7 +216,7 @@ export class FaultProxy {
   }
 
   /**
-   * Moves bytes one way until either side ends; then both do.
+   * Moves bytes in one direction until either side ends; then both do.
    * @param {Link} link
    * @param {Socket} from
    * @param {{ passage: Passage | DelayedPassage, tap: (bytes: Buffer) => number }} way
@@ -228,11 +230,11 @@ export class FaultProxy {
       if (passing < bytes.length) from.destroy();
     });
     from.on('end', () => passage.end());
-    // A reset is one of the ways a connection ends here; 'close' follows and does the work.
+    // Connections may end with a reset here; 'close' follows and does the work.
     from.on('error', () => undefined);
     from.on('close', () => {
       if (link.near.destroyed && link.far.destroyed) this.#links.delete(link);
-      // A half-open link keeps its other half until that one gives up by itself.
+      // A half-open link keeps its other half until that gives up by itself.
       if (!link.halfOpen) passage.close();
     });
   }
@@ -251,7 +253,7 @@ export class FaultProxy {
 /** @type {Tap} */
 const passAll = { toServer: ({ length }) => length, toClient: ({ length }) => length };
 
-/** One direction of one connection: every byte at once, as fast as the other side takes them. */
+/** One direction of one connection: forwards bytes immediately, as fast as the other side takes them. */
 class Passage {
   #from;
   #to;
@@ -278,7 +280,7 @@ class Passage {
     this.#to.end();
   }
 
-  /** Nothing more comes from there: what came still arrives. */
+  /** The source has ended; what has arrived is still delivered. */
   close() {
     this.#to.destroySoon();
   }

@@ -3,8 +3,8 @@ const FRAME_VERSION = 1;
 const PREAMBLE_BYTES = 4;
 
 /**
- * A binary frame put together by hand, as the documentation describes it.
- * @param {unknown} header JSON without the member the bytes stand for, or what to make it of.
+ * Builds a binary frame by hand, as the documentation describes it.
+ * @param {unknown} header JSON without the member the bytes replace, or the value to serialise.
  * @param {Uint8Array} [bytes]
  */
 export function frameOf(header, bytes = new Uint8Array(0)) {
@@ -16,7 +16,7 @@ export function frameOf(header, bytes = new Uint8Array(0)) {
 }
 
 /**
- * The header of a frame as text, and its bytes where they lie; null for a message that is text.
+ * The header of a frame as text and a view of its bytes; null for a text message.
  * @param {Buffer} message
  */
 export function splitFrame(message) {
@@ -32,7 +32,7 @@ export function splitFrame(message) {
  */
 
 /**
- * Taken apart again.
+ * Parses a binary frame.
  * @param {Buffer} message
  * @returns {Frame}
  */
@@ -42,7 +42,7 @@ export function openFrame(message) {
   return { header: JSON.parse(frame.header), bytes: frame.bytes };
 }
 
-/** Collects the frames a socket gets; a test waits for those it needs. */
+/** Collects the frames a socket receives; a test waits for those it needs. */
 export class FrameInbox {
   /** @type {Frame[]} */
   frames = [];

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-/** The command users run, as built. */
+/** The command that users run, as built. */
 export const bin = fileURLToPath(new URL('../bin/execwire.js', import.meta.url));
 
 /** How to call the pinned Codex: through its published launcher, as a user would. */
@@ -16,7 +16,7 @@ export const codexProgram = [
  * @typedef {object} LaunchOptions
  * @property {readonly string[]} [wrapper] Precedes the command and must become it, as `exec` does: its pid is taken for
  *   the command's.
- * @property {Readonly<Record<string, string>>} [env] Beside our own.
+ * @property {Readonly<Record<string, string>>} [env] In addition to our own.
  * @property {string | undefined} [cwd]
  */
 
@@ -37,9 +37,9 @@ export function launch(argv, { wrapper = [], env = {}, cwd } = {}) {
 }
 
 /**
- * What a server prints first: where it listens. Rejects when it ends before.
+ * The first line a server prints: its address. Rejects if the server ends before.
  * @param {import('node:child_process').ChildProcess} child
- * @param {() => string} [stderr] What it said about that.
+ * @param {() => string} [stderr] Added to the error.
  * @returns {Promise<string>}
  */
 export async function firstLine(child, stderr = () => '') {
@@ -47,14 +47,14 @@ export async function firstLine(child, stderr = () => '') {
   const [line] = await Promise.race([
     once(createInterface({ input: child.stdout }), 'line'),
     once(child, 'exit').then(([code, signal]) => {
-      throw new Error(`the server ended at start: ${code ?? signal} ${stderr()}`);
+      throw new Error(`the server ended at startup: ${code ?? signal} ${stderr()}`);
     }),
   ]);
   return line;
 }
 
 /**
- * Ends a child with a signal, unless it has ended, and resolves to its exit code.
+ * Ends a child with a signal, unless it has already ended, and resolves to its exit code.
  * @param {import('node:child_process').ChildProcess} child
  * @param {NodeJS.Signals} [signal]
  */

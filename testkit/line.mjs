@@ -1,25 +1,25 @@
 /** @typedef {import('node:net').Socket} Socket */
 
 /**
- * What a line between two machines is like.
+ * The properties of a line between two machines.
  * @typedef {object} LineOptions
  * @property {number} [roundTripMs]
  * @property {number} [bitsPerSecond]
  */
 
 /**
- * Numbers what one side sends by the round trip it belongs to, and hears of what arrived.
+ * Assigns what one side sends to a round trip, and is told what arrived.
  * @typedef {object} TripClock
  * @property {() => number} trip
  * @property {(trip: number) => void} arrived
  */
 
-/** How much may be under way in one direction beyond what delay and bandwidth hold: the buffers of a router. */
+/** Bytes in flight per direction beyond the capacity of the line: the buffers of a router. */
 const BUFFER_BYTES = 64 * 1024;
 
 /**
- * One direction of one connection: every byte arrives later by half a round trip, and no faster than the bandwidth. The
- * kernel's own means need rights that tests do not have.
+ * One direction of one connection: delays every byte by half a round trip and limits the bandwidth. The kernel's own
+ * facilities need privileges that tests do not have.
  */
 export class DelayedPassage {
   #from;
@@ -28,10 +28,10 @@ export class DelayedPassage {
   #bytesPerMs;
   #clock;
   /** @type {{ bytes: Buffer, at: number, trip: number }[]} */
-  #underWay = [];
-  #underWayBytes = 0;
+  #inFlight = [];
+  #inFlightBytes = 0;
   #capacity;
-  /** When the line has taken in everything so far. */
+  /** When the line will have accepted everything sent so far. */
   #busyUntil = 0;
   /** @type {NodeJS.Timeout | undefined} */
   #timer;
@@ -59,13 +59,13 @@ export class DelayedPassage {
   /** @param {Buffer} bytes */
   push(bytes) {
     this.#busyUntil = Math.max(performance.now(), this.#busyUntil) + bytes.length / this.#bytesPerMs;
-    this.#underWay.push({ bytes, at: this.#busyUntil + this.#delayMs, trip: this.#clock.trip() });
-    this.#underWayBytes += bytes.length;
-    if (this.#underWayBytes > this.#capacity) this.#from.pause();
+    this.#inFlight.push({ bytes, at: this.#busyUntil + this.#delayMs, trip: this.#clock.trip() });
+    this.#inFlightBytes += bytes.length;
+    if (this.#inFlightBytes > this.#capacity) this.#from.pause();
     this.#schedule();
   }
 
-  /** The end travels behind the bytes. */
+  /** The end is delivered after the bytes. */
   end() {
     this.#ended = true;
     this.#schedule();
@@ -77,12 +77,12 @@ export class DelayedPassage {
 
   #schedule() {
     if (this.#timer !== undefined) return;
-    const first = this.#underWay[0];
+    const first = this.#inFlight[0];
     if (first === undefined) {
       if (this.#ended) this.#to.end();
       return;
     }
-    // Timers count whole milliseconds, and a line does not deliver early.
+    // Timers count whole milliseconds, and a line must not deliver early.
     this.#timer = setTimeout(() => this.#deliver(), Math.max(0, first.at - performance.now()));
   }
 
@@ -90,27 +90,27 @@ export class DelayedPassage {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     const now = performance.now();
-    let due = this.#underWay.findIndex(({ at }) => at > now);
-    if (due < 0) due = this.#underWay.length;
-    for (const { bytes, trip } of this.#underWay.splice(0, due)) {
+    let due = this.#inFlight.findIndex(({ at }) => at > now);
+    if (due < 0) due = this.#inFlight.length;
+    for (const { bytes, trip } of this.#inFlight.splice(0, due)) {
       this.#clock.arrived(trip);
-      this.#underWayBytes -= bytes.length;
+      this.#inFlightBytes -= bytes.length;
       this.#to.write(bytes);
     }
-    if (this.#underWayBytes <= this.#capacity && this.#from.isPaused()) this.#from.resume();
+    if (this.#inFlightBytes <= this.#capacity && this.#from.isPaused()) this.#from.resume();
     if (!this.#to.writableNeedDrain) this.#schedule();
   }
 }
 
 /**
- * Counts how many times one after the other the near side got something that the far side sent after hearing from it.
- * Answers to what was sent together count once; making the connection itself is not counted.
+ * Counts how many times in sequence the near side received something that the far side sent after hearing from it.
+ * Answers to requests sent together count once; establishing the connection does not count.
  * @param {Socket} near
  * @param {(trips: number) => void} counted
  * @returns {{ toServer: TripClock, toClient: TripClock }}
  */
 export function tripClocks(near, counted) {
-  // The round trip that each side has last heard of. Whatever the near side says next begins another one.
+  // The last round trip each side has heard of. Whatever the near side sends next begins another one.
   let nearHeard = 0;
   let farHeard = 0;
   return {
@@ -123,7 +123,7 @@ export function tripClocks(near, counted) {
     toClient: {
       trip: () => farHeard,
       arrived: (trip) => {
-        // Whoever has hung up waits for nothing.
+        // A side that has hung up waits for nothing.
         if (near.readableEnded || near.destroyed) return;
         nearHeard = Math.max(nearHeard, trip);
         counted(nearHeard);

@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { WebSocket } from 'ws';
 
 /**
- * Moves messages as they are, unparsed: what a client of large amounts can afford.
+ * Moves messages unparsed, for clients of large amounts of data.
  * @typedef {object} Link
  * @property {(message: string | Buffer) => void} send
  * @property {(listener: (message: Buffer) => void) => void} onMessage
  * @property {(listener: () => void) => void} onClose
- * @property {() => void} pause Stops taking anything from the connection, as a client that hangs does.
+ * @property {() => void} pause Stops reading from the connection, like a client that hangs.
  * @property {() => void} resume
  * @property {() => void} close
  */
@@ -31,7 +31,7 @@ export async function webSocketLink(url) {
   };
 }
 
-/** Codex takes messages of 64 MiB, but no frame above 16 MiB. */
+/** Codex accepts messages of 64 MiB, but no frame above 16 MiB. */
 const MAX_FRAME_CHARS = 8 * 1024 * 1024;
 
 /**
@@ -65,7 +65,7 @@ export function stdioLink({ stdin, stdout }) {
 const NEWLINE = 0x0a;
 
 /**
- * Cuts a byte stream into lines, joining the pieces of a line only once it is complete.
+ * Splits a byte stream into lines, joining the pieces of a line only once it is complete.
  * @param {(line: Buffer) => void} listener
  * @returns {(data: Buffer) => void}
  */

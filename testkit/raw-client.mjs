@@ -1,4 +1,4 @@
-/** The least a client can be: a thousand blocks must not be parsed, kept or decoded by the test. */
+/** A minimal client: a thousand blocks must not be parsed, kept or decoded by the test. */
 export class RawClient {
   #link;
   /** @type {Map<string, (message: Buffer) => void>} */
@@ -26,7 +26,7 @@ export class RawClient {
   }
 
   /**
-   * Resolves to the whole answer as it came.
+   * Resolves to the whole answer, unparsed.
    * @param {number} id
    * @param {string} rest
    * @returns {Promise<Buffer>}

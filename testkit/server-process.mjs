@@ -9,10 +9,10 @@ import { lineWire, WireClient } from './wire-client.mjs';
  *   args?: readonly string[],
  *   command?: string,
  *   program?: string,
- * }} ServerOptions `command` is `serve` unless told otherwise, `program` the command line as built.
+ * }} ServerOptions `command` defaults to `serve`, `program` to the built command line.
  */
 
-/** The built server in a process of its own, listening on a port of its choice. */
+/** The built server in its own process, listening on a port of its choice. */
 export class ServerProcess {
   url;
   child;
@@ -30,7 +30,7 @@ export class ServerProcess {
     this.url = url;
     this.#stderr = stderr;
     child.on('exit', (code, signal) => {
-      // A server that goes by itself is a bug, whichever test happens to notice.
+      // A server that ends by itself is a bug, whichever test happens to notice.
       if (!this.#stopping) console.error(`the server ended by itself: ${code ?? signal}\n${stderr()}`);
     });
   }
@@ -55,7 +55,7 @@ export class ServerProcess {
     return this.#stderr();
   }
 
-  /** Whether it runs still. */
+  /** Whether it is still running. */
   get isAlive() {
     return this.child.exitCode === null && this.child.signalCode === null;
   }
@@ -74,11 +74,11 @@ export class ServerProcess {
   }
 }
 
-/** The built server on stdio, and a client at its other end. */
+/** The built server on stdio, with a client connected to it. */
 export class StdioServer {
   child;
   client;
-  /** What the client speaks over, for those who want to listen themselves. */
+  /** The client's wire, for tests that listen themselves. */
   wire;
   /** @type {Promise<unknown[]>} */
   exit;

@@ -5,7 +5,7 @@ import { WebSocket } from 'ws';
 /** @typedef {{ code?: number, reason?: string }} Closed */
 
 /**
- * Moves texts to and from a server. What the three transports have in common for a test.
+ * Moves text to and from a server, over any of the three transports.
  * @typedef {object} Wire
  * @property {(text: string) => void} send
  * @property {(listener: (text: string) => void) => void} onText
@@ -42,7 +42,7 @@ export function lineWire({ stdin, stdout }) {
 }
 
 /**
- * A socket as a wire. Binary frames come only where a test asked for them, and are read there.
+ * A socket as a wire. Binary frames arrive only where a test asked for them, and are read there.
  * @param {WebSocket} socket
  * @returns {Wire}
  */
@@ -60,8 +60,8 @@ export function socketWire(socket) {
 }
 
 /**
- * Speaks the wire by hand, without any of our own client code: what it sees is what any client would see.
- * Everything that arrives is kept in order of arrival.
+ * A hand-written client that shares no code with ours, so it sees what any client would see. Keeps everything in order
+ * of arrival.
  */
 export class WireClient {
   /** @type {(WireAnswer | WireNotification)[]} */
@@ -114,7 +114,7 @@ export class WireClient {
   }
 
   /**
-   * The result of a request that must succeed.
+   * Returns the result of a request that must succeed.
    * @param {string} method
    * @param {unknown} [params]
    * @returns {Promise<Record<string, unknown>>}
@@ -126,7 +126,7 @@ export class WireClient {
   }
 
   /**
-   * The error code of a request that must fail.
+   * Returns the error code of a request that must fail.
    * @param {string} method
    * @param {unknown} [params]
    * @returns {Promise<number>}
@@ -173,7 +173,7 @@ export class WireClient {
   }
 
   /**
-   * Waits until something that arrives makes `probe` answer.
+   * Waits until something that arrives makes `probe` return a value.
    * @template Value
    * @param {() => Value | undefined | false} probe
    * @returns {Promise<Value>}
@@ -216,7 +216,7 @@ export function outputOf(events) {
 }
 
 /**
- * A process to start with everything but what matters to the test filled in.
+ * The params of `process/start`, with everything filled in that does not matter to the test.
  * @param {string} processId
  * @param {string[]} argv
  * @param {Record<string, unknown>} [more]
@@ -232,7 +232,7 @@ export function sh(script) {
 }
 
 /**
- * Connects a WebSocket to a `ws:` or `unix:` URL, with headers a test wants to forge.
+ * Connects a WebSocket to a `ws:` or `unix:` URL, optionally with forged headers.
  * @param {string} url
  * @param {{ headers?: Record<string, string>, rejectUnauthorized?: boolean }} [options]
  */
