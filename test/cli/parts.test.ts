@@ -51,7 +51,7 @@ test('what a sandbox does not hold here is said', () => {
   expect(all).toBe('Enforces files, network, sockets and system calls, and process limits.');
   expect(enforceable({ processLimit: true, laterMounts: 'stayOut' })).toBe(all);
   expect(enforceable({ processLimit: true, laterMounts: 'reachIt' })).toMatch(
-    /mounted while a program runs reach it/,
+    /mounted while a program runs are visible to it/,
   );
   expect(enforceable({ processLimit: false, laterMounts: 'stayOut' })).toMatch(/no process limits/);
 });

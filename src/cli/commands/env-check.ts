@@ -7,20 +7,20 @@ import { paint } from '../terminal/paint.js';
 import { formatJson, formatTable } from '../terminal/table.js';
 import { closeTarget, openTarget } from '../options/target-options.js';
 
-/** Round trips measured where they are short; the median of them is not bothered by one that was slow. */
+/** Round trips to measure if they are short. The median ignores a single slow one. */
 const ROUND_TRIPS = 5;
 
-/** How it stands with an environment, found out by connecting. */
+/** The state of an environment, determined by connecting. */
 export interface CheckResult {
   readonly id: string;
   readonly ready: boolean;
   readonly connectMs: number | null;
-  /** Null for this machine, which is not asked over a wire. */
+  /** Null for this machine, which needs no connection. */
   readonly roundTripMs: number | null;
   readonly reason: string | null;
 }
 
-/** Checks environments at the same time and prints the results. True when all are ready. */
+/** Checks environments concurrently and prints the results. Returns true if all are ready. */
 export async function checkEnvironments(
   targets: readonly string[],
   flags: { json?: boolean; tokenFile?: string },
@@ -31,7 +31,7 @@ export async function checkEnvironments(
   return results.every(({ ready }) => ready);
 }
 
-/** Connects to one environment, measures, and lets go of it. */
+/** Connects to one environment, measures it and disconnects. */
 export async function checkEnvironment(id: string, flags: { tokenFile?: string } = {}): Promise<CheckResult> {
   const { tokenFile } = flags;
   const began = performance.now();
@@ -52,7 +52,7 @@ export async function checkEnvironment(id: string, flags: { tokenFile?: string }
   }
 }
 
-/** Which environment it is, the id says already. */
+/** Drops the environment's id from the message, because the row already shows it. */
 function reasonOf(error: unknown): string {
   const shown = isExecError(error) && 'environmentId' in error.data ? (error.cause ?? error) : error;
   return shown instanceof Error ? shown.message : String(shown);

@@ -2,7 +2,7 @@ import { RemoteEnvironment } from '../../client/index.js';
 import { formatJson, printable } from '../terminal/table.js';
 import { closeTarget, openTarget } from '../options/target-options.js';
 
-/** Prints what a machine says of itself. */
+/** Prints a machine's description of itself. */
 export async function describeEnvironment(options: {
   environment: string | undefined;
   tokenFile?: string;
@@ -35,7 +35,7 @@ export async function describeEnvironment(options: {
   }
 }
 
-/** A `file:` URI as people write paths, where it has such a form. */
+/** A `file:` URI as a plain path, if it has one. */
 function readable(uri: string | null | undefined): string | undefined {
   if (uri == null) return undefined;
   try {

@@ -3,17 +3,17 @@ import type { EnvironmentConfig, EnvironmentsConfig } from '../../environment/in
 import { parseTarget } from '../../transport/dial-target.js';
 import { formatJson, formatTable } from '../terminal/table.js';
 
-/** A row of the list. Addresses without credentials, programs without arguments. */
+/** A row in the list. Addresses appear without credentials, programs without arguments. */
 export interface EnvironmentRow {
   readonly id: string;
   readonly kind: 'local' | 'url' | 'program';
   readonly where: string;
   readonly default: boolean;
-  /** `pending`: nobody has connected yet, which listing does not do either. */
+  /** `pending`: not connected yet; listing does not connect either. */
   readonly status: 'ready' | 'pending';
 }
 
-/** Prints which environments there are. */
+/** Prints the configured environments. */
 export function listEnvironments(flags: { json?: boolean }): void {
   const rows = environmentRows(loadEnvironments());
   process.stdout.write(

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 
-/** `execwire env`: which environments there are and how they are. */
+/** `execwire env`: lists, describes and checks environments. */
 export function envCommand(): Command {
   const env = new Command('env')
     .summary('list, describe and check environments')
@@ -8,23 +8,23 @@ export function envCommand(): Command {
   env
     .command('list')
     .description('list the configured environments; connects to none')
-    .option('--json', 'print data for programs')
+    .option('--json', 'print JSON')
     .action(async (flags: { json?: boolean }) => (await import('./env-list.js')).listEnvironments(flags));
   env
     .command('info')
-    .description('describe an environment: system, shell, directories, what its server offers')
-    .argument('[environment]', 'an id or URL; the default environment when absent')
+    .description('describe an environment: system, shell, directories, server capabilities')
+    .argument('[environment]', 'an id or URL; by default, the default environment')
     .option('--token-file <file>', 'file with the bearer token for a URL')
-    .option('--json', 'print data for programs')
+    .option('--json', 'print JSON')
     .action(async (environment: string | undefined, flags: { json?: boolean; tokenFile?: string }) =>
       (await import('./env-info.js')).describeEnvironment({ environment, ...flags }),
     );
   env
     .command('check')
     .description('connect to environments and measure the round trip; fails if one is not ready')
-    .argument('[environment...]', 'ids or URLs; all configured ones when absent')
+    .argument('[environment...]', 'ids or URLs; by default, all configured environments')
     .option('--token-file <file>', 'file with the bearer token for URLs')
-    .option('--json', 'print data for programs')
+    .option('--json', 'print JSON')
     .action(async (environments: string[], flags: { json?: boolean; tokenFile?: string }) => {
       const { checkEnvironments } = await import('./env-check.js');
       if (!(await checkEnvironments(environments, flags))) process.exitCode = 1;

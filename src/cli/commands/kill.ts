@@ -15,16 +15,16 @@ export function killCommand(): Command {
   return withTarget(new Command('kill'))
     .summary('end processes on a server')
     .description('End processes on a server, and everything they started.')
-    .argument('<id...>', 'process ids, as `execwire ps` shows them')
+    .argument('<id...>', 'process ids, as shown by `execwire ps`')
     .option('--session <id>', 'only in this session; a prefix of its id is enough')
-    .option('--grace <time>', 'send SIGTERM first, and kill after this time: 500ms, 5s', parseDuration)
+    .option('--grace <time>', 'send SIGTERM first and kill after this time: 500ms, 5s', parseDuration)
     .action(kill);
 }
 
 async function kill(ids: string[], flags: KillFlags): Promise<void> {
   await withServer(flags, async (server) => {
     const running = (await server.listServer()).filter(({ closed }) => !closed);
-    // Find all before killing any: a mistake in the list must change nothing.
+    // Finds all before killing any: a mistake in the list must change nothing.
     for (const { processId, sessionId } of ids.map((id) => findProcess(running, id, flags.session))) {
       const grace = flags.grace === undefined ? {} : { graceMs: flags.grace };
       await server.terminateOnServer({ processId, sessionId, ...grace });

@@ -24,13 +24,19 @@ export function mcpCommand(): Command {
     .summary('serve tools for models over MCP')
     .description(
       'Serve commands and files of a machine as tools for models, over the Model Context Protocol.\n\n' +
-        'On stdio for the program that started it; on HTTP for programs of this machine that know the token. ' +
+        'On stdio, for the program that started it; on HTTP, for programs on this machine that know the token. ' +
         'Everything it started ends with it.',
     )
-    .option('-e, --environment <id>', 'where commands run: an id of environments.toml, a ws:// URL, or local')
-    .option('--tools <names>', 'only these tools, separated by commas')
+    .option(
+      '-e, --environment <id>',
+      'where commands run: an id from environments.toml, a ws:// URL, or local',
+    )
+    .option('--tools <names>', 'offer only these tools, separated by commas')
     .option('--listen <where>', 'stdio, or http://127.0.0.1:PORT', 'stdio')
-    .option('--token-file <file>', 'http: file with the bearer token; without it a fresh one is printed')
+    .option(
+      '--token-file <file>',
+      'http: file with the bearer token; by default, a new one is generated and printed',
+    )
     .action(serveMcp);
 }
 
@@ -79,7 +85,7 @@ async function serveHttp(
   });
 }
 
-/** Aborted by the first signal that asks us to end; a second one means now. */
+/** Aborted by the first termination signal; the second one exits immediately. */
 function stopOnSignals(): AbortSignal {
   const stop = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
@@ -103,7 +109,7 @@ function tokenFrom(file: string | undefined): string | undefined {
   if (file === undefined) return undefined;
   const token = readToken(file);
   if (!/^\S+$/.test(token)) {
-    throw new ExecError('invalidConfiguration', 'The file of --token-file must hold one word.');
+    throw new ExecError('invalidConfiguration', 'The --token-file must contain exactly one word.');
   }
   refuseShortToken(token, '--token-file');
   return token;
@@ -113,6 +119,6 @@ function readToken(file: string): string {
   try {
     return readFileSync(file, 'utf8').trim();
   } catch (cause) {
-    throw new ExecError('invalidConfiguration', 'Cannot read the file of --token-file.', { cause });
+    throw new ExecError('invalidConfiguration', 'Cannot read the --token-file.', { cause });
   }
 }

@@ -4,18 +4,18 @@ import { withServer } from './processes.js';
 import { formatJson, formatTable } from '../terminal/table.js';
 import { type TargetFlags, withTarget } from '../options/target-options.js';
 
-/** Enough of a session id to tell sessions apart by eye; `kill --session` takes it too. */
+/** Enough of a session id to tell sessions apart; `kill --session` accepts it too. */
 const SHORT_SESSION_CHARS = 8;
 
-/** `execwire ps`: what runs on a server. */
+/** `execwire ps`: lists the processes of a server. */
 export function psCommand(): Command {
   return withTarget(new Command('ps'))
     .summary('list the processes of a server')
     .description(
-      'List the processes of every session of a server, finished ones while they are retained.\n\n' +
-        "Of other sessions' processes only the program is shown, not its arguments.",
+      'List the processes of all sessions of a server, including finished ones while they are retained.\n\n' +
+        'Processes of other sessions are shown without their arguments.',
     )
-    .option('--json', 'print data for programs')
+    .option('--json', 'print JSON')
     .action(ps);
 }
 
@@ -45,7 +45,7 @@ function stateOf({ exited, exitCode, closed, tty }: ServerProcess): string {
 }
 
 function formatAge(ms: number): string {
-  // Clocks of two machines may disagree.
+  // The clocks of the two machines may disagree.
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 60) return `${seconds}s`;
   const minutes = Math.floor(seconds / 60);

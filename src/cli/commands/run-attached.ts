@@ -18,9 +18,9 @@ import { currentSize, RawTerminal } from '../terminal/raw-terminal.js';
 import { closeTarget, openTarget, type TargetFlags } from '../options/target-options.js';
 
 /** How long closing may take. An unreachable machine ends what is left when the session expires. */
-const FAREWELL_LIMIT_MS = 3_000;
+const CLOSE_LIMIT_MS = 3_000;
 
-/** The kernel does not report which call it denied, so we cannot say. */
+/** The kernel does not report which call it denied, so neither can we. */
 const DENIED =
   'The sandbox policy probably denied what the program tried. --writable DIRECTORY and --network allow more.';
 
@@ -56,7 +56,7 @@ export async function runAttached(run: AttachedRun): Promise<number> {
     complain(error);
     return signals.leaveWith(exitCodeOfFailure(error));
   } finally {
-    if (environment) await Promise.race([closeTarget(environment), delay(FAREWELL_LIMIT_MS)]);
+    if (environment) await Promise.race([closeTarget(environment), delay(CLOSE_LIMIT_MS)]);
   }
 }
 

@@ -13,22 +13,22 @@ interface RunFlags extends TargetFlags, SandboxFlags {
   readonly cwd?: string;
 }
 
-/** `execwire run`: a program somewhere, as if it were here. */
+/** `execwire run`: runs a program on any machine as if it were local. */
 export function runCommand(): Command {
   return withSandbox(withTarget(new Command('run')))
-    .summary('run a program somewhere as if it were here')
+    .summary('run a program on any machine as if it were local')
     .description(
-      'Run a program on a machine: stdin, stdout, stderr and exit code as if it ran here.\n\n' +
-        'Ctrl-C and other signals are passed on; a second Ctrl-C within a second kills. ' +
+      'Run a program on a machine, with stdin, stdout, stderr and exit code as if it were local.\n\n' +
+        'Ctrl-C and other signals are forwarded; a second Ctrl-C within a second kills. ' +
         'Everything the program started ends with it. ' +
-        'With -t on a terminal, type Enter, ~ and . to leave when nothing else helps.',
+        'With -t on a terminal, type Enter, ~ and . to leave if nothing else helps.',
     )
     .argument('<command...>', 'program and arguments; no shell is involved')
-    .option('-t, --tty', 'run on a terminal: for programs that ask, draw or edit')
-    .option('--no-stdin', 'do not pass on stdin; the program finds it empty')
+    .option('-t, --tty', 'run on a terminal, for interactive programs')
+    .option('--no-stdin', 'do not forward stdin; the program sees empty input')
     .option('--timeout <time>', 'kill after this time: 500ms, 30s, 2m', parseDuration)
-    .option('--env <name=value>', 'set a variable; NAME alone passes on its value here', collectVariable, {})
-    .option('--cwd <directory>', 'where to run, on that machine')
+    .option('--env <name=value>', 'set a variable; NAME alone copies its local value', collectVariable, {})
+    .option('--cwd <directory>', 'working directory on that machine')
     .addHelpText('after', EXIT_CODE_HELP)
     .passThroughOptions()
     .action(run);
@@ -54,6 +54,6 @@ async function run(argv: string[], flags: RunFlags): Promise<void> {
     stdin,
     escape: tty,
   });
-  // All output has been handed over; only an open stdin would still hold us.
+  // All output has been written; only an open stdin would keep us running.
   process.exit(exitCode);
 }

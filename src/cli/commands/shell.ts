@@ -24,7 +24,7 @@ export function shellCommand(): Command {
     )
     .option('-l, --login', 'start a login shell')
     .option('--env <name=value>', 'set a variable; NAME alone copies its local value', collectVariable, {})
-    .option('--cwd <directory>', 'directory to start in, on that machine')
+    .option('--cwd <directory>', 'working directory on that machine')
     .addHelpText('after', EXIT_CODE_HELP)
     .action(shell);
 }

@@ -38,7 +38,7 @@ async function examineTarget(flags: TargetFlags): Promise<Diagnosis[]> {
   const connect = await diagnose({
     layer: 'connect',
     slowMs: 2_000,
-    slowHint: 'Connecting takes long: look at the network, or at the program that makes the connection.',
+    slowHint: 'Connecting is slow. Check the network, or the program that makes the connection.',
     measure: async () => {
       environment = await openTarget(flags);
     },

@@ -16,7 +16,7 @@ export function describeHost(capabilities: HostCapabilities = hostCapabilities()
       hint:
         backend === 'posixSpawn'
           ? null
-          : 'posix_spawn is not available here: no terminals, and every start costs more the larger the server is.',
+          : 'posix_spawn is not available: there are no terminals, and the larger the server, the slower every start.',
     },
     {
       layer: 'process trees',
@@ -24,7 +24,7 @@ export function describeHost(capabilities: HostCapabilities = hostCapabilities()
       ms: null,
       hint: trees
         ? null
-        : 'Processes that leave their session and their parent are not found when their tree is killed.',
+        : 'Processes that detach from both their session and their parent survive when their tree is killed.',
     },
   ];
 }
@@ -38,7 +38,7 @@ export async function examineSandbox(): Promise<Diagnosis> {
   const measured = await diagnose({
     layer: 'sandbox',
     slowMs: 500,
-    slowHint: 'Entering the sandbox takes long; sandboxed commands pay for it each time.',
+    slowHint: 'Entering the sandbox is slow, which delays every sandboxed command.',
     measure: async () => {
       support = await probeSandbox();
     },
@@ -60,7 +60,7 @@ export function enforceable({
     ? `${always}, and process limits.`
     : `${always}; no process limits, because there is no writable cgroup with the pids controller.`;
   return laterMounts === 'reachIt'
-    ? `${limits} File systems mounted while a program runs reach it as they are: unshare(1) cannot keep them out here.`
+    ? `${limits} File systems mounted while a program runs are visible to it unrestricted, because unshare(1) cannot keep them out here.`
     : limits;
 }
 
@@ -69,7 +69,7 @@ export function serverProbe(): Probe {
   return {
     layer: 'server start',
     slowMs: 1_500,
-    slowHint: 'A server takes long until it answers; over ssh this adds to every connection.',
+    slowHint: 'A server is slow to give its first answer; over ssh this delays every connection.',
     measure: async () => {
       const bin = fileURLToPath(packageFile('bin/execwire.js'));
       const args = [bin, 'serve', '--listen', 'stdio', '--log-level', 'silent'];
