@@ -40,7 +40,7 @@ export class RemoteEnvironment extends EnvironmentHandle {
   }
 
   /**
-   * Like `connect`, but passes the environment to `onOpening` as soon as requests can be sent, right behind the
+   * Like `connect`, but passes the environment to `onOpening` as soon as requests can be sent, right after the
    * handshake. Connecting may still fail, and those requests fail with it.
    *
    * @internal

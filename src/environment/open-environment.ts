@@ -30,7 +30,7 @@ export interface OpenOptions {
   readonly sandbox?: string | SandboxOptions | Sandbox | undefined;
   /**
    * Resolve as soon as the machine can be reached, before it has answered the handshake. The first call is then sent
-   * right behind the handshake, which saves a round trip; if the machine refuses the session, that call fails with the
+   * right after the handshake, which saves a round trip; if the machine refuses the session, that call fails with the
    * reason. Default false.
    */
   readonly early?: boolean;

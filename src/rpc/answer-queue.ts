@@ -145,5 +145,5 @@ export class AnswerSlot {
 }
 
 function gone(): ExecError {
-  return new ExecError('connectionClosed', 'Nobody waits for the answer any more.');
+  return new ExecError('connectionClosed', 'The connection ended before the answer was produced.');
 }

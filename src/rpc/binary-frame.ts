@@ -76,7 +76,7 @@ function headerText(bytes: Uint8Array): string {
 }
 
 /**
- * The bytes behind the header. A short tail is copied, because a view would keep the whole receive buffer in memory.
+ * The bytes after the header. A short tail is copied, because a view would keep the whole receive buffer in memory.
  */
 function unpinned(data: Uint8Array, start: number): Uint8Array {
   const view = new Uint8Array(data.buffer, data.byteOffset + start, data.length - start);

@@ -38,7 +38,7 @@ export class BytesResult {
           });
   }
 
-  /** Releases the bytes. Whoever receives a result must call this, however sending ended. */
+  /** Releases the bytes. The receiver of a result must call this, however sending ended. */
   async close(): Promise<void> {
     try {
       if (!(this.bytes instanceof Uint8Array)) await this.bytes.close();

@@ -65,7 +65,7 @@ export class Connection implements SessionConnection {
   readonly #gone = new AbortController();
   #ready = false;
   /** The client sends requests before the handshake is answered, so they may be meant for a session it does not get. */
-  #ahead = false;
+  #sendsEarly = false;
   /** The trace of the request being dispatched. */
   #trace: string | undefined;
 
@@ -151,7 +151,7 @@ export class Connection implements SessionConnection {
 
   #admit(method: string, params: unknown): void {
     if (method === 'initialize') return;
-    if (method === 'process/start' && !this.#ahead && !Object.hasOwn(Object(params), 'cwd'))
+    if (method === 'process/start' && !this.#sendsEarly && !Object.hasOwn(Object(params), 'cwd'))
       throw new ExecError('invalidParams', 'params.cwd: Invalid input: expected string, received undefined');
     if (!this.#session)
       throw new ExecError('notInitialized', 'client must call initialize before other methods');
@@ -164,7 +164,7 @@ export class Connection implements SessionConnection {
     const { sessions, log, channel, windowBytes } = this.#options;
     if (this.#session)
       throw new ExecError('alreadyInitialized', 'initialize may only be called once per connection');
-    this.#ahead = params.capabilities?.ahead === true;
+    this.#sendsEarly = params.capabilities?.ahead === true;
     const resumed = params.resumeSessionId ?? undefined;
     const acknowledged = params.capabilities?.flowControl === true;
     this.#session =
@@ -180,7 +180,7 @@ export class Connection implements SessionConnection {
     return {
       sessionId: session,
       environmentInfo: await this.#environmentInfo(),
-      capabilities: offeredCapabilities({ flowControl, windowBytes, binaryFrames, ahead: this.#ahead }),
+      capabilities: offeredCapabilities({ flowControl, windowBytes, binaryFrames, ahead: this.#sendsEarly }),
     };
   }
 
@@ -192,7 +192,7 @@ export class Connection implements SessionConnection {
       this.#session.acknowledge(processId, seq);
     } else if (method === 'session/end' && this.#session) {
       this.#endSession(this.#session);
-    } else if (this.#session || !this.#ahead) {
+    } else if (this.#session || !this.#sendsEarly) {
       this.#peer.violation(new ExecError('protocolViolation', 'unexpected notification'));
     }
   }

@@ -35,7 +35,7 @@ export interface ExecClientOptions {
   readonly onLog?: (message: string) => void;
   /**
    * Called as soon as requests can be sent, before the server has answered the handshake. Requests made now go out
-   * right behind the handshake. The server's capabilities are not known yet, and connecting may still fail.
+   * right after the handshake. The server's capabilities are not known yet, and connecting may still fail.
    *
    * @internal
    */

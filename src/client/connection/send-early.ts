@@ -14,7 +14,7 @@ export type EarlyOutcome =
   | { readonly kind: 'failed'; readonly error: unknown };
 
 /**
- * Sends a request right behind the handshake. Its answer can only be trusted once the handshake is answered, because
+ * Sends a request right after the handshake. Its answer can only be trusted once the handshake is answered, because
  * that tells which session it was for.
  */
 export async function sendEarly(
@@ -45,7 +45,7 @@ export async function sendEarly(
   return { kind: 'answered', connection: outcome.connection, answer };
 }
 
-/** Whether the server refused the handshake. Nothing sent behind it was then executed. */
+/** Whether the server refused the handshake. Nothing sent after it was executed. */
 export function isRefusal(error: unknown): boolean {
   return isExecError(error) && error.data.rpcCode !== undefined;
 }

@@ -15,7 +15,7 @@ export interface ProcessInput {
   /** Resolves when the server has answered for these bytes. */
   write(bytes: Uint8Array): Promise<WriteStatus>;
   /** Runs a task in order behind the preceding writes. `after`: the last of those, if some are unanswered. */
-  behind(run: (after: string | undefined) => Promise<void>): Promise<void>;
+  afterWrites(run: (after: string | undefined) => Promise<void>): Promise<void>;
   /** Sends what is waiting, so that whatever is sent next follows it. */
   flush(): void;
   lineChanged(): void;

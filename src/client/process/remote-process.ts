@@ -121,7 +121,7 @@ export class RemoteProcess extends ProcessHandle {
     this.#assertContact();
     const { processId } = this;
     if (this.#capabilities.processCloseStdin) {
-      await this.#input.behind(async (after) => {
+      await this.#input.afterWrites(async (after) => {
         await this.#client.call(
           'process/closeStdin',
           after === undefined ? { processId } : { processId, after },

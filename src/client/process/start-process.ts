@@ -28,7 +28,7 @@ export async function startProcess(client: ExecClient, spec: ProcessSpec): Promi
 }
 
 /**
- * Sends the start right behind the handshake. If it is refused without having run, sends it again in the conventional
+ * Sends the start right after the handshake. If it is refused without having run, sends it again in the conventional
  * form.
  */
 async function startEarly(

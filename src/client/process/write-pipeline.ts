@@ -72,7 +72,7 @@ export class WritePipeline {
   }
 
   /** Runs a task in order behind the preceding writes. */
-  async behind(run: (after: string | undefined) => Promise<void>): Promise<void> {
+  async afterWrites(run: (after: string | undefined) => Promise<void>): Promise<void> {
     await this.#add(new Uint8Array(0), run);
   }
 

@@ -21,7 +21,7 @@ export class WriteQueue {
   readonly #send: SendWrite;
   readonly #jobs: Job[] = [];
   #nextWriteId = 1;
-  #underWay = 0;
+  #inFlight = 0;
 
   constructor(send: SendWrite) {
     this.#send = send;
@@ -34,7 +34,7 @@ export class WriteQueue {
   }
 
   /** Runs a task in order behind the preceding writes. */
-  async behind(run: (after: undefined) => Promise<void>): Promise<void> {
+  async afterWrites(run: (after: undefined) => Promise<void>): Promise<void> {
     await this.#add(new Uint8Array(0), run);
   }
 
@@ -51,7 +51,7 @@ export class WriteQueue {
   #add(bytes: Uint8Array, run: Job['run']): Promise<WriteStatus> {
     return new Promise<WriteStatus>((resolve, reject) => {
       this.#jobs.push({ bytes, run, resolve, reject });
-      if (this.#underWay === 0) this.#sendNext();
+      if (this.#inFlight === 0) this.#sendNext();
     });
   }
 
@@ -59,7 +59,7 @@ export class WriteQueue {
     const batch = this.#takeBatch();
     const first = batch[0];
     if (!first) return;
-    this.#underWay += 1;
+    this.#inFlight += 1;
     const done = first.run
       ? first.run(undefined).then((): WriteStatus => 'accepted')
       : this.#sendAll(joined(batch.map((job) => job.bytes)));
@@ -69,8 +69,8 @@ export class WriteQueue {
         (error: unknown) => batch.forEach((job) => job.reject(error)),
       )
       .finally(() => {
-        this.#underWay -= 1;
-        if (this.#underWay === 0) this.#sendNext();
+        this.#inFlight -= 1;
+        if (this.#inFlight === 0) this.#sendNext();
       });
   }
 
