@@ -1,4 +1,6 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { statSync } from 'node:fs';
+import { resolve as resolvePath } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { ExecError } from '../protocol/errors.js';
 import type { Channel } from '../rpc/index.js';
@@ -37,21 +39,36 @@ export async function startProgram(options: ProgramOptions): Promise<Channel> {
       ...(options.env === undefined ? {} : { env: options.env }),
     });
   } catch (cause) {
-    throw notStarted(label, cause);
+    throw notStarted(label, cause, options);
   }
   // Without free descriptors the program gets no pipes at all, so they are used only once it is running.
   await new Promise<void>((resolve, reject) => {
     child.once('spawn', resolve);
-    child.once('error', (error) => reject(notStarted(label, error)));
+    child.once('error', (error) => reject(notStarted(label, error, options)));
   });
   readLines(child.stderr, options.onStderr ?? (() => undefined));
   return new ProgramChannel({ child, label, onWarning: options.onWarning ?? (() => undefined) });
 }
 
 /** The system's own message contains the program and its arguments; only its code is safe to show. */
-function notStarted(label: string, cause: unknown): ExecError {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown error';
+function notStarted(label: string, cause: unknown, options: ProgramOptions): ExecError {
+  const told = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown error';
+  const code = told === 'EACCES' && isNowhere(options) ? 'ENOENT' : told;
   return new ExecError('notConnected', `Cannot start ${label}: ${code}.`, { data: { reason: code } });
+}
+
+/** The C library calls a program forbidden as soon as one directory of PATH may not be entered, found or not. */
+function isNowhere({ program, cwd = process.cwd(), env = process.env }: ProgramOptions): boolean {
+  if (program.includes('/')) return false;
+  return !(env.PATH ?? '').split(':').some((directory) => isFile(resolvePath(cwd, directory, program)));
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
 }
 
 function baseName(path: string): string {

@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { bin } from '../../testkit/launch.mjs';
 import { ExecClient, RemoteEnvironment } from '../../src/client/index.js';
 import { type ProgramOptions, startProgram } from '../../src/transport/index.js';
+import { TestFolder } from '../harness/processes.js';
 
 const stub = fileURLToPath(new URL('../fixtures/exec-stub.mjs', import.meta.url));
 
@@ -103,6 +104,18 @@ test('a program that does not exist cannot be started, and the error keeps argum
   expect(failure).toMatchObject({ code: 'notConnected', message: 'Cannot start program exist: ENOENT.' });
   expect(JSON.stringify(failure)).not.toContain('secret');
   await expect(startProgram({ program: 'bad\0name' })).rejects.toMatchObject({ code: 'notConnected' });
+});
+
+test('a program that is nowhere in PATH is missing, whatever else is in the way', async () => {
+  using folder = new TestFolder();
+  const [closed, misleading, denied] = [folder.file('closed'), folder.file('other'), folder.file('denied')];
+  for (const directory of [closed, `${misleading}/tool`, denied]) mkdirSync(directory, { recursive: true });
+  writeFileSync(`${denied}/tool`, '#!/bin/sh\n', { mode: 0o644 });
+  chmodSync(closed, 0o600);
+  const start = (...directories: string[]) =>
+    startProgram({ program: 'tool', env: { PATH: directories.join(':') } });
+  await expect(start(closed, misleading)).rejects.toMatchObject({ data: { reason: 'ENOENT' } });
+  await expect(start(closed, denied)).rejects.toMatchObject({ data: { reason: 'EACCES' } });
 });
 
 test('what a program says on stderr arrives line by line, long lines in pieces', async () => {
