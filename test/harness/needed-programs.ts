@@ -1,4 +1,5 @@
 import { accessSync, constants, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 
 /**
@@ -22,6 +23,9 @@ export const OPTIONAL_PROGRAMS = [
 
 export type OptionalProgram = (typeof OPTIONAL_PROGRAMS)[number];
 
+/** What else a test may need: somebody who can log in. Not everybody has an account, and not every account a shell. */
+const LOGIN_SHELL = 'a login shell';
+
 /** Servers such as sshd are not in the PATH of a plain user. */
 const SYSTEM_DIRECTORIES = ['/usr/bin', '/bin', '/usr/sbin', '/sbin'];
 
@@ -39,6 +43,14 @@ function isExecutable(path: string): boolean {
   }
 }
 
+function canLogIn(): boolean {
+  try {
+    return !/\/(nologin|false)$/.test(userInfo().shell ?? '');
+  } catch {
+    return false;
+  }
+}
+
 /** A file of tests that is left out, by its path below `root`, and why. */
 export interface LeftOut {
   readonly file: string;
@@ -48,6 +60,7 @@ export interface LeftOut {
 /** The tests below `root` that need what is missing here. */
 export function filesLeftOut(root: string): LeftOut[] {
   const missing = new Set<string>(OPTIONAL_PROGRAMS.filter((program) => !isInstalled(program)));
+  if (!canLogIn()) missing.add(LOGIN_SHELL);
   if (missing.size === 0) return [];
   return testFiles(root).flatMap((file) => {
     const lacking = [...needsOf(join(root, file))].filter((program) => missing.has(program));

@@ -1,4 +1,4 @@
-// Needs: ssh, sshd
+// Needs: ssh, sshd, a login shell
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
