@@ -3,13 +3,17 @@ import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
+import { whyNot } from './harness/needed-programs.js';
 
 const examples = fileURLToPath(new URL('../examples', import.meta.url));
 const stories = readdirSync(examples).filter((name) => existsSync(`${examples}/${name}/main.mjs`));
 
-test.each(stories)('the example %s holds what it shows', async (name) => {
+test.for(stories)('the example %s holds what it shows', async (name, { skip }) => {
+  const main = `${examples}/${name}/main.mjs`;
+  const reason = whyNot(main);
+  if (reason !== null) skip(reason);
   // A group of its own: what the example started ends with it.
-  const child = spawn(process.execPath, [`${examples}/${name}/main.mjs`], {
+  const child = spawn(process.execPath, [main], {
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });

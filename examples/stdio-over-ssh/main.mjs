@@ -1,5 +1,6 @@
 // A machine reached through ssh: nothing listens there, ssh itself carries the protocol. The ssh server is a real one,
 // started on loopback for this example; a killed ssh client must leave nothing running on the far side.
+// Needs: ssh, sshd, a login shell
 import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -59,13 +59,27 @@ export interface LeftOut {
 
 /** The tests below `root` that need what is missing here. */
 export function filesLeftOut(root: string): LeftOut[] {
-  const missing = new Set<string>(OPTIONAL_PROGRAMS.filter((program) => !isInstalled(program)));
-  if (!canLogIn()) missing.add(LOGIN_SHELL);
-  if (missing.size === 0) return [];
   return testFiles(root).flatMap((file) => {
-    const lacking = [...needsOf(join(root, file))].filter((program) => missing.has(program));
-    return lacking.length === 0 ? [] : [{ file, why: whyNot(lacking) }];
+    const why = whyNot(join(root, file));
+    return why === null ? [] : [{ file, why }];
   });
+}
+
+/** Why a file cannot be run here, null if it can. */
+export function whyNot(file: string): string | null {
+  if (missingHere().size === 0) return null;
+  const lacking = [...needsOf(file)].filter((need) => missingHere().has(need));
+  return lacking.length === 0 ? null : `needs ${lacking.join(' and ')}`;
+}
+
+let missing: ReadonlySet<string> | undefined;
+
+function missingHere(): ReadonlySet<string> {
+  missing ??= new Set([
+    ...OPTIONAL_PROGRAMS.filter((program) => !isInstalled(program)),
+    ...(canLogIn() ? [] : [LOGIN_SHELL]),
+  ]);
+  return missing;
 }
 
 export function testFiles(root: string): string[] {
@@ -86,8 +100,4 @@ export function needsOf(file: string, visited = new Set<string>()): Set<string> 
     join(dirname(file), `${path}.ts`),
   );
   return new Set([...own, ...imported.flatMap((path) => [...needsOf(path, visited)])]);
-}
-
-function whyNot(missing: readonly string[]): string {
-  return `needs ${missing.join(' and ')}`;
 }
