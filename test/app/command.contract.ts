@@ -1,9 +1,9 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { mkdirSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { base64, exec } from '../../testkit/app-client.mjs';
 import type { OpenApp } from '../../testkit/app-server.mjs';
+import { makeLastingFolder } from '../../testkit/lasting-folder.mjs';
 import { TestFolder } from '../harness/processes.js';
 
 /** `command/exec`: what it refuses, and what a command finds around it. */
@@ -138,9 +138,7 @@ export function commandContract(name: string, open: OpenApp): void {
 
     test('policies and profiles that confine', async () => {
       using folder = new TestFolder();
-      mkdirSync(join(homedir(), '.cache'), { recursive: true });
-      // Not below a temporary directory, which most policies make writable.
-      const base = mkdtempSync(join(homedir(), '.cache', 'execwire-app-'));
+      const base = makeLastingFolder('app');
       const [work, other] = [join(base, 'work'), join(base, 'other')];
       for (const each of [work, other]) mkdirSync(each);
       await using app = await open({ cwd: work });

@@ -2,10 +2,10 @@
 //   node test/soak/run.mjs [--seconds 600] [--out DIRECTORY]
 // Exits with 1 when memory or anything else shows a trend, when something is left at the end, or when an answer was wrong.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { makeLastingFolder } from '../../testkit/lasting-folder.mjs';
 import { pidsWithMark, settles, Subject } from '../chaos/subject.mjs';
 import { activities } from './activities.mjs';
 import { plot } from './plot.mjs';
@@ -26,9 +26,7 @@ const { values } = parseArgs({
 });
 const seconds = Number(values.seconds);
 const mark = `soak-${process.pid}-`;
-// Not below a temporary directory, which policies make writable.
-mkdirSync(join(homedir(), '.cache'), { recursive: true });
-const folder = mkdtempSync(join(homedir(), '.cache', 'execwire-soak-'));
+const folder = makeLastingFolder('soak');
 const problems = [];
 const subject = await Subject.start({ ttlSeconds: 2, args: ['--retain-bytes', String(RETAIN_BYTES)] });
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void abandon());

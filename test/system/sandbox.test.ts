@@ -1,18 +1,10 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { gone, stubbornTree } from '../harness/processes.js';
+import { makeLastingFolder } from '../../testkit/lasting-folder.mjs';
 import { ServerProcess } from '../../testkit/server-process.mjs';
 import { dialWire, outputOf, sh, startParams, type WireClient } from '../../testkit/wire-client.mjs';
 
@@ -23,7 +15,6 @@ const special = (kind: string, access: string, subpath?: string): object => ({
 
 let server: ServerProcess;
 let client: WireClient;
-/** Not below a temporary directory, which the policy makes writable. */
 let outside: string;
 let workspace: string;
 let sandbox: object;
@@ -32,8 +23,7 @@ beforeAll(async () => {
   server = await ServerProcess.start();
   ({ client } = await dialWire(server.url));
   await client.handshake();
-  mkdirSync(join(homedir(), '.cache'), { recursive: true });
-  outside = mkdtempSync(join(homedir(), '.cache', 'execwire-sandbox-'));
+  outside = makeLastingFolder('sandbox');
   workspace = join(outside, 'workspace');
   mkdirSync(join(workspace, '.git'), { recursive: true });
   writeFileSync(join(outside, 'kept'), 'old');
