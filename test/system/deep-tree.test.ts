@@ -2,6 +2,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DeepTree } from '../harness/deep-tree.js';
+import { withoutRipgrep } from '../harness/without-ripgrep.js';
 import { ServerProcess } from '../../testkit/server-process.mjs';
 import { dialWire, type WireClient } from '../../testkit/wire-client.mjs';
 
@@ -32,7 +33,7 @@ describe.each(['with', 'without'])('a tree 3,000 levels deep, %s ripgrep', { tim
     tree = new DeepTree(DEPTH);
     server = await ServerProcess.start({
       wrapper: ['/usr/bin/prlimit', `--nofile=${OPEN_FILES}:${OPEN_FILES}`],
-      env: kind === 'without' ? { PATH: '/nonexistent' } : {},
+      env: kind === 'without' ? withoutRipgrep : {},
       args: ['--log-level', 'silent'],
     });
     client = (await dialWire(server.url)).client;

@@ -3,6 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { nextDescriptor, openFilesLimit, setLimit } from '../harness/limits.js';
 import { TestFolder } from '../harness/processes.js';
+import { withoutRipgrep } from '../harness/without-ripgrep.js';
 import { ServerProcess } from '../../testkit/server-process.mjs';
 import { dialWire, type WireAnswer, type WireClient } from '../../testkit/wire-client.mjs';
 
@@ -69,7 +70,7 @@ describe.each(['with', 'without'])('file requests when descriptors run out, %s r
     for (const name of ['file', 'sub/file', 'sub/deeper/file'])
       writeFileSync(folder.file(`tree/${name}`), 'a needle\n');
     await using server = await ServerProcess.start({
-      env: kind === 'without' ? { PATH: '/nonexistent' } : {},
+      env: kind === 'without' ? withoutRipgrep : {},
       args: ['--log-level', 'silent'],
     });
     const client = await connect(server);
