@@ -17,7 +17,7 @@ const CODEX_VERSION = '0.166.0';
 
 /** Describes this machine to clients. The server adds the capabilities. */
 export function machineInfo(): Omit<EnvironmentInfo, 'capabilities'> {
-  const shell = userShell();
+  const shell = firstShell([userInfoShell(), process.env.SHELL]);
   const temporary = process.env.TMPDIR;
   return {
     shell: { name: basename(shell), path: shell },
@@ -37,10 +37,12 @@ function uri(path: string): string {
   return pathToFileURL(path).href;
 }
 
-/** The user's shell; a service without an account gets the shell every POSIX machine has. */
-function userShell(): string {
-  const shell = userInfoShell() ?? process.env.SHELL;
-  return shell?.startsWith('/') ? shell : '/bin/sh';
+/** Service accounts have these to prevent logins. They cannot run commands. */
+const NO_SHELL = /\/(nologin|false)$/;
+
+/** The first usable shell, or else the one every POSIX machine has. */
+export function firstShell(candidates: readonly (string | null | undefined)[]): string {
+  return candidates.find((path) => path?.startsWith('/') && !NO_SHELL.test(path)) ?? '/bin/sh';
 }
 
 function userInfoShell(): string | null {
