@@ -11,7 +11,7 @@ const stories = readdirSync(examples).filter((name) => existsSync(`${examples}/$
 test.for(stories)('the example %s holds what it shows', async (name, { skip }) => {
   const main = `${examples}/${name}/main.mjs`;
   const reason = whyNot(main);
-  if (reason !== null) skip(reason);
+  skip(reason !== null, reason ?? undefined);
   // A group of its own: what the example started ends with it.
   const child = spawn(process.execPath, [main], {
     stdio: ['ignore', 'pipe', 'pipe'],

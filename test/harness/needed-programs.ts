@@ -43,11 +43,20 @@ function isExecutable(path: string): boolean {
   }
 }
 
+/** Whether the system knows us by a name. Some programs do nothing for whom it does not. */
+export function hasAccount(): boolean {
+  return shellOfAccount() !== undefined;
+}
+
 function canLogIn(): boolean {
+  return !/\/(nologin|false)$/.test(shellOfAccount() ?? '/bin/false');
+}
+
+function shellOfAccount(): string | undefined {
   try {
-    return !/\/(nologin|false)$/.test(userInfo().shell ?? '');
+    return userInfo().shell ?? '';
   } catch {
-    return false;
+    return undefined;
   }
 }
 

@@ -13,7 +13,9 @@ export class Tmux implements Disposable {
 
   /** Runs a shell script in a window; the window stays when the script is over. */
   constructor(script: string, { rows, cols }: { rows: number; cols: number }) {
-    this.#tmux('-f', '/dev/null', 'new-session', '-d', '-x', String(cols), '-y', String(rows), script);
+    // Not one word, which tmux would hand to the login shell: not everybody has one.
+    const command = ['sh', '-c', script];
+    this.#tmux('-f', '/dev/null', 'new-session', '-d', '-x', String(cols), '-y', String(rows), ...command);
     this.#tmux('set-option', 'remain-on-exit', 'on');
   }
 

@@ -1,6 +1,7 @@
 // Needs: python3, git
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { hasAccount } from '../harness/needed-programs.js';
 import { TestFolder } from '../harness/processes.js';
 import { TestTools } from './harness.js';
 
@@ -63,7 +64,8 @@ describe('interactive programs, driven only through the tools', () => {
     expect(end).toMatchObject({ running: false, exit_code: 0 });
   });
 
-  test('ssh-keygen asking for a passphrase', async () => {
+  test('ssh-keygen asking for a passphrase', async ({ skip }) => {
+    skip(!hasAccount(), 'ssh-keygen works only for users with an account');
     await using tools = new TestTools();
     using folder = new TestFolder();
     const key = folder.file('key');
