@@ -64,7 +64,7 @@ async function connect(server: ServerProcess): Promise<WireClient> {
 }
 
 describe.each(['with', 'without'])('file requests when descriptors run out, %s ripgrep', (kind) => {
-  test('fail one by one, with the reason, and work again', async () => {
+  test('fail one by one, with the reason, and work again', { timeout: 120_000 }, async () => {
     using folder = new TestFolder();
     mkdirSync(folder.file('tree/sub/deeper'), { recursive: true });
     for (const name of ['file', 'sub/file', 'sub/deeper/file'])

@@ -5,7 +5,7 @@ import { TestTools } from './harness.js';
 const MB = 1_000_000;
 
 describe('large outputs', () => {
-  test('200 MB pass with flat memory, and the middle is there', async () => {
+  test('200 MB pass with flat memory, and the middle is there', { timeout: 120_000 }, async () => {
     await using tools = new TestTools();
     // 80 bytes with its end.
     const line = `yes "${'0123456789'.repeat(8).slice(1)}"`;

@@ -54,5 +54,8 @@ test('the portable backend can be asked for', async () => {
 });
 
 test('running out of descriptors is a resource limit, and what ran before can be killed', async () => {
-  expect(await report(['--nofile=40:40'])).toMatchObject({ reason: 'resourceLimit', gone: true });
+  expect(await report(['--core=0'], { OPEN_FILES: '40:40' })).toMatchObject({
+    reason: 'resourceLimit',
+    gone: true,
+  });
 });
