@@ -22,7 +22,7 @@ import { randomBytes } from './kernel/random.js';
 import { spawnScripted } from './spawn-scripted.js';
 
 /** Beyond this much queued input, the answer to a write waits until the program has read some. */
-const STDIN_SOFT_LIMIT_BYTES = 1024 * 1024;
+export const STDIN_SOFT_LIMIT_BYTES = 1024 * 1024;
 /** Beyond this much queued input, a write is rejected: a program that never reads must not fill our memory. */
 const STDIN_HARD_LIMIT_BYTES = 16 * 1024 * 1024;
 /** How much may be written without waiting for answers: it fits behind what has been answered, plus one more write. */
@@ -183,6 +183,11 @@ export class LocalProcess extends ProcessHandle {
     }
     this.#child.write(data);
     return 'accepted';
+  }
+
+  /** Queued input that the program has not read. */
+  get queuedInputBytes(): number {
+    return this.#child.queuedBytes;
   }
 
   /** True if there is room for more input, or no use for it. */

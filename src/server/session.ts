@@ -5,6 +5,7 @@ import {
   type LocalProcessSpec,
   ProcessTable,
   type ProcessTableOptions,
+  STDIN_SOFT_LIMIT_BYTES,
 } from '../host/index.js';
 import { type ByteBudget, SHARE_BYTES } from '../rpc/index.js';
 import { ExecError, type Sandbox } from '../protocol/index.js';
@@ -13,7 +14,9 @@ import { OutputPusher, type PushTarget } from './push/output-pusher.js';
 /** Write ids remembered per process to recognise retries. A client has only a few writes in flight. */
 const MAX_REMEMBERED_WRITES = 4096;
 
-/** Queued input for programs that do not read, per session: four processes at their limit. */
+/** Queued input every program may have, whatever the others have: what is answered before it is read, plus one write. */
+const INPUT_SHARE_BYTES = 2 * STDIN_SOFT_LIMIT_BYTES;
+/** Queued input beyond that, for all programs of a session together. */
 const MAX_WAITING_INPUT_BYTES = 64 * 1024 * 1024;
 
 /** What a session needs of its connection. */
@@ -33,7 +36,6 @@ export class Session {
   readonly #writes = new Map<string, Set<string>>();
   readonly #starting = new Map<string, Promise<unknown>>();
   readonly #budget: ByteBudget;
-  #waitingInputBytes = 0;
   #connection: SessionConnection | undefined;
 
   constructor(options: { acknowledged: boolean; table: ProcessTableOptions; budget: ByteBudget }) {
@@ -112,23 +114,17 @@ export class Session {
   }
 
   /** Rejects input for a program that does not read if the session's queues already hold too much. */
-  requireInputRoom(bytes: number): void {
-    const limit = this.#budget.tight ? SHARE_BYTES : MAX_WAITING_INPUT_BYTES;
-    if (this.#waitingInputBytes + bytes <= limit) return;
+  requireInputRoom(process: LocalProcess, bytes: number): void {
+    const wanted = process.queuedInputBytes + bytes - INPUT_SHARE_BYTES;
+    if (wanted <= 0) return;
+    let taken = 0;
+    for (const other of this.processes.all())
+      if (other !== process) taken += Math.max(0, other.queuedInputBytes - INPUT_SHARE_BYTES);
+    if (taken + wanted <= (this.#budget.tight ? SHARE_BYTES : MAX_WAITING_INPUT_BYTES)) return;
     throw new ExecError(
       'stdinFull',
       'The processes of the session do not read their input and the queues are full.',
     );
-  }
-
-  /** Counts queued input until `taken` settles. */
-  async countWaitingInput(bytes: number, taken: Promise<void>): Promise<void> {
-    this.#waitingInputBytes += bytes;
-    try {
-      await taken;
-    } finally {
-      this.#waitingInputBytes -= bytes;
-    }
   }
 
   async close(): Promise<void> {

@@ -182,15 +182,16 @@ function write(
   const process = session.processes.get(processId);
   if (!process) return { status: 'unknownProcess' };
   if (!session.isNewWrite(processId, writeId)) return answerRetry(process, params);
-  if (process.stdinOpen) requirePrevious(session, params);
-  if (!process.takesInput) session.requireInputRoom(bytes.length);
+  if (process.stdinOpen) {
+    requirePrevious(session, params);
+    session.requireInputRoom(process, bytes.length);
+  }
   const status = process.enqueue(bytes);
   if (status === 'accepted') session.rememberWrite(processId, writeId);
   if (process.takesInput) return { status };
   // The bytes are queued. A program that does not read delays this answer and nothing else.
-  const taken = session.countWaitingInput(bytes.length, process.writable());
   return new DeferredAnswer(
-    taken.then(() => ({ status })),
+    process.writable().then(() => ({ status })),
     { paramsDone: true },
   );
 }
