@@ -204,7 +204,8 @@ export class WebSocketListener {
   #accept(webSocket: WebSocket, stream: Duplex): void {
     this.#connections += 1;
     answerPings(webSocket);
-    const liveness = new Liveness(webSocket, this.#options.liveness ?? DEFAULT_LIVENESS);
+    // Both a TCP and a unix socket, encrypted or not.
+    const liveness = new Liveness(webSocket, stream as Socket, this.#options.liveness ?? DEFAULT_LIVENESS);
     const { address, binaryMessages = 'text' } = this.#options;
     const label = `${address.kind}#${this.#connections}`;
     const channel = new WebSocketChannel(webSocket, label, { binaryMessages, stream });
