@@ -78,11 +78,12 @@ export class OutputPusher implements PushSource {
   acknowledge(seq: number): void {
     if (!this.#acknowledged) return;
     this.#hold?.moveTo(Math.min(seq, this.#position));
+    if (this.#window) {
+      this.#window.acknowledged(seq, performance.now());
+      this.#target?.compression?.line.arrived(this.#takeDepartures((each) => each.seq <= seq));
+      this.#process.log.resizeWindow(this.#window.bytes);
+    }
     this.#settle(seq);
-    if (!this.#window) return;
-    this.#window.acknowledged(seq, performance.now());
-    this.#target?.compression?.line.arrived(this.#takeDepartures((each) => each.seq <= seq));
-    this.#process.log.resizeWindow(this.#window.bytes);
   }
 
   /**
