@@ -9,6 +9,8 @@ import { placeBlocks, placeNew, placeWhole } from './place-file.js';
 
 /** What one message may carry. */
 export const BLOCK_BYTES = 1024 * 1024;
+/** A file of this size may have grown by as much without being read again: many at a time still fit in memory. */
+const SMALL_BYTES = BLOCK_BYTES / 4;
 /** What may be read, written and executed by whom. Set-id and sticky bits are never handed on to another machine. */
 export const PERMISSION_BITS = 0o777;
 
@@ -105,12 +107,32 @@ async function copyWhole(
   to: FilePlace,
   { job, atomic }: { job: CopyJob; atomic: boolean },
 ): Promise<void> {
-  await job.bytes.spend(from.size, async () => {
-    const content = await withPathInError(from, from.files.readFile(from.path));
-    job.signal.throwIfAborted();
+  await withContent(from, job, async (content) => {
     await withPathInError(to, to.files.writeFile(to.path, content, { atomic }));
     job.onBytes(content.length);
   });
+}
+
+/**
+ * Reads a small file and hands it on. One that is larger than its listing said waits for room and is read again: sizes are
+ * what the machine says, and it may lie.
+ */
+async function withContent(
+  from: Original & { readonly size: number },
+  job: CopyJob,
+  use: (content: Uint8Array) => Promise<void>,
+): Promise<void> {
+  let { size } = from;
+  for (let used = false; !used; ) {
+    await job.bytes.spend(size, async () => {
+      job.signal.throwIfAborted();
+      const content = await withPathInError(from, from.files.readFile(from.path));
+      job.signal.throwIfAborted();
+      used = content.length <= Math.max(size, SMALL_BYTES);
+      size = content.length;
+      if (used) await use(content);
+    });
+  }
 }
 
 /** Everything a file needs in one flight: where nothing is, a small one in one request. */
@@ -122,10 +144,7 @@ async function placeFile(
   const { mode } = from;
   if (from.size > BLOCK_BYTES || from.firstBlocks)
     return await placeBlocks(to, { mode, fill: fillFrom(from, to, job), job });
-  await job.bytes.spend(from.size, async () => {
-    job.signal.throwIfAborted();
-    const content = await withPathInError(from, from.files.readFile(from.path));
-    job.signal.throwIfAborted();
+  await withContent(from, job, async (content) => {
     if (to.isFree && (await placeNew(to, content, { mode, job }))) return job.onBytes(content.length);
     // A device takes what it gets, but cannot be opened to be written in blocks.
     const existing = to.existing ?? (await metadataOf(to, { details: true }));

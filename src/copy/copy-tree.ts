@@ -234,14 +234,17 @@ async function isLink(files: FileSystem, entry: DirectoryEntry): Promise<boolean
 /** Where an entry goes. Its name comes from the other machine and must not lead anywhere else. */
 export function childPath(directory: string, entry: Pick<DirectoryEntry, 'name' | 'path'>): string {
   const { name, path } = entry;
-  if (name === '' || name === '.' || name === '..' || /[/\0]/.test(name)) {
-    throw new ExecError(
-      'protocolViolation',
-      'The other side lists a name that is not one; nothing more is copied.',
-    );
-  }
+  if (name === '' || name === '.' || name === '..' || /[/\0]/.test(name)) throw notAName();
   if (!isFileUri(path) && !isFileUri(directory)) return `${directory.replace(/\/$/, '')}/${name}`;
-  // A name that is not UTF-8 only exists as the last part of a URI.
-  const last = fileUri(path).split('/').at(-1) ?? '';
+  // A name that is not UTF-8 only exists as the last part of a URI. The root has none.
+  const last = fileUri(path).split('/').at(-1);
+  if (!last) throw notAName();
   return `${fileUri(directory).replace(/\/$/, '')}/${last}`;
+}
+
+function notAName(): ExecError {
+  return new ExecError(
+    'protocolViolation',
+    'The other side lists a name that is not one; nothing more is copied.',
+  );
 }
