@@ -8,6 +8,7 @@ import { WebSocketListener } from '../../src/transport/index.js';
 import { NO_ANSWER, ScriptedServer } from '../harness/scripted-server.js';
 import { ServerProcess } from '../../testkit/server-process.mjs';
 import { dialWire, startParams } from '../../testkit/wire-client.mjs';
+import { signalOne } from '../../testkit/signal-one.mjs';
 
 const HOUR_MS = 3_600_000;
 const preload = fileURLToPath(new URL('preload/moving-clock.mjs', import.meta.url));
@@ -52,7 +53,7 @@ describe('a wall clock that jumps', () => {
     await client.handshake();
     await client.call('process/start', startParams('p', ['sleep', '1000']));
     const pinged = once(socket, 'ping');
-    process.kill(server.pid, 'SIGUSR2');
+    signalOne(server.pid, 'SIGUSR2');
     // The server judges its clients each time it is about to ping them.
     await Promise.race([pinged, client.untilClosed().then((why) => Promise.reject(new Error(why.reason)))]);
     expect(server.stderr).toContain('the clock says');

@@ -10,6 +10,7 @@ import { dialWire, startParams } from '../../testkit/wire-client.mjs';
 import { type Identity, identities, Place } from '../host/sandbox/harness.js';
 import { CONTENTS, ENDLESS, type Fate, ServerLife } from './server-life.js';
 import { tally, tries } from './tally.js';
+import { signalOne } from '../../testkit/signal-one.mjs';
 
 const LIVES = tries(3);
 const LIMIT_MS = 60_000 + LIVES * 15_000;
@@ -38,7 +39,7 @@ async function survivorsOf(mark: string): Promise<number[]> {
     return [];
   } catch {
     const pids = pidsWithArgument(mark);
-    for (const pid of pids.flatMap((each) => [...childrenOf(each), each])) process.kill(pid, 'SIGKILL');
+    for (const pid of pids.flatMap((each) => [...childrenOf(each), each])) signalOne(pid, 'SIGKILL');
     return pids;
   }
 }

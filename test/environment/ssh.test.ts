@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { signalOne } from '../../testkit/signal-one.mjs';
 import { gone, pidsWithArgument } from '../harness/processes.js';
 import { SshMachine } from '../harness/ssh-machine.js';
 
@@ -33,7 +34,7 @@ describe('an environment behind ssh', () => {
     expect(pidsWithArgument(mark).length).toBeGreaterThan(1);
     const clients = clientsTo(machine);
     expect(clients).toHaveLength(1);
-    for (const pid of clients) process.kill(pid, 'SIGKILL');
+    for (const pid of clients) signalOne(pid, 'SIGKILL');
     expect(await busy.wait()).toMatchObject({ kind: 'contactLost' });
     await gone(mark);
   });

@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { signalOne } from '../../testkit/signal-one.mjs';
 
 const reporter = new URL('./resource-report.mjs', import.meta.url).href;
 const POLL_MS = 20;
@@ -37,7 +38,7 @@ export class ServerResources {
    */
   async inside() {
     rmSync(this.#file, { force: true });
-    process.kill(this.pid, 'SIGUSR2');
+    signalOne(this.pid, 'SIGUSR2');
     while (!existsSync(this.#file) || !readFileSync(this.#file, 'utf8').endsWith('\n')) {
       if (!existsSync(`/proc/${this.pid}`)) throw new Error('the server is gone');
       await pause(POLL_MS);

@@ -7,6 +7,7 @@ import { bin } from '../../testkit/launch.mjs';
 import { ServerProcess } from '../../testkit/server-process.mjs';
 import { call } from './call.js';
 import { connectHttpCommand, connectStdio, type ConnectedProcess } from './clients.js';
+import { signalOne } from '../../testkit/signal-one.mjs';
 
 /** Where the far side lives: its commands start there, and files without a directory are there. */
 const far = new TestFolder();
@@ -75,7 +76,7 @@ describe.each([
     );
     const mark = `mcp-far-${transport}-${environment}-${process.pid}`;
     await startMarked(client, mark);
-    process.kill(connected.pid, 'SIGKILL');
+    signalOne(connected.pid, 'SIGKILL');
     await gone(mark);
   });
 });

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { gone } from '../harness/processes.js';
 import { connectStdio } from './clients.js';
 import { mcpContract } from './mcp.contract.js';
+import { signalOne } from '../../testkit/signal-one.mjs';
 
 mcpContract('stdio', () => connectStdio());
 
@@ -19,6 +20,6 @@ test('sessions die with a server that is killed', async () => {
     name: 'exec_command',
     arguments: { cmd, login: false, yield_time_ms: 200 },
   });
-  process.kill(connected.pid, 'SIGKILL');
+  signalOne(connected.pid, 'SIGKILL');
   await gone(mark);
 });

@@ -6,6 +6,7 @@ import { TestFolder } from '../harness/processes.js';
 import { serve } from '../harness/serve.js';
 import { ServerProcess } from '../../testkit/server-process.mjs';
 import { TestTools } from './harness.js';
+import { signalOne } from '../../testkit/signal-one.mjs';
 
 async function connect(url: string): Promise<RemoteEnvironment> {
   return await RemoteEnvironment.connect({ id: 'ws', dial: () => dialWebSocket(url), resume: false });
@@ -59,7 +60,7 @@ describe('on a machine behind a WebSocket', () => {
     // No line end, which a terminal would deliver apart from the text: nothing may follow.
     const { session_id } = await tools.execUntil('printf up; sleep 1000', 'up');
     const waiting = tools.call('wait_for', { session_id, timeout_ms: 60_000 });
-    process.kill(server.pid, 'SIGKILL');
+    signalOne(server.pid, 'SIGKILL');
     const { isError, text, structured } = await waiting;
     expect({ isError, exit: structured.exit_code }).toEqual({ isError: true, exit: null });
     expect(text).toMatch(

@@ -5,6 +5,7 @@ import { bin } from '../../testkit/launch.mjs';
 import { ExecClient, RemoteEnvironment } from '../../src/client/index.js';
 import { type ProgramOptions, startProgram } from '../../src/transport/index.js';
 import { TestFolder } from '../harness/processes.js';
+import { signalOne } from '../../testkit/signal-one.mjs';
 
 const stub = fileURLToPath(new URL('../fixtures/exec-stub.mjs', import.meta.url));
 
@@ -156,7 +157,7 @@ test('a program that ends by itself takes processes and calls along', async () =
   const shell = await environment.start({ argv: ['/bin/sh', '-c', 'echo $PPID; exec sleep 1000'] });
   const lines = shell.lines();
   const { value: server } = await lines.next();
-  process.kill(Number(server), 'SIGKILL');
+  signalOne(Number(server), 'SIGKILL');
   expect(await shell.wait()).toMatchObject({ kind: 'contactLost' });
   await expect(environment.start({ argv: ['/bin/true'] })).rejects.toMatchObject({
     code: 'connectionClosed',

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { pidsWithArgument } from '../../harness/processes.js';
 import type { Theme } from './escape.js';
+import { signalOne } from '../../../testkit/signal-one.mjs';
 
 /** A number for an object every process of a machine can find, and its name in /proc/sysvipc. */
 const KEY = 0x45_57_41;
@@ -160,7 +161,7 @@ if os.fork() == 0:
     os._exit(0)`,
       seen: (site) => {
         const left = pidsWithArgument(`1000.${String(site.names.hostPid)}77`);
-        for (const pid of left) process.kill(pid, 'SIGKILL');
+        for (const pid of left) signalOne(pid, 'SIGKILL');
         return left.length > 0;
       },
       // Whoever is not confined may end by the time somebody looks: the tree is ended with it.

@@ -13,6 +13,7 @@ import { spawnPortableChild } from '../../../src/host/spawn/portable-spawn.js';
 import { escapeArtists, eventually, kinds, type screen, shell, start, uniqueSeconds } from './harness.js';
 import { pidsWithArgument } from '../../harness/processes.js';
 import { isRunning, sleepers, zombieChildren } from './machine.js';
+import { signalOne } from '../../../testkit/signal-one.mjs';
 
 const busyFixture = fileURLToPath(new URL('../../fixtures/busy-spawner.mjs', import.meta.url));
 const serverFixture = fileURLToPath(new URL('../../fixtures/tree-server.mjs', import.meta.url));
@@ -154,7 +155,7 @@ describe('the watchdog', () => {
     onWatchdogTrouble((trouble) => void said.push(trouble));
     ensureWatchdog();
     const first = watchdogPid() ?? 0;
-    process.kill(first, 'SIGKILL');
+    signalOne(first, 'SIGKILL');
     await eventually(() => watchdogPid() !== first && watchdogPid() !== null);
     expect(isRunning(watchdogPid() ?? 0)).toBe(true);
     expect(said).toEqual(['replaced']);
@@ -166,7 +167,7 @@ describe('the watchdog', () => {
     ensureWatchdog();
     while (!said.includes('gaveUp')) {
       const pid = watchdogPid();
-      if (pid !== null) process.kill(pid, 'SIGKILL');
+      if (pid !== null) signalOne(pid, 'SIGKILL');
       await eventually(() => watchdogPid() !== pid);
     }
     expect({ count: said.length, bounded: said.length < 20, pid: watchdogPid() }).toMatchObject({
@@ -183,7 +184,7 @@ describe('the watchdog', () => {
     const server = nodeSpawn(process.execPath, [serverFixture, escapeArtists(seconds)]);
     const [line] = (await once(server.stdout, 'data')) as [Buffer];
     const watchdog = Number(line.toString().trim());
-    for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT'] as const) process.kill(watchdog, signal);
+    for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT'] as const) signalOne(watchdog, signal);
     server.kill('SIGKILL');
     await once(server, 'exit');
     await eventually(() => sleepers(seconds).length === 0 && !isRunning(watchdog));

@@ -7,6 +7,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { adoptOrphans, killAllTrees } from '../../../src/host/spawn/index.js';
 import { eventually, shell, uniqueSeconds } from './harness.js';
 import { sleepers, zombieChildren } from './machine.js';
+import { signalOne } from '../../../testkit/signal-one.mjs';
 
 const keeperFixture = fileURLToPath(new URL('../../fixtures/tree-keeper.mjs', import.meta.url));
 
@@ -212,7 +213,7 @@ describe('where the number of a tree cannot be read', () => {
     await eventually(() => wakeful(stranger) && wakeful(tree));
     expect(await keeper.ask('0')).toBe('true');
     expect([tree, stranger].map((seconds) => sleepers(seconds).length)).toEqual([0, 1]);
-    for (const pid of sleepers(stranger)) process.kill(pid, 'SIGKILL');
+    for (const pid of sleepers(stranger)) signalOne(pid, 'SIGKILL');
   });
 
   test.each(detached)('the watchdog is told of orphans: %s', async (_name, door) => {
