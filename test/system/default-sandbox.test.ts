@@ -86,6 +86,17 @@ describe.each(['local', 'remote'] as const)('a default policy, %s', (kind) => {
     expect(machine.written.out).toBe(false);
   });
 
+  test('nor the variables it is given', async () => {
+    await using machine = await Machine.open(kind);
+    await using environment = await machine.environment('workspace-write');
+    await using child = await environment.start({
+      argv: ['sh', '-c', machine.script],
+      env: { TMPDIR: machine.place.outside },
+    });
+    expect(await child.wait()).toMatchObject({ exitCode: 2 });
+    expect(machine.written).toEqual({ in: true, out: false });
+  });
+
   test('run and --sandbox: the program fails as it would by itself, and a line says why', async () => {
     await using machine = await Machine.open(kind);
     const { workspace, outside } = machine.place;
