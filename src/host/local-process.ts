@@ -37,6 +37,8 @@ export interface LocalProcessSpec extends ChildSpec {
   readonly shownArgv?: readonly string[] | undefined;
   /** A descriptor passed to the program as `SCRIPT_FD`. We take ownership. Not with `confined`, which has its own. */
   readonly script?: number | undefined;
+  /** See `ConfinedSpec`. */
+  readonly askedTemporary?: string | null | undefined;
 }
 
 export interface LocalProcessOptions {

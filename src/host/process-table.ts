@@ -80,7 +80,8 @@ export class ProcessTable {
     const given = snapshot?.give(spec.env, asked);
     if (!given) return spec;
     const [shell = '', , ...rest] = spec.argv;
-    return { ...spec, ...given, argv: [shell, '-c', ...rest], shownArgv: spec.argv };
+    const askedTemporary = spec.env.TMPDIR ?? null;
+    return { ...spec, ...given, argv: [shell, '-c', ...rest], shownArgv: spec.argv, askedTemporary };
   }
 
   /** Has no id in the table, but its tree ends with all others here. */

@@ -105,6 +105,18 @@ class ProfileHost implements AsyncDisposable {
 const IS_LOGIN = 'shopt -q login_shell && echo login || echo snapshot';
 
 describe.each(identities)('shell snapshots, as $name', (identity) => {
+  test('a profile cannot widen the policy of later shells with another TMPDIR', async () => {
+    await using host = await ProfileHost.open(identity, 'export TMPDIR=$(cd "$HOME/../outside" && pwd)\n');
+    const { PATH, HOME } = host.variables;
+    const tmpdir = { path: { type: 'special', value: { kind: 'tmpdir' } }, access: 'write' };
+    const more = { workspaceRoots: [host.host.cwd, uri(host.home)] };
+    const sandbox = host.host.sandbox(more, [tmpdir]);
+    const script = 'echo "$TMPDIR"; echo x > "$TMPDIR/widened"';
+    for (let round = 0; round < 2; round += 1)
+      expect(await host.run(script, { sandbox, onlyEnv: { PATH, HOME } })).toContain('/outside\n');
+    expect(existsSync(join(host.host.place.outside, 'widened'))).toBe(false);
+  });
+
   describe.each([{ name: 'without a policy' }, { name: 'under a policy', confined: true }])(
     '$name',
     ({ confined }) => {

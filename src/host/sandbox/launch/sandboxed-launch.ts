@@ -26,9 +26,12 @@ const SETUP_LIMIT_MS = 30_000;
 export interface ConfinedSpec extends ChildSpec {
   /** A descriptor passed to the program as `SCRIPT_FD`. We take ownership in any case. */
   readonly script?: number | undefined;
+  /** The TMPDIR that the policy uses if `env` comes from a shell profile: writing a profile must not widen the policy. */
+  readonly askedTemporary?: string | null | undefined;
 }
 
 interface PreparedSpec extends ChildSpec {
+  readonly askedTemporary?: string | null | undefined;
   /** From here on someone else closes the descriptor. */
   readonly handOver?: () => number;
 }
@@ -103,7 +106,8 @@ export class SandboxedLaunch {
     spares?: SpareSandboxes,
   ): Promise<SandboxedLaunch> {
     assertSpawnable(spec);
-    const policy = policyOfRequest(sandbox, { cwd: spec.cwd, temporary: spec.env.TMPDIR });
+    const { askedTemporary = spec.env.TMPDIR } = spec;
+    const policy = policyOfRequest(sandbox, { cwd: spec.cwd, temporary: askedTemporary ?? undefined });
     if (policy.kind === 'open') {
       const prepared = fromConfinement(spec, confinementFor(spec, policy, await sandboxSupport()));
       return new SandboxedLaunch(spec, { policy, prepared, onReady: () => {} });
