@@ -122,17 +122,15 @@ async function withContent(
   job: CopyJob,
   use: (content: Uint8Array) => Promise<void>,
 ): Promise<void> {
-  let { size } = from;
-  for (let used = false; !used; ) {
-    await job.bytes.spend(size, async () => {
-      job.signal.throwIfAborted();
-      const content = await withPathInError(from, from.files.readFile(from.path));
-      job.signal.throwIfAborted();
-      used = content.length <= Math.max(size, SMALL_BYTES);
-      size = content.length;
-      if (used) await use(content);
-    });
-  }
+  const found = await job.bytes.spend(from.size, async () => {
+    job.signal.throwIfAborted();
+    const content = await withPathInError(from, from.files.readFile(from.path));
+    job.signal.throwIfAborted();
+    if (content.length > Math.max(from.size, SMALL_BYTES)) return content.length;
+    await use(content);
+    return null;
+  });
+  if (found !== null) await withContent({ ...from, size: found }, job, use);
 }
 
 /** Everything a file needs in one flight: where nothing is, a small one in one request. */
