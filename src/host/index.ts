@@ -11,6 +11,7 @@ export {
   releaseChunk,
   retainChunk,
 } from './spawn/index.js';
+export { leaveHost } from './leave-host.js';
 export { packageFile } from './kernel/package-file.js';
 export { childEnvironment } from './environment-variables.js';
 export { ConfinableFileSystem, type HostFileSystem } from './files/index.js';

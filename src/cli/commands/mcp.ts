@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { LocalEnvironment, openEnvironment } from '../../environment/index.js';
-import { dismissWatchdog, version } from '../../host/index.js';
+import { leaveHost, version } from '../../host/index.js';
 import type { McpOptions } from '../../mcp/index.js';
 import { ExecError } from '../../protocol/index.js';
 import { createLog } from '../log.js';
@@ -54,7 +54,7 @@ async function serveMcp(flags: McpFlags): Promise<void> {
   if (flags.listen === 'stdio') await serveStdio(options, stop);
   else await serveHttp({ ...options, port: portOf(flags.listen), token: tokenFrom(flags.tokenFile) }, stop);
   await environment.close();
-  dismissWatchdog();
+  leaveHost();
   process.exit(0);
 }
 

@@ -5,7 +5,7 @@ import {
   loadEnvironments,
   openChosen,
 } from '../../environment/index.js';
-import { dismissWatchdog, version } from '../../host/index.js';
+import { leaveHost, version } from '../../host/index.js';
 import { type AppSandboxPolicy, ExecError } from '../../protocol/index.js';
 import type { ServerLog } from '../../server/index.js';
 import {
@@ -136,7 +136,7 @@ function createShutdown(close: () => Promise<void>): () => void {
     if (begun) return;
     begun = true;
     void close().then(() => {
-      dismissWatchdog();
+      leaveHost();
       process.exit(0);
     });
   };

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { basename, relative } from 'node:path';
 import { Command, Option } from 'commander';
 import { DEFAULT_RETAINED_BYTES } from '../../contract/index.js';
-import { DEFAULT_MAX_PROCESSES, dismissWatchdog, hostCapabilities } from '../../host/index.js';
+import { DEFAULT_MAX_PROCESSES, leaveHost, hostCapabilities } from '../../host/index.js';
 import { ExecError } from '../../protocol/index.js';
 import {
   DEFAULT_MAX_SESSIONS,
@@ -154,7 +154,7 @@ function createShutdown(starting: Promise<Serving>, log: ServerLog): (why: strin
     void starting
       .then((serving) => serving.close())
       .then(() => {
-        dismissWatchdog();
+        leaveHost();
         process.exit(0);
       });
   };

@@ -10,6 +10,7 @@ export { findWaitingShell } from './launch/launcher.js';
 export { LaunchReport } from './launch/launch-report.js';
 export { type LaunchOrder, launchScript, SCRIPT_FD, waitingShell } from './launch/launch-script.js';
 export { type Mount, type MountPlan, planMounts } from './plan/mount-plan.js';
+export { releaseAllPlaceholders } from './plan/placeholder.js';
 export { wasNetworkGranted } from './launch/network-grant.js';
 export { hideFromSandboxes } from './plan/own-places.js';
 export {

@@ -62,6 +62,11 @@ export function holdPlaceholder(path: string): Placeholder | null {
   }
 }
 
+/** For a server about to exit: removes every placeholder, whoever still holds it, unless another server needs it. */
+export function releaseAllPlaceholders(): void {
+  for (const each of [...held.values()]) each.end();
+}
+
 /**
  * A name in an open directory, independent of where the path leads by now. In a writable place anyone may swap the path
  * for a link at any moment.
@@ -184,6 +189,7 @@ class HeldPlaceholder {
   readonly #entry: Entry;
   readonly #ours: boolean;
   #users = 0;
+  #ended = false;
 
   /** Owns the descriptors. */
   constructor(path: string, { lock, parent }: { lock: LockedDirectory; parent: number }) {
@@ -207,12 +213,15 @@ class HeldPlaceholder {
         if (!shared) return;
         shared = false;
         this.#users -= 1;
-        if (this.#users === 0) this.#end();
+        if (this.#users === 0) this.end();
       },
     };
   }
 
-  #end(): void {
+  /** Idempotent: users may release it later. */
+  end(): void {
+    if (this.#ended) return;
+    this.#ended = true;
     const { fd } = this.#lock;
     if (held.get(this.#path) === this) held.delete(this.#path);
     const at = pathOf(this.#entry);
