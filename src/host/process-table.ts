@@ -2,7 +2,7 @@ import { closeSync } from 'node:fs';
 import { ExecError } from '../protocol/errors.js';
 import type { Sandbox } from '../protocol/index.js';
 import { type Child, type ChildSink, killTrees } from './spawn/index.js';
-import { type ConfinedSpec, SandboxedLaunch, SpareSandboxes } from './sandbox/index.js';
+import { type ConfinedSpec, isPathChange, SandboxedLaunch, SpareSandboxes } from './sandbox/index.js';
 import { LocalProcess, type LocalProcessOptions, type LocalProcessSpec } from './local-process.js';
 import { ShellSnapshots, type SnapshotRequest } from './shell-snapshot/index.js';
 import { spawnScripted } from './spawn-scripted.js';
@@ -12,6 +12,12 @@ const RETAIN_CLOSED_MS = 30_000;
 /** The longest a closed process is kept for a reader that has not acknowledged everything. */
 const RETAIN_UNREAD_MS = 10 * 60_000;
 /** Processes one owner may have at a time. Closed ones that are merely retained give way. */
+/**
+ * How often a sandbox is set up whose paths change meanwhile. Another sandbox on this machine may block the same names in a
+ * shared directory such as /tmp, with directories that come and go with its commands.
+ */
+const MAX_SETUPS = 5;
+
 export const DEFAULT_MAX_PROCESSES = 4096;
 
 export interface ProcessTableOptions extends LocalProcessOptions {
@@ -119,6 +125,17 @@ export class ProcessTable {
    * byte on. If its sandbox cannot be set up, nothing is left of it and the id is free again.
    */
   async startConfined(spec: LocalProcessSpec, sandbox: Sandbox): Promise<LocalProcess> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#startConfined(spec, sandbox);
+      } catch (error) {
+        // A script is a descriptor that the first attempt has used up.
+        if (!isPathChange(error) || attempt === MAX_SETUPS || spec.script !== undefined) throw error;
+      }
+    }
+  }
+
+  async #startConfined(spec: LocalProcessSpec, sandbox: Sandbox): Promise<LocalProcess> {
     const confined = this.#untilGone(await SandboxedLaunch.prepare(spec, sandbox, this.#spares));
     // The sandbox owns the script by now.
     const { script: _, ...program } = spec;

@@ -2,6 +2,7 @@ export { type BwrapRequest, bwrapOptions } from './bwrap/bwrap-argv.js';
 export { type Confinement, type ConfineSpec, confine, confinedEnv } from './bwrap/confine.js';
 export { DENIAL_TAIL_BYTES, type FinishedProcess, wasDenied } from './launch/denial.js';
 export { type Disk, snapshotDisk, type PlaceKind, type ResolvedPath } from './plan/disk.js';
+export { isPathChange } from './plan/exact-path.js';
 export { FileHelper, type HelperOptions, type HelperTarget } from './launch/file-helper.js';
 export { FileHelpers, type HelperLease, type PoolLimits } from './launch/file-helpers.js';
 export { planNow } from './plan/known-plans.js';

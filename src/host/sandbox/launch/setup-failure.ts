@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { ExecError } from '../../../protocol/errors.js';
 import { spawnFailure, spawnFailures } from '../../kernel/index.js';
+import { pathChanged } from '../plan/exact-path.js';
 import { explainFailure } from '../probe/probe-failure.js';
 
 /** What was to be run, as far as an error may name it. */
@@ -38,6 +39,7 @@ export function explainSetupFailure(said: string, start: FailedStart): ExecError
   if (errno !== undefined && RESOURCE_ERRORS.includes(errno)) return spawnFailures.noRoom(errno);
   if (NOT_EXECUTED.test(said)) return explainProgram(start, errno);
   if (/^Can't chdir to |: cd: /.test(text)) return explainCwd(start, errno);
+  if (/^Can't (find source path|get type of source) /.test(text)) return pathChanged(null);
   if (/namespace/i.test(text)) {
     const { reason, message, hint } = explainFailure(text);
     return new ExecError('sandboxUnavailable', message, { data: { reason, hint } });

@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readlinkSync } from 'node:fs';
-import { ExecError } from '../../../protocol/errors.js';
+import { ExecError, isExecError } from '../../../protocol/errors.js';
 import { linux, openWithoutLinks } from '../../kernel/index.js';
 
 /** Opens a path that was examined before. If it now passes through a link, it is no longer the place we examined. */
@@ -22,9 +22,15 @@ export function openPlace(path: string): number {
   throw pathChanged(path);
 }
 
-function pathChanged(path: string, cause?: unknown): ExecError {
-  return new ExecError('sandboxUnavailable', `The path ${path} changed while the sandbox was set up.`, {
+/** The policy was planned for a path that is not what it was. Planning again helps. */
+export function pathChanged(path: string | null, cause?: unknown): ExecError {
+  const what = path === null ? 'A path of the policy' : `The path ${path}`;
+  return new ExecError('sandboxUnavailable', `${what} changed while the sandbox was set up.`, {
     data: { reason: 'pathChanged', hint: 'Try again.' },
     cause,
   });
+}
+
+export function isPathChange(error: unknown): boolean {
+  return isExecError(error, 'sandboxUnavailable') && error.data.reason === 'pathChanged';
 }
