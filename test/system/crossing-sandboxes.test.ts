@@ -8,7 +8,10 @@ import { TestFolder } from '../harness/processes.js';
 /** Blocks names in a shared directory while its commands run, as other sandboxes on the machine do. */
 const OTHER_SANDBOX = `
 cd "$0" && echo ready
-while :; do mkdir .codex .agents; sleep 0.005; rmdir .codex .agents; sleep 0.002; done`;
+while :; do
+  if mkdir .codex; then sleep 0.005; rmdir .codex; fi
+  if mkdir .agents; then sleep 0.005; rmdir .agents; fi
+done`;
 
 let folder: TestFolder;
 let other: ReturnType<typeof spawn>;

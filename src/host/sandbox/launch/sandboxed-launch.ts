@@ -12,6 +12,7 @@ import {
 } from '../../spawn/index.js';
 import { type Confinement, confine } from '../bwrap/confine.js';
 import { DENIAL_TAIL_BYTES, wasDenied } from './denial.js';
+import { pathChanged } from '../plan/exact-path.js';
 import { explainSetupFailure } from './setup-failure.js';
 import type { LaunchReport } from './launch-report.js';
 import { policyOfRequest, type SandboxPolicy } from '../../../policy/internal.js';
@@ -158,6 +159,8 @@ export class SandboxedLaunch {
   }
 
   #failure(): ExecError {
+    // Ended by us, because a protected name was replaced while the sandbox was set up.
+    if (this.#prepared.status?.revoked) return pathChanged(null);
     return explainSetupFailure(this.#tail, {
       name: this.#name,
       program: this.#prepared.program,
