@@ -187,9 +187,8 @@ export class ClientSession {
   async #reconnect({ message: why, silent = false }: CloseReason): Promise<Connection> {
     const { giveUpAfterMs = silent ? GIVE_UP_AFTER_SILENCE_MS : DEFAULT_GIVE_UP_AFTER_MS } = this.#options;
     const attempt = async (limitMs: number): Promise<Connection | undefined> => {
-      // Other servers cut a connection that continues after a refused resume, which is common.
-      const onOpening = this.#capabilities?.ahead ? () => this.processes.resumed() : undefined;
-      const connection = await this.#open({ resumeSessionId: this.#id, limitMs, onOpening });
+      // Nothing goes along with a resume: on a line that keeps breaking, the answer must not share its fate with a flood.
+      const connection = await this.#open({ resumeSessionId: this.#id, limitMs });
       if (connection.peer.closed) return undefined;
       this.#wentOnline(connection);
       return connection;

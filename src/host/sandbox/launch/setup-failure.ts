@@ -27,6 +27,9 @@ const ERRNO_OF: Readonly<Record<string, string>> = {
 /** What bubblewrap or the shell prints about a program it could not execute. The name may span several lines. */
 const NOT_EXECUTED = /^(bwrap: )?execvp |^\S+: \d+: exec: /m;
 
+/** What bubblewrap prints about a mount of the plan whose source was removed meanwhile. */
+const VANISHED = /^Can't (find source path \/proc\/self\/fd\/|get type of source )/;
+
 const RESOURCE_ERRORS: readonly string[] = ['EAGAIN', 'ENOMEM'];
 
 /**
@@ -39,7 +42,7 @@ export function explainSetupFailure(said: string, start: FailedStart): ExecError
   if (errno !== undefined && RESOURCE_ERRORS.includes(errno)) return spawnFailures.noRoom(errno);
   if (NOT_EXECUTED.test(said)) return explainProgram(start, errno);
   if (/^Can't chdir to |: cd: /.test(text)) return explainCwd(start, errno);
-  if (/^Can't (find source path|get type of source) /.test(text)) return pathChanged(null);
+  if (VANISHED.test(text)) return pathChanged(null);
   if (/namespace/i.test(text)) {
     const { reason, message, hint } = explainFailure(text);
     return new ExecError('sandboxUnavailable', message, { data: { reason, hint } });
