@@ -16,7 +16,7 @@ const RETAIN_UNREAD_MS = 10 * 60_000;
  * How often a sandbox is set up whose paths change meanwhile. Another sandbox on this machine may block the same names in a
  * shared directory such as /tmp, with directories that come and go with its commands.
  */
-const MAX_SETUPS = 5;
+const MAX_SETUPS = 10;
 
 export const DEFAULT_MAX_PROCESSES = 4096;
 

@@ -9,8 +9,8 @@ import { TestFolder } from '../harness/processes.js';
 const OTHER_SANDBOX = `
 cd "$0" && echo ready
 while :; do
-  if mkdir .codex; then sleep 0.005; rmdir .codex; fi
-  if mkdir .agents; then sleep 0.005; rmdir .agents; fi
+  if mkdir .codex; then sleep 0.02; rmdir .codex; sleep 0.01; fi
+  if mkdir .agents; then sleep 0.02; rmdir .agents; sleep 0.01; fi
 done`;
 
 let folder: TestFolder;

@@ -28,7 +28,8 @@ const ERRNO_OF: Readonly<Record<string, string>> = {
 const NOT_EXECUTED = /^(bwrap: )?execvp |^\S+: \d+: exec: /m;
 
 /** What bubblewrap prints about a mount of the plan whose source was removed meanwhile. */
-const VANISHED = /^Can't (find source path \/proc\/self\/fd\/|get type of source )/;
+const VANISHED =
+  /^Can't (find source path \/proc\/self\/fd\/|get type of source |(bind )?mount .*: (Unable to remount destination|No such file))/;
 
 const RESOURCE_ERRORS: readonly string[] = ['EAGAIN', 'ENOMEM'];
 
