@@ -187,7 +187,7 @@ export class ClientSession {
   async #reconnect({ message: why, silent = false }: CloseReason): Promise<Connection> {
     const { giveUpAfterMs = silent ? GIVE_UP_AFTER_SILENCE_MS : DEFAULT_GIVE_UP_AFTER_MS } = this.#options;
     const attempt = async (limitMs: number): Promise<Connection | undefined> => {
-      // Nothing goes along with a resume: on a line that keeps breaking, the answer must not share its fate with a flood.
+      // Nothing is sent along with a resume: with it, clients that were cut at random bytes did not get back (cut-connections).
       const connection = await this.#open({ resumeSessionId: this.#id, limitMs });
       if (connection.peer.closed) return undefined;
       this.#wentOnline(connection);
