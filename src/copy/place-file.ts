@@ -97,6 +97,8 @@ export function permissionsOf(mode: number | undefined): { permissions?: number 
 
 /** Does something in a directory that was asked for before, and again if a lost connection mixed up the two. */
 async function inOrder(to: Destination, work: () => Promise<void>, job: CopyJob): Promise<void> {
+  // This machine does several things at a time, in no order.
+  if (to.machine === undefined) await to.directory;
   try {
     await job.persistence.run(work);
   } catch (error) {

@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BlockPool, Drafts, LineBudget, Persistence } from '../../src/copy/index.js';
 import { parseLocation } from '../../src/cli/options/copy-location.js';
-import { childPath, copyTree } from '../../src/copy/index.js';
+import { childPath, copyTree, type TreeCopyJob } from '../../src/copy/index.js';
 import type { FileSystem } from '../../src/contract/index.js';
 import { LocalFileSystem } from '../../src/host/files/index.js';
 import { isExecError } from '../../src/protocol/index.js';
@@ -189,6 +189,23 @@ describe('places', () => {
     expect(target('unix:///run/s.sock:/a')).toEqual(['unix:///run/s.sock', '/a']);
   });
 
+  test('a machine that makes directories slowly has them before there is anything in them', async () => {
+    using folder = new TestFolder();
+    mkdirSync(folder.file('from/below/deeper'), { recursive: true });
+    writeFileSync(folder.file('from/below/small'), 'small');
+    writeFileSync(folder.file('from/below/deeper/large'), LARGE);
+    const files = new LocalFileSystem();
+    class SlowDirectories extends LocalFileSystem {
+      override async createDirectory(...args: Parameters<LocalFileSystem['createDirectory']>): Promise<void> {
+        for (let turn = 0; turn < 100; turn += 1) await nextTurn();
+        await super.createDirectory(...args);
+      }
+    }
+    const into = { files: new SlowDirectories(), path: folder.file('into'), isFree: true };
+    await copyTree({ files, path: folder.file('from') }, into, treeJob({ places: true }));
+    expect(listing(folder.file('into'))).toBe(listing(folder.file('from')));
+  });
+
   test('a name from the other machine cannot lead out of the directory', async () => {
     for (const name of ['..', '.', '', '../x', '/etc', 'a\0b']) {
       expect(() => childPath('/dir', { name, path: `/far/${name}` })).toThrow('not one');
@@ -200,27 +217,32 @@ describe('places', () => {
         { name: '../escaped', path: '/far/x', isDirectory: false, isFile: true, size: 1 },
       ],
     } as unknown as FileSystem;
-    const ignore = (): undefined => undefined;
-    const { signal } = new AbortController();
     const outcome = await copyTree(
       { files: liar, path: '/far' },
       { files, path: folder.file('into') },
-      {
-        drafts: new Drafts({ renames: true, signal }),
-        signal,
-        blocks: true,
-        atOnce: false,
-        places: false,
-        bytes: new LineBudget(),
-        blockPool: new BlockPool(1),
-        persistence: new Persistence(),
-        protect: async () => undefined,
-        onBytes: ignore,
-        onFile: ignore,
-        onDirectory: ignore,
-        onSkipped: ignore,
-      },
+      treeJob({ places: false }),
     ).catch((error: unknown) => isExecError(error, 'protocolViolation'));
     expect(outcome).toBe(true);
   });
 });
+
+/** A copy nobody follows. */
+function treeJob({ places }: { places: boolean }): TreeCopyJob {
+  const ignore = (): undefined => undefined;
+  const { signal } = new AbortController();
+  return {
+    drafts: new Drafts({ renames: true, signal }),
+    signal,
+    blocks: true,
+    atOnce: false,
+    places,
+    bytes: new LineBudget(),
+    blockPool: new BlockPool(1024 * 1024),
+    persistence: new Persistence(),
+    protect: async () => undefined,
+    onBytes: ignore,
+    onFile: ignore,
+    onDirectory: ignore,
+    onSkipped: ignore,
+  };
+}
