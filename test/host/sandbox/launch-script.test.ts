@@ -1,9 +1,20 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  symlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { openPipe } from '../../../src/host/kernel/index.js';
+import { LaunchReport } from '../../../src/host/sandbox/launch/launch-report.js';
 import { TestFolder } from '../../harness/processes.js';
 import {
+  LAUNCH_BEGUN,
   LAUNCH_FAILED,
   type LaunchOrder,
   launchScript,
@@ -64,7 +75,7 @@ describe('what a waiting shell is told', () => {
       env: { PATH: '/usr/bin:/bin' },
     });
     expect(said.split('\0').slice(0, -1)).toEqual(words);
-    expect(report).toBe('');
+    expect(report).toBe(`${LAUNCH_BEGUN}\n`);
   });
 
   test('hands on the very environment, variables the shell uses itself among it', () => {
@@ -114,11 +125,34 @@ describe('a launch that fails', () => {
     ['one that may not be executed', { argv: ['/etc/passwd'] }, 126],
     ['a directory that is not there', { argv: ['/bin/true'], cwd: '/no/such' }, 126],
   ])('is reported: %s', (_what, changes, status) => {
-    expect(launched(changes)).toEqual({ said: '', report: `${LAUNCH_FAILED}\n`, status });
+    expect(launched(changes)).toEqual({ said: '', report: `${LAUNCH_BEGUN}\n${LAUNCH_FAILED}\n`, status });
   });
 
   test('is not reported by a program that ends alike, whatever it writes to', () => {
     const imitation = `for fd in 3 4 5 6 7 8 9; do { echo ${LAUNCH_FAILED} >&$fd; } 2>/dev/null; done; exit 127`;
-    expect(launched({ argv: ['/bin/sh', '-c', imitation] })).toEqual({ said: '', report: '', status: 127 });
+    const report = `${LAUNCH_BEGUN}\n`;
+    expect(launched({ argv: ['/bin/sh', '-c', imitation] })).toEqual({ said: '', report, status: 127 });
+  });
+
+  test.each([
+    ['there was never a shell', '', 'failed'],
+    ['it has become the program', `${LAUNCH_BEGUN}\n`, 'ended'],
+    ['it could not', `${LAUNCH_BEGUN}\n${LAUNCH_FAILED}\n`, 'failed'],
+  ])('is told from one that succeeds by what came before the end: %s', (_what, said, expected) => {
+    const { readEnd, writeEnd } = openPipe();
+    const report = new LaunchReport(readEnd);
+    expect(report.look()).toBe('underWay');
+    writeSync(writeEnd, said);
+    closeSync(writeEnd);
+    expect(report.look()).toBe(expected);
+  });
+
+  test('counts as what was last reported when nobody looked in time', () => {
+    const { readEnd, writeEnd } = openPipe();
+    const report = new LaunchReport(readEnd);
+    writeSync(writeEnd, `${LAUNCH_BEGUN}\n`);
+    report.close();
+    closeSync(writeEnd);
+    expect(report.look()).toBe('ended');
   });
 });

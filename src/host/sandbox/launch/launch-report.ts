@@ -1,6 +1,6 @@
 import { closeSync } from 'node:fs';
 import { readOrEnd } from '../../kernel/index.js';
-import { LAUNCH_FAILED } from './launch-script.js';
+import { LAUNCH_BEGUN, LAUNCH_FAILED } from './launch-script.js';
 
 /**
  * A waiting shell's report on becoming the program. The kernel closes the shell's end on exec, so the program itself
@@ -15,19 +15,32 @@ export class LaunchReport {
     this.#readEnd = readEnd;
   }
 
-  /** `ended`: the shell has become the program, or is gone without a report. */
+  /**
+   * `ended`: the shell has become the program, or was killed on its way there. `failed`: it could not, or there never was
+   * a shell, because the sandbox around it could not be set up.
+   */
   look(): 'underWay' | 'failed' | 'ended' {
-    if (this.#readEnd !== null) {
-      const said = readOrEnd(this.#readEnd);
-      if (said === null) this.close();
-      else this.#text += said;
-    }
-    if (this.#text.startsWith(LAUNCH_FAILED)) return 'failed';
-    return this.#readEnd === null ? 'ended' : 'underWay';
+    this.#read();
+    if (this.#text.includes(LAUNCH_FAILED)) return 'failed';
+    if (this.#readEnd !== null) return 'underWay';
+    return this.#text.startsWith(LAUNCH_BEGUN) ? 'ended' : 'failed';
   }
 
-  /** Idempotent. */
+  /** What was reported until now counts. Idempotent. */
   close(): void {
+    this.#read();
+    this.#end();
+  }
+
+  #read(): void {
+    for (let said: string | null = null; this.#readEnd !== null && said !== ''; ) {
+      said = readOrEnd(this.#readEnd);
+      if (said !== null) this.#text += said;
+      else this.#end();
+    }
+  }
+
+  #end(): void {
     if (this.#readEnd !== null) closeSync(this.#readEnd);
     this.#readEnd = null;
   }

@@ -17,7 +17,9 @@ export const REPORT_FD = 7;
  */
 const CANNOT_RUN = 126;
 
-/** The shell's report if it could not become the program. */
+/** The shell's report as soon as it has its script. */
+export const LAUNCH_BEGUN = 'begun';
+/** Its report if it could not become the program. */
 export const LAUNCH_FAILED = 'failed';
 
 /**
@@ -62,6 +64,7 @@ function scriptFor({ argv, cwd, env, stdin }: LaunchOrder): string {
   const input = stdin === 'null' ? ' </dev/null' : '';
   return [
     `trap 'echo ${LAUNCH_FAILED} >&${REPORT_FD}' 0\n`,
+    `echo ${LAUNCH_BEGUN} >&${REPORT_FD}\n`,
     // -P: resolve like the kernel. By default a shell cancels out a link and the `..` after it.
     `cd -P ${quote(cwd)} || exit ${CANNOT_RUN}\n`,
     'unset OLDPWD\n',

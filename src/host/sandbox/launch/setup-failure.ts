@@ -29,7 +29,7 @@ const NOT_EXECUTED = /^(bwrap: )?execvp |^\S+: \d+: exec: /m;
 
 /** What bubblewrap prints about a mount of the plan whose source was removed meanwhile. */
 const VANISHED =
-  /^Can't (find source path \/proc\/self\/fd\/|get type of source |(bind )?mount .*: (Unable to remount destination|No such file))/;
+  /^Can't (find source path \/proc\/self\/fd\/|get type of source |(bind )?mount .*: (Unable to (remount destination|find ".*" in mount table)|No such file))/;
 
 const RESOURCE_ERRORS: readonly string[] = ['EAGAIN', 'ENOMEM'];
 
