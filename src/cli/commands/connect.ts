@@ -49,7 +49,7 @@ async function connect(environment: string, flags: { tokenFile?: string }): Prom
 /** The local machine needs no relay: serve it in this process. */
 async function serveLocally(stdio: LineChannel): Promise<void> {
   const { ExecServer } = await import('../../server/index.js');
-  const { dismissWatchdog } = await import('../../host/index.js');
+  const { dismissWatchdog } = await import('../dismiss-watchdog.js');
   const { guardTrees } = await import('./guard-trees.js');
   guardTrees();
   const server = new ExecServer();

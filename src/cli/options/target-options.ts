@@ -64,7 +64,7 @@ export async function closeTarget(environment: Environment): Promise<void> {
   }
   await environment.close();
   // Nothing is left to clean up; unless dismissed, the watchdog would search the machine to find that out.
-  const { dismissWatchdog } = await import('../../host/index.js');
+  const { dismissWatchdog } = await import('../dismiss-watchdog.js');
   dismissWatchdog();
 }
 
