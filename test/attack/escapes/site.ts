@@ -4,10 +4,8 @@ import {
   chmodSync,
   chownSync,
   copyFileSync,
-  lstatSync,
   mkdirSync,
   readdirSync,
-  readFileSync,
   readlinkSync,
   rmSync,
   writeFileSync,
@@ -19,6 +17,7 @@ import { fileURLToPath } from 'node:url';
 import { asIdentity } from '../../harness/confined-server.js';
 import { type Identity, Place } from '../../host/sandbox/harness.js';
 import { type Escape, slugOf, type Theme } from './escape.js';
+import { look } from './look.js';
 
 export const PYTHON = '/usr/bin/python3';
 const hostProgram = fileURLToPath(new URL('host.py', import.meta.url));
@@ -200,19 +199,4 @@ export class Site implements AsyncDisposable {
     }
     this.place[Symbol.dispose]();
   }
-}
-
-/** Everything that can be seen of a place: a change of any kind shows. */
-function look(path: string): string[] {
-  const found = lstatSync(path, { throwIfNoEntry: false, bigint: true });
-  if (found === undefined || isKeptFree(path)) return [`${path} missing`];
-  const { mode, uid, gid, nlink, mtimeNs, ctimeNs } = found;
-  const line = [path, mode, uid, gid, nlink, mtimeNs, ctimeNs].join(' ');
-  if (found.isDirectory()) return [line, ...readdirSync(path).flatMap((name) => look(join(path, name)))];
-  return [found.isFile() ? `${line} ${readFileSync(path, 'latin1')}` : line];
-}
-
-/** An empty directory may keep a missing name from being used, for a moment longer than its program runs. */
-function isKeptFree(path: string): boolean {
-  return path.endsWith('/.codex') && lstatSync(path).isDirectory() && readdirSync(path).length === 0;
 }
