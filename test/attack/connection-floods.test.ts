@@ -57,6 +57,18 @@ async function bestOfThree(measured: () => Promise<unknown>): Promise<number> {
   return Math.min(...times);
 }
 
+/** How much longer than usual an attack may make it on a machine that is slow to everybody. */
+const SLOWER = 10;
+
+/** Somebody is served soon: at once, or where nothing is quick not much later than by a server that nobody attacks. */
+async function expectSoon(served: () => Promise<unknown>): Promise<void> {
+  const took = await bestOfThree(served);
+  if (took < PATIENCE_MS) return;
+  await using quiet = await ServerProcess.start({ args: ['--log-level', 'silent'] });
+  const usual = await bestOfThree(() => isServed(quiet.url));
+  expect(took).toBeLessThan(PATIENCE_MS + SLOWER * usual);
+}
+
 /** Somebody with good intentions gets in and is answered. */
 async function isServed(url: string, token?: string): Promise<void> {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
@@ -79,7 +91,7 @@ describe.each(ATTACKS)(`${SOCKETS} connections that %s`, (_what, attack) => {
     const before = new WebSocket(server.url, { headers });
     await once(before, 'open');
     await flood(server.url, { attack });
-    expect(await bestOfThree(() => isServed(server.url, TOKEN))).toBeLessThan(PATIENCE_MS);
+    await expectSoon(() => isServed(server.url, TOKEN));
     expect(before.readyState).toBe(before.OPEN);
     before.terminate();
   });
@@ -89,7 +101,7 @@ describe.each(ATTACKS)(`${SOCKETS} connections that %s`, (_what, attack) => {
     const { client, socket } = await dialWire(server.url);
     await client.handshake();
     await flood(server.url, { attack });
-    expect(await bestOfThree(() => isServed(server.url))).toBeLessThan(PATIENCE_MS);
+    await expectSoon(() => isServed(server.url));
     expect(await client.call('environment/status')).toEqual({ status: 'ready' });
     socket.terminate();
   });
@@ -106,7 +118,7 @@ describe('a flood', () => {
     // Each of these costs the server an encrypted connection: fewer of them are as much of a flood.
     await flood(plain, { attack: 'idle', sockets: 600 });
     await flood(server.url, { attack: 'idle', sockets: 200 });
-    expect(await bestOfThree(() => isServed(server.url, TOKEN))).toBeLessThan(PATIENCE_MS);
+    await expectSoon(() => isServed(server.url, TOKEN));
   });
 
   test('locks out nobody from an app server', async () => {
@@ -117,7 +129,7 @@ describe('a flood', () => {
       await client.call('initialize', { clientInfo: { name: 'test', version: '1' } });
       socket.terminate();
     };
-    expect(await bestOfThree(initialize)).toBeLessThan(PATIENCE_MS);
+    await expectSoon(initialize);
   });
 
   test('locks out nobody from an MCP server', async () => {
@@ -133,7 +145,7 @@ describe('a flood', () => {
       await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
       await client.close();
     };
-    expect(await bestOfThree(initialize)).toBeLessThan(PATIENCE_MS);
+    await expectSoon(initialize);
   });
 });
 

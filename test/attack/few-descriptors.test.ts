@@ -1,13 +1,14 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { nextDescriptor, setLimit } from '../harness/limits.js';
 import { bin } from '../../testkit/launch.mjs';
 import { ServerProcess } from '../../testkit/server-process.mjs';
 import { dialWire, startParams } from '../../testkit/wire-client.mjs';
 
-/** Node itself does not start with fewer. */
+/** Node itself does not start with fewer, and newer ones need a few more. */
 const FEWEST = 20;
 /** From here on there is room for a client and a process. */
 const MOST = 44;
@@ -15,7 +16,17 @@ const PLENTY = 1024;
 /** More than fit, whatever is left. */
 const CLIENTS = 12;
 
+const nothing = fileURLToPath(new URL('../fixtures/nothing.cjs', import.meta.url));
+
 const limits = Array.from({ length: MOST - FEWEST }, (_, index) => FEWEST + index);
+
+/** What precedes a program that may open few files. */
+const withFew = (limit: number): string[] => ['-c', `ulimit -n ${limit}; exec "$@"`, 'sh'];
+
+/** Whether Node runs any program with so few. If not, ours has no chance to say why. */
+function nodeRuns(limit: number): boolean {
+  return spawnSync('sh', [...withFew(limit), process.execPath, nothing], { stdio: 'ignore' }).status === 0;
+}
 
 /** Asks for a bit of everything. What cannot be had is refused. */
 async function tryEverything(url: string): Promise<void> {
@@ -43,13 +54,9 @@ async function works(url: string): Promise<void> {
 
 describe('a server that may open few files', () => {
   test.each(limits)('%i: says why it does not start, or lives through what it cannot have', async (limit) => {
-    const server = spawn(
-      'sh',
-      ['-c', `ulimit -n ${limit}; exec "$@"`, 'sh', process.execPath, bin, 'serve'],
-      {
-        stdio: ['ignore', 'pipe', 'pipe'],
-      },
-    );
+    const server = spawn('sh', [...withFew(limit), process.execPath, bin, 'serve'], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     onTestFinished(() => void server.kill('SIGKILL'));
     let stderr = '';
     server.stderr.on('data', (data: Buffer) => {
@@ -59,7 +66,7 @@ describe('a server that may open few files', () => {
     const lines = createInterface({ input: server.stdout });
     const [url] = (await Promise.race([once(lines, 'line'), ended.then(() => [null])])) as [string | null];
     if (url === null) {
-      expect(stderr).toMatch(/^execwire: .*open files.*\n$/);
+      if (nodeRuns(limit)) expect(stderr).toMatch(/^execwire: .*open files.*\n$/);
       return;
     }
     const attempts = Array.from({ length: CLIENTS }, () => tryEverything(url));

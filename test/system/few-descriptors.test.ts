@@ -143,17 +143,29 @@ test('file requests under a policy fail with a reason when descriptors run out',
   expect((await ask()).map(({ error }) => error)).toEqual([undefined, undefined, undefined]);
 });
 
+/** The answer to a first request; none for a client for whom there was no descriptor. */
+async function firstAnswer(server: ServerProcess): Promise<WireAnswer | undefined> {
+  try {
+    const { client } = await dialWire(server.url);
+    return await client.ask('initialize', { clientName: 'test' });
+  } catch {
+    return undefined;
+  }
+}
+
 test('the first client of a server with few descriptors does not end it', async () => {
+  const answers: (WireAnswer | undefined)[] = [];
   for (let room = 1; room <= 8; room += 1) {
     await using server = await ServerProcess.start({ args: ['--log-level', 'silent'] });
     const usual = openFilesLimit(server.pid);
+    // Once it has said where it listens the server starts its watchdog, which may take up the room for a moment.
     setLimit(server.pid, 'nofile', nextDescriptor(server.pid) + room);
-    const { client } = await dialWire(server.url);
     // What the machine can enforce may not be found out now; then the handshake says so.
-    await client.ask('initialize', { clientName: 'test' });
+    answers.push(await firstAnswer(server));
     setLimit(server.pid, 'nofile', usual);
     const later = await connect(server);
     expect(await later.call('environment/status')).toEqual({ status: 'ready' });
     expect(server.child.exitCode).toBeNull();
   }
+  expect(answers.at(-1)).toBeDefined();
 });
