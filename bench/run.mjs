@@ -1,16 +1,14 @@
 // Measures execwire, codex and the bare system in turns. See README.md beside this file.
 import { checkBudgets } from './lib/budgets.mjs';
-import { endAllChildren, killAllChildren } from './lib/children.mjs';
 import { findCodex } from './lib/codex.mjs';
+import { leave, runAndLeave } from './lib/leave.mjs';
 import { describeRun } from './lib/machine.mjs';
 import { parseOptions } from './lib/options.mjs';
 import { FULL, SHORT } from './lib/plans.mjs';
 import { budgetTable, caseSection, writeReport } from './lib/report.mjs';
-import { createScratch, removeScratch } from './lib/scratch.mjs';
+import { createScratch } from './lib/scratch.mjs';
 import { serverSubjects } from './lib/servers.mjs';
-import { UsageError } from './lib/usage-error.mjs';
 
-const INTERRUPTED = 130;
 /** A check on a machine that does other things meanwhile has few samples: limits are this much wider there. */
 const CHECK_ROOM = 1.5;
 /** A check takes a minute; one that takes this long hangs, or the machine is no place to measure on. */
@@ -82,29 +80,4 @@ async function settleBudgets({ results, context, options }) {
   return checkBudgets(results, judgement);
 }
 
-let leaving = false;
-
-async function leave(code) {
-  leaving = true;
-  await endAllChildren();
-  process.exit(code);
-}
-
-process.once('exit', () => {
-  killAllChildren();
-  removeScratch();
-});
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
-  // A second signal means now: what still runs is killed on the way out.
-  process.on(signal, () => (leaving ? process.exit(INTERRUPTED) : void leave(INTERRUPTED)));
-}
-
-main().then(
-  () => leave(process.exitCode ?? 0),
-  (error) => {
-    // Being interrupted makes the case under way fail, too; that says nothing.
-    if (leaving) return undefined;
-    console.error(error instanceof UsageError ? error.message : error);
-    return leave(error instanceof UsageError ? 2 : 1);
-  },
-);
+runAndLeave(main);

@@ -1,9 +1,9 @@
 // The same work near and far, by execwire, codex, ssh and a bare socket. See README.md beside this file.
 import { parseArgs } from 'node:util';
-import { endAllChildren, killAllChildren } from '../lib/children.mjs';
 import { findCodex } from '../lib/codex.mjs';
+import { runAndLeave } from '../lib/leave.mjs';
 import { describeRun } from '../lib/machine.mjs';
-import { createScratch, removeScratch } from '../lib/scratch.mjs';
+import { createScratch } from '../lib/scratch.mjs';
 import { UsageError } from '../lib/usage-error.mjs';
 import { judge } from './goals.mjs';
 import { ALL_LINES, lineName, SHORT_LINES } from './lines.mjs';
@@ -21,7 +21,6 @@ const USAGE = `usage: npm run bench:distance -- [--short] [--only WORK]... [--li
   --no-write   leave results.json, chart.svg and README.md as they are`;
 /** Limits are this much wider in a check: it runs where other things run, and measures once. */
 const CHECK_ROOM = 1.5;
-const INTERRUPTED = 130;
 
 async function main() {
   const options = parseOptions();
@@ -86,28 +85,4 @@ function aboutRun(codex, { short, rounds, lines }) {
   );
 }
 
-let leaving = false;
-
-/** @param {number} code */
-async function leave(code) {
-  leaving = true;
-  await endAllChildren();
-  process.exit(code);
-}
-
-process.once('exit', () => {
-  killAllChildren();
-  removeScratch();
-});
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
-  process.on(signal, () => (leaving ? process.exit(INTERRUPTED) : void leave(INTERRUPTED)));
-}
-
-main().then(
-  () => leave(Number(process.exitCode ?? 0)),
-  (error) => {
-    if (leaving) return undefined;
-    console.error(error instanceof UsageError ? error.message : error);
-    return leave(error instanceof UsageError ? 2 : 1);
-  },
-);
+runAndLeave(main);

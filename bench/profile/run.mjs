@@ -1,7 +1,7 @@
 // Shows where the time of a case goes. See README.md beside this file.
 import { parseArgs } from 'node:util';
-import { endAllChildren, killAllChildren } from '../lib/children.mjs';
-import { createScratch, removeScratch } from '../lib/scratch.mjs';
+import { runAndLeave } from '../lib/leave.mjs';
+import { createScratch } from '../lib/scratch.mjs';
 import { UsageError } from '../lib/usage-error.mjs';
 import { cases } from './cases.mjs';
 import { openModules } from './modules.mjs';
@@ -13,7 +13,6 @@ const USAGE = `usage: npm run bench:profile -- [NAME]... [--short] [--syscalls] 
   --short     little work: a quick look
   --syscalls  count system calls as well, where strace is installed
   --write     put what was found into bench/profile/README.md`;
-const INTERRUPTED = 130;
 
 async function main() {
   const { chosen, short, syscalls, write } = readOptions();
@@ -48,21 +47,4 @@ function findCase(wanted) {
   return found;
 }
 
-process.once('exit', () => {
-  killAllChildren();
-  removeScratch();
-});
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => void leave(INTERRUPTED));
-
-async function leave(code) {
-  await endAllChildren();
-  process.exit(code);
-}
-
-main().then(
-  () => leave(0),
-  (error) => {
-    console.error(error instanceof UsageError ? error.message : error);
-    return leave(error instanceof UsageError ? 2 : 1);
-  },
-);
+runAndLeave(main);
