@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, readFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 import { TestFolder } from '../harness/processes.js';
@@ -16,8 +16,21 @@ const somebody =
     ? ['setpriv', `--reuid=${LONELY_UID}`, `--regid=${LONELY_UID}`, '--clear-groups', '--inh-caps=-all']
     : [];
 
-const threadsOf = (pid: number): number =>
-  Number(/^Threads:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+/** What newer Nodes call a thread of the pool. */
+const POOL_NAME = 'libuv-worker\n';
+
+/** The threads of the pool where they have a name, otherwise all: other threads come and go. */
+function threadsOf(pid: number): number {
+  const tasks = `/proc/${pid}/task`;
+  const names = readdirSync(tasks).flatMap((task) => {
+    try {
+      return [readFileSync(`${tasks}/${task}/comm`, 'utf8')];
+    } catch {
+      return [];
+    }
+  });
+  return names.filter((name) => name === POOL_NAME).length || names.length;
+}
 
 /** Threads of a command that has said its first line. */
 async function threadsOfReady(
