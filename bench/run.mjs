@@ -62,7 +62,7 @@ async function runCase({ run, ...description }, context) {
     console.log(`${caseSection(result)}\n`);
     return result;
   } catch (cause) {
-    throw new Error(`${description.name}: ${cause.message}`, { cause });
+    throw new Error(`${description.name}: ${/** @type {Error} */ (cause).message}`, { cause });
   }
 }
 

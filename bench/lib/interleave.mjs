@@ -26,7 +26,7 @@ async function withDeadline(work, name) {
   try {
     return await Promise.race([work, expired]);
   } catch (cause) {
-    throw new Error(`${name}: ${cause.message}`, { cause });
+    throw new Error(`${name}: ${/** @type {Error} */ (cause).message}`, { cause });
   } finally {
     clearTimeout(timer);
   }

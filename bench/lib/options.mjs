@@ -30,7 +30,7 @@ function parse(args) {
   try {
     return parseArgs({ args, options: { short: flag, check: flag, 'no-write': flag, only } }).values;
   } catch (error) {
-    throw new UsageError(`${error.message}\n${USAGE}`);
+    throw new UsageError(`${/** @type {Error} */ (error).message}\n${USAGE}`);
   }
 }
 

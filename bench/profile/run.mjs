@@ -37,7 +37,7 @@ function parse() {
   try {
     return parseArgs({ allowPositionals: true, options: { short: flag, syscalls: flag, write: flag } });
   } catch (error) {
-    throw new UsageError(`${error.message}\n${USAGE}`);
+    throw new UsageError(`${/** @type {Error} */ (error).message}\n${USAGE}`);
   }
 }
 

@@ -38,7 +38,7 @@ function readOptions() {
   try {
     return parseArgs({ options: { check: flag, 'no-write': flag, only } }).values;
   } catch (error) {
-    return fail(`${error.message}\n${USAGE}`);
+    return fail(`${/** @type {Error} */ (error).message}\n${USAGE}`);
   }
 }
 
@@ -82,7 +82,7 @@ async function perform(task, side, Tools, { environment, scratch }) {
     task.verify(answer, context);
     return { entry, definitionTokens: tools.definitionTokens };
   } catch (cause) {
-    throw new Error(`${task.name}, ${side}: ${cause.message}`, { cause });
+    throw new Error(`${task.name}, ${side}: ${/** @type {Error} */ (cause).message}`, { cause });
   } finally {
     await tools.close();
   }

@@ -114,6 +114,6 @@ async function labelled(job, promise) {
   try {
     await promise;
   } catch (error) {
-    throw new Error(`${job.kind}: ${error.message}`, { cause: error });
+    throw new Error(`${job.kind}: ${/** @type {Error} */ (error).message}`, { cause: error });
   }
 }
