@@ -26,8 +26,10 @@ export function trackForeignChildren(): void {
   tracking = true;
   subscribe('child_process', (message) => {
     const { process: child } = message as { process: ChildProcess };
-    // The event comes before the child is started.
-    queueMicrotask(() => track(child));
+    // The event comes before the child is started. On a busy machine the child may have had children of its own, and
+    // ended, by the time we look at it.
+    const startTick = bootTicks() - 1;
+    queueMicrotask(() => track(child, startTick));
   });
 }
 
@@ -43,11 +45,11 @@ export function mayBeForeign(startTick: number): boolean {
   return lifetimes.some((each) => each.startTick <= startTick && startTick <= each.endTick);
 }
 
-function track(child: ChildProcess): void {
+function track(child: ChildProcess, startTick: number): void {
   const { pid } = child;
   if (pid === undefined) return;
   running.add(pid);
-  const lifetime = leadsSession(pid) ? { startTick: bootTicks() - 1, endTick: Infinity } : null;
+  const lifetime = leadsSession(pid) ? { startTick, endTick: Infinity } : null;
   if (lifetime) lifetimes.push(lifetime);
   if (lifetimes.length > MAX_LIFETIMES) lifetimes.shift();
   child.once('exit', () => {

@@ -204,12 +204,15 @@ describe('where the number of a tree cannot be read', () => {
     expect(sleepers(second)).toEqual([]);
   });
 
-  test('what another child of the server leaves behind is nobody to kill', async () => {
+  test.each([
+    ['', 'node'],
+    [', even if the server is held up when it starts that', 'held'],
+  ])('what another child of the server leaves behind is nobody to kill%s', async (_when, how) => {
     const [tree, stranger] = [uniqueSeconds(), uniqueSeconds()];
     await using keeper = new Keeper([`sleep ${tree}`], lesser);
     expect(await keeper.answer()).toBe('up');
     // Once it is told of, the daemon is there and its parents are gone.
-    await keeper.ask(`node setsid -f sleep ${stranger}`);
+    await keeper.ask(`${how} setsid -f sleep ${stranger}`);
     await eventually(() => wakeful(stranger) && wakeful(tree));
     expect(await keeper.ask('0')).toBe('true');
     expect([tree, stranger].map((seconds) => sleepers(seconds).length)).toEqual([0, 1]);
