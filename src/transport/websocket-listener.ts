@@ -16,9 +16,11 @@ import { isAllowedHost } from './browser-guard.js';
 import { answerCrowded, Door, type DoorLimits, GREETING_CHECKS, GREETING_MS } from './door.js';
 import { isLoopback, type ListenAddress, urlHost } from './listen-address.js';
 import { DEFAULT_LIVENESS, Liveness, type LivenessOptions } from './liveness.js';
+import { UnfinishedMessages } from './unfinished-messages.js';
 import { refusalOf, type WebSocketAuth } from './websocket-auth.js';
 import { WebSocketChannel } from './websocket-channel.js';
-import { type CompressionUse, MESSAGE_DEFLATE } from './websocket-deflate.js';
+import { asksForSmallWindow, type CompressionUse, MESSAGE_DEFLATE } from './websocket-deflate.js';
+import { inflateWithin } from './websocket-inflate.js';
 import { answerPings } from './websocket-pongs.js';
 
 /** Largest message accepted, fragmented or not. */
@@ -48,6 +50,8 @@ export interface WebSocketListenerOptions {
   readonly compression?: CompressionUse | undefined;
   /** Limits on the number of connections. */
   readonly limits?: DoorLimits;
+  /** Bytes of messages that have not ended yet, on all connections together. Default: 512 MiB. */
+  readonly maxUnfinishedBytes?: number | undefined;
   readonly onConnection: (channel: Channel, connection: ListenerConnection) => void;
 }
 
@@ -68,6 +72,7 @@ export class WebSocketListener {
   readonly #door: Door;
   readonly #upgrader = new WebSocketServer({ ...UPGRADE, perMessageDeflate: false });
   readonly #deflatingUpgrader = new WebSocketServer({ ...UPGRADE, perMessageDeflate: MESSAGE_DEFLATE });
+  readonly #unfinished: UnfinishedMessages;
   #connections = 0;
 
   private constructor(options: WebSocketListenerOptions) {
@@ -76,6 +81,7 @@ export class WebSocketListener {
       ? createHttpsServer({ ...GREETING_CHECKS, ...options.tls, handshakeTimeout: GREETING_MS })
       : createHttpServer(GREETING_CHECKS);
     this.#door = new Door(this.#server, options.limits);
+    this.#unfinished = new UnfinishedMessages(options.maxUnfinishedBytes);
     this.#server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       const { status, headers } = this.#isAdmitted(request, { authenticated: false })
         ? this.#plainAnswer(request)
@@ -193,8 +199,9 @@ export class WebSocketListener {
     upgrader.handleUpgrade(request, socket, head, (webSocket) => this.#accept(webSocket, socket));
   }
 
-  #compresses({ socket }: IncomingMessage): boolean {
+  #compresses({ socket, headers }: IncomingMessage): boolean {
     const { compression = 'remote' } = this.#options;
+    if (asksForSmallWindow(headers['sec-websocket-extensions'])) return false;
     // Unix sockets have no remote address.
     const { remoteAddress } = socket;
     if (compression !== 'remote') return compression === 'always';
@@ -209,10 +216,15 @@ export class WebSocketListener {
     const { address, binaryMessages = 'text' } = this.#options;
     const label = `${address.kind}#${this.#connections}`;
     const channel = new WebSocketChannel(webSocket, label, { binaryMessages, stream });
-    this.#door.turnAwayBy(stream, () => {
-      webSocket.close(TRY_AGAIN_LATER, 'there are too many connections');
+    const turnAway = (reason: string): void => {
+      webSocket.close(TRY_AGAIN_LATER, reason);
       setImmediate(() => webSocket.terminate());
-    });
+    };
+    this.#door.turnAwayBy(stream, () => turnAway('there are too many connections'));
+    const grown = this.#unfinished.watch(webSocket, stream, () =>
+      turnAway('there are too many unfinished messages'),
+    );
+    inflateWithin(webSocket, { stream, maxBytes: MAX_MESSAGE_BYTES, grown });
     this.#options.onConnection(channel, {
       probe: () => liveness.probe(),
       introduced: () => this.#door.admit(stream),

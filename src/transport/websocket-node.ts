@@ -6,6 +6,7 @@ import { BinaryMessage, type Channel, type ChannelReceiver, type OutgoingMessage
 import { WebSocketChannel } from './websocket-channel.js';
 import { DEFAULT_CONNECT_TIMEOUT_MS, type DialOptions, type DialTarget } from './dial-target.js';
 import { MESSAGE_DEFLATE } from './websocket-deflate.js';
+import { inflateWithin } from './websocket-inflate.js';
 import { answerPings } from './websocket-pongs.js';
 import { LIVENESS_TICK_MS, watchLiveness } from './websocket-watch.js';
 
@@ -29,6 +30,7 @@ export async function dialInNode(target: DialTarget, options: DialOptions): Prom
   const channel = new DialledChannel(socket, target.label);
   const connection = await opened(socket, target.label, connectTimeoutMs);
   channel.connection = connection;
+  inflateWithin(socket, { stream: connection, maxBytes: MAX_MESSAGE_BYTES });
   const silent = (): void => channel.giveUp();
   watchLiveness({ socket, connection, tickMs: options.livenessTickMs ?? LIVENESS_TICK_MS, silent });
   return channel;

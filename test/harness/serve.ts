@@ -17,12 +17,16 @@ export async function serve(
     address?: Exclude<ListenAddress, { kind: 'stdio' }>;
     auth?: WebSocketAuth;
     limits?: WebSocketListenerOptions['limits'];
+    maxUnfinishedBytes?: number;
+    compression?: WebSocketListenerOptions['compression'];
   } = {},
 ): Promise<Served> {
   const server = new ExecServer(options);
   const listener = await WebSocketListener.open({
     address: options.address ?? { kind: 'tcp', host: '127.0.0.1', port: 0 },
     auth: options.auth,
+    maxUnfinishedBytes: options.maxUnfinishedBytes,
+    compression: options.compression,
     ...(options.limits === undefined ? {} : { limits: options.limits }),
     onConnection: (channel, { probe, introduced }) => void server.accept(channel, { probe, introduced }),
   });
