@@ -2,11 +2,12 @@ import type { PermissionEntry, Permissions, Sandbox } from '../protocol/index.js
 import { permissionsFromAppPolicy } from './app-policy.js';
 
 /**
- * The same sandbox with nothing writable and no network. What it hides stays hidden, so the result never allows more
- * than the original.
+ * The same sandbox with nothing writable, no network and no unix sockets: daemons behind those write for whoever asks.
+ * What it hides stays hidden, so the result never allows more than the original.
  */
 export function readOnlySandbox(sandbox: Sandbox | null): Sandbox {
-  return { ...sandbox, permissions: readOnlyPermissions(sandbox?.permissions) };
+  const { unixSockets: _writers, ...rest } = sandbox ?? {};
+  return { ...rest, permissions: readOnlyPermissions(sandbox?.permissions) };
 }
 
 function readOnlyPermissions(permissions: Permissions | undefined): Permissions {

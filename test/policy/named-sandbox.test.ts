@@ -59,6 +59,13 @@ describe('the read-only form of a sandbox', () => {
     expect(narrow.workspaceRoots).toEqual(['file:///srv/project']);
   });
 
+  test('reaches no unix socket: what listens there writes for whoever asks', () => {
+    const profiles = { docker: { extends: ':workspace', unix_sockets: true } };
+    const wide = namedSandbox({ policy: 'docker' }, { ...place, profiles });
+    expect(wide).toMatchObject({ unixSockets: 'allowed' });
+    expect(readOnlySandbox(wide)).not.toHaveProperty('unixSockets');
+  });
+
   test('of no sandbox at all is the read-only policy', () => {
     expect(readOnlySandbox(null)).toEqual({
       permissions: namedSandbox({ policy: 'read-only' }, { workspace: null })?.permissions,
