@@ -1,8 +1,5 @@
-import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-
-/** Private: output may contain secrets. */
-const FILE_MODE = 0o600;
+import type { FileHandle } from 'node:fs/promises';
+import { openNamelessFile } from './nameless-file.js';
 
 export interface SpoolLimits {
   /** This many bytes from the start are kept for good. */
@@ -14,27 +11,19 @@ export interface SpoolLimits {
 /** Bytes by position: a fixed head, followed by a ring that overwrites its oldest bytes. */
 export class SpoolFile {
   readonly #file: FileHandle;
-  readonly #directory: string;
+  readonly #release: () => Promise<void>;
   #limits: SpoolLimits;
 
-  private constructor(file: FileHandle, directory: string, limits: SpoolLimits) {
+  private constructor(file: FileHandle, release: () => Promise<void>, limits: SpoolLimits) {
     this.#file = file;
-    this.#directory = directory;
+    this.#release = release;
     this.#limits = limits;
   }
 
-  /**
-   * Creates a file in a private directory under `parent`. Where the system allows, it is unlinked at once, so that its
-   * space is freed even if we crash.
-   */
+  /** Creates a file on the file system of `parent`. */
   static async create(parent: string, limits: SpoolLimits): Promise<SpoolFile> {
-    const directory = await mkdtemp(join(parent, 'execwire-spool-'));
-    try {
-      const file = await open(join(directory, 'output'), 'wx+', FILE_MODE);
-      return new SpoolFile(file, directory, limits);
-    } finally {
-      await removeDirectory(directory);
-    }
+    const { file, release } = await openNamelessFile(parent);
+    return new SpoolFile(file, release, limits);
   }
 
   /** Sets new limits so that the file stops growing. Only valid before anything was overwritten. */
@@ -59,8 +48,7 @@ export class SpoolFile {
   }
 
   async remove(): Promise<void> {
-    await this.#file.close();
-    await removeDirectory(this.#directory);
+    await this.#release();
   }
 
   #place(position: number): { offset: number; room: number } {
@@ -69,9 +57,4 @@ export class SpoolFile {
     const inRing = (position - headBytes) % tailBytes;
     return { offset: headBytes + inRing, room: tailBytes - inRing };
   }
-}
-
-/** On systems that cannot unlink open files, this works only after the file is closed. */
-async function removeDirectory(directory: string): Promise<void> {
-  await rm(directory, { recursive: true, force: true }).catch(() => undefined);
 }
