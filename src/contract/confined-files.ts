@@ -15,6 +15,7 @@ export function confineFiles(files: FileSystem, sandbox: Sandbox): FileSystem {
     readFile: (path, options) => files.readFile(path, under(options)),
     writeFile: (path, data, options) => files.writeFile(path, data, under(options)),
     createDirectory: (path, options) => files.createDirectory(path, under(options)),
+    createSymlink: (path, target, options) => files.createSymlink(path, target, under(options)),
     getMetadata: (path, options) => files.getMetadata(path, under(options)),
     canonicalize: (path, options) => files.canonicalize(path, under(options)),
     readDirectory: (path, options) => files.readDirectory(path, under(options)),

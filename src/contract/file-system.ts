@@ -23,15 +23,35 @@ export interface PermissionOptions {
   readonly permissions?: number;
 }
 
+/** For operations that can say how old something is. */
+export interface TimeOptions {
+  /** Microseconds since 1970: the modification time it gets. Absent: now. */
+  readonly modifiedAtUs?: number;
+}
+
 /** How a file is written. */
-export interface WriteFileOptions extends LinkOptions, PermissionOptions {
+export interface WriteFileOptions extends LinkOptions, PermissionOptions, TimeOptions {
   readonly atomic?: boolean;
   readonly exclusive?: boolean;
 }
 
-/** How a directory is made. One that is there gets the permissions, too. */
-export interface CreateDirectoryOptions extends LinkOptions, PermissionOptions {
+/** How a directory is made. One that is there gets the permissions and the time, too. */
+export interface CreateDirectoryOptions extends LinkOptions, PermissionOptions, TimeOptions {
   readonly recursive?: boolean;
+}
+
+/** How a symbolic link is made. */
+export interface CreateSymlinkOptions extends LinkOptions, TimeOptions {
+  /** Replaces a file or a link that is there, in one step; never a directory. Default false. */
+  readonly replace?: boolean;
+}
+
+/** How something is copied within a machine. */
+export interface CopyOptions extends FileOptions {
+  /** Default false. */
+  readonly recursive?: boolean;
+  /** Copies are as old as their originals. Default false. */
+  readonly keepTimes?: boolean;
 }
 
 /** How a path is described. */
@@ -48,6 +68,13 @@ export interface OpenFileOptions extends FileOptions, PermissionOptions {
   readonly ahead?: boolean;
 }
 
+/** A symbolic link itself. */
+export interface LinkDetails {
+  /** What it says, byte by byte: it need be neither UTF-8 nor a path that exists. */
+  readonly target: Uint8Array;
+  readonly modifiedAtUs: number;
+}
+
 export interface FileMetadata {
   readonly isDirectory: boolean;
   readonly isFile: boolean;
@@ -59,6 +86,10 @@ export interface FileMetadata {
   readonly modifiedAtMs: number;
   /** Only with `details`: permission bits. */
   readonly mode?: number;
+  /** Only with `details`: microseconds since 1970. */
+  readonly modifiedAtUs?: number;
+  /** Only with `details`: the link itself, if the path is one. */
+  readonly link?: LinkDetails;
 }
 
 export interface DirectoryEntry {
@@ -75,6 +106,10 @@ export interface DirectoryEntry {
   readonly size?: number;
   /** Only with `details`: permission bits. */
   readonly mode?: number;
+  /** Only with `details`: of the target, in microseconds since 1970. */
+  readonly modifiedAtUs?: number;
+  /** Only with `details`: the link itself, if it is one. */
+  readonly link?: LinkDetails;
 }
 
 export interface WalkOptions extends FileOptions {
@@ -118,7 +153,7 @@ export interface FileHandle extends AsyncDisposable {
    * Closes a file that was written and gives it this path, within its file system. A file there is replaced in one step.
    * Nothing is renamed if a write failed.
    */
-  closeAs(path: string): Promise<void>;
+  closeAs(path: string, options?: TimeOptions): Promise<void>;
 }
 
 /**
@@ -141,6 +176,8 @@ export interface FileSystem {
   writeFile(path: string, data: Uint8Array | string, options?: WriteFileOptions): Promise<void>;
   /** `recursive` (default true): also creates parents and accepts an existing directory. */
   createDirectory(path: string, options?: CreateDirectoryOptions): Promise<void>;
+  /** Makes a symbolic link that says `target`, which need not exist. */
+  createSymlink(path: string, target: Uint8Array | string, options?: CreateSymlinkOptions): Promise<void>;
   getMetadata(path: string, options?: MetadataOptions): Promise<FileMetadata>;
   /** Resolves all links in a path, which must exist. */
   canonicalize(path: string, options?: FileOptions): Promise<string>;
@@ -161,11 +198,7 @@ export interface FileSystem {
   /**
    * Files keep their permissions and overwrite; links are copied as links; directories merge and require `recursive`.
    */
-  copy(
-    source: string,
-    destination: string,
-    options?: FileOptions & { readonly recursive?: boolean },
-  ): Promise<void>;
+  copy(source: string, destination: string, options?: CopyOptions): Promise<void>;
   /** Moves within one file system, atomically replacing a file at the destination. */
   rename(source: string, destination: string, options?: FileOptions): Promise<void>;
   /** Regular files only. */

@@ -4,16 +4,20 @@ export type { Environment } from './environment.js';
 export { EnvironmentHandle } from './environment-handle.js';
 export type { SearchMatch, SearchPage, SearchQuery } from './file-search.js';
 export type {
+  CopyOptions,
   CreateDirectoryOptions,
+  CreateSymlinkOptions,
   DirectoryEntry,
   FileHandle,
   FileMetadata,
   FileOptions,
   FileSystem,
+  LinkDetails,
   LinkOptions,
   MetadataOptions,
   OpenFileOptions,
   PermissionOptions,
+  TimeOptions,
   WalkOptions,
   WalkResult,
   WriteFileOptions,

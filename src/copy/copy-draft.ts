@@ -24,7 +24,7 @@ export class Drafts {
   /** Calls `fill` with where to write, and puts what it wrote in its place. */
   async write(to: Destination, fill: (place: FilePlace) => Promise<void>): Promise<void> {
     this.#signal.throwIfAborted();
-    const existing = to.isFree ? undefined : await metadataOf(to);
+    const existing = await existingAt(to, {});
     // A device or a directory is not replaced; the machine says what it thinks of writing to it.
     if (existing && !existing.isFile) return await fill(to);
     if (!this.#renames) return await writeInPlace(to, { fill, isNew: existing === undefined });
@@ -53,6 +53,16 @@ export async function metadataOf(
     if (isExecError(error, 'notFound')) return undefined;
     throw error;
   }
+}
+
+/** What is at a place where something goes; undefined when nothing is, or only a link that gives way. */
+export async function existingAt(
+  to: Destination,
+  options: MetadataOptions = { details: true },
+): Promise<FileMetadata | undefined> {
+  if (to.isFree) return undefined;
+  const existing = to.existing ?? (await metadataOf(to, options));
+  return to.isListed && existing?.isSymlink ? undefined : existing;
 }
 
 async function writeInPlace(

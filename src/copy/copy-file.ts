@@ -2,7 +2,7 @@ import type { FileMetadata, FileSystem } from '../contract/index.js';
 import { ExecError, isExecError } from '../protocol/errors.js';
 import type { BlockPool } from './block-pool.js';
 import { type FirstBlocks, fillFrom } from './copy-blocks.js';
-import { type Drafts, metadataOf } from './copy-draft.js';
+import { type Drafts, existingAt } from './copy-draft.js';
 import type { LineBudget } from './line-budget.js';
 import type { Persistence } from './persistence.js';
 import { placeBlocks, placeNew, placeWhole } from './place-file.js';
@@ -40,13 +40,18 @@ export interface Destination extends FilePlace {
   readonly isFree?: boolean;
   /** What is there, if that is known. */
   readonly existing?: FileMetadata | undefined;
+  /** Its name comes from the other machine: a link that has it gives way, and is never followed. */
+  readonly isListed?: boolean;
+  /** Told when the last thing the file needs was asked for: whatever is asked for from then on is done later. */
+  readonly onSent?: () => void;
   /** Rejects if the directory it goes to could not be made; pending while that is under way. */
   readonly directory?: Promise<void>;
 }
 
-/** What is copied. `mode` where its machine tells it. */
+/** What is copied. `mode` and `modifiedAtUs` where its machine tells them. */
 export interface Original extends FilePlace {
   readonly mode?: number | undefined;
+  readonly modifiedAtUs?: number | undefined;
   /** The beginning of a file, where it was asked for before anything was known about it. */
   readonly firstBlocks?: FirstBlocks | undefined;
 }
@@ -70,6 +75,10 @@ export interface CopyJob {
   readonly atOnce: boolean;
   /** Whether the destination puts files in their place in one flight, with their permissions. */
   readonly places: boolean;
+  /** Whether the destination takes modification times and links. */
+  readonly keeps: boolean;
+  /** Whether what links lead to is copied instead of the links. */
+  readonly followLinks: boolean;
   /** What the content of all its files may take up on its way. */
   readonly bytes: LineBudget;
   /** Where content is read to. */
@@ -77,6 +86,8 @@ export interface CopyJob {
   readonly persistence: Persistence;
   /** Sets the permissions of what is to hold something private, before it does. */
   readonly protect: (path: string, mode: number) => Promise<void>;
+  /** Told of whatever could not be kept, because one of the machines has no way to tell or to take it. */
+  readonly onUnkept: (what: 'time' | 'link') => void;
   /** Told how many bytes have arrived. */
   readonly onBytes: (bytes: number) => void;
 }
@@ -87,6 +98,7 @@ export async function copyFile(
   to: Destination,
   job: CopyJob,
 ): Promise<void> {
+  if (!job.keeps || from.modifiedAtUs === undefined) job.onUnkept('time');
   if (job.places) return await placeFile(from, to, job);
   const isWhole = from.size <= BLOCK_BYTES || !job.blocks;
   // What is there may be a link or a device, and what is private must be so before there is anything in it.
@@ -139,15 +151,16 @@ async function placeFile(
   to: Destination,
   job: CopyJob,
 ): Promise<void> {
-  const { mode } = from;
   if (from.size > BLOCK_BYTES || from.firstBlocks)
-    return await placeBlocks(to, { mode, fill: fillFrom(from, to, job), job });
+    return await placeBlocks(to, { from, fill: fillFrom(from, to, job), job });
   await withContent(from, job, async (content) => {
-    if (to.isFree && (await placeNew(to, content, { mode, job }))) return job.onBytes(content.length);
+    if (to.isFree && (await placeNew(to, content, { from, job }))) return job.onBytes(content.length);
+    // Whatever was to come after it may have overtaken it.
+    if (to.isFree) job.persistence.disturb();
     // A device takes what it gets, but cannot be opened to be written in blocks.
-    const existing = to.existing ?? (await metadataOf(to, { details: true }));
+    const existing = await existingAt({ ...to, isFree: false });
     if (existing && !existing.isFile) await withPathInError(to, to.files.writeFile(to.path, content));
-    else await placeWhole({ ...to, existing }, content, { mode, job });
+    else await placeWhole({ ...to, existing }, content, { from, job });
     job.onBytes(content.length);
   });
 }

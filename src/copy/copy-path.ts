@@ -1,5 +1,5 @@
 import { basename } from 'node:path/posix';
-import type { DirectoryEntry, Environment } from '../contract/index.js';
+import type { DirectoryEntry, Environment, FileMetadata } from '../contract/index.js';
 import { ExecError, isExecError } from '../protocol/errors.js';
 import { BlockPool } from './block-pool.js';
 import { Drafts, metadataOf } from './copy-draft.js';
@@ -12,11 +12,13 @@ import {
   type Original,
   withPathInError,
 } from './copy-file.js';
-import { type Arrival, childPath, copyTree, isMadeSo } from './copy-tree.js';
+import { copyLink } from './copy-link.js';
+import { type Arrival, copyTree, linkInTheWay } from './copy-tree.js';
 import { type KeptMode, keepModes } from './keep-modes.js';
 import { LineBudget } from './line-budget.js';
+import { childPath } from './listing.js';
 import { Persistence } from './persistence.js';
-import { permissionsOf, placeNew } from './place-file.js';
+import { placeNew } from './place-file.js';
 import { isSamePlace } from './same-place.js';
 import { modeOf, SourceLook } from './source-look.js';
 
@@ -32,6 +34,8 @@ export interface OpenPlace extends FilePlace {
   readonly atOnce: boolean;
   /** Whether files are put in their place there in one flight, with their permissions; always so on this machine. */
   readonly places: boolean;
+  /** Whether modification times and links can be told and taken there; always so on this machine. */
+  readonly keeps: boolean;
 }
 
 /** Who is told how a copy proceeds, and who may end it. */
@@ -42,18 +46,37 @@ export interface CopyObserver {
   readonly onBytes: (bytes: number) => void;
   readonly onFile: () => void;
   readonly onSkipped: (path: string, why: string) => void;
+  /** Told of whatever could not be kept, because one of the machines has no way to tell or to take it. */
+  readonly onUnkept: CopyJob['onUnkept'];
 }
 
-/** Copies a file or a directory, whatever machines the two places are on. */
-export async function copyPath(from: OpenPlace, into: OpenPlace, observer: CopyObserver): Promise<void> {
+/** How something is copied. */
+export interface CopyManner {
+  /** Whether what links lead to is copied instead of the links. */
+  readonly followLinks: boolean;
+}
+
+/** Copies a file, a link or a directory, whatever machines the two places are on. */
+export async function copyPath(
+  from: OpenPlace,
+  into: OpenPlace,
+  observer: CopyObserver & CopyManner,
+): Promise<void> {
   const job = jobFor(into, observer);
   const looked = new SourceLook(from);
   try {
-    const { isDirectory, isFile, size, mode } = await looked.metadata();
+    const metadata = await looked.metadata();
+    const { isDirectory, isFile, size } = metadata;
     if (!isDirectory) observer.onTotal(size);
-    const source = { ...from, size, mode };
+    const source = { ...from, ...originalOf(metadata), size };
+    // What links within a directory lead to has to be copied one by one.
+    const isApart = from.environment !== into.environment || (job.followLinks && isDirectory);
+    const { link } = metadata;
+    if (!job.followLinks && metadata.isSymlink && isApart) {
+      if (link && job.keeps) return await copyLink(link, await destination(from, into), job);
+      job.onUnkept('link');
+    }
     const isSmall = isFile && size <= BLOCK_BYTES;
-    const isApart = from.environment !== into.environment;
     // Most files are new. Should something be there, it is known what once this has failed.
     const isTried = isApart && isSmall && into.places && into.atOnce;
     const [isPlaced, to] = await Promise.all([
@@ -61,11 +84,16 @@ export async function copyPath(from: OpenPlace, into: OpenPlace, observer: CopyO
       destination(from, into),
     ]);
     if (isPlaced) return;
-    if (!isApart) return await copyWithinMachine(from, to, { job, isDirectory });
+    if (!isApart)
+      return await copyWithinMachine(from, to, {
+        job,
+        isDirectory: isDirectory && !(link && !job.followLinks),
+      });
     if (!isDirectory && !isFile)
       throw new ExecError('invalidFile', 'The source is neither a file nor a directory.');
     if (await isSamePlace(from, to))
       throw new ExecError('invalidFile', 'The destination is the source, or lies within it.');
+    if (isDirectory && to.isListed && to.existing?.isSymlink) throw linkInTheWay(to);
     if (isDirectory) await copyDirectory({ ...source, listed: looked.listed }, to, { job, observer });
     else await copySingle({ ...source, firstBlocks: looked.firstBlocks }, to, job);
   } finally {
@@ -75,15 +103,15 @@ export async function copyPath(from: OpenPlace, into: OpenPlace, observer: CopyO
 
 /** False when it has to be done with more care; whatever is wrong comes up again then. */
 async function placeSmall(
-  from: FilePlace & { readonly size: number; readonly mode?: number | undefined },
+  from: Original & { readonly size: number },
   to: OpenPlace,
   job: CopyJob,
 ): Promise<boolean> {
   try {
     const content = await from.files.readFile(from.path);
     job.signal.throwIfAborted();
-    if (content.length > BLOCK_BYTES || !(await placeNew(to, content, { mode: from.mode, job })))
-      return false;
+    if (content.length > BLOCK_BYTES || !(await placeNew(to, content, { from, job }))) return false;
+    if (from.modifiedAtUs === undefined || !job.keeps) job.onUnkept('time');
     job.onBytes(content.length);
     return true;
   } catch (error) {
@@ -111,7 +139,7 @@ async function copyDirectory(
 ): Promise<void> {
   const { mode } = from;
   const files: Arrival[] = [];
-  const directories: Arrival[] = job.places && isMadeSo({ from, to }) ? [] : [{ path: to.path, mode }];
+  const directories: Arrival[] = [{ path: to.path, mode }];
   let copied = 0;
   const tree = {
     ...job,
@@ -121,21 +149,17 @@ async function copyDirectory(
       if (!job.places) files.push(file);
     },
     onDirectory: (directory: Arrival) => {
-      if (!directory.isDone) directories.push(directory);
+      if (!job.places) directories.push(directory);
     },
     onSkipped: observer.onSkipped,
   };
   await copyTree(from, to, tree).catch((error: unknown) => {
     throw copied > 0 ? withCount(error, copied) : error;
   });
-  if (!job.places) await keepModes(to.environment, files.filter(hasMode), { atATime: CHMODS_AT_A_TIME });
+  if (job.places) return;
+  await keepModes(to.environment, files.filter(hasMode), { atATime: CHMODS_AT_A_TIME });
   // What is within a directory first: afterwards it may be closed to us.
-  const closing = directories.toReversed().filter(hasMode);
-  if (!job.places) return await keepModes(to.environment, closing);
-  const set = closing.map(({ path, mode: own }) =>
-    job.persistence.run(() => to.files.createDirectory(path, permissionsOf(own))),
-  );
-  await withPathInError(to, Promise.all(set));
+  await keepModes(to.environment, directories.toReversed().filter(hasMode));
 }
 
 /** Whoever copies a tree wants to know how much of it is there. */
@@ -148,7 +172,12 @@ function withCount(error: unknown, files: number): unknown {
 /** What the copies of single files into a place share. */
 export function jobFor(
   to: OpenPlace,
-  { signal, onBytes }: Pick<CopyObserver, 'signal' | 'onBytes'>,
+  {
+    signal,
+    onBytes,
+    onUnkept,
+    followLinks,
+  }: Pick<CopyObserver, 'signal' | 'onBytes' | 'onUnkept'> & CopyManner,
 ): CopyJob {
   return {
     drafts: new Drafts({ renames: to.renames, signal }),
@@ -157,22 +186,27 @@ export function jobFor(
     blocks: to.renames,
     atOnce: to.atOnce,
     places: to.places,
+    keeps: to.keeps,
+    followLinks,
     bytes: new LineBudget(),
     blockPool: new BlockPool(BLOCK_BYTES),
     persistence: new Persistence(),
     protect: (path, mode) => keepModes(to.environment, [{ path, mode }]),
     onBytes,
+    onUnkept,
   };
 }
 
-/** Nothing has to travel, and links and permissions stay what they are. */
+/** Nothing has to travel, and links, permissions and times stay what they are. */
 async function copyWithinMachine(
   from: OpenPlace,
   to: OpenPlace,
   { job, isDirectory }: { job: CopyJob; isDirectory: boolean },
 ): Promise<void> {
+  const source = job.followLinks ? await from.files.canonicalize(from.path) : from.path;
   const copy = (path: string): Promise<void> =>
-    withPathInError(to, from.files.copy(from.path, path, { recursive: isDirectory }));
+    withPathInError(to, from.files.copy(source, path, { recursive: isDirectory, keepTimes: job.keeps }));
+  if (!job.keeps) job.onUnkept('time');
   if (isDirectory) await copy(to.path);
   else await job.drafts.write(to, (place) => copy(place.path));
 }
@@ -183,15 +217,24 @@ function hasMode(arrival: Arrival): arrival is KeptMode {
 
 /** An existing directory takes the source in under its own name. */
 async function destination(from: OpenPlace, to: OpenPlace): Promise<OpenPlace & Destination> {
+  const path = childPath(to.path, { name: basename(from.path), path: from.path });
   const [existing, isFree] = await Promise.all([
     metadataOf(to, { details: to.places }),
     (to.atOnce || to.places) && hasNothing(to),
   ]);
   if (!existing?.isDirectory) return { ...to, isFree, existing };
-  const name = basename(from.path);
-  const path = childPath(to.path, { name, path: from.path });
-  // Whether it is free is seen by whoever tries.
-  return { ...to, path };
+  // A link must not be followed. What else is wrong is said by whoever tries, and whether it is free is seen then.
+  const within = await metadataOf({ ...to, path }, { details: to.places }).catch(() => undefined);
+  return { ...to, path, isListed: true, existing: within };
+}
+
+/** What a copy takes over from its original. */
+function originalOf({
+  mode,
+  modifiedAtUs,
+  modifiedAtMs,
+}: FileMetadata): Pick<Original, 'mode' | 'modifiedAtUs'> {
+  return { mode, modifiedAtUs: modifiedAtUs ?? modifiedAtMs * 1000 };
 }
 
 /** True when there is nothing at a place, not even a link that leads nowhere. */

@@ -51,7 +51,7 @@ export async function copyFromStream(input: Readable, to: Original, job: CopyJob
     const fill = async (handle: FileHandle): Promise<{ arrived: Promise<void> }> => ({
       arrived: Promise.resolve(await writeStream(handle, input, job, to)),
     });
-    return await placeBlocks(to, { mode: to.mode, fill, job: once });
+    return await placeBlocks(to, { from: { mode: to.mode }, fill, job: once });
   }
   await job.drafts.write(to, async (place) => {
     addAbortSignal(job.signal, input);

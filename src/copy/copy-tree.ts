@@ -1,6 +1,5 @@
-import type { DirectoryEntry, FileSystem } from '../contract/index.js';
-import { ExecError, isExecError } from '../protocol/errors.js';
-import { fileUri, isFileUri, pathBytes } from '../protocol/file-uri.js';
+import type { DirectoryEntry, LinkDetails } from '../contract/index.js';
+import { ExecError } from '../protocol/errors.js';
 import { Budget } from './budget.js';
 import {
   BLOCK_BYTES,
@@ -9,9 +8,12 @@ import {
   type Destination,
   type FilePlace,
   isPrivate,
-  withPathInError,
   type Original,
+  withPathInError,
 } from './copy-file.js';
+import { copyLink } from './copy-link.js';
+import { Endings, isOpen } from './endings.js';
+import { childPath, listing, mayMeet, Names, requireDistinct } from './listing.js';
 import { permissionsOf } from './place-file.js';
 
 /** Directories looked at a time. */
@@ -27,8 +29,6 @@ const DEMANDING = 8;
 export interface Arrival {
   readonly path: string;
   readonly mode: number | undefined;
-  /** Whether it has its permissions already. */
-  readonly isDone?: boolean;
 }
 
 /** A copy of a whole tree, and who is told of it. */
@@ -49,9 +49,26 @@ export async function copyTree(
 }
 
 /** One directory on its way. */
-interface DirectoryPair {
+export interface DirectoryPair {
   readonly from: Original & { readonly listed?: Promise<readonly DirectoryEntry[]> | undefined };
   readonly to: Destination;
+}
+
+/** What is to be copied of one directory. */
+interface Contents {
+  readonly entries: readonly DirectoryEntry[];
+  /** What is at a place in the destination; undefined when nothing is. */
+  readonly there: (path: string) => { readonly isSymlink?: boolean } | undefined;
+  /** Pending while the destination is being made. */
+  readonly directory: Promise<void>;
+}
+
+/** Something of a directory that is being copied. */
+interface Part {
+  /** All that it needs was asked for. */
+  readonly sent: Promise<void>;
+  /** It is there, or nothing more happens to it. */
+  readonly done: Promise<void>;
 }
 
 /** Many directories and files at a time, so that round trips are shared. After a failure nothing new is begun. */
@@ -59,76 +76,107 @@ class TreeCopy {
   readonly #job: TreeCopyJob;
   readonly #walks = new Budget(DIRECTORIES_AT_A_TIME);
   readonly #slots: Budget;
+  readonly #endings: Endings;
   readonly #failures: unknown[] = [];
 
   constructor(job: TreeCopyJob) {
     this.#job = job;
     this.#slots = new Budget(job.places ? PLACED_AT_A_TIME : FILES_AT_A_TIME);
+    this.#endings = new Endings(job);
   }
 
   async copy(from: DirectoryPair['from'], to: Destination): Promise<void> {
     await this.#copyDirectory({ from, to });
     if (this.#failures.length > 0) throw this.#failures[0];
     this.#job.signal.throwIfAborted();
+    await this.#endings.again();
   }
 
-  async #copyDirectory(pair: DirectoryPair): Promise<void> {
-    const copies: Promise<void>[] = [];
+  async #copyDirectory(pair: DirectoryPair, onSent?: () => void): Promise<void> {
+    const parts: Part[] = [];
     const below: DirectoryPair[] = [];
+    const links: { readonly link: LinkDetails; readonly to: Destination }[] = [];
+    let isClear = true;
     // Files wait for room while their directory counts as looked at: lists of what is to do stay short.
     await this.#attempt(this.#walks, 1, async () => {
-      const { entries, isTaken, directory } = await this.#enter(pair);
+      const { entries, there, directory } = await this.#enter(pair);
       // Whoever copies into it hears of it.
       directory.catch(() => undefined);
-      copies.push(this.#attempt(new Budget(1), 1, () => directory));
-      let begun: Promise<void> = Promise.resolve();
+      parts.push(this.#part(new Budget(1), 1, () => directory));
+      requireDistinct(entries);
+      isClear = !mayMeet(entries);
       for (const entry of entries) {
         if (this.#stopped) break;
         const path = childPath(pair.to.path, entry);
-        const to = { ...placeOf(pair.to), path, isFree: !isTaken(path), directory };
-        if (!entry.isFile) {
-          if (await this.#leadsOn(pair.from, entry))
-            below.push({ from: { ...placeOf(pair.from), path: entry.path, mode: entry.mode }, to });
-          continue;
-        }
-        await begun;
-        begun = new Promise((resolve) => {
-          const copied = this.#attempt(this.#slots, this.#demandOf(entry), async () => {
-            resolve();
-            await this.#copyEntry(entry, { from: pair.from, to });
-          });
-          copies.push(copied.finally(resolve));
-        });
+        const existing = there(path);
+        const to = { ...placeOf(pair.to), path, isFree: !existing, isListed: true, directory };
+        const link = this.#linkOf(entry);
+        if (link) links.push({ link, to });
+        else if (!entry.isFile) {
+          const from = await this.#leadsOn(pair.from, entry);
+          if (from && existing?.isSymlink) throw linkInTheWay(to);
+          if (from) below.push({ from, to });
+        } else
+          await this.#begin(parts, this.#demandOf(entry), (onSent) =>
+            this.#copyEntry(entry, { from: pair.from, to: { ...to, onSent } }),
+          );
       }
     });
-    await Promise.all([...copies, ...below.map((each) => this.#copyBelow(each))]);
+    parts.push(...below.map((each) => this.#part(new Budget(1), 1, (sent) => this.#copyBelow(each, sent))));
+    // Links come last: nothing may be written through one that was made by the same copy.
+    if (links.length > 0) await this.#until(pair, parts, isClear);
+    for (const { link, to } of links)
+      await this.#begin(parts, 1, (sent) => copyLink(link, { ...to, onSent: sent }, this.#job));
+    await this.#until(pair, parts, isOpen(pair.from));
+    await this.#attempt(new Budget(1), 1, () => this.#endings.end(pair, onSent));
+    await Promise.all(parts.map(({ done }) => done));
   }
 
-  async #copyBelow(pair: DirectoryPair): Promise<void> {
-    const { mode } = pair.from;
-    this.#job.onDirectory({ path: pair.to.path, mode, isDone: this.#job.places && isMadeSo(pair) });
-    await this.#copyDirectory(pair);
+  /** Waits until all was asked for, if the other machine keeps the order; else until it is done. */
+  async #until({ to }: DirectoryPair, parts: readonly Part[], mayFollow: boolean): Promise<void> {
+    const keepsOrder = this.#job.places && to.machine !== undefined;
+    await Promise.all(parts.map(({ sent, done }) => (keepsOrder && mayFollow ? sent : done)));
+  }
+
+  /** Begins something once there is room for it. */
+  async #begin(parts: Part[], share: number, work: (onSent: () => void) => Promise<void>): Promise<void> {
+    await new Promise<void>((admitted) => {
+      const part = this.#part(this.#slots, share, async (onSent) => {
+        admitted();
+        await work(onSent);
+      });
+      void part.sent.then(admitted);
+      parts.push(part);
+    });
+  }
+
+  #part(room: Budget, share: number, work: (onSent: () => void) => Promise<void>): Part {
+    let onSent = (): void => undefined;
+    const sent = new Promise<void>((resolve) => {
+      onSent = resolve;
+    });
+    return { sent, done: this.#attempt(room, share, () => work(onSent)).finally(onSent) };
+  }
+
+  async #copyBelow(pair: DirectoryPair, onSent: () => void): Promise<void> {
+    this.#job.onDirectory({ path: pair.to.path, mode: pair.from.mode });
+    await this.#copyDirectory(pair, onSent);
   }
 
   /** Makes the directory, and finds out what is in it on both sides. */
-  async #enter({ from, to }: DirectoryPair): Promise<{
-    entries: readonly DirectoryEntry[];
-    isTaken: (path: string) => boolean;
-    directory: Promise<void>;
-  }> {
-    if (this.#job.places) return await this.#enterAhead({ from, to });
-    const [entries, isTaken] = await Promise.all([listing(from), this.#make(to)]);
+  async #enter({ from, to }: DirectoryPair): Promise<Contents> {
+    return this.#job.places ? await this.#enterAhead({ from, to }) : await this.#enterMade({ from, to });
+  }
+
+  async #enterMade({ from, to }: DirectoryPair): Promise<Contents> {
+    const [entries, there] = await Promise.all([listing(from), this.#make(to)]);
     // With what the owner needs to fill it; what it really had it gets at the end.
     if (isPrivate(from.mode)) await this.#job.protect(to.path, from.mode | 0o700);
-    return { entries, isTaken, directory: Promise.resolve() };
+    return { entries, there, directory: Promise.resolve() };
   }
 
   /** The same without waiting for a new directory: what goes into it is sent right behind, and done after it is made. */
-  async #enterAhead({ from, to }: DirectoryPair): Promise<{
-    entries: readonly DirectoryEntry[];
-    isTaken: (path: string) => boolean;
-    directory: Promise<void>;
-  }> {
+  async #enterAhead({ from, to }: DirectoryPair): Promise<Contents> {
     // With what the owner needs to fill it; what it really had it gets at the end.
     const permissions = permissionsOf(from.mode === undefined ? undefined : from.mode | 0o700);
     const make = (): Promise<void> =>
@@ -136,11 +184,10 @@ class TreeCopy {
     const directory = withPathInError(to, this.#makeAfter(to.directory, make));
     directory.catch(() => undefined);
     const entries = await (from.listed ?? listing(from));
-    if (to.isFree) return { entries, isTaken: () => false, directory };
+    if (to.isFree) return { entries, there: () => undefined, directory };
     await directory;
-    const there = await withPathInError(to, to.files.readDirectory(to.path));
-    const taken = new Set(there.map((entry) => nameKey(entry.path)));
-    return { entries, isTaken: (path) => taken.has(nameKey(path)), directory };
+    const names = new Names(await listing(to));
+    return { entries, there: (path) => names.at(path), directory };
   }
 
   /** Makes a directory in one that was asked for before. A lost connection may mix up the two. */
@@ -151,34 +198,49 @@ class TreeCopy {
     await parent;
   }
 
-  /** Makes a directory. Returns whether something is at a path in it, or might be. */
-  async #make(to: Destination): Promise<(path: string) => boolean> {
+  /** Makes a directory. Returns what is at a path in it, or might be. */
+  async #make(to: Destination): Promise<Contents['there']> {
     const made = withPathInError(to, to.files.createDirectory(to.path));
     // Sent along: a server lists a directory after it has made it. Without a list every place is looked at.
     const list = !to.isFree && this.#job.atOnce;
-    const listed = list ? to.files.readDirectory(to.path).catch(() => null) : null;
+    const listed = list ? listing(to).catch(() => null) : null;
     await made;
-    if (to.isFree) return () => false;
+    if (to.isFree) return () => undefined;
     const there = await listed;
-    if (there === null) return () => true;
-    const taken = new Set(there.map((entry) => nameKey(entry.path)));
-    return (path) => taken.has(nameKey(path));
+    if (there === null) return () => ({});
+    const names = new Names(there);
+    return (path) => names.at(path);
   }
 
-  async #leadsOn({ files }: FilePlace, entry: DirectoryEntry): Promise<boolean> {
+  /** The link an entry is, if it stays one. */
+  #linkOf({ link, isSymlink }: DirectoryEntry): LinkDetails | undefined {
+    const { keeps, followLinks, onUnkept } = this.#job;
+    if (followLinks || !isSymlink) return undefined;
+    if (keeps && link) return link;
+    onUnkept('link');
+    return undefined;
+  }
+
+  /** The directory an entry is; undefined if it is left out. */
+  async #leadsOn(parent: FilePlace, entry: DirectoryEntry): Promise<DirectoryPair['from'] | undefined> {
     const { onSkipped } = this.#job;
+    const from = { ...placeOf(parent), path: entry.path };
     if (!entry.isDirectory) onSkipped(entry.path, 'it is neither a file nor a directory');
-    // A link to a directory may lead back to where we are.
-    else if (await isLink(files, entry)) onSkipped(entry.path, 'it is a link to a directory');
-    else return true;
-    return false;
+    else {
+      const { isSymlink, mode, modifiedAtUs } = await described(from, entry);
+      if (!isSymlink) return { ...from, mode, modifiedAtUs };
+      // It may lead back to where we are.
+      onSkipped(entry.path, 'it is a link to a directory');
+    }
+    return undefined;
   }
 
   async #copyEntry(entry: DirectoryEntry, pair: DirectoryPair): Promise<void> {
     const from = { ...placeOf(pair.from), path: entry.path };
-    const size = entry.size ?? (await withPathInError(from, from.files.getMetadata(from.path))).size;
-    await copyFile({ ...from, size, mode: entry.mode }, pair.to, this.#job);
-    this.#job.onFile({ path: pair.to.path, mode: entry.mode });
+    const { size, mode, modifiedAtUs, isSymlink } = await described(from, entry);
+    if (entry.isSymlink === undefined && isSymlink && !this.#job.followLinks) this.#job.onUnkept('link');
+    await copyFile({ ...from, size, mode, modifiedAtUs }, pair.to, this.#job);
+    this.#job.onFile({ path: pair.to.path, mode });
   }
 
   get #stopped(): boolean {
@@ -206,45 +268,28 @@ function placeOf({ files, machine }: FilePlace): Omit<FilePlace, 'path'> {
   return machine === undefined ? { files } : { files, machine };
 }
 
-/** Whether a directory is made with the permissions it is to have. */
-export function isMadeSo({ from, to }: DirectoryPair): boolean {
-  return to.isFree === true && from.mode !== undefined && (from.mode & 0o700) === 0o700;
+/** What is to be known about an entry. Servers of others list nothing but names and kinds, and are asked for each. */
+async function described(
+  from: FilePlace,
+  entry: DirectoryEntry,
+): Promise<{
+  isSymlink: boolean;
+  size: number;
+  mode: number | undefined;
+  modifiedAtUs: number | undefined;
+}> {
+  const { isSymlink, size, mode, modifiedAtUs } = entry;
+  if (size !== undefined && (isSymlink !== undefined || entry.isFile))
+    return { isSymlink: isSymlink ?? false, size, mode, modifiedAtUs };
+  const found = await withPathInError(from, from.files.getMetadata(from.path));
+  return { isSymlink: found.isSymlink, size: found.size, mode, modifiedAtUs: found.modifiedAtMs * 1000 };
 }
 
-/** The last name of a path in one form, however the path is written. */
-function nameKey(path: string): string {
-  return fileUri(pathBytes(path)).split('/').at(-1) ?? '';
-}
-
-/** With sizes and permissions where the machine tells them; servers of others do not. */
-export async function listing(place: FilePlace): Promise<readonly DirectoryEntry[]> {
-  const { files, path } = place;
-  try {
-    return await withPathInError(place, files.readDirectory(path, { details: true }));
-  } catch (error) {
-    if (!isExecError(error, 'unsupported')) throw error;
-    return await withPathInError(place, files.readDirectory(path));
-  }
-}
-
-async function isLink(files: FileSystem, entry: DirectoryEntry): Promise<boolean> {
-  return entry.isSymlink ?? (await files.getMetadata(entry.path)).isSymlink;
-}
-
-/** Where an entry goes. Its name comes from the other machine and must not lead anywhere else. */
-export function childPath(directory: string, entry: Pick<DirectoryEntry, 'name' | 'path'>): string {
-  const { name, path } = entry;
-  if (name === '' || name === '.' || name === '..' || /[/\0]/.test(name)) throw notAName();
-  if (!isFileUri(path) && !isFileUri(directory)) return `${directory.replace(/\/$/, '')}/${name}`;
-  // A name that is not UTF-8 only exists as the last part of a URI. The root has none.
-  const last = fileUri(path).split('/').at(-1);
-  if (!last) throw notAName();
-  return `${fileUri(directory).replace(/\/$/, '')}/${last}`;
-}
-
-function notAName(): ExecError {
+/** What a link at the destination leads to is not what was asked to be changed. */
+export function linkInTheWay(to: FilePlace): ExecError {
+  const place = to.machine === undefined ? to.path : `${to.machine}:${to.path}`;
   return new ExecError(
-    'protocolViolation',
-    'The other side lists a name that is not one; nothing more is copied.',
+    'invalidFile',
+    `${place}: A link is where a directory goes; remove it, or copy to where it leads.`,
   );
 }

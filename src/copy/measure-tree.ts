@@ -1,5 +1,5 @@
 import type { FilePlace } from './copy-file.js';
-import { listing } from './copy-tree.js';
+import { listing } from './listing.js';
 
 /** How many files a copy of a tree will make and what is in them. What cannot be looked at is for the copy to complain about. */
 export async function measureTree(

@@ -21,6 +21,11 @@ export class Persistence {
     return this.#cuts > 0;
   }
 
+  /** Something was done later than it was asked for. */
+  disturb(): void {
+    this.#cuts += 1;
+  }
+
   async run<Value>(work: () => Promise<Value>): Promise<Value> {
     for (let setbacks = 0, seen = this.#successes; ; setbacks += 1) {
       try {

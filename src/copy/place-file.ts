@@ -1,7 +1,19 @@
-import type { FileHandle, FileMetadata } from '../contract/index.js';
+import type { FileHandle, PermissionOptions, TimeOptions } from '../contract/index.js';
 import { isExecError } from '../protocol/errors.js';
-import { discard, draftBeside, metadataOf } from './copy-draft.js';
-import { type CopyJob, type Destination, PERMISSION_BITS, withPathInError } from './copy-file.js';
+import { discard, draftBeside, existingAt } from './copy-draft.js';
+import {
+  type CopyJob,
+  type Destination,
+  type Original,
+  PERMISSION_BITS,
+  withPathInError,
+} from './copy-file.js';
+
+/** What is put somewhere, as part of which copy. */
+interface Placement {
+  readonly from: Pick<Original, 'mode' | 'modifiedAtUs'>;
+  readonly job: CopyJob;
+}
 
 /** What fills a file resolves once everything is on its way; `arrived` once it is there. */
 export type Fill = (handle: FileHandle) => Promise<{ readonly arrived: Promise<unknown> }>;
@@ -13,10 +25,14 @@ export type Fill = (handle: FileHandle) => Promise<{ readonly arrived: Promise<u
 export async function placeNew(
   to: Destination,
   content: Uint8Array,
-  { mode, job }: { mode: number | undefined; job: CopyJob },
+  { from, job }: Placement,
 ): Promise<boolean> {
-  const write = (): Promise<void> =>
-    to.files.writeFile(to.path, content, { exclusive: true, ...permissionsOf(mode) });
+  const write = async (): Promise<void> => {
+    const options = { exclusive: true, ...permissionsOf(from.mode), ...timeOf(from, job) };
+    const written = to.files.writeFile(to.path, content, options);
+    to.onSent?.();
+    await written;
+  };
   try {
     await withPathInError(to, inOrder(to, write, job));
     return true;
@@ -30,20 +46,21 @@ export async function placeNew(
 export async function placeWhole(
   to: Destination,
   content: Uint8Array,
-  { mode, job }: { mode: number | undefined; job: CopyJob },
+  { from, job }: Placement,
 ): Promise<void> {
   const { existing, files } = to;
   // Whoever made a link wants what it leads to written.
   const path = existing?.isSymlink ? await files.canonicalize(to.path) : to.path;
-  const permissions = permissionsOf(mode ?? existing?.mode);
+  const how = { exclusive: true, ...permissionsOf(from.mode ?? existing?.mode), ...timeOf(from, job) };
   const put = async (): Promise<void> => {
     const draft = { ...to, path: draftBeside(path) };
-    const written = files.writeFile(draft.path, content, { exclusive: true, ...permissions });
+    const written = files.writeFile(draft.path, content, how);
     try {
       // A far machine keeps the order of the two; without the one the other fails.
       if (to.machine === undefined) await written;
       const renamed = files.rename(draft.path, path);
       renamed.catch(() => undefined);
+      to.onSent?.();
       await written;
       await renamed;
     } catch (error) {
@@ -60,14 +77,14 @@ export async function placeWhole(
  */
 export async function placeBlocks(
   to: Destination,
-  { mode, fill, job }: { mode: number | undefined; fill: Fill; job: CopyJob },
+  { from, fill, job }: Placement & { readonly fill: Fill },
 ): Promise<void> {
   job.signal.throwIfAborted();
   const existing = await existingAt(to);
   // Whoever made a link wants what it leads to written.
   const path = existing?.isSymlink ? await to.files.canonicalize(to.path) : to.path;
   const inPlace = existing !== undefined && !existing.isFile;
-  const permissions = permissionsOf(inPlace ? undefined : (mode ?? existing?.mode));
+  const permissions = permissionsOf(inPlace ? undefined : (from.mode ?? existing?.mode));
   const put = async (): Promise<void> => {
     // Another name each time: what an earlier attempt left under way must not meet this one.
     const written = { ...to, path: inPlace ? path : draftBeside(path) };
@@ -78,7 +95,8 @@ export async function placeBlocks(
       ({ arrived } = await fill(handle));
       job.signal.throwIfAborted();
       // A device or a directory is not replaced; the machine says what it thinks of writing to it.
-      const closed = inPlace ? arrived.then(() => handle.close()) : handle.closeAs(path);
+      const closed = inPlace ? arrived.then(() => handle.close()) : handle.closeAs(path, timeOf(from, job));
+      to.onSent?.();
       await Promise.all([arrived, withPathInError(to, closed)]);
     } catch (error) {
       // Nothing may be under way any more when the file is removed.
@@ -91,12 +109,17 @@ export async function placeBlocks(
 }
 
 /** Bits for whoever makes a file. Set-id and sticky bits are never handed on to another machine. */
-export function permissionsOf(mode: number | undefined): { permissions?: number } {
+export function permissionsOf(mode: number | undefined): PermissionOptions {
   return mode === undefined ? {} : { permissions: mode & PERMISSION_BITS };
 }
 
+/** How old a copy is, where its machine can be told. */
+export function timeOf({ modifiedAtUs }: Pick<Original, 'modifiedAtUs'>, job: CopyJob): TimeOptions {
+  return !job.keeps || modifiedAtUs === undefined ? {} : { modifiedAtUs };
+}
+
 /** Does something in a directory that was asked for before, and again if a lost connection mixed up the two. */
-async function inOrder(to: Destination, work: () => Promise<void>, job: CopyJob): Promise<void> {
+export async function inOrder(to: Destination, work: () => Promise<void>, job: CopyJob): Promise<void> {
   // This machine does several things at a time, in no order.
   if (to.machine === undefined) await to.directory;
   try {
@@ -108,9 +131,4 @@ async function inOrder(to: Destination, work: () => Promise<void>, job: CopyJob)
     if (!job.persistence.wasCut) throw error;
     await job.persistence.run(work);
   }
-}
-
-async function existingAt(to: Destination): Promise<FileMetadata | undefined> {
-  if (to.isFree) return undefined;
-  return to.existing ?? (await metadataOf(to, { details: true }));
 }

@@ -47,6 +47,7 @@ export function offeredCapabilities(options: {
     fsSearch: true,
     fsAtomicWrite: true,
     fsPlacement: true,
+    fsLinksAndTimes: true,
     fsDirectoryDetails: true,
     sessionEnd: true,
     ...(options.binaryFrames ? { binaryFrames: true } : {}),

@@ -95,11 +95,14 @@ describe('a file that changes while it is copied', () => {
       blocks: true,
       atOnce: false,
       places: true,
+      keeps: true,
+      followLinks: false,
       bytes: new LineBudget(),
       blockPool: new BlockPool(MEBIBYTE),
       persistence: new Persistence(),
       protect: async () => undefined,
       onBytes: () => undefined,
+      onUnkept: () => undefined,
     };
     try {
       const from = { files: changing, path, size: CONTENT.length, mode: 0o644 };

@@ -134,7 +134,7 @@ describe('cp', () => {
     expect(listing(folder.file('there/tree'))).toBe(listing(tree));
   });
 
-  test('links and special files are not followed where that could go wrong, and are named', async () => {
+  test('with -L, links and special files are not followed where that could go wrong, and are named', async () => {
     using folder = new TestFolder();
     const tree = folder.file('tree');
     mkdirSync(tree);
@@ -142,7 +142,7 @@ describe('cp', () => {
     symlinkSync('file', `${tree}/link`);
     symlinkSync('.', `${tree}/loop`);
     execFileSync('mkfifo', [`${tree}/fifo`]);
-    const { code, stderr } = await execwire(['cp', tree, `${server.url}:${folder.file('copy')}`]);
+    const { code, stderr } = await execwire(['cp', '-L', tree, `${server.url}:${folder.file('copy')}`]);
     expect(code).toBe(0);
     expect(stderr.split('\n').sort()).toEqual([
       '',
@@ -236,11 +236,14 @@ function treeJob({ places }: { places: boolean }): TreeCopyJob {
     blocks: true,
     atOnce: false,
     places,
+    keeps: places,
+    followLinks: false,
     bytes: new LineBudget(),
     blockPool: new BlockPool(1024 * 1024),
     persistence: new Persistence(),
     protect: async () => undefined,
     onBytes: ignore,
+    onUnkept: ignore,
     onFile: ignore,
     onDirectory: ignore,
     onSkipped: ignore,

@@ -71,7 +71,13 @@ export function fileTreeContract(name: string, open: OpenFileSystem): void {
         item('to-dir', true, false),
       ]);
       const detailed = await listed(true);
-      expect(detailed[2]).toEqual({ ...item('file', false, true), isSymlink: false, size: 3, mode: 0o640 });
+      expect(detailed[2]).toEqual({
+        ...item('file', false, true),
+        isSymlink: false,
+        size: 3,
+        mode: 0o640,
+        modifiedAtUs: expect.any(Number),
+      });
       expect(detailed[3]).toMatchObject({ isSymlink: true, isDirectory: true });
       expect(await codeOf(bench.files.readDirectory(bench.at('file')))).toBe('ioFailed');
       expect(await codeOf(bench.files.readDirectory(bench.at('missing')))).toBe('notFound');

@@ -1,6 +1,7 @@
 import { LocalFileSystem } from '../../src/host/files/index.js';
 import { fileContentContract } from './file-content.contract.js';
 import { fileMovesContract } from './file-moves.contract.js';
+import { fileLinksContract } from './file-links.contract.js';
 import { filePlacementContract } from './file-placement.contract.js';
 import { fileSystemContract } from './file-system.contract.js';
 import { fileTreeContract } from './file-tree.contract.js';
@@ -11,7 +12,13 @@ fileSystemContract('local', async () => ({
 }));
 
 /** The same without what the kernel answers from memory: so it goes on other systems, and on network file systems. */
-for (const contract of [fileContentContract, fileTreeContract, fileMovesContract, filePlacementContract]) {
+for (const contract of [
+  fileContentContract,
+  fileTreeContract,
+  fileMovesContract,
+  filePlacementContract,
+  fileLinksContract,
+]) {
   contract('local, thread pool', async () => ({
     files: new LocalFileSystem({ fastPath: false }),
     [Symbol.asyncDispose]: async () => undefined,

@@ -16,14 +16,15 @@ import { write } from '../terminal/print-output.js';
 import { Progress } from '../terminal/progress.js';
 import { printable } from '../terminal/table.js';
 
-type Flags = TargetFlags & { readonly quiet?: boolean };
+/** The options of `cp`. */
+export type CopyFlags = TargetFlags & { readonly quiet?: boolean; readonly dereference?: boolean };
 type PathLocation = Extract<CopyLocation, { kind: 'path' }>;
 
 /** Copies between two locations on any machines. */
 export async function copyBetween(request: {
   source: string;
   destination: string;
-  flags: Flags;
+  flags: CopyFlags;
   signal: AbortSignal;
 }): Promise<void> {
   const { flags, signal } = request;
@@ -36,8 +37,11 @@ export async function copyBetween(request: {
     const isKnown = progress.isShown && source.machine === undefined;
     // Listing this machine takes next to nothing; another one would list everything twice.
     if (isKnown) void measureTree(source, signal).then((total) => total.files > 0 && progress.expect(total));
+    const unkept = new Unkept();
     await copyPath(source, await machines.place(to), {
       signal,
+      followLinks: flags.dereference === true,
+      onUnkept: (what) => unkept.add(what),
       onTotal: (bytes) => progress.expect({ files: 1, bytes }),
       onBytes: (bytes) => progress.add(bytes),
       onFile: () => progress.addFile(),
@@ -46,6 +50,8 @@ export async function copyBetween(request: {
         process.stderr.write(`execwire: left out ${printable(path)}: ${why}\n`);
       },
     });
+    progress.clear();
+    unkept.report();
   } else if (from.kind === 'path') {
     const { stdout } = process;
     stdout.on('error', () => undefined);
@@ -53,10 +59,34 @@ export async function copyBetween(request: {
   } else if (to.kind === 'path') {
     const place = await machines.place(to);
     using progress = new Progress(flags);
-    const job = jobFor(place, { signal, onBytes: (bytes) => progress.add(bytes) });
+    const job = jobFor(place, {
+      signal,
+      followLinks: true,
+      onBytes: (bytes) => progress.add(bytes),
+      onUnkept: () => undefined,
+    });
     await copyFromStream(process.stdin, { ...place, mode: await modeOf(place) }, job);
   } else {
     throw new ExecError('invalidConfiguration', 'Only one of the two places can be "-".');
+  }
+}
+
+/** What could not be kept, told in one line at the end. */
+class Unkept {
+  #times = 0;
+  #links = 0;
+
+  add(what: 'time' | 'link'): void {
+    if (what === 'time') this.#times += 1;
+    else this.#links += 1;
+  }
+
+  report(): void {
+    const links = this.#links === 1 ? '1 link' : `${this.#links} links`;
+    const what = [...(this.#times > 0 ? ['modification times'] : []), ...(this.#links > 0 ? [links] : [])];
+    if (what.length === 0) return;
+    const verb = 'were not kept: one of the servers has no way to tell or to set them';
+    process.stderr.write(`execwire: ${what.join(' and ')} ${verb}\n`);
   }
 }
 
@@ -85,6 +115,7 @@ class Machines implements AsyncDisposable {
       renames: offers(environment, 'fsRename'),
       atOnce: environment.id !== 'local' && offers(environment, 'fsAtomicWrite'),
       places: offers(environment, 'fsPlacement'),
+      keeps: offers(environment, 'fsLinksAndTimes'),
       ...(environment.id === 'local' ? {} : { machine: environment.id }),
     };
   }
@@ -94,7 +125,9 @@ class Machines implements AsyncDisposable {
   }
 }
 
-function offers(environment: Environment, capability: 'fsRename' | 'fsAtomicWrite' | 'fsPlacement'): boolean {
+type Capability = 'fsRename' | 'fsAtomicWrite' | 'fsPlacement' | 'fsLinksAndTimes';
+
+function offers(environment: Environment, capability: Capability): boolean {
   if (!(environment instanceof RemoteEnvironment)) return true;
   return environment.client.serverCapabilities[capability] === true;
 }

@@ -1,4 +1,4 @@
-import type { FileHandle } from '../../contract/index.js';
+import type { FileHandle, TimeOptions } from '../../contract/index.js';
 import { ExecError, fileUri, isExecError, type Sandbox } from '../../protocol/index.js';
 import { callForBytes, callWithBytes } from '../connection/bulk.js';
 import type { ExecClient } from '../connection/exec-client.js';
@@ -86,16 +86,20 @@ export class RemoteFileHandle implements FileHandle {
     }
   }
 
-  async closeAs(path: string): Promise<void> {
+  async closeAs(path: string, options: TimeOptions = {}): Promise<void> {
     this.#assertOpen();
     if (!this.#client.serverCapabilities.fsPlacement) throw unsupported('renaming an open file');
+    const { modifiedAtUs } = options;
+    if (modifiedAtUs !== undefined && !this.#client.serverCapabilities.fsLinksAndTimes)
+      throw unsupported('modification times');
+    const time = modifiedAtUs === undefined ? {} : { modifiedAtUs };
     this.#closed = true;
     const renameTo = fileUri(path);
     this.#renameTo = renameTo;
     await this.#use(async (handleId) => {
       // What was sent in order once may be repeated in any.
       if (this.#isAgain) await Promise.all(this.#writes);
-      if (!this.#isRenamed) await this.#client.call('fs/close', { handleId, renameTo });
+      if (!this.#isRenamed) await this.#client.call('fs/close', { handleId, renameTo, ...time });
     });
   }
 

@@ -1,11 +1,14 @@
 import type {
+  CopyOptions,
   CreateDirectoryOptions,
+  CreateSymlinkOptions,
   DirectoryEntry,
   FileHandle,
   FileMetadata,
   FileOptions,
   FileSystem,
   FileWatch,
+  LinkDetails,
   LinkOptions,
   MetadataOptions,
   MissingWatch,
@@ -13,12 +16,15 @@ import type {
   PermissionOptions,
   SearchPage,
   SearchQuery,
+  TimeOptions,
   WalkOptions,
   WalkResult,
   WatchOptions,
   WriteFileOptions,
 } from '../../contract/index.js';
 import {
+  decodeBase64,
+  encodeBase64,
   fileUri,
   parseFileUri,
   pathBytes,
@@ -59,17 +65,19 @@ export class RemoteFileSystem implements FileSystem {
 
   async writeFile(path: string, data: Uint8Array | string, options: WriteFileOptions = {}): Promise<void> {
     const { atomic = false, exclusive = false } = options;
-    if (this.#early && (atomic || exclusive || options.permissions !== undefined)) await this.#client.ready();
+    if (this.#early && (atomic || exclusive || isSpecial(options))) await this.#client.ready();
     if (atomic) this.#require('fsAtomicWrite', 'atomic writes');
     if (exclusive) this.#require('fsPlacement', 'writing only where nothing is');
     const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : data;
-    const plain = !atomic && !exclusive && options.followSymlinks !== false;
+    const plain =
+      !atomic && !exclusive && options.followSymlinks !== false && options.modifiedAtUs === undefined;
     if (plain && bytes.length > MAX_WHOLE_WRITE_BYTES) return await this.#writeBlocks(path, bytes, options);
     const params = {
       path: fileUri(path),
       ...(atomic ? { atomic } : {}),
       ...(exclusive ? { exclusive } : {}),
       ...this.#permissions(options),
+      ...this.#times(options),
       ...links(options),
     };
     await callWithBytes(this.#client, 'fs/writeFile', { params, bytes });
@@ -77,10 +85,22 @@ export class RemoteFileSystem implements FileSystem {
 
   async createDirectory(path: string, options: CreateDirectoryOptions = {}): Promise<void> {
     const { recursive = true } = options;
-    if (this.#early && options.permissions !== undefined) await this.#client.ready();
-    const permissions = this.#permissions(options);
-    const request = { path: fileUri(path), recursive, ...permissions, ...links(options) };
+    if (this.#early && isSpecial(options)) await this.#client.ready();
+    const special = { ...this.#permissions(options), ...this.#times(options) };
+    const request = { path: fileUri(path), recursive, ...special, ...links(options) };
     await this.#client.call('fs/createDirectory', request);
+  }
+
+  async createSymlink(
+    path: string,
+    target: Uint8Array | string,
+    options: CreateSymlinkOptions = {},
+  ): Promise<void> {
+    if (this.#early) await this.#client.ready();
+    this.#require('fsLinksAndTimes', 'making symbolic links');
+    const bytes = typeof target === 'string' ? new TextEncoder().encode(target) : target;
+    const request = { path: fileUri(path), targetBase64: encodeBase64(bytes), replace: options.replace };
+    await this.#client.call('fs/createSymlink', { ...request, ...this.#times(options), ...links(options) });
   }
 
   async getMetadata(path: string, options: MetadataOptions = {}): Promise<FileMetadata> {
@@ -88,8 +108,8 @@ export class RemoteFileSystem implements FileSystem {
     if (this.#early && details) await this.#client.ready();
     if (details) this.#require('fsPlacement', 'permissions in the description of a file');
     const request = { path: fileUri(path), ...(details ? { details } : {}), ...links(options) };
-    const { mode, ...metadata } = await this.#client.call('fs/getMetadata', request);
-    return mode === undefined ? metadata : { ...metadata, mode };
+    const { mode, modifiedAtUs, link, ...metadata } = await this.#client.call('fs/getMetadata', request);
+    return { ...metadata, ...detailsOf({ mode, modifiedAtUs, link }) };
   }
 
   async canonicalize(path: string, options: FileOptions = {}): Promise<string> {
@@ -108,22 +128,25 @@ export class RemoteFileSystem implements FileSystem {
     const request = { path: uri, ...(details ? { details } : {}), ...policy(options) };
     const { entries } = await this.#client.call('fs/readDirectory', request);
     const directory = shown(uri).replace(/\/$/, '');
-    return entries.map(({ fileName, path: own, isSymlink, size, mode, isDirectory, isFile }) => ({
-      name: fileName,
-      path: own === undefined ? childPath(directory, fileName) : shown(own),
-      isDirectory,
-      isFile,
-      ...(isSymlink === undefined ? {} : { isSymlink }),
-      ...(size === undefined ? {} : { size }),
-      ...(mode === undefined ? {} : { mode }),
-    }));
+    return entries.map((entry) => {
+      const { fileName, path: own, isSymlink, size, isDirectory, isFile } = entry;
+      return {
+        name: fileName,
+        path: own === undefined ? childPath(directory, fileName) : shown(own),
+        isDirectory,
+        isFile,
+        ...(isSymlink === undefined ? {} : { isSymlink }),
+        ...(size === undefined ? {} : { size }),
+        ...detailsOf(entry),
+      };
+    });
   }
 
   async walk(path: string, options: WalkOptions = {}): Promise<WalkResult> {
-    const { sandbox: _, ...given } = options;
+    const { sandbox: _, ...limits } = options;
     const { entries, errors, truncated } = await this.#client.call('fs/walk', {
       path: fileUri(path),
-      options: { ...WALK_LIMITS, followDirectorySymlinks: false, ...given },
+      options: { ...WALK_LIMITS, followDirectorySymlinks: false, ...limits },
       ...policy(options),
     });
     return { entries: entries.map(withPath), errors: errors.map(withPath), truncated };
@@ -137,14 +160,17 @@ export class RemoteFileSystem implements FileSystem {
     await this.#client.call('fs/remove', { path: fileUri(path), recursive, force, ...links(options) });
   }
 
-  async copy(
-    source: string,
-    destination: string,
-    options: FileOptions & { readonly recursive?: boolean } = {},
-  ): Promise<void> {
-    const { recursive = false } = options;
+  async copy(source: string, destination: string, options: CopyOptions = {}): Promise<void> {
+    const { recursive = false, keepTimes = false } = options;
+    if (this.#early && keepTimes) await this.#client.ready();
+    if (keepTimes) this.#require('fsLinksAndTimes', 'modification times');
     const paths = { sourcePath: fileUri(source), destinationPath: fileUri(destination) };
-    await this.#client.call('fs/copy', { ...paths, recursive, ...policy(options) });
+    await this.#client.call('fs/copy', {
+      ...paths,
+      recursive,
+      ...(keepTimes ? { keepTimes } : {}),
+      ...policy(options),
+    });
   }
 
   async rename(source: string, destination: string, options: FileOptions = {}): Promise<void> {
@@ -215,6 +241,13 @@ export class RemoteFileSystem implements FileSystem {
     return { permissions };
   }
 
+  #times(options: TimeOptions): TimeOptions {
+    const { modifiedAtUs } = options;
+    if (modifiedAtUs === undefined) return {};
+    this.#require('fsLinksAndTimes', 'modification times');
+    return { modifiedAtUs };
+  }
+
   /** What the server can do is not known yet. Where it is, nothing may wait for it: calls keep their order. */
   get #early(): boolean {
     return !this.#client.introduced;
@@ -223,6 +256,28 @@ export class RemoteFileSystem implements FileSystem {
   #require(capability: FileCapability, what: string): void {
     if (!this.#client.serverCapabilities[capability]) throw unsupported(what);
   }
+}
+
+function isSpecial({ permissions, modifiedAtUs }: PermissionOptions & TimeOptions): boolean {
+  return permissions !== undefined || modifiedAtUs !== undefined;
+}
+
+/** What descriptions and listings have in common. */
+function detailsOf(wire: {
+  readonly mode?: number | undefined;
+  readonly modifiedAtUs?: number | undefined;
+  readonly link?: { readonly targetBase64: string; readonly modifiedAtUs: number } | undefined;
+}): Pick<FileMetadata, 'mode' | 'modifiedAtUs' | 'link'> {
+  const { mode, modifiedAtUs, link } = wire;
+  return {
+    ...(mode === undefined ? {} : { mode }),
+    ...(modifiedAtUs === undefined ? {} : { modifiedAtUs }),
+    ...(link === undefined ? {} : { link: linkOf(link) }),
+  };
+}
+
+function linkOf(link: { readonly targetBase64: string; readonly modifiedAtUs: number }): LinkDetails {
+  return { target: decodeBase64(link.targetBase64, 'protocolViolation'), modifiedAtUs: link.modifiedAtUs };
 }
 
 function policy(options: FileOptions): { sandbox?: Sandbox | null } {

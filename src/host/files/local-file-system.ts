@@ -1,6 +1,8 @@
 import { realpath, rename } from 'node:fs/promises';
 import type {
+  CopyOptions,
   CreateDirectoryOptions,
+  CreateSymlinkOptions,
   DirectoryEntry,
   FileHandle,
   FileMetadata,
@@ -33,6 +35,7 @@ import { asExecError } from './access/os-error.js';
 import { readDirectory } from './access/read-directory.js';
 import { readFile } from './access/read-file.js';
 import { remove } from './access/remove.js';
+import { createSymlink } from './access/symlink.js';
 import { search } from './search/search.js';
 import { walk } from './access/walk.js';
 import { writeFile } from './access/write-file.js';
@@ -77,6 +80,14 @@ export class LocalFileSystem implements HostFileSystem {
     return run(() => createDirectory(hostPath(path), options));
   }
 
+  createSymlink(
+    path: string,
+    target: Uint8Array | string,
+    options: CreateSymlinkOptions = {},
+  ): Promise<void> {
+    return run(() => createSymlink(hostPath(path), Buffer.from(target), options));
+  }
+
   getMetadata(path: string, options: MetadataOptions = {}): Promise<FileMetadata> {
     return run(async () => {
       const place = hostPath(path);
@@ -107,12 +118,8 @@ export class LocalFileSystem implements HostFileSystem {
     return run(() => remove(hostPath(path), options));
   }
 
-  copy(
-    source: string,
-    destination: string,
-    options: FileOptions & { readonly recursive?: boolean } = {},
-  ): Promise<void> {
-    return run(() => copy(hostPath(source), hostPath(destination), options.recursive === true));
+  copy(source: string, destination: string, options: CopyOptions = {}): Promise<void> {
+    return run(() => copy(hostPath(source), hostPath(destination), options));
   }
 
   rename(source: string, destination: string): Promise<void> {

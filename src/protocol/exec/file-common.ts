@@ -4,6 +4,9 @@ import type { PathOrder } from '../method.js';
 import { Unsigned } from './common.js';
 import { Sandbox } from './sandbox.js';
 
+/** No kernel takes longer ones; in base64. */
+const MAX_LINK_CHARS = 8192;
+
 /** The answer of methods without a result. */
 export const Empty = z.object({});
 
@@ -30,6 +33,34 @@ export const permitted = {
       'Extension `fsPlacement`: permission bits, set before any content is written, regardless of the old ones and of the umask.',
   }),
 };
+
+/** For operations that can set the modification time of what they make. */
+export const timed = {
+  modifiedAtUs: z
+    .number()
+    .int()
+    .nullish()
+    .meta({ description: 'Extension `fsLinksAndTimes`: the modification time it gets. Absent: now.' }),
+};
+
+/** What a link says, byte by byte: it need be neither a path that exists nor UTF-8. */
+export const LinkText = z
+  .string()
+  .max(MAX_LINK_CHARS)
+  .meta({ contentEncoding: 'base64', description: 'What the link says, relative or absolute.' });
+
+/** The link itself, where everything else describes what it leads to. */
+export const LinkDetails = z
+  .object({ targetBase64: LinkText, modifiedAtUs: z.number().int() })
+  .optional()
+  .meta({ description: 'Extension `fsLinksAndTimes`: the link itself, only with `details`.' });
+
+/** When something was modified, to the microsecond. */
+export const ModifiedAtUs = z
+  .number()
+  .int()
+  .optional()
+  .meta({ description: 'Extension `fsLinksAndTimes`: only with `details`.' });
 
 /** One character per byte: names need not be UTF-8, and all that matters is whether two paths are equal. */
 const byteText = new TextDecoder('latin1');

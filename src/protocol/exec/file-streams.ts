@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { request } from '../method.js';
 import { Chunk, FileUri, Unsigned } from './common.js';
-import { changes, reads, permitted } from './file-common.js';
+import { changes, reads, permitted, timed } from './file-common.js';
 import { Sandbox } from './sandbox.js';
 
 const HandleId = z
@@ -66,6 +66,7 @@ export const fsClose = request({
       description:
         'Extension `fsPlacement`: gives the file this path, replacing a file in one step, unless a write to it failed. The handle must be known then.',
     }),
+    ...timed,
   }),
   result: z.object({}),
   orderedBy: (params) =>

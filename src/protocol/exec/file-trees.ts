@@ -1,7 +1,18 @@
 import { z } from 'zod';
 import { request } from '../method.js';
 import { FileUri, Unsigned } from './common.js';
-import { changes, Empty, followable, reads, permitted, sandboxed } from './file-common.js';
+import {
+  changes,
+  Empty,
+  followable,
+  LinkDetails,
+  LinkText,
+  ModifiedAtUs,
+  permitted,
+  reads,
+  sandboxed,
+  timed,
+} from './file-common.js';
 
 export const fsCreateDirectory = request({
   doc: 'Makes a directory.',
@@ -12,10 +23,28 @@ export const fsCreateDirectory = request({
       .nullish()
       .meta({ description: 'Make parents too, and accept an existing directory. Default true.' }),
     ...permitted,
+    ...timed,
     ...followable,
   }),
   result: Empty,
   orderedBy: ({ path }) => changes(path),
+});
+
+export const fsCreateSymlink = request({
+  doc: 'Makes a symbolic link.',
+  extension: 'fsLinksAndTimes',
+  params: z.object({
+    path: FileUri,
+    targetBase64: LinkText,
+    replace: z.boolean().nullish().meta({
+      description: 'Replace a file or a link that is there, in one step; never a directory. Default false.',
+    }),
+    ...timed,
+    ...followable,
+  }),
+  result: Empty,
+  orderedBy: ({ path }) => changes(path),
+  base64: { params: 'targetBase64' },
 });
 
 export const fsReadDirectory = request({
@@ -23,7 +52,8 @@ export const fsReadDirectory = request({
   params: z.object({
     path: FileUri,
     details: z.boolean().nullish().meta({
-      description: 'Extension `fsDirectoryDetails`: fill in `isSymlink`, `size` and `mode`. Default false.',
+      description:
+        'Extension `fsDirectoryDetails`: fill in `isSymlink`, `size`, `mode`, `modifiedAtUs` and `link`. Default false.',
     }),
     ...sandboxed,
   }),
@@ -39,6 +69,8 @@ export const fsReadDirectory = request({
         isSymlink: z.boolean().optional().meta({ description: 'Extension: only with `details`.' }),
         size: Unsigned.optional().meta({ description: 'Extension: only with `details`.' }),
         mode: Unsigned.optional().meta({ description: 'Extension: permission bits, only with `details`.' }),
+        modifiedAtUs: ModifiedAtUs,
+        link: LinkDetails,
       }),
     ),
   }),
@@ -93,6 +125,9 @@ export const fsCopy = request({
     sourcePath: FileUri,
     destinationPath: FileUri,
     recursive: z.boolean(),
+    keepTimes: z.boolean().nullish().meta({
+      description: 'Extension `fsLinksAndTimes`: copies are as old as their originals. Default false.',
+    }),
     ...sandboxed,
   }),
   result: Empty,

@@ -1,7 +1,17 @@
 import { z } from 'zod';
 import { request } from '../method.js';
 import { Chunk, FileUri, Unsigned } from './common.js';
-import { changes, Empty, followable, reads, permitted, sandboxed } from './file-common.js';
+import {
+  changes,
+  Empty,
+  followable,
+  LinkDetails,
+  ModifiedAtUs,
+  reads,
+  permitted,
+  sandboxed,
+  timed,
+} from './file-common.js';
 
 export const fsReadFile = request({
   doc: 'Reads a whole regular file of at most 512 MiB.',
@@ -27,6 +37,7 @@ export const fsWriteFile = request({
         'Extension `fsPlacement`: only where nothing is yet, not even a link, and never part of it. Default false.',
     }),
     ...permitted,
+    ...timed,
     ...followable,
   }),
   result: Empty,
@@ -41,7 +52,9 @@ export const fsGetMetadata = request({
     details: z
       .boolean()
       .nullish()
-      .meta({ description: 'Extension `fsPlacement`: fill in `mode`. Default false.' }),
+      .meta({
+        description: 'Extension `fsPlacement`: fill in `mode`, `modifiedAtUs` and `link`. Default false.',
+      }),
     ...followable,
   }),
   result: z.object({
@@ -52,6 +65,8 @@ export const fsGetMetadata = request({
     createdAtMs: z.number().int().meta({ description: '0 if the machine does not report it.' }),
     modifiedAtMs: z.number().int(),
     mode: Unsigned.optional().meta({ description: 'Extension: permission bits, only with `details`.' }),
+    modifiedAtUs: ModifiedAtUs,
+    link: LinkDetails,
   }),
   orderedBy: ({ path }) => reads(path),
   idempotent: true,

@@ -46,6 +46,10 @@ export const ServerCapabilities = z.object({
     description:
       '`permissions` in `fs/writeFile`, `fs/createDirectory` and `fs/open`, `exclusive` in `fs/writeFile`, `details` in `fs/getMetadata`, `continue` in `fs/open`, `renameTo` in `fs/close`.',
   }),
+  fsLinksAndTimes: z.boolean().optional().meta({
+    description:
+      '`fs/createSymlink`, `modifiedAtUs` in `fs/writeFile`, `fs/createDirectory` and `fs/close`, `keepTimes` in `fs/copy`, `modifiedAtUs` and `link` in `details`.',
+  }),
   fsDirectoryDetails: z.boolean().optional().meta({ description: '`details` in `fs/readDirectory`.' }),
   binaryFrames: z.boolean().optional().meta({
     description:

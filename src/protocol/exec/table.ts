@@ -3,7 +3,15 @@ import { capabilitiesDiscoverV2, capabilityRootsDiscoverV1, environmentConfigRea
 import { environmentInfo, environmentStatus } from './environment.js';
 import { fsSearch } from './file-search.js';
 import { fsClose, fsOpen, fsReadBlock, fsWriteBlock } from './file-streams.js';
-import { fsCopy, fsCreateDirectory, fsReadDirectory, fsRemove, fsRename, fsWalk } from './file-trees.js';
+import {
+  fsCopy,
+  fsCreateDirectory,
+  fsCreateSymlink,
+  fsReadDirectory,
+  fsRemove,
+  fsRename,
+  fsWalk,
+} from './file-trees.js';
 import { fsChanged, fsMissingChanged, fsUnwatch, fsWatch, fsWatchMissing } from './file-watches.js';
 import { fsCanonicalize, fsGetMetadata, fsReadFile, fsWriteFile } from './files.js';
 import { httpRequest, httpRequestBodyDelta } from './http.js';
@@ -41,6 +49,7 @@ export const execMethods = {
   'fs/readFile': fsReadFile,
   'fs/writeFile': fsWriteFile,
   'fs/createDirectory': fsCreateDirectory,
+  'fs/createSymlink': fsCreateSymlink,
   'fs/getMetadata': fsGetMetadata,
   'fs/canonicalize': fsCanonicalize,
   'fs/readDirectory': fsReadDirectory,

@@ -1,4 +1,4 @@
-import type { FileHandle, FileSystem } from '../../contract/index.js';
+import type { FileHandle, FileSystem, TimeOptions } from '../../contract/index.js';
 import { decodeBase64Into, ExecError, type ExecParsedParams, execMethods } from '../../protocol/index.js';
 import { BytesResult } from '../../rpc/index.js';
 import { blockBuffers, MAX_BLOCK_BYTES } from './block-buffers.js';
@@ -83,7 +83,7 @@ export class FileHandles {
   }
 
   /** With a path the file gets it, unless a write to it failed. */
-  async close(handleId: string, renameTo?: string): Promise<void> {
+  async close(handleId: string, renameTo?: string, options: TimeOptions = {}): Promise<void> {
     if (renameTo === undefined) {
       const handle = this.#handles.get(handleId);
       this.#handles.delete(handleId);
@@ -92,7 +92,7 @@ export class FileHandles {
     const path = wirePath(renameTo);
     const handle = this.#get(handleId);
     this.#handles.delete(handleId);
-    await handle.closeAs(path);
+    await handle.closeAs(path, options);
   }
 
   async #write(params: ExecParsedParams<'fs/writeBlock'>, bytes: Uint8Array): Promise<void> {

@@ -1,8 +1,15 @@
 import { setMaxListeners } from 'node:events';
-import type { DirectoryEntry, LinkOptions, PermissionOptions } from '../../contract/index.js';
+import type {
+  DirectoryEntry,
+  LinkDetails,
+  LinkOptions,
+  PermissionOptions,
+  TimeOptions,
+} from '../../contract/index.js';
 import type { HostFileSystem } from '../../host/index.js';
 import {
   decodeBase64,
+  encodeBase64,
   type ExecMethodName,
   type ExecResult,
   execMethods,
@@ -41,6 +48,7 @@ export function fileHandlers(
       const options = {
         ...linkOptions(params),
         ...permissionOption(params),
+        ...timeOption(params),
         atomic: params.atomic ?? false,
         exclusive: params.exclusive ?? false,
       };
@@ -51,13 +59,22 @@ export function fileHandlers(
       const options = {
         ...linkOptions(params),
         ...permissionOption(params),
+        ...timeOption(params),
         recursive: params.recursive ?? true,
       };
       await files.createDirectory(wirePath(params.path), options);
       return {};
     },
-    'fs/getMetadata': (params) =>
-      files.getMetadata(wirePath(params.path), { ...linkOptions(params), details: params.details ?? false }),
+    'fs/createSymlink': async (params) => {
+      const target = decodeBase64(params.targetBase64, 'invalidParams');
+      const options = { ...linkOptions(params), ...timeOption(params), replace: params.replace ?? false };
+      await files.createSymlink(wirePath(params.path), target, options);
+      return {};
+    },
+    'fs/getMetadata': async (params) => {
+      const options = { ...linkOptions(params), details: params.details ?? false };
+      return withWireLink(await files.getMetadata(wirePath(params.path), options));
+    },
     'fs/canonicalize': async (params) => ({
       path: fileUri(await files.canonicalize(wirePath(params.path), sandboxOption(params))),
     }),
@@ -78,7 +95,8 @@ export function fileHandlers(
       return {};
     },
     'fs/copy': async (params) => {
-      const options = { ...sandboxOption(params), recursive: params.recursive };
+      const { recursive, keepTimes } = params;
+      const options = { ...sandboxOption(params), recursive, keepTimes: keepTimes ?? false };
       await files.copy(wirePath(params.sourcePath), wirePath(params.destinationPath), options);
       return {};
     },
@@ -97,7 +115,7 @@ export function fileHandlers(
       return {};
     },
     'fs/close': async (params) => {
-      await handles.close(params.handleId, params.renameTo ?? undefined);
+      await handles.close(params.handleId, params.renameTo ?? undefined, timeOption(params));
       return {};
     },
     'fs/watchMissing': (params) => missing.watch(params),
@@ -120,6 +138,20 @@ function permissionOption(params: { permissions?: number | null | undefined }): 
   return typeof permissions === 'number' ? { permissions } : {};
 }
 
+function timeOption(params: { modifiedAtUs?: number | null | undefined }): TimeOptions {
+  const { modifiedAtUs } = params;
+  return typeof modifiedAtUs === 'number' ? { modifiedAtUs } : {};
+}
+
+/** What a link says need not be text. */
+function withWireLink<Item extends { readonly link?: LinkDetails }>(
+  item: Item,
+): Omit<Item, 'link'> & { link?: { targetBase64: string; modifiedAtUs: number } } {
+  const { link, ...rest } = item;
+  if (!link) return rest;
+  return { ...rest, link: { targetBase64: encodeBase64(link.target), modifiedAtUs: link.modifiedAtUs } };
+}
+
 function linkOptions(params: {
   sandbox?: Sandbox | null | undefined;
   followSymlinks?: boolean | null | undefined;
@@ -133,6 +165,6 @@ function withUri<Item extends { readonly path: string }>(item: Item): Item {
 
 /** Adds the path only if the name alone cannot address the entry. */
 function wireEntry(entry: DirectoryEntry): ExecResult<'fs/readDirectory'>['entries'][number] {
-  const { name, path, ...rest } = entry;
+  const { name, path, ...rest } = withWireLink(entry);
   return { fileName: name, ...rest, ...(isFileUri(path) ? { path } : {}) };
 }

@@ -1,5 +1,16 @@
 import type { Stats } from 'node:fs';
-import { type FileHandle, lstat, mkdir, readlink, realpath, stat, symlink } from 'node:fs/promises';
+import {
+  type FileHandle,
+  lstat,
+  lutimes,
+  mkdir,
+  readlink,
+  realpath,
+  stat,
+  symlink,
+  utimes,
+} from 'node:fs/promises';
+import type { CopyOptions } from '../../../contract/index.js';
 import { ExecError } from '../../../protocol/errors.js';
 import { Descent } from './descent.js';
 import { entriesOf } from './directories.js';
@@ -8,25 +19,27 @@ import { childOf, isRoot, isWithin, nameOf, parentOf } from '../../kernel/index.
 import { IO_CHUNK_BYTES } from './limits.js';
 import { hasOsCode } from './os-error.js';
 import { openToRead, openToWrite, writeFully } from './regular-file.js';
+import { modifiedAtUs, setTime, timesOf } from './times.js';
 
 /** Total number of pending directories, whose names must be kept in memory. */
 const MAX_WAITING_DIRECTORIES = 1_000_000;
 
-export async function copy(source: Buffer, destination: Buffer, recursive: boolean): Promise<void> {
+export async function copy(source: Buffer, destination: Buffer, options: CopyOptions): Promise<void> {
+  const { recursive = false, keepTimes = false } = options;
   const stats = await lstat(source);
   if (stats.isDirectory()) {
     if (!recursive)
       throw new ExecError('invalidFile', 'fs/copy requires recursive: true when sourcePath is a directory');
     await requireOutside(source, destination);
     await createParents(destination);
-    await copyTree(source, destination);
-  } else if (!(await copyLeaf(source, destination, stats))) {
+    await copyTree(source, destination, keepTimes);
+  } else if (!(await copyLeaf(source, destination, { stats, keepTimes }))) {
     throw new ExecError('invalidFile', 'fs/copy only supports regular files, directories, and symlinks');
   }
 }
 
 /** A source directory that was swapped for a link is never entered. In the destination links are followed, as usual. */
-async function copyTree(source: Buffer, destination: Buffer): Promise<void> {
+async function copyTree(source: Buffer, destination: Buffer, keepTimes: boolean): Promise<void> {
   await using from = new Descent(await holdResolved(parentOf(source)));
   await using to = new Descent(await holdResolved(parentOf(destination)), { followSymlinks: true });
   const waiting: Buffer[][] = [[]];
@@ -35,7 +48,7 @@ async function copyTree(source: Buffer, destination: Buffer): Promise<void> {
     await from.enter(name);
     await makeOrMerge(to.at(newName), await from.here.mode());
     await to.enter(newName);
-    const directories = await copyLeaves(from.here, to.here);
+    const directories = await copyLeaves(from.here, to.here, keepTimes);
     count += directories.length;
     if (count > MAX_WAITING_DIRECTORIES)
       throw new ExecError('ioFailed', 'The tree has too many directories to be copied in one call.');
@@ -49,6 +62,8 @@ async function copyTree(source: Buffer, destination: Buffer): Promise<void> {
       await enter(name, name);
     } else {
       waiting.pop();
+      // Last: whatever is put into a directory makes it young again.
+      if (keepTimes) await utimes(to.here.at(), ...timesOf(modifiedAtUs(await stat(from.here.at()))));
       await from.leave();
       await to.leave();
     }
@@ -56,26 +71,32 @@ async function copyTree(source: Buffer, destination: Buffer): Promise<void> {
 }
 
 /** Copies everything in a directory except directories, whose names it returns. */
-async function copyLeaves(from: HeldDirectory, to: HeldDirectory): Promise<Buffer[]> {
+async function copyLeaves(from: HeldDirectory, to: HeldDirectory, keepTimes: boolean): Promise<Buffer[]> {
   const directories: Buffer[] = [];
   for await (const { name } of entriesOf(from.at())) {
     const stats = await lstat(from.at(name));
     if (stats.isDirectory()) directories.push(name);
-    else await copyLeaf(from.at(name), to.at(name), stats);
+    else await copyLeaf(from.at(name), to.at(name), { stats, keepTimes });
   }
   return directories;
 }
 
 /** False for what has no content of its own: devices, FIFOs, sockets. */
-async function copyLeaf(source: Buffer, destination: Buffer, stats: Stats): Promise<boolean> {
-  if (stats.isSymbolicLink()) await symlink(await readlink(source, { encoding: 'buffer' }), destination);
-  else if (stats.isFile()) await copyFile(source, destination);
+async function copyLeaf(
+  source: Buffer,
+  destination: Buffer,
+  { stats, keepTimes }: { stats: Stats; keepTimes: boolean },
+): Promise<boolean> {
+  if (stats.isSymbolicLink()) {
+    await symlink(await readlink(source, { encoding: 'buffer' }), destination);
+    if (keepTimes) await lutimes(destination, ...timesOf(modifiedAtUs(stats)));
+  } else if (stats.isFile()) await copyFile(source, destination, keepTimes);
   else return false;
   return true;
 }
 
 /** The source was not a link when we checked; a link that took its place since is refused. */
-async function copyFile(source: Buffer, destination: Buffer): Promise<void> {
+async function copyFile(source: Buffer, destination: Buffer, keepTimes: boolean): Promise<void> {
   const from = await openToRead(source, { followSymlinks: false });
   try {
     // With its final permissions from the start: private content must not be readable meanwhile.
@@ -85,6 +106,7 @@ async function copyFile(source: Buffer, destination: Buffer): Promise<void> {
         throw new ExecError('invalidPath', 'source and destination are the same file');
       if (to.stats.size > 0) await to.handle.truncate(0);
       await pump(from.handle, to.handle);
+      if (keepTimes) await setTime(to.handle, modifiedAtUs(from.stats));
       await to.handle.chmod(modeOfCopy(from.stats, to.stats));
     } finally {
       await to.handle.close();

@@ -1,8 +1,9 @@
 import { type FileHandle as Descriptor, rename } from 'node:fs/promises';
-import type { FileHandle, OpenFileOptions } from '../../../contract/index.js';
+import type { FileHandle, OpenFileOptions, TimeOptions } from '../../../contract/index.js';
 import { asBuffer, hostPath } from '../../kernel/index.js';
 import { asExecError, osError } from './os-error.js';
 import { openToContinue, openToRead, openToWrite, readFully, writeFully } from './regular-file.js';
+import { setTime } from './times.js';
 
 /** Opens a regular file. */
 export async function openFile(path: Buffer, options: OpenFileOptions): Promise<FileHandle> {
@@ -53,10 +54,10 @@ class LocalFileHandle implements FileHandle {
     );
   }
 
-  async closeAs(path: string): Promise<void> {
+  async closeAs(path: string, options: TimeOptions = {}): Promise<void> {
     if (this.#closing !== null) throw osError('EBADF');
-    await this.close();
     try {
+      await this.#close(options.modifiedAtUs);
       if (this.#failure !== undefined) throw this.#failure;
       await rename(this.#path, hostPath(path));
     } catch (error) {
@@ -65,7 +66,18 @@ class LocalFileHandle implements FileHandle {
   }
 
   close(): Promise<void> {
-    this.#closing ??= Promise.allSettled(this.#underWay).then(() => this.#descriptor.close());
+    this.#closing ??= this.#close(undefined);
+    return this.#closing;
+  }
+
+  #close(modifiedAtUs: number | undefined): Promise<void> {
+    this.#closing = Promise.allSettled(this.#underWay).then(async () => {
+      try {
+        await setTime(this.#descriptor, modifiedAtUs);
+      } finally {
+        await this.#descriptor.close();
+      }
+    });
     return this.#closing;
   }
 

@@ -1,20 +1,39 @@
 import type { Stats } from 'node:fs';
-import { lstat, stat } from 'node:fs/promises';
-import type { FileMetadata, MetadataOptions } from '../../../contract/index.js';
+import { lstat, readlink, stat } from 'node:fs/promises';
+import type { FileMetadata, LinkDetails, MetadataOptions } from '../../../contract/index.js';
 import { ExecError } from '../../../protocol/errors.js';
 import { holdParent } from './held-directory.js';
 import { isRoot, nameOf } from '../../kernel/index.js';
+import { hasOsCode } from './os-error.js';
+import { modifiedAtUs } from './times.js';
 
 export async function getMetadata(path: Buffer, options: MetadataOptions): Promise<FileMetadata> {
-  const { stats, isSymlink } = await lookAt(path, options);
+  const { stats, own } = await lookAt(path, options);
+  const isSymlink = own.isSymbolicLink();
   const description = described(stats, isSymlink);
-  return options.details === true ? { ...description, mode: stats.mode & 0o7777 } : description;
+  if (options.details !== true) return description;
+  const details = { mode: stats.mode & 0o7777, modifiedAtUs: modifiedAtUs(stats) };
+  return { ...description, ...details, ...(isSymlink ? await linkAt(path, own) : {}) };
 }
 
-async function lookAt(path: Buffer, options: MetadataOptions): Promise<{ stats: Stats; isSymlink: boolean }> {
-  if (options.followSymlinks === false) return { stats: await lstatNoLinks(path), isSymlink: false };
+/** What a link says; nothing if something else has taken its place. */
+export async function linkAt(path: Buffer, own: Stats): Promise<{ link?: LinkDetails }> {
+  try {
+    const target = await readlink(path, { encoding: 'buffer' });
+    return { link: { target, modifiedAtUs: modifiedAtUs(own) } };
+  } catch (error) {
+    if (hasOsCode(error, 'EINVAL')) return {};
+    throw error;
+  }
+}
+
+async function lookAt(path: Buffer, options: MetadataOptions): Promise<{ stats: Stats; own: Stats }> {
+  if (options.followSymlinks === false) {
+    const stats = await lstatNoLinks(path);
+    return { stats, own: stats };
+  }
   const [stats, own] = await Promise.all([stat(path), lstat(path)]);
-  return { stats, isSymlink: own.isSymbolicLink() };
+  return { stats, own };
 }
 
 async function lstatNoLinks(path: Buffer): Promise<Stats> {

@@ -6,7 +6,9 @@ import { listDirectory } from './directory-listing.js';
 import { childOf, shownPath } from '../../kernel/index.js';
 import type { FastPath } from '../cached/fast-path.js';
 import { MAX_DIRECTORY_ENTRIES, STAT_CONCURRENCY } from './limits.js';
+import { linkAt } from './metadata.js';
 import { hasOsCode } from './os-error.js';
+import { modifiedAtUs } from './times.js';
 
 export async function readDirectory(
   path: Buffer,
@@ -42,7 +44,10 @@ async function lookAt(directory: Buffer, name: Buffer, details: boolean): Promis
     const target = own.isSymbolicLink() ? ((await statOrNull(path)) ?? own) : own;
     const kind = { ...shown(directory, name), isDirectory: target.isDirectory(), isFile: target.isFile() };
     if (!details) return kind;
-    return { ...kind, isSymlink: own.isSymbolicLink(), size: target.size, mode: target.mode & 0o7777 };
+    const isSymlink = own.isSymbolicLink();
+    const { size, mode } = target;
+    const about = { isSymlink, size, mode: mode & 0o7777, modifiedAtUs: modifiedAtUs(target) };
+    return { ...kind, ...about, ...(isSymlink ? await linkAt(path, own) : {}) };
   } catch (error) {
     if (hasOsCode(error, 'ENOENT')) return null;
     throw error;

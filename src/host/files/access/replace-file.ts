@@ -1,4 +1,3 @@
-import { randomBytes } from '../../kernel/random.js';
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, link, lstat, open, readlink, rename, unlink } from 'node:fs/promises';
 import type { WriteFileOptions } from '../../../contract/index.js';
@@ -9,6 +8,8 @@ import { descriptorPath } from '../cached/place.js';
 import { MAX_LINK_HOPS } from './limits.js';
 import { hasOsCode, isSystemError, osError } from './os-error.js';
 import { notAFile, writeFully } from './regular-file.js';
+import { temporaryIn } from './temporary-name.js';
+import { setTime } from './times.js';
 
 /** Linux: a file without a name. Node has no constant for it. */
 const O_TMPFILE = linux.__O_TMPFILE | constants.O_DIRECTORY;
@@ -25,14 +26,14 @@ export async function replaceFile(
   options: WriteFileOptions & FastPath,
 ): Promise<void> {
   if (isRoot(path)) throw osError('EISDIR');
-  const { exclusive = false, permissions } = options;
+  const { exclusive = false, permissions, modifiedAtUs } = options;
   const follow = options.followSymlinks !== false;
   // What must not be there yet cannot be a link either.
   const target = follow && !exclusive ? await withoutLinks(path) : path;
   if (!canHoldDirectories && !follow) throw osError('ENOSYS');
   await using directory = await (follow ? holdResolved : holdDirectory)(parentOf(target));
   const isNamed = options.fastPath === false;
-  const file = { data, permissions, old: null };
+  const file = { data, permissions, modifiedAtUs, old: null };
   if (exclusive) await addTo(directory, nameOf(target), { file, isNamed });
   else await replaceIn(directory, nameOf(target), { file, isNamed });
 }
@@ -72,10 +73,6 @@ async function addTo(
   }
 }
 
-function temporaryIn(directory: HeldDirectory): Buffer {
-  return directory.at(Buffer.from(`.execwire-${randomBytes(9).toString('hex')}.tmp`));
-}
-
 /** The existing file; null if there is none. Throws for what a file must not replace. */
 async function replaceable(directory: HeldDirectory, name: Buffer): Promise<Stats | null> {
   const old = await lstatOrNull(directory.at(name));
@@ -91,6 +88,7 @@ interface NewFile {
   readonly old: Stats | null;
   /** Those it gets, whatever the old one had. */
   readonly permissions: number | undefined;
+  readonly modifiedAtUs: number | undefined;
   /** Whether it must survive a power cut. */
   readonly isDurable?: boolean;
 }
@@ -139,6 +137,7 @@ async function fill(handle: FileHandle, file: NewFile): Promise<void> {
   }
   // After chown, which clears the set-id bits, and against the umask.
   if (permissions !== undefined) await handle.chmod(permissions);
+  await setTime(handle, file.modifiedAtUs);
   if (file.isDurable) await handle.sync();
 }
 

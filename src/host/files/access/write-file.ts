@@ -4,6 +4,7 @@ import { holdParent } from './held-directory.js';
 import { nameOf } from '../../kernel/index.js';
 import { type OpenFile, openToOverwrite, writeFully } from './regular-file.js';
 import { replaceFile } from './replace-file.js';
+import { setTime } from './times.js';
 
 export async function writeFile(
   path: Buffer,
@@ -21,6 +22,7 @@ async function overwriteFile(path: Buffer, data: Uint8Array, options: WriteFileO
     if (options.permissions !== undefined && stats.isFile()) await handle.chmod(options.permissions);
     if (stats.isFile() && stats.size > 0) await handle.truncate(0);
     await writeFully(handle, data, 0);
+    if (stats.isFile()) await setTime(handle, options.modifiedAtUs);
   } finally {
     await handle.close();
   }

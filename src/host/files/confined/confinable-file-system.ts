@@ -1,5 +1,7 @@
 import type {
+  CopyOptions,
   CreateDirectoryOptions,
+  CreateSymlinkOptions,
   DirectoryEntry,
   FileHandle,
   FileMetadata,
@@ -50,6 +52,14 @@ export class ConfinableFileSystem implements HostFileSystem {
     return this.#do('createDirectory', [path], options);
   }
 
+  createSymlink(
+    path: string,
+    target: Uint8Array | string,
+    options: CreateSymlinkOptions = {},
+  ): Promise<void> {
+    return this.#do('createSymlink', [path, target], options);
+  }
+
   getMetadata(path: string, options: MetadataOptions = {}): Promise<FileMetadata> {
     return this.#do('getMetadata', [path], options);
   }
@@ -73,11 +83,7 @@ export class ConfinableFileSystem implements HostFileSystem {
     return this.#do('remove', [path], options);
   }
 
-  copy(
-    source: string,
-    destination: string,
-    options: FileOptions & { recursive?: boolean } = {},
-  ): Promise<void> {
+  copy(source: string, destination: string, options: CopyOptions = {}): Promise<void> {
     return this.#do('copy', [source, destination], options);
   }
 

@@ -1,4 +1,4 @@
-import type { FileHandle } from '../../../contract/index.js';
+import type { FileHandle, TimeOptions } from '../../../contract/index.js';
 import { ExecError } from '../../../protocol/errors.js';
 import type { HelperLease } from '../../sandbox/index.js';
 
@@ -27,9 +27,9 @@ export class ConfinedFileHandle implements FileHandle {
     if (!this.#closed) await this.#end('closeHandle', [this.#id]);
   }
 
-  async closeAs(path: string): Promise<void> {
+  async closeAs(path: string, options: TimeOptions = {}): Promise<void> {
     if (this.#closed) throw new ExecError('notFound', 'The file handle is closed.');
-    await this.#end('closeHandleAs', [this.#id, path]);
+    await this.#end('closeHandleAs', [this.#id, path, options]);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

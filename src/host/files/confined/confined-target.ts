@@ -1,4 +1,4 @@
-import type { FileHandle, OpenFileOptions } from '../../../contract/index.js';
+import type { FileHandle, OpenFileOptions, TimeOptions } from '../../../contract/index.js';
 import { ExecError } from '../../../protocol/errors.js';
 import { LocalFileSystem } from '../local-file-system.js';
 
@@ -28,10 +28,10 @@ class ConfinedTarget extends LocalFileSystem {
     await handle?.close();
   }
 
-  async closeHandleAs(id: number, path: string): Promise<void> {
+  async closeHandleAs(id: number, path: string, options: TimeOptions): Promise<void> {
     const handle = this.#handle(id);
     this.#handles.delete(id);
-    await handle.closeAs(path);
+    await handle.closeAs(path, options);
   }
 
   #handle(id: number): FileHandle {

@@ -1,0 +1,27 @@
+import type { Stats } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+
+const MICROSECONDS = 1_000_000;
+/** What a number with a fraction may lose on the way from the kernel to here, in microseconds. */
+const LOSS = 0.25;
+
+/** The modification time in whole microseconds, as exactly as Node reports it. */
+export function modifiedAtUs(stats: Stats): number {
+  return Math.floor(stats.mtimeMs * 1000 + LOSS);
+}
+
+/** The arguments of `utimes` and the like. Whoever asks for a modification time says nothing about access. */
+export function timesOf(modified: number): [accessed: number, modified: number] {
+  return [Date.now() / 1000, inSeconds(modified)];
+}
+
+/** Sets the modification time of what is open, if one is given. */
+export async function setTime(handle: FileHandle, modified: number | undefined): Promise<void> {
+  if (modified !== undefined) await handle.utimes(...timesOf(modified));
+}
+
+/** Node cuts off what is below a unit of the kernel: a fraction that is a little too small would lose a whole one. */
+function inSeconds(microseconds: number): number {
+  const seconds = microseconds / MICROSECONDS;
+  return seconds + Math.abs(seconds) * Number.EPSILON;
+}
