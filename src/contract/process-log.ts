@@ -77,6 +77,13 @@ export class ProcessLog {
     return seq;
   }
 
+  /** What the slowest holding reader has not read. */
+  get unreadBytes(): number {
+    let unread = 0;
+    for (const hold of this.#holds) unread = Math.max(unread, this.#totalBytes - hold.offset);
+    return unread;
+  }
+
   get totalBytes(): number {
     return this.#totalBytes;
   }
@@ -225,9 +232,7 @@ export class ProcessLog {
   }
 
   #updatePressure(): void {
-    let unread = 0;
-    for (const hold of this.#holds) unread = Math.max(unread, this.#totalBytes - hold.offset);
-    const paused = unread >= this.#windowBytes;
+    const paused = this.unreadBytes >= this.#windowBytes;
     if (paused === this.#paused) return;
     this.#paused = paused;
     this.#onPressure(paused);

@@ -1,15 +1,13 @@
-import { AnswerSlot, AnswerQueue } from './answer-queue.js';
+import { AnswerSlot, AnswerQueue, MAX_UNREAD_BYTES } from './answer-queue.js';
 import { type ByteBudget, SHARE_BYTES } from './byte-budget.js';
 import { BytesResult } from './bytes-result.js';
 import { errorText, type IncomingMessage, type RawId, resultText, UNKNOWN_ID } from './message.js';
+import type { LineAccount } from './line-account.js';
 import type { Outbox } from './outbox.js';
 import { PART_BYTES } from './part-buffers.js';
 import { RequestsInProgress } from './requests-in-progress.js';
 import { sendBytes } from './send-bytes.js';
 import type { Attachment } from './with-bytes.js';
-
-/** No further requests are read while this many bytes are unsent: a client must read answers to ask more. */
-const MAX_UNREAD_ANSWER_BYTES = 32 * 1024 * 1024;
 
 export type IncomingRequest = Extract<IncomingMessage, { kind: 'request' }> & {
   readonly attached?: Attachment;
@@ -25,6 +23,8 @@ export type RequestHandler = (
 
 export interface IncomingRequestsOptions {
   readonly outbox: Outbox;
+  /** When nothing is free, a client must read answers to ask more. */
+  readonly account: LineAccount;
   /** Shared by all connections of a server. */
   readonly budget: ByteBudget;
   readonly handle: RequestHandler;
@@ -51,11 +51,11 @@ export class IncomingRequests {
 
   /** Whether no further requests should be read: too many are in progress, or too many answers are unread. */
   get busy(): boolean {
-    const { outbox, budget } = this.#options;
+    const { outbox, account, budget } = this.#options;
     const { pendingBytes } = outbox;
     return (
       this.#requests.full ||
-      pendingBytes >= MAX_UNREAD_ANSWER_BYTES ||
+      (pendingBytes >= MAX_UNREAD_BYTES && account.free === 0) ||
       (pendingBytes + this.#requests.bytes >= SHARE_BYTES && budget.tight)
     );
   }

@@ -13,7 +13,8 @@ export {
   PartCollector,
 } from './channel.js';
 export { Lanes } from './lanes.js';
-export { FlightBudget, LineWindow } from './line-window.js';
+export { LineAccount } from './line-account.js';
+export { LineWindow } from './line-window.js';
 export { parseMessage, type RawId } from './message.js';
 export { OUTBOX_FULL_BYTES, Outbox } from './outbox.js';
 export { type PeerHandler, RpcPeer } from './peer.js';

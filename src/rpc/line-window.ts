@@ -1,8 +1,5 @@
-/**
- * In-flight bytes that all processes of a connection may use beyond their initial windows. A stalled reader costs no
- * more than this.
- */
-export const MAX_LINE_BYTES_IN_FLIGHT = 32 * 1024 * 1024;
+import type { LineAccount } from './line-account.js';
+
 /**
  * Largest window of one process. Our client treats 32 MiB of unread output as a server ignoring flow control, so this
  * stays below it with room for the chunk that fills the window.
@@ -22,22 +19,6 @@ export interface LineWindowOptions {
    * time.
    */
   readonly queueMs?: number;
-}
-
-/** Divides a connection's in-flight bytes among its processes. */
-export class FlightBudget {
-  #free: number;
-
-  constructor(bytes: number = MAX_LINE_BYTES_IN_FLIGHT) {
-    this.#free = bytes;
-  }
-
-  /** Exchanges one share for another. Returns what was granted, which is less when the budget is exhausted. */
-  exchange(held: number, wanted: number): number {
-    const granted = Math.max(0, Math.min(wanted, this.#free + held));
-    this.#free += held - granted;
-    return granted;
-  }
 }
 
 /** The state when a message left. */
@@ -70,7 +51,7 @@ class RecentPeak {
  */
 export class LineWindow {
   readonly #initial: number;
-  readonly #budget: FlightBudget;
+  readonly #account: LineAccount;
   readonly #maxBytes: number;
   readonly #queueMs: number | undefined;
   readonly #rate = new RecentPeak();
@@ -80,12 +61,13 @@ export class LineWindow {
   #sent = 0;
   #delivered = 0;
   #deliveredAt = 0;
-  /** Our share of the budget. */
   #extra = 0;
+  /** Borrowed from the account: at least what the window has in addition, and what is in flight from when it had more. */
+  #loan = 0;
 
-  constructor(initial: number, budget: FlightBudget, options: LineWindowOptions = {}) {
+  constructor(initial: number, account: LineAccount, options: LineWindowOptions = {}) {
     this.#initial = initial;
-    this.#budget = budget;
+    this.#account = account;
     this.#maxBytes = options.maxBytes ?? MAX_WINDOW_BYTES;
     this.#queueMs = options.queueMs;
   }
@@ -107,8 +89,8 @@ export class LineWindow {
     });
   }
 
-  /** The reader has consumed everything up to `seq`. */
-  acknowledged(seq: number, at: number): void {
+  /** The reader has consumed everything up to `seq`. `unread`: what there is beyond it, sent or not. */
+  acknowledged(seq: number, at: number, unread = 0): void {
     const last = this.#takeUpTo(seq);
     if (last === undefined) return;
     this.#delivered = last.total;
@@ -116,13 +98,17 @@ export class LineWindow {
     const took = at - last.at;
     this.#roundTripMs = Math.min(this.#roundTripMs, took);
     const rate = this.#rate.add((last.total - last.delivered) / Math.max(at - last.deliveredAt, 0.01), at);
-    const wanted = Math.min(Math.round(rate * this.#worthMs(took)), this.#maxBytes);
-    this.#extra = this.#budget.exchange(this.#extra, Math.max(0, wanted - this.#initial));
+    const worth = Math.min(Math.round(rate * this.#worthMs(took)), this.#maxBytes);
+    const wanted = Math.max(0, worth - this.#initial);
+    const inUse = Math.max(0, Math.max(unread, this.#sent - this.#delivered) - this.#initial);
+    this.#loan = this.#account.exchange(this.#loan, { wanted, inUse });
+    this.#extra = Math.min(wanted, this.#loan);
   }
 
-  /** Returns its share of the budget: nobody is listening for now, or the process has ended. */
+  /** Returns what it borrowed: nobody is listening for now, or the process has ended. */
   reset(): void {
-    this.#extra = this.#budget.exchange(this.#extra, 0);
+    this.#extra = 0;
+    this.#loan = this.#account.exchange(this.#loan, { wanted: 0, inUse: 0 });
     this.#departures = [];
     this.#delivered = this.#sent;
   }

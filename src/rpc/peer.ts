@@ -3,6 +3,7 @@ import { ExecError, isExecError } from '../protocol/errors.js';
 import { ByteBudget } from './byte-budget.js';
 import type { Channel, CloseReason, OutgoingMessage } from './channel.js';
 import { IncomingRequests, type RequestHandler } from './incoming-requests.js';
+import { LineAccount } from './line-account.js';
 import {
   type FramedMessage,
   type IncomingMessage,
@@ -36,6 +37,8 @@ export interface PeerHandler {
 /** One side of a JSON-RPC connection: numbers calls, matches answers and passes requests to a handler. */
 export class RpcPeer {
   readonly outbox: Outbox;
+  /** What this connection holds for the other side. */
+  readonly account = new LineAccount();
   /** Binary frames are negotiated in the handshake. They may arrive as soon as we have offered them… */
   acceptsBytes = false;
   /** …and may be sent once the other side has accepted. */
@@ -56,9 +59,11 @@ export class RpcPeer {
     this.#dialect = options.dialect;
     const budget = options.budget ?? new ByteBudget();
     this.outbox = new Outbox(channel, budget);
+    this.account.count(() => this.outbox.pendingBytes);
     this.#calls = new OutgoingCalls(this.outbox);
     this.#requests = new IncomingRequests({
       outbox: this.outbox,
+      account: this.account,
       budget,
       handle: (method, params, attached, context) => handler.request(method, params, attached, context),
       sendsBytes: () => this.sendsBytes,

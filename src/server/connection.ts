@@ -12,7 +12,7 @@ import {
   type ByteBudget,
   type Channel,
   type CloseReason,
-  FlightBudget,
+  type LineAccount,
   type Handlers,
   type OutgoingMessage,
   type PeerHandler,
@@ -55,7 +55,7 @@ export interface ConnectionOptions {
 /** One client: the handshake, then requests, until the channel ends. */
 export class Connection implements SessionConnection {
   readonly queue: PushQueue;
-  readonly flight = new FlightBudget();
+  readonly account: LineAccount;
   readonly compression: Compression | undefined;
   readonly #options: ConnectionOptions;
   readonly #peer: RpcPeer;
@@ -86,6 +86,7 @@ export class Connection implements SessionConnection {
       closed: (reason) => this.#ended(reason),
     };
     this.#peer = new RpcPeer(options.channel, handler, { dialect: execDialect, budget: options.budget });
+    this.account = this.#peer.account;
     this.queue = new PushQueue(this.#peer.outbox);
     // The handshake answer needs this, so it is probed while the request is in flight. A failure is reported there.
     sandboxSupport().catch(() => undefined);
@@ -116,6 +117,14 @@ export class Connection implements SessionConnection {
         this.#peer.notify(method, params);
         return this.#peer.outbox.room();
       },
+      openStream: () => {
+        const stream = this.queue.openStream();
+        return {
+          notify: (method, params) => stream.push(() => this.#peer.notify(method, params)),
+          close: () => stream.close(),
+        };
+      },
+      unsentBytes: () => this.#peer.outbox.pendingBytes,
       signal: this.#gone.signal,
     };
     return {

@@ -16,8 +16,6 @@ const MAX_REMEMBERED_WRITES = 4096;
 
 /** Queued input every program may have, whatever the others have: what is answered before it is read, plus one write. */
 const INPUT_SHARE_BYTES = 2 * STDIN_SOFT_LIMIT_BYTES;
-/** Queued input beyond that, for all programs of a session together. */
-const MAX_WAITING_INPUT_BYTES = 64 * 1024 * 1024;
 
 /** What a session needs of its connection. */
 export interface SessionConnection extends PushTarget {
@@ -36,6 +34,8 @@ export class Session {
   readonly #writes = new Map<string, Set<string>>();
   readonly #starting = new Map<string, Promise<unknown>>();
   readonly #budget: ByteBudget;
+  /** Programs that have more queued input than their share. Those that have read it are still in here for a while. */
+  readonly #behind = new Set<LocalProcess>();
   #connection: SessionConnection | undefined;
 
   constructor(options: { acknowledged: boolean; table: ProcessTableOptions; budget: ByteBudget }) {
@@ -51,6 +51,7 @@ export class Session {
 
   attach(connection: SessionConnection): void {
     this.#connection = connection;
+    connection.account.count(() => this.#inputBeyondShares());
     for (const pusher of this.#pushers.values()) pusher.attach(connection);
   }
 
@@ -113,14 +114,15 @@ export class Session {
     }
   }
 
-  /** Rejects input for a program that does not read if the session's queues already hold too much. */
+  /** Call right before queueing input: rejects it if the connection already holds too much for programs that do not read. */
   requireInputRoom(process: LocalProcess, bytes: number): void {
-    const wanted = process.queuedInputBytes + bytes - INPUT_SHARE_BYTES;
-    if (wanted <= 0) return;
-    let taken = 0;
-    for (const other of this.processes.all())
-      if (other !== process) taken += Math.max(0, other.queuedInputBytes - INPUT_SHARE_BYTES);
-    if (taken + wanted <= (this.#budget.tight ? SHARE_BYTES : MAX_WAITING_INPUT_BYTES)) return;
+    const more = Math.min(bytes, process.queuedInputBytes + bytes - INPUT_SHARE_BYTES);
+    if (more <= 0) return;
+    const free = this.#connection?.account.free ?? 0;
+    if (more <= (this.#budget.tight ? Math.min(free, SHARE_BYTES - this.#inputBeyondShares()) : free)) {
+      this.#behind.add(process);
+      return;
+    }
     throw new ExecError(
       'stdinFull',
       'The processes of the session do not read their input and the queues are full.',
@@ -132,6 +134,16 @@ export class Session {
     for (const pusher of this.#pushers.values()) pusher.close();
     this.#pushers.clear();
     await this.processes.close();
+  }
+
+  #inputBeyondShares(): number {
+    let sum = 0;
+    for (const process of this.#behind) {
+      const beyond = process.queuedInputBytes - INPUT_SHARE_BYTES;
+      if (beyond > 0) sum += beyond;
+      else this.#behind.delete(process);
+    }
+    return sum;
   }
 
   #pusherFor(process: LocalProcess): OutputPusher {

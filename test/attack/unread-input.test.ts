@@ -7,7 +7,7 @@ const MiB = 1024 * 1024;
 /** As much as one process may have in line. */
 const LARGEST = 15 * MiB;
 /** What a session may hold beyond the share of each process, and that share. */
-const SESSION_BYTES = 64 * MiB;
+const SESSION_BYTES = 32 * MiB;
 const SHARE_BYTES = 2 * MiB;
 
 test('input for many programs that do not read is bounded, and one that does read gets its own', async () => {

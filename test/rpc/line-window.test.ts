@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { FlightBudget, LineWindow, MAX_WINDOW_BYTES } from '../../src/rpc/line-window.js';
+import { LineAccount } from '../../src/rpc/line-account.js';
+import { LineWindow, MAX_WINDOW_BYTES } from '../../src/rpc/line-window.js';
 
 const MEBIBYTE = 1024 * 1024;
 const CHUNK = 64 * 1024;
@@ -15,8 +16,8 @@ class Simulation {
   readonly #reads: { seq: number; at: number }[] = [];
   #readUntil = 0;
 
-  constructor(budget = new FlightBudget()) {
-    this.window = new LineWindow(MEBIBYTE, budget);
+  constructor(account = new LineAccount()) {
+    this.window = new LineWindow(MEBIBYTE, account);
   }
 
   /** Runs for some time over a line with this round trip, read at this rate. */
@@ -74,9 +75,9 @@ test('a window shrinks when the reader becomes slow', () => {
   expect(line.window.bytes).toBeLessThan(2 * MEBIBYTE);
 });
 
-test('processes of one connection share its budget, and give it back', () => {
-  const budget = new FlightBudget(8 * MEBIBYTE);
-  const [first, second] = [new Simulation(budget), new Simulation(budget)];
+test('processes of one connection share its account, and give it back', () => {
+  const account = new LineAccount(8 * MEBIBYTE);
+  const [first, second] = [new Simulation(account), new Simulation(account)];
   for (const line of [first, second]) line.run(2000, { roundTripMs: 200, bytesPerMs: 125_000 });
   expect(first.window.bytes + second.window.bytes).toBe(10 * MEBIBYTE);
   expect(second.window.bytes).toBe(MEBIBYTE);
@@ -90,7 +91,7 @@ test('processes of one connection share its budget, and give it back', () => {
 test('with a limit to waiting, a slow line is full and nothing waits longer than that', () => {
   const roundTripMs = 80;
   const bytesPerMs = 5000;
-  const window = new LineWindow(256 * 1024, new FlightBudget(), { queueMs: 25 });
+  const window = new LineWindow(256 * 1024, new LineAccount(), { queueMs: 25 });
   let now = 0;
   let lineFreeAt = 0;
   let inFlight = 0;

@@ -14,6 +14,8 @@ function serve(request: (method: string) => unknown): DeafChannel {
 const MEGABYTE = 'x'.repeat(1024 * 1024);
 /** What fits before a peer stops listening, in megabytes. */
 const ROOM = 32;
+/** The same if other things have taken everything else. */
+const LEAST_ROOM = 8;
 /** More than fit into a megabyte. */
 const MANY_SHORT_ANSWERS = 50_000;
 
@@ -32,6 +34,24 @@ describe('somebody who asks without reading the answers', () => {
     expect(channel.askUntilPaused(2 * ROOM, text)).toBe(ROOM);
     channel.readEverything();
     expect(channel.paused).toBe(false);
+  });
+
+  test('is not heard any more sooner if the connection holds other things for him', () => {
+    const channel = new DeafChannel();
+    const handler = {
+      request: () => MEGABYTE,
+      notification: () => undefined,
+      closed: () => undefined,
+    };
+    const peer = new RpcPeer(channel, handler, { dialect: execDialect });
+    peer.open();
+    let held = 20;
+    peer.account.count(() => held * MEGABYTE.length);
+    expect(channel.askUntilPaused(2 * ROOM)).toBe(ROOM - held);
+    channel.readEverything();
+    expect(channel.paused).toBe(false);
+    held = ROOM;
+    expect(channel.askUntilPaused(2 * ROOM)).toBe(LEAST_ROOM);
   });
 
   test('has what is on its way already wait, in its order', () => {

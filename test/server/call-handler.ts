@@ -69,6 +69,8 @@ export function recordingContext(): RecordingContext {
   };
   const context: RecordingContext = {
     notify,
+    openStream: () => ({ notify, close: () => undefined }),
+    unsentBytes: () => 0,
     signal: controller.signal,
     sent,
     hold: null,

@@ -271,3 +271,13 @@ describe('http/request/bodyDelta', () => {
     expect(body.at(-1)).toBe(1);
   });
 });
+
+test('a body in one piece is refused while too many answers are unread', async () => {
+  using context = recordingContext();
+  let unsent = 127 * 1024 * 1024;
+  const call = createCaller(httpHandlers({ ...context, unsentBytes: () => unsent }));
+  const ask = () => call('http/request', { requestId: 'r', method: 'GET', url: `${here}/large` });
+  expect(await ask()).toBe(OVERLOADED);
+  unsent = 0;
+  expect(await ask()).toMatchObject({ status: 200 });
+});

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { LocalProcess } from '../../src/host/index.js';
-import { FlightBudget, type Outbox } from '../../src/rpc/index.js';
+import { LineAccount, type Outbox } from '../../src/rpc/index.js';
 import { Compression } from '../../src/server/push/compression.js';
 import { OutputPusher, type PushTarget } from '../../src/server/push/output-pusher.js';
 import { PushQueue } from '../../src/server/push/push-queue.js';
@@ -10,7 +10,7 @@ function connection(): PushTarget & { compression: Compression } {
   const outbox = { full: false, onDrained: () => () => undefined } as unknown as Outbox;
   return {
     queue: new PushQueue(outbox),
-    flight: new FlightBudget(),
+    account: new LineAccount(),
     sendsBytes: true,
     compression: new Compression(),
     send: (_, flushed) => flushed?.(),

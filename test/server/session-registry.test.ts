@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { ByteBudget } from '../../src/rpc/index.js';
+import { ByteBudget, LineAccount } from '../../src/rpc/index.js';
 import { SessionRegistry } from '../../src/server/session-registry.js';
 import type { SessionConnection } from '../../src/server/session.js';
 
@@ -7,8 +7,8 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 const log = { debug: () => undefined, info: () => undefined, warn: () => undefined };
-// A session without processes asks nothing of its connection.
-const connection = {} as SessionConnection;
+// A session without processes asks nothing else of its connection.
+const connection = { account: new LineAccount() } as SessionConnection;
 
 test.each([
   ['a minute', 60_000],

@@ -7,7 +7,7 @@ import {
   isExecError,
   type ServerCapabilities,
 } from '../../protocol/index.js';
-import { FlightBudget } from '../../rpc/index.js';
+import { LineAccount } from '../../rpc/index.js';
 import { type BulkRequest, resultOf } from './bulk.js';
 import type { ClientListener } from './client-listeners.js';
 import { type CallOptions, type ExecClientOptions, INFO_TIMEOUT_MS } from './client-options.js';
@@ -22,11 +22,11 @@ import type { UnreadBudget } from './unread-budget.js';
  */
 export class ExecClient implements AsyncDisposable {
   /**
-   * Bytes of input that all processes together may have in flight beyond their initial windows.
+   * What unread output and input in flight may take together, beyond the first windows of input.
    *
    * @internal
    */
-  readonly inputFlight = new FlightBudget();
+  readonly account = new LineAccount();
   readonly #options: ExecClientOptions;
   readonly #session: ClientSession;
   #begun: Promise<void> = Promise.resolve();
@@ -34,6 +34,7 @@ export class ExecClient implements AsyncDisposable {
   private constructor(options: ExecClientOptions) {
     this.#options = options;
     this.#session = new ClientSession(options);
+    this.account.count(() => this.#session.unreadBudget.unreadBytes);
   }
 
   /** Connects and opens a session. Rejects if that fails; only later losses are repaired. */

@@ -14,6 +14,10 @@ export class UnreadBudget {
   #channel: Channel | undefined;
   #paused = false;
 
+  get unreadBytes(): number {
+    return this.#unreadBytes;
+  }
+
   get paused(): boolean {
     return this.#paused;
   }

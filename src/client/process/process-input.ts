@@ -36,7 +36,7 @@ export function openInput(client: ExecClient, processId: string): ProcessInput {
     maxBytes,
     openWindow: () => {
       const first = Math.min(FIRST_WINDOW_BYTES, maxBytes);
-      return new LineWindow(first, client.inputFlight, { maxBytes, queueMs: QUEUE_MS });
+      return new LineWindow(first, client.account, { maxBytes, queueMs: QUEUE_MS });
     },
     send: async ({ bytes, writeId, after }) => {
       const params = after === undefined ? { processId, writeId } : { processId, writeId, after };

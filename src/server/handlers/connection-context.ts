@@ -16,9 +16,19 @@ export type Notify = <Name extends keyof ExecServerNotifications>(
   params: ParamsOf<ExecServerNotifications[Name]>,
 ) => void | Promise<void>;
 
+export interface NotificationStream {
+  /** Await it before sending the next. */
+  readonly notify: Notify;
+  close(): void;
+}
+
 /** What handlers need of their connection. */
 export interface ConnectionContext {
   readonly notify: Notify;
+  /** For a long series of notifications: each takes its turn with the output of processes. */
+  readonly openStream: () => NotificationStream;
+  /** What the client has not read yet. */
+  readonly unsentBytes: () => number;
   /** Aborted when the connection ends, to release everything it owns. */
   readonly signal: AbortSignal;
 }

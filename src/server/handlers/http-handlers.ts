@@ -19,7 +19,7 @@ import type { ConnectionContext, Handlers } from './connection-context.js';
 /** A buffered body must fit into one message; longer ones can be streamed. */
 const MAX_BUFFERED_BODY_BYTES = 48 * 1024 * 1024;
 
-/** All bodies being buffered for one connection: two of the largest and a few small ones. */
+/** All bodies buffered for one connection until the client has read them: two of the largest and a few small ones. */
 const MAX_GATHERED_BYTES = 128 * 1024 * 1024;
 
 /** Largest piece of a streamed body, so that other messages get their turn. */
@@ -37,7 +37,7 @@ export function httpHandlers(context: ConnectionContext): Handlers<'http/request
   // Every request listens for the end of the connection, so many listeners are no leak.
   setMaxListeners(0, context.signal);
   const streams = new Set<string>();
-  const gathered: Gathered = { bytes: 0 };
+  const gathered: Gathered = { bytes: 0, unsentBytes: context.unsentBytes };
   return {
     'http/request': async (params) => {
       const request = outgoing(params);
@@ -105,6 +105,8 @@ function outgoingHeader(header: Params['headers'][number]): OutgoingHeader {
 /** What the buffered bodies of a connection currently hold. */
 interface Gathered {
   bytes: number;
+  /** Answers, mostly: a body that is complete waits here. */
+  readonly unsentBytes: () => number;
 }
 
 async function buffered(answer: HttpAnswer, gathered: Gathered): Promise<ExecResult<'http/request'>> {
@@ -127,7 +129,7 @@ async function buffered(answer: HttpAnswer, gathered: Gathered): Promise<ExecRes
 function refuseTooMuch(length: number, gathered: Gathered): void {
   if (length > MAX_BUFFERED_BODY_BYTES)
     throw new ExecError('httpFailed', 'http/request response body is too large; stream it');
-  if (gathered.bytes > MAX_GATHERED_BYTES)
+  if (gathered.bytes + gathered.unsentBytes() > MAX_GATHERED_BYTES)
     throw new ExecError('overloaded', 'too many http/request bodies at a time; stream them');
 }
 
@@ -138,12 +140,13 @@ function reserve(streams: Set<string>, requestId: string): void {
   streams.add(requestId);
 }
 
-/** Requests the next piece only when the connection has taken the previous one. Never throws. */
+/** Requests the next piece only when the previous one has had its turn on the connection. Never throws. */
 async function streamBody(answer: HttpAnswer, requestId: string, context: ConnectionContext): Promise<void> {
   let seq = 0;
+  const stream = context.openStream();
   const tell = async (delta: Uint8Array, end: { done: boolean; error: string | null }): Promise<void> => {
     seq += 1;
-    await context.notify('http/request/bodyDelta', {
+    await stream.notify('http/request/bodyDelta', {
       requestId,
       seq,
       deltaBase64: encodeBase64(delta),
@@ -159,6 +162,8 @@ async function streamBody(answer: HttpAnswer, requestId: string, context: Connec
     if (context.signal.aborted) return;
     const message = isExecError(error) ? error.message : 'http/request failed';
     await tell(new Uint8Array(), { done: true, error: message });
+  } finally {
+    stream.close();
   }
 }
 

@@ -2,7 +2,7 @@ import type { LogHold, ProcessEvent } from '../../contract/index.js';
 import { positionAfter } from '../../contract/index.js';
 import type { LocalProcess } from '../../host/index.js';
 import { type Compression, Shrinkage } from './compression.js';
-import { type FlightBudget, LineWindow, type OutgoingMessage } from '../../rpc/index.js';
+import { type LineAccount, LineWindow, type OutgoingMessage } from '../../rpc/index.js';
 import type { Departure } from './line-speed.js';
 import { OutputMessage } from './output-message.js';
 import type { PushQueue, PushSource } from './push-queue.js';
@@ -10,8 +10,8 @@ import type { PushQueue, PushSource } from './push-queue.js';
 /** What a pusher needs of its session's connection. */
 export interface PushTarget {
   readonly queue: PushQueue;
-  /** The in-flight budget shared by the processes of this connection. */
-  readonly flight: FlightBudget;
+  /** What the connection may hold. */
+  readonly account: LineAccount;
   /** Whether the client accepts binary frames. */
   readonly sendsBytes: boolean;
   /** Present if the client also accepts compressed frames. */
@@ -79,7 +79,7 @@ export class OutputPusher implements PushSource {
     if (!this.#acknowledged) return;
     this.#hold?.moveTo(Math.min(seq, this.#position));
     if (this.#window) {
-      this.#window.acknowledged(seq, performance.now());
+      this.#window.acknowledged(seq, performance.now(), this.#process.log.unreadBytes);
       this.#target?.compression?.line.arrived(this.#takeDepartures((each) => each.seq <= seq));
       this.#process.log.resizeWindow(this.#window.bytes);
     }
@@ -121,7 +121,7 @@ export class OutputPusher implements PushSource {
 
   #aim(target: PushTarget): void {
     this.#target = target;
-    if (this.#acknowledged) this.#window = new LineWindow(this.#windowBytes, target.flight);
+    if (this.#acknowledged) this.#window = new LineWindow(this.#windowBytes, target.account);
   }
 
   /** Removes and returns the leading departures for which `isOver` holds. */

@@ -9,15 +9,27 @@ export interface PushSource {
   pushOne(): boolean;
 }
 
+/** Something long that is sent in several messages, each produced while the previous one leaves. */
+export interface PushStream {
+  /** Sends one message when it is its turn. Resolves then, or when the connection ends. */
+  push(send: () => void): Promise<void>;
+  close(): void;
+}
+
 /**
- * Shares one connection among its processes. Each pushes one message in turn while the outbox has room, so that a flood
- * from one does not starve the others.
+ * Shares one connection among its processes and streams. Each pushes one message in turn while the outbox has room, so
+ * that a flood from one does not starve the others.
  */
 export class PushQueue {
   readonly #outbox: Outbox;
   readonly #ready = new Set<PushSource>();
+  /** Releases whoever waits for a turn that will not come. */
+  readonly #waiting = new Set<() => void>();
   readonly #stop: () => void;
+  #openStreams = 0;
   #running = false;
+  #yielding = false;
+  #closed = false;
 
   constructor(outbox: Outbox) {
     this.#outbox = outbox;
@@ -34,25 +46,66 @@ export class PushQueue {
     this.#ready.delete(source);
   }
 
+  openStream(): PushStream {
+    this.#openStreams += 1;
+    return {
+      push: (send) => this.#inTurn(send),
+      close: () => {
+        this.#openStreams -= 1;
+      },
+    };
+  }
+
   close(): void {
+    this.#closed = true;
     this.#stop();
     this.#ready.clear();
+    for (const release of [...this.#waiting]) release();
+  }
+
+  async #inTurn(send: () => void): Promise<void> {
+    if (this.#closed) return;
+    await new Promise<void>((resolve) => {
+      const release = (): void => {
+        this.#waiting.delete(release);
+        resolve();
+      };
+      this.#waiting.add(release);
+      this.schedule({
+        pushOne: () => {
+          send();
+          release();
+          return false;
+        },
+      });
+    });
   }
 
   #run(): void {
-    if (this.#running) return;
+    if (this.#running || this.#yielding) return;
     this.#running = true;
     const end = performance.now() + TURN_MS;
+    // A stream's next message takes a turn of the event loop to arrive. Until then, nobody else has a second turn.
+    let turns = this.#openStreams > 0 ? this.#ready.size : Number.POSITIVE_INFINITY;
     for (const source of this.#ready) {
       if (this.#outbox.full) break;
-      if (performance.now() > end) {
-        setImmediate(() => this.#run());
+      if (turns === 0 || performance.now() > end) {
+        this.#yield();
         break;
       }
+      turns -= 1;
       this.#ready.delete(source);
       // Re-added at the end: the iteration reaches it after all others.
       if (source.pushOne()) this.#ready.add(source);
     }
     this.#running = false;
+  }
+
+  #yield(): void {
+    this.#yielding = true;
+    setImmediate(() => {
+      this.#yielding = false;
+      this.#run();
+    });
   }
 }
