@@ -66,6 +66,11 @@ export class Connection implements SessionConnection {
   #ready = false;
   /** The client sends requests before the handshake is answered, so they may be meant for a session it does not get. */
   #sendsEarly = false;
+  /**
+   * Set until a resume is answered. Requests sent along with it wait for that: their answers may be long, and the client
+   * is back as soon as it has this one.
+   */
+  #resuming: Promise<unknown> | undefined;
   /** The trace of the request being dispatched. */
   #trace: string | undefined;
 
@@ -80,7 +85,8 @@ export class Connection implements SessionConnection {
     const handler: PeerHandler = {
       request: (method, params, attached, { slot, trace }) => {
         const run = (): unknown => this.#router.dispatch(method, params, attached, slot);
-        return trace === undefined ? run() : this.#traced(method, trace, run);
+        const go = (): unknown => (trace === undefined ? run() : this.#traced(method, trace, run));
+        return this.#resuming ? this.#resuming.then(go) : go();
       },
       notification: (method, params) => this.#notified(method, params),
       closed: (reason) => this.#ended(reason),
@@ -128,7 +134,11 @@ export class Connection implements SessionConnection {
       signal: this.#gone.signal,
     };
     return {
-      initialize: (params) => this.#initialize(params),
+      initialize: (params) => {
+        const answer = this.#initialize(params);
+        if (params.resumeSessionId != null) this.#holdBack(answer);
+        return answer;
+      },
       'environment/info': async () => ({
         ...(await this.#environmentInfo()),
         sandbox: await sandboxSummary(),
@@ -166,6 +176,18 @@ export class Connection implements SessionConnection {
       throw new ExecError('notInitialized', 'client must call initialize before other methods');
     if (!this.#ready)
       throw new ExecError('notInitialized', 'client must send initialized before other methods');
+  }
+
+  #holdBack(answer: Promise<unknown>): void {
+    this.#resuming = new Promise<void>((resolve) => {
+      const go = (): void => {
+        this.#resuming = undefined;
+        resolve();
+      };
+      // The answer leaves in the turn of the event loop in which it is known.
+      const settled = (): void => void setImmediate(go);
+      answer.then(settled, settled);
+    });
   }
 
   /** The session is open when this returns, whatever the answer is still waiting for. */

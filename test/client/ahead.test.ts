@@ -232,7 +232,7 @@ describe('coming back', () => {
     return [environment, process];
   }
 
-  test('asks for what was missed and repeats what was not answered, all after the handshake', async () => {
+  test('asks for what was missed and repeats what was not answered along with the handshake', async () => {
     const server = ours({ 'process/read': caughtUp });
     const [environment, process] = await cutWhileRunning(server);
     await using _environment = environment;
@@ -250,14 +250,42 @@ describe('coming back', () => {
     server.on('process/write', () => ({ status: 'accepted' }));
     const before = server.heard.length;
     server.cut();
-    await server.hears('initialize', 2);
-    expect(methods(server).slice(before)).toEqual(['initialize']);
-    answer();
     await server.hears('process/write', 2);
     await server.hears('process/read');
+    expect(methods(server).slice(before).sort()).toEqual([
+      'initialize',
+      'initialized',
+      'process/read',
+      'process/write',
+    ]);
+    answer();
     expect(server.sentTo('process/write').map(({ writeId }) => writeId)).toEqual(['1', '1']);
     expect(await write).toBe('accepted');
     expect(await process.text()).toBe('a');
+  });
+
+  test('on a line that breaks before the handshake is answered, asks for nothing else the next time', async () => {
+    const server = ours({ 'process/read': caughtUp });
+    const [environment, process] = await cutWhileRunning(server);
+    await using _environment = environment;
+    let answer = (): void => undefined;
+    server.on(
+      'initialize',
+      ({ resumeSessionId }) =>
+        new Promise((resolve) => {
+          answer = () => resolve({ sessionId: resumeSessionId, capabilities: { ahead: true } });
+        }),
+    );
+    server.cut();
+    await server.hears('process/read');
+    const before = server.heard.length;
+    server.cut();
+    await server.hears('initialize', 3);
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    expect(methods(server).slice(before)).toEqual(['initialize']);
+    answer();
+    expect(await process.text()).toBe('a');
+    expect(await process.wait()).toEqual({ kind: 'exited', exitCode: 0 });
   });
 
   test('to a busy session repeats all of it with the next attempt', async () => {

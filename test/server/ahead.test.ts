@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { openEnvironment } from '../../src/environment/index.js';
 import { serve } from '../../src/server/index.js';
@@ -47,6 +48,28 @@ test('a refused handshake refuses what came with it, and another one may follow'
   expect((await client.answerTo('start')).error?.data).toEqual({ code: 'notInitialized' });
   await client.handshake(AHEAD);
   expect(await client.call('process/list')).toEqual({ processes: [] });
+  client.close();
+});
+
+test('the answer to a resume comes before the answers to what was sent along with it', async () => {
+  await using server = await serve();
+  const url = String(server.urls[0]);
+  const first = await dialWire(url);
+  const sessionId = await first.client.handshake({ capabilities: { ahead: true, flowControl: true } });
+  await first.client.call('process/start', startParams('p', ['head', '-c', '300000', '/dev/zero']));
+  await first.client.closedEvents('p');
+  first.client.close();
+  await first.client.untilClosed();
+  const { client, socket } = await dialWire(url);
+  // Held back until all of it is written, so that it arrives together.
+  const stream = Reflect.get(socket, '_socket') as Socket;
+  stream.cork();
+  client.send(say('initialize', { clientName: 'test', resumeSessionId: sessionId, ...AHEAD }, 'hello'));
+  client.send(say('initialized', {}));
+  client.send(say('process/read', { processId: 'p' }, 'read'));
+  stream.uncork();
+  await client.answerTo('read');
+  expect(client.arrivals.map((each) => ('id' in each ? each.id : 'notification'))).toEqual(['hello', 'read']);
   client.close();
 });
 

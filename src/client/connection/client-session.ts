@@ -19,6 +19,11 @@ import { reconnect } from './reconnect.js';
 import { contactLost } from './remote-errors.js';
 import { UnreadBudget } from './unread-budget.js';
 
+/** Whether a connection ended, or went silent, before its handshake was answered. */
+function wasCut(error: unknown): boolean {
+  return isExecError(error, 'connectionClosed') || isExecError(error, 'requestTimeout');
+}
+
 interface OpenOptions {
   readonly resumeSessionId?: string | undefined;
   readonly limitMs?: number;
@@ -186,9 +191,19 @@ export class ClientSession {
 
   async #reconnect({ message: why, silent = false }: CloseReason): Promise<Connection> {
     const { giveUpAfterMs = silent ? GIVE_UP_AFTER_SILENCE_MS : DEFAULT_GIVE_UP_AFTER_MS } = this.#options;
+    // Other servers cut a connection that continues after a refused resume, which is common.
+    let isEarly = this.#capabilities?.ahead === true;
     const attempt = async (limitMs: number): Promise<Connection | undefined> => {
-      // Nothing is sent along with a resume: with it, clients that were cut at random bytes did not get back (cut-connections).
-      const connection = await this.#open({ resumeSessionId: this.#id, limitMs });
+      const onOpening = isEarly ? () => this.processes.resumed() : undefined;
+      // If the line breaks before the handshake is answered, the next attempt asks for nothing else: an answer that is
+      // short and comes first gets through where one behind a flood may not.
+      isEarly = false;
+      const connection = await this.#open({ resumeSessionId: this.#id, limitMs, onOpening }).catch(
+        (error: unknown) => {
+          isEarly = onOpening !== undefined && !wasCut(error);
+          throw error;
+        },
+      );
       if (connection.peer.closed) return undefined;
       this.#wentOnline(connection);
       return connection;
