@@ -102,7 +102,8 @@ class TreeCopy {
       const { entries, there, directory } = await this.#enter(pair);
       // Whoever copies into it hears of it.
       directory.catch(() => undefined);
-      parts.push(this.#part(new Budget(1), 1, () => directory));
+      // Asked for already, whether or not it is made yet.
+      parts.push({ ...this.#part(new Budget(1), 1, () => directory), sent: Promise.resolve() });
       requireDistinct(entries);
       isClear = !mayMeet(entries);
       for (const entry of entries) {
