@@ -54,6 +54,7 @@ const sideDoors: readonly string[] = [
   'protocol/dialects.ts',
   'protocol/errors.ts',
   'protocol/file-uri.ts',
+  'protocol/home-directory.ts',
   'protocol/max-timer.ts',
   'policy/internal.ts',
   'transport/deadline.ts',

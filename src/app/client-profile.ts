@@ -1,6 +1,7 @@
-import { arch, homedir, release, type } from 'node:os';
+import { arch, release, type } from 'node:os';
 import { join } from 'node:path';
 import { type AppParsedParams, type AppResult, ExecError } from '../protocol/index.js';
+import { homeDirectory } from '../protocol/home-directory.js';
 
 /** Characters allowed in an HTTP header, where the name ends up. */
 const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
@@ -34,7 +35,7 @@ export function serverProfile(
   const platform = `${type()} ${release()}; ${arch()}`;
   return {
     userAgent: `${name}/${options.version} (${platform}) execwire (${name}; ${version})`,
-    codexHome: options.codexHome ?? process.env.CODEX_HOME ?? join(homedir(), '.codex'),
+    codexHome: options.codexHome ?? process.env.CODEX_HOME ?? join(homeDirectory(), '.codex'),
     platformFamily: process.platform === 'win32' ? 'windows' : 'unix',
     platformOs: platformName(),
   };

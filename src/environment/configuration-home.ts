@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { homeDirectory } from '../protocol/home-directory.js';
 
 const FILE_NAME = 'environments.toml';
 
@@ -10,7 +10,7 @@ export const URL_VARIABLES = ['EXECWIRE_SERVER_URL', 'CODEX_EXEC_SERVER_URL'] as
 /** The configuration directory: `EXECWIRE_HOME`, or `execwire` in the user's config directory. */
 export function configurationHome(variables: NodeJS.ProcessEnv = process.env): string {
   if (variables.EXECWIRE_HOME) return resolve(variables.EXECWIRE_HOME);
-  return join(variables.XDG_CONFIG_HOME || join(homedir(), '.config'), 'execwire');
+  return join(variables.XDG_CONFIG_HOME || join(homeDirectory(), '.config'), 'execwire');
 }
 
 /** The file that lists environments in a configuration directory. */

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { homedir, hostname, tmpdir, userInfo } from 'node:os';
+import { hostname, tmpdir, userInfo } from 'node:os';
 import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { EnvironmentInfo } from '../protocol/index.js';
 import { packageFile } from './kernel/package-file.js';
 import { crypto } from './kernel/random.js';
+import { homeDirectory } from '../protocol/home-directory.js';
 
 /** The version of this package, from its package.json. */
 export const version: string = readVersion();
@@ -24,7 +25,7 @@ export function machineInfo(): Omit<EnvironmentInfo, 'capabilities'> {
     executorVersion: `${CODEX_VERSION}+execwire.${version}`,
     providerId: `sha256:${crypto().createHash('sha256').update(machineIdentity()).digest('hex')}`,
     cwd: uri(process.cwd()),
-    userHomeDir: uri(homedir()),
+    userHomeDir: uri(homeDirectory()),
     platformOs:
       process.platform === 'darwin' ? 'macos' : process.platform === 'win32' ? 'windows' : process.platform,
     prependPathDirs: [],

@@ -1,6 +1,6 @@
 import type { WebSocket } from 'ws';
 import type { Duplex } from 'node:stream';
-import { createInflateRaw, type InflateRaw } from 'node:zlib';
+import type { InflateRaw } from 'node:zlib';
 
 /** The end of a deflated message, which is not sent (RFC 7692). */
 const TRAILER = Buffer.from([0, 0, 0xff, 0xff]);
@@ -9,6 +9,8 @@ const INVALID_DATA = 1007;
 const TOO_LARGE = 1009;
 
 export interface InflateOptions {
+  /** Node's own, which browsers must not come across. */
+  readonly createInflateRaw: () => InflateRaw;
   /** The stream under the WebSocket. Once it is destroyed, nothing more is inflated. */
   readonly stream: Duplex;
   /** Longest message, inflated. */
@@ -108,7 +110,7 @@ class MessageInflater {
   }
 
   #open(): InflateRaw {
-    const stream = createInflateRaw();
+    const stream = this.#options.createInflateRaw();
     stream.on('data', (part: Buffer) => this.#grow(stream, part));
     stream.on('error', () => this.#fail(stream, this.#manner.invalid()));
     return stream;

@@ -8,6 +8,7 @@ import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, createConnection, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { chmodSync, lstatSync, unlinkSync } from 'node:fs';
+import { createInflateRaw } from 'node:zlib';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { ExecError } from '../protocol/errors.js';
 import type { Channel } from '../rpc/index.js';
@@ -224,7 +225,7 @@ export class WebSocketListener {
     const grown = this.#unfinished.watch(webSocket, stream, () =>
       turnAway('there are too many unfinished messages'),
     );
-    inflateWithin(webSocket, { stream, maxBytes: MAX_MESSAGE_BYTES, grown });
+    inflateWithin(webSocket, { createInflateRaw, stream, maxBytes: MAX_MESSAGE_BYTES, grown });
     this.#options.onConnection(channel, {
       probe: () => liveness.probe(),
       introduced: () => this.#door.admit(stream),

@@ -15,10 +15,10 @@ const MAX_MESSAGE_BYTES = 144 * 1024 * 1024;
 /** Longer messages are fragmented: Codex refuses frames above 16 MiB, but not long messages. */
 const MAX_FRAME_BYTES = 8 * 1024 * 1024;
 
-/** Connects with the `ws` package, which is loaded here so that browsers never see it. */
+/** Connects with the `ws` package. What browsers must never see is loaded here. */
 export async function dialInNode(target: DialTarget, options: DialOptions): Promise<Channel> {
   const { connectTimeoutMs = DEFAULT_CONNECT_TIMEOUT_MS } = options;
-  const { WebSocket } = await import('ws');
+  const [{ WebSocket }, { createInflateRaw }] = await Promise.all([import('ws'), import('node:zlib')]);
   const socket = new WebSocket(urlOf(target), {
     // The server decides what is compressed. A local socket is never too slow.
     perMessageDeflate: target.address.kind === 'url' && MESSAGE_DEFLATE,
@@ -30,7 +30,7 @@ export async function dialInNode(target: DialTarget, options: DialOptions): Prom
   const channel = new DialledChannel(socket, target.label);
   const connection = await opened(socket, target.label, connectTimeoutMs);
   channel.connection = connection;
-  inflateWithin(socket, { stream: connection, maxBytes: MAX_MESSAGE_BYTES });
+  inflateWithin(socket, { createInflateRaw, stream: connection, maxBytes: MAX_MESSAGE_BYTES });
   const silent = (): void => channel.giveUp();
   watchLiveness({ socket, connection, tickMs: options.livenessTickMs ?? LIVENESS_TICK_MS, silent });
   return channel;

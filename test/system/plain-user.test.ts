@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { InstalledCopy } from '../harness/installed-copy.js';
 import { gone } from '../harness/processes.js';
@@ -12,6 +13,9 @@ import { dialWire, sh, startParams, type WireClient } from '../../testkit/wire-c
 /** Nobody has it. Only root can become somebody else; everybody else is a plain user already. */
 const UID = process.getuid?.() === 0 ? 54_321 : process.getuid?.();
 const GID = process.getuid?.() === 0 ? 54_321 : process.getgid?.();
+
+const BECOME =
+  process.getuid?.() === 0 ? ['setpriv', `--reuid=${UID}`, `--regid=${GID}`, '--clear-groups'] : [];
 
 describe('a server of a plain user', () => {
   const copy = new InstalledCopy();
@@ -24,9 +28,7 @@ describe('a server of a plain user', () => {
     const own = join(home, 'own');
     mkdirSync(own);
     for (const each of [home, own]) chownSync(each, UID ?? 0, GID ?? 0);
-    const become =
-      process.getuid?.() === 0 ? ['setpriv', `--reuid=${UID}`, `--regid=${GID}`, '--clear-groups'] : [];
-    const [program, ...args] = [...become, process.execPath, copy.bin, 'serve', '--log-level', 'silent'];
+    const [program, ...args] = [...BECOME, process.execPath, copy.bin, 'serve', '--log-level', 'silent'];
     const env = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: home };
     server = spawn(program, args, { cwd: home, env, stdio: ['ignore', 'pipe', 'inherit'] });
     if (!server.stdout) throw new Error('the server has no stdout');
@@ -116,5 +118,21 @@ describe('a server of a plain user', () => {
     await client.call('fs/writeFile', { path, dataBase64: Buffer.from('x').toString('base64') });
     expect(await client.call('fs/readFile', { path })).toEqual({ dataBase64: 'eA==' });
     expect(await run('owner', 'stat -c %u own/written')).toBe(`${UID}\n`);
+  });
+});
+
+describe('a user without an account and without HOME', () => {
+  const copy = new InstalledCopy();
+  afterAll(() => copy[Symbol.dispose]());
+
+  test.each([
+    ['run', ['run', '--', 'id', '-u'], `${UID}\n`],
+    ['env list', ['env', 'list', '--json'], expect.stringContaining('local')],
+    ['doctor', ['doctor'], expect.stringMatching(/^server start +ok /m)],
+  ])('can use %s', async (_name, command, expected) => {
+    const [program = '', ...args] = [...BECOME, process.execPath, copy.bin, ...command];
+    const env = { PATH: '/usr/bin:/bin' };
+    const { stdout, stderr } = await promisify(execFile)(program, args, { cwd: '/', env });
+    expect({ stdout, stderr }).toEqual({ stdout: expected, stderr: '' });
   });
 });

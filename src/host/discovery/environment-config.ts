@@ -1,7 +1,8 @@
-import { homedir, hostname } from 'node:os';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { FileSystem } from '../../contract/index.js';
 import { ExecError, isExecError } from '../../protocol/errors.js';
+import { homeDirectory } from '../../protocol/home-directory.js';
 
 /** Keys from the top of a configuration file down to the wanted value. */
 export type KeyPath = readonly string[];
@@ -29,12 +30,12 @@ const SYSTEM_DIRECTORY = '/etc/codex';
 const MAX_CONFIG_BYTES = 1024 * 1024;
 
 export function userHomeDirectory(): string {
-  return homedir();
+  return homeDirectory();
 }
 
 /** Codex's home directory of the user this server runs as. */
 export function codexHomeDirectory(): string {
-  return process.env['CODEX_HOME'] ?? join(homedir(), '.codex');
+  return process.env['CODEX_HOME'] ?? join(homeDirectory(), '.codex');
 }
 
 /** The machine's own settings, limited to the requested keys. Missing files are skipped. */

@@ -1,9 +1,9 @@
 import { existsSync, lstatSync, readFileSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { homedir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { packageFile } from './package-file.js';
+import { homeDirectory } from '../../protocol/home-directory.js';
 
 /** A path whose content this server, or the user's next one, runs or obeys outside any sandbox. */
 export interface OwnPlace {
@@ -58,8 +58,8 @@ function readManifest(path: string): Partial<Record<'dependencies' | 'optionalDe
 /** Must agree with `configurationHome` and the loader of the command line. */
 function homePlaces({ EXECWIRE_HOME, XDG_CONFIG_HOME, XDG_CACHE_HOME }: NodeJS.ProcessEnv): string[] {
   return [
-    EXECWIRE_HOME || join(XDG_CONFIG_HOME || join(homedir(), '.config'), 'execwire'),
-    join(XDG_CACHE_HOME || join(homedir(), '.cache'), 'execwire'),
+    EXECWIRE_HOME || join(XDG_CONFIG_HOME || join(homeDirectory(), '.config'), 'execwire'),
+    join(XDG_CACHE_HOME || join(homeDirectory(), '.cache'), 'execwire'),
   ];
 }
 

@@ -49,12 +49,9 @@ export const fsGetMetadata = request({
   doc: 'Describes what a path leads to.',
   params: z.object({
     path: FileUri,
-    details: z
-      .boolean()
-      .nullish()
-      .meta({
-        description: 'Extension `fsPlacement`: fill in `mode`, `modifiedAtUs` and `link`. Default false.',
-      }),
+    details: z.boolean().nullish().meta({
+      description: 'Extension `fsPlacement`: fill in `mode`, `modifiedAtUs` and `link`. Default false.',
+    }),
     ...followable,
   }),
   result: z.object({
