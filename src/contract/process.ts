@@ -1,4 +1,4 @@
-import type { EnvPolicy, Sandbox, SandboxType } from '../protocol/index.js';
+import type { EnvPolicy, Lease, Sandbox, SandboxType } from '../protocol/index.js';
 
 export type OutputStream = 'stdout' | 'stderr' | 'pty';
 
@@ -170,4 +170,8 @@ export interface ProcessSummary {
   readonly exited: boolean;
   readonly exitCode: number | null;
   readonly closed: boolean;
+  /** Present if it may outlive its session. */
+  readonly lease?: Lease | undefined;
+  /** With `lease`: how many sessions use it. */
+  readonly attached?: number | undefined;
 }

@@ -24,5 +24,5 @@ export {
 } from './local-process.js';
 export { snapshotsAvailable } from './shell-snapshot/index.js';
 export { machineInfo, version } from './machine-info.js';
-export { admitsPeer, type ConnectionEnds } from './peer/index.js';
+export { admitsPeer, type ConnectionEnds, peerUser } from './peer/index.js';
 export { DEFAULT_MAX_PROCESSES, ProcessTable, type ProcessTableOptions } from './process-table.js';

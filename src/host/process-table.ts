@@ -1,5 +1,6 @@
 import { closeSync } from 'node:fs';
 import { ExecError } from '../protocol/errors.js';
+import { MAX_TIMER_MS } from '../protocol/max-timer.js';
 import type { Sandbox } from '../protocol/index.js';
 import { type Child, type ChildSink, killTrees } from './spawn/index.js';
 import { type ConfinedSpec, isPathChange, SandboxedLaunch, SpareSandboxes } from './sandbox/index.js';
@@ -22,6 +23,8 @@ export const DEFAULT_MAX_PROCESSES = 4096;
 
 export interface ProcessTableOptions extends LocalProcessOptions {
   readonly maxProcesses?: number | undefined;
+  /** How long a closed process can still be read. Default 30 s. */
+  readonly retainClosedMs?: number | undefined;
   /** Called when an id is free again: anything else kept under it can go. */
   readonly onForgotten?: ((processId: string) => void) | undefined;
 }
@@ -111,7 +114,7 @@ export class ProcessTable {
     const process = new LocalProcess(spec, this.#options);
     this.#processes.set(process.processId, process);
     this.#remember(process);
-    process.onDisposed = () => this.#forget(process);
+    process.onDisposed = () => this.forget(process);
     const stop = process.log.subscribe(() => {
       if (!process.log.closed) return;
       stop();
@@ -177,7 +180,7 @@ export class ProcessTable {
     for (const processId of this.#expiries.keys()) {
       const process = this.#processes.get(processId);
       if (process === undefined || process.log.held) continue;
-      this.#forget(process);
+      this.forget(process);
       return true;
     }
     return false;
@@ -200,7 +203,7 @@ export class ProcessTable {
   }
 
   /** Nobody will read it again: neither its output nor its table entry is needed. */
-  #forget(process: LocalProcess): void {
+  forget(process: LocalProcess): void {
     const { processId } = process;
     if (this.#processes.get(processId) !== process) return;
     clearTimeout(this.#expiries.get(processId));
@@ -214,8 +217,8 @@ export class ProcessTable {
     if (this.#closed) return;
     const isRead = (): boolean => !process.log.held || performance.now() - closedAt > RETAIN_UNREAD_MS;
     const timer = setTimeout(
-      () => (isRead() ? this.#forget(process) : this.#expire(process, closedAt)),
-      RETAIN_CLOSED_MS,
+      () => (isRead() ? this.forget(process) : this.#expire(process, closedAt)),
+      Math.min(this.#options.retainClosedMs ?? RETAIN_CLOSED_MS, MAX_TIMER_MS),
     );
     timer.unref();
     this.#expiries.set(process.processId, timer);

@@ -47,6 +47,14 @@ export const errorCatalogue = {
   processNotFound: { rpc: INVALID_REQUEST, doc: 'No process with this id exists in the session.' },
   processIdInUse: { rpc: INVALID_REQUEST, doc: 'A process with this id already exists.' },
   tooManyProcesses: { rpc: OVERLOADED, doc: 'The session has reached its limit of processes.' },
+  tooManyKeptProcesses: {
+    rpc: OVERLOADED,
+    doc: 'The server has reached its limit of kept processes; end some that are no longer needed.',
+  },
+  leasesUnavailable: {
+    rpc: INVALID_REQUEST,
+    doc: 'This server ends with its client, so nothing can outlive it; use one started with `execwire serve`.',
+  },
   processExited: { rpc: INVALID_REQUEST, doc: 'The process has ended.' },
   stdinClosed: { rpc: INVALID_REQUEST, doc: 'The stdin of the process is closed.' },
   stdinNotStreamed: {

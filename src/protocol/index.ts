@@ -19,6 +19,7 @@ export {
 } from './app/table.js';
 export { decodeBase64, decodeBase64Into, encodeBase64 } from './base64.js';
 export { EnvironmentInfo } from './exec/environment.js';
+export { KEPT_SESSION, Lease } from './exec/kept.js';
 export { EnvPolicy } from './exec/process.js';
 export {
   NetworkPermission,

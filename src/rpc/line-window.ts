@@ -76,6 +76,11 @@ export class LineWindow {
     return this.#initial + this.#extra;
   }
 
+  /** Bytes sent and not acknowledged. */
+  get inFlight(): number {
+    return this.#sent - this.#delivered;
+  }
+
   sent({ seq, bytes, at }: { seq: number; bytes: number; at: number }): void {
     // Measures a busy line only, so idle time does not count.
     if (this.#sent === this.#delivered) this.#deliveredAt = at;

@@ -30,6 +30,7 @@ export function offeredCapabilities(options: {
   windowBytes: number;
   binaryFrames: boolean;
   ahead: boolean;
+  leases: boolean;
 }): ServerCapabilities {
   return {
     processResize: true,
@@ -51,6 +52,7 @@ export function offeredCapabilities(options: {
     fsDirectoryDetails: true,
     sessionEnd: true,
     ...(options.binaryFrames ? { binaryFrames: true } : {}),
+    ...(options.leases ? { leases: true } : {}),
     ...(options.ahead ? { ahead: true } : {}),
     ...(options.flowControl ? { flowControl: { windowBytes: options.windowBytes } } : {}),
   };

@@ -28,6 +28,8 @@ import { discoveryHandlers } from './handlers/discovery-handlers.js';
 import { fileHandlers } from './handlers/files-handlers.js';
 import { httpHandlers } from './handlers/http-handlers.js';
 import type { ServerLog } from './log.js';
+import { keptBy } from './kept-by.js';
+import type { ProcessContext } from './handlers/process-context.js';
 import { processHandlers } from './handlers/process-handlers.js';
 import { Compression } from './push/compression.js';
 import { PushQueue } from './push/push-queue.js';
@@ -40,6 +42,8 @@ export interface ConnectionOptions {
   readonly log: ServerLog;
   /** False if the client cannot reconnect, as on stdio: the session then ends with the connection. */
   readonly resumable: boolean;
+  /** Who the client is; undefined if it cannot have processes that outlive its session. */
+  readonly principal: string | undefined;
   readonly probe: () => void;
   readonly introduced: () => void;
   readonly windowBytes: number;
@@ -116,6 +120,16 @@ export class Connection implements SessionConnection {
     this.#peer.close(reason);
   }
 
+  #processContext(): ProcessContext {
+    const { sessions, principal } = this.#options;
+    return {
+      session: () => this.#attachedSession(),
+      sessions,
+      keep: keptBy(sessions.keep, principal),
+      gone: this.#gone.signal,
+    };
+  }
+
   #handlers(): Handlers<ExecMethods> {
     const { files, garbage } = this.#options;
     const context: ConnectionContext = {
@@ -144,7 +158,7 @@ export class Connection implements SessionConnection {
         sandbox: await sandboxSummary(),
       }),
       'environment/status': () => ({ status: 'ready' }),
-      ...processHandlers(() => this.#attachedSession(), this.#options.sessions),
+      ...processHandlers(this.#processContext()),
       ...fileHandlers({ ...context, files, garbage }),
       ...discoveryHandlers({ files }),
       ...httpHandlers(context),
@@ -192,26 +206,35 @@ export class Connection implements SessionConnection {
 
   /** The session is open when this returns, whatever the answer is still waiting for. */
   async #initialize(params: ExecParsedParams<'initialize'>): Promise<ExecResult<'initialize'>> {
-    const { sessions, log, channel, windowBytes } = this.#options;
+    const { sessions, log, channel, windowBytes, principal } = this.#options;
     if (this.#session)
       throw new ExecError('alreadyInitialized', 'initialize may only be called once per connection');
     this.#sendsEarly = params.capabilities?.ahead === true;
     const resumed = params.resumeSessionId ?? undefined;
     const acknowledged = params.capabilities?.flowControl === true;
     this.#session =
-      resumed === undefined ? sessions.open(this, { acknowledged }) : sessions.resume(resumed, this);
+      resumed === undefined
+        ? sessions.open(this, { acknowledged, principal })
+        : sessions.resume(resumed, this, { principal });
     const binaryFrames = params.capabilities?.binaryFrames === true && channel.carriesBytes === true;
     this.#peer.acceptsBytes = binaryFrames;
     this.#peer.sendsBytes = binaryFrames;
     const { id: session, acknowledged: flowControl } = this.#session;
     this.#options.introduced();
+    const leases = principal !== undefined;
     const trace = this.#trace === undefined ? {} : { trace: this.#trace };
     const details = { connection: channel.label, session, resumed: resumed !== undefined, ...trace };
     log.info(details, 'session attached');
     return {
       sessionId: session,
       environmentInfo: await this.#environmentInfo(),
-      capabilities: offeredCapabilities({ flowControl, windowBytes, binaryFrames, ahead: this.#sendsEarly }),
+      capabilities: offeredCapabilities({
+        flowControl,
+        windowBytes,
+        binaryFrames,
+        ahead: this.#sendsEarly,
+        leases,
+      }),
     };
   }
 

@@ -3,6 +3,7 @@ import { adoptOrphans, claimHost, ConfinableFileSystem } from '../host/index.js'
 import { ByteBudget, type Channel } from '../rpc/index.js';
 import { BulkGarbage, type CollectGarbage } from './bulk-garbage.js';
 import { Connection } from './connection.js';
+import { Keep } from './keep.js';
 import { type ServerLog, silentLog } from './log.js';
 import { SessionRegistry } from './session-registry.js';
 
@@ -12,6 +13,10 @@ export interface ExecServerOptions {
   readonly maxSessions?: number | undefined;
   /** Processes per session. */
   readonly maxProcesses?: number | undefined;
+  /** Processes with a lease, which outlive their sessions. Default 1,024. */
+  readonly maxKeptProcesses?: number | undefined;
+  /** How long a process with a lease can be read after its end. Default: an hour. */
+  readonly keepEndedMs?: number | undefined;
   /** Output kept per process for late readers. Default 1 MiB. */
   readonly retainedBytes?: number | undefined;
   /** Whether clients may send HTTP requests from this machine. Default true. */
@@ -31,6 +36,11 @@ export interface ExecServerOptions {
 export interface AcceptOptions {
   /** False if the client cannot reconnect: the session then ends with the connection. Default true. */
   readonly resumable?: boolean;
+  /**
+   * Who the client is. Processes that outlive their session are known to clients with the same name only. Absent: this
+   * client cannot have such processes.
+   */
+  readonly principal?: string | undefined;
   /** Makes the other side prove that it is alive. */
   readonly probe?: () => void;
   /** Called once the client has a session. */
@@ -40,6 +50,7 @@ export interface AcceptOptions {
 /** Runs processes for its clients. Works on channels, however they were established. */
 export class ExecServer implements AsyncDisposable {
   readonly #sessions: SessionRegistry;
+  readonly #keep: Keep;
   readonly #connections = new Set<Connection>();
   readonly #log: ServerLog;
   readonly #windowBytes: number;
@@ -56,17 +67,16 @@ export class ExecServer implements AsyncDisposable {
     this.#http = options.http ?? true;
     this.#garbage = new BulkGarbage(options.collectGarbage);
     this.#windowBytes = Math.min(options.retainedBytes ?? DEFAULT_WINDOW_BYTES, DEFAULT_WINDOW_BYTES);
+    const { retainedBytes, maxKeptProcesses, keepEndedMs } = options;
+    const [log, logs] = [this.#log, { retainedBytes, windowBytes: this.#windowBytes, recycled: true }];
+    this.#keep = new Keep({ table: logs, maxKeptProcesses, keepEndedMs, log });
     this.#sessions = new SessionRegistry({
       sessionTtlMs: options.sessionTtlMs,
       maxSessions: options.maxSessions,
-      table: {
-        maxProcesses: options.maxProcesses,
-        retainedBytes: options.retainedBytes,
-        windowBytes: this.#windowBytes,
-        recycled: true,
-      },
-      log: this.#log,
+      table: { maxProcesses: options.maxProcesses, ...logs },
+      log,
       budget: this.#budget,
+      keep: this.#keep,
     });
   }
 
@@ -78,6 +88,7 @@ export class ExecServer implements AsyncDisposable {
         sessions: this.#sessions,
         log: this.#log,
         resumable: options.resumable ?? true,
+        principal: options.principal,
         probe: options.probe ?? (() => undefined),
         introduced: options.introduced ?? (() => undefined),
         windowBytes: this.#windowBytes,
@@ -94,7 +105,7 @@ export class ExecServer implements AsyncDisposable {
     });
   }
 
-  /** Disconnects all clients and ends all sessions with their processes. Idempotent. */
+  /** Disconnects all clients and ends all sessions and all processes, kept ones too. Idempotent. */
   close(): Promise<void> {
     this.#closing ??= this.#shutDown();
     return this.#closing;
@@ -106,7 +117,7 @@ export class ExecServer implements AsyncDisposable {
 
   async #shutDown(): Promise<void> {
     for (const connection of this.#connections) connection.close('the server is shutting down');
-    await Promise.all([this.#sessions.close(), this.#files.close()]);
+    await Promise.all([this.#sessions.close(), this.#keep.close(), this.#files.close()]);
     this.#releaseHost();
   }
 }

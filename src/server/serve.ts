@@ -1,4 +1,4 @@
-import { admitsPeer, hideFromSandboxes } from '../host/index.js';
+import { admitsPeer, hideFromSandboxes, peerUser } from '../host/index.js';
 import { ExecError } from '../protocol/errors.js';
 import {
   type Admission,
@@ -59,9 +59,17 @@ export async function serve(options: ServeOptions = {}): Promise<Serving> {
   };
   try {
     for (const address of addresses) {
-      const onConnection: WebSocketListenerHandler = (channel, { probe, introduced }) =>
-        void server.accept(channel, { probe, introduced });
-      const settings = { auth, tls, allowedHosts, onAcceptError, admission, compression };
+      const onConnection: WebSocketListenerHandler = (channel, connection) =>
+        void server.accept(channel, connection);
+      const settings = {
+        auth,
+        tls,
+        allowedHosts,
+        onAcceptError,
+        admission,
+        compression,
+        userAt: peerUser,
+      };
       if (address.kind === 'unix') hideFromSandboxes(address.path);
       listeners.push(await WebSocketListener.open({ address, ...settings, onConnection }));
     }

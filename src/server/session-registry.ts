@@ -2,6 +2,7 @@ import { ExecError } from '../protocol/index.js';
 import { Session, type SessionConnection } from './session.js';
 import type { ProcessTableOptions } from '../host/index.js';
 import type { ByteBudget } from '../rpc/index.js';
+import type { Keep } from './keep.js';
 import type { ServerLog } from './log.js';
 import { MAX_TIMER_MS } from '../protocol/max-timer.js';
 
@@ -16,6 +17,7 @@ export interface SessionRegistryOptions {
   readonly table: ProcessTableOptions;
   readonly log: ServerLog;
   readonly budget: ByteBudget;
+  readonly keep: Keep;
 }
 
 /** All sessions of a server, and the leases of the detached ones. */
@@ -29,6 +31,10 @@ export class SessionRegistry {
     this.#options = options;
   }
 
+  get keep(): Keep {
+    return this.#options.keep;
+  }
+
   get(sessionId: string): Session | undefined {
     return this.#sessions.get(sessionId);
   }
@@ -37,12 +43,15 @@ export class SessionRegistry {
     return [...this.#sessions.values()];
   }
 
-  open(connection: SessionConnection, options: { acknowledged: boolean }): Session {
+  open(
+    connection: SessionConnection,
+    options: { acknowledged: boolean; principal: string | undefined },
+  ): Session {
     if (this.#sessions.size >= (this.#options.maxSessions ?? DEFAULT_MAX_SESSIONS)) {
       throw new ExecError('tooManySessions', 'The server has reached its limit of sessions.');
     }
     const { table, budget } = this.#options;
-    const session = new Session({ acknowledged: options.acknowledged, table, budget });
+    const session = new Session({ ...options, table, budget });
     this.#sessions.set(session.id, session);
     session.attach(connection);
     return session;
@@ -52,7 +61,11 @@ export class SessionRegistry {
    * Attaches a connection to a detached session. A session that is attached stays with its connection as long as that
    * is alive.
    */
-  resume(sessionId: string, connection: SessionConnection): Session {
+  resume(
+    sessionId: string,
+    connection: SessionConnection,
+    { principal }: { principal: string | undefined },
+  ): Session {
     const session = this.#sessions.get(sessionId);
     if (!session) throw new ExecError('sessionNotFound', `unknown session id ${sessionId.slice(0, 64)}`);
     if (session.connection) {
@@ -61,6 +74,7 @@ export class SessionRegistry {
     }
     clearTimeout(this.#leases.get(sessionId));
     this.#leases.delete(sessionId);
+    session.becomeOf(principal);
     session.attach(connection);
     return session;
   }

@@ -9,6 +9,7 @@ import {
 } from '../host/index.js';
 import { type ByteBudget, SHARE_BYTES } from '../rpc/index.js';
 import { ExecError, type Sandbox } from '../protocol/index.js';
+import type { KeptClient, KeptProcess } from './kept-process.js';
 import { OutputPusher, type PushTarget } from './push/output-pusher.js';
 
 /** Write ids remembered per process to recognise retries. A client has only a few writes in flight. */
@@ -23,6 +24,12 @@ export interface SessionConnection extends PushTarget {
   probe(): void;
 }
 
+/** Where a session begins to use a kept process. */
+export interface AttachOptions {
+  readonly afterSeq: number;
+  readonly mayPause: boolean;
+}
+
 /** Owns processes and outlives its connection. */
 export class Session {
   readonly id = randomUUID();
@@ -32,13 +39,23 @@ export class Session {
   readonly #windowBytes: number;
   readonly #pushers = new Map<string, OutputPusher>();
   readonly #writes = new Map<string, Set<string>>();
+  /** Kept processes this session uses. Others own them. */
+  readonly #kept = new Map<string, { readonly kept: KeptProcess; readonly client: KeptClient }>();
   readonly #starting = new Map<string, Promise<unknown>>();
   readonly #budget: ByteBudget;
   /** Programs that have more queued input than their share. Those that have read it are still in here for a while. */
   readonly #behind = new Set<LocalProcess>();
   #connection: SessionConnection | undefined;
 
-  constructor(options: { acknowledged: boolean; table: ProcessTableOptions; budget: ByteBudget }) {
+  #principal: string | undefined;
+
+  constructor(options: {
+    acknowledged: boolean;
+    principal: string | undefined;
+    table: ProcessTableOptions;
+    budget: ByteBudget;
+  }) {
+    this.#principal = options.principal;
     this.acknowledged = options.acknowledged;
     this.#windowBytes = options.table.windowBytes ?? DEFAULT_WINDOW_BYTES;
     this.#budget = options.budget;
@@ -47,6 +64,13 @@ export class Session {
 
   get connection(): SessionConnection | undefined {
     return this.#connection;
+  }
+
+  /** Whoever resumes a session gets what is in it, except the kept processes of somebody else. */
+  becomeOf(principal: string | undefined): void {
+    if (principal === this.#principal) return;
+    this.#principal = principal;
+    for (const processId of [...this.#kept.keys()]) this.detachKept(processId);
   }
 
   attach(connection: SessionConnection): void {
@@ -60,8 +84,54 @@ export class Session {
     for (const pusher of this.#pushers.values()) pusher.detach();
   }
 
+  /** A process of this session, or a kept one it is attached to. */
+  find(processId: string): LocalProcess | undefined {
+    return this.processes.get(processId) ?? this.#kept.get(processId)?.kept.process;
+  }
+
+  /** The kept processes this session is attached to. */
+  kept(): KeptProcess[] {
+    return [...this.#kept.values()].map(({ kept }) => kept);
+  }
+
+  /** Throws if another process is known here by this id. */
+  requireFree(processId: string): void {
+    if (this.find(processId) === undefined) return;
+    throw new ExecError('processIdInUse', 'A process with this id exists already.', { data: { processId } });
+  }
+
+  /** Uses a kept process from here on. If it did already, its output is pushed again from the new position. */
+  attachKept(kept: KeptProcess, { afterSeq, mayPause }: AttachOptions): void {
+    const { process } = kept;
+    const { processId } = process;
+    if (this.processes.get(processId)) this.requireFree(processId);
+    this.detachKept(processId);
+    const pusher = this.#pusherFor(process, { afterSeq, paces: false });
+    const client: KeptClient = {
+      mayPause,
+      isConnected: () => this.#connection !== undefined,
+      pace: (paces) => pusher.pace(paces),
+      forgotten: () => this.#letGo(processId),
+    };
+    this.#kept.set(processId, { kept, client });
+    this.#pushers.set(processId, pusher);
+    kept.attach(client);
+    process.stopHolding();
+    // The answer goes first: it says where the numbers begin.
+    setImmediate(() => {
+      if (this.#pushers.get(processId) === pusher) this.#begin(pusher);
+    });
+  }
+
+  /** No longer uses a kept process, which goes on. */
+  detachKept(processId: string): void {
+    const attached = this.#letGo(processId);
+    attached?.kept.letGo(attached.client);
+  }
+
   /** Spawns synchronously. Events are pushed from the next turn of the event loop on, after the answer to the start. */
   start(spec: LocalProcessSpec): LocalProcess {
+    if (this.#kept.has(spec.processId ?? '')) this.requireFree(spec.processId ?? '');
     const process = this.processes.start(spec);
     this.#startPushing(process, this.#pusherFor(process));
     return process;
@@ -131,6 +201,7 @@ export class Session {
 
   async close(): Promise<void> {
     this.detach();
+    for (const processId of [...this.#kept.keys()]) this.detachKept(processId);
     for (const pusher of this.#pushers.values()) pusher.close();
     this.#pushers.clear();
     await this.processes.close();
@@ -146,8 +217,9 @@ export class Session {
     return sum;
   }
 
-  #pusherFor(process: LocalProcess): OutputPusher {
-    return new OutputPusher(process, { acknowledged: this.acknowledged, windowBytes: this.#windowBytes });
+  #pusherFor(process: LocalProcess, from: { afterSeq?: number; paces?: boolean } = {}): OutputPusher {
+    const { acknowledged } = this;
+    return new OutputPusher(process, { acknowledged, windowBytes: this.#windowBytes, ...from });
   }
 
   #startPushing(process: LocalProcess, pusher: OutputPusher): void {
@@ -156,8 +228,20 @@ export class Session {
       return;
     }
     this.#pushers.set(process.processId, pusher);
+    this.#begin(pusher);
+  }
+
+  #begin(pusher: OutputPusher): void {
     if (this.#connection) pusher.begin(this.#connection);
     else pusher.detach();
+  }
+
+  #letGo(processId: string): { kept: KeptProcess; client: KeptClient } | undefined {
+    const attached = this.#kept.get(processId);
+    if (!attached) return undefined;
+    this.#kept.delete(processId);
+    this.#forget(processId);
+    return attached;
   }
 
   /** Drops the state of a process the table no longer retains. */

@@ -20,37 +20,52 @@ export function sha256(text: string): Uint8Array {
   return createHash('sha256').update(text).digest();
 }
 
-/** Checks an `Authorization` header. Resolves to null if it is valid, otherwise to the reason for the 401. */
-export async function refusalOf(auth: WebSocketAuth, header: string | undefined): Promise<string | null> {
-  if (header === undefined) return 'missing websocket bearer token';
+/** Who a client is, or the reason for the 401. */
+export type Authentication = { readonly principal: string } | { readonly refusal: string };
+
+/** Checks an `Authorization` header. */
+export async function authenticate(auth: WebSocketAuth, header: string | undefined): Promise<Authentication> {
+  if (header === undefined) return { refusal: 'missing websocket bearer token' };
   const token = /^bearer\s+(\S.*)$/i.exec(header.trim())?.[1]?.trim();
-  if (!token) return 'invalid authorization header';
-  if (auth.mode === 'signed-bearer-token') return await refusalOfJwt(auth, token);
+  if (!token) return { refusal: 'invalid authorization header' };
+  if (auth.mode === 'signed-bearer-token') return await authenticateJwt(auth, token);
   // Digests have equal length, so the comparison takes the same time whatever was sent.
-  return timingSafeEqual(sha256(token), auth.tokenSha256) ? null : 'invalid websocket bearer token';
+  if (timingSafeEqual(sha256(token), auth.tokenSha256)) return { principal: tokenPrincipal(token) };
+  return { refusal: 'invalid websocket bearer token' };
 }
 
-async function refusalOfJwt(
+/** Not the token itself, which must not be kept. */
+function tokenPrincipal(token: string): string {
+  return `token:${Buffer.from(sha256(token)).toString('hex')}`;
+}
+
+async function authenticateJwt(
   auth: Extract<WebSocketAuth, { mode: 'signed-bearer-token' }>,
   token: string,
-): Promise<string | null> {
-  if (!isWellFormedJwt(token)) return 'invalid websocket jwt';
+): Promise<Authentication> {
+  if (!isWellFormedJwt(token)) return { refusal: 'invalid websocket jwt' };
   const { errors, jwtVerify } = await import('jose');
   try {
-    await jwtVerify(token, auth.sharedSecret, {
+    const { payload } = await jwtVerify(token, auth.sharedSecret, {
       algorithms: ['HS256'],
       requiredClaims: ['exp'],
       clockTolerance: auth.maxClockSkewSeconds ?? DEFAULT_CLOCK_SKEW_SECONDS,
       ...(auth.issuer === undefined ? {} : { issuer: auth.issuer }),
       ...(auth.audience === undefined ? {} : { audience: auth.audience }),
     });
-    return null;
+    // Everyone without a name would otherwise be the same.
+    if (typeof payload.sub !== 'string') return { principal: tokenPrincipal(token) };
+    return { principal: `subject:${JSON.stringify([payload.iss ?? null, payload.sub])}` };
   } catch (error) {
-    if (error instanceof errors.JWTExpired) return 'expired websocket jwt';
-    if (!(error instanceof errors.JWTClaimValidationFailed)) return 'invalid websocket jwt';
-    if (error.claim === 'nbf') return 'websocket jwt is not valid yet';
-    if (error.claim === 'iss') return 'websocket jwt issuer mismatch';
-    if (error.claim === 'aud') return 'websocket jwt audience mismatch';
-    return 'invalid websocket jwt';
+    return { refusal: refusalOf(error, errors) };
   }
+}
+
+function refusalOf(error: unknown, errors: typeof import('jose').errors): string {
+  if (error instanceof errors.JWTExpired) return 'expired websocket jwt';
+  if (!(error instanceof errors.JWTClaimValidationFailed)) return 'invalid websocket jwt';
+  if (error.claim === 'nbf') return 'websocket jwt is not valid yet';
+  if (error.claim === 'iss') return 'websocket jwt issuer mismatch';
+  if (error.claim === 'aud') return 'websocket jwt audience mismatch';
+  return 'invalid websocket jwt';
 }

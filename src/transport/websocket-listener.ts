@@ -18,7 +18,7 @@ import { answerCrowded, Door, type DoorLimits, GREETING_CHECKS, GREETING_MS } fr
 import { isLoopback, type ListenAddress, urlHost } from './listen-address.js';
 import { DEFAULT_LIVENESS, Liveness, type LivenessOptions } from './liveness.js';
 import { UnfinishedMessages } from './unfinished-messages.js';
-import { refusalOf, type WebSocketAuth } from './websocket-auth.js';
+import { authenticate, type WebSocketAuth } from './websocket-auth.js';
 import { WebSocketChannel } from './websocket-channel.js';
 import { asksForSmallWindow, type CompressionUse, MESSAGE_DEFLATE } from './websocket-deflate.js';
 import { inflateWithin } from './websocket-inflate.js';
@@ -40,6 +40,8 @@ export interface WebSocketListenerOptions {
   readonly allowedHosts?: readonly string[];
   /** Decides who may connect over TCP. Default: everyone. */
   readonly admission?: Admission | undefined;
+  /** The user at the other end of a unix socket; null if unknown. Default: users are not told apart. */
+  readonly userAt?: ((socket: Duplex) => number | null) | undefined;
   readonly liveness?: LivenessOptions;
   /** Paths on which clients may connect. Default: only `/`; anything else is 404. */
   readonly paths?: 'root' | 'any';
@@ -57,6 +59,8 @@ export interface WebSocketListenerOptions {
 }
 
 export interface ListenerConnection {
+  /** Who the client is: its token, its subject, its user, or anyone who may connect. */
+  readonly principal: string;
   /** Makes the client prove that it is alive. */
   readonly probe: () => void;
   /**
@@ -188,8 +192,10 @@ export class WebSocketListener {
     if (this.#isForeign(request)) return refuse(socket, 403, '');
     if (!this.#isServed(pathOf(request))) return refuse(socket, 404, '');
     const { auth } = this.#options;
-    const refusal = auth ? await refusalOf(auth, request.headers.authorization) : null;
-    if (refusal !== null) return refuse(socket, 401, refusal);
+    const identity = auth
+      ? await authenticate(auth, request.headers.authorization)
+      : { principal: this.#principalAt(socket) };
+    if ('refusal' in identity) return refuse(socket, 401, identity.refusal);
     if (!this.#isAdmitted(request, { authenticated: auth !== undefined }))
       return refuse(socket, 403, NOT_ADMITTED);
     if (!this.#door.hasRoom) return answerCrowded(socket);
@@ -197,7 +203,7 @@ export class WebSocketListener {
     // Without this, small messages wait for the acknowledgement of the previous one (40 ms each).
     if ('setNoDelay' in socket) (socket as Socket).setNoDelay(true);
     const upgrader = this.#compresses(request) ? this.#deflatingUpgrader : this.#upgrader;
-    upgrader.handleUpgrade(request, socket, head, (webSocket) => this.#accept(webSocket, socket));
+    upgrader.handleUpgrade(request, socket, head, (webSocket) => this.#accept(webSocket, socket, identity));
   }
 
   #compresses({ socket, headers }: IncomingMessage): boolean {
@@ -209,7 +215,14 @@ export class WebSocketListener {
     return remoteAddress !== undefined && !isLoopback(remoteAddress);
   }
 
-  #accept(webSocket: WebSocket, stream: Duplex): void {
+  /** Without a token, whoever may connect is the same client to us, except that a unix socket tells users apart. */
+  #principalAt(socket: Duplex): string {
+    const { address, userAt } = this.#options;
+    const user = address.kind === 'unix' ? userAt?.(socket) : null;
+    return user == null ? 'anyone' : `user:${user}`;
+  }
+
+  #accept(webSocket: WebSocket, stream: Duplex, { principal }: { principal: string }): void {
     this.#connections += 1;
     answerPings(webSocket);
     // Both a TCP and a unix socket, encrypted or not.
@@ -229,6 +242,7 @@ export class WebSocketListener {
     this.#options.onConnection(channel, {
       probe: () => liveness.probe(),
       introduced: () => this.#door.admit(stream),
+      principal,
     });
   }
 }

@@ -28,7 +28,7 @@ export async function serve(
     maxUnfinishedBytes: options.maxUnfinishedBytes,
     compression: options.compression,
     ...(options.limits === undefined ? {} : { limits: options.limits }),
-    onConnection: (channel, { probe, introduced }) => void server.accept(channel, { probe, introduced }),
+    onConnection: (channel, connection) => void server.accept(channel, connection),
   });
   return {
     url: listener.url,

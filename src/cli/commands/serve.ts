@@ -5,6 +5,8 @@ import { DEFAULT_RETAINED_BYTES } from '../../contract/index.js';
 import { DEFAULT_MAX_PROCESSES, leaveHost, hostCapabilities } from '../../host/index.js';
 import { ExecError } from '../../protocol/index.js';
 import {
+  DEFAULT_KEEP_ENDED_MS,
+  DEFAULT_MAX_KEPT_PROCESSES,
   DEFAULT_MAX_SESSIONS,
   DEFAULT_SESSION_TTL_MS,
   type ExecServer,
@@ -17,6 +19,7 @@ import { logAcceptErrors } from './accept-errors.js';
 import { type AuthFlags, authFromFlags, plainTokenWarning } from '../options/auth-options.js';
 import { guardTrees } from './guard-trees.js';
 import { addListenOptions, addLogOptions, collect, wholeNumber } from '../options/listen-options.js';
+import { parseDuration } from '../options/option-values.js';
 import { lazyCollector } from '../garbage-collector.js';
 import { createLog, type LogFormat, type LogLevel } from '../log.js';
 import { admission, hideOwnDoors } from './own-doors.js';
@@ -35,6 +38,8 @@ interface ServeFlags extends AuthFlags {
   readonly sessionTtl: number;
   readonly maxSessions: number;
   readonly maxProcesses: number;
+  readonly maxKept: number;
+  readonly keepEnded: number;
   readonly retainBytes: number;
   readonly compression: CompressionUse;
   readonly http: boolean;
@@ -66,6 +71,17 @@ export function serveCommand(): Command {
     )
     .option('--max-sessions <n>', 'maximum number of sessions', wholeNumber, DEFAULT_MAX_SESSIONS)
     .option('--max-processes <n>', 'processes per session', wholeNumber, DEFAULT_MAX_PROCESSES)
+    .option(
+      '--max-kept <n>',
+      'processes that outlive their clients, of all clients together',
+      wholeNumber,
+      DEFAULT_MAX_KEPT_PROCESSES,
+    )
+    .addOption(
+      new Option('--keep-ended <time>', 'how long a kept process can be read after its end')
+        .argParser(parseDuration)
+        .default(DEFAULT_KEEP_ENDED_MS, '1h'),
+    )
     .option(
       '--retain-bytes <n>',
       'output kept per process for late readers',
@@ -107,6 +123,8 @@ async function serve(flags: ServeFlags): Promise<void> {
     sessionTtlMs: flags.sessionTtl * 1000,
     maxSessions: flags.maxSessions,
     maxProcesses: flags.maxProcesses,
+    maxKeptProcesses: flags.maxKept,
+    keepEndedMs: flags.keepEnded,
     retainedBytes: flags.retainBytes,
     compression: flags.compression,
     http: flags.http,

@@ -31,6 +31,13 @@ export interface CFunctions {
   readonly fcntl: (fd: number, command: number, type: 'int', argument: number) => number;
   readonly ioctl: (fd: number, request: number, type: 'int' | 'void *', argument: unknown) => number;
   readonly flock: (fd: number, operation: number) => number;
+  readonly getsockopt: (
+    fd: number,
+    level: number,
+    option: number,
+    into: Int32Array,
+    size: Int32Array,
+  ) => number;
   readonly statx: (directory: number, path: string, flags: number, mask: number, into: Uint8Array) => number;
   readonly getdents: PooledCall<[fd: number, into: Uint8Array, size: number]>;
   readonly linkat: PooledCall<
@@ -87,6 +94,7 @@ export const declarations: Readonly<Record<keyof CFunctions, string>> = {
   fcntl: 'int fcntl(int fd, int command, ...)',
   ioctl: 'int ioctl(int fd, unsigned long request, ...)',
   flock: 'int flock(int fd, int operation)',
+  getsockopt: 'int getsockopt(int fd, int level, int option, void *into, void *size)',
   statx: 'int statx(int directory, const char *path, int flags, unsigned int mask, void *into)',
   getdents: 'long getdents64(int fd, void *into, size_t size)',
   linkat: 'int linkat(int fromDirectory, const char *from, int toDirectory, void *to, int flags)',

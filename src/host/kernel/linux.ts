@@ -18,6 +18,9 @@ export const linux = {
   /** `STATX_BASIC_STATS` and `STATX_BTIME`. */
   STATX_BASIC_AND_BIRTH: 0xfff,
 
+  SOL_SOCKET: 1,
+  SO_PEERCRED: 17,
+
   /** The system call number, the same on every architecture. */
   SYS_openat2: 437,
   RESOLVE_NO_SYMLINKS: 0x04,

@@ -1,2 +1,3 @@
 export { admitsPeer } from './admits-peer.js';
+export { peerUser } from './peer-user.js';
 export type { ConnectionEnds } from './socket-table.js';

@@ -9,6 +9,7 @@ import {
   TerminalSize,
   Unsigned,
 } from './common.js';
+import { KEPT_SESSION, Lease } from './kept.js';
 import { ManagedNetwork, NetworkProxyLaunch } from './managed-network.js';
 import { Sandbox, SandboxType } from './sandbox.js';
 
@@ -65,6 +66,11 @@ export const processStart = request({
     arg0: z.string().nullish().meta({ description: 'The name passed to the program as its own.' }),
     size: TerminalSize.nullish().meta({ description: 'Terminal size. Default: 24 rows and 80 columns.' }),
     timeoutMs: Unsigned.nullish().meta({ description: 'Kill the whole process tree after this time.' }),
+    lease: Lease.nullish().meta({
+      description:
+        'Extension `leases`: how long it may outlive its clients. Default `session`. A process with another lease is ' +
+        'known by its id to all sessions of the same client.',
+    }),
     sandbox: Sandbox.nullish(),
     enforceManagedNetwork: z.boolean().optional().meta({
       description: 'Allow only a proxy to be reached. Refused, because this server has none.',
@@ -162,10 +168,14 @@ export const processTerminate = request({
     graceMs: Unsigned.nullish().meta({
       description: 'Send SIGTERM first and kill after this time. Absent: kill immediately.',
     }),
-    sessionId: z.string().nullish().meta({
-      description:
-        'Extension `serverProcesses`: the session that owns the process. Default: the caller’s own.',
-    }),
+    sessionId: z
+      .string()
+      .nullish()
+      .meta({
+        description:
+          'Extension `serverProcesses`: the session that owns the process, or ' +
+          `\`${KEPT_SESSION}\`. Default: the caller’s own.`,
+      }),
   }),
   result: z.object({ running: z.boolean() }),
   orderedBy: processLane,
@@ -225,7 +235,12 @@ export const processList = request({
     processes: z.array(
       z.object({
         processId: ProcessId,
-        sessionId: z.string().optional().meta({ description: 'Only with scope `server`.' }),
+        sessionId: z
+          .string()
+          .optional()
+          .meta({
+            description: `Only with scope \`server\`. \`${KEPT_SESSION}\` for a process with a lease: those are listed only to the client they belong to.`,
+          }),
         pid: z.number().int().nullable(),
         argv: z.array(z.string()).meta({
           description: 'Only the program for processes of other sessions, because arguments may be secret.',
@@ -235,6 +250,8 @@ export const processList = request({
         exited: z.boolean(),
         exitCode: z.number().int().nullable(),
         closed: z.boolean(),
+        lease: Lease.optional().meta({ description: 'Present if it is not `session`.' }),
+        attached: Unsigned.optional().meta({ description: 'With `lease`: how many sessions use it.' }),
       }),
     ),
   }),

@@ -63,6 +63,9 @@ export const ServerCapabilities = z.object({
         'Present if the client announced it: `cwd` may be absent in `process/start`, and requests after a refused ' +
         '`initialize` are refused without ending the connection.',
     }),
+  leases: z.boolean().optional().meta({
+    description: '`lease` in `process/start`, `process/attach`, `process/detach` and `process/wait`.',
+  }),
   sessionEnd: z.boolean().optional().meta({ description: 'The notification `session/end`.' }),
   flowControl: z.object({ windowBytes: Unsigned }).optional().meta({
     description: 'Present if the client announced it: how much unacknowledged output may be in flight.',

@@ -15,6 +15,7 @@ import {
 import { fsChanged, fsMissingChanged, fsUnwatch, fsWatch, fsWatchMissing } from './file-watches.js';
 import { fsCanonicalize, fsGetMetadata, fsReadFile, fsWriteFile } from './files.js';
 import { httpRequest, httpRequestBodyDelta } from './http.js';
+import { processAttach, processDetach, processWait } from './kept.js';
 import {
   processAck,
   processClosed,
@@ -46,6 +47,9 @@ export const execMethods = {
   'process/closeStdin': processCloseStdin,
   'process/list': processList,
   'process/inspect': processInspect,
+  'process/attach': processAttach,
+  'process/detach': processDetach,
+  'process/wait': processWait,
   'fs/readFile': fsReadFile,
   'fs/writeFile': fsWriteFile,
   'fs/createDirectory': fsCreateDirectory,

@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import type { ProcessSummary, SignalName } from '../../contract/index.js';
-import { childEnvironment, type LocalProcess, type LocalProcessSpec, machineInfo } from '../../host/index.js';
+import type { LocalProcess } from '../../host/index.js';
 import {
   decodeBase64,
   encodeBase64,
@@ -8,9 +8,7 @@ import {
   type ExecMethods,
   type ExecParsedParams,
   type ExecResult,
-  isFileUri,
-  parseFileUri,
-  pathText,
+  KEPT_SESSION,
 } from '../../protocol/index.js';
 import {
   type Answer,
@@ -19,21 +17,17 @@ import {
   type Handlers,
   LargeAnswer,
 } from '../../rpc/index.js';
-import { refuseManagedNetwork } from '../managed-network.js';
-import type { SessionRegistry } from '../session-registry.js';
 import type { Session } from '../session.js';
-
-/** Terminal size for clients that request none. The same as Codex's. */
-const DEFAULT_SIZE = { rows: 24, cols: 80 };
+import { attach, keptRows, wait } from './kept-handlers.js';
+import type { ProcessContext } from './process-context.js';
+import { start } from './start-handler.js';
 
 type ReadAnswer = ExecResult<'process/read'>;
 type ProcessMethods = Pick<ExecMethods, Extract<keyof ExecMethods, `process/${string}`>>;
 
 /** The process methods of one connection. Each looks up its process and lets the host do the work. */
-export function processHandlers(
-  session: () => Session,
-  sessions: Pick<SessionRegistry, 'all' | 'get'>,
-): Handlers<ProcessMethods> {
+export function processHandlers(context: ProcessContext): Handlers<ProcessMethods> {
+  const { session, sessions, keep } = context;
   const ownerOf = (sessionId: string | null | undefined): Session | undefined =>
     sessionId == null ? session() : sessions.get(sessionId);
   /** Requests that follow a pending start wait for it, and fail with its error if it fails. */
@@ -49,12 +43,12 @@ export function processHandlers(
         : handler(params, bytes);
     };
   const find = (processId: string): LocalProcess => {
-    const process = session().processes.get(processId);
+    const process = session().find(processId);
     if (!process) throw new ExecError('processNotFound', 'unknown process id', { data: { processId } });
     return process;
   };
   return {
-    'process/start': (params) => start(session(), params),
+    'process/start': (params) => start(context, params),
     'process/read': afterStart(({ processId, afterSeq, maxBytes, waitMs }) => {
       const process = find(processId);
       const read = (): ReadAnswer => readResult(process, afterSeq ?? 0, maxBytes ?? undefined);
@@ -66,11 +60,12 @@ export function processHandlers(
     ),
     'process/signal': afterStart(async ({ processId, signal }) => {
       const name = signalName(signal);
-      await session().processes.get(processId)?.signal(name);
+      await session().find(processId)?.signal(name);
       return {};
     }),
     'process/terminate': afterStart(async ({ processId, sessionId, graceMs }) => {
-      const process = ownerOf(sessionId)?.processes.get(processId);
+      const process =
+        sessionId === KEPT_SESSION ? keep.find(processId)?.process : ownerOf(sessionId)?.find(processId);
       return { running: (await process?.terminate({ graceMs: graceMs ?? 0 })) ?? false };
     }),
     'process/resize': afterStart(async ({ processId, size }) => {
@@ -86,8 +81,21 @@ export function processHandlers(
     'process/inspect': afterStart(async ({ processId }) => ({ state: await find(processId).inspect() })),
     'process/list': (params) => ({
       processes:
-        params?.scope === 'server' ? allProcesses(session(), sessions.all()) : processesOf(session()),
+        params?.scope === 'server'
+          ? [...allProcesses(session(), sessions.all()), ...keptRows(keep.all())]
+          : [
+              ...processesOf(session()),
+              ...session()
+                .kept()
+                .map((kept) => kept.summary()),
+            ],
     }),
+    'process/attach': afterStart((params) => attach(context, params)),
+    'process/detach': afterStart(({ processId }) => {
+      session().detachKept(processId);
+      return {};
+    }),
+    'process/wait': afterStart(({ processId }) => wait(context, processId)),
   };
 }
 
@@ -106,71 +114,9 @@ function allProcesses(own: Session, all: readonly Session[]): (ProcessSummary & 
   );
 }
 
-/** A sandboxed start takes a while but leaves its lane immediately; requests behind it wait for its outcome. */
-function start(
-  session: Session,
-  params: ExecParsedParams<'process/start'>,
-): Answer<ExecResult<'process/start'>> {
-  const { processId, sandbox, shellSnapshot } = params;
-  const earlier = session.pendingStart(processId);
-  if (!sandbox && !earlier && !shellSnapshot) return startResult(session.start(childOf(params)));
-  return new DeferredAnswer(
-    session.trackStart(processId, async () => {
-      await earlier?.catch(() => undefined);
-      const child = await withoutProfile(session, childOf(params), params);
-      return startResult(sandbox ? await session.startConfined(child, sandbox) : session.start(child));
-    }),
-  );
-}
-
-/** Skips a shell profile that already ran for the same scope under the same rules. */
-async function withoutProfile(
-  session: Session,
-  child: LocalProcessSpec,
-  { shellSnapshot, envPolicy, sandbox = null, env }: ExecParsedParams<'process/start'>,
-): Promise<LocalProcessSpec> {
-  if (!shellSnapshot) return child;
-  const { scopeId, shell } = shellSnapshot;
-  const key = JSON.stringify([scopeId, envPolicy ?? null, sandbox]);
-  return await session.processes.withoutProfile(child, { key, shell, sandbox, asked: env });
-}
-
 async function flatten<Value>(answer: Answer<Value>): Promise<Value | BytesResult | LargeAnswer<Value>> {
   const known = await answer;
   return known instanceof DeferredAnswer ? await known.answer : known;
-}
-
-function startResult({ processId, sandboxType }: LocalProcess): ExecResult<'process/start'> {
-  return { processId, sandboxType };
-}
-
-function childOf(params: ExecParsedParams<'process/start'>): LocalProcessSpec {
-  const { processId, argv, arg0, tty, pipeStdin, size, timeoutMs } = params;
-  refuseManagedNetwork(params);
-  const env = childEnvironment({ own: process.env, policy: params.envPolicy ?? null, overlay: params.env });
-  if (tty) env.SHELL ??= machineInfo().shell.path;
-  return {
-    processId,
-    argv,
-    ...(arg0 == null ? {} : { arg0 }),
-    cwd: params.cwd === undefined ? process.cwd() : pathOf(params.cwd),
-    env,
-    stdin: pipeStdin ? 'pipe' : 'null',
-    terminal: tty ? (size ?? DEFAULT_SIZE) : null,
-    timeoutMs: timeoutMs ?? undefined,
-  };
-}
-
-/** A working directory is passed to the system as text, so its name must be UTF-8. */
-function pathOf(uri: string): string {
-  const refusal = 'params.cwd: not a file URI of this machine';
-  try {
-    const path = pathText(parseFileUri(uri));
-    if (!isFileUri(path)) return path;
-  } catch (cause) {
-    throw new ExecError('invalidParams', refusal, { cause });
-  }
-  throw new ExecError('invalidParams', refusal);
 }
 
 function write(
@@ -179,7 +125,7 @@ function write(
   bytes: Uint8Array,
 ): Answer<ExecResult<'process/write'>> {
   const { processId, writeId } = params;
-  const process = session.processes.get(processId);
+  const process = session.find(processId);
   if (!process) return { status: 'unknownProcess' };
   if (!session.isNewWrite(processId, writeId)) return answerRetry(process, params);
   if (process.stdinOpen) {

@@ -20,6 +20,15 @@ export interface PushTarget {
   send(message: OutgoingMessage, flushed?: () => void): void;
 }
 
+export interface PusherOptions {
+  readonly acknowledged: boolean;
+  readonly windowBytes: number;
+  /** Where to begin. Default 0. */
+  readonly afterSeq?: number;
+  /** Whether the program waits for this client. Default true. */
+  readonly paces?: boolean;
+}
+
 /**
  * Turns the log of one process into notifications. The log may discard what has been sent or, if the client
  * acknowledges, what has been acknowledged.
@@ -37,20 +46,27 @@ export class OutputPusher implements PushSource {
   readonly #shrinkage = new Shrinkage();
   /** Messages in flight, where output may be compressed. */
   #departures: { readonly seq: number; readonly departure: Departure }[] = [];
-  #position = 0;
+  #position: number;
+  /** Up to here the log may forget, as far as this client is concerned. */
+  #settled: number;
+  #paces: boolean;
   #hold: LogHold | undefined;
 
-  constructor(process: LocalProcess, options: { acknowledged: boolean; windowBytes: number }) {
+  constructor(process: LocalProcess, options: PusherOptions) {
+    const { afterSeq = 0, paces = true } = options;
     this.#process = process;
     this.#acknowledged = options.acknowledged;
     this.#windowBytes = options.windowBytes;
+    this.#position = afterSeq;
+    this.#settled = afterSeq;
+    this.#paces = paces;
     this.#idText = JSON.stringify(process.processId);
     this.#output = new OutputMessage(this.#idText);
-    this.#hold = process.log.hold(0);
+    if (paces) this.#hold = process.log.hold(afterSeq);
     this.#stopListening = process.log.subscribe(() => this.#target?.queue.schedule(this));
   }
 
-  /** Pushes everything from the first event on. */
+  /** Pushes everything from where it was told to begin. */
   begin(target: PushTarget): void {
     this.#aim(target);
     target.queue.schedule(this);
@@ -60,7 +76,24 @@ export class OutputPusher implements PushSource {
   attach(target: PushTarget): void {
     this.#aim(target);
     this.#position = this.#process.log.nextSeq - 1;
-    if (!this.#process.log.closed) this.#hold ??= this.#process.log.hold(this.#position);
+    if (this.#paces && !this.#process.log.closed) this.#hold ??= this.#process.log.hold(this.#position);
+  }
+
+  /**
+   * Makes the program wait for this client, or stops that. One it does not wait for is sent no more than it
+   * acknowledges; what the log discards meanwhile is a gap in the numbers.
+   */
+  pace(paces: boolean): void {
+    if (paces === this.#paces) return;
+    this.#paces = paces;
+    const { log } = this.#process;
+    if (!paces) {
+      this.#release();
+      log.resizeWindow(this.#windowBytes);
+    } else if (!log.closed && (this.#acknowledged || this.#target)) {
+      this.#hold = log.hold(this.#settled);
+      if (this.#window) log.resizeWindow(this.#window.bytes);
+    }
   }
 
   /**
@@ -77,11 +110,12 @@ export class OutputPusher implements PushSource {
 
   acknowledge(seq: number): void {
     if (!this.#acknowledged) return;
-    this.#hold?.moveTo(Math.min(seq, this.#position));
+    this.#moveHold(Math.min(seq, this.#position));
     if (this.#window) {
       this.#window.acknowledged(seq, performance.now(), this.#process.log.unreadBytes);
       this.#target?.compression?.line.arrived(this.#takeDepartures((each) => each.seq <= seq));
-      this.#process.log.resizeWindow(this.#window.bytes);
+      if (this.#paces) this.#process.log.resizeWindow(this.#window.bytes);
+      else this.#target?.queue.schedule(this);
     }
     this.#settle(seq);
   }
@@ -104,6 +138,7 @@ export class OutputPusher implements PushSource {
 
   pushOne(): boolean {
     const { log } = this.#process;
+    if (!this.#paces && this.#window && this.#window.inFlight >= this.#window.bytes) return false;
     const event = log.next(this.#position);
     if (!event || !this.#target) return false;
     this.#position = positionAfter(event);
@@ -113,7 +148,7 @@ export class OutputPusher implements PushSource {
       const line = this.#window && this.#target.compression?.line;
       if (line) this.#departures.push({ seq: event.seq, departure: line.departed(bytes) });
     } else if (event.type !== 'gap') this.#target.send(this.#textOf(event));
-    if (!this.#acknowledged) this.#hold?.moveTo(this.#position);
+    if (!this.#acknowledged) this.#moveHold(this.#position);
     if (event.type !== 'closed') return true;
     if (!this.#acknowledged) this.#release();
     return false;
@@ -137,7 +172,13 @@ export class OutputPusher implements PushSource {
   #closeWindow(): void {
     this.#window?.reset();
     this.#window = undefined;
-    this.#process.log.resizeWindow(this.#windowBytes);
+    if (this.#paces) this.#process.log.resizeWindow(this.#windowBytes);
+  }
+
+  #moveHold(seq: number): void {
+    if (seq <= this.#settled) return;
+    this.#settled = seq;
+    this.#hold?.moveTo(seq);
   }
 
   #release(): void {

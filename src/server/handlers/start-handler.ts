@@ -1,0 +1,109 @@
+import { childEnvironment, type LocalProcess, type LocalProcessSpec, machineInfo } from '../../host/index.js';
+import {
+  ExecError,
+  type ExecParsedParams,
+  type ExecResult,
+  isFileUri,
+  parseFileUri,
+  pathText,
+} from '../../protocol/index.js';
+import { type Answer, DeferredAnswer } from '../../rpc/index.js';
+import { refuseManagedNetwork } from '../managed-network.js';
+import type { Session } from '../session.js';
+import type { ProcessContext } from './process-context.js';
+
+/** Terminal size for clients that request none. The same as Codex's. */
+const DEFAULT_SIZE = { rows: 24, cols: 80 };
+/** How the session that starts a kept process uses it. */
+const FROM_START = { afterSeq: 0, mayPause: true };
+
+/** A sandboxed start takes a while but leaves its lane immediately; requests behind it wait for its outcome. */
+export function start(
+  context: ProcessContext,
+  params: ExecParsedParams<'process/start'>,
+): Answer<ExecResult<'process/start'>> {
+  const session = context.session();
+  const { processId, sandbox, shellSnapshot } = params;
+  const earlier = session.pendingStart(processId);
+  if (!sandbox && !earlier && !shellSnapshot) return startResult(startNow(context, childOf(params), params));
+  return new DeferredAnswer(
+    session.trackStart(processId, async () => {
+      await earlier?.catch(() => undefined);
+      const child = await withoutProfile(session, childOf(params), params);
+      return startResult(
+        sandbox ? await startConfined(context, child, params) : startNow(context, child, params),
+      );
+    }),
+  );
+}
+
+/** A process with a lease belongs to the server. The session that starts it is merely the first to use it. */
+function startNow(
+  { session, keep }: ProcessContext,
+  child: LocalProcessSpec,
+  { processId, lease }: ExecParsedParams<'process/start'>,
+): LocalProcess {
+  if (lease == null || lease === 'session') return session().start(child);
+  session().requireFree(processId);
+  const kept = keep.start(child, lease);
+  session().attachKept(kept, FROM_START);
+  return kept.process;
+}
+
+async function startConfined(
+  { session, keep }: ProcessContext,
+  child: LocalProcessSpec,
+  { processId, lease, sandbox }: ExecParsedParams<'process/start'>,
+): Promise<LocalProcess> {
+  if (!sandbox) throw new ExecError('internalError', 'There is no policy to enforce.');
+  if (lease == null || lease === 'session') return await session().startConfined(child, sandbox);
+  session().requireFree(processId);
+  const kept = await keep.startConfined(child, { lease, sandbox });
+  session().attachKept(kept, FROM_START);
+  return kept.process;
+}
+
+/** Skips a shell profile that already ran for the same scope under the same rules. */
+async function withoutProfile(
+  session: Session,
+  child: LocalProcessSpec,
+  { shellSnapshot, envPolicy, sandbox = null, env }: ExecParsedParams<'process/start'>,
+): Promise<LocalProcessSpec> {
+  if (!shellSnapshot) return child;
+  const { scopeId, shell } = shellSnapshot;
+  const key = JSON.stringify([scopeId, envPolicy ?? null, sandbox]);
+  return await session.processes.withoutProfile(child, { key, shell, sandbox, asked: env });
+}
+
+function startResult({ processId, sandboxType }: LocalProcess): ExecResult<'process/start'> {
+  return { processId, sandboxType };
+}
+
+function childOf(params: ExecParsedParams<'process/start'>): LocalProcessSpec {
+  const { processId, argv, arg0, tty, pipeStdin, size, timeoutMs } = params;
+  refuseManagedNetwork(params);
+  const env = childEnvironment({ own: process.env, policy: params.envPolicy ?? null, overlay: params.env });
+  if (tty) env.SHELL ??= machineInfo().shell.path;
+  return {
+    processId,
+    argv,
+    ...(arg0 == null ? {} : { arg0 }),
+    cwd: params.cwd === undefined ? process.cwd() : pathOf(params.cwd),
+    env,
+    stdin: pipeStdin ? 'pipe' : 'null',
+    terminal: tty ? (size ?? DEFAULT_SIZE) : null,
+    timeoutMs: timeoutMs ?? undefined,
+  };
+}
+
+/** A working directory is passed to the system as text, so its name must be UTF-8. */
+function pathOf(uri: string): string {
+  const refusal = 'params.cwd: not a file URI of this machine';
+  try {
+    const path = pathText(parseFileUri(uri));
+    if (!isFileUri(path)) return path;
+  } catch (cause) {
+    throw new ExecError('invalidParams', refusal, { cause });
+  }
+  throw new ExecError('invalidParams', refusal);
+}

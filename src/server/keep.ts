@@ -1,0 +1,206 @@
+import {
+  type LocalProcess,
+  type LocalProcessSpec,
+  ProcessTable,
+  type ProcessTableOptions,
+} from '../host/index.js';
+import { ExecError, type Lease, type Sandbox } from '../protocol/index.js';
+import { KeptProcess } from './kept-process.js';
+import type { ServerLog } from './log.js';
+
+/** Processes with a lease that a server runs at a time. */
+export const DEFAULT_MAX_KEPT_PROCESSES = 1024;
+/** How long a kept process can be read after its end. */
+export const DEFAULT_KEEP_ENDED_MS = 60 * 60_000;
+/** Ended processes a server keeps readable. The one that ended first gives way. */
+const MAX_ENDED = 256;
+/** People type these ids. */
+const MAX_ID_CHARS = 128;
+
+export interface KeepOptions {
+  readonly table: ProcessTableOptions;
+  readonly maxKeptProcesses?: number | undefined;
+  readonly keepEndedMs?: number | undefined;
+  readonly log: ServerLog;
+}
+
+/** The processes of one principal. */
+interface Room {
+  readonly table: ProcessTable;
+  readonly kept: Map<string, KeptProcess>;
+  starting: number;
+}
+
+/**
+ * The processes that outlive their sessions. Ids are unique per principal, so that nobody learns of the processes of
+ * others, not even from a refusal.
+ */
+export class Keep {
+  readonly #options: KeepOptions;
+  readonly #rooms = new Map<string, Room>();
+  /** Ended processes and whose they are, in the order they ended. */
+  readonly #ended = new Map<KeptProcess, string>();
+  readonly #ending = new Set<Promise<void>>();
+  #closed = false;
+
+  constructor(options: KeepOptions) {
+    this.#options = options;
+  }
+
+  find(principal: string, processId: string): KeptProcess | undefined {
+    return this.#rooms.get(principal)?.kept.get(processId);
+  }
+
+  all(principal: string): KeptProcess[] {
+    return [...(this.#rooms.get(principal)?.kept.values() ?? [])];
+  }
+
+  /** Spawns immediately. A failed start leaves nothing behind. */
+  start(principal: string, spec: KeptSpec, lease: Lease): KeptProcess {
+    const room = this.#admit(principal, spec.processId);
+    try {
+      return this.#add(principal, room, room.table.start(spec), lease);
+    } finally {
+      this.#removeIfEmpty(principal, room);
+    }
+  }
+
+  /** Like `start`, for a sandboxed process. Its output is held from the first byte on. */
+  async startConfined(
+    principal: string,
+    spec: KeptSpec,
+    { lease, sandbox }: { lease: Lease; sandbox: Sandbox },
+  ): Promise<KeptProcess> {
+    const room = this.#admit(principal, spec.processId);
+    room.starting += 1;
+    try {
+      return this.#add(principal, room, await room.table.startConfined(spec, sandbox), lease);
+    } finally {
+      room.starting -= 1;
+      this.#removeIfEmpty(principal, room);
+    }
+  }
+
+  /** Ends all of them. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    const rooms = [...this.#rooms.values()];
+    this.#rooms.clear();
+    this.#ended.clear();
+    for (const { kept } of rooms) for (const each of kept.values()) each.forget();
+    await Promise.allSettled([...rooms.map(({ table }) => table.close()), ...this.#ending]);
+  }
+
+  #admit(principal: string, processId: string): Room {
+    if (this.#closed) throw new ExecError('sessionNotFound', 'The server is shutting down.');
+    if (processId === '' || processId.length > MAX_ID_CHARS)
+      throw new ExecError(
+        'invalidParams',
+        `params.processId: a kept process needs 1 to ${MAX_ID_CHARS} characters`,
+      );
+    const earlier = this.find(principal, processId);
+    if (earlier && !this.#ended.has(earlier))
+      throw new ExecError('processIdInUse', 'A process with this id exists already.', {
+        data: { processId },
+      });
+    const { maxKeptProcesses = DEFAULT_MAX_KEPT_PROCESSES } = this.#options;
+    if (this.#running() >= maxKeptProcesses)
+      throw new ExecError('tooManyKeptProcesses', 'The server keeps as many processes as it may. End some.');
+    if (earlier) this.#forget(earlier);
+    return this.#room(principal);
+  }
+
+  #running(): number {
+    let count = -this.#ended.size;
+    for (const { kept, starting } of this.#rooms.values()) count += kept.size + starting;
+    return count;
+  }
+
+  #room(principal: string): Room {
+    const known = this.#rooms.get(principal);
+    if (known) return known;
+    const { table, keepEndedMs = DEFAULT_KEEP_ENDED_MS } = this.#options;
+    const kept = new Map<string, KeptProcess>();
+    const room: Room = {
+      table: new ProcessTable({
+        ...table,
+        maxProcesses: Number.POSITIVE_INFINITY,
+        retainClosedMs: keepEndedMs,
+        onForgotten: (processId) => {
+          const process = kept.get(processId);
+          if (process) this.#drop(principal, room, process);
+        },
+      }),
+      kept,
+      starting: 0,
+    };
+    this.#rooms.set(principal, room);
+    return room;
+  }
+
+  #add(principal: string, room: Room, process: LocalProcess, lease: Lease): KeptProcess {
+    const expired = (): void => {
+      this.#options.log.info({ process: process.processId }, 'lease expired');
+      this.#end(process);
+    };
+    const kept = new KeptProcess(process, lease, expired);
+    room.kept.set(process.processId, kept);
+    const look = (): boolean => {
+      if (!process.log.closed) return false;
+      this.#ended.set(kept, principal);
+      this.#makeRoom();
+      return true;
+    };
+    if (look()) return kept;
+    const stop = process.log.subscribe(() => {
+      if (look()) stop();
+    });
+    return kept;
+  }
+
+  #makeRoom(): void {
+    while (this.#ended.size > MAX_ENDED) {
+      const ended = [...this.#ended.keys()];
+      const oldest = ended.find(({ attached }) => attached === 0) ?? ended[0];
+      if (oldest) this.#forget(oldest);
+    }
+  }
+
+  #forget(kept: KeptProcess): void {
+    const room = this.#rooms.get(this.#ended.get(kept) ?? '');
+    room?.table.forget(kept.process);
+  }
+
+  /** The table no longer knows it. What it left in the background has lost its owner. */
+  #drop(principal: string, room: Room, kept: KeptProcess): void {
+    room.kept.delete(kept.process.processId);
+    this.#ended.delete(kept);
+    kept.forget();
+    this.#end(kept.process);
+    this.#removeIfEmpty(principal, room);
+  }
+
+  #removeIfEmpty(principal: string, room: Room): void {
+    if (room.kept.size > 0 || room.starting > 0 || this.#rooms.get(principal) !== room) return;
+    this.#rooms.delete(principal);
+    this.#await(room.table.close());
+  }
+
+  /** Ends the whole tree. */
+  #end(process: LocalProcess): void {
+    this.#await(process.kill());
+  }
+
+  /** Closing waits for it. */
+  #await(ending: Promise<void>): void {
+    const settled = ending.catch((error: unknown) => {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#options.log.warn({ reason }, 'a kept process did not end cleanly');
+    });
+    this.#ending.add(settled);
+    void settled.then(() => this.#ending.delete(settled));
+  }
+}
+
+/** A kept process always has an id. */
+export type KeptSpec = LocalProcessSpec & { readonly processId: string };

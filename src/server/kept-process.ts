@@ -1,0 +1,84 @@
+import type { ProcessSummary } from '../contract/index.js';
+import type { LocalProcess } from '../host/index.js';
+import type { Lease } from '../protocol/index.js';
+import { MAX_TIMER_MS } from '../protocol/max-timer.js';
+
+/** A session that uses a kept process. */
+export interface KeptClient {
+  /** Whether its unread output may make the program wait. */
+  readonly mayPause: boolean;
+  /** Whether it has a connection at the moment. */
+  isConnected(): boolean;
+  /** Makes it the one the program waits for, or one it does not wait for. */
+  pace(paces: boolean): void;
+  /** The process is no longer known. */
+  forgotten(): void;
+}
+
+/**
+ * A process that outlives the sessions that use it. The program waits for at most one of them, the first: others that
+ * cannot keep up lose output, which is counted. If that one goes, or has lost its connection when another arrives, the
+ * next takes its place.
+ */
+export class KeptProcess {
+  readonly process: LocalProcess;
+  readonly lease: Lease;
+  readonly #expired: () => void;
+  /** In the order they came. */
+  readonly #clients = new Set<KeptClient>();
+  #pacer: KeptClient | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** `expired` is called when the lease has run out. */
+  constructor(process: LocalProcess, lease: Lease, expired: () => void) {
+    this.process = process;
+    this.lease = lease;
+    this.#expired = expired;
+    // Whoever started it may be gone already.
+    this.#startLease();
+  }
+
+  get attached(): number {
+    return this.#clients.size;
+  }
+
+  attach(client: KeptClient): void {
+    clearTimeout(this.#timer);
+    this.#clients.add(client);
+    if (client.mayPause && !this.#pacer?.isConnected()) this.#waitFor(client);
+  }
+
+  letGo(client: KeptClient): void {
+    if (!this.#clients.delete(client)) return;
+    if (this.#pacer === client) this.#waitFor(this.#nextPacer());
+    if (this.#clients.size === 0) this.#startLease();
+  }
+
+  /** Nobody will hear of it again. */
+  forget(): void {
+    clearTimeout(this.#timer);
+    const clients = [...this.#clients];
+    this.#clients.clear();
+    for (const client of clients) client.forgotten();
+  }
+
+  summary(): ProcessSummary {
+    return { ...this.process.summary(), lease: this.lease, attached: this.attached };
+  }
+
+  #nextPacer(): KeptClient | undefined {
+    const candidates = [...this.#clients].filter(({ mayPause }) => mayPause);
+    return candidates.find((client) => client.isConnected()) ?? candidates[0];
+  }
+
+  #waitFor(client: KeptClient | undefined): void {
+    this.#pacer?.pace(false);
+    this.#pacer = client;
+    client?.pace(true);
+  }
+
+  #startLease(): void {
+    if (typeof this.lease === 'number')
+      this.#timer = setTimeout(this.#expired, Math.min(this.lease, MAX_TIMER_MS));
+  }
+}
