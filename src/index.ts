@@ -5,6 +5,7 @@
  */
 
 export {
+  type AttachOptions,
   CommandFailure,
   type CommandInput,
   type CommandOptions,
@@ -77,5 +78,12 @@ export {
   type UrlEnvironment,
 } from './environment/index.js';
 export type { NamedPolicy } from './policy/index.js';
-export type { EnvironmentInfo, EnvPolicy, Permissions, Sandbox, SandboxType } from './protocol/index.js';
+export type {
+  EnvironmentInfo,
+  EnvPolicy,
+  Lease,
+  Permissions,
+  Sandbox,
+  SandboxType,
+} from './protocol/index.js';
 export { type ErrorCode, type ErrorData, ExecError, isExecError } from './protocol/index.js';

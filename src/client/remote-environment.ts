@@ -1,15 +1,28 @@
 import {
+  type AttachOptions,
+  endOf,
   EnvironmentHandle,
   type ExecProcess,
+  exitFacts,
   type FileSystem,
+  nothingKept,
+  type ProcessEnd,
   type ProcessSpec,
   type ProcessSummary,
 } from '../contract/index.js';
-import type { EnvironmentInfo, ExecParams, ExecResult } from '../protocol/index.js';
+import {
+  type EnvironmentInfo,
+  type ExecParams,
+  type ExecResult,
+  isExecError,
+  KEPT_SESSION,
+} from '../protocol/index.js';
+import { MAX_TIMER_MS } from '../protocol/max-timer.js';
 import type { ExecClientOptions } from './connection/client-options.js';
 import { ExecClient } from './connection/exec-client.js';
 import { RemoteFileSystem } from './files/remote-file-system.js';
 import { unsupported } from './connection/remote-errors.js';
+import { attachProcess } from './process/attach-process.js';
 import type { RemoteProcess } from './process/remote-process.js';
 import { startProcess } from './process/start-process.js';
 
@@ -77,6 +90,31 @@ export class RemoteEnvironment extends EnvironmentHandle {
     this.#forgetFinished();
     this.#processes.add(process);
     return process;
+  }
+
+  override async attach(processId: string, options: AttachOptions = {}): Promise<ExecProcess> {
+    const process = await attachProcess(this.client, processId, options);
+    this.#forgetFinished();
+    this.#processes.add(process);
+    return process;
+  }
+
+  override async kept(): Promise<ServerProcess[]> {
+    const rows = await this.listServer();
+    if (!this.client.serverCapabilities.leases) throw nothingKept();
+    return rows.filter(({ sessionId }) => sessionId === KEPT_SESSION);
+  }
+
+  override async waitFor(processId: string): Promise<ProcessEnd> {
+    if (!this.client.introduced) await this.client.ready();
+    if (!this.client.serverCapabilities.leases) throw nothingKept();
+    try {
+      const params = { processId };
+      return endOf(exitFacts(await this.client.call('process/wait', params, { timeoutMs: MAX_TIMER_MS })));
+    } catch (error) {
+      if (!isExecError(error, 'connectionClosed') && !isExecError(error, 'contactLost')) throw error;
+      return { kind: 'contactLost', error };
+    }
   }
 
   /** All processes of the session if the server lists them, otherwise the live ones started by this environment. */

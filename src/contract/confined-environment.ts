@@ -4,7 +4,7 @@ import { confineFiles } from './confined-files.js';
 import type { Environment } from './environment.js';
 import { EnvironmentHandle } from './environment-handle.js';
 import type { FileSystem } from './file-system.js';
-import type { ExecProcess, ProcessSpec, ProcessSummary } from './process.js';
+import type { AttachOptions, ExecProcess, ProcessEnd, ProcessSpec, ProcessSummary } from './process.js';
 
 /**
  * An environment whose policy applies to everything that does not specify its own. It owns the environment it wraps and
@@ -48,6 +48,18 @@ export class ConfinedEnvironment extends EnvironmentHandle {
 
   list(): Promise<ProcessSummary[]> {
     return this.#inner.list();
+  }
+
+  override kept(): Promise<ProcessSummary[]> {
+    return this.#inner.kept();
+  }
+
+  override attach(processId: string, options?: AttachOptions): Promise<ExecProcess> {
+    return this.#inner.attach(processId, options);
+  }
+
+  override waitFor(processId: string): Promise<ProcessEnd> {
+    return this.#inner.waitFor(processId);
   }
 
   watchConnection(listener: (connected: boolean) => void): () => void {

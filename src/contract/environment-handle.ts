@@ -1,7 +1,8 @@
+import { ExecError } from '../protocol/errors.js';
 import type { EnvironmentInfo } from '../protocol/index.js';
 import type { Environment } from './environment.js';
 import type { FileSystem } from './file-system.js';
-import type { ExecProcess, ProcessSpec, ProcessSummary } from './process.js';
+import type { AttachOptions, ExecProcess, ProcessEnd, ProcessSpec, ProcessSummary } from './process.js';
 import {
   type CommandTag,
   commandLines,
@@ -23,6 +24,18 @@ export abstract class EnvironmentHandle implements Environment {
   abstract list(): Promise<ProcessSummary[]>;
   abstract close(): Promise<void>;
 
+  async kept(): Promise<ProcessSummary[]> {
+    throw nothingKept();
+  }
+
+  async attach(_processId: string, _options?: AttachOptions): Promise<ExecProcess> {
+    throw nothingKept();
+  }
+
+  async waitFor(_processId: string): Promise<ProcessEnd> {
+    throw nothingKept();
+  }
+
   async run<Encoding extends OutputEncoding = 'utf8'>(
     argv: readonly string[],
     options?: RunOptions<Encoding>,
@@ -41,4 +54,12 @@ export abstract class EnvironmentHandle implements Environment {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
+}
+
+/** For machines on which everything ends with the program that started it. */
+export function nothingKept(): ExecError {
+  return new ExecError(
+    'unsupported',
+    'Nothing can outlive its client here. Start a server with `execwire serve` and use its URL.',
+  );
 }

@@ -1,6 +1,6 @@
 import type { EnvironmentInfo, Sandbox } from '../protocol/index.js';
 import type { FileSystem } from './file-system.js';
-import type { ExecProcess, ProcessSpec, ProcessSummary } from './process.js';
+import type { AttachOptions, ExecProcess, ProcessEnd, ProcessSpec, ProcessSummary } from './process.js';
 import type { CommandTag, LinesOptions, OutputEncoding, RunOptions, RunResult } from './run/index.js';
 
 /** A machine to run processes and access files on. Code that uses it cannot tell which kind it is. */
@@ -25,6 +25,15 @@ export interface Environment extends AsyncDisposable {
   /** Runs the command in a template: `` env.$`git log ${branch}` ``. Values become arguments; no shell is involved. */
   readonly $: CommandTag;
   list(): Promise<ProcessSummary[]>;
+  /** The processes with a lease that belong to us on this machine, whoever started them, including ended ones. */
+  kept(): Promise<ProcessSummary[]>;
+  /**
+   * Follows and controls a process with a lease that was started earlier, here or elsewhere. Rejects with
+   * `processNotFound` if there is none of ours with this id.
+   */
+  attach(processId: string, options?: AttachOptions): Promise<ExecProcess>;
+  /** How a process with a lease ended. Resolves at its end, or at once if it has ended. */
+  waitFor(processId: string): Promise<ProcessEnd>;
   readonly files: FileSystem;
   /** The policy for everything that does not specify its own. Absent: none. */
   readonly sandbox?: Sandbox;
@@ -35,6 +44,6 @@ export interface Environment extends AsyncDisposable {
    * an unsubscribe function. Absent where there is no connection to lose.
    */
   watchConnection?(listener: (connected: boolean) => void): () => void;
-  /** Ends everything this environment started. Idempotent. */
+  /** Ends everything this environment started, except what has a lease. Idempotent. */
   close(): Promise<void>;
 }

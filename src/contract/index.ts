@@ -1,7 +1,7 @@
 export { ConfinedEnvironment } from './confined-environment.js';
 export { ChangeQueue, MAX_PENDING_CHANGES } from './change-queue.js';
 export type { Environment } from './environment.js';
-export { EnvironmentHandle } from './environment-handle.js';
+export { EnvironmentHandle, nothingKept } from './environment-handle.js';
 export type { SearchMatch, SearchPage, SearchQuery } from './file-search.js';
 export type {
   CopyOptions,
@@ -24,6 +24,7 @@ export type {
 } from './file-system.js';
 export type { FileChange, FileChanges, FileWatch, MissingWatch, WatchOptions } from './file-watch.js';
 export type {
+  AttachOptions,
   ExecProcess,
   ExitedEvent,
   OutputStream,
@@ -48,7 +49,7 @@ export {
   positionAfter,
 } from './process-log.js';
 export { followLog } from './log-reader.js';
-export { type ExitFacts, exitFacts, logEnd } from './process-end.js';
+export { endOf, type ExitFacts, exitFacts, logEnd } from './process-end.js';
 export { ReaderHolds } from './reader-holds.js';
 export {
   CommandFailure,

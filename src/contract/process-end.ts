@@ -34,7 +34,8 @@ export async function logEnd(log: ProcessLog): Promise<ProcessEnd> {
   return { kind: 'contactLost', error: log.failure ?? new Error('The process closed without an exit.') };
 }
 
-function endOf({ exitCode, signal, timedOut }: ExitFacts): ProcessEnd {
+/** The end that belongs to an exit. */
+export function endOf({ exitCode, signal, timedOut }: ExitFacts): ProcessEnd {
   if (timedOut) return { kind: 'timedOut', exitCode };
   return signal === null ? { kind: 'exited', exitCode } : { kind: 'signalled', exitCode, signal };
 }

@@ -1,3 +1,4 @@
+import { ExecError } from '../protocol/errors.js';
 import type { SandboxType } from '../protocol/index.js';
 import type {
   ExecProcess,
@@ -25,6 +26,13 @@ export abstract class ProcessHandle implements ExecProcess {
   abstract signal(signal: SignalName): Promise<void>;
   abstract terminate(options?: { graceMs?: number }): Promise<boolean>;
   abstract wait(): Promise<ProcessEnd>;
+
+  async detach(): Promise<void> {
+    throw new ExecError(
+      'unsupported',
+      'This process ends with its environment. Start it with a `lease` on a server to let go of it.',
+    );
+  }
 
   get stdout(): ReadableStream<Uint8Array> {
     return this.#stream('stdout', 'pty');

@@ -37,6 +37,25 @@ export interface ProcessSpec {
   readonly timeoutMs?: number;
   /** What the process may access. Absent or null: everything. */
   readonly sandbox?: Sandbox | null;
+  /**
+   * How long it may outlive its clients. `session` (default): it ends with the environment that started it. `kept`: it
+   * goes on until it is ended. A number: it ends this many milliseconds after the last client attached to it went. The
+   * last two need a server that outlives its connections; elsewhere they are refused with `unsupported`.
+   */
+  readonly lease?: Lease;
+}
+
+/** From where, and how, to follow a process that is running already. */
+export interface AttachOptions {
+  /** Only what follows this number. Default 0: everything the server has retained. */
+  readonly afterSeq?: number;
+  /** Only what comes from now on. */
+  readonly fromEnd?: boolean;
+  /**
+   * Whether the program waits while output is not read here. Default true, which has an effect for one client at a time:
+   * the first. Whoever it does not wait for may lose output, and is told how much.
+   */
+  readonly mayPause?: boolean;
 }
 
 /** An entry of the process log. Numbers start at 1 and are contiguous except where a gap is reported. */
@@ -156,6 +175,11 @@ export interface ExecProcess extends AsyncDisposable {
    * ended.
    */
   terminate(options?: { graceMs?: number }): Promise<boolean>;
+  /**
+   * Lets go of a process with a lease: it goes on, and this handle hears no more of it. Disposing of such a process
+   * does the same. For other processes, `unsupported`: they end with their environment.
+   */
+  detach(): Promise<void>;
   /** How it ended. Resolves once it has exited and its output is closed. Never rejects. */
   wait(): Promise<ProcessEnd>;
 }

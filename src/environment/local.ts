@@ -2,6 +2,7 @@ import {
   EnvironmentHandle,
   type ExecProcess,
   type FileSystem,
+  nothingKept,
   type ProcessSpec,
   type ProcessSummary,
 } from '../contract/index.js';
@@ -69,6 +70,7 @@ export class LocalEnvironment extends EnvironmentHandle {
   }
 
   async start(spec: ProcessSpec): Promise<ExecProcess> {
+    if (spec.lease !== undefined && spec.lease !== 'session') throw nothingKept();
     const { processId, argv, arg0, tty = false, size = DEFAULT_SIZE, pipeStdin = false } = spec;
     const policy = spec.envPolicy === undefined ? INHERIT_ALL : spec.envPolicy;
     const child: LocalProcessSpec = {

@@ -18,6 +18,17 @@ export class EventSequencer {
     return this.#nextSeq;
   }
 
+  /** Whether something waits for an earlier event. */
+  get hasHole(): boolean {
+    return this.#waiting.size > 0;
+  }
+
+  /** Begins with another number than 1. */
+  startAt(seq: number): void {
+    this.#nextSeq = seq;
+    for (const event of this.waiting) if (event.seq < seq) this.#forget(event);
+  }
+
   /** Whether too much is waiting for a missing event. */
   overflows({ catchingUp }: { catchingUp: boolean }): boolean {
     const maxEvents = catchingUp ? MAX_CATCH_UP_EVENTS : MAX_WAITING_EVENTS;

@@ -16,6 +16,8 @@ export interface ProcessFeedOptions {
    * once.
    */
   readonly acknowledged: () => boolean;
+  /** The server may leave out numbers that a slow reader has missed: then they are read. Default false. */
+  readonly skips?: boolean;
   /** Called for every event appended to the log. */
   readonly onAppended: (event: WireEvent) => void;
   /** Called once, when no more events will arrive. */
@@ -32,6 +34,7 @@ export class ProcessFeed implements ProcessSink {
   readonly #options: ProcessFeedOptions;
   readonly #sequencer = new EventSequencer();
   #started = false;
+  #base = 0;
   #missed = false;
   #catchingUp = false;
   /** The lowest number pushed since the connection was restored: nothing is missing from there on. */
@@ -48,12 +51,35 @@ export class ProcessFeed implements ProcessSink {
     if (this.#missed) void this.#catchUp();
   }
 
+  /** The server has confirmed that events follow from this position on. */
+  startAfter(seq: number): void {
+    if (seq > 0) {
+      this.#sequencer.startAt(seq + 1);
+      this.log.appendGap(seq + 1, 0);
+    }
+    this.#base = seq;
+    this.#drain();
+    this.#missed ||= this.#sequencer.hasHole;
+    this.started();
+  }
+
+  /** The position before the first event. */
+  get base(): number {
+    return this.#base;
+  }
+
   receive(event: WireEvent): void {
     if (this.#over) return;
-    const catchingUp = this.#catchingUp || this.#missed;
+    const catchingUp = this.#catchingUp || this.#missed || (this.#options.skips === true && !this.#started);
     if (catchingUp) this.#liveSeq = Math.min(this.#liveSeq, event.seq);
     this.#sequencer.offer(event);
     this.#drain();
+    if (this.#options.skips && !catchingUp && this.#sequencer.hasHole) {
+      this.#missed = true;
+      this.#liveSeq = event.seq;
+      void this.#catchUp();
+      return;
+    }
     if (this.#exitGate === 'closed' || !this.#sequencer.overflows({ catchingUp })) return;
     if (catchingUp) {
       this.#missed = true;

@@ -12,7 +12,13 @@ import {
   type TerminalState,
   type WriteStatus,
 } from '../../contract/index.js';
-import { ExecError, isExecError, type SandboxType, type ServerCapabilities } from '../../protocol/index.js';
+import {
+  ExecError,
+  type ExecResult,
+  isExecError,
+  type SandboxType,
+  type ServerCapabilities,
+} from '../../protocol/index.js';
 import { withDeadline } from '../../transport/deadline.js';
 import { ClientTimeout } from './client-timeout.js';
 import { Consumption } from './consumption.js';
@@ -20,6 +26,7 @@ import type { ExecClient } from '../connection/exec-client.js';
 import { ProcessFeed } from './process-feed.js';
 import { unsupported } from '../connection/remote-errors.js';
 import { openInput, type ProcessInput } from './process-input.js';
+import { hasLease } from './start-params.js';
 
 /** The byte that the end-of-file key produces on a terminal. */
 const END_OF_FILE = Uint8Array.of(0x04);
@@ -29,7 +36,6 @@ const DISPOSE_LIMIT_MS = 5_000;
 /** A process on a server, and the local copy of its log. */
 export class RemoteProcess extends ProcessHandle {
   readonly processId: string;
-  readonly tty: boolean;
   /**
    * Where the client delivers events of this process.
    *
@@ -41,18 +47,23 @@ export class RemoteProcess extends ProcessHandle {
   readonly #consumption: Consumption;
   readonly #input: ProcessInput;
   readonly #startedAtMs = Date.now();
+  /** It goes on without us. */
+  readonly #isKept: boolean;
+  #tty: boolean;
   #sandboxType: SandboxType = 'none';
   #timeout: ClientTimeout | undefined;
 
   constructor({ client, processId, spec }: { client: ExecClient; processId: string; spec: ProcessSpec }) {
     super();
     this.processId = processId;
-    this.tty = spec.tty ?? false;
+    this.#tty = spec.tty ?? false;
     this.#client = client;
     this.#spec = spec;
+    this.#isKept = hasLease(spec);
     this.feed = new ProcessFeed({
       read: (request) => client.call('process/read', { processId, ...request }),
       acknowledged: () => this.#capabilities.flowControl !== undefined,
+      skips: this.#isKept,
       onAppended: (event) =>
         this.#consumption.arrived(event.seq, event.type === 'output' ? event.bytes.length : 0),
       onResumed: () => {
@@ -82,6 +93,10 @@ export class RemoteProcess extends ProcessHandle {
     return this.#client.serverCapabilities;
   }
 
+  get tty(): boolean {
+    return this.#tty;
+  }
+
   get sandboxType(): SandboxType {
     return this.#sandboxType;
   }
@@ -100,8 +115,15 @@ export class RemoteProcess extends ProcessHandle {
     this.#timeout = new ClientTimeout({ timeoutMs, feed: this.feed, terminate: () => this.#kill({}) });
   }
 
+  /** The server has confirmed that we are attached to a process it keeps. */
+  attached({ tty, sandboxType = 'none', afterSeq }: ExecResult<'process/attach'>): void {
+    this.#tty = tty;
+    this.#sandboxType = sandboxType;
+    this.feed.startAfter(afterSeq);
+  }
+
   events(options: { afterSeq?: number } = {}): AsyncIterableIterator<ProcessEvent> {
-    return this.#consumption.follow(options.afterSeq ?? 0);
+    return this.#consumption.follow(options.afterSeq ?? this.feed.base);
   }
 
   async read({ afterSeq = 0, maxBytes, waitMs = 0 }: ReadRequest = {}): Promise<ReadResult> {
@@ -161,6 +183,17 @@ export class RemoteProcess extends ProcessHandle {
     return await this.#kill(options);
   }
 
+  override async detach(): Promise<void> {
+    if (!this.#isKept) return await super.detach();
+    const { processId } = this;
+    // Whoever still reads hears that there will be no more. If contact is lost, the server lets go when the session ends.
+    const told = this.#client.call('process/detach', { processId });
+    this.feed.lost(new ExecError('aborted', 'This handle has let go of the process, which goes on.'));
+    await told.catch((error: unknown) => {
+      if (!isExecError(error, 'contactLost') && !isExecError(error, 'connectionClosed')) throw error;
+    });
+  }
+
   async wait(): Promise<ProcessEnd> {
     this.#consumption.stopHolding();
     return await logEnd(this.feed.log);
@@ -168,10 +201,11 @@ export class RemoteProcess extends ProcessHandle {
 
   /**
    * Ends the process if it is still running and waits for its last events. If contact is lost, ending it is up to the
-   * server.
+   * server. Lets go of a process with a lease.
    */
   override async [Symbol.asyncDispose](): Promise<void> {
     this.#consumption.stopHolding();
+    if (this.#isKept && this.#client.usable) return await this.detach();
     if (!this.live) return;
     const ended = this.terminate().then(() => logEnd(this.feed.log));
     await withDeadline(ended, {
@@ -216,6 +250,7 @@ export class RemoteProcess extends ProcessHandle {
     this.#input.close();
     this.#client.processes.remove(this.processId, this.feed);
     if (why === 'closed' || isExecError(this.feed.log.failure, 'contactLost')) return;
+    if (this.#isKept) return;
     // The session is alive, but this process can no longer be trusted and must not keep running unattended.
     this.#client.call('process/terminate', { processId: this.processId }).catch(() => undefined);
   }

@@ -1,4 +1,4 @@
-import type { ProcessSpec, TerminalSize } from '../../contract/index.js';
+import { nothingKept, type ProcessSpec, type TerminalSize } from '../../contract/index.js';
 import type { EnvironmentInfo, ExecParams, ServerCapabilities } from '../../protocol/index.js';
 import { directoryUri } from './directory-uri.js';
 import { unsupported } from '../connection/remote-errors.js';
@@ -39,6 +39,7 @@ export function startParams(
     ...(spec.arg0 === undefined ? {} : { arg0: spec.arg0 }),
     ...sizeField(spec, context?.capabilities ?? { startSize: true }),
     ...timeLimitField(spec, context?.capabilities),
+    ...leaseField(spec, context?.capabilities),
     ...(spec.sandbox === undefined ? {} : { sandbox: spec.sandbox }),
   };
 }
@@ -48,7 +49,7 @@ export function startParams(
  * not refuse it. Servers without `ahead` refuse a start without a directory, and all others support the rest as well.
  */
 export function mayStartEarly(spec: ProcessSpec): boolean {
-  return spec.cwd === undefined || !spec.tty || !spec.size;
+  return !hasLease(spec) && (spec.cwd === undefined || !spec.tty || !spec.size);
 }
 
 /** Without `cwd`, the server's own working directory; before that is known, the choice is left to the server. */
@@ -90,6 +91,21 @@ function timeLimitField(
   capabilities: ServerCapabilities | undefined,
 ): { timeoutMs?: number } {
   return timeoutMs === undefined || (capabilities && !capabilities.startTimeout) ? {} : { timeoutMs };
+}
+
+/** Whether the process may outlive its session. */
+export function hasLease({ lease = 'session' }: Pick<ProcessSpec, 'lease'>): boolean {
+  return lease !== 'session';
+}
+
+/** A server that does not know leases would ignore it, and end what was meant to stay. */
+function leaseField(
+  spec: ProcessSpec,
+  capabilities: ServerCapabilities | undefined,
+): Pick<ExecParams<'process/start'>, 'lease'> {
+  if (!hasLease(spec)) return {};
+  if (!capabilities?.leases) throw nothingKept();
+  return { lease: spec.lease };
 }
 
 function sizeField({ tty, size }: ProcessSpec, capabilities: ServerCapabilities): { size?: TerminalSize } {

@@ -3,11 +3,24 @@ import { type ExecParams, isExecError, type SandboxType } from '../../protocol/i
 import type { ExecClient } from '../connection/exec-client.js';
 import { contactLost, isInvalidRequest, isUnknownProcess } from '../connection/remote-errors.js';
 import { RemoteProcess } from './remote-process.js';
-import { mayStartEarly, type StartContext, startParams } from './start-params.js';
+import { typeableId } from './typeable-id.js';
+import { hasLease, mayStartEarly, type StartContext, startParams } from './start-params.js';
 
 /** Starts a process and returns its handle. A failed start leaves nothing behind. */
 export async function startProcess(client: ExecClient, spec: ProcessSpec): Promise<RemoteProcess> {
-  const processId = spec.processId ?? freshProcessId();
+  if (spec.processId !== undefined || !hasLease(spec))
+    return await startAs(spec.processId ?? freshProcessId(), client, spec);
+  // Kept processes share their ids with those that other clients have started.
+  for (;;) {
+    try {
+      return await startAs(typeableId(), client, spec);
+    } catch (error) {
+      if (!isExecError(error, 'processIdInUse')) throw error;
+    }
+  }
+}
+
+async function startAs(processId: string, client: ExecClient, spec: ProcessSpec): Promise<RemoteProcess> {
   const isEarly = client.isOpening && mayStartEarly(spec);
   // From here on the process belongs to the current session and is lost with it.
   if (!isEarly) await client.ready();
