@@ -22,6 +22,7 @@ import type { ExecClientOptions } from './connection/client-options.js';
 import { ExecClient } from './connection/exec-client.js';
 import { RemoteFileSystem } from './files/remote-file-system.js';
 import { unsupported } from './connection/remote-errors.js';
+import { type PastOutput, pastOutput } from './process/past-output.js';
 import { attachProcess } from './process/attach-process.js';
 import type { RemoteProcess } from './process/remote-process.js';
 import { startProcess } from './process/start-process.js';
@@ -97,6 +98,20 @@ export class RemoteEnvironment extends EnvironmentHandle {
     this.#forgetFinished();
     this.#processes.add(process);
     return process;
+  }
+
+  /**
+   * Attaches from the end, and reads separately what the server still has from before.
+   *
+   * @internal
+   */
+  async attachLate(
+    processId: string,
+    options: Pick<AttachOptions, 'mayPause'> = {},
+  ): Promise<{ child: RemoteProcess; past: AsyncGenerator<PastOutput, void> }> {
+    const child = await attachProcess(this.client, processId, { ...options, fromEnd: true });
+    this.#processes.add(child);
+    return { child, past: pastOutput(this.client, { processId, upTo: child.feed.base }) };
   }
 
   override async kept(): Promise<ServerProcess[]> {

@@ -15,7 +15,10 @@ export function killCommand(): Command {
   return withTarget(new Command('kill'))
     .summary('end processes on a server')
     .description('End processes on a server, and everything they started.')
-    .argument('<id...>', 'process ids, as shown by `execwire ps`')
+    .argument(
+      '<id...>',
+      'process ids, as shown by `execwire ps`; for kept processes, their beginning is enough',
+    )
     .option('--session <id>', 'only in this session; a prefix of its id is enough')
     .option('--grace <time>', 'send SIGTERM first and kill after this time: 500ms, 5s', parseDuration)
     .action(kill);
@@ -33,13 +36,19 @@ async function kill(ids: string[], flags: KillFlags): Promise<void> {
 }
 
 function findProcess(rows: readonly ServerProcess[], id: string, session = ''): ServerProcess {
-  const [found, another] = rows.filter((row) => row.processId === id && row.sessionId.startsWith(session));
+  const inSession = rows.filter(({ sessionId }) => sessionId.startsWith(session));
+  const exact = inSession.filter(({ processId }) => processId === id);
+  // Ids of kept processes are typed by people: their beginning is enough.
+  const begun = inSession.filter((row) => row.lease !== undefined && row.processId.startsWith(id));
+  const [found, another] = exact.length > 0 ? exact : begun;
   if (!found)
     throw new ExecError('processNotFound', `No process "${id.slice(0, 64)}" is running on that server.`);
   if (another) {
     throw new ExecError(
       'processNotFound',
-      `Several sessions have a process "${id.slice(0, 64)}"; choose with --session.`,
+      exact.length > 0
+        ? `Several sessions have a process "${id.slice(0, 64)}"; choose with --session.`
+        : `Several kept processes begin with "${id.slice(0, 64)}"; type more of the id.`,
     );
   }
   return found;

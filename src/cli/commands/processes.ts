@@ -20,7 +20,8 @@ export async function withServer<Value>(
     if (environment instanceof RemoteEnvironment) return await (begun ?? task(environment));
     throw new ExecError(
       'unsupported',
-      'Processes of the local environment end with the program that started them. Name a server: -e ws://…',
+      'Processes of the local environment end with the program that started them. ' +
+        'Name a server, such as one started with `execwire serve`: -e ws://…',
     );
   } finally {
     await closeTarget(environment);

@@ -39,9 +39,16 @@ async function ps(flags: TargetFlags & { json?: boolean }): Promise<void> {
   );
 }
 
-function stateOf({ exited, exitCode, closed, tty }: ServerProcess): string {
-  if (!exited) return tty ? 'running, tty' : 'running';
+function stateOf({ exited, exitCode, closed, tty, lease, attached = 0 }: ServerProcess): string {
+  if (!exited) {
+    const details = [tty ? ', tty' : '', lease === undefined ? '' : `, ${leaseText(lease)}`];
+    return `running${details.join('')}${attached > 0 ? `, ${attached} attached` : ''}`;
+  }
   return closed ? `exited ${exitCode ?? '?'}` : `exited ${exitCode ?? '?'}, output open`;
+}
+
+function leaseText(lease: NonNullable<ServerProcess['lease']>): string {
+  return typeof lease === 'number' ? `lease ${formatAge(lease)}` : lease;
 }
 
 function formatAge(ms: number): string {

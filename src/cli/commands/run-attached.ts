@@ -15,6 +15,8 @@ import { ForwardedSignals } from '../terminal/forward-signals.js';
 import { LineEscape } from '../terminal/line-escape.js';
 import { OutputClosed, printOutput } from '../terminal/print-output.js';
 import { currentSize, RawTerminal } from '../terminal/raw-terminal.js';
+import { printable } from '../terminal/table.js';
+import { wayBack } from './kept.js';
 import { closeTarget, openTarget, type TargetFlags } from '../options/target-options.js';
 
 /** How long closing may take. An unreachable machine ends what is left when the session expires. */
@@ -24,16 +26,30 @@ const CLOSE_LIMIT_MS = 3_000;
 const DENIED =
   'The sandbox policy probably denied what the program tried. --writable DIRECTORY and --network allow more.';
 
-/** A process to run attached to our own streams, terminal and signals. */
-export interface AttachedRun {
-  readonly target: TargetFlags;
+/** What to start, and how it is confined. */
+export interface AttachedStart {
   readonly spec: (environment: Environment) => ProcessSpec | Promise<ProcessSpec>;
   /** The sandbox; undefined or null for none. */
   readonly sandbox: (environment: Environment, spec: ProcessSpec) => Promise<Sandbox | null | undefined>;
+}
+
+/** A process to attach to our streams. */
+export interface Begun {
+  readonly child: ExecProcess;
+  /** Called once our terminal is ready to show it. */
+  readonly onceRaw?: () => Promise<void>;
+}
+
+/** A process to run attached to our own streams, terminal and signals. */
+export interface AttachedRun {
+  readonly target: TargetFlags;
+  readonly begin: (environment: Environment) => Promise<Begun>;
   /** Forward our stdin. */
   readonly stdin: boolean;
   /** Whether typing Enter, ~ and . disconnects. Only with a terminal. */
   readonly escape: boolean;
+  /** It goes on when we leave. */
+  readonly outlivesUs?: boolean;
 }
 
 /** Runs a process as if it were local. Resolves to our exit code. */
@@ -41,17 +57,18 @@ export async function runAttached(run: AttachedRun): Promise<number> {
   const signals = new ForwardedSignals();
   let environment: Environment | undefined;
   try {
-    let starting: Promise<ExecProcess> | undefined;
+    let starting: Promise<Begun> | undefined;
     environment = await openTarget(run.target, {
       onOpening: (opening) => {
-        starting = begin(opening, run);
+        starting = run.begin(opening);
         // If connecting fails, that is what went wrong.
         starting.catch(() => undefined);
       },
     });
-    const child = await (starting ?? begin(environment, run));
-    signals.passTo(child);
-    return signals.leaveWith(await attach(environment, child, run));
+    const begun = await (starting ?? run.begin(environment));
+    const leaving = new AbortController();
+    signals.passTo(begun.child, run.outlivesUs ? () => leaving.abort() : undefined);
+    return signals.leaveWith(await attach(environment, begun, { ...run, leaving }));
   } catch (error) {
     complain(error);
     return signals.leaveWith(exitCodeOfFailure(error));
@@ -60,10 +77,12 @@ export async function runAttached(run: AttachedRun): Promise<number> {
   }
 }
 
-async function begin(environment: Environment, run: AttachedRun): Promise<ExecProcess> {
+/** Starts a process with the size and type of our terminal. */
+export async function startAttached(environment: Environment, run: AttachedStart): Promise<Begun> {
   const spec = onOurTerminal(await run.spec(environment));
   const sandbox = await run.sandbox(environment, spec);
-  return await start(sandbox ? new ConfinedEnvironment(environment, sandbox) : environment, spec);
+  const machine = sandbox ? new ConfinedEnvironment(environment, sandbox) : environment;
+  return { child: await start(machine, spec) };
 }
 
 /** Gives the remote terminal the size and type of ours. */
@@ -84,25 +103,34 @@ async function start(environment: Environment, spec: ProcessSpec): Promise<ExecP
   }
 }
 
-async function attach(environment: Environment, child: ExecProcess, run: AttachedRun): Promise<number> {
+async function attach(
+  environment: Environment,
+  { child, onceRaw }: Begun,
+  run: AttachedRun & { readonly leaving: AbortController },
+): Promise<number> {
+  const { leaving, outlivesUs = false } = run;
   using terminal = child.tty ? new RawTerminal(child) : undefined;
   using notice = child.tty && process.stdout.isTTY ? new ConnectionNotice(environment, child) : undefined;
-  const leaving = new AbortController();
+  await onceRaw?.();
   using _input = run.stdin
     ? forwardInput(child, {
-        escape: run.escape && process.stdin.isTTY ? new LineEscape() : undefined,
+        escape: run.escape && process.stdin.isTTY && child.tty ? new LineEscape() : undefined,
         leave: () => leaving.abort(),
+        leaveAtEnd: outlivesUs && process.stdin.isTTY,
       })
     : undefined;
   // Leaving must not depend on the remote side: it may be unreachable, which may be why the user leaves.
   const outcome = await Promise.race([
     printOutput(child, { beforeOutput: (bytes) => notice?.beforeOutput(bytes) }).catch(outputFailure),
-    once(leaving.signal, 'abort').then(() => 'left' as const),
+    left(leaving.signal),
   ]);
   if (outcome === 'outputClosed') return BROKEN_PIPE;
   if (outcome === 'left') {
     terminal?.reset();
-    return OUR_FAILURE;
+    if (!outlivesUs) return OUR_FAILURE;
+    const back = wayBack(child.processId, run.target);
+    process.stderr.write(`execwire: ${child.processId} goes on; come back with: ${printable(back)}\n`);
+    return 0;
   }
   const end = await child.wait();
   if (outcome?.sandboxDenied) complain(new Error(DENIED));
@@ -110,6 +138,11 @@ async function attach(environment: Environment, child: ExecProcess, run: Attache
   terminal?.reset();
   complain(new Error(`Environment "${environment.id}": ${end.error.message}`));
   return OUR_FAILURE;
+}
+
+async function left(leaving: AbortSignal): Promise<'left'> {
+  if (!leaving.aborted) await once(leaving, 'abort');
+  return 'left';
 }
 
 /** `wait` reports that contact with the process was lost. */

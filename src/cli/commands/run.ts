@@ -1,9 +1,11 @@
 import { Command } from 'commander';
+import { ExecError } from '../../protocol/errors.js';
 import { EXIT_CODE_HELP } from '../exit-codes.js';
 import { resolvePath } from '../options/copy-location.js';
-import { collectVariable, parseDuration } from '../options/option-values.js';
+import { collectVariable, parseDuration, parseLease } from '../options/option-values.js';
 import { type SandboxFlags, sandboxFrom, withSandbox } from '../options/sandbox-options.js';
 import { type TargetFlags, withTarget } from '../options/target-options.js';
+import type { AttachedStart } from './run-attached.js';
 
 interface RunFlags extends TargetFlags, SandboxFlags {
   readonly tty?: boolean;
@@ -11,6 +13,9 @@ interface RunFlags extends TargetFlags, SandboxFlags {
   readonly timeout?: number;
   readonly env: Record<string, string>;
   readonly cwd?: string;
+  readonly detach?: boolean;
+  readonly lease?: number | 'kept';
+  readonly keepStdin?: boolean;
 }
 
 /** `execwire run`: runs a program on any machine as if it were local. */
@@ -29,28 +34,41 @@ export function runCommand(): Command {
     .option('--timeout <time>', 'kill after this time: 500ms, 30s, 2m', parseDuration)
     .option('--env <name=value>', 'set a variable; NAME alone copies its local value', collectVariable, {})
     .option('--cwd <directory>', 'working directory on that machine')
+    .option('--detach', 'print an id and return; the program goes on, see `execwire attach`')
+    .option(
+      '--lease <time>',
+      'with --detach: end it this long after the last client went, or `kept` until it is ended',
+      parseLease,
+    )
+    .option('--keep-stdin', 'with --detach: leave its stdin open for whoever attaches')
     .addHelpText('after', EXIT_CODE_HELP)
     .passThroughOptions()
     .action(run);
 }
 
 async function run(argv: string[], flags: RunFlags): Promise<void> {
-  const { runAttached } = await import('./run-attached.js');
-  const { tty = false, stdin, timeout, env, cwd } = flags;
-  const exitCode = await runAttached({
-    target: flags,
+  const { tty = false, stdin, timeout, env, cwd, detach = false, keepStdin = false } = flags;
+  if (!detach && (flags.lease !== undefined || keepStdin))
+    throw new ExecError('invalidConfiguration', '--lease and --keep-stdin need --detach.');
+  const what: AttachedStart = {
     spec: async (environment) => {
       const where = cwd === undefined ? {} : { cwd: await resolvePath(environment, cwd) };
       return {
         argv,
         env,
         tty,
-        pipeStdin: stdin,
+        pipeStdin: detach ? keepStdin : stdin,
         ...where,
         ...(timeout === undefined ? {} : { timeoutMs: timeout }),
       };
     },
     sandbox: (environment, { cwd }) => sandboxFrom(flags, environment, { cwd }),
+  };
+  if (detach) return await (await import('./run-detached.js')).runDetached(flags, what, flags.lease);
+  const { runAttached, startAttached } = await import('./run-attached.js');
+  const exitCode = await runAttached({
+    target: flags,
+    begin: (environment) => startAttached(environment, what),
     stdin,
     escape: tty,
   });

@@ -1,16 +1,19 @@
 import { basename } from 'node:path/posix';
 import { Command } from 'commander';
+import type { Environment } from '../../contract/index.js';
 import { ExecError } from '../../protocol/errors.js';
 import { EXIT_CODE_HELP } from '../exit-codes.js';
 import { resolvePath } from '../options/copy-location.js';
 import { collectVariable } from '../options/option-values.js';
 import { type SandboxFlags, sandboxFrom, withSandbox } from '../options/sandbox-options.js';
 import { type TargetFlags, withTarget } from '../options/target-options.js';
+import type { AttachedStart, Begun } from './run-attached.js';
 
 interface ShellFlags extends TargetFlags, SandboxFlags {
   readonly login?: boolean;
   readonly env: Record<string, string>;
   readonly cwd?: string;
+  readonly keep?: string;
 }
 
 /** `execwire shell`: an interactive shell on any machine. */
@@ -25,6 +28,7 @@ export function shellCommand(): Command {
     .option('-l, --login', 'start a login shell')
     .option('--env <name=value>', 'set a variable; NAME alone copies its local value', collectVariable, {})
     .option('--cwd <directory>', 'working directory on that machine')
+    .option('--keep <name>', 'a shell that stays when you leave; the same name leads back to it')
     .addHelpText('after', EXIT_CODE_HELP)
     .action(shell);
 }
@@ -36,24 +40,40 @@ async function shell(flags: ShellFlags): Promise<void> {
       'A shell needs a terminal. For scripts: execwire run -- COMMAND.',
     );
   }
-  const { runAttached } = await import('./run-attached.js');
-  const { env, cwd } = flags;
-  const exitCode = await runAttached({
-    target: flags,
+  const { runAttached, startAttached } = await import('./run-attached.js');
+  const { env, cwd, keep } = flags;
+  const what: AttachedStart = {
     spec: async (environment) => {
       const { path } = (await environment.info()).shell;
       return {
         argv: [path],
         env,
         tty: true,
+        ...(keep === undefined ? {} : { processId: keep, lease: 'kept' }),
         // By convention, a leading dash in its name makes a shell a login shell.
         ...(flags.login ? { arg0: `-${basename(path)}` } : {}),
         ...(cwd === undefined ? {} : { cwd: await resolvePath(environment, cwd) }),
       };
     },
     sandbox: (environment, { cwd }) => sandboxFrom(flags, environment, { cwd }),
+  };
+  const exitCode = await runAttached({
+    target: flags,
+    begin: async (environment) =>
+      (keep === undefined ? undefined : await runningAs(environment, keep)) ??
+      (await startAttached(environment, what)),
     stdin: true,
     escape: true,
+    outlivesUs: keep !== undefined,
   });
   process.exit(exitCode);
+}
+
+/** The kept shell of this name, if it has not ended. */
+async function runningAs(environment: Environment, name: string): Promise<Begun | undefined> {
+  const { requireServer } = await import('./kept.js');
+  const { keptWith } = await import('./attach-kept.js');
+  const rows = await (await requireServer(environment)).kept();
+  const isRunning = rows.some(({ processId, closed }) => processId === name && !closed);
+  return isRunning ? await keptWith(environment, name) : undefined;
 }

@@ -5,6 +5,9 @@ import { SHELLS } from './completion-script.js';
 /** Commands that take environment IDs, and how many. */
 const TAKES_IDS: Readonly<Record<string, number>> = { connect: 1, 'env info': 1, 'env check': Infinity };
 
+/** Commands that take ids of kept processes. */
+const TAKES_KEPT: readonly string[] = ['attach', 'logs', 'wait', 'kill'];
+
 /** The possible completions. */
 export interface Completion {
   readonly candidates: readonly { readonly word: string; readonly text?: string }[];
@@ -35,6 +38,10 @@ async function complete(context: CompletionContext, current: string): Promise<Co
   if (command.commands.length > 0 && args.length === 0)
     return { candidates: command.commands.map(commandCandidate), fallback: 'words' };
   if (args.length < (TAKES_IDS[path] ?? 0)) return await environmentIds();
+  if (TAKES_KEPT.includes(path) && (path === 'kill' || args.length === 0)) {
+    const { keptIds } = await import('./completion-kept.js');
+    return await keptIds(context.environment);
+  }
   return path === 'cp' && args.length < 2 ? await completeLocation(context, current) : NOTHING;
 }
 

@@ -11,6 +11,11 @@ export function parseDuration(text: string): number {
   return ms;
 }
 
+/** A time, or `kept`. */
+export function parseLease(text: string): number | 'kept' {
+  return text === 'kept' ? text : parseDuration(text);
+}
+
 /** Collects `NAME=VALUE`; a bare `NAME` takes its value from our own environment, if set. */
 export function collectVariable(
   text: string,

@@ -14,6 +14,8 @@ interface InputOptions {
   /** Looks for the escape sequence in what is typed. */
   readonly escape: LineEscape | undefined;
   readonly leave: () => void;
+  /** The end of our stdin means that we are gone, not that there is no more input. */
+  readonly leaveAtEnd?: boolean;
 }
 
 /** Forwards our stdin and its end to a process, at the process's pace, until disposed. */
@@ -32,7 +34,10 @@ export function forwardInput(child: ExecProcess, options: InputOptions): Disposa
   };
 }
 
-async function forward(child: ExecProcess, { escape, leave }: InputOptions): Promise<void> {
+async function forward(
+  child: ExecProcess,
+  { escape, leave, leaveAtEnd = false }: InputOptions,
+): Promise<void> {
   const ahead = new ReadAhead(escape ? MAX_TYPED_AHEAD_BYTES : MAX_READ_AHEAD_BYTES);
   for await (const chunk of process.stdin as AsyncIterable<Uint8Array>) {
     const { pass, left } = escape?.take(chunk) ?? { pass: chunk, left: false };
@@ -41,5 +46,6 @@ async function forward(child: ExecProcess, { escape, leave }: InputOptions): Pro
     ahead.add(pass.length, child.write(pass));
     if ((await ahead.room()) === 'stdinClosed') return;
   }
-  await child.closeStdin();
+  if (leaveAtEnd) leave();
+  else await child.closeStdin();
 }

@@ -4,6 +4,9 @@ import { isExecError } from '../../protocol/errors.js';
 /** Signals people and supervisors send to end or wake a program. */
 const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const;
 
+/** Those of them that mean us, not the program, where the program outlives us. */
+const OUR_END: readonly string[] = ['SIGTERM', 'SIGHUP'];
+
 /** A second Ctrl-C within this time kills the program. */
 const SECOND_INTERRUPT_MS = 1_000;
 
@@ -15,8 +18,13 @@ export class ForwardedSignals {
   #interruptedAt = Number.NEGATIVE_INFINITY;
   #exitCode: number | undefined;
 
-  passTo(child: ExecProcess): void {
-    for (const signal of FORWARDED) process.on(signal, () => this.#forward(signal, child));
+  /** `leave`: what the signals do that tell us to go, to a process that stays. Default: they are forwarded, too. */
+  passTo(child: ExecProcess, leave?: () => void): void {
+    for (const signal of FORWARDED)
+      process.on(signal, () => {
+        if (leave && this.#exitCode === undefined && OUR_END.includes(signal)) leave();
+        else this.#forward(signal, child);
+      });
   }
 
   /** Sets the exit code for later signals, and returns it. */

@@ -1,0 +1,13 @@
+import type { Environment } from '../../contract/index.js';
+import { rejoin } from '../terminal/rejoin.js';
+import { findKept, requireServer } from './kept.js';
+import type { Begun } from './run-attached.js';
+
+/** Attaches to the kept process with this id or prefix. */
+export async function keptWith(environment: Environment, id: string): Promise<Begun> {
+  const server = await requireServer(environment);
+  const { processId, tty } = findKept(await server.kept(), id);
+  if (!tty || !process.stdout.isTTY) return { child: await server.attach(processId) };
+  const { child, past } = await server.attachLate(processId);
+  return { child, onceRaw: () => rejoin(child, past) };
+}

@@ -1,0 +1,71 @@
+import { Command } from 'commander';
+import type { ReadResult } from '../../contract/index.js';
+import { wholeNumber } from '../options/listen-options.js';
+import { type TargetFlags, withTarget } from '../options/target-options.js';
+import { HarmlessText } from '../terminal/harmless-text.js';
+import { LastLines } from '../terminal/last-lines.js';
+import { write } from '../terminal/print-output.js';
+import { findKept } from './kept.js';
+import { withServer } from './processes.js';
+
+type PastOutput = ReadResult['chunks'][number];
+
+interface LogsFlags extends TargetFlags {
+  readonly follow?: boolean;
+  readonly tail?: number;
+  readonly raw?: boolean;
+}
+
+/** `execwire logs`: shows the output of a kept process. */
+export function logsCommand(): Command {
+  return withTarget(new Command('logs'))
+    .summary('show the output of a kept process')
+    .description(
+      'Show what a kept process has printed, as far as the server still has it: stdout on stdout, stderr on stderr.\n\n' +
+        'Whatever would do more to your terminal than show text is left out, except colours. ' +
+        'Looking never makes the program wait.',
+    )
+    .argument('<id>', 'the id that was printed, or its beginning')
+    .option('-f, --follow', 'go on with what it prints, until it ends')
+    .option('--tail <n>', 'only the last lines', wholeNumber)
+    .option('--raw', 'every byte as it was printed')
+    .action(logs);
+}
+
+async function logs(id: string, flags: LogsFlags): Promise<void> {
+  await withServer(flags, async (server) => {
+    const { processId } = findKept(await server.kept(), id);
+    const { child, past } = await server.attachLate(processId, { mayPause: false });
+    const print = printer(flags);
+    if (flags.tail === undefined) for await (const piece of past) await print(piece);
+    else await printTail(past, flags.tail, flags.raw === true);
+    if (!flags.follow) return;
+    for await (const event of child.events())
+      if (event.type === 'gap') complainOfLoss(event.lostBytes);
+      else if (event.type === 'output') await print({ ...event, lostBytes: 0 });
+  });
+}
+
+/** Two streams may be in the middle of a sequence each. */
+function printer({ raw }: LogsFlags): (piece: PastOutput) => Promise<void> {
+  const harmless = { out: new HarmlessText(), err: new HarmlessText() };
+  return async ({ stream, bytes, lostBytes }) => {
+    if (lostBytes > 0) complainOfLoss(lostBytes);
+    const [target, text] =
+      stream === 'stderr' ? [process.stderr, harmless.err] : [process.stdout, harmless.out];
+    await write(target, raw ? bytes : text.take(bytes));
+  };
+}
+
+async function printTail(past: AsyncIterable<PastOutput>, count: number, raw: boolean): Promise<void> {
+  const harmless = new HarmlessText();
+  const lines = new LastLines(count);
+  // One character per byte, so that raw bytes stay what they are.
+  for await (const { bytes } of past)
+    lines.add(raw ? Buffer.from(bytes).toString('latin1') : harmless.take(bytes));
+  await write(process.stdout, Buffer.from(lines.text(), raw ? 'latin1' : 'utf8'));
+}
+
+function complainOfLoss(bytes: number): void {
+  process.stderr.write(`execwire: ${bytes} bytes of output were lost here\n`);
+}

@@ -1,0 +1,139 @@
+// Needs: less
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { CommandLine, execwire } from '../../testkit/command-line.mjs';
+import { bin } from '../../testkit/launch.mjs';
+import { ServerProcess } from '../../testkit/server-process.mjs';
+import { gone, TestFolder } from '../harness/processes.js';
+import { Tmux } from '../harness/tmux.js';
+import { HarmlessText } from '../../src/cli/terminal/harmless-text.js';
+
+async function detached(url: string, ...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await execwire(['run', '-e', url, '--detach', ...args]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toMatch(/^[a-z2-9]{6}\n$/);
+  return stdout.trim();
+}
+
+describe('run --detach', () => {
+  test('prints an id; logs, wait, ps and kill take it or its beginning', async () => {
+    const mark = `mark-detached-${process.pid}-${Date.now()}`;
+    await using server = await ServerProcess.start();
+    const e = ['-e', server.url];
+    const done = await detached(server.url, '--', 'sh', '-c', 'echo one; echo two; echo bad >&2; exit 3');
+    expect((await execwire(['wait', ...e, done])).code).toBe(3);
+    expect(await execwire(['logs', ...e, done.slice(0, 5)])).toEqual({
+      code: 0,
+      stdout: 'one\ntwo\n',
+      stderr: 'bad\n',
+    });
+    expect((await execwire(['attach', ...e, '--no-stdin', done])).code).toBe(3);
+
+    const running = await detached(server.url, '--lease', '10m', '--', 'sh', '-c', 'sleep 1000; :', mark);
+    const { stdout } = await execwire(['ps', ...e]);
+    expect(stdout).toMatch(new RegExp(`^${running} +kept +\\d+ +\\d+s +running, lease 10m0s +sh`, 'm'));
+    expect(await execwire(['kill', ...e, running.slice(0, 5)])).toMatchObject({ code: 0, stderr: '' });
+    await gone(mark);
+    expect((await execwire(['wait', ...e, running])).code).toBe(137);
+    expect(await execwire(['logs', ...e, 'nobody'])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'execwire: No kept process "nobody" is known on that server.\n',
+    });
+  });
+
+  test('a client that is killed leaves it as it was, and the next one goes on with it', async () => {
+    await using server = await ServerProcess.start();
+    const e = ['-e', server.url];
+    const id = await detached(
+      server.url,
+      '--keep-stdin',
+      '--',
+      'sh',
+      '-c',
+      'while read l; do echo "got $l"; done',
+    );
+    const first = new CommandLine(['attach', ...e, id]);
+    first.child.stdin.write('one\n');
+    await first.says('got one\n');
+    first.child.kill('SIGKILL');
+    await once(first.child, 'close');
+    const second = new CommandLine(['attach', ...e, id]);
+    second.child.stdin.end('two\n');
+    expect(await second.result()).toMatchObject({ code: 0, stdout: 'got one\ngot two\n' });
+  });
+
+  test('needs a server, and says how to get one', async () => {
+    for (const args of [
+      ['run', '--detach', '--', 'true'],
+      ['attach', 'x'],
+      ['logs', 'x'],
+      ['wait', 'x'],
+    ]) {
+      const { code, stderr } = await execwire(args);
+      expect(code).not.toBe(0);
+      expect(stderr).toContain('execwire serve');
+    }
+    expect((await execwire(['run', '--lease', '5m', '--', 'true'])).stderr).toContain('--detach');
+  });
+});
+
+const SIZE = { rows: 12, cols: 60 };
+
+describe('on a terminal', () => {
+  test('shell --keep: the same name leads back to the same shell', async () => {
+    using folder = new TestFolder();
+    writeFileSync(folder.file('.bashrc'), "PS1='ready> '\n");
+    await using server = await ServerProcess.start();
+    const shell = `${process.execPath} ${bin} shell -e ${server.url} --env HOME=${folder.path} --env 'PS1=ready> ' --keep main`;
+    const script = `unset NODE_EXTRA_CA_CERTS; ${shell}; echo "left with $?"`;
+    {
+      using tmux = new Tmux(script, SIZE);
+      await tmux.showsLine('ready>');
+      tmux.type('kept=42');
+      tmux.press('Enter');
+      await tmux.shows((screen) => screen.filter((line) => line.startsWith('ready>')).length === 2);
+      tmux.type('~.');
+      const screen = await tmux.showsLine('left with 0');
+      expect(screen.join(' ')).toContain('come back with: execwire attach');
+    }
+    using again = new Tmux(script, SIZE);
+    await again.shows((screen) => screen.some((line) => line.startsWith('ready> kept=42')));
+    again.type('echo "value $kept"; exit 5');
+    again.press('Enter');
+    await again.showsLine('value 42');
+    await again.showsLine('left with 5');
+  });
+
+  test('a full-screen program draws itself again, in the size of the new terminal', async () => {
+    using folder = new TestFolder();
+    const lines = Array.from({ length: 50 }, (_, number) => `line ${number + 1}`);
+    writeFileSync(folder.file('text'), `${lines.join('\n')}\n`);
+    await using server = await ServerProcess.start();
+    const args = ['-t', '--env', 'TERM=xterm-256color', '--env', 'LESS=', '--', 'less', folder.file('text')];
+    const id = await detached(server.url, ...args);
+    const attach = `unset NODE_EXTRA_CA_CERTS; ${process.execPath} ${bin} attach -e ${server.url} ${id}; echo "left with $?"; sleep 1000`;
+    {
+      using tmux = new Tmux(attach, SIZE);
+      await tmux.shows((screen) => screen[0] === 'line 1' && screen[10] === 'line 11');
+      await tmux.pressUntil('Space', (screen) => screen[0] === 'line 12');
+    }
+    // The terminal was closed, and so was the client in it.
+    using again = new Tmux(attach, { rows: 8, cols: 40 });
+    await again.shows((screen) => screen[0] === 'line 12' && screen[6] === 'line 18');
+    await again.pressUntil('q', (screen) => screen.includes('left with 0'));
+  });
+});
+
+test('what is shown of a log cannot do anything to a terminal', () => {
+  const dangerous =
+    'a\u001b[6nb\u001b]52;c;aGk=\u0007c\u001b[31mred\u001b[0md\u001bPq\u001b\\e\u001b[2Jf\u001b(Bg\rh\u0007\u009bi\n\t';
+  for (let size = 1; size < 12; size += 1) {
+    const text = new HarmlessText();
+    const bytes = Buffer.from(dangerous);
+    let shown = '';
+    for (let at = 0; at < bytes.length; at += size) shown += text.take(bytes.subarray(at, at + size));
+    expect(shown).toBe('abc\u001b[31mred\u001b[0mdefghi\n\t');
+  }
+});
