@@ -2,6 +2,7 @@ import type { ConformanceCase } from '../case.js';
 import { envelopeCases } from './envelope.js';
 import { fileCases } from './files.js';
 import { handshakeCases } from './handshake.js';
+import { leaseCases } from './leases.js';
 import { processCases } from './processes.js';
 import { promiseCases } from './promises.js';
 import { readCases } from './reads.js';
@@ -14,6 +15,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
   ...processCases,
   ...readCases,
   ...sessionCases,
+  ...leaseCases,
   ...fileCases,
   ...promiseCases,
 ];
