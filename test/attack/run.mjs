@@ -16,6 +16,7 @@ const root = join(here, '../..');
 const LONG_TRIES = {
   'short-commands': 10_000,
   'cut-connections': 500,
+  'kept-cuts': 500,
   'killed-servers': 100,
   'symlink-races': 20_000,
   'many-processes': 100_000,

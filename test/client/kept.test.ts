@@ -1,13 +1,7 @@
-import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { dialWebSocket, RemoteEnvironment } from '../../src/client/index.js';
 import { LocalEnvironment } from '../../src/environment/index.js';
-import { FaultProxy } from '../../testkit/fault-proxy.mjs';
-import { seededRandom } from '../harness/random.js';
 import { serve } from '../harness/serve.js';
-
-const CUTS = Number(process.env['EXECWIRE_CUTS'] ?? 50);
-const MEAN_BYTES_BETWEEN_CUTS = 100_000;
 
 async function open(url: string, resume = true): Promise<RemoteEnvironment> {
   return await RemoteEnvironment.connect({ id: 'kept', dial: () => dialWebSocket(url), resume });
@@ -74,58 +68,6 @@ describe('a process with a lease', () => {
     await using ordinary = await local.start({ argv: ['true'] });
     await expect(ordinary.detach()).rejects.toMatchObject({ code: 'unsupported' });
   });
-});
-
-/** Told to go, prints more than a log retains, and then what it is told. */
-const ECHO = `
-  process.stdin.once('data', (first) => {
-    const lines = [];
-    for (let n = 0; n < 120000; n += 1) lines.push('line ' + n + ' of the output\\n');
-    process.stdout.write(lines.join('') + first.toString().slice('go\\n'.length));
-    process.stdin.on('data', (data) => process.stdout.write(data));
-  });
-`;
-
-/** Cuts the connection at random places until enough cuts were made or the work is done. */
-async function cutAgainAndAgain(proxy: FaultProxy, done: AbortSignal): Promise<void> {
-  const random = seededRandom(11);
-  for (let cuts = 0; cuts < CUTS && !done.aborted; cuts += 1) {
-    await proxy.afterBytes(Math.ceil(random() * 2 * MEAN_BYTES_BETWEEN_CUTS));
-    proxy.cut();
-  }
-}
-
-test(`${CUTS} cuts leave the output of an attached process whole, and its input typed once`, async () => {
-  await using server = await serve();
-  await using proxy = await FaultProxy.to(server.url);
-  const starter = await open(server.url);
-  const { processId } = await starter.start({
-    argv: [process.execPath, '-e', ECHO],
-    pipeStdin: true,
-    lease: 'kept',
-  });
-  await starter.close();
-  await using environment = await open(proxy.url);
-  const child = await environment.attach(processId);
-  const done = new AbortController();
-  void cutAgainAndAgain(proxy, done.signal);
-  const typed = Array.from({ length: 200 }, (_, number) => `typed ${number}\n`);
-  const typing = (async () => {
-    for (const line of ['go\n', ...typed]) await child.write(line);
-    await child.closeStdin();
-  })();
-  const hash = createHash('sha256');
-  for await (const event of child.events()) {
-    if (event.type === 'gap') throw new Error(`${event.lostBytes} bytes lost`);
-    if (event.type === 'output' && event.stream === 'stdout') hash.update(event.bytes);
-  }
-  done.abort();
-  await typing;
-  const expected = createHash('sha256');
-  for (let number = 0; number < 120_000; number += 1) expected.update(`line ${number} of the output\n`);
-  for (const line of typed) expected.update(line);
-  expect(hash.digest('hex')).toBe(expected.digest('hex'));
-  expect(await child.wait()).toEqual({ kind: 'exited', exitCode: 0 });
 });
 
 test('a viewer that stalls delays nobody and learns exactly how much it missed', async () => {

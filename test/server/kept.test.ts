@@ -83,6 +83,8 @@ describe('a kept process', () => {
     await using server = await serve({ keepEndedMs: 1 });
     const { client } = await connect(server.urls[0]);
     const script = `setsid sh -c 'sleep 1000; :' ${mark} >/dev/null 2>&1 &`;
+    // It is not the only one: the owner of all of them does not go yet.
+    await client.call('process/start', startParams('other', ['cat'], KEPT));
     await client.call('process/start', startParams('p', sh(script), { lease: 'kept' }));
     await client.closedEvents('p');
     await gone(mark);
@@ -97,7 +99,7 @@ describe('a kept process', () => {
       await client.call('process/start', startParams('p', argv, KEPT));
       endSession(client);
       await (await connect(server.urls[0])).client.call('process/attach', { processId: 'p' });
-      expect(pidsWithArgument(mark)).toHaveLength(1);
+      expect(pidsWithArgument(mark)).not.toEqual([]);
     }
     await gone(mark);
   });

@@ -13,6 +13,7 @@ import {
   type WriteStatus,
 } from '../../contract/index.js';
 import {
+  type ErrorCode,
   ExecError,
   type ExecResult,
   isExecError,
@@ -32,6 +33,9 @@ import { hasLease } from './start-params.js';
 const END_OF_FILE = Uint8Array.of(0x04);
 /** How long the last events of a process may take when it is disposed of. */
 const DISPOSE_LIMIT_MS = 5_000;
+
+/** The server lets go by itself when the session ends. */
+const OUT_OF_REACH: readonly ErrorCode[] = ['contactLost', 'connectionClosed', 'requestTimeout'];
 
 /** A process on a server, and the local copy of its log. */
 export class RemoteProcess extends ProcessHandle {
@@ -187,10 +191,10 @@ export class RemoteProcess extends ProcessHandle {
     if (!this.#isKept) return await super.detach();
     const { processId } = this;
     // Whoever still reads hears that there will be no more. If contact is lost, the server lets go when the session ends.
-    const told = this.#client.call('process/detach', { processId });
+    const told = this.#client.call('process/detach', { processId }, { timeoutMs: DISPOSE_LIMIT_MS });
     this.feed.lost(new ExecError('aborted', 'This handle has let go of the process, which goes on.'));
     await told.catch((error: unknown) => {
-      if (!isExecError(error, 'contactLost') && !isExecError(error, 'connectionClosed')) throw error;
+      if (!OUT_OF_REACH.some((code) => isExecError(error, code))) throw error;
     });
   }
 
