@@ -12,6 +12,8 @@ export default defineConfig({
     // What needs a program that is missing here is named at the end of the run.
     exclude: [...configDefaults.exclude, ...filesLeftOut(root).map(({ file }) => file)],
     reporters: ['default', './test/harness/count-reporter.ts'],
+    // Nothing is left in the state directory of whoever runs the tests.
+    globalSetup: './test/harness/own-state.ts',
     testTimeout: 30_000,
     hookTimeout: 30_000,
     // The default of a second is what a busy machine may need for a single look.

@@ -86,4 +86,5 @@ export type {
   Sandbox,
   SandboxType,
 } from './protocol/index.js';
+export type { SpoolOptions } from './spool/index.js';
 export { type ErrorCode, type ErrorData, ExecError, isExecError } from './protocol/index.js';

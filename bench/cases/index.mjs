@@ -11,6 +11,7 @@ import { ready } from './ready.mjs';
 import { remote } from './remote.mjs';
 import { sandboxRead, sandboxStart } from './sandbox.mjs';
 import { slowReader } from './slow-reader.mjs';
+import { spool } from './spool.mjs';
 import { start } from './start.mjs';
 import { status } from './status.mjs';
 
@@ -21,6 +22,7 @@ export const cases = [
   start,
   pipes,
   pty,
+  spool,
   filesSmall,
   filesWhole,
   filesStream,

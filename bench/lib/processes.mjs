@@ -26,12 +26,15 @@ export async function runToClose(client, argv, options) {
   return performance.now() - begun;
 }
 
-/** Runs a program that prints `byteCount` bytes until all have arrived and it has closed; resolves to seconds. */
-export async function runOutput(client, { argv, tty, byteCount }) {
+/**
+ * Runs a program that prints `byteCount` bytes until all have arrived and it has closed; resolves to seconds. `start`:
+ * further parameters of the start.
+ */
+export async function runOutput(client, { argv, tty, byteCount, start = {} }) {
   const before = client.outputBytes;
   const begun = performance.now();
   // Codex may send the last output after `closed`, so both are awaited.
-  await Promise.all([client.output(byteCount), runToClose(client, argv, { tty })]);
+  await Promise.all([client.output(byteCount), runToClose(client, argv, { tty, ...start })]);
   const seconds = (performance.now() - begun) / 1000;
   requireAll(client.outputBytes - before, byteCount);
   return seconds;

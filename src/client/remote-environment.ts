@@ -114,6 +114,22 @@ export class RemoteEnvironment extends EnvironmentHandle {
     return { child, past: pastOutput(this.client, { processId, upTo: child.feed.base }) };
   }
 
+  /**
+   * What a process that the server no longer knows has left on disk; null if there is nothing.
+   *
+   * @internal
+   */
+  async storedOutput(processId: string): Promise<AsyncGenerator<PastOutput, void> | null> {
+    if (!this.client.serverCapabilities.spool) return null;
+    try {
+      await this.client.call('process/read', { processId, maxBytes: 1 });
+    } catch (error) {
+      if (isExecError(error, 'processNotFound')) return null;
+      throw error;
+    }
+    return pastOutput(this.client, { processId, upTo: Number.POSITIVE_INFINITY });
+  }
+
   override async kept(): Promise<ServerProcess[]> {
     const rows = await this.listServer();
     if (!this.client.serverCapabilities.leases) throw nothingKept();

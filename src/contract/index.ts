@@ -39,15 +39,17 @@ export type {
   TerminalState,
   WriteStatus,
 } from './process.js';
+export type { ArchivedOutput, LogArchive } from './log-archive.js';
 export { ProcessHandle } from './process-handle.js';
 export {
   DEFAULT_RETAINED_BYTES,
   DEFAULT_WINDOW_BYTES,
   type LogHold,
   ProcessLog,
+  MAX_ARCHIVED_READ_BYTES,
   type ProcessLogOptions,
-  positionAfter,
 } from './process-log.js';
+export { positionAfter, readLog, type ReadableLog, type ReadLimits } from './read-log.js';
 export { followLog } from './log-reader.js';
 export { endOf, type ExitFacts, exitFacts, logEnd } from './process-end.js';
 export { ReaderHolds } from './reader-holds.js';

@@ -1,12 +1,16 @@
+import type { ArchivedOutput, LogArchive } from './log-archive.js';
 import type { ExitFacts } from './process-end.js';
-import type { ExitedEvent, OutputStream, ProcessEvent, ReadResult } from './process.js';
-import { RetainedEntries } from './retained-entries.js';
+import type { ExitedEvent, OutputStream, ProcessEvent, ReadResult, TerminalSize } from './process.js';
+import { type LogEntry, RetainedEntries } from './retained-entries.js';
+import { readLog } from './read-log.js';
 import { MAX_TIMER_MS } from '../protocol/max-timer.js';
 
 /** Output kept per process for late readers. The same as Codex's. */
 export const DEFAULT_RETAINED_BYTES = 1024 * 1024;
 /** Unread output that may accumulate for a holding reader before the source is paused. */
 export const DEFAULT_WINDOW_BYTES = 1024 * 1024;
+/** Most that one read returns of a log with an archive, which may hold far more than fits into a message. */
+export const MAX_ARCHIVED_READ_BYTES = 4 * 1024 * 1024;
 
 /** Guarantees a reader that everything after its position is kept until the position moves on. */
 export interface LogHold {
@@ -21,14 +25,21 @@ export interface ProcessLogOptions {
   readonly onPressure?: (paused: boolean) => void;
   /** Called with output the log has discarded. Its memory may be reused unless something else holds it. */
   readonly onEvicted?: (bytes: Uint8Array) => void;
+  /** Also gets everything appended, and is asked for what memory no longer holds. */
+  readonly archive?: LogArchive | undefined;
+  /** A slow reader is served from the archive: its hold neither pauses the source nor keeps output in memory. */
+  readonly spills?: boolean | undefined;
 }
 
 /**
  * The log of one process. Output, exit and close are numbered here and nowhere else, and every consumer is a position
- * in it. Keeps a bounded tail, and everything after the slowest hold.
+ * in it. Keeps a bounded tail, and everything after the slowest hold; an archive continues it on disk.
  */
 export class ProcessLog {
   readonly #entries: RetainedEntries;
+  readonly #archive: LogArchive | undefined;
+  /** Whether holds are without effect, because the archive serves slow readers. */
+  readonly spills: boolean;
   #windowBytes: number;
   readonly #onPressure: (paused: boolean) => void;
   readonly #listeners = new Set<() => void>();
@@ -39,10 +50,14 @@ export class ProcessLog {
   #exited: { readonly event: ExitedEvent; readonly offset: number } | undefined;
   #closed = false;
   #failure: Error | undefined;
+  #timeMs = 0;
 
   constructor(options: ProcessLogOptions = {}) {
     const { retainedBytes: limitBytes = DEFAULT_RETAINED_BYTES, onEvicted } = options;
     this.#entries = new RetainedEntries({ limitBytes, onEvicted });
+    this.#archive = options.archive;
+    this.spills = options.spills === true && options.archive !== undefined;
+    this.#archive?.startWith({ retainedBytes: limitBytes });
     this.#windowBytes = options.windowBytes ?? DEFAULT_WINDOW_BYTES;
     this.#onPressure = options.onPressure ?? (() => undefined);
   }
@@ -77,9 +92,10 @@ export class ProcessLog {
     return seq;
   }
 
-  /** What the slowest holding reader has not read. */
+  /** What memory holds because the slowest holding reader has not read it. */
   get unreadBytes(): number {
     let unread = 0;
+    if (this.spills) return unread;
     for (const hold of this.#holds) unread = Math.max(unread, this.#totalBytes - hold.offset);
     return unread;
   }
@@ -89,17 +105,26 @@ export class ProcessLog {
   }
 
   appendOutput(stream: OutputStream, bytes: Uint8Array): void {
-    this.#append({ type: 'output', seq: this.#nextSeq, stream, bytes }, bytes.length);
+    const seq = this.#nextSeq;
+    this.#archive?.append({ seq, offset: this.#totalBytes, timeMs: this.#now(), stream, bytes });
+    this.#append({ type: 'output', seq, stream, bytes }, bytes.length);
+  }
+
+  /** Takes no number of its own: the size of a terminal is not output. */
+  recordSize(size: TerminalSize): void {
+    this.#archive?.resized(size, this.#now());
   }
 
   appendExited(end: ExitFacts): void {
     const event: ExitedEvent = { type: 'exited', seq: this.#nextSeq, ...end };
     this.#exited = { event, offset: this.#totalBytes };
+    this.#archive?.exited(event, this.#now());
     this.#append(event, 0);
   }
 
   appendClosed(): void {
     this.#closed = true;
+    this.#archive?.closed(this.#nextSeq, this.#now());
     this.#append({ type: 'closed', seq: this.#nextSeq }, 0);
   }
 
@@ -122,7 +147,7 @@ export class ProcessLog {
 
   /** The event after a position, or undefined if there is none yet. A gap reports what is missing in between. */
   next(afterSeq: number): ProcessEvent | undefined {
-    const entry = this.#entries.after(afterSeq);
+    const entry = this.#after(afterSeq);
     const exited = this.#exited;
     if (exited && exited.event.seq > afterSeq && (!entry || exited.event.seq < entry.seq)) {
       return this.#gapBefore(exited.event.seq, exited.offset, afterSeq) ?? exited.event;
@@ -132,35 +157,10 @@ export class ProcessLog {
     return this.#gapBefore(entry.seq, entry.offset, afterSeq) ?? entry.event;
   }
 
-  /** Retained output after a position, in the form `process/read` reports it. */
-  read(afterSeq: number, maxBytes = Number.POSITIVE_INFINITY): ReadResult {
-    const chunks: ReadResult['chunks'][number][] = [];
-    let position = afterSeq;
-    let budget = maxBytes;
-    let lostBytes = 0;
-    let cut = false;
-    for (let event = this.next(position); event !== undefined; event = this.next(position)) {
-      position = positionAfter(event);
-      if (event.type === 'gap') lostBytes += event.lostBytes;
-      if (event.type !== 'output') continue;
-      if (chunks.length > 0 && event.bytes.length > budget) {
-        cut = true;
-        break;
-      }
-      const { seq, stream, bytes } = event;
-      chunks.push({ seq, stream, bytes, lostBytes });
-      budget -= bytes.length;
-      lostBytes = 0;
-    }
-    const limited = cut || (chunks.length > 0 && maxBytes !== Number.POSITIVE_INFINITY);
-    return {
-      chunks,
-      nextSeq: limited ? (chunks.at(-1)?.seq ?? 0) + 1 : this.#nextSeq,
-      exited: this.exit !== undefined,
-      exitCode: this.exit?.exitCode ?? null,
-      closed: this.#closed,
-      sandboxDenied: this.exit?.sandboxDenied ?? false,
-    };
+  /** Output after a position, in the form `process/read` reports it. */
+  read(afterSeq: number, maxBytes?: number): ReadResult {
+    const capBytes = this.#archive ? MAX_ARCHIVED_READ_BYTES : Number.POSITIVE_INFINITY;
+    return readLog(this, { afterSeq, maxBytes, capBytes });
   }
 
   /** Whether `read` would return something a reader at this position does not know yet. */
@@ -239,7 +239,21 @@ export class ProcessLog {
   }
 
   #evict(): void {
-    this.#entries.evict(this.readSeq);
+    this.#entries.evict(this.spills ? this.#nextSeq : this.readSeq);
+  }
+
+  /** The first entry after a position, from memory or from the archive. */
+  #after(seq: number): LogEntry | undefined {
+    const entry = this.#entries.after(seq);
+    if (!this.#archive || !entry || entry.seq === seq + 1) return entry;
+    const archived = this.#archive.after(seq);
+    return archived && archived.seq < entry.seq ? entryOf(archived) : entry;
+  }
+
+  /** The clock may be set back; times in a log never run backwards. */
+  #now(): number {
+    this.#timeMs = Math.max(this.#timeMs, Date.now());
+    return this.#timeMs;
   }
 
   #gapBefore(seq: number, offset: number, afterSeq: number): ProcessEvent | undefined {
@@ -254,7 +268,6 @@ export class ProcessLog {
   }
 }
 
-/** The position of a reader that has seen this event. */
-export function positionAfter(event: ProcessEvent): number {
-  return event.type === 'gap' ? event.beforeSeq - 1 : event.seq;
+function entryOf({ seq, offset, stream, bytes }: ArchivedOutput): LogEntry {
+  return { event: { type: 'output', seq, stream, bytes }, seq, offset, bytes: bytes.length };
 }

@@ -38,6 +38,16 @@ export interface ProcessSpec {
   /** What the process may access. Absent or null: everything. */
   readonly sandbox?: Sandbox | null;
   /**
+   * Where its output is kept for late readers: a tail in memory (default), or all of it on disk, up to a bound. On disk
+   * it stays after the process has ended.
+   */
+  readonly retain?: 'memory' | 'disk';
+  /**
+   * What happens when a reader falls behind: the program waits (default), or its output goes to disk and the reader
+   * gets it from there.
+   */
+  readonly onSlowReader?: 'wait' | 'spool';
+  /**
    * How long it may outlive its clients. `session` (default): it ends with the environment that started it. `kept`: it
    * goes on until it is ended. A number: it ends this many milliseconds after the last client attached to it went. The
    * last two need a server that outlives its connections; elsewhere they are refused with `unsupported`.

@@ -16,6 +16,7 @@ import {
   machineInfo,
   ProcessTable,
 } from '../host/index.js';
+import type { Spool, SpoolOptions } from '../spool/index.js';
 import { configurationHome, environmentsPath } from './configuration-home.js';
 import { pathBytes, pathText } from '../protocol/file-uri.js';
 import type { EnvironmentInfo, EnvPolicy } from '../protocol/index.js';
@@ -45,6 +46,8 @@ export interface LocalEnvironmentOptions {
    * Default false.
    */
   readonly adoptOrphans?: boolean | undefined;
+  /** Where output of processes started with `retain: 'disk'` or `onSlowReader: 'spool'` goes. Default: nowhere. */
+  readonly spool?: SpoolOptions | undefined;
 }
 
 /** This machine, in this process: no wire and no serialisation, but the same contract. */
@@ -54,6 +57,8 @@ export class LocalEnvironment extends EnvironmentHandle {
   readonly #files = new ConfinableFileSystem();
   readonly #table: ProcessTable;
   readonly #releaseHost = claimHost();
+  readonly #spoolOptions: SpoolOptions | undefined;
+  #spool: Spool | null = null;
 
   constructor(options: LocalEnvironmentOptions = {}) {
     super();
@@ -63,6 +68,9 @@ export class LocalEnvironment extends EnvironmentHandle {
     // The file may contain tokens for other machines.
     hideFromSandboxes(environmentsPath(configurationHome()));
     this.#table = new ProcessTable(options);
+    this.#spoolOptions = options.spool;
+    // Its files hold what other programs printed.
+    if (options.spool) hideFromSandboxes(options.spool.directory);
   }
 
   async info(): Promise<EnvironmentInfo> {
@@ -73,7 +81,7 @@ export class LocalEnvironment extends EnvironmentHandle {
     if (spec.lease !== undefined && spec.lease !== 'session') throw nothingKept();
     const { processId, argv, arg0, tty = false, size = DEFAULT_SIZE, pipeStdin = false } = spec;
     const policy = spec.envPolicy === undefined ? INHERIT_ALL : spec.envPolicy;
-    const child: LocalProcessSpec = {
+    const plain: LocalProcessSpec = {
       ...(processId === undefined ? {} : { processId }),
       argv,
       ...(arg0 === undefined ? {} : { arg0 }),
@@ -83,10 +91,22 @@ export class LocalEnvironment extends EnvironmentHandle {
       terminal: tty ? size : null,
       timeoutMs: spec.timeoutMs,
     };
+    const child = { ...plain, ...(await this.#outputUse(plain, spec)) };
     if (spec.sandbox) return await this.#table.startConfined(child, spec.sandbox);
     const started = this.#table.start(child);
     started.holdFromStart();
     return started;
+  }
+
+  /** Loads the spool only where it is wanted: most programs need none. */
+  async #outputUse(child: LocalProcessSpec, spec: ProcessSpec): Promise<Partial<LocalProcessSpec>> {
+    const { retain, onSlowReader, sandbox } = spec;
+    const isWanted = retain === 'disk' || onSlowReader === 'spool';
+    if (!isWanted && !(this.#spoolOptions && sandbox)) return {};
+    const { outputUse, Spool: SpoolClass } = await import('../spool/index.js');
+    if (this.#spoolOptions) this.#spool ??= new SpoolClass(this.#spoolOptions);
+    if (sandbox) this.#spool?.prepareIfPossible();
+    return outputUse(this.#spool, { ...child, owner: this.id }, { retain, onSlowReader });
   }
 
   async list(): Promise<ProcessSummary[]> {
@@ -95,6 +115,7 @@ export class LocalEnvironment extends EnvironmentHandle {
 
   async close(): Promise<void> {
     await Promise.all([this.#table.close(), this.#files.close()]);
+    this.#spool?.close();
     this.#releaseHost();
   }
 }

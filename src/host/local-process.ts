@@ -1,4 +1,5 @@
 import {
+  type LogArchive,
   logEnd,
   type ProcessEnd,
   type ProcessEvent,
@@ -39,6 +40,10 @@ export interface LocalProcessSpec extends ChildSpec {
   readonly script?: number | undefined;
   /** See `ConfinedSpec`. */
   readonly askedTemporary?: string | null | undefined;
+  /** Makes the place where its output goes besides memory. Called for every attempt to start it. */
+  readonly archive?: ((processId: string) => LogArchive) | undefined;
+  /** With an archive: a slow reader does not pause the program. */
+  readonly spills?: boolean | undefined;
 }
 
 export interface LocalProcessOptions {
@@ -59,6 +64,7 @@ export class LocalProcess extends ProcessHandle {
   /** Called when its owner no longer needs it, once it has closed. */
   onDisposed: (() => void) | undefined;
   readonly #child: Child;
+  readonly #archive: LogArchive | undefined;
   readonly #confined: SandboxedLaunch | undefined;
   readonly #closed: Promise<void>;
   readonly #ending: ProcessEnding;
@@ -72,10 +78,13 @@ export class LocalProcess extends ProcessHandle {
     this.argv = spec.shownArgv ?? spec.argv;
     this.#confined = spec.confined;
     this.sandboxType = spec.confined?.sandboxType ?? 'none';
+    this.#archive = spec.archive?.(this.processId);
     this.log = new ProcessLog({
       ...(options.retainedBytes === undefined ? {} : { retainedBytes: options.retainedBytes }),
       ...(options.windowBytes === undefined ? {} : { windowBytes: options.windowBytes }),
       ...(options.recycled ? { onEvicted: releaseChunk } : {}),
+      archive: this.#archive,
+      spills: spec.spills,
       onPressure: (paused) => (paused ? this.#child.pause() : this.#child.resume()),
     });
     this.#readers = new ReaderHolds(this.log);
@@ -106,7 +115,12 @@ export class LocalProcess extends ProcessHandle {
         closed();
       },
     };
-    this.#child = spec.confined ? spec.confined.spawn(sink) : spawnScripted(spec, sink);
+    try {
+      this.#child = spec.confined ? spec.confined.spawn(sink) : spawnScripted(spec, sink);
+    } catch (error) {
+      this.#archive?.discard();
+      throw error;
+    }
     if (spec.timeoutMs !== undefined) this.#ending.limit(spec.timeoutMs);
   }
 
@@ -215,6 +229,17 @@ export class LocalProcess extends ProcessHandle {
   override async resize(size: TerminalSize): Promise<void> {
     if (!this.tty) throw new ExecError('notATerminal', 'The process does not run on a terminal.');
     this.#child.resize(size);
+    this.log.recordSize(size);
+  }
+
+  /** Nobody will ask this object for output again. What is to be kept of it is on disk. */
+  forgotten(): void {
+    this.#archive?.release();
+  }
+
+  /** Its start failed after all: nothing of it is kept. */
+  discardOutput(): void {
+    this.#archive?.discard();
   }
 
   async inspect(): Promise<TerminalState | null> {

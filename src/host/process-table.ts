@@ -149,6 +149,7 @@ export class ProcessTable {
     } catch (error) {
       process.stopHolding();
       await process[Symbol.asyncDispose]();
+      process.discardOutput();
       throw error;
     }
     return process;
@@ -198,6 +199,7 @@ export class ProcessTable {
       this.#spares.close(),
     ]);
     await Promise.all([...this.#sandboxes].map(({ gone }) => gone));
+    for (const process of this.all()) process.forgotten();
     this.#processes.clear();
     this.#trees.clear();
   }
@@ -209,6 +211,7 @@ export class ProcessTable {
     clearTimeout(this.#expiries.get(processId));
     this.#expiries.delete(processId);
     this.#processes.delete(processId);
+    process.forgotten();
     this.#options.onForgotten?.(processId);
   }
 

@@ -86,6 +86,10 @@ export const errorCatalogue = {
     rpc: INTERNAL,
     doc: 'The output is larger than one message may carry; stream it or set a cap.',
   },
+  spoolUnavailable: {
+    rpc: INVALID_REQUEST,
+    doc: 'The server keeps no output on disk, or its spool directory cannot be used; start without `retain` and `onSlowReader`.',
+  },
   ioFailed: { rpc: INTERNAL, doc: 'The operating system reported an error.' },
   httpFailed: { rpc: INTERNAL, doc: 'The HTTP request failed before a complete answer arrived.' },
   overloaded: {

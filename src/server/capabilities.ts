@@ -31,6 +31,7 @@ export function offeredCapabilities(options: {
   binaryFrames: boolean;
   ahead: boolean;
   leases: boolean;
+  spool: { readonly processBytes: number; readonly totalBytes: number } | null;
 }): ServerCapabilities {
   return {
     processResize: true,
@@ -51,6 +52,9 @@ export function offeredCapabilities(options: {
     fsLinksAndTimes: true,
     fsDirectoryDetails: true,
     sessionEnd: true,
+    ...(options.spool
+      ? { spool: { processBytes: options.spool.processBytes, totalBytes: options.spool.totalBytes } }
+      : {}),
     ...(options.binaryFrames ? { binaryFrames: true } : {}),
     ...(options.leases ? { leases: true } : {}),
     ...(options.ahead ? { ahead: true } : {}),

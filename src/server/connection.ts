@@ -21,6 +21,7 @@ import {
   traced,
   validate,
 } from '../rpc/index.js';
+import type { Spool } from '../spool/index.js';
 import type { BulkGarbage } from './bulk-garbage.js';
 import { codexCapabilities, offeredCapabilities } from './capabilities.js';
 import type { ConnectionContext } from './handlers/connection-context.js';
@@ -51,6 +52,7 @@ export interface ConnectionOptions {
   readonly garbage: BulkGarbage;
   /** The message budget shared by all connections. */
   readonly budget: ByteBudget;
+  readonly spool: Spool | null;
   /** Whether clients may send HTTP requests from this machine. */
   readonly http: boolean;
   readonly closed: () => void;
@@ -121,11 +123,13 @@ export class Connection implements SessionConnection {
   }
 
   #processContext(): ProcessContext {
-    const { sessions, principal } = this.#options;
+    const { sessions, principal, spool } = this.#options;
     return {
       session: () => this.#attachedSession(),
       sessions,
       keep: keptBy(sessions.keep, principal),
+      principal,
+      spool,
       gone: this.#gone.signal,
     };
   }
@@ -206,7 +210,7 @@ export class Connection implements SessionConnection {
 
   /** The session is open when this returns, whatever the answer is still waiting for. */
   async #initialize(params: ExecParsedParams<'initialize'>): Promise<ExecResult<'initialize'>> {
-    const { sessions, log, channel, windowBytes, principal } = this.#options;
+    const { sessions, log, channel, windowBytes, principal, spool } = this.#options;
     if (this.#session)
       throw new ExecError('alreadyInitialized', 'initialize may only be called once per connection');
     this.#sendsEarly = params.capabilities?.ahead === true;
@@ -234,6 +238,7 @@ export class Connection implements SessionConnection {
         binaryFrames,
         ahead: this.#sendsEarly,
         leases,
+        spool,
       }),
     };
   }

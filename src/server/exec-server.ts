@@ -1,6 +1,7 @@
 import { DEFAULT_WINDOW_BYTES } from '../contract/index.js';
-import { adoptOrphans, claimHost, ConfinableFileSystem } from '../host/index.js';
+import { adoptOrphans, claimHost, ConfinableFileSystem, hideFromSandboxes } from '../host/index.js';
 import { ByteBudget, type Channel } from '../rpc/index.js';
+import { Spool, type SpoolOptions } from '../spool/index.js';
 import { BulkGarbage, type CollectGarbage } from './bulk-garbage.js';
 import { Connection } from './connection.js';
 import { Keep } from './keep.js';
@@ -21,6 +22,8 @@ export interface ExecServerOptions {
   readonly retainedBytes?: number | undefined;
   /** Whether clients may send HTTP requests from this machine. Default true. */
   readonly http?: boolean | undefined;
+  /** Where output of processes goes whose clients ask for it. Default: nowhere, and such starts are refused. */
+  readonly spool?: SpoolOptions | undefined;
   /** Called when a lot of garbage has accumulated. Default: none; the engine decides when to collect. */
   readonly collectGarbage?: CollectGarbage | undefined;
   /**
@@ -59,12 +62,14 @@ export class ExecServer implements AsyncDisposable {
   readonly #garbage: BulkGarbage;
   readonly #releaseHost = claimHost();
   readonly #budget = new ByteBudget();
+  readonly #spool: Spool | null;
   #closing: Promise<void> | undefined;
 
   constructor(options: ExecServerOptions = {}) {
     if (options.adoptOrphans) adoptOrphans();
     this.#log = options.log ?? silentLog;
     this.#http = options.http ?? true;
+    this.#spool = openSpool(options.spool, this.#log);
     this.#garbage = new BulkGarbage(options.collectGarbage);
     this.#windowBytes = Math.min(options.retainedBytes ?? DEFAULT_WINDOW_BYTES, DEFAULT_WINDOW_BYTES);
     const { retainedBytes, maxKeptProcesses, keepEndedMs } = options;
@@ -96,6 +101,7 @@ export class ExecServer implements AsyncDisposable {
         files: this.#files,
         garbage: this.#garbage,
         budget: this.#budget,
+        spool: this.#spool,
         closed: () => {
           this.#connections.delete(connection);
           resolve();
@@ -118,6 +124,19 @@ export class ExecServer implements AsyncDisposable {
   async #shutDown(): Promise<void> {
     for (const connection of this.#connections) connection.close('the server is shutting down');
     await Promise.all([this.#sessions.close(), this.#keep.close(), this.#files.close()]);
+    this.#spool?.close();
     this.#releaseHost();
   }
+}
+
+/** Programs in sandboxes run as our user, and must not read what others printed. */
+function openSpool(options: SpoolOptions | undefined, log: ServerLog): Spool | null {
+  if (!options) return null;
+  const spool = new Spool({
+    onFailure: (error) =>
+      log.warn({ reason: error.message }, 'the output of a process can no longer be written to disk'),
+    ...options,
+  });
+  hideFromSandboxes(spool.directory);
+  return spool;
 }

@@ -10,3 +10,4 @@ export { DEFAULT_KEEP_ENDED_MS, DEFAULT_MAX_KEPT_PROCESSES } from './keep.js';
 export type { ServerLog } from './log.js';
 export { type ServeOptions, type Serving, serve } from './serve.js';
 export { DEFAULT_MAX_SESSIONS, DEFAULT_SESSION_TTL_MS } from './session-registry.js';
+export type { SpoolOptions } from '../spool/index.js';

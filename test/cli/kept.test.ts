@@ -17,7 +17,8 @@ async function detached(url: string, ...args: string[]): Promise<string> {
 }
 
 describe('run --detach', () => {
-  test('prints an id; logs, wait, ps and kill take it or its beginning', async () => {
+  // Ten commands one after the other, each of them a program of its own.
+  test('prints an id; logs, wait, ps and kill take it or its beginning', { timeout: 90_000 }, async () => {
     const mark = `mark-detached-${process.pid}-${Date.now()}`;
     await using server = await ServerProcess.start();
     const e = ['-e', server.url];
@@ -41,6 +42,24 @@ describe('run --detach', () => {
       stdout: '',
       stderr: 'execwire: No kept process "nobody" is known on that server.\n',
     });
+  });
+
+  test('leaves all its output on disk, for the next server as well', { timeout: 90_000 }, async () => {
+    using folder = new TestFolder();
+    const start = () => ServerProcess.start({ args: ['--spool', folder.file('spool')] });
+    const lines = Array.from({ length: 400_000 }, (_, index) => `line ${index + 1}\n`).join('');
+    let id: string;
+    {
+      await using server = await start();
+      id = await detached(server.url, '--', 'sh', '-c', 'seq -f "line %.0f" 400000; exit 4');
+      expect((await execwire(['wait', '-e', server.url, id])).code).toBe(4);
+      // More than memory keeps.
+      expect(await execwire(['logs', '-e', server.url, id])).toEqual({ code: 0, stdout: lines, stderr: '' });
+    }
+    await using next = await start();
+    expect(await execwire(['logs', '-e', next.url, id])).toEqual({ code: 0, stdout: lines, stderr: '' });
+    const last = await execwire(['logs', '-e', next.url, '--tail', '2', id]);
+    expect(last).toEqual({ code: 0, stdout: 'line 399999\nline 400000\n', stderr: '' });
   });
 
   test('a client that is killed leaves it as it was, and the next one goes on with it', async () => {

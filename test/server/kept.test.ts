@@ -212,6 +212,14 @@ describe('several clients', () => {
     expect(chunk?.lostBytes).toBeGreaterThan(500_000);
   });
 
+  test('a client that does not acknowledge loses nothing, however much comes at once', async () => {
+    await using server = await serve();
+    const { client } = await connect(server.urls[0]);
+    await client.call('process/start', startParams('p', sh('head -c 60000000 /dev/zero'), KEPT));
+    await client.closedEvents('p');
+    expect(client.output('p')).toHaveLength(60_000_000);
+  });
+
   test('the program waits for the first client, and for the next when that one goes', async () => {
     await using server = await serve();
     const flowControl = { capabilities: { flowControl: true } };

@@ -13,6 +13,11 @@ export async function requireServer(environment: Environment): Promise<RemoteEnv
   );
 }
 
+/** What outlives its client keeps all its output, where the server has a place for it. */
+export function retention({ client }: RemoteEnvironment): { retain?: 'disk' } {
+  return client.serverCapabilities.spool ? { retain: 'disk' } : {};
+}
+
 /** The kept process with this id, or the only one whose id begins with it. */
 export function findKept<Row extends ServerProcess>(rows: readonly Row[], id: string): Row {
   const shown = id.slice(0, 64);

@@ -1,5 +1,7 @@
 import { Command } from 'commander';
+import type { RemoteEnvironment, RemoteProcess } from '../../client/index.js';
 import type { ReadResult } from '../../contract/index.js';
+import { isExecError } from '../../protocol/errors.js';
 import { wholeNumber } from '../options/listen-options.js';
 import { type TargetFlags, withTarget } from '../options/target-options.js';
 import { HarmlessText } from '../terminal/harmless-text.js';
@@ -34,16 +36,30 @@ export function logsCommand(): Command {
 
 async function logs(id: string, flags: LogsFlags): Promise<void> {
   await withServer(flags, async (server) => {
-    const { processId } = findKept(await server.kept(), id);
-    const { child, past } = await server.attachLate(processId, { mayPause: false });
+    const { child, past } = await outputOf(server, id);
     const print = printer(flags);
     if (flags.tail === undefined) for await (const piece of past) await print(piece);
     else await printTail(past, flags.tail, flags.raw === true);
-    if (!flags.follow) return;
+    if (!flags.follow || !child) return;
     for await (const event of child.events())
       if (event.type === 'gap') complainOfLoss(event.lostBytes);
       else if (event.type === 'output') await print({ ...event, lostBytes: 0 });
   });
+}
+
+/** A process that the server has forgotten may have left its output on disk. */
+async function outputOf(
+  server: RemoteEnvironment,
+  id: string,
+): Promise<{ child?: RemoteProcess; past: AsyncIterable<PastOutput> }> {
+  try {
+    const { processId } = findKept(await server.kept(), id);
+    return await server.attachLate(processId, { mayPause: false });
+  } catch (error) {
+    const past = isExecError(error, 'processNotFound') ? await server.storedOutput(id) : null;
+    if (!past) throw error;
+    return { past };
+  }
 }
 
 /** Two streams may be in the middle of a sequence each. */

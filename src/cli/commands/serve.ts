@@ -20,6 +20,7 @@ import { type AuthFlags, authFromFlags, plainTokenWarning } from '../options/aut
 import { guardTrees } from './guard-trees.js';
 import { addListenOptions, addLogOptions, collect, wholeNumber } from '../options/listen-options.js';
 import { parseDuration } from '../options/option-values.js';
+import { addSpoolOptions, type SpoolFlags, spoolFromFlags } from '../options/spool-options.js';
 import { lazyCollector } from '../garbage-collector.js';
 import { createLog, type LogFormat, type LogLevel } from '../log.js';
 import { admission, hideOwnDoors } from './own-doors.js';
@@ -30,7 +31,7 @@ import { makeThreadPool } from '../thread-pool.js';
 
 const DEFAULT_LISTEN = 'ws://127.0.0.1:0';
 
-interface ServeFlags extends AuthFlags {
+interface ServeFlags extends AuthFlags, SpoolFlags {
   readonly listen: string[];
   readonly allowHost: string[];
   readonly tlsCert?: string;
@@ -94,6 +95,7 @@ export function serveCommand(): Command {
         .default('remote'),
     )
     .option('--no-http', 'do not make HTTP requests for clients');
+  addSpoolOptions(command);
   return addLogOptions(command).action(serve);
 }
 
@@ -128,6 +130,7 @@ async function serve(flags: ServeFlags): Promise<void> {
     retainedBytes: flags.retainBytes,
     compression: flags.compression,
     http: flags.http,
+    spool: spoolFromFlags(flags),
     collectGarbage: lazyCollector(),
     log,
   });

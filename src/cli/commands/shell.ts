@@ -1,6 +1,6 @@
 import { basename } from 'node:path/posix';
 import { Command } from 'commander';
-import type { Environment } from '../../contract/index.js';
+import type { Environment, ProcessSpec } from '../../contract/index.js';
 import { ExecError } from '../../protocol/errors.js';
 import { EXIT_CODE_HELP } from '../exit-codes.js';
 import { resolvePath } from '../options/copy-location.js';
@@ -49,7 +49,7 @@ async function shell(flags: ShellFlags): Promise<void> {
         argv: [path],
         env,
         tty: true,
-        ...(keep === undefined ? {} : { processId: keep, lease: 'kept' }),
+        ...(keep === undefined ? {} : await keptAs(environment, keep)),
         // By convention, a leading dash in its name makes a shell a login shell.
         ...(flags.login ? { arg0: `-${basename(path)}` } : {}),
         ...(cwd === undefined ? {} : { cwd: await resolvePath(environment, cwd) }),
@@ -67,6 +67,11 @@ async function shell(flags: ShellFlags): Promise<void> {
     outlivesUs: keep !== undefined,
   });
   process.exit(exitCode);
+}
+
+async function keptAs(environment: Environment, name: string): Promise<Partial<ProcessSpec>> {
+  const { requireServer, retention } = await import('./kept.js');
+  return { processId: name, lease: 'kept', ...retention(await requireServer(environment)) };
 }
 
 /** The kept shell of this name, if it has not ended. */

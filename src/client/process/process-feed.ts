@@ -48,6 +48,7 @@ export class ProcessFeed implements ProcessSink {
   /** The server has confirmed that the process exists, so gaps can be filled from now on. */
   started(): void {
     this.#started = true;
+    this.#missed ||= this.#options.skips === true && this.#sequencer.hasHole;
     if (this.#missed) void this.#catchUp();
   }
 
@@ -59,7 +60,6 @@ export class ProcessFeed implements ProcessSink {
     }
     this.#base = seq;
     this.#drain();
-    this.#missed ||= this.#sequencer.hasHole;
     this.started();
   }
 

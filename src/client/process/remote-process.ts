@@ -20,6 +20,7 @@ import {
   type SandboxType,
   type ServerCapabilities,
 } from '../../protocol/index.js';
+import { decodeBase64 } from '../../protocol/base64.js';
 import { withDeadline } from '../../transport/deadline.js';
 import { ClientTimeout } from './client-timeout.js';
 import { Consumption } from './consumption.js';
@@ -67,7 +68,7 @@ export class RemoteProcess extends ProcessHandle {
     this.feed = new ProcessFeed({
       read: (request) => client.call('process/read', { processId, ...request }),
       acknowledged: () => this.#capabilities.flowControl !== undefined,
-      skips: this.#isKept,
+      skips: this.#isKept || spec.onSlowReader === 'spool',
       onAppended: (event) =>
         this.#consumption.arrived(event.seq, event.type === 'output' ? event.bytes.length : 0),
       onResumed: () => {
@@ -135,7 +136,31 @@ export class RemoteProcess extends ProcessHandle {
     if (waitMs > 0) await log.news(afterSeq, waitMs);
     const result = log.read(afterSeq, maxBytes);
     if (log.failure && result.chunks.length === 0) throw log.failure;
-    return result;
+    const isIncomplete = (result.chunks[0]?.lostBytes ?? 0) > 0;
+    return this.#spec.retain === 'disk' && isIncomplete
+      ? await this.#readOnServer(afterSeq, maxBytes)
+      : result;
+  }
+
+  /** What our copy of the log no longer has, the server has on disk. */
+  async #readOnServer(afterSeq: number, maxBytes: number | undefined): Promise<ReadResult> {
+    const { processId } = this;
+    const limit = maxBytes === undefined ? {} : { maxBytes };
+    const {
+      chunks,
+      failure: _,
+      ...state
+    } = await this.#client.call('process/read', { processId, afterSeq, ...limit });
+    return {
+      ...state,
+      sandboxDenied: state.sandboxDenied ?? false,
+      chunks: chunks.map(({ seq, stream, chunk, lostBytes = 0 }) => ({
+        seq,
+        stream,
+        bytes: decodeBase64(chunk, 'protocolViolation'),
+        lostBytes,
+      })),
+    };
   }
 
   async write(data: Uint8Array | string): Promise<WriteStatus> {

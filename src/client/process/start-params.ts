@@ -41,6 +41,7 @@ export function startParams(
     ...timeLimitField(spec, context?.capabilities),
     ...leaseField(spec, context?.capabilities),
     ...(spec.sandbox === undefined ? {} : { sandbox: spec.sandbox }),
+    ...spoolFields(spec, context?.capabilities),
   };
 }
 
@@ -49,7 +50,18 @@ export function startParams(
  * not refuse it. Servers without `ahead` refuse a start without a directory, and all others support the rest as well.
  */
 export function mayStartEarly(spec: ProcessSpec): boolean {
-  return !hasLease(spec) && (spec.cwd === undefined || !spec.tty || !spec.size);
+  if (hasLease(spec) || spec.retain === 'disk' || spec.onSlowReader === 'spool') return false;
+  return spec.cwd === undefined || !spec.tty || !spec.size;
+}
+
+function spoolFields(
+  { retain, onSlowReader }: ProcessSpec,
+  capabilities: ServerCapabilities | undefined,
+): Pick<ExecParams<'process/start'>, 'retain' | 'onSlowReader'> {
+  if (retain !== 'disk' && onSlowReader !== 'spool') return {};
+  if (!capabilities?.spool)
+    throw unsupported('keeping output on disk; leave `retain` and `onSlowReader` out');
+  return { ...(retain ? { retain } : {}), ...(onSlowReader ? { onSlowReader } : {}) };
 }
 
 /** Without `cwd`, the server's own working directory; before that is known, the choice is left to the server. */

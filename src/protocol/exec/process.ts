@@ -80,6 +80,18 @@ export const processStart = request({
       description: 'A proxy to start for the process. Refused.',
     }),
     shellSnapshot: ShellSnapshot.nullish(),
+    retain: z.enum(['memory', 'disk']).nullish().meta({
+      description:
+        'Extension `spool`: keep a tail of the output in memory, or all of it on disk, also after the end. Default `memory`.',
+    }),
+    onSlowReader: z
+      .enum(['wait', 'spool'])
+      .nullish()
+      .meta({
+        description:
+          'Extension `spool`: with `spool`, a client that falls behind gets output from disk and the program does not wait. ' +
+          'Default `wait`.',
+      }),
     metadata: z
       .object({ threadId: z.guid(), toolCallId: z.string() })
       .nullish()

@@ -63,6 +63,10 @@ export const ServerCapabilities = z.object({
         'Present if the client announced it: `cwd` may be absent in `process/start`, and requests after a refused ' +
         '`initialize` are refused without ending the connection.',
     }),
+  spool: z.object({ processBytes: Unsigned, totalBytes: Unsigned }).optional().meta({
+    description:
+      '`retain` and `onSlowReader` in `process/start`: how much output is kept on disk per process and in total.',
+  }),
   leases: z.boolean().optional().meta({
     description: '`lease` in `process/start`, `process/attach`, `process/detach` and `process/wait`.',
   }),

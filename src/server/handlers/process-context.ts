@@ -1,3 +1,4 @@
+import type { Spool } from '../../spool/index.js';
 import type { ClientKeep } from '../kept-by.js';
 import type { SessionRegistry } from '../session-registry.js';
 import type { Session } from '../session.js';
@@ -8,6 +9,10 @@ export interface ProcessContext {
   readonly sessions: Pick<SessionRegistry, 'all' | 'get'>;
   /** The kept processes of this client. */
   readonly keep: ClientKeep;
+  /** Who the client is; undefined if it cannot have processes that outlive its session. */
+  readonly principal: string | undefined;
+  /** Where output goes that clients want on disk; null if there is no such place. */
+  readonly spool: Spool | null;
   /** Aborted when the connection ends. */
   readonly gone: AbortSignal;
 }

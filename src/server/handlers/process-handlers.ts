@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import type { ProcessSummary, SignalName } from '../../contract/index.js';
+import type { ProcessLog, ProcessSummary, SignalName } from '../../contract/index.js';
 import type { LocalProcess } from '../../host/index.js';
 import {
   decodeBase64,
@@ -17,6 +17,7 @@ import {
   type Handlers,
   LargeAnswer,
 } from '../../rpc/index.js';
+import type { StoredLog } from '../../spool/index.js';
 import type { Session } from '../session.js';
 import { attach, keptRows, wait } from './kept-handlers.js';
 import type { ProcessContext } from './process-context.js';
@@ -44,14 +45,16 @@ export function processHandlers(context: ProcessContext): Handlers<ProcessMethod
     };
   const find = (processId: string): LocalProcess => {
     const process = session().find(processId);
-    if (!process) throw new ExecError('processNotFound', 'unknown process id', { data: { processId } });
+    if (!process) throw unknownProcess(processId);
     return process;
   };
   return {
     'process/start': (params) => start(context, params),
-    'process/read': afterStart(({ processId, afterSeq, maxBytes, waitMs }) => {
+    'process/read': afterStart((params) => {
+      const { processId, afterSeq, maxBytes, waitMs } = params;
+      if (context.spool && !session().find(processId)) return readStored(context, params);
       const process = find(processId);
-      const read = (): ReadAnswer => readResult(process, afterSeq ?? 0, maxBytes ?? undefined);
+      const read = (): ReadAnswer => readResult(process.log, afterSeq ?? 0, maxBytes ?? undefined);
       // An answer produced only when it is due needs no memory before.
       return new LargeAnswer(read, waitMs ? process.log.news(afterSeq ?? 0, waitMs) : undefined);
     }),
@@ -164,16 +167,39 @@ function requirePrevious(
     throw new ExecError('stdinFull', 'The write before this one was not taken.');
 }
 
-function readResult(process: LocalProcess, afterSeq: number, maxBytes?: number): ExecResult<'process/read'> {
-  const { chunks, ...state } = process.log.read(afterSeq, maxBytes);
+/** A process that is no longer known may have left its output on disk. */
+async function readStored(
+  { session, keep, principal, spool }: ProcessContext,
+  { processId, afterSeq, maxBytes }: ExecParsedParams<'process/read'>,
+): Promise<LargeAnswer<ReadAnswer>> {
+  const find = async (owner: string | undefined) =>
+    owner === undefined ? null : await spool?.find({ owner, processId });
+  // One that is still kept has to be attached to.
+  const log = (await find(session().id)) ?? (keep.find(processId) ? null : await find(principal));
+  if (!log) throw unknownProcess(processId);
+  return new LargeAnswer(() => {
+    try {
+      return readResult(log, afterSeq ?? 0, maxBytes ?? undefined);
+    } finally {
+      log.close();
+    }
+  });
+}
+
+function unknownProcess(processId: string): ExecError {
+  return new ExecError('processNotFound', 'unknown process id', { data: { processId } });
+}
+
+function readResult(log: ProcessLog | StoredLog, afterSeq: number, maxBytes?: number): ReadAnswer {
+  const { chunks, ...state } = log.read(afterSeq, maxBytes);
   return {
     chunks: chunks.map(({ seq, stream, bytes, lostBytes }) => {
       const chunk = { seq, stream, chunk: encodeBase64(bytes) };
       return lostBytes > 0 ? { ...chunk, lostBytes } : chunk;
     }),
     ...state,
-    failure: null,
-    ...(process.log.exit ? { signal: process.log.exit.signal, timedOut: process.log.exit.timedOut } : {}),
+    failure: typeof log.failure === 'string' ? log.failure : null,
+    ...(log.exit ? { signal: log.exit.signal, timedOut: log.exit.timedOut } : {}),
   };
 }
 

@@ -8,6 +8,7 @@ import {
   pathText,
 } from '../../protocol/index.js';
 import { type Answer, DeferredAnswer } from '../../rpc/index.js';
+import { outputUse } from '../../spool/index.js';
 import { refuseManagedNetwork } from '../managed-network.js';
 import type { Session } from '../session.js';
 import type { ProcessContext } from './process-context.js';
@@ -25,11 +26,12 @@ export function start(
   const session = context.session();
   const { processId, sandbox, shellSnapshot } = params;
   const earlier = session.pendingStart(processId);
-  if (!sandbox && !earlier && !shellSnapshot) return startResult(startNow(context, childOf(params), params));
+  if (!sandbox && !earlier && !shellSnapshot)
+    return startResult(startNow(context, childOf(context, params), params));
   return new DeferredAnswer(
     session.trackStart(processId, async () => {
       await earlier?.catch(() => undefined);
-      const child = await withoutProfile(session, childOf(params), params);
+      const child = await withoutProfile(session, childOf(context, params), params);
       return startResult(
         sandbox ? await startConfined(context, child, params) : startNow(context, child, params),
       );
@@ -51,11 +53,13 @@ function startNow(
 }
 
 async function startConfined(
-  { session, keep }: ProcessContext,
+  { session, keep, spool }: ProcessContext,
   child: LocalProcessSpec,
   { processId, lease, sandbox }: ExecParsedParams<'process/start'>,
 ): Promise<LocalProcess> {
   if (!sandbox) throw new ExecError('internalError', 'There is no policy to enforce.');
+  // Only what exists can be hidden from a sandbox.
+  spool?.prepareIfPossible();
   if (lease == null || lease === 'session') return await session().startConfined(child, sandbox);
   session().requireFree(processId);
   const kept = await keep.startConfined(child, { lease, sandbox });
@@ -79,12 +83,15 @@ function startResult({ processId, sandboxType }: LocalProcess): ExecResult<'proc
   return { processId, sandboxType };
 }
 
-function childOf(params: ExecParsedParams<'process/start'>): LocalProcessSpec {
+function childOf(
+  { session, principal, spool }: ProcessContext,
+  params: ExecParsedParams<'process/start'>,
+): LocalProcessSpec {
   const { processId, argv, arg0, tty, pipeStdin, size, timeoutMs } = params;
   refuseManagedNetwork(params);
   const env = childEnvironment({ own: process.env, policy: params.envPolicy ?? null, overlay: params.env });
   if (tty) env.SHELL ??= machineInfo().shell.path;
-  return {
+  const child = {
     processId,
     argv,
     ...(arg0 == null ? {} : { arg0 }),
@@ -93,7 +100,14 @@ function childOf(params: ExecParsedParams<'process/start'>): LocalProcessSpec {
     stdin: pipeStdin ? 'pipe' : 'null',
     terminal: tty ? (size ?? DEFAULT_SIZE) : null,
     timeoutMs: timeoutMs ?? undefined,
-  };
+  } as const;
+  // What outlives its session is found again by whoever started it.
+  const owner = isKept(params) ? principal : undefined;
+  return { ...child, ...outputUse(spool, { ...child, owner: owner ?? session().id }, params) };
+}
+
+function isKept({ lease }: ExecParsedParams<'process/start'>): boolean {
+  return lease != null && lease !== 'session';
 }
 
 /** A working directory is passed to the system as text, so its name must be UTF-8. */

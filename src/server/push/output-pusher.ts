@@ -41,6 +41,8 @@ export class OutputPusher implements PushSource {
   readonly #stopListening: () => void;
   readonly #windowBytes: number;
   #target: PushTarget | undefined;
+  /** Had a target, and lost it. */
+  #isDetached = false;
   /** Only for clients that acknowledge. */
   #window: LineWindow | undefined;
   readonly #shrinkage = new Shrinkage();
@@ -90,7 +92,7 @@ export class OutputPusher implements PushSource {
     if (!paces) {
       this.#release();
       log.resizeWindow(this.#windowBytes);
-    } else if (!log.closed && (this.#acknowledged || this.#target)) {
+    } else if (!log.closed && (this.#acknowledged || !this.#isDetached)) {
       this.#hold = log.hold(this.#settled);
       if (this.#window) log.resizeWindow(this.#window.bytes);
     }
@@ -101,6 +103,7 @@ export class OutputPusher implements PushSource {
    * old output is discarded.
    */
   detach(): void {
+    this.#isDetached = true;
     this.#target?.queue.remove(this);
     this.#target?.compression?.line.lost(this.#takeDepartures(() => true));
     this.#target = undefined;
@@ -115,7 +118,7 @@ export class OutputPusher implements PushSource {
       this.#window.acknowledged(seq, performance.now(), this.#process.log.unreadBytes);
       this.#target?.compression?.line.arrived(this.#takeDepartures((each) => each.seq <= seq));
       if (this.#paces) this.#process.log.resizeWindow(this.#window.bytes);
-      else this.#target?.queue.schedule(this);
+      if (!this.#pauses) this.#target?.queue.schedule(this);
     }
     this.#settle(seq);
   }
@@ -138,7 +141,7 @@ export class OutputPusher implements PushSource {
 
   pushOne(): boolean {
     const { log } = this.#process;
-    if (!this.#paces && this.#window && this.#window.inFlight >= this.#window.bytes) return false;
+    if (!this.#pauses && this.#window && this.#window.inFlight >= this.#window.bytes) return false;
     const event = log.next(this.#position);
     if (!event || !this.#target) return false;
     this.#position = positionAfter(event);
@@ -154,7 +157,13 @@ export class OutputPusher implements PushSource {
     return false;
   }
 
+  /** Whether the program waits for this client. Otherwise it is sent no more than it acknowledges. */
+  get #pauses(): boolean {
+    return this.#paces && !this.#process.log.spills;
+  }
+
   #aim(target: PushTarget): void {
+    this.#isDetached = false;
     this.#target = target;
     if (this.#acknowledged) this.#window = new LineWindow(this.#windowBytes, target.account);
   }

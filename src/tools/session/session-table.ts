@@ -1,7 +1,7 @@
 import type { ExecProcess } from '../../contract/index.js';
 import { ExecError } from '../../protocol/index.js';
 import { LiveOutput, type LiveOptions } from './live-output.js';
-import { SpoolQuota } from './spool-quota.js';
+import { SpoolQuota } from '../../spool/index.js';
 import { ToolSession } from './tool-session.js';
 import { Transcript, type TranscriptOptions } from './transcript.js';
 

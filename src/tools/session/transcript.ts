@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import { ExecError } from '../../protocol/index.js';
 import { SpoolFile, type SpoolLimits } from './spool-file.js';
-import { type SpoolOwner, SpoolQuota } from './spool-quota.js';
+import { type SpoolOwner, SpoolQuota } from '../../spool/index.js';
 
 /** Output kept in memory before a spool file is used: most commands never need one. */
 const MEMORY_BYTES = 256 * 1024;

@@ -53,12 +53,15 @@ export function planMounts(files: FilePolicy, disk: Disk): MountPlan {
 
 /** Without a file policy there are still the paths that lead out of every sandbox. */
 function planOwnPlaces(own: readonly PlacedRule[]): MountPlan {
-  const hidden = own.filter(({ place }) => place.kind === 'file').map(({ place }) => place.path);
+  const mounts = own.flatMap(({ place: { kind, path } }): Mount[] => {
+    if (kind === 'file') return [{ kind: 'hiddenFile', path }];
+    return kind === 'directory' ? [{ kind: 'hiddenDirectory', path, traversable: false }] : [];
+  });
   return {
     base: 'unrestricted',
-    mounts: hidden.map((path) => ({ kind: 'hiddenFile', path })),
+    mounts,
     placeholders: [],
-    accessAt: (path) => (hidden.includes(path) ? 'none' : 'write'),
+    accessAt: (path) => (mounts.some((mount) => isWithin(path, mount.path)) ? 'none' : 'write'),
   };
 }
 

@@ -47,6 +47,18 @@ export class SpoolQuota {
   }
 
   /**
+   * Returns some of an owner's space.
+   *
+   * @internal
+   */
+  shrink(owner: SpoolOwner, bytes: number): void {
+    const held = this.#bytes.get(owner) ?? 0;
+    const returned = Math.min(held, bytes);
+    this.#bytes.set(owner, held - returned);
+    this.#used -= returned;
+  }
+
+  /**
    * Returns all of an owner's space.
    *
    * @internal
@@ -57,10 +69,11 @@ export class SpoolQuota {
   }
 
   #leastRecentlyUsed(except: SpoolOwner): SpoolOwner | undefined {
-    const candidates = [...this.#bytes.keys()]
-      .filter((owner) => owner !== except)
-      .map((owner) => ({ owner, since: owner.expendableSince() }))
-      .filter((each): each is { owner: SpoolOwner; since: number } => each.since !== null);
-    return candidates.sort((a, b) => a.since - b.since)[0]?.owner;
+    let oldest: { readonly owner: SpoolOwner; readonly since: number } | undefined;
+    for (const owner of this.#bytes.keys()) {
+      const since = owner === except ? null : owner.expendableSince();
+      if (since !== null && (!oldest || since < oldest.since)) oldest = { owner, since };
+    }
+    return oldest?.owner;
   }
 }

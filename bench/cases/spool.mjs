@@ -1,0 +1,46 @@
+import { join } from 'node:path';
+import { binaryFramesSubject, withServers } from '../lib/servers.mjs';
+import { textFile } from '../lib/text-file.mjs';
+import { measureThroughput, serverMover, throughputMetrics } from '../lib/throughput.mjs';
+
+/** What becomes of the output besides being sent. */
+const USES = [
+  { suffix: '', start: {} },
+  { suffix: ', on disk', start: { retain: 'disk' } },
+];
+
+export const spool = {
+  name: 'spool',
+  title: 'Output that is kept on disk',
+  about:
+    '`head -c N` of a file of text, with and without `retain: "disk"`, from start until every byte has arrived',
+  metrics: throughputMetrics,
+  headline: 'mbPerSecond',
+  run: ({ servers, plan, scratch }) => {
+    const plain = servers.find(({ name }) => name === 'execwire ws');
+    const subjects = [plain, binaryFramesSubject(servers)].map((subject) => ({
+      ...subject,
+      argv: [...subject.argv, '--spool', join(scratch, 'spool')],
+    }));
+    return withServers(subjects, async (opened) => {
+      const [json] = opened;
+      const file = textFile(scratch, Math.max(plan.pipes.byteCount, plan.pty.byteCount));
+      const pipes = movers(opened, { file, byteCount: plan.pipes.byteCount, tty: false });
+      const terminal = { ...json, name: 'terminal' };
+      const terminals = movers([terminal], { file, byteCount: plan.pty.byteCount, tty: true });
+      return [
+        ...(await measureThroughput(pipes, plan.pipes)),
+        ...(await measureThroughput(terminals, plan.pty)),
+      ];
+    });
+  },
+};
+
+function movers(servers, { file, byteCount, tty }) {
+  const argv = ['head', '-c', String(byteCount), file];
+  return servers.flatMap((server) =>
+    USES.map(({ suffix, start }) =>
+      serverMover({ ...server, name: `${server.name}${suffix}` }, { argv, byteCount, tty, start }),
+    ),
+  );
+}

@@ -1,0 +1,37 @@
+import * as zlib from 'node:zlib';
+
+/** Of longer chunks only the ends are summed: summing everything would cost as much as writing it. */
+const SUMMED_BYTES = 256;
+
+/** Added to Node in 20.15. */
+const native: unknown = (zlib as { crc32?: unknown }).crc32;
+
+/**
+ * CRC-32 of a chunk of output, continued from `start`. A chunk that reached the disk only in part almost always lacks its
+ * end, so the ends are what is checked.
+ */
+export function checkSum(output: Uint8Array, start: number): number {
+  if (output.length <= 2 * SUMMED_BYTES) return crc32(output, start);
+  return crc32(output.subarray(-SUMMED_BYTES), crc32(output.subarray(0, SUMMED_BYTES), start));
+}
+
+const crc32 =
+  typeof native === 'function' ? (native as (bytes: Uint8Array, start: number) => number) : portableCrc32;
+
+/** @internal */
+export function portableCrc32(bytes: Uint8Array, start: number): number {
+  table ??= makeTable();
+  let sum = ~start;
+  for (const byte of bytes) sum = (sum >>> 8) ^ (table[(sum ^ byte) & 0xff] ?? 0);
+  return ~sum >>> 0;
+}
+
+let table: Uint32Array | undefined;
+
+function makeTable(): Uint32Array {
+  return Uint32Array.from({ length: 256 }, (_, byte) => {
+    let sum = byte;
+    for (let bit = 0; bit < 8; bit += 1) sum = sum & 1 ? (sum >>> 1) ^ 0xedb88320 : sum >>> 1;
+    return sum;
+  });
+}

@@ -1,0 +1,52 @@
+import { lstatSync, readdirSync, rmSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isRunning, type ProcessFacts, readFacts } from './process-facts.js';
+import type { SpoolOwner } from './quota.js';
+
+/** Looked at in one turn of the event loop. */
+const BATCH = 32;
+
+/** What an earlier server left of a process. */
+export class FinishedOutput implements SpoolOwner {
+  readonly #directory: string;
+  readonly #dropped: (id: string) => void;
+  readonly facts: ProcessFacts;
+
+  constructor(directory: string, facts: ProcessFacts, dropped: (id: string) => void) {
+    this.#directory = directory;
+    this.facts = facts;
+    this.#dropped = dropped;
+  }
+
+  get bytes(): number {
+    return readdirSync(this.#directory)
+      .map((name) => lstatSync(join(this.#directory, name), { throwIfNoEntry: false })?.size ?? 0)
+      .reduce((sum, size) => sum + size, 0);
+  }
+
+  expendableSince(): number {
+    return this.facts.end?.closedAtMs ?? this.facts.startedAtMs;
+  }
+
+  dropSpool(): void {
+    this.#dropped(this.facts.id);
+    rmSync(this.#directory, { recursive: true, force: true });
+  }
+}
+
+/** Everything in a spool that no running server takes care of. Other things in the directory are left alone. */
+export async function* finishedOutputs(
+  spool: string,
+  dropped: (id: string) => void,
+): AsyncGenerator<FinishedOutput, void> {
+  const names = await readdir(spool).catch(() => []);
+  for (const [count, name] of names.entries()) {
+    if (count % BATCH === BATCH - 1) await nextTurn();
+    const directory = join(spool, name);
+    const facts = readFacts(directory);
+    if (facts?.id !== name || (!facts.end?.closedSeq && isRunning(facts.server))) continue;
+    yield new FinishedOutput(directory, facts, dropped);
+  }
+}

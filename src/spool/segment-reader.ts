@@ -1,0 +1,171 @@
+import { closeSync, constants, openSync, readSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ArchivedOutput } from '../contract/index.js';
+import { ENTRY_BYTES, type IndexEntry, readEntry } from './index-entry.js';
+import { type Segment, segmentFile } from './segment.js';
+
+/** Entries read at once: most readers want the next one afterwards. */
+const PAGE_ENTRIES = 128;
+/** Small chunks are read together with what follows them. */
+const WINDOW_BYTES = 128 * 1024;
+
+/** The place of an entry: in which segment (by position in the list), and which of its entries. */
+export interface Place {
+  readonly segment: number;
+  readonly entry: number;
+}
+
+/** A condition that all entries behind the first one that fulfils it fulfil as well. */
+export type Condition = (entry: IndexEntry) => boolean;
+
+/** Finds and reads entries of a list of segments. Its files are open from the first read until `rest`. */
+export class SegmentReader {
+  readonly #directory: string;
+  readonly #segments: () => readonly Segment[];
+  readonly #files = new Map<string, number>();
+  #page:
+    | { readonly segment: number; readonly start: number; readonly entries: readonly IndexEntry[] }
+    | undefined;
+  #window: { readonly segment: number; readonly start: number; readonly bytes: Buffer } | undefined;
+
+  constructor(directory: string, segments: () => readonly Segment[]) {
+    this.#directory = directory;
+    this.#segments = segments;
+  }
+
+  /** The first entry that fulfils the condition. */
+  find(condition: Condition): Place | undefined {
+    const segments = this.#segments();
+    const near = this.#findInPage(condition);
+    if (near) return near;
+    let segment = firstTrue(segments.length, (index) => condition(firstOf(segments, index)));
+    // The one before starts too early but may contain the entry.
+    if (segment > 0) {
+      const count = segments[segment - 1]?.entries ?? 0;
+      const inside = segment - 1;
+      const entry = firstTrue(count, (index) => condition(this.#single({ segment: inside, entry: index })));
+      if (entry < count) return { segment: inside, entry };
+    }
+    return segment < segments.length ? { segment, entry: 0 } : undefined;
+  }
+
+  entryAt(place: Place): IndexEntry | undefined {
+    const segment = this.#segments()[place.segment];
+    if (!segment || place.entry >= segment.entries) return undefined;
+    const page = this.#page;
+    if (page?.segment === segment.number) {
+      const entry = page.entries[place.entry - page.start];
+      if (entry) return entry;
+    }
+    const count = Math.min(PAGE_ENTRIES, segment.entries - place.entry);
+    const bytes = this.#read(segment, 'index', {
+      at: place.entry * ENTRY_BYTES,
+      length: count * ENTRY_BYTES,
+    });
+    const entries = Array.from({ length: count }, (_, index) => readEntry(bytes, index * ENTRY_BYTES));
+    this.#page = { segment: segment.number, start: place.entry, entries };
+    return entries[0];
+  }
+
+  /** The place behind this one. */
+  behind({ segment, entry }: Place): Place {
+    const isLast = entry + 1 >= (this.#segments()[segment]?.entries ?? 0);
+    return isLast ? { segment: segment + 1, entry: 0 } : { segment, entry: entry + 1 };
+  }
+
+  /** The first chunk of output at or behind a place. */
+  output(
+    place: Place | undefined,
+  ): (ArchivedOutput & { readonly lines: number; readonly place: Place }) | undefined {
+    for (let at = place; at; at = this.behind(at)) {
+      const entry = this.entryAt(at);
+      const segment = this.#segments()[at.segment];
+      if (!entry || !segment) return undefined;
+      const { kind: stream, seq, offset, timeMs, lines, length } = entry;
+      if (stream === 'resize') continue;
+      const bytes = this.#data(segment, { at: offset - segment.first.offset, length });
+      return { seq, offset, timeMs, stream, bytes, lines, place: at };
+    }
+    return undefined;
+  }
+
+  /** Closes the files and forgets what was read. The next read opens them again. */
+  rest(): void {
+    for (const fd of this.#files.values()) closeSync(fd);
+    this.#files.clear();
+    this.#page = undefined;
+    this.#window = undefined;
+  }
+
+  /** Whether there is anything `rest` would release. */
+  get isOpen(): boolean {
+    return this.#files.size > 0;
+  }
+
+  #findInPage(condition: Condition): Place | undefined {
+    const page = this.#page;
+    const [first, last] = [page?.entries[0], page?.entries.at(-1)];
+    if (!page || !first || !last || condition(first) || !condition(last)) return undefined;
+    const segment = this.#segments().findIndex(({ number }) => number === page.segment);
+    const { entries, start } = page;
+    const entry = start + firstTrue(entries.length, (index) => condition(entries[index] ?? last));
+    return segment < 0 ? undefined : { segment, entry };
+  }
+
+  #single({ segment: position, entry }: Place): IndexEntry {
+    const segment = this.#segments()[position];
+    if (!segment) throw new Error('no such segment');
+    return readEntry(this.#read(segment, 'index', { at: entry * ENTRY_BYTES, length: ENTRY_BYTES }), 0);
+  }
+
+  #data(segment: Segment, { at, length }: { at: number; length: number }): Uint8Array {
+    const known = this.#window;
+    if (
+      known?.segment === segment.number &&
+      at >= known.start &&
+      at + length <= known.start + known.bytes.length
+    )
+      return known.bytes.subarray(at - known.start, at - known.start + length);
+    if (length >= WINDOW_BYTES / 4) return this.#read(segment, 'data', { at, length });
+    const most = Math.min(WINDOW_BYTES, segment.dataBytes - at);
+    const bytes = this.#read(segment, 'data', { at, length: most });
+    this.#window = { segment: segment.number, start: at, bytes };
+    return bytes.subarray(0, length);
+  }
+
+  #read(segment: Segment, kind: 'data' | 'index', { at, length }: { at: number; length: number }): Buffer {
+    const name = segmentFile(segment.number, kind);
+    let fd = this.#files.get(name);
+    if (fd === undefined) {
+      // Readers mostly move on, so only the files of one segment stay open.
+      if (![...this.#files.keys()].some((open) => open.startsWith(name.slice(0, 8)))) this.rest();
+      fd = openSync(join(this.#directory, name), constants.O_RDONLY | constants.O_NOFOLLOW);
+      this.#files.set(name, fd);
+    }
+    const bytes = Buffer.allocUnsafeSlow(length);
+    for (let done = 0; done < length; ) {
+      const count = readSync(fd, bytes, done, length - done, at + done);
+      if (count === 0) throw new Error('the file is shorter than its index says');
+      done += count;
+    }
+    return bytes;
+  }
+}
+
+function firstOf(segments: readonly Segment[], index: number): IndexEntry {
+  const segment = segments[index];
+  if (!segment) throw new Error('no such segment');
+  return segment.first;
+}
+
+/** The first number below `count` that fulfils a condition all later ones fulfil as well; `count` if none does. */
+function firstTrue(count: number, condition: (index: number) => boolean): number {
+  let low = 0;
+  let high = count;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (condition(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

@@ -1,0 +1,206 @@
+import { randomBytes } from 'node:crypto';
+import { basename, join, resolve } from 'node:path';
+import type { TerminalSize } from '../contract/index.js';
+import { finishedOutputs } from './finished-output.js';
+import { requirePrivateDirectory } from './private-directory.js';
+import { type ProcessFacts, readFacts, thisServer } from './process-facts.js';
+import { type SpoolOwner, SpoolQuota } from './quota.js';
+import { SpooledOutput } from './spooled-output.js';
+import { StoredLog } from './stored-log.js';
+import { storedSegments } from './stored-segments.js';
+
+const MIB = 1024 * 1024;
+/** Kept per process. */
+export const DEFAULT_PROCESS_BYTES = 256 * MIB;
+/** Kept of all processes together. */
+export const DEFAULT_TOTAL_BYTES = 4096 * MIB;
+/** Processes kept, however little they printed. */
+const MAX_STORED = 4096;
+/** How long output may wait to be written, and how long files stay open after that. */
+const TICK_MS = 1000;
+
+export interface SpoolOptions {
+  /** Absolute. Created when it is first needed. */
+  readonly directory: string;
+  readonly processBytes?: number | undefined;
+  readonly totalBytes?: number | undefined;
+  /** Called when the output of a process can no longer be written. Default: nobody is told. */
+  readonly onFailure?: ((error: Error) => void) | undefined;
+}
+
+/** A process whose output is to be spooled. */
+export interface SpoolRequest {
+  readonly processId: string;
+  /** Whose process it is: only they find it again. */
+  readonly owner: string;
+  readonly program: string;
+  readonly size: TerminalSize | null;
+  /** Whether its output stays when the process is forgotten. */
+  readonly keep: boolean;
+}
+
+/** A process on disk. */
+interface Stored extends SpoolOwner {
+  readonly facts: ProcessFacts;
+}
+
+/** Output on disk: one directory per process, bounded in total. */
+export class Spool {
+  readonly directory: string;
+  readonly processBytes: number;
+  readonly totalBytes: number;
+  readonly #quota: SpoolQuota;
+  readonly #onFailure: (error: Error) => void;
+  readonly #server = thisServer();
+  readonly #busy = new Set<SpooledOutput>();
+  /** By id, in the order they were added. */
+  readonly #stored = new Map<string, Stored>();
+  readonly #closing = new Set<SpooledOutput>();
+  #timer: NodeJS.Timeout | undefined;
+  #scanning: Promise<void> | undefined;
+
+  constructor(options: SpoolOptions) {
+    this.directory = resolve(options.directory);
+    this.processBytes = options.processBytes ?? DEFAULT_PROCESS_BYTES;
+    this.totalBytes = options.totalBytes ?? DEFAULT_TOTAL_BYTES;
+    this.#quota = new SpoolQuota(this.totalBytes);
+    this.#onFailure = options.onFailure ?? (() => undefined);
+  }
+
+  /** Makes sure that there is a place to write to. Throws `spoolUnavailable` otherwise. */
+  prepare(): void {
+    requirePrivateDirectory(this.directory);
+    void this.#scan();
+  }
+
+  /**
+   * Makes the directory before a program could that runs as our user in a sandbox: only what exists can be hidden from
+   * it.
+   */
+  prepareIfPossible(): void {
+    try {
+      this.prepare();
+    } catch {
+      // Whoever wants to use it is told.
+    }
+  }
+
+  /** A place for the output of a new process. Nothing is written until there is enough of it. */
+  create(request: SpoolRequest): SpooledOutput {
+    this.prepare();
+    const id = randomBytes(12).toString('hex');
+    const { processId, owner, program, size, keep } = request;
+    const output = new SpooledOutput({
+      directory: join(this.directory, id),
+      facts: {
+        version: 1,
+        id,
+        processId,
+        owner,
+        program: basename(program),
+        tty: size !== null,
+        size,
+        startedAtMs: Date.now(),
+        server: this.#server,
+        end: null,
+      },
+      limitBytes: Math.min(this.processBytes, this.totalBytes),
+      quota: this.#quota,
+      keep,
+      busy: (each) => this.#watch(each),
+      closed: (each) => this.#finish(each),
+      failed: this.#onFailure,
+      gone: () => void this.#stored.delete(id),
+    });
+    this.#remember(output);
+    return output;
+  }
+
+  /** Everything that is kept, oldest first. Without `end`, a process runs or was lost with its server. */
+  async list(): Promise<ProcessFacts[]> {
+    await this.#scan();
+    return [...this.#stored.values()].map(({ facts }) => facts).sort((a, b) => a.startedAtMs - b.startedAtMs);
+  }
+
+  /** The log of a process by its id in the spool. The caller closes it. */
+  open(id: string): StoredLog | null {
+    const known = this.#stored.get(id);
+    if (known instanceof SpooledOutput) known.flush();
+    const directory = join(this.directory, basename(id));
+    const facts = readFacts(directory);
+    try {
+      return facts?.id === id ? new StoredLog(directory, facts, storedSegments(directory)) : null;
+    } catch {
+      return null;
+    }
+  }
+
+  /** The log of the newest process its owner called by this name. The caller closes it. */
+  async find({ owner, processId }: { owner: string; processId: string }): Promise<StoredLog | null> {
+    const all = await this.list();
+    const newest = all.findLast((facts) => facts.owner === owner && facts.processId === processId);
+    return newest ? this.open(newest.id) : null;
+  }
+
+  /** Writes what is waiting and closes all files. */
+  close(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    for (const output of [...this.#busy, ...this.#closing]) {
+      output.flush();
+      output.close();
+    }
+    this.#busy.clear();
+    this.#closing.clear();
+  }
+
+  /** Looks after an output until there is nothing left to do for it. */
+  #watch(output: SpooledOutput): void {
+    this.#busy.add(output);
+    this.#timer ??= setInterval(() => this.#tick(), TICK_MS).unref();
+  }
+
+  #tick(): void {
+    for (const output of this.#busy) if (!output.tick()) this.#busy.delete(output);
+    if (this.#busy.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /** Not at once: whoever waits for the process should not wait for the disk. */
+  #finish(output: SpooledOutput): void {
+    this.#closing.add(output);
+    setImmediate(() => {
+      if (!this.#closing.delete(output)) return;
+      output.flush();
+      this.#busy.delete(output);
+      output.close();
+    });
+  }
+
+  #remember(stored: Stored): void {
+    this.#stored.set(stored.facts.id, stored);
+    if (this.#stored.size <= MAX_STORED) return;
+    for (const each of this.#stored.values()) {
+      if (each.expendableSince() === null) continue;
+      this.#quota.release(each);
+      each.dropSpool();
+      return;
+    }
+  }
+
+  /** Counts what earlier servers left, so that it gives way to new output. */
+  #scan(): Promise<void> {
+    this.#scanning ??= this.#findStored();
+    return this.#scanning;
+  }
+
+  async #findStored(): Promise<void> {
+    const dropped = (id: string): void => void this.#stored.delete(id);
+    for await (const stored of finishedOutputs(this.directory, dropped)) {
+      if (this.#stored.has(stored.facts.id)) continue;
+      if (this.#quota.grow(stored, stored.bytes)) this.#remember(stored);
+      else stored.dropSpool();
+    }
+  }
+}

@@ -1,0 +1,258 @@
+import { rmSync, unlinkSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ArchivedOutput, ExitedEvent, LogArchive, TerminalSize } from '../contract/index.js';
+import { countLines } from './count-lines.js';
+import { ENTRY_BYTES, type EntryDraft, writeEntry } from './index-entry.js';
+import { makePrivateDirectory } from './private-directory.js';
+import { type ProcessFacts, writeFacts } from './process-facts.js';
+import type { SpoolOwner, SpoolQuota } from './quota.js';
+import { type Segment, SEGMENT_BYTES, segmentFile, sizeOf } from './segment.js';
+import { SegmentReader } from './segment-reader.js';
+import { SegmentWriter } from './segment-writer.js';
+
+/** Most programs print less and end soon: nothing is written for them before they do. */
+const FIRST_WRITE_BYTES = 64 * 1024;
+/** Written at once. Lost if the server is killed, so not more than a moment's worth. */
+const WRITE_BYTES = 256 * 1024;
+const MAX_WAITING_CHUNKS = 1024;
+/** A directory, three files and their names. */
+const FIXED_BYTES = 16 * 1024;
+
+export interface SpooledOutputOptions {
+  readonly directory: string;
+  readonly facts: ProcessFacts;
+  /** Most that is kept of this process. */
+  readonly limitBytes: number;
+  readonly quota: SpoolQuota;
+  /** Whether to keep the output when the log is gone. */
+  readonly keep: boolean;
+  /** Called when there is something to write before long. */
+  readonly busy: (output: SpooledOutput) => void;
+  /** Called when the process has closed. */
+  readonly closed: (output: SpooledOutput) => void;
+  /** Called once when output can no longer be written. */
+  readonly failed: (error: Error) => void;
+  /** Called when nothing is left of it. */
+  readonly gone: () => void;
+}
+
+const NOTHING = new Uint8Array(0);
+
+/** The output of one process on disk, while it runs. */
+export class SpooledOutput implements LogArchive, SpoolOwner {
+  readonly #options: SpooledOutputOptions;
+  readonly #segmentBytes: number;
+  readonly #writer: SegmentWriter;
+  readonly #reader: SegmentReader;
+  #facts: ProcessFacts;
+  #segments: Segment[] = [];
+  #newestNumber = 0;
+  #waiting: EntryDraft[] = [];
+  #waitingBytes = 0;
+  #firstBytes = FIRST_WRITE_BYTES;
+  #writeBytes = WRITE_BYTES;
+  #lines = 0;
+  #lastSeq = 0;
+  #totalBytes = 0;
+  #exists = false;
+  /** The facts on disk are out of date. */
+  #factsChanged = true;
+  #broken = false;
+
+  constructor(options: SpooledOutputOptions) {
+    this.#options = options;
+    this.#facts = options.facts;
+    this.#segmentBytes = Math.min(SEGMENT_BYTES, Math.ceil(options.limitBytes / 4));
+    this.#writer = new SegmentWriter(options.directory);
+    this.#reader = new SegmentReader(options.directory, () => this.#segments);
+  }
+
+  get facts(): ProcessFacts {
+    return this.#facts;
+  }
+
+  /** Chunks in the log's memory must be written before the log reuses it. */
+  startWith({ retainedBytes }: { readonly retainedBytes: number }): void {
+    this.#firstBytes = Math.min(FIRST_WRITE_BYTES, retainedBytes);
+    this.#writeBytes = Math.min(WRITE_BYTES, retainedBytes);
+  }
+
+  append({ stream, seq, offset, timeMs, bytes }: ArchivedOutput): void {
+    this.#lastSeq = seq;
+    this.#totalBytes = offset + bytes.length;
+    this.#add({ kind: stream, seq, offset, timeMs, length: bytes.length, bytes });
+  }
+
+  resized(size: TerminalSize, timeMs: number): void {
+    const place = { seq: this.#lastSeq, offset: this.#totalBytes };
+    this.#add({ kind: 'resize', ...place, timeMs, length: 0, size, bytes: NOTHING });
+  }
+
+  exited(event: ExitedEvent, timeMs: number): void {
+    const { seq: exitedSeq, exitCode, signal, timedOut, sandboxDenied } = event;
+    const facts = { exitCode, signal, timedOut, sandboxDenied };
+    const end = { ...facts, exitedSeq, exitedAtMs: timeMs, closedSeq: null, closedAtMs: null };
+    this.#facts = { ...this.#facts, end };
+    this.#factsChanged = true;
+  }
+
+  closed(seq: number, timeMs: number): void {
+    const { end } = this.#facts;
+    if (end) this.#facts = { ...this.#facts, end: { ...end, closedSeq: seq, closedAtMs: timeMs } };
+    this.#factsChanged = true;
+    this.#options.closed(this);
+  }
+
+  after(seq: number): ArchivedOutput | undefined {
+    try {
+      const found = this.#reader.output(this.#reader.find((entry) => entry.seq > seq));
+      if (found) this.#options.busy(this);
+      return found;
+    } catch (error) {
+      this.#fail(error);
+      this.#segments = [];
+      return undefined;
+    }
+  }
+
+  release(): void {
+    if (!this.#options.keep) this.discard();
+  }
+
+  expendableSince(): number | null {
+    return this.#facts.end?.closedAtMs ?? null;
+  }
+
+  dropSpool(): void {
+    this.#forget();
+    void rm(this.#options.directory, { recursive: true, force: true }).catch(() => undefined);
+  }
+
+  discard(): void {
+    this.#forget();
+    this.#options.quota.release(this);
+    if (this.#exists) rmSync(this.#options.directory, { recursive: true, force: true });
+  }
+
+  /** Writes what is waiting. */
+  flush(): void {
+    if (this.#broken) return;
+    try {
+      this.#create();
+      if (this.#waiting.length > 0) this.#write();
+      if (this.#factsChanged && this.#facts.end) writeFacts(this.#options.directory, this.#facts);
+      this.#factsChanged = false;
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  /** Called from time to time: writes what is waiting, or closes the files. Returns false if there was nothing to do. */
+  tick(): boolean {
+    if (this.#waiting.length > 0 && !this.#broken) {
+      this.flush();
+      return true;
+    }
+    this.close();
+    return false;
+  }
+
+  /** Closes the files. They are opened again when they are needed. */
+  close(): void {
+    this.#writer.close();
+    this.#reader.rest();
+  }
+
+  #add(waiting: EntryDraft): void {
+    if (this.#broken) return;
+    if (this.#waiting.length === 0) this.#options.busy(this);
+    this.#waiting.push(waiting);
+    this.#waitingBytes += waiting.length;
+    const most = this.#exists ? this.#writeBytes : this.#firstBytes;
+    if (this.#waitingBytes >= most || this.#waiting.length >= MAX_WAITING_CHUNKS) this.flush();
+  }
+
+  #create(): void {
+    if (this.#exists) return;
+    const { directory, quota } = this.#options;
+    quota.grow(this, FIXED_BYTES);
+    makePrivateDirectory(directory);
+    this.#exists = true;
+    writeFacts(directory, this.#facts);
+    this.#factsChanged = false;
+  }
+
+  #write(): void {
+    const waiting = this.#waiting;
+    const target = this.#roomFor(this.#waitingBytes + waiting.length * ENTRY_BYTES);
+    const index = Buffer.allocUnsafe(waiting.length * ENTRY_BYTES);
+    let position = 0;
+    for (const draft of waiting) {
+      writeEntry(index, position, draft, this.#lines);
+      this.#lines += countLines(draft.bytes);
+      position += ENTRY_BYTES;
+    }
+    const chunks = waiting.map(({ bytes }) => bytes);
+    this.#writer.append(target, chunks, index);
+    if (target.entries === 0) this.#segments.push(target);
+    target.entries += waiting.length;
+    target.dataBytes += this.#waitingBytes;
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+  }
+
+  /** Deletes the oldest segments to stay within the bounds, and returns the one to write to. */
+  #roomFor(bytes: number): Segment {
+    const { limitBytes, quota } = this.#options;
+    for (;;) {
+      const [oldest] = this.#segments;
+      const used = this.#segments.reduce((sum, segment) => sum + sizeOf(segment), 0);
+      const fits = used + bytes <= limitBytes;
+      if (!oldest || (fits && quota.grow(this, bytes))) {
+        if (!oldest) quota.grow(this, bytes);
+        return this.#segment();
+      }
+      this.#dropOldest(oldest);
+    }
+  }
+
+  /** The newest segment, or the next one if that is full. */
+  #segment(): Segment {
+    const newest = this.#segments.at(-1);
+    if (newest && sizeOf(newest) < this.#segmentBytes) return newest;
+    const [waiting] = this.#waiting;
+    if (!waiting) throw new Error('There is nothing to write.');
+    const { bytes: _, ...entry } = waiting;
+    this.#newestNumber += 1;
+    return { number: this.#newestNumber, first: { ...entry, lines: this.#lines }, entries: 0, dataBytes: 0 };
+  }
+
+  #dropOldest(segment: Segment): void {
+    this.#segments = this.#segments.slice(1);
+    this.#reader.rest();
+    if (this.#segments.length === 0) this.#writer.close();
+    this.#options.quota.shrink(this, sizeOf(segment));
+    for (const kind of ['index', 'data'] as const)
+      unlinkSync(join(this.#options.directory, segmentFile(segment.number, kind)));
+  }
+
+  /** From here on, only the log's memory is left. What was written can still be read. */
+  #fail(error: unknown): void {
+    if (this.#broken) return;
+    this.#broken = true;
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+    this.#writer.close();
+    this.#options.failed(error instanceof Error ? error : new Error(String(error)));
+  }
+
+  #forget(): void {
+    this.#broken = true;
+    this.#segments = [];
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+    this.close();
+    this.#options.gone();
+  }
+}
