@@ -61,19 +61,19 @@ test(`${CUTS} cuts leave the output of an attached process whole, and its input 
   await using proxy = await FaultProxy.to(server.url);
   await using environment = await open(proxy.url);
   const random = seededRandom(11);
-  let cuts = 0;
+  const done = { cuts: 0 };
   const cutting = (async () => {
-    for (; cuts < CUTS; cuts += 1) {
+    for (; done.cuts < CUTS; done.cuts += 1) {
       await proxy.afterBytes(Math.ceil(random() * 2 * MEAN_BYTES_BETWEEN_CUTS));
       proxy.cut();
     }
   })();
   const wrong: string[] = [];
-  while (cuts < CUTS) {
+  while (done.cuts < CUTS) {
     const digest = await round(server.url, environment);
     if (digest !== expectedDigest()) wrong.push(digest);
   }
   await cutting;
-  tally('cuts of a client attached to a kept process', { tries: cuts, successes: wrong.length });
+  tally('cuts of a client attached to a kept process', { tries: done.cuts, successes: wrong.length });
   expect(wrong).toEqual([]);
 });
