@@ -1,6 +1,7 @@
 import type { FileHandle } from '../contract/index.js';
 import { ExecError } from '../protocol/errors.js';
 import { BLOCK_BYTES, type CopyJob, type FilePlace, type Original, withPathInError } from './copy-file.js';
+import type { Asked, LineBudget } from './line-budget.js';
 import type { Fill } from './place-file.js';
 
 const CUT_SHORT = 'The file was cut short while it was copied; copy it again.';
@@ -14,8 +15,10 @@ interface Block {
 export class FirstBlocks {
   readonly handle: Promise<FileHandle>;
   readonly #blocks = new Map<number, Promise<Block>>();
+  readonly #asked: Asked;
 
-  constructor({ files, path }: FilePlace, count: number) {
+  constructor({ files, path }: FilePlace, { count, budget }: { count: number; budget: LineBudget }) {
+    this.#asked = budget.ask();
     this.handle = files.open(path, { ahead: true });
     this.handle.catch(() => undefined);
     for (let offset = 0; offset < count * BLOCK_BYTES; offset += BLOCK_BYTES) {
@@ -31,6 +34,11 @@ export class FirstBlocks {
     const block = this.#blocks.get(offset);
     this.#blocks.delete(offset);
     return block;
+  }
+
+  /** When a block was asked for; undefined if it was not. */
+  asked(offset: number): Asked | undefined {
+    return this.#blocks.has(offset) ? this.#asked : undefined;
   }
 
   /** It was no file, or nobody wants it. */
@@ -136,7 +144,7 @@ class BlocksOnTheirWay {
       await this.#copy(offset, sent);
     };
     const copied = this.#job.bytes
-      .spend(BLOCK_BYTES, spend)
+      .spend(BLOCK_BYTES, spend, this.#ends.from.firstBlocks?.asked(offset))
       .catch((error: unknown) => void this.#failures.push(error))
       .finally(() => {
         admitted();

@@ -63,7 +63,7 @@ export async function copyPath(
   observer: CopyObserver & CopyManner,
 ): Promise<void> {
   const job = jobFor(into, observer);
-  const looked = new SourceLook(from);
+  const looked = new SourceLook(from, job.bytes);
   try {
     const metadata = await looked.metadata();
     const { isDirectory, isFile, size } = metadata;

@@ -3,7 +3,7 @@ import { FirstBlocks } from './copy-blocks.js';
 import { isExecError } from '../protocol/errors.js';
 import { BLOCK_BYTES, type FilePlace, withPathInError } from './copy-file.js';
 import { listing } from './listing.js';
-import { FIRST_BYTES } from './line-budget.js';
+import { FIRST_BYTES, type LineBudget } from './line-budget.js';
 
 /** What is to be copied, and whether its machine has everything about it asked for at once. */
 interface Source extends FilePlace {
@@ -19,13 +19,13 @@ export class SourceLook {
   readonly listed: Promise<readonly DirectoryEntry[]> | undefined;
   readonly #metadata: Promise<FileMetadata>;
 
-  constructor(from: Source) {
+  constructor(from: Source, budget: LineBudget) {
     this.#metadata = look(from);
     this.#metadata.catch(() => undefined);
     if (!from.places || from.machine === undefined) return;
     this.listed = listing(from);
     this.listed.catch(() => undefined);
-    this.firstBlocks = new FirstBlocks(from, FIRST_BYTES / BLOCK_BYTES);
+    this.firstBlocks = new FirstBlocks(from, { count: FIRST_BYTES / BLOCK_BYTES, budget });
   }
 
   async metadata(): Promise<FileMetadata> {

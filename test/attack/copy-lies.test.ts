@@ -16,7 +16,7 @@ import { tally, tries } from './tally.js';
 
 const MiB = 1024 * 1024;
 /** The most content a copy holds at a time. */
-const ROOM_BYTES = 16 * MiB;
+const ROOM_BYTES = 28 * MiB;
 
 function job({ places }: { places: boolean }): TreeCopyJob {
   const ignore = (): undefined => undefined;
