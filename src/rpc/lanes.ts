@@ -4,6 +4,8 @@ import { BytesResult } from './bytes-result.js';
 /** A running task and the path others must wait for. */
 interface Claim extends PathOrder {
   readonly settled: Promise<void>;
+  /** A later change at or above its path waits for it: whatever changes anything waits for that one instead. */
+  isCovered: boolean;
 }
 
 /**
@@ -12,7 +14,7 @@ interface Claim extends PathOrder {
  */
 export class Lanes {
   readonly #tails = new Map<string, Promise<void>>();
-  /** Paths being modified. There are few, so checking each is cheap. */
+  /** Paths being modified, in order of arrival. */
   readonly #changes = new Set<Claim>();
   /** Paths being read. Thousands may be waiting for earlier answers to be read, so they are indexed by path. */
   readonly #reads = new Map<string, Set<Claim>>();
@@ -34,11 +36,19 @@ export class Lanes {
     return tail === undefined ? [] : [tail];
   }
 
-  #blockingClaims(order: PathOrder): Claim[] {
-    const changes =
-      this.#changes.size === 0 ? [] : [...this.#changes].filter((claim) => mustWait(order, claim));
-    const reads = order.changes ? this.#reads.get(order.path) : undefined;
-    return reads ? [...changes, ...reads] : changes;
+  #blockingClaims({ path, changes }: PathOrder): Claim[] {
+    const reads = changes ? this.#reads.get(path) : undefined;
+    if (this.#changes.size === 0) return reads ? [...reads] : [];
+    if (!changes) return [...this.#changes].filter((claim) => claim.path === path);
+    const blocking = [...(reads ?? [])];
+    let isAboveFound = false;
+    for (const claim of [...this.#changes].toReversed()) {
+      if (claim.isCovered) continue;
+      if (isAtOrBelow(claim.path, path)) blocking.push(claim);
+      // Of those above, each waits for the ones before it, so the last will do.
+      else if (!isAboveFound && isAtOrBelow(path, claim.path)) isAboveFound = blocking.push(claim) > 0;
+    }
+    return blocking;
   }
 
   #occupy(keys: readonly OrderKey[], outcome: Promise<unknown>): void {
@@ -60,8 +70,9 @@ export class Lanes {
   }
 
   #occupyPath({ path, changes }: PathOrder, settled: Promise<void>): void {
-    const claim: Claim = { path, changes, settled };
+    const claim: Claim = { path, changes, settled, isCovered: false };
     if (changes) {
+      for (const earlier of this.#changes) earlier.isCovered ||= isAtOrBelow(earlier.path, path);
       this.#changes.add(claim);
       void settled.then(() => this.#changes.delete(claim));
       return;
@@ -79,11 +90,8 @@ function isList(order: OrderKey | readonly OrderKey[]): order is readonly OrderK
   return Array.isArray(order);
 }
 
-function mustWait(a: PathOrder, b: PathOrder): boolean {
-  if (a.path === b.path) return a.changes || b.changes;
-  return a.changes && b.changes && (isBelow(a.path, b.path) || isBelow(b.path, a.path));
-}
-
-function isBelow(path: string, directory: string): boolean {
-  return path.startsWith(directory === '/' ? '/' : `${directory}/`);
+/** Paths may be long, and many are compared: the contents only if nothing else tells. */
+function isAtOrBelow(path: string, directory: string): boolean {
+  if (path.length <= directory.length) return path === directory;
+  return directory === '/' || (path[directory.length] === '/' && path.startsWith(directory));
 }

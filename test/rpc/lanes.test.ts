@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Lanes } from '../../src/rpc/index.js';
+import { seededRandom } from '../harness/random.js';
 
 /** A promise and its resolver. */
 function gate(): { opened: Promise<void>; open(): void } {
@@ -74,6 +75,36 @@ describe('lanes', () => {
     await first;
   });
 
+  test('whatever the paths, a change begins after all earlier ones above, below and at its path are done', async () => {
+    const random = seededRandom(1);
+    const below = (path: string, directory: string): boolean =>
+      path === directory || path.startsWith(directory === '/' ? '/' : `${directory}/`);
+    const lanes = new Lanes();
+    const tasks: { path: string; changes: boolean; isDone: boolean }[] = [];
+    const open = new Set<() => void>();
+    const all: unknown[] = [];
+    for (let index = 0; index < 2000; index += 1) {
+      const depth = Math.floor(random() * 6);
+      const path = `/${Array.from({ length: depth }, () => (random() < 0.5 ? 'a' : 'ab')).join('/')}`;
+      const task = { path, changes: random() < 0.8, isDone: false };
+      const earlier = tasks.filter((other) =>
+        task.changes && other.changes
+          ? below(task.path, other.path) || below(other.path, task.path)
+          : task.path === other.path && (task.changes || other.changes),
+      );
+      tasks.push(task);
+      const begun = lanes.run(task, async () => {
+        expect(earlier.every(({ isDone }) => isDone)).toBe(true);
+        await new Promise<void>((resolve) => open.add(resolve));
+        task.isDone = true;
+      });
+      all.push(begun);
+      if (random() < 0.5) await finishOne(open, random);
+    }
+    while (tasks.some(({ isDone }) => !isDone)) await finishOne(open, random);
+    await Promise.all(all);
+  });
+
   test('a failed task does not block the ones behind it', async () => {
     const lanes = new Lanes();
     const failing = lanes.run('a', () => Promise.reject(new Error('no')));
@@ -82,3 +113,13 @@ describe('lanes', () => {
     expect(await behind).toBe('went on');
   });
 });
+
+/** Ends one of the tasks that run, and lets those begin that waited for it. */
+async function finishOne(open: Set<() => void>, random: () => number): Promise<void> {
+  const resolve = [...open][Math.floor(random() * open.size)];
+  if (resolve) open.delete(resolve);
+  resolve?.();
+  await new Promise((turn) => {
+    setImmediate(turn);
+  });
+}
