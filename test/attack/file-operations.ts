@@ -23,6 +23,8 @@ export interface Attack {
   attempt(arena: RaceArena, more: object, index: number): Promise<WireAnswer[]>;
 }
 
+/** A time nothing outside has. */
+const TIME = { modifiedAtUs: 1_000_000_000_000_000 };
 const DATA = Buffer.from(HARMLESS).toString('base64');
 const SECRET_BASE64 = Buffer.from(SECRET).toString('base64');
 
@@ -131,6 +133,44 @@ export const attacks: readonly Attack[] = [
     },
   },
   { name: 'fs/open and blocks', protections: ['policy'], attempt: openAndWrite },
+  {
+    name: 'fs/createSymlink',
+    protections: ['noFollow', 'policy'],
+    attempt: request(
+      'fs/createSymlink',
+      (arena, index) => ({
+        path: arena.url(`tree/dir/${index % 2 === 0 ? 'file' : `made-${index}`}`),
+        targetBase64: Buffer.from(arena.host.place.outside).toString('base64'),
+        replace: index % 2 === 0,
+        ...TIME,
+      }),
+      (arena, index) => {
+        arena.restore('file');
+        rmSync(arena.real(`made-${index}`), { force: true });
+      },
+    ),
+  },
+  {
+    name: 'fs/writeFile with a time',
+    protections: ['noFollow', 'policy'],
+    attempt: request('fs/writeFile', (arena, index) => ({
+      path: arena.url(index % 3 === 0 ? 'tree/dir/new' : 'tree/dir/file'),
+      dataBase64: DATA,
+      atomic: index % 2 === 0,
+      ...TIME,
+    })),
+  },
+  {
+    name: 'fs/createDirectory with a time',
+    protections: ['noFollow', 'policy'],
+    attempt: request('fs/createDirectory', (arena, index) => ({
+      path: arena.url(index % 2 === 0 ? 'tree/dir' : 'tree/dir/sub'),
+      recursive: true,
+      ...TIME,
+    })),
+  },
+  { name: 'fs/copy with times', protections: ['policy'], attempt: copyWithTimes },
+  { name: 'fs/close with another name and a time', protections: ['policy'], attempt: closeAs },
 ];
 
 /** Both a directory that is swapped while it is emptied, and one that was swapped before. */
@@ -197,4 +237,36 @@ async function openAndWrite(arena: RaceArena, more: object, index: number): Prom
       ? await client.ask('fs/readBlock', { handleId, offset: 0, len: 100 })
       : await client.ask('fs/writeBlock', { handleId, offset: 0, chunk: DATA });
   return [opened, block, await client.ask('fs/close', { handleId })];
+}
+
+/** From inside to where the link may lead, and the other way round. */
+async function copyWithTimes(arena: RaceArena, more: object, index: number): Promise<WireAnswer[]> {
+  const names = ['tree/dir/sub', `kept-${index}`];
+  const [source, destination] = index % 2 === 0 ? names : ['origin', `tree/dir/kept-${index}`];
+  mkdirSync(arena.path('origin'), { recursive: true });
+  arena.own(arena.path('origin'));
+  const answer = await arena.host.client.ask('fs/copy', {
+    sourcePath: arena.url(source as string),
+    destinationPath: arena.url(destination as string),
+    recursive: true,
+    keepTimes: true,
+    ...more,
+  });
+  const copied = contentsBelow(arena.path(`kept-${index}`));
+  for (const made of [arena.path(`kept-${index}`), arena.real(`kept-${index}`)])
+    rmSync(made, { recursive: true, force: true });
+  return [answer, { result: { copied } }];
+}
+
+/** A new file that gets the name of one that is there. */
+async function closeAs(arena: RaceArena, more: object, index: number): Promise<WireAnswer[]> {
+  const { client } = arena.host;
+  const handleId = `close-${index}`;
+  const name = `tree/dir/part-${index}`;
+  const opened = await client.ask('fs/open', { handleId, path: arena.url(name), mode: 'replace', ...more });
+  if (opened.error) return [opened];
+  const block = await client.ask('fs/writeBlock', { handleId, offset: 0, chunk: DATA });
+  const closed = await client.ask('fs/close', { handleId, renameTo: arena.url('tree/dir/file'), ...TIME });
+  rmSync(arena.real(`part-${index}`), { force: true });
+  return [opened, block, closed];
 }
