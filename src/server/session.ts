@@ -5,18 +5,15 @@ import {
   type LocalProcessSpec,
   ProcessTable,
   type ProcessTableOptions,
-  STDIN_SOFT_LIMIT_BYTES,
 } from '../host/index.js';
 import { type ByteBudget, SHARE_BYTES } from '../rpc/index.js';
 import { ExecError, type Sandbox } from '../protocol/index.js';
 import type { KeptClient, KeptProcess } from './kept-process.js';
 import { OutputPusher, type PushTarget } from './push/output-pusher.js';
+import { QueuedInput } from './queued-input.js';
 
 /** Write ids remembered per process to recognise retries. A client has only a few writes in flight. */
 const MAX_REMEMBERED_WRITES = 4096;
-
-/** Queued input every program may have, whatever the others have: what is answered before it is read, plus one write. */
-const INPUT_SHARE_BYTES = 2 * STDIN_SOFT_LIMIT_BYTES;
 
 /** What a session needs of its connection. */
 export interface SessionConnection extends PushTarget {
@@ -43,8 +40,7 @@ export class Session {
   readonly #kept = new Map<string, { readonly kept: KeptProcess; readonly client: KeptClient }>();
   readonly #starting = new Map<string, Promise<unknown>>();
   readonly #budget: ByteBudget;
-  /** Programs that have more queued input than their share. Those that have read it are still in here for a while. */
-  readonly #behind = new Set<LocalProcess>();
+  readonly #input = new QueuedInput();
   #connection: SessionConnection | undefined;
 
   #principal: string | undefined;
@@ -75,7 +71,7 @@ export class Session {
 
   attach(connection: SessionConnection): void {
     this.#connection = connection;
-    connection.account.count(() => this.#inputBeyondShares());
+    connection.account.count(() => this.#input.beyondShares);
     for (const pusher of this.#pushers.values()) pusher.attach(connection);
   }
 
@@ -184,19 +180,9 @@ export class Session {
     }
   }
 
-  /** Call right before queueing input: rejects it if the connection already holds too much for programs that do not read. */
+  /** Call right before queueing input: rejects it if too much is held already for programs that do not read. */
   requireInputRoom(process: LocalProcess, bytes: number): void {
-    const more = Math.min(bytes, process.queuedInputBytes + bytes - INPUT_SHARE_BYTES);
-    if (more <= 0) return;
-    const free = this.#connection?.account.free ?? 0;
-    if (more <= (this.#budget.tight ? Math.min(free, SHARE_BYTES - this.#inputBeyondShares()) : free)) {
-      this.#behind.add(process);
-      return;
-    }
-    throw new ExecError(
-      'stdinFull',
-      'The processes of the session do not read their input and the queues are full.',
-    );
+    this.#input.requireRoom(process, bytes, () => this.#freeForInput());
   }
 
   async close(): Promise<void> {
@@ -207,14 +193,9 @@ export class Session {
     await this.processes.close();
   }
 
-  #inputBeyondShares(): number {
-    let sum = 0;
-    for (const process of this.#behind) {
-      const beyond = process.queuedInputBytes - INPUT_SHARE_BYTES;
-      if (beyond > 0) sum += beyond;
-      else this.#behind.delete(process);
-    }
-    return sum;
+  #freeForInput(): number {
+    const free = this.#connection?.account.free ?? 0;
+    return this.#budget.tight ? Math.min(free, SHARE_BYTES - this.#input.beyondShares) : free;
   }
 
   #pusherFor(process: LocalProcess, from: { afterSeq?: number; paces?: boolean } = {}): OutputPusher {
@@ -249,5 +230,6 @@ export class Session {
     this.#pushers.get(processId)?.close();
     this.#pushers.delete(processId);
     this.#writes.delete(processId);
+    this.#input.forget(processId);
   }
 }

@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { ServerProcess } from '../../testkit/server-process.mjs';
 import { dialWire, startParams } from '../../testkit/wire-client.mjs';
 import { serve } from '../harness/serve.js';
 import { tally, tries } from './tally.js';
@@ -9,6 +11,16 @@ const LARGEST = 15 * MiB;
 /** What a session may hold beyond the share of each process, and that share. */
 const SESSION_BYTES = 32 * MiB;
 const SHARE_BYTES = 2 * MiB;
+/** All shares together, and what each process may have beyond that. */
+const ALL_SHARES_BYTES = 256 * MiB;
+const ALWAYS_BYTES = MiB / 16;
+/** Messages that have arrived and are not handled or collected yet. */
+const PASSING_BYTES = 96 * MiB;
+/** What is answered before it is read. */
+const ORDINARY_BYTES = 640 * 1024;
+const AT_A_TIME = 20;
+/** A session may not have more. */
+const MAX_PROCESSES = 4096;
 
 test('input for many programs that do not read is bounded, and one that does read gets its own', async () => {
   const count = tries(6);
@@ -43,5 +55,56 @@ test('input for many programs that do not read is bounded, and one that does rea
   await client.call('process/closeStdin', { processId: 'reader' });
   await client.closedEvents('reader');
   expect(Number(client.output('reader').toString())).toBe(3 * MiB);
+  client.close();
+});
+
+function residentBytes(pid: number): number {
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
+}
+
+/** A few at a time, so that what is on its way counts for little. */
+async function forAll<Item, Result>(items: readonly Item[], work: (item: Item) => Promise<Result>) {
+  const results: Result[] = [];
+  for (let done = 0; done < items.length; done += AT_A_TIME)
+    results.push(...(await Promise.all(items.slice(done, done + AT_A_TIME).map(work))));
+  return results;
+}
+
+test('however many programs do not read, what a session holds for them is bounded', {
+  timeout: 120_000,
+}, async () => {
+  const count = Math.min(tries(1000), MAX_PROCESSES);
+  await using server = await ServerProcess.start();
+  const { client } = await dialWire(server.url);
+  await client.handshake();
+  const ids = Array.from({ length: count }, (_, index) => `deaf-${index}`);
+  await forAll(ids, (processId) =>
+    client.call('process/start', startParams(processId, ['sleep', '600'], { pipeStdin: true })),
+  );
+  const before = residentBytes(server.pid);
+  const write = (processId: string, bytes: number) =>
+    client.ask('process/write', {
+      processId,
+      writeId: `of ${bytes}`,
+      chunk: Buffer.alloc(bytes).toString('base64'),
+    });
+  const answers = await forAll(ids, (processId) => write(processId, ORDINARY_BYTES));
+  const refused = answers.filter(({ error }) => error);
+  const taken = (count - refused.length) * ORDINARY_BYTES;
+  const most = ALL_SHARES_BYTES + count * ALWAYS_BYTES;
+  const held = residentBytes(server.pid) - before;
+  tally('input for very many programs that do not read', {
+    tries: count,
+    successes: taken > most || held > most + PASSING_BYTES ? 1 : 0,
+  });
+  expect(taken).toBeLessThanOrEqual(most);
+  expect(taken).toBeGreaterThan(Math.min(count * ORDINARY_BYTES, ALL_SHARES_BYTES) - ORDINARY_BYTES);
+  expect(held).toBeLessThan(most + PASSING_BYTES);
+  for (const { error } of refused) expect(error?.data?.code).toBe('stdinFull');
+  // Those that were refused take as much as a pipe holds, as ever.
+  const deaf = ids.filter((_, index) => answers[index]?.error);
+  for (const { result } of await forAll(deaf, (processId) => write(processId, ALWAYS_BYTES)))
+    expect(result).toEqual({ status: 'accepted' });
+  expect(residentBytes(server.pid) - before).toBeLessThan(most + PASSING_BYTES);
   client.close();
 });
