@@ -5,6 +5,8 @@ import { FaultProxy } from '../../testkit/fault-proxy.mjs';
 import { execwire } from '../../testkit/command-line.mjs';
 import { ServerProcess } from '../../testkit/server-process.mjs';
 import { TestFolder } from '../harness/processes.js';
+import { call } from '../mcp/call.js';
+import { connectStdio } from '../mcp/clients.js';
 
 const MEBIBYTE = 1024 * 1024;
 /** Far enough that what a program sends in one go is sent before the first answer is back. */
@@ -82,6 +84,21 @@ describe('the guide tells the truth about', () => {
     );
     expect(taken).toBeLessThanOrEqual(most);
   });
+});
+
+test('the first tool call does not wait for the handshake', { timeout: LIMIT_MS }, async () => {
+  const most = promised('execwire mcp -e URL');
+  let fewest = Number.POSITIVE_INFINITY;
+  for (let attempt = 0; attempt < TRIES && fewest > most; attempt += 1) {
+    const proxy = await FaultProxy.to(server.url, { line: { roundTripMs: ROUND_TRIP_MS * 2 ** attempt } });
+    await using connected = await connectStdio({ args: ['-e', proxy.url] });
+    const { text } = await call(connected.client, 'exec_command', { cmd: 'echo done', login: false });
+    fewest = Math.min(fewest, proxy.roundTrips);
+    expect(text).toContain('done');
+    await connected.client.close();
+    await proxy.close();
+  }
+  expect(fewest).toBeLessThanOrEqual(most);
 });
 
 test('a program that leaves without waiting has said goodbye', async () => {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
+import type { Environment } from '../../contract/index.js';
 import { LocalEnvironment, openEnvironment } from '../../environment/index.js';
 import { leaveHost, version } from '../../host/index.js';
 import type { McpOptions } from '../../mcp/index.js';
@@ -45,17 +46,38 @@ async function serveMcp(flags: McpFlags): Promise<void> {
   spreadSafetyNet(await createLog({ format: 'human', level: 'warn' }));
   await threads;
   const tools = flags.tools?.split(',').map((name) => name.trim());
-  await using environment = await openEnvironment(flags.environment, { clientName: 'execwire mcp' });
+  const { environment, opened } = await beginEnvironment(flags.environment);
+  await using _closed = environment;
   if (environment instanceof LocalEnvironment) guardTrees();
   hideOwnDoors({ files: [flags.tokenFile] });
   const stop = stopOnSignals();
   const sandbox = await sandboxFrom(flags, environment);
   const options = { environment, version, tools, sandbox };
-  if (flags.listen === 'stdio') await serveStdio(options, stop);
-  else await serveHttp({ ...options, port: portOf(flags.listen), token: tokenFrom(flags.tokenFile) }, stop);
+  if (flags.listen === 'stdio') {
+    const refused = new AbortController();
+    opened.catch(() => refused.abort());
+    await serveStdio(options, AbortSignal.any([stop, refused.signal]));
+    // Says why.
+    if (refused.signal.aborted) await opened;
+  } else {
+    // Whoever reads the address may rely on the machine.
+    await opened;
+    await serveHttp({ ...options, port: portOf(flags.listen), token: tokenFrom(flags.tokenFile) }, stop);
+  }
   await environment.close();
   leaveHost();
   process.exit(0);
+}
+
+/** The environment as soon as requests can be sent: the first tool call does not wait for the handshake. */
+async function beginEnvironment(
+  target: string | undefined,
+): Promise<{ environment: Environment; opened: Promise<Environment> }> {
+  return await new Promise((resolve, reject) => {
+    const begun = (environment: Environment): void => resolve({ environment, opened });
+    const opened = openEnvironment(target, { clientName: 'execwire mcp', onOpening: begun });
+    opened.then(begun, reject);
+  });
 }
 
 type Serving = Pick<McpOptions, 'environment' | 'version' | 'tools' | 'sandbox'>;
