@@ -7,6 +7,9 @@ import { bin, firstLine } from '../../testkit/launch.mjs';
 
 const beside = (/** @type {string} */ name) => fileURLToPath(new URL(name, import.meta.url));
 
+/** Our server as two machines use it, where output is compressed if that is faster. */
+export const COMPRESSING = 'execwire, compressing';
+
 /** @typedef {{ port: number, pid?: number | undefined, stop: () => Promise<void> }} Machine */
 
 /**
@@ -16,10 +19,13 @@ const beside = (/** @type {string} */ name) => fileURLToPath(new URL(name, impor
  */
 export async function startMachines({ codex }) {
   const node = process.execPath;
+  const ownServer = [node, bin, 'serve', '--listen', 'ws://127.0.0.1:0'];
   /** @type {Record<string, Machine>} */
   const machines = {
     bare: await startServer([node, beside('bare-end.mjs')], 'pipe'),
-    execwire: await startServer([node, bin, 'serve', '--listen', 'ws://127.0.0.1:0']),
+    execwire: await startServer(ownServer),
+    // Between programs on one machine, it does not compress by itself.
+    [COMPRESSING]: await startServer([...ownServer, '--compression', 'always']),
   };
   if (codex) {
     const env = { ...process.env, CODEX_HOME: createScratch('codex') };

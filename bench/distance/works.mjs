@@ -1,6 +1,7 @@
 import { bin } from '../../testkit/launch.mjs';
 import { bareGet, barePut } from './bare-socket.mjs';
 import { runCommand } from './command.mjs';
+import { COMPRESSING } from './machines.mjs';
 import { SMALL_FILES } from './material.mjs';
 
 /**
@@ -18,6 +19,8 @@ import { SMALL_FILES } from './material.mjs';
  * @property {string} controlPath
  * @property {import('./material.mjs').Material} material
  */
+
+const SERVERS = ['execwire', 'codex'];
 
 /** @type {Work[]} */
 export const WORKS = [
@@ -48,7 +51,7 @@ export const WORKS = [
       const { log } = place.material;
       return {
         'bare socket': timed(() => bareGet(place.ends.bare.port, log.size)),
-        ...printing(place, log),
+        ...printing(place, log, ['execwire', COMPRESSING, 'codex']),
         'ssh -C': () =>
           runCommand(['ssh', '-C', ...sshTo(place), 'cat', log.path], { outputBytes: log.size }),
       };
@@ -131,12 +134,13 @@ export const WORKS = [
 ];
 
 /** `cat` of a file by everybody who can. @param {Place} place @param {{ path: string, size: number }} file */
-function printing(place, { path, size }) {
+function printing(place, { path, size }, names = SERVERS) {
+  const command = (/** @type {string} */ url) => ({
+    argv: execwire('run', '--no-stdin', '-e', url, '--', 'cat', path),
+    outputBytes: size,
+  });
   return {
-    ...everyServer(place, (url) => ({
-      argv: execwire('run', '--no-stdin', '-e', url, '--', 'cat', path),
-      outputBytes: size,
-    })),
+    ...everyServer(place, command, names),
     ssh: () => runCommand(['ssh', ...sshTo(place), 'cat', path], { outputBytes: size }),
   };
 }
@@ -146,8 +150,8 @@ function printing(place, { path, size }) {
  * @param {Place} place
  * @param {(url: string) => { argv: string[], outputBytes?: number | undefined }} command
  */
-function everyServer({ ends }, command) {
-  const servers = ['execwire', 'codex'].filter((name) => name in ends);
+function everyServer({ ends }, command, names = SERVERS) {
+  const servers = names.filter((name) => name in ends);
   return Object.fromEntries(
     servers.map((name) => [
       name,
