@@ -4,8 +4,13 @@ import { snapshot } from '../harness/scripted-server.js';
 
 type Facts = Parameters<typeof snapshot>[0];
 
-function told(facts: Facts, known: { nextSeq?: number; exit?: boolean; waiting?: number[] } = {}): string[] {
-  const events = eventsOf(snapshot(facts) as Snapshot, { nextSeq: 1, exit: false, waiting: [], ...known });
+/** `waiting`: numbers with how many bytes they are. */
+function told(
+  facts: Facts,
+  known: { nextSeq?: number; exit?: boolean; waiting?: [number, number][] } = {},
+): string[] {
+  const waiting = new Map(known.waiting);
+  const events = eventsOf(snapshot(facts) as Snapshot, { nextSeq: 1, exit: false, ...known, waiting });
   return events
     .sort((left, right) => left.seq - right.seq)
     .map((event) =>
@@ -40,7 +45,7 @@ describe('events behind the answer to a read', () => {
     [
       'an exit that waits already',
       { chunks: [chunk(1)], nextSeq: 4, exitCode: 0, closed: true },
-      { exit: true, waiting: [2] },
+      { exit: true, waiting: [[2, 0]] },
       ['1 output', '3 closed'],
     ],
     [
@@ -50,6 +55,17 @@ describe('events behind the answer to a read', () => {
       ['5 closed'],
     ],
     ['a counted loss', { chunks: [chunk(4, 99)], nextSeq: 5 }, {}, ['1-3 lost 99', '4 output']],
+    [
+      'a counted loss that includes what waits here',
+      { chunks: [chunk(9, 99)], nextSeq: 10 },
+      {
+        waiting: [
+          [5, 30],
+          [6, 20],
+        ],
+      },
+      ['1-4 lost 49', '7-8 lost 0', '9 output'],
+    ],
     [
       'a loss nobody counted: at least a byte per entry',
       { chunks: [chunk(4)], nextSeq: 5 },

@@ -40,6 +40,11 @@ export class EventSequencer {
     return [...this.#waiting.values()];
   }
 
+  /** How much output each waiting event is, by its number. */
+  get sizes(): ReadonlyMap<number, number> {
+    return new Map(this.waiting.map((event) => [event.seq, bytesOf(event)]));
+  }
+
   has(seq: number): boolean {
     return this.#waiting.has(seq);
   }

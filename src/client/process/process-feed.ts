@@ -171,7 +171,7 @@ export class ProcessFeed implements ProcessSink {
     const events = eventsOf(snapshot, {
       nextSeq: this.#sequencer.nextSeq,
       exit: this.#exitSeen,
-      waiting: this.#sequencer.waiting.map((event) => event.seq),
+      waiting: this.#sequencer.sizes,
     });
     for (const event of events) this.#sequencer.offer(event);
     this.#drain();

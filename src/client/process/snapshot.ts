@@ -18,8 +18,8 @@ export interface Known {
   readonly nextSeq: number;
   /** True if the exit was seen, even if it is not next in order. */
   readonly exit: boolean;
-  /** Numbers of events waiting for an earlier one. */
-  readonly waiting: readonly number[];
+  /** Events waiting for an earlier one, and how much output each of them is. */
+  readonly waiting: ReadonlyMap<number, number>;
 }
 
 /**
@@ -32,13 +32,13 @@ export function eventsOf(snapshot: Snapshot, known: Known): WireEvent[] {
     return { type: 'output', seq, stream, bytes: decodeBase64(chunk, 'protocolViolation') };
   });
   const last = snapshot.nextSeq - 1;
-  const filled = new Set([...events.map((event) => event.seq), ...known.waiting]);
+  const filled = new Set([...events.map((event) => event.seq), ...known.waiting.keys()]);
   // An answer truncated by size ends with a chunk; the close follows in a later one.
   if (snapshot.closed && last >= known.nextSeq && !filled.has(last)) {
     events.push({ type: 'closed', seq: last });
     filled.add(last);
   }
-  const holes = findHoles({ snapshot, filled, from: known.nextSeq });
+  const holes = findHoles(snapshot, { filled, known });
   const exitHole = snapshot.exited && !known.exit ? holes[exitIndex(holes)] : undefined;
   for (const hole of holes) {
     const to = hole === exitHole ? hole.to - 1 : hole.to;
@@ -61,18 +61,42 @@ function factsOf(snapshot: Snapshot): ExitFacts {
   throw new ExecError('protocolViolation', 'The server reports an exit without an exit code.');
 }
 
-function findHoles(options: { snapshot: Snapshot; filled: ReadonlySet<number>; from: number }): Hole[] {
-  const { snapshot, filled } = options;
-  const lostBefore = new Map(snapshot.chunks.map((chunk) => [chunk.seq, chunk.lostBytes]));
+function findHoles(
+  snapshot: Snapshot,
+  { filled, known }: { filled: ReadonlySet<number>; known: Known },
+): Hole[] {
+  const lostBefore = new Map(snapshot.chunks.map((chunk) => [chunk.seq, chunk.lostBytes ?? 0]));
   const holes: Hole[] = [];
-  let { from } = options;
+  let from = known.nextSeq;
+  /** Since the last chunk of the answer: the holes, and output that only we still have. */
+  let recent: Hole[] = [];
+  let ours = 0;
   for (const to of [...filled, snapshot.nextSeq].sort((left, right) => left - right)) {
-    if (to > from && to <= snapshot.nextSeq) {
-      holes.push({ from, to, lostBytes: lostBefore.get(to) || undefined });
-    }
+    if (to > from && to <= snapshot.nextSeq) recent.push({ from, to, lostBytes: undefined });
     from = Math.max(from, to + 1);
+    const lost = lostBefore.get(to);
+    if (lost === undefined) {
+      ours += known.waiting.get(to) ?? 0;
+      continue;
+    }
+    holes.push(...shareLoss(recent, lost - ours));
+    recent = [];
+    ours = 0;
   }
-  return holes;
+  return [...holes, ...recent];
+}
+
+/** A server counts what it has lost before a chunk as one number: the largest hole gets all of it. */
+function shareLoss(holes: readonly Hole[], lostBytes: number): readonly Hole[] {
+  const size = (hole: Hole): number => hole.to - hole.from;
+  const largest = holes.reduce<Hole | undefined>(
+    (most, hole) => (most && size(most) >= size(hole) ? most : hole),
+    undefined,
+  );
+  if (!largest || lostBytes <= 0) return holes;
+  // A single number may be the exit, of which nothing is lost.
+  const rest = (hole: Hole): Hole => (size(hole) === 1 ? hole : { ...hole, lostBytes: 0 });
+  return holes.map((hole) => (hole === largest ? { ...hole, lostBytes } : rest(hole)));
 }
 
 /**
