@@ -86,8 +86,8 @@ export interface CopyJob {
   readonly persistence: Persistence;
   /** Sets the permissions of what is to hold something private, before it does. */
   readonly protect: (path: string, mode: number) => Promise<void>;
-  /** Told of whatever could not be kept, because one of the machines has no way to tell or to take it. */
-  readonly onUnkept: (what: 'time' | 'link') => void;
+  /** Told of a link that is followed, because one of the machines has no way to tell or to make links. */
+  readonly onFollowed: () => void;
   /** Told how many bytes have arrived. */
   readonly onBytes: (bytes: number) => void;
 }
@@ -98,7 +98,6 @@ export async function copyFile(
   to: Destination,
   job: CopyJob,
 ): Promise<void> {
-  if (!job.keeps || from.modifiedAtUs === undefined) job.onUnkept('time');
   if (job.places) return await placeFile(from, to, job);
   const isWhole = from.size <= BLOCK_BYTES || !job.blocks;
   // What is there may be a link or a device, and what is private must be so before there is anything in it.

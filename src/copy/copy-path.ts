@@ -47,7 +47,7 @@ export interface CopyObserver {
   readonly onFile: () => void;
   readonly onSkipped: (path: string, why: string) => void;
   /** Told of whatever could not be kept, because one of the machines has no way to tell or to take it. */
-  readonly onUnkept: CopyJob['onUnkept'];
+  readonly onFollowed: CopyJob['onFollowed'];
 }
 
 /** How something is copied. */
@@ -74,7 +74,7 @@ export async function copyPath(
     const { link } = metadata;
     if (!job.followLinks && metadata.isSymlink && isApart) {
       if (link && job.keeps) return await copyLink(link, await destination(from, into), job);
-      job.onUnkept('link');
+      job.onFollowed();
     }
     const isSmall = isFile && size <= BLOCK_BYTES;
     // Most files are new. Should something be there, it is known what once this has failed.
@@ -111,7 +111,6 @@ async function placeSmall(
     const content = await from.files.readFile(from.path);
     job.signal.throwIfAborted();
     if (content.length > BLOCK_BYTES || !(await placeNew(to, content, { from, job }))) return false;
-    if (from.modifiedAtUs === undefined || !job.keeps) job.onUnkept('time');
     job.onBytes(content.length);
     return true;
   } catch (error) {
@@ -175,9 +174,9 @@ export function jobFor(
   {
     signal,
     onBytes,
-    onUnkept,
+    onFollowed,
     followLinks,
-  }: Pick<CopyObserver, 'signal' | 'onBytes' | 'onUnkept'> & CopyManner,
+  }: Pick<CopyObserver, 'signal' | 'onBytes' | 'onFollowed'> & CopyManner,
 ): CopyJob {
   return {
     drafts: new Drafts({ renames: to.renames, signal }),
@@ -193,7 +192,7 @@ export function jobFor(
     persistence: new Persistence(),
     protect: (path, mode) => keepModes(to.environment, [{ path, mode }]),
     onBytes,
-    onUnkept,
+    onFollowed,
   };
 }
 
@@ -206,7 +205,6 @@ async function copyWithinMachine(
   const source = job.followLinks ? await from.files.canonicalize(from.path) : from.path;
   const copy = (path: string): Promise<void> =>
     withPathInError(to, from.files.copy(source, path, { recursive: isDirectory, keepTimes: job.keeps }));
-  if (!job.keeps) job.onUnkept('time');
   if (isDirectory) await copy(to.path);
   else await job.drafts.write(to, (place) => copy(place.path));
 }

@@ -215,10 +215,10 @@ class TreeCopy {
 
   /** The link an entry is, if it stays one. */
   #linkOf({ link, isSymlink }: DirectoryEntry): LinkDetails | undefined {
-    const { keeps, followLinks, onUnkept } = this.#job;
+    const { keeps, followLinks, onFollowed } = this.#job;
     if (followLinks || !isSymlink) return undefined;
     if (keeps && link) return link;
-    onUnkept('link');
+    onFollowed();
     return undefined;
   }
 
@@ -239,7 +239,7 @@ class TreeCopy {
   async #copyEntry(entry: DirectoryEntry, pair: DirectoryPair): Promise<void> {
     const from = { ...placeOf(pair.from), path: entry.path };
     const { size, mode, modifiedAtUs, isSymlink } = await described(from, entry);
-    if (entry.isSymlink === undefined && isSymlink && !this.#job.followLinks) this.#job.onUnkept('link');
+    if (entry.isSymlink === undefined && isSymlink && !this.#job.followLinks) this.#job.onFollowed();
     await copyFile({ ...from, size, mode, modifiedAtUs }, pair.to, this.#job);
     this.#job.onFile({ path: pair.to.path, mode });
   }

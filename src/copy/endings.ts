@@ -25,9 +25,7 @@ export class Endings {
   }
 
   async end({ from, to }: Pair, onSent: (() => void) | undefined): Promise<void> {
-    const { places, keeps, onUnkept } = this.#job;
-    if (!keeps || from.modifiedAtUs === undefined) onUnkept('time');
-    if (!places) return;
+    if (!this.#job.places) return;
     const options = {
       ...(isMadeSo({ from, to }) ? {} : permissionsOf(from.mode)),
       ...timeOf(from, this.#job),

@@ -34,7 +34,7 @@ function job({ places }: { places: boolean }): TreeCopyJob {
     persistence: new Persistence(),
     protect: async () => undefined,
     onBytes: ignore,
-    onUnkept: ignore,
+    onFollowed: ignore,
     onFile: ignore,
     onDirectory: ignore,
     onSkipped: ignore,

@@ -102,7 +102,7 @@ describe('a file that changes while it is copied', () => {
       persistence: new Persistence(),
       protect: async () => undefined,
       onBytes: () => undefined,
-      onUnkept: () => undefined,
+      onFollowed: () => undefined,
     };
     try {
       const from = { files: changing, path, size: CONTENT.length, mode: 0o644 };

@@ -130,7 +130,7 @@ test.each(['down', 'up'])('a large file fills a line that holds much: %s', async
     onBytes: ignore,
     onFile: ignore,
     onSkipped: ignore,
-    onUnkept: ignore,
+    onFollowed: ignore,
   };
   const began = performance.now();
   const copied = copyPath(from.place(), to.place(), observer).then(() => performance.now() - began);

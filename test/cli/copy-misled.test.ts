@@ -46,7 +46,7 @@ function job(): TreeCopyJob {
     persistence: new Persistence(),
     protect: async () => undefined,
     onBytes: ignore,
-    onUnkept: ignore,
+    onFollowed: ignore,
     onFile: ignore,
     onDirectory: ignore,
     onSkipped: ignore,

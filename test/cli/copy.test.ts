@@ -243,7 +243,7 @@ function treeJob({ places }: { places: boolean }): TreeCopyJob {
     persistence: new Persistence(),
     protect: async () => undefined,
     onBytes: ignore,
-    onUnkept: ignore,
+    onFollowed: ignore,
     onFile: ignore,
     onDirectory: ignore,
     onSkipped: ignore,

@@ -37,11 +37,11 @@ export async function copyBetween(request: {
     const isKnown = progress.isShown && source.machine === undefined;
     // Listing this machine takes next to nothing; another one would list everything twice.
     if (isKnown) void measureTree(source, signal).then((total) => total.files > 0 && progress.expect(total));
-    const unkept = new Unkept();
+    let followed = 0;
     await copyPath(source, await machines.place(to), {
       signal,
       followLinks: flags.dereference === true,
-      onUnkept: (what) => unkept.add(what),
+      onFollowed: () => void (followed += 1),
       onTotal: (bytes) => progress.expect({ files: 1, bytes }),
       onBytes: (bytes) => progress.add(bytes),
       onFile: () => progress.addFile(),
@@ -51,7 +51,7 @@ export async function copyBetween(request: {
       },
     });
     progress.clear();
-    unkept.report();
+    if (followed > 0) complainOfLinks(followed);
   } else if (from.kind === 'path') {
     const { stdout } = process;
     stdout.on('error', () => undefined);
@@ -63,7 +63,7 @@ export async function copyBetween(request: {
       signal,
       followLinks: true,
       onBytes: (bytes) => progress.add(bytes),
-      onUnkept: () => undefined,
+      onFollowed: () => undefined,
     });
     await copyFromStream(process.stdin, { ...place, mode: await modeOf(place) }, job);
   } else {
@@ -71,23 +71,11 @@ export async function copyBetween(request: {
   }
 }
 
-/** What could not be kept, told in one line at the end. */
-class Unkept {
-  #times = 0;
-  #links = 0;
-
-  add(what: 'time' | 'link'): void {
-    if (what === 'time') this.#times += 1;
-    else this.#links += 1;
-  }
-
-  report(): void {
-    const links = this.#links === 1 ? '1 link' : `${this.#links} links`;
-    const what = [...(this.#times > 0 ? ['modification times'] : []), ...(this.#links > 0 ? [links] : [])];
-    if (what.length === 0) return;
-    const verb = 'were not kept: one of the servers has no way to tell or to set them';
-    process.stderr.write(`execwire: ${what.join(' and ')} ${verb}\n`);
-  }
+function complainOfLinks(count: number): void {
+  const links = count === 1 ? '1 link was' : `${count} links were`;
+  process.stderr.write(
+    `execwire: ${links} followed: one of the servers has no way to tell or to make links\n`,
+  );
 }
 
 /** The machines involved in a copy, each opened once. */
