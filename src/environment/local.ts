@@ -59,6 +59,7 @@ export class LocalEnvironment extends EnvironmentHandle {
   readonly #releaseHost = claimHost();
   readonly #spoolOptions: SpoolOptions | undefined;
   #spool: Spool | null = null;
+  #spoolCode: Promise<typeof import('../spool/index.js')> | undefined;
 
   constructor(options: LocalEnvironmentOptions = {}) {
     super();
@@ -103,7 +104,8 @@ export class LocalEnvironment extends EnvironmentHandle {
     const { retain, onSlowReader, sandbox } = spec;
     const isWanted = retain === 'disk' || onSlowReader === 'spool';
     if (!isWanted && !(this.#spoolOptions && sandbox)) return {};
-    const { outputUse, Spool: SpoolClass } = await import('../spool/index.js');
+    this.#spoolCode ??= import('../spool/index.js');
+    const { outputUse, Spool: SpoolClass } = await this.#spoolCode;
     if (this.#spoolOptions) this.#spool ??= new SpoolClass(this.#spoolOptions);
     if (sandbox) this.#spool?.prepareIfPossible();
     return outputUse(this.#spool, { ...child, owner: this.id }, { retain, onSlowReader });

@@ -27,7 +27,7 @@ export function outputUse(
       'spoolUnavailable',
       'No output is kept on disk here. Serve with --spool DIR for that.',
     );
-  spool.prepare();
+  spool.prepareOnce();
   const request = { owner, program: argv[0] ?? '', size, keep };
   return { archive: (processId) => spool.create({ ...request, processId }), spills };
 }

@@ -46,17 +46,26 @@ export type StoredEnd = z.output<typeof StoredEnd>;
 export type ProcessFacts = z.output<typeof ProcessFacts>;
 export type StoredStream = OutputStream;
 
+/** Writes the first facts of a process. */
+export function createFacts(directory: string, facts: ProcessFacts): void {
+  writeNew(join(directory, FACTS_FILE), facts);
+}
+
 /** Writes a complete new file, then puts it in the place of the old one. */
 export function writeFacts(directory: string, facts: ProcessFacts): void {
   const draft = join(directory, `${FACTS_FILE}.new`);
+  writeNew(draft, facts);
+  renameSync(draft, join(directory, FACTS_FILE));
+}
+
+function writeNew(path: string, facts: ProcessFacts): void {
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW;
-  const fd = openSync(draft, flags, FILE_MODE);
+  const fd = openSync(path, flags, FILE_MODE);
   try {
     writeFileSync(fd, `${JSON.stringify(facts)}\n`);
   } finally {
     closeSync(fd);
   }
-  renameSync(draft, join(directory, FACTS_FILE));
 }
 
 /** Null if the file is missing or was not written by us. */

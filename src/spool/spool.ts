@@ -8,6 +8,7 @@ import { type SpoolOwner, SpoolQuota } from './quota.js';
 import { SpooledOutput } from './spooled-output.js';
 import { StoredLog } from './stored-log.js';
 import { storedSegments } from './stored-segments.js';
+import { Upkeep } from './upkeep.js';
 
 const MIB = 1024 * 1024;
 /** Kept per process. */
@@ -16,8 +17,6 @@ export const DEFAULT_PROCESS_BYTES = 256 * MIB;
 export const DEFAULT_TOTAL_BYTES = 4096 * MIB;
 /** Processes kept, however little they printed. */
 const MAX_STORED = 4096;
-/** How long output may wait to be written, and how long files stay open after that. */
-const TICK_MS = 1000;
 
 export interface SpoolOptions {
   /** Absolute. Created when it is first needed. */
@@ -52,11 +51,13 @@ export class Spool {
   readonly #quota: SpoolQuota;
   readonly #onFailure: (error: Error) => void;
   readonly #server = thisServer();
-  readonly #busy = new Set<SpooledOutput>();
+  readonly #upkeep = new Upkeep();
   /** By id, in the order they were added. */
   readonly #stored = new Map<string, Stored>();
-  readonly #closing = new Set<SpooledOutput>();
-  #timer: NodeJS.Timeout | undefined;
+  /** Begins all ids of this spool, so that a start need not wait for the system's randomness. */
+  readonly #mark = randomBytes(10).toString('hex');
+  #created = 0;
+  #isPrepared = false;
   #scanning: Promise<void> | undefined;
 
   constructor(options: SpoolOptions) {
@@ -69,8 +70,15 @@ export class Spool {
 
   /** Makes sure that there is a place to write to. Throws `spoolUnavailable` otherwise. */
   prepare(): void {
+    this.#isPrepared = false;
     requirePrivateDirectory(this.directory);
+    this.#isPrepared = true;
     void this.#scan();
+  }
+
+  /** The same, but looks only if it has not yet, or if something could not be written: a start should not wait for it. */
+  prepareOnce(): void {
+    if (!this.#isPrepared) this.prepare();
   }
 
   /**
@@ -87,8 +95,9 @@ export class Spool {
 
   /** A place for the output of a new process. Nothing is written until there is enough of it. */
   create(request: SpoolRequest): SpooledOutput {
-    this.prepare();
-    const id = randomBytes(12).toString('hex');
+    this.prepareOnce();
+    this.#created += 1;
+    const id = `${this.#mark}-${this.#created}`;
     const { processId, owner, program, size, keep } = request;
     const output = new SpooledOutput({
       directory: join(this.directory, id),
@@ -107,10 +116,14 @@ export class Spool {
       limitBytes: Math.min(this.processBytes, this.totalBytes),
       quota: this.#quota,
       keep,
-      busy: (each) => this.#watch(each),
-      closed: (each) => this.#finish(each),
-      failed: this.#onFailure,
-      gone: () => void this.#stored.delete(id),
+      prepare: () => this.prepare(),
+      busy: (each) => this.#upkeep.watch(each),
+      closed: (each) => this.#upkeep.finish(each),
+      failed: (error) => this.#failed(error),
+      gone: (each) => {
+        this.#stored.delete(id);
+        this.#upkeep.forget(each);
+      },
     });
     this.#remember(output);
     return output;
@@ -144,38 +157,12 @@ export class Spool {
 
   /** Writes what is waiting and closes all files. */
   close(): void {
-    clearInterval(this.#timer);
-    this.#timer = undefined;
-    for (const output of [...this.#busy, ...this.#closing]) {
-      output.flush();
-      output.close();
-    }
-    this.#busy.clear();
-    this.#closing.clear();
+    this.#upkeep.close();
   }
 
-  /** Looks after an output until there is nothing left to do for it. */
-  #watch(output: SpooledOutput): void {
-    this.#busy.add(output);
-    this.#timer ??= setInterval(() => this.#tick(), TICK_MS).unref();
-  }
-
-  #tick(): void {
-    for (const output of this.#busy) if (!output.tick()) this.#busy.delete(output);
-    if (this.#busy.size > 0) return;
-    clearInterval(this.#timer);
-    this.#timer = undefined;
-  }
-
-  /** Not at once: whoever waits for the process should not wait for the disk. */
-  #finish(output: SpooledOutput): void {
-    this.#closing.add(output);
-    setImmediate(() => {
-      if (!this.#closing.delete(output)) return;
-      output.flush();
-      this.#busy.delete(output);
-      output.close();
-    });
+  #failed(error: Error): void {
+    this.#isPrepared = false;
+    this.#onFailure(error);
   }
 
   #remember(stored: Stored): void {

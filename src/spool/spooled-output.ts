@@ -5,7 +5,7 @@ import type { ArchivedOutput, ExitedEvent, LogArchive, TerminalSize } from '../c
 import { countLines } from './count-lines.js';
 import { ENTRY_BYTES, type EntryDraft, writeEntry } from './index-entry.js';
 import { makePrivateDirectory } from './private-directory.js';
-import { type ProcessFacts, writeFacts } from './process-facts.js';
+import { createFacts, type ProcessFacts, writeFacts } from './process-facts.js';
 import type { SpoolOwner, SpoolQuota } from './quota.js';
 import { type Segment, SEGMENT_BYTES, segmentFile, sizeOf } from './segment.js';
 import { SegmentReader } from './segment-reader.js';
@@ -27,6 +27,8 @@ export interface SpooledOutputOptions {
   readonly quota: SpoolQuota;
   /** Whether to keep the output when the log is gone. */
   readonly keep: boolean;
+  /** Makes sure that the spool is there. Throws if it cannot be used. */
+  readonly prepare: () => void;
   /** Called when there is something to write before long. */
   readonly busy: (output: SpooledOutput) => void;
   /** Called when the process has closed. */
@@ -34,7 +36,7 @@ export interface SpooledOutputOptions {
   /** Called once when output can no longer be written. */
   readonly failed: (error: Error) => void;
   /** Called when nothing is left of it. */
-  readonly gone: () => void;
+  readonly gone: (output: SpooledOutput) => void;
 }
 
 const NOTHING = new Uint8Array(0);
@@ -148,12 +150,14 @@ export class SpooledOutput implements LogArchive, SpoolOwner {
     }
   }
 
-  /** Called from time to time: writes what is waiting, or closes the files. Returns false if there was nothing to do. */
+  /** Called from time to time: writes what is waiting, or closes the files. Returns false if nothing is left to do. */
   tick(): boolean {
-    if (this.#waiting.length > 0 && !this.#broken) {
-      this.flush();
-      return true;
-    }
+    // The log still has it in memory, and nobody else will ask for it.
+    if (!this.#exists && !this.#options.keep) return false;
+    const hasClosed = this.expendableSince() !== null;
+    const isWaiting = this.#waiting.length > 0 && !this.#broken;
+    if (isWaiting || hasClosed) this.flush();
+    if (isWaiting && !hasClosed) return true;
     this.close();
     return false;
   }
@@ -170,16 +174,19 @@ export class SpooledOutput implements LogArchive, SpoolOwner {
     this.#waiting.push(waiting);
     this.#waitingBytes += waiting.length;
     const most = this.#exists ? this.#writeBytes : this.#firstBytes;
-    if (this.#waitingBytes >= most || this.#waiting.length >= MAX_WAITING_CHUNKS) this.flush();
+    if (this.#waitingBytes < most && this.#waiting.length < MAX_WAITING_CHUNKS) return;
+    this.flush();
+    this.#options.busy(this);
   }
 
   #create(): void {
     if (this.#exists) return;
-    const { directory, quota } = this.#options;
+    const { directory, quota, prepare } = this.#options;
+    prepare();
     quota.grow(this, FIXED_BYTES);
     makePrivateDirectory(directory);
     this.#exists = true;
-    writeFacts(directory, this.#facts);
+    createFacts(directory, this.#facts);
     this.#factsChanged = false;
   }
 
@@ -253,6 +260,6 @@ export class SpooledOutput implements LogArchive, SpoolOwner {
     this.#waiting = [];
     this.#waitingBytes = 0;
     this.close();
-    this.#options.gone();
+    this.#options.gone(this);
   }
 }

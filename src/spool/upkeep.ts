@@ -1,0 +1,91 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+/** How long output may wait to be written, and how long files stay open after that. */
+const TICK_MS = 1000;
+/** Ended processes whose output waits in memory. With more of them, writing begins at once. */
+const MAX_WAITING = 256;
+
+/** Something that writes later what it is given now. */
+export interface Kept {
+  /** Writes what is waiting, or closes the files. Returns false if there is nothing left to do. */
+  tick(): boolean;
+  flush(): void;
+  close(): void;
+}
+
+/**
+ * Writes what is waiting, once a second. Only one output in each turn of the event loop: whoever starts a program
+ * meanwhile should not wait for the disk.
+ */
+export class Upkeep {
+  readonly #running = new Set<Kept>();
+  readonly #ended = new Set<Kept>();
+  #timer: NodeJS.Timeout | undefined;
+  #isWriting = false;
+
+  /** Looks after an output until there is nothing left to do for it. */
+  watch(output: Kept): void {
+    if (!this.#ended.has(output)) this.#add(this.#running, output);
+  }
+
+  /** Writes what is left of an output whose process has ended. */
+  finish(output: Kept): void {
+    this.#running.delete(output);
+    this.#add(this.#ended, output);
+    if (this.#ended.size >= MAX_WAITING) void this.#write([this.#ended]);
+  }
+
+  /** Nothing is left to write of this output. */
+  forget(output: Kept): void {
+    this.#running.delete(output);
+    this.#ended.delete(output);
+  }
+
+  /** Writes everything at once, and closes all files. */
+  close(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    unsaved.delete(this);
+    for (const output of [...this.#running, ...this.#ended]) {
+      output.flush();
+      output.close();
+    }
+    this.#running.clear();
+    this.#ended.clear();
+  }
+
+  #add(outputs: Set<Kept>, output: Kept): void {
+    outputs.add(output);
+    if (this.#timer) return;
+    this.#timer = setInterval(() => void this.#write([this.#ended, this.#running]), TICK_MS).unref();
+    saveAtExit(this);
+  }
+
+  async #write(sets: readonly Set<Kept>[]): Promise<void> {
+    if (this.#isWriting) return;
+    this.#isWriting = true;
+    for (const outputs of sets) {
+      for (const output of [...outputs]) {
+        if (outputs.has(output) && !output.tick()) outputs.delete(output);
+        await nextTurn();
+      }
+    }
+    this.#isWriting = false;
+    if (this.#running.size + this.#ended.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    unsaved.delete(this);
+  }
+}
+
+/** The timer does not keep a program running, so what is waiting is written when it exits. */
+const unsaved = new Set<Upkeep>();
+
+function saveAtExit(upkeep: Upkeep): void {
+  if (!process.listeners('exit').includes(saveAll)) process.on('exit', saveAll);
+  unsaved.add(upkeep);
+}
+
+function saveAll(): void {
+  for (const upkeep of unsaved) upkeep.close();
+}
