@@ -1,6 +1,6 @@
 import * as zlib from 'node:zlib';
 
-/** Of longer chunks only the ends are summed: summing everything would cost as much as writing it. */
+/** Of longer chunks only the end is summed: summing everything would cost as much as writing it. */
 const SUMMED_BYTES = 256;
 
 /** Added to Node in 20.15. */
@@ -8,11 +8,10 @@ const native: unknown = (zlib as { crc32?: unknown }).crc32;
 
 /**
  * CRC-32 of a chunk of output, continued from `start`. A chunk that reached the disk only in part almost always lacks its
- * end, so the ends are what is checked.
+ * end, so the end is what is checked.
  */
 export function checkSum(output: Uint8Array, start: number): number {
-  if (output.length <= 2 * SUMMED_BYTES) return crc32(output, start);
-  return crc32(output.subarray(-SUMMED_BYTES), crc32(output.subarray(0, SUMMED_BYTES), start));
+  return crc32(output.length <= SUMMED_BYTES ? output : output.subarray(-SUMMED_BYTES), start);
 }
 
 const crc32 =

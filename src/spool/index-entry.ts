@@ -2,7 +2,7 @@ import type { OutputStream, TerminalSize } from '../contract/index.js';
 import { checkSum } from './check-sum.js';
 
 /** All entries have this size, so that any of them can be found by its number. */
-export const ENTRY_BYTES = 48;
+export const ENTRY_BYTES = 40;
 
 /** What an entry of the index describes. Its place in the file is its code. */
 const KINDS = ['stdout', 'stderr', 'pty', 'resize'] as const;
@@ -17,8 +17,6 @@ export interface IndexEntry {
   /** Output bytes of the process before this entry. */
   readonly offset: number;
   readonly timeMs: number;
-  /** Newlines in the output before this entry. */
-  readonly lines: number;
   readonly length: number;
   /** The new size of the terminal, for a resize only. */
   readonly size?: TerminalSize;
@@ -28,33 +26,31 @@ const at = {
   seq: 0,
   offset: 8,
   timeMs: 16,
-  lines: 24,
-  length: 32,
-  kind: 36,
-  rows: 38,
-  cols: 40,
-  unused: 42,
-  sum: 44,
+  length: 24,
+  kind: 28,
+  rows: 30,
+  cols: 32,
+  unused: 34,
+  sum: 36,
 } as const;
 
 /** What is written; its output comes along for the check sum. */
-export interface EntryDraft extends Omit<IndexEntry, 'lines'> {
+export interface EntryDraft extends IndexEntry {
   readonly bytes: Uint8Array;
 }
 
-/** Called for every chunk, so it makes no objects. */
-export function writeEntry(target: Buffer, position: number, draft: EntryDraft, lines: number): void {
-  target.writeDoubleLE(draft.seq, position + at.seq);
-  target.writeDoubleLE(draft.offset, position + at.offset);
-  target.writeDoubleLE(draft.timeMs, position + at.timeMs);
-  target.writeDoubleLE(lines, position + at.lines);
-  target.writeUInt32LE(draft.length, position + at.length);
-  target.writeUInt16LE(KINDS.indexOf(draft.kind), position + at.kind);
-  target.writeUInt16LE(draft.size?.rows ?? 0, position + at.rows);
-  target.writeUInt16LE(draft.size?.cols ?? 0, position + at.cols);
-  target.writeUInt16LE(0, position + at.unused);
-  const start = seed(draft.seq, draft.offset, draft.timeMs, lines);
-  target.writeUInt32LE(checkSum(draft.bytes, start), position + at.sum);
+/** Called for every chunk, so it makes no objects. A view writes numbers many times faster than a `Buffer` does. */
+export function writeEntry(target: DataView, position: number, draft: EntryDraft): void {
+  const { seq, offset, timeMs, length, kind, size, bytes } = draft;
+  target.setFloat64(position + at.seq, seq, true);
+  target.setFloat64(position + at.offset, offset, true);
+  target.setFloat64(position + at.timeMs, timeMs, true);
+  target.setUint32(position + at.length, length, true);
+  target.setUint16(position + at.kind, KINDS.indexOf(kind), true);
+  target.setUint16(position + at.rows, size?.rows ?? 0, true);
+  target.setUint16(position + at.cols, size?.cols ?? 0, true);
+  target.setUint16(position + at.unused, 0, true);
+  target.setUint32(position + at.sum, checkSum(bytes, seed(seq, offset, timeMs)), true);
 }
 
 export function readEntry(source: Buffer, position: number): IndexEntry {
@@ -65,7 +61,6 @@ export function readEntry(source: Buffer, position: number): IndexEntry {
     seq: slot.readDoubleLE(at.seq),
     offset: slot.readDoubleLE(at.offset),
     timeMs: slot.readDoubleLE(at.timeMs),
-    lines: slot.readDoubleLE(at.lines),
     length: slot.readUInt32LE(at.length),
   };
   if (kind !== 'resize') return entry;
@@ -74,14 +69,16 @@ export function readEntry(source: Buffer, position: number): IndexEntry {
 
 /** Whether an entry was written as a whole, and so was its output. */
 export function isIntact(slot: Buffer, output: Uint8Array): boolean {
-  const { seq, offset, timeMs, lines, length } = readEntry(slot, 0);
+  const { seq, offset, timeMs, length } = readEntry(slot, 0);
   if (length !== output.length) return false;
-  return slot.readUInt32LE(at.sum) === checkSum(output, seed(seq, offset, timeMs, lines));
+  return slot.readUInt32LE(at.sum) === checkSum(output, seed(seq, offset, timeMs));
 }
 
 /** Makes the check sum of the output depend on the numbers beside it. */
-function seed(...numbers: readonly number[]): number {
-  let mixed = 0x45584543;
-  for (const number of numbers) mixed = Math.imul(mixed ^ number, 0x01000193) ^ (number / 0x1_0000_0000);
-  return mixed >>> 0;
+function seed(seq: number, offset: number, timeMs: number): number {
+  return mixed(mixed(mixed(0x45584543, seq), offset), timeMs) >>> 0;
+}
+
+function mixed(sum: number, number: number): number {
+  return Math.imul(sum ^ number, 0x01000193) ^ (number / 0x1_0000_0000);
 }

@@ -74,17 +74,15 @@ export class SegmentReader {
   }
 
   /** The first chunk of output at or behind a place. */
-  output(
-    place: Place | undefined,
-  ): (ArchivedOutput & { readonly lines: number; readonly place: Place }) | undefined {
+  output(place: Place | undefined): (ArchivedOutput & { readonly place: Place }) | undefined {
     for (let at = place; at; at = this.behind(at)) {
       const entry = this.entryAt(at);
       const segment = this.#segments()[at.segment];
       if (!entry || !segment) return undefined;
-      const { kind: stream, seq, offset, timeMs, lines, length } = entry;
+      const { kind: stream, seq, offset, timeMs, length } = entry;
       if (stream === 'resize') continue;
       const bytes = this.#data(segment, { at: offset - segment.first.offset, length });
-      return { seq, offset, timeMs, stream, bytes, lines, place: at };
+      return { seq, offset, timeMs, stream, bytes, place: at };
     }
     return undefined;
   }

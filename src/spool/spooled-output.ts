@@ -2,7 +2,6 @@ import { rmSync, unlinkSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ArchivedOutput, ExitedEvent, LogArchive, TerminalSize } from '../contract/index.js';
-import { countLines } from './count-lines.js';
 import { ENTRY_BYTES, type EntryDraft, writeEntry } from './index-entry.js';
 import { makePrivateDirectory } from './private-directory.js';
 import { createFacts, type ProcessFacts, writeFacts } from './process-facts.js';
@@ -54,7 +53,6 @@ export class SpooledOutput implements LogArchive, SpoolOwner {
   #waitingBytes = 0;
   #firstBytes = FIRST_WRITE_BYTES;
   #writeBytes = WRITE_BYTES;
-  #lines = 0;
   #lastSeq = 0;
   #totalBytes = 0;
   #exists = false;
@@ -193,11 +191,11 @@ export class SpooledOutput implements LogArchive, SpoolOwner {
   #write(): void {
     const waiting = this.#waiting;
     const target = this.#roomFor(this.#waitingBytes + waiting.length * ENTRY_BYTES);
-    const index = Buffer.allocUnsafe(waiting.length * ENTRY_BYTES);
+    const index = new Uint8Array(waiting.length * ENTRY_BYTES);
+    const view = new DataView(index.buffer);
     let position = 0;
     for (const draft of waiting) {
-      writeEntry(index, position, draft, this.#lines);
-      this.#lines += countLines(draft.bytes);
+      writeEntry(view, position, draft);
       position += ENTRY_BYTES;
     }
     const chunks = waiting.map(({ bytes }) => bytes);
@@ -232,7 +230,7 @@ export class SpooledOutput implements LogArchive, SpoolOwner {
     if (!waiting) throw new Error('There is nothing to write.');
     const { bytes: _, ...entry } = waiting;
     this.#newestNumber += 1;
-    return { number: this.#newestNumber, first: { ...entry, lines: this.#lines }, entries: 0, dataBytes: 0 };
+    return { number: this.#newestNumber, first: entry, entries: 0, dataBytes: 0 };
   }
 
   #dropOldest(segment: Segment): void {
