@@ -2,8 +2,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** How long output may wait to be written, and how long files stay open after that. */
 const TICK_MS = 1000;
-/** Ended processes whose output waits in memory. With more of them, writing begins at once. */
-const MAX_WAITING = 256;
+/** With this many ended processes whose output waits in memory, writing begins before the second has passed. */
+const MANY_WAITING = 128;
+/** With this many, the disk is slower than programs end: one more has to wait for it. */
+const MAX_WAITING = 512;
 
 /** Something that writes later what it is given now. */
 export interface Kept {
@@ -31,8 +33,12 @@ export class Upkeep {
   /** Writes what is left of an output whose process has ended. */
   finish(output: Kept): void {
     this.#running.delete(output);
+    if (this.#ended.size >= MAX_WAITING) {
+      output.tick();
+      return;
+    }
     this.#add(this.#ended, output);
-    if (this.#ended.size >= MAX_WAITING) void this.#write([this.#ended]);
+    if (this.#ended.size >= MANY_WAITING) void this.#write([this.#ended]);
   }
 
   /** Nothing is left to write of this output. */
@@ -64,17 +70,22 @@ export class Upkeep {
   async #write(sets: readonly Set<Kept>[]): Promise<void> {
     if (this.#isWriting) return;
     this.#isWriting = true;
-    for (const outputs of sets) {
-      for (const output of [...outputs]) {
-        if (outputs.has(output) && !output.tick()) outputs.delete(output);
-        await nextTurn();
-      }
+    try {
+      for (const outputs of sets) await writeEach(outputs);
+    } finally {
+      this.#isWriting = false;
     }
-    this.#isWriting = false;
     if (this.#running.size + this.#ended.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
     unsaved.delete(this);
+  }
+}
+
+async function writeEach(outputs: Set<Kept>): Promise<void> {
+  for (const output of [...outputs]) {
+    await nextTurn();
+    if (outputs.has(output) && !output.tick()) outputs.delete(output);
   }
 }
 
