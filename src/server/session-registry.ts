@@ -4,7 +4,7 @@ import type { ProcessTableOptions } from '../host/index.js';
 import type { ByteBudget } from '../rpc/index.js';
 import type { Keep } from './keep.js';
 import type { ServerLog } from './log.js';
-import { MAX_TIMER_MS } from '../protocol/max-timer.js';
+import { after } from '../protocol/max-timer.js';
 
 /** How long a session outlives its connection. The same as Codex's. */
 export const DEFAULT_SESSION_TTL_MS = 30_000;
@@ -24,7 +24,8 @@ export interface SessionRegistryOptions {
 export class SessionRegistry {
   readonly #options: SessionRegistryOptions;
   readonly #sessions = new Map<string, Session>();
-  readonly #leases = new Map<string, NodeJS.Timeout>();
+  /** Functions that stop the leases of detached sessions. */
+  readonly #leases = new Map<string, () => void>();
   readonly #ending = new Set<Promise<void>>();
 
   constructor(options: SessionRegistryOptions) {
@@ -72,7 +73,7 @@ export class SessionRegistry {
       session.connection.probe();
       throw new ExecError('sessionBusy', `session ${sessionId} is already attached to another connection`);
     }
-    clearTimeout(this.#leases.get(sessionId));
+    this.#leases.get(sessionId)?.();
     this.#leases.delete(sessionId);
     session.becomeOf(principal);
     session.attach(connection);
@@ -84,19 +85,16 @@ export class SessionRegistry {
     session.detach();
     if (!this.#sessions.has(session.id)) return;
     const ttlMs = this.#options.sessionTtlMs ?? DEFAULT_SESSION_TTL_MS;
-    const lease = setTimeout(
-      () => {
-        this.#options.log.info({ session: session.id }, 'session expired');
-        void this.end(session);
-      },
-      Math.min(ttlMs, MAX_TIMER_MS),
-    );
-    this.#leases.set(session.id, lease);
+    const expired = (): void => {
+      this.#options.log.info({ session: session.id }, 'session expired');
+      void this.end(session);
+    };
+    this.#leases.set(session.id, after(ttlMs, expired));
   }
 
   /** Ends a session and everything it owns. Never rejects, because often nothing awaits it. */
   async end(session: Session): Promise<void> {
-    clearTimeout(this.#leases.get(session.id));
+    this.#leases.get(session.id)?.();
     this.#leases.delete(session.id);
     this.#sessions.delete(session.id);
     const ending = session.close();
