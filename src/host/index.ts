@@ -25,4 +25,10 @@ export {
 export { snapshotsAvailable } from './shell-snapshot/index.js';
 export { machineInfo, version } from './machine-info.js';
 export { admitsPeer, type ConnectionEnds, peerUser } from './peer/index.js';
-export { DEFAULT_MAX_PROCESSES, ProcessTable, type ProcessTableOptions } from './process-table.js';
+export {
+  abandonStart,
+  DEFAULT_MAX_PROCESSES,
+  ProcessTable,
+  type ProcessTableOptions,
+  type SetAside,
+} from './process-table.js';

@@ -36,6 +36,19 @@ export interface ProfileRequest extends SnapshotRequest {
   readonly asked: Readonly<Record<string, string>>;
 }
 
+/** A closed process whose id another may take. Call exactly one of these. */
+export interface SetAside {
+  forget(): void;
+  /** The id has stayed free. */
+  restore(): void;
+}
+
+/** Gives back what a start that does not happen would have used. */
+export function abandonStart({ confined, script }: LocalProcessSpec): void {
+  confined?.discard();
+  if (script !== undefined) closeSync(script);
+}
+
 /** The processes of one owner, by id. When the owner goes, so do they and everything they started. */
 export class ProcessTable {
   readonly #options: ProcessTableOptions;
@@ -107,8 +120,7 @@ export class ProcessTable {
     try {
       this.#admit(spec.processId);
     } catch (error) {
-      spec.confined?.discard();
-      if (spec.script !== undefined) closeSync(spec.script);
+      abandonStart(spec);
       throw error;
     }
     const process = new LocalProcess(spec, this.#options);
@@ -213,6 +225,25 @@ export class ProcessTable {
     this.#processes.delete(processId);
     process.forgotten();
     this.#options.onForgotten?.(processId);
+  }
+
+  /** Frees the id of a closed process, so that another can try to take it. */
+  setAside(process: LocalProcess): SetAside {
+    const { processId } = process;
+    clearTimeout(this.#expiries.get(processId));
+    this.#expiries.delete(processId);
+    this.#processes.delete(processId);
+    return {
+      forget: () => process.forgotten(),
+      restore: () => {
+        if (this.#closed) {
+          process.forgotten();
+          return;
+        }
+        this.#processes.set(processId, process);
+        this.#expire(process);
+      },
+    };
   }
 
   /** Output a reader has not acknowledged is kept longer: the reader may be far away, or reconnecting. */

@@ -1,8 +1,10 @@
 import {
+  abandonStart,
   type LocalProcess,
   type LocalProcessSpec,
   ProcessTable,
   type ProcessTableOptions,
+  type SetAside,
 } from '../host/index.js';
 import { ExecError, type Lease, type Sandbox } from '../protocol/index.js';
 import { KeptProcess } from './kept-process.js';
@@ -28,7 +30,8 @@ export interface KeepOptions {
 interface Room {
   readonly table: ProcessTable;
   readonly kept: Map<string, KeptProcess>;
-  starting: number;
+  /** Ids of processes that are being started. */
+  readonly starting: Set<string>;
 }
 
 /**
@@ -55,11 +58,16 @@ export class Keep {
     return [...(this.#rooms.get(principal)?.kept.values() ?? [])];
   }
 
-  /** Spawns immediately. A failed start leaves nothing behind. */
+  /** Spawns immediately. A failed start leaves everything as it was. */
   start(principal: string, spec: KeptSpec, lease: Lease): KeptProcess {
-    const room = this.#admit(principal, spec.processId);
+    const { room, earlier } = this.#admit(principal, spec);
     try {
-      return this.#add(principal, room, room.table.start(spec), lease);
+      const kept = this.#add(principal, room, room.table.start(spec), lease);
+      earlier?.forget();
+      return kept;
+    } catch (error) {
+      earlier?.restore();
+      throw error;
     } finally {
       this.#removeIfEmpty(principal, room);
     }
@@ -71,12 +79,17 @@ export class Keep {
     spec: KeptSpec,
     { lease, sandbox }: { lease: Lease; sandbox: Sandbox },
   ): Promise<KeptProcess> {
-    const room = this.#admit(principal, spec.processId);
-    room.starting += 1;
+    const { room, earlier } = this.#admit(principal, spec);
+    room.starting.add(spec.processId);
     try {
-      return this.#add(principal, room, await room.table.startConfined(spec, sandbox), lease);
+      const kept = this.#add(principal, room, await room.table.startConfined(spec, sandbox), lease);
+      earlier?.forget();
+      return kept;
+    } catch (error) {
+      earlier?.restore();
+      throw error;
     } finally {
-      room.starting -= 1;
+      room.starting.delete(spec.processId);
       this.#removeIfEmpty(principal, room);
     }
   }
@@ -91,7 +104,19 @@ export class Keep {
     await Promise.allSettled([...rooms.map(({ table }) => table.close()), ...this.#ending]);
   }
 
-  #admit(principal: string, processId: string): Room {
+  #admit(principal: string, spec: KeptSpec): { room: Room; earlier: SetAside | undefined } {
+    try {
+      const earlier = this.#requireRoom(principal, spec.processId);
+      const room = this.#room(principal);
+      return { room, earlier: earlier && this.#setAside(principal, room, earlier) };
+    } catch (error) {
+      abandonStart(spec);
+      throw error;
+    }
+  }
+
+  /** Returns the ended process that has the id. */
+  #requireRoom(principal: string, processId: string): KeptProcess | undefined {
     if (this.#closed) throw new ExecError('sessionNotFound', 'The server is shutting down.');
     if (processId === '' || processId.length > MAX_ID_CHARS)
       throw new ExecError(
@@ -99,20 +124,35 @@ export class Keep {
         `params.processId: a kept process needs 1 to ${MAX_ID_CHARS} characters`,
       );
     const earlier = this.find(principal, processId);
-    if (earlier && !this.#ended.has(earlier))
+    const isStarting = this.#rooms.get(principal)?.starting.has(processId);
+    if (isStarting || (earlier && !this.#ended.has(earlier)))
       throw new ExecError('processIdInUse', 'A process with this id exists already.', {
         data: { processId },
       });
     const { maxKeptProcesses = DEFAULT_MAX_KEPT_PROCESSES } = this.#options;
     if (this.#running() >= maxKeptProcesses)
       throw new ExecError('tooManyKeptProcesses', 'The server keeps as many processes as it may. End some.');
-    if (earlier) this.#forget(earlier);
-    return this.#room(principal);
+    return earlier;
+  }
+
+  /** It can be read until another process has its id. */
+  #setAside(principal: string, room: Room, earlier: KeptProcess): SetAside {
+    const inTable = room.table.setAside(earlier.process);
+    return {
+      forget: () => {
+        inTable.forget();
+        this.#retire(earlier);
+      },
+      restore: () => {
+        inTable.restore();
+        if (!this.#closed) this.#ended.set(earlier, principal);
+      },
+    };
   }
 
   #running(): number {
     let count = -this.#ended.size;
-    for (const { kept, starting } of this.#rooms.values()) count += kept.size + starting;
+    for (const { kept, starting } of this.#rooms.values()) count += kept.size + starting.size;
     return count;
   }
 
@@ -132,7 +172,7 @@ export class Keep {
         },
       }),
       kept,
-      starting: 0,
+      starting: new Set(),
     };
     this.#rooms.set(principal, room);
     return room;
@@ -143,9 +183,12 @@ export class Keep {
       this.#options.log.info({ process: process.processId }, 'lease expired');
       this.#end(process);
     };
-    const kept = new KeptProcess(process, lease, expired);
+    const kept = new KeptProcess(process, { owner: principal, lease, expired });
+    // Closing has not seen this one.
+    if (this.#closed) kept.forget();
     room.kept.set(process.processId, kept);
     const look = (): boolean => {
+      if (this.#closed) return true;
       if (!process.log.closed) return false;
       this.#ended.set(kept, principal);
       this.#makeRoom();
@@ -169,19 +212,25 @@ export class Keep {
   #forget(kept: KeptProcess): void {
     const room = this.#rooms.get(this.#ended.get(kept) ?? '');
     room?.table.forget(kept.process);
+    this.#ended.delete(kept);
   }
 
-  /** The table no longer knows it. What it left in the background has lost its owner. */
+  /** The table no longer knows it. */
   #drop(principal: string, room: Room, kept: KeptProcess): void {
     room.kept.delete(kept.process.processId);
-    this.#ended.delete(kept);
-    kept.forget();
-    this.#end(kept.process);
+    this.#retire(kept);
     this.#removeIfEmpty(principal, room);
   }
 
+  /** What it left in the background has lost its owner. */
+  #retire(kept: KeptProcess): void {
+    this.#ended.delete(kept);
+    kept.forget();
+    this.#end(kept.process);
+  }
+
   #removeIfEmpty(principal: string, room: Room): void {
-    if (room.kept.size > 0 || room.starting > 0 || this.#rooms.get(principal) !== room) return;
+    if (room.kept.size > 0 || room.starting.size > 0 || this.#rooms.get(principal) !== room) return;
     this.#rooms.delete(principal);
     this.#await(room.table.close());
   }

@@ -1,4 +1,4 @@
-import type { LocalProcessSpec } from '../host/index.js';
+import { abandonStart, type LocalProcessSpec } from '../host/index.js';
 import { ExecError, type Lease, type Sandbox } from '../protocol/index.js';
 import type { Keep, KeptSpec } from './keep.js';
 import type { KeptProcess } from './kept-process.js';
@@ -22,6 +22,10 @@ export function keptBy(keep: Keep, principal: string | undefined): ClientKeep {
       'This server ends with its client, so nothing can outlive it. Use one started with `execwire serve`.',
     );
   };
+  const whoStarts = (spec: LocalProcessSpec): string => {
+    if (principal === undefined) abandonStart(spec);
+    return whose();
+  };
   const get = (processId: string): KeptProcess => {
     const kept = keep.find(whose(), processId);
     if (kept) return kept;
@@ -31,8 +35,8 @@ export function keptBy(keep: Keep, principal: string | undefined): ClientKeep {
     get,
     find: (processId) => (principal === undefined ? undefined : keep.find(principal, processId)),
     all: () => (principal === undefined ? [] : keep.all(principal)),
-    start: (spec, lease) => keep.start(whose(), named(spec), lease),
-    startConfined: (spec, options) => keep.startConfined(whose(), named(spec), options),
+    start: (spec, lease) => keep.start(whoStarts(spec), named(spec), lease),
+    startConfined: (spec, options) => keep.startConfined(whoStarts(spec), named(spec), options),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { ProcessSummary } from '../contract/index.js';
 import type { LocalProcess } from '../host/index.js';
 import type { Lease } from '../protocol/index.js';
-import { MAX_TIMER_MS } from '../protocol/max-timer.js';
+import { after } from '../protocol/max-timer.js';
 
 /** A session that uses a kept process. */
 export interface KeptClient {
@@ -15,6 +15,14 @@ export interface KeptClient {
   forgotten(): void;
 }
 
+export interface KeptProcessOptions {
+  /** Whose process it is. Nobody else can use it. */
+  readonly owner: string;
+  readonly lease: Lease;
+  /** Called when the lease has run out. */
+  readonly expired: () => void;
+}
+
 /**
  * A process that outlives the sessions that use it. The program waits for at most one of them, the first: others that
  * cannot keep up lose output, which is counted. If that one goes, or has lost its connection when another arrives, the
@@ -22,16 +30,17 @@ export interface KeptClient {
  */
 export class KeptProcess {
   readonly process: LocalProcess;
+  readonly owner: string;
   readonly lease: Lease;
   readonly #expired: () => void;
   /** In the order they came. */
   readonly #clients = new Set<KeptClient>();
   #pacer: KeptClient | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #stopLease: (() => void) | undefined;
 
-  /** `expired` is called when the lease has run out. */
-  constructor(process: LocalProcess, lease: Lease, expired: () => void) {
+  constructor(process: LocalProcess, { owner, lease, expired }: KeptProcessOptions) {
     this.process = process;
+    this.owner = owner;
     this.lease = lease;
     this.#expired = expired;
     // Whoever started it may be gone already.
@@ -43,7 +52,7 @@ export class KeptProcess {
   }
 
   attach(client: KeptClient): void {
-    clearTimeout(this.#timer);
+    this.#stopLease?.();
     this.#clients.add(client);
     if (client.mayPause && !this.#pacer?.isConnected()) this.#waitFor(client);
   }
@@ -56,7 +65,7 @@ export class KeptProcess {
 
   /** Nobody will hear of it again. */
   forget(): void {
-    clearTimeout(this.#timer);
+    this.#stopLease?.();
     const clients = [...this.#clients];
     this.#clients.clear();
     for (const client of clients) client.forgotten();
@@ -78,7 +87,6 @@ export class KeptProcess {
   }
 
   #startLease(): void {
-    if (typeof this.lease === 'number')
-      this.#timer = setTimeout(this.#expired, Math.min(this.lease, MAX_TIMER_MS));
+    if (typeof this.lease === 'number') this.#stopLease = after(this.lease, this.#expired);
   }
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { DEFAULT_WINDOW_BYTES } from '../contract/index.js';
 import {
+  abandonStart,
   type LocalProcess,
   type LocalProcessSpec,
   ProcessTable,
@@ -27,6 +28,12 @@ export interface AttachOptions {
   readonly mayPause: boolean;
 }
 
+/** A start that takes a while. */
+interface PendingStart {
+  readonly outcome: Promise<unknown>;
+  readonly isKept: boolean;
+}
+
 /** Owns processes and outlives its connection. */
 export class Session {
   readonly id = randomUUID();
@@ -38,10 +45,11 @@ export class Session {
   readonly #writes = new Map<string, Set<string>>();
   /** Kept processes this session uses. Others own them. */
   readonly #kept = new Map<string, { readonly kept: KeptProcess; readonly client: KeptClient }>();
-  readonly #starting = new Map<string, Promise<unknown>>();
+  readonly #starting = new Map<string, PendingStart>();
   readonly #budget: ByteBudget;
   readonly #input = new QueuedInput();
   #connection: SessionConnection | undefined;
+  #closed = false;
 
   #principal: string | undefined;
 
@@ -80,9 +88,10 @@ export class Session {
     for (const pusher of this.#pushers.values()) pusher.detach();
   }
 
-  /** A process of this session, or a kept one it is attached to. */
-  find(processId: string): LocalProcess | undefined {
-    return this.processes.get(processId) ?? this.#kept.get(processId)?.kept.process;
+  /** A process of this session, or a kept one it is attached to. To other sessions, the latter does not exist. */
+  find(processId: string, asker: Session = this): LocalProcess | undefined {
+    const own = this.processes.get(processId);
+    return own ?? (asker === this ? this.#kept.get(processId)?.kept.process : undefined);
   }
 
   /** The kept processes this session is attached to. */
@@ -90,17 +99,26 @@ export class Session {
     return [...this.#kept.values()].map(({ kept }) => kept);
   }
 
-  /** Throws if another process is known here by this id. */
-  requireFree(processId: string): void {
-    if (this.find(processId) === undefined) return;
-    throw new ExecError('processIdInUse', 'A process with this id exists already.', { data: { processId } });
+  /** Throws if another process is known here by the id of this one, which is then not started. */
+  requireFree(spec: LocalProcessSpec): void {
+    const { processId } = spec;
+    if (processId === undefined || this.find(processId) === undefined) return;
+    abandonStart(spec);
+    throw idInUse(processId);
   }
 
-  /** Uses a kept process from here on. If it did already, its output is pushed again from the new position. */
+  /**
+   * Uses a kept process from here on. If it did already, its output is pushed again from the new position. A session that
+   * has ended since that was requested, or belongs to somebody else by now, does not use it.
+   */
   attachKept(kept: KeptProcess, { afterSeq, mayPause }: AttachOptions): void {
     const { process } = kept;
     const { processId } = process;
-    if (this.processes.get(processId)) this.requireFree(processId);
+    if (this.#closed || kept.owner !== this.#principal) {
+      process.stopHolding();
+      return;
+    }
+    if (this.processes.get(processId)) throw idInUse(processId);
     this.detachKept(processId);
     const pusher = this.#pusherFor(process, { afterSeq, paces: false });
     const client: KeptClient = {
@@ -127,7 +145,7 @@ export class Session {
 
   /** Spawns synchronously. Events are pushed from the next turn of the event loop on, after the answer to the start. */
   start(spec: LocalProcessSpec): LocalProcess {
-    if (this.#kept.has(spec.processId ?? '')) this.requireFree(spec.processId ?? '');
+    this.requireFree(spec);
     const process = this.processes.start(spec);
     this.#startPushing(process, this.#pusherFor(process));
     return process;
@@ -137,6 +155,7 @@ export class Session {
    * Like `start`, for a sandboxed process. Resolves when its program is running; if that fails, the id is free again.
    */
   async startConfined(spec: LocalProcessSpec, sandbox: Sandbox): Promise<LocalProcess> {
+    this.requireFree(spec);
     const process = await this.processes.startConfined(spec, sandbox);
     // From here on the pusher keeps the output until clients know about the process.
     const pusher = this.#pusherFor(process);
@@ -146,19 +165,27 @@ export class Session {
   }
 
   /** Runs a start that takes a while. Until it settles, `pendingStart` returns it. */
-  async trackStart<Result>(processId: string, start: () => Promise<Result>): Promise<Result> {
-    const starting = start();
+  async trackStart<Result>(
+    { processId, isKept }: { processId: string; isKept: boolean },
+    start: () => Promise<Result>,
+  ): Promise<Result> {
+    const outcome = start();
+    const starting = { outcome, isKept };
     this.#starting.set(processId, starting);
     try {
-      return await starting;
+      return await outcome;
     } finally {
       if (this.#starting.get(processId) === starting) this.#starting.delete(processId);
     }
   }
 
-  /** The unfinished start of this id, if any. Rejects with its error if it fails. */
-  pendingStart(processId: string): Promise<unknown> | undefined {
-    return this.#starting.get(processId);
+  /**
+   * The unfinished start of this id, if any. Rejects with its error if it fails. Other sessions do not learn of one that
+   * is going to be kept.
+   */
+  pendingStart(processId: string, asker: Session = this): Promise<unknown> | undefined {
+    const starting = this.#starting.get(processId);
+    return starting?.isKept && asker !== this ? undefined : starting?.outcome;
   }
 
   acknowledge(processId: string, seq: number): void {
@@ -186,6 +213,7 @@ export class Session {
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
     this.detach();
     for (const processId of [...this.#kept.keys()]) this.detachKept(processId);
     for (const pusher of this.#pushers.values()) pusher.close();
@@ -232,4 +260,8 @@ export class Session {
     this.#writes.delete(processId);
     this.#input.forget(processId);
   }
+}
+
+function idInUse(processId: string): ExecError {
+  return new ExecError('processIdInUse', 'A process with this id exists already.', { data: { processId } });
 }

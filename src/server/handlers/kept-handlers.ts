@@ -49,7 +49,9 @@ function untilClosed(log: ProcessLog, gone: AbortSignal): Promise<void> {
       stop();
       gone.removeEventListener('abort', leave);
     };
-    gone.addEventListener('abort', leave);
+    // It may have gone while this request waited for a start.
+    if (gone.aborted) leave();
+    else gone.addEventListener('abort', leave);
   });
 }
 

@@ -30,14 +30,14 @@ type ProcessMethods = Pick<ExecMethods, Extract<keyof ExecMethods, `process/${st
 export function processHandlers(context: ProcessContext): Handlers<ProcessMethods> {
   const { session, sessions, keep } = context;
   const ownerOf = (sessionId: string | null | undefined): Session | undefined =>
-    sessionId == null ? session() : sessions.get(sessionId);
+    sessionId == null || sessionId === KEPT_SESSION ? session() : sessions.get(sessionId);
   /** Requests that follow a pending start wait for it, and fail with its error if it fails. */
   const afterStart =
     <Params extends { processId: string; sessionId?: string | null | undefined }, Result>(
       handler: (params: Params, bytes?: Uint8Array) => Answer<Result>,
     ) =>
     (params: Params, bytes?: Uint8Array): Answer<Result> => {
-      const starting = ownerOf(params.sessionId)?.pendingStart(params.processId);
+      const starting = ownerOf(params.sessionId)?.pendingStart(params.processId, session());
       // Deferred rather than run in the lane: there, only the first request would still see the start pending.
       return starting
         ? new DeferredAnswer(starting.then(() => flatten(handler(params, bytes))))
@@ -68,7 +68,9 @@ export function processHandlers(context: ProcessContext): Handlers<ProcessMethod
     }),
     'process/terminate': afterStart(async ({ processId, sessionId, graceMs }) => {
       const process =
-        sessionId === KEPT_SESSION ? keep.find(processId)?.process : ownerOf(sessionId)?.find(processId);
+        sessionId === KEPT_SESSION
+          ? keep.find(processId)?.process
+          : ownerOf(sessionId)?.find(processId, session());
       return { running: (await process?.terminate({ graceMs: graceMs ?? 0 })) ?? false };
     }),
     'process/resize': afterStart(async ({ processId, size }) => {

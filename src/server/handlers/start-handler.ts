@@ -18,6 +18,9 @@ const DEFAULT_SIZE = { rows: 24, cols: 80 };
 /** How the session that starts a kept process uses it. */
 const FROM_START = { afterSeq: 0, mayPause: true };
 
+/** The session that asked for the start. Its connection may be gone, or use none, when a slow start is done. */
+type StartContext = Omit<ProcessContext, 'session'> & { readonly session: Session };
+
 /** A sandboxed start takes a while but leaves its lane immediately; requests behind it wait for its outcome. */
 export function start(
   context: ProcessContext,
@@ -27,13 +30,14 @@ export function start(
   const { processId, sandbox, shellSnapshot } = params;
   const earlier = session.pendingStart(processId);
   if (!sandbox && !earlier && !shellSnapshot)
-    return startResult(startNow(context, childOf(context, params), params));
+    return startResult(startNow({ ...context, session }, childOf(context, params), params));
   return new DeferredAnswer(
-    session.trackStart(processId, async () => {
+    session.trackStart({ processId, isKept: isKept(params) }, async () => {
       await earlier?.catch(() => undefined);
       const child = await withoutProfile(session, childOf(context, params), params);
+      const place = { ...context, session };
       return startResult(
-        sandbox ? await startConfined(context, child, params) : startNow(context, child, params),
+        sandbox ? await startConfined(place, child, params) : startNow(place, child, params),
       );
     }),
   );
@@ -41,29 +45,29 @@ export function start(
 
 /** A process with a lease belongs to the server. The session that starts it is merely the first to use it. */
 function startNow(
-  { session, keep }: ProcessContext,
+  { session, keep }: StartContext,
   child: LocalProcessSpec,
-  { processId, lease }: ExecParsedParams<'process/start'>,
+  { lease }: ExecParsedParams<'process/start'>,
 ): LocalProcess {
-  if (lease == null || lease === 'session') return session().start(child);
-  session().requireFree(processId);
+  if (lease == null || lease === 'session') return session.start(child);
+  session.requireFree(child);
   const kept = keep.start(child, lease);
-  session().attachKept(kept, FROM_START);
+  session.attachKept(kept, FROM_START);
   return kept.process;
 }
 
 async function startConfined(
-  { session, keep, spool }: ProcessContext,
+  { session, keep, spool }: StartContext,
   child: LocalProcessSpec,
-  { processId, lease, sandbox }: ExecParsedParams<'process/start'>,
+  { lease, sandbox }: ExecParsedParams<'process/start'>,
 ): Promise<LocalProcess> {
   if (!sandbox) throw new ExecError('internalError', 'There is no policy to enforce.');
   // Only what exists can be hidden from a sandbox.
   spool?.prepareIfPossible();
-  if (lease == null || lease === 'session') return await session().startConfined(child, sandbox);
-  session().requireFree(processId);
+  if (lease == null || lease === 'session') return await session.startConfined(child, sandbox);
+  session.requireFree(child);
   const kept = await keep.startConfined(child, { lease, sandbox });
-  session().attachKept(kept, FROM_START);
+  session.attachKept(kept, FROM_START);
   return kept.process;
 }
 
