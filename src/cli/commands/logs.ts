@@ -37,13 +37,14 @@ export function logsCommand(): Command {
 async function logs(id: string, flags: LogsFlags): Promise<void> {
   await withServer(flags, async (server) => {
     const { child, past } = await outputOf(server, id);
-    const print = printer(flags);
+    const { print, end } = printer(flags);
     if (flags.tail === undefined) for await (const piece of past) await print(piece);
     else await printTail(past, flags.tail, flags.raw === true);
-    if (!flags.follow || !child) return;
-    for await (const event of child.events())
-      if (event.type === 'gap') complainOfLoss(event.lostBytes);
-      else if (event.type === 'output') await print({ ...event, lostBytes: 0 });
+    if (flags.follow && child)
+      for await (const event of child.events())
+        if (event.type === 'gap') complainOfLoss(event.lostBytes);
+        else if (event.type === 'output') await print({ ...event, lostBytes: 0 });
+    await end();
   });
 }
 
@@ -63,13 +64,22 @@ async function outputOf(
 }
 
 /** Two streams may be in the middle of a sequence each. */
-function printer({ raw }: LogsFlags): (piece: PastOutput) => Promise<void> {
+function printer({ raw }: LogsFlags): {
+  print: (piece: PastOutput) => Promise<void>;
+  end: () => Promise<void>;
+} {
   const harmless = { out: new HarmlessText(), err: new HarmlessText() };
-  return async ({ stream, bytes, lostBytes }) => {
-    if (lostBytes > 0) complainOfLoss(lostBytes);
-    const [target, text] =
-      stream === 'stderr' ? [process.stderr, harmless.err] : [process.stdout, harmless.out];
-    await write(target, raw ? bytes : text.take(bytes));
+  return {
+    print: async ({ stream, bytes, lostBytes }) => {
+      if (lostBytes > 0) complainOfLoss(lostBytes);
+      const [target, text] =
+        stream === 'stderr' ? [process.stderr, harmless.err] : [process.stdout, harmless.out];
+      await write(target, raw ? bytes : text.take(bytes));
+    },
+    end: async () => {
+      await write(process.stdout, harmless.out.end());
+      await write(process.stderr, harmless.err.end());
+    },
   };
 }
 
@@ -79,6 +89,7 @@ async function printTail(past: AsyncIterable<PastOutput>, count: number, raw: bo
   // One character per byte, so that raw bytes stay what they are.
   for await (const { bytes } of past)
     lines.add(raw ? Buffer.from(bytes).toString('latin1') : harmless.take(bytes));
+  lines.add(harmless.end());
   await write(process.stdout, Buffer.from(lines.text(), raw ? 'latin1' : 'utf8'));
 }
 

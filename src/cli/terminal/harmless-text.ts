@@ -1,46 +1,113 @@
 const ESCAPE = '\u001b';
 /** Colours and other text attributes only change how text looks. */
 // eslint-disable-next-line no-control-regex
-const ATTRIBUTES = /^\u001b\[[0-9;:]*m/;
-/** A whole control sequence, or one that contains text, or one of two or three characters. */
-const SEQUENCE =
-  // eslint-disable-next-line no-control-regex
-  /^\u001b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\)|[ -/]+[0-~]|[0-OQ-WYZ\\`-~])/;
+const ATTRIBUTES = /^\u001b\[[0-9;:]*m$/;
 // eslint-disable-next-line no-control-regex
-const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
+const NO_ATTRIBUTES = /^\u001b\[[0;:]*m$/;
+const RESET = '\u001b[0m';
+// eslint-disable-next-line no-control-regex
+const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+/** Introduces text that is meant for the terminal itself. */
+const STRING_START = /^[\]PX^_]$/;
 /** A sequence longer than this is none. */
 const MAX_SEQUENCE_CHARS = 64 * 1024;
 
+/** Where we are, and the first character that does not belong there. */
+const END_OF = {
+  text: CONTROL,
+  /** Right behind an escape character. */
+  escape: /[^]/g,
+  /** A short sequence with more to come. */
+  short: /[^ -/]/g,
+  /** The parameters of a control sequence. */
+  control: /[^ -?]/g,
+  /** Text for the terminal itself. */
+  // eslint-disable-next-line no-control-regex
+  string: /[\u0007\u0018\u001a\u001b\u009c]/g,
+} as const;
+
 /**
  * Removes what would do more to a terminal than show text: cursor movements, queries the terminal would answer as if
- * somebody typed, titles, clipboard access. Keeps colours, tabs and line ends. Takes text in pieces.
+ * somebody typed, titles, clipboard access. Keeps colours, tabs and line ends. Takes text in pieces, and looks at every
+ * character once.
  */
 export class HarmlessText {
   readonly #decoder = new TextDecoder();
-  #pending = '';
+  #state: keyof typeof END_OF = 'text';
+  /** The sequence so far. */
+  #sequence = '';
+  #isPlain = true;
 
   take(bytes: Uint8Array): string {
-    const text = this.#pending + this.#decoder.decode(bytes, { stream: true });
-    this.#pending = '';
+    return this.#filter(this.#decoder.decode(bytes, { stream: true }));
+  }
+
+  /** Nothing follows. What looked like the beginning of a sequence was text, and the terminal gets its colours back. */
+  end(): string {
+    const shown = this.#filter(this.#decoder.decode()) + this.#giveUp();
+    return this.#isPlain ? shown : shown + RESET;
+  }
+
+  #filter(text: string): string {
     let shown = '';
     for (let at = 0; at < text.length; ) {
-      const next = text.slice(at).search(CONTROL);
-      if (next === -1) return shown + text.slice(at);
-      shown += text.slice(at, at + next);
-      at += next;
-      if (text[at] !== ESCAPE) {
+      const end = indexOf(END_OF[this.#state], text, at);
+      const run = text.slice(at, end);
+      if (this.#state === 'text') shown += run;
+      else this.#sequence += run;
+      at = end;
+      if (this.#sequence.length > MAX_SEQUENCE_CHARS) shown += this.#giveUp();
+      else if (at < text.length) {
+        shown += this.#meet(text.charAt(at));
         at += 1;
-        continue;
       }
-      const rest = text.slice(at, at + MAX_SEQUENCE_CHARS);
-      const whole = SEQUENCE.exec(rest)?.[0];
-      if (whole === undefined && rest.length < MAX_SEQUENCE_CHARS) {
-        this.#pending = rest;
-        return shown;
-      }
-      if (ATTRIBUTES.test(rest)) shown += whole ?? '';
-      at += whole?.length ?? 1;
     }
     return shown;
   }
+
+  /** Takes a character that ends the present state. Returns what is to be shown. */
+  #meet(character: string): string {
+    if (character === ESCAPE) return this.#enter('escape', ESCAPE, '');
+    const sequence = this.#sequence + character;
+    switch (this.#state) {
+      case 'escape':
+        if (character === '[') return this.#enter('control', sequence);
+        if (STRING_START.test(character)) return this.#enter('string', sequence);
+        if (/^[ -/]$/.test(character)) return this.#enter('short', sequence);
+        break;
+      case 'control':
+        if (ATTRIBUTES.test(sequence)) {
+          this.#isPlain = NO_ATTRIBUTES.test(sequence);
+          return this.#enter('text', '', sequence);
+        }
+        break;
+      case 'string':
+      case 'text':
+        return this.#enter('text');
+      case 'short':
+    }
+    // A character that cannot be part of a sequence ends it, and is itself.
+    return this.#enter('text', '', /^[0-~]$/.test(character) ? '' : withoutControls(character));
+  }
+
+  #enter(state: keyof typeof END_OF, sequence = '', shown = ''): string {
+    this.#state = state;
+    this.#sequence = sequence;
+    return shown;
+  }
+
+  #giveUp(): string {
+    return this.#enter('text', '', withoutControls(this.#sequence));
+  }
+}
+
+/** Where the pattern next matches; the end of the text if nowhere. */
+function indexOf(pattern: RegExp, text: string, from: number): number {
+  pattern.lastIndex = from;
+  const index = pattern.exec(text)?.index;
+  return index ?? text.length;
+}
+
+function withoutControls(text: string): string {
+  return text.replace(CONTROL, '');
 }

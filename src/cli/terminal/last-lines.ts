@@ -12,6 +12,7 @@ export class LastLines {
   }
 
   add(text: string): void {
+    if (this.#count === 0) return;
     const lines = (this.#open + text).split('\n');
     this.#open = (lines.pop() ?? '').slice(-MAX_LINE_CHARS);
     for (const line of lines) this.#lines.push(`${line}\n`);
