@@ -95,7 +95,9 @@ describe('messages that never end', () => {
     await using small = await serve({ maxUnfinishedBytes, compression: 'always' });
     const honest = await connect(small.url);
     const bytes = message();
-    const attackers = await Promise.all(Array.from({ length: tries(12) }, () => connect(small.url)));
+    // More connections than these are refused for another reason.
+    const length = Math.min(tries(12), 60);
+    const attackers = await Promise.all(Array.from({ length }, () => connect(small.url)));
     for (const { raw } of attackers) raw.write(bytes);
     const ended = new Set<string>();
     for (const { closed } of attackers) void closed.then((how) => ended.add(how));
