@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
-import { pidsWithArgument } from '../../harness/processes.js';
+import { gone, pidsWithArgument } from '../../harness/processes.js';
 import type { Theme } from './escape.js';
 import { signalOne } from '../../../testkit/signal-one.mjs';
 
@@ -159,8 +159,11 @@ if os.fork() == 0:
             except OSError: pass
         os.execv('/bin/sleep', ['sleep', f'1000.{hostPid}77'])
     os._exit(0)`,
-      seen: (site) => {
-        const left = pidsWithArgument(`1000.${String(site.names.hostPid)}77`);
+      seen: async (site) => {
+        const mark = `1000.${String(site.names.hostPid)}77`;
+        // The kernel takes a moment to end everything that was in a sandbox.
+        await gone(mark, 2_000).catch(() => undefined);
+        const left = pidsWithArgument(mark);
         for (const pid of left) signalOne(pid, 'SIGKILL');
         return left.length > 0;
       },
