@@ -31,7 +31,7 @@ if ctypes.string_at(libc.shmat(identity, None, 0), len(secret)).decode() == secr
       name: 'read memory of the host by its identity',
       tries: `
 libc.shmat.restype = c_void_p
-for identity in range(0, 64):
+for identity in range(0, 1 << 16):
     area = libc.shmat(identity, None, 0o10000)
     if area not in (None, 2 ** 64 - 1) and ctypes.string_at(area, len(secret)).decode(errors='replace') == secret: won('the secret')`,
     },
