@@ -18,6 +18,7 @@ const LONG_TRIES = {
   'cut-connections': 500,
   'kept-cuts': 500,
   'killed-servers': 100,
+  'ended-servers': 100,
   'symlink-races': 20_000,
   'many-processes': 100_000,
   exhaustion: 200,
