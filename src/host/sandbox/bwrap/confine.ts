@@ -1,6 +1,6 @@
 import { ExecError } from '../../../protocol/errors.js';
 import type { SandboxType } from '../../../protocol/index.js';
-import { openBytes, trustedPath } from '../../kernel/index.js';
+import { isScarcity, openBytes, spawnFailures, trustedPath } from '../../kernel/index.js';
 import { bwrapOptions } from './bwrap-argv.js';
 import type { Disk } from '../plan/disk.js';
 import { planNow } from '../plan/known-plans.js';
@@ -135,8 +135,14 @@ export function confine(
   } catch (error) {
     resources.release();
     resources.cleanUp();
-    throw error;
+    throw explained(error);
   }
+}
+
+/** Many files are opened on the way to a sandbox, any of which may be one too many. */
+function explained(error: unknown): unknown {
+  if (error instanceof ExecError || !isScarcity(error)) return error;
+  return spawnFailures.noRoom((error as NodeJS.ErrnoException).code);
 }
 
 /** The first descriptor number the program does not use. */
