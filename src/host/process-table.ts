@@ -12,13 +12,13 @@ import { spawnScripted } from './spawn-scripted.js';
 const RETAIN_CLOSED_MS = 30_000;
 /** The longest a closed process is kept for a reader that has not acknowledged everything. */
 const RETAIN_UNREAD_MS = 10 * 60_000;
-/** Processes one owner may have at a time. Closed ones that are merely retained give way. */
 /**
  * How often a sandbox is set up whose paths change meanwhile. Another sandbox on this machine may block the same names in a
  * shared directory such as /tmp, with directories that come and go with its commands.
  */
 const MAX_SETUPS = 10;
 
+/** Processes one owner may have at a time. Closed ones that are merely retained give way. */
 export const DEFAULT_MAX_PROCESSES = 4096;
 
 export interface ProcessTableOptions extends LocalProcessOptions {
