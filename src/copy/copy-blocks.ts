@@ -67,16 +67,19 @@ export function fillFrom(from: Original & { readonly size: number }, to: FilePla
       await Promise.allSettled([blocks.arrived(), source.close()]);
       throw error;
     }
-    return { arrived: endOf(blocks, source) };
+    return { arrived: endOf(blocks, from, source) };
   };
 }
 
 /** All of it is there, and nobody reads any more. */
-async function endOf(blocks: BlocksOnTheirWay, source: FileHandle): Promise<void> {
+async function endOf(blocks: BlocksOnTheirWay, { machine }: FilePlace, source: FileHandle): Promise<void> {
   try {
     await blocks.arrived();
   } finally {
-    await source.close();
+    const closed = source.close();
+    // What was read is here, whatever becomes of the file far away: not worth a round trip.
+    if (machine === undefined) await closed;
+    else closed.catch(() => undefined);
   }
 }
 
@@ -108,8 +111,9 @@ class BlocksOnTheirWay {
     const { from } = this.#ends;
     let handedOver: Promise<void>[] = [];
     for (let next = 0; next < this.#end; next += BLOCK_BYTES) {
-      // Only the end of the file says that it has not grown: what is beyond its size is asked for one by one.
-      if (next >= from.size) {
+      // Only the end of the file says that it has not grown: what is beyond its size is asked for one by one. The end of whole
+      // blocks is asked for with them.
+      if (next > from.size) {
         await Promise.all(handedOver);
         handedOver = [];
         if (next >= this.#end) break;
@@ -169,9 +173,13 @@ class BlocksOnTheirWay {
   async #pass(offset: number, reading: Promise<Block>, onSent: () => void): Promise<void> {
     const { from, to, destination } = this.#ends;
     const { bytes, eof } = await withPathInError(from, reading);
-    if (eof) this.#end = Math.min(this.#end, offset + bytes.length);
-    if (bytes.length === 0) return;
-    this.#reached = Math.max(this.#reached, offset + bytes.length);
+    const end = offset + bytes.length;
+    const isBeyond = offset >= from.size;
+    // Blocks are read side by side. A file that grows may have an end in one and go on in the next: either will do.
+    const hasGrown = end >= from.size && this.#reached > end;
+    if (eof && !hasGrown) this.#end = Math.min(this.#end, end);
+    if (bytes.length === 0 || (isBeyond && offset >= this.#end)) return;
+    this.#reached = Math.max(this.#reached, end);
     const written = withPathInError(to, destination.write(offset, bytes));
     onSent();
     await written;

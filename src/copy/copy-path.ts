@@ -36,6 +36,8 @@ export interface OpenPlace extends FilePlace {
   readonly places: boolean;
   /** Whether modification times and links can be told and taken there; always so on this machine. */
   readonly keeps: boolean;
+  /** Whether nothing is there, where that was asked for before anything was known about the machine. See `hasNothing`. */
+  readonly wasFree?: Promise<boolean> | undefined;
 }
 
 /** Who is told how a copy proceeds, and who may end it. */
@@ -91,7 +93,9 @@ export async function copyPath(
       });
     if (!isDirectory && !isFile)
       throw new ExecError('invalidFile', 'The source is neither a file nor a directory.');
-    if (await isSamePlace(from, to))
+    // A file is not where nothing is, and nothing lies within it: only then need nobody find out whether the machines are one.
+    const isElsewhere = isFile && to.isFree === true;
+    if (!isElsewhere && (await isSamePlace(from, to)))
       throw new ExecError('invalidFile', 'The destination is the source, or lies within it.');
     if (isDirectory && to.isListed && to.existing?.isSymlink) throw linkInTheWay(to);
     if (isDirectory) await copyDirectory({ ...source, listed: looked.listed }, to, { job, observer });
@@ -215,10 +219,13 @@ function hasMode(arrival: Arrival): arrival is KeptMode {
 
 /** An existing directory takes the source in under its own name. */
 async function destination(from: OpenPlace, to: OpenPlace): Promise<OpenPlace & Destination> {
+  // Other servers follow links when they look.
+  const tellsLinks = to.atOnce || to.places;
+  if (tellsLinks && (await to.wasFree)) return { ...to, isFree: true };
   const path = childPath(to.path, { name: basename(from.path), path: from.path });
   const [existing, isFree] = await Promise.all([
     metadataOf(to, { details: to.places }),
-    (to.atOnce || to.places) && hasNothing(to),
+    tellsLinks && hasNothing(to),
   ]);
   if (!existing?.isDirectory) return { ...to, isFree, existing };
   // A link must not be followed. What else is wrong is said by whoever tries, and whether it is free is seen then.
@@ -236,7 +243,7 @@ function originalOf({
 }
 
 /** True when there is nothing at a place, not even a link that leads nowhere. */
-async function hasNothing({ files, path }: FilePlace): Promise<boolean> {
+export async function hasNothing({ files, path }: FilePlace): Promise<boolean> {
   return await files.getMetadata(path, { followSymlinks: false }).then(
     () => false,
     (error: unknown) => isExecError(error, 'notFound'),

@@ -2,7 +2,14 @@ export { BlockPool } from './block-pool.js';
 export { Budget } from './budget.js';
 export { Drafts } from './copy-draft.js';
 export { type CopyJob, copyFile, type FilePlace, type Original } from './copy-file.js';
-export { type CopyManner, type CopyObserver, copyPath, jobFor, type OpenPlace } from './copy-path.js';
+export {
+  type CopyManner,
+  type CopyObserver,
+  copyPath,
+  hasNothing,
+  jobFor,
+  type OpenPlace,
+} from './copy-path.js';
 export { copyFromStream, copyToStream } from './copy-stream.js';
 export { copyTree, type TreeCopyJob } from './copy-tree.js';
 export { LineBudget } from './line-budget.js';

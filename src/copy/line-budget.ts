@@ -2,7 +2,7 @@ import { Budget } from './budget.js';
 
 const MEBIBYTE = 1024 * 1024;
 /** What may be on its way before anything is known about the line: a nearby one holds less. */
-export const FIRST_BYTES = 8 * MEBIBYTE;
+export const FIRST_BYTES = 16 * MEBIBYTE;
 /** What one copy has in memory at most: less than a connection holds, so that other messages still find room. */
 export const MOST_BYTES = 28 * MEBIBYTE;
 

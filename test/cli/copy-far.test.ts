@@ -89,7 +89,7 @@ class Machine {
       read: async (offset, length) => {
         await this.#count(this.#trip(100, length));
         const isEnd = offset + length >= SIZE;
-        return { bytes: (this.#content as Uint8Array).subarray(0, length), eof: isEnd };
+        return { bytes: (this.#content as Uint8Array).subarray(0, offset < SIZE ? length : 0), eof: isEnd };
       },
       write: async (_, bytes) => {
         await this.#count(this.#trip(bytes.length, 100));

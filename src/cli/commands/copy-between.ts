@@ -4,11 +4,13 @@ import {
   copyFromStream,
   copyPath,
   copyToStream,
+  hasNothing,
   jobFor,
   measureTree,
   modeOf,
   type OpenPlace,
 } from '../../copy/index.js';
+import type { OpenOptions } from '../../environment/index.js';
 import { ExecError } from '../../protocol/errors.js';
 import { type CopyLocation, parseLocation, resolvePath } from '../options/copy-location.js';
 import { closeTarget, openTarget, type TargetFlags } from '../options/target-options.js';
@@ -38,7 +40,7 @@ export async function copyBetween(request: {
     // Listing this machine takes next to nothing; another one would list everything twice.
     if (isKnown) void measureTree(source, signal).then((total) => total.files > 0 && progress.expect(total));
     let followed = 0;
-    await copyPath(source, await machines.place(to), {
+    await copyPath(source, await machines.destination(to), {
       signal,
       followLinks: flags.dereference === true,
       onFollowed: () => void (followed += 1),
@@ -87,14 +89,28 @@ class Machines implements AsyncDisposable {
     this.#flags = flags;
   }
 
-  async place({ target, path }: PathLocation): Promise<OpenPlace> {
+  /** Looks whether something is there along with the handshake, which saves a round trip. */
+  async destination(location: PathLocation): Promise<OpenPlace> {
+    const { path } = location;
+    let wasFree: Promise<boolean> | undefined;
+    const place = await this.place(location, ({ files }) => {
+      // What a relative path starts at is not known yet.
+      if (path.startsWith('/')) wasFree = hasNothing({ files, path });
+    });
+    return { ...place, wasFree };
+  }
+
+  async place({ target, path }: PathLocation, onOpening?: OpenOptions['onOpening']): Promise<OpenPlace> {
     const { tokenFile } = this.#flags;
     const environment =
       this.#open.get(target) ??
-      (await openTarget({
-        ...(target === undefined ? {} : { environment: target }),
-        ...(tokenFile === undefined ? {} : { tokenFile }),
-      }));
+      (await openTarget(
+        {
+          ...(target === undefined ? {} : { environment: target }),
+          ...(tokenFile === undefined ? {} : { tokenFile }),
+        },
+        onOpening ? { onOpening } : {},
+      ));
     this.#open.set(target, environment);
     return {
       environment,
