@@ -12,6 +12,8 @@ interface SshServer {
   stop(): Promise<void>;
 }
 
+const SERVE = 'serve --listen stdio --log-level warn';
+
 /** The example is plain JavaScript without declarations. */
 const exampleServer = new URL('../../examples/stdio-over-ssh/ssh-server.mjs', import.meta.url);
 
@@ -30,7 +32,8 @@ export class SshMachine implements AsyncDisposable {
     this.#master = parts.master;
   }
 
-  static async start(): Promise<SshMachine> {
+  /** `command`: what of `execwire` runs there. */
+  static async start({ command = SERVE }: { command?: string } = {}): Promise<SshMachine> {
     const folder = new TestFolder();
     const { startSshServer } = (await import(exampleServer.href)) as {
       startSshServer: (folder: string) => Promise<SshServer>;
@@ -41,7 +44,7 @@ export class SshMachine implements AsyncDisposable {
     const far = [...shared, ...server.clientArgs];
     writeFileSync(
       folder.file('environments.toml'),
-      `${entry('far', far)}${entry('alone', server.clientArgs)}`,
+      `${entry('far', far, command)}${entry('alone', server.clientArgs, command)}`,
     );
     return new SshMachine({ folder, server, master });
   }
@@ -77,10 +80,10 @@ export class SshMachine implements AsyncDisposable {
  * The server is started by the user's shell there, as anybody would configure it. Which shell that is, and what it reads when
  * it starts, is up to whoever runs the tests; `greeting` stands for that.
  */
-function entry(id: string, clientArgs: readonly string[]): string {
+function entry(id: string, clientArgs: readonly string[], command: string): string {
   const greeting = '[ ! -e ~/greeting ] || . ~/greeting';
-  const command = `${greeting}; exec '${process.execPath}' '${bin}' serve --listen stdio --log-level warn`;
-  const args = JSON.stringify([...clientArgs, command]);
+  const script = `${greeting}; exec '${process.execPath}' '${bin}' ${command}`;
+  const args = JSON.stringify([...clientArgs, script]);
   return `[[environments]]\nid = "${id}"\nprogram = "ssh"\nargs = ${args}\n`;
 }
 
