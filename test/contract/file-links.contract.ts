@@ -13,8 +13,11 @@ import { codeOf, type OpenFileSystem, prepare } from './file-bench.js';
 /** The kernel's own time of a path, in whole microseconds. */
 const timeOf = (path: string): number => Number(lstatSync(path, { bigint: true }).mtimeNs / 1000n);
 
-/** Times that are easily lost to rounding, from before 1970 to the end of 32 bits and beyond. */
-const TIMES = [0, 1_000_000_000_000_000, 1_700_000_000_123_456, 1_700_000_000_999_999, 4_500_000_000_000_001];
+/**
+ * Times that are easily lost to rounding, up to the last one before 2038. After that, the numbers in which Node takes and tells
+ * times have less and less room for microseconds.
+ */
+const TIMES = [0, 1_000_000_000_000_000, 1_700_000_000_123_456, 1_700_000_000_999_999, 2_147_483_647_999_999];
 
 /** Links and modification times: told and set as they are. */
 export function fileLinksContract(name: string, open: OpenFileSystem): void {
