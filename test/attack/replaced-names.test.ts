@@ -206,14 +206,16 @@ describe.each(machines)('names replaced while a program runs: $title', ({ identi
     const { host, outside } = await open();
     await using _ = host;
     outside.write('secret', 'old');
-    const { said } = await attack(host, {
+    const { said, exit } = await attack(host, {
       script: untilRefused('grep -q . secret'),
       entries: [denied(outside.path('secret'))],
       change: () => {
         for (let n = 0; n < TRIES; n += 1) outside.replace('secret', `new ${n}`);
       },
     });
-    expect(said).toEqual(['refused']);
+    // Replaced faster than it can be protected, it costs the program its life and never the secret.
+    if (said.length === 0) expect(exit).toMatchObject({ exitCode: 137, sandboxDenied: true });
+    else expect(said).toEqual(['refused']);
   });
 
   test('whoever got in before the protection was back does not keep what it opened', async () => {
