@@ -3,8 +3,10 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { CommandLine, execwire } from '../../testkit/command-line.mjs';
+import { FaultProxy } from '../../testkit/fault-proxy.mjs';
 import { bin } from '../../testkit/launch.mjs';
 import { ServerProcess } from '../../testkit/server-process.mjs';
+import { signalOne } from '../../testkit/signal-one.mjs';
 import { gone, TestFolder } from '../harness/processes.js';
 import { Tmux } from '../harness/tmux.js';
 import { HarmlessText } from '../../src/cli/terminal/harmless-text.js';
@@ -123,6 +125,29 @@ describe('on a terminal', () => {
     again.press('Enter');
     await again.showsLine('value 42');
     await again.showsLine('left with 5');
+  });
+
+  test('a laptop that slept longer than its session finds its shell as it was', async () => {
+    using folder = new TestFolder();
+    await using server = await ServerProcess.start({ args: ['--session-ttl', '1'] });
+    await using proxy = await FaultProxy.to(server.url);
+    const shell = `exec ${process.execPath} ${bin} shell -e ${proxy.url} --env HOME=${folder.path} --env PS1=ready --keep main`;
+    // tmux wakes its own child by itself, so the client is one further down.
+    const script = `unset NODE_EXTRA_CA_CERTS; sh -c 'echo $$ > ${folder.file('pid')}; ${shell}'; echo "left with $?"`;
+    using tmux = new Tmux(script, SIZE);
+    const client = Number(await folder.appears('pid'));
+    await tmux.shows((screen) => screen.some((line) => /[#$]$/.test(line)));
+    tmux.type('kept=42; echo awake');
+    tmux.press('Enter');
+    await tmux.showsLine('awake');
+    signalOne(client, 'SIGSTOP');
+    proxy.cut();
+    await expect.poll(() => server.stderr).toContain('session expired');
+    signalOne(client, 'SIGCONT');
+    tmux.type('echo "value $kept"; exit 5');
+    tmux.press('Enter');
+    await tmux.showsLine('value 42');
+    await tmux.showsLine('left with 5');
   });
 
   test('a full-screen program draws itself again, in the size of the new terminal', async () => {

@@ -22,10 +22,14 @@ interface InputOptions {
 export function forwardInput(child: ExecProcess, options: InputOptions): Disposable {
   const { stdin } = process;
   let stopped = false;
-  forward(child, options).catch((error: unknown) => {
+  const failed = (error: unknown): void => {
     // The output side reports how the process ended; only the input failed here.
-    if (!stopped && isExecError(error, 'unsupported')) complain(error);
-  });
+    if (stopped || !(isExecError(error, 'unsupported') || isUnanswered(error))) return;
+    stopped = true;
+    complain(error);
+    if (isUnanswered(error)) options.leave();
+  };
+  forward(child, { ...options, failed }).catch(failed);
   return {
     [Symbol.dispose]() {
       stopped = true;
@@ -36,16 +40,29 @@ export function forwardInput(child: ExecProcess, options: InputOptions): Disposa
 
 async function forward(
   child: ExecProcess,
-  { escape, leave, leaveAtEnd = false }: InputOptions,
+  { escape, leave, leaveAtEnd = false, failed }: InputOptions & { failed: (error: unknown) => void },
 ): Promise<void> {
   const ahead = new ReadAhead(escape ? MAX_TYPED_AHEAD_BYTES : MAX_READ_AHEAD_BYTES);
   for await (const chunk of process.stdin as AsyncIterable<Uint8Array>) {
     const { pass, left } = escape?.take(chunk) ?? { pass: chunk, left: false };
     if (left) return leave();
     if (pass.length === 0) continue;
-    ahead.add(pass.length, child.write(pass));
+    const written = child.write(pass);
+    // Somebody who types sees what arrived. Of other input nothing may be missing in the middle.
+    if (!escape) written.catch(failed);
+    ahead.add(pass.length, escape ? written.catch(acceptUnanswered) : written);
     if ((await ahead.room()) === 'stdinClosed') return;
   }
   if (leaveAtEnd) leave();
   else await child.closeStdin();
+}
+
+/** The process goes on, and nobody knows whether it got this input. */
+function isUnanswered(error: unknown): boolean {
+  return isExecError(error, 'contactLost') && error.data.unanswered === true;
+}
+
+function acceptUnanswered(error: unknown): 'accepted' {
+  if (!isUnanswered(error)) throw error;
+  return 'accepted';
 }

@@ -169,11 +169,12 @@ export class ClientSession {
     this.#capabilities = connection.capabilities;
     this.info = connection.info ?? this.info;
     this.unreadBudget.attach(connection.capabilities.flowControl ? undefined : connection.channel);
+    // Processes first: they ask for what listeners may rely on. Those of a first session, or of one resumed early, already know.
+    if (!(wasEarly && (isFirst || connection.resumed))) {
+      if (connection.resumed) this.processes.resumed();
+      else this.processes.forgotten(contactLost('the server no longer knows its session'));
+    }
     this.listeners.tell('online');
-    // Processes of a first session, or of one resumed early, already know.
-    if (wasEarly && (isFirst || connection.resumed)) return;
-    if (connection.resumed) this.processes.resumed();
-    else this.processes.lost(contactLost('the server no longer knows its session'));
   }
 
   #wentOffline(reason: CloseReason): void {

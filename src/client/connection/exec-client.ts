@@ -85,6 +85,15 @@ export class ExecClient implements AsyncDisposable {
     return !this.#session.ended;
   }
 
+  /**
+   * True while the server is connected and has answered the handshake.
+   *
+   * @internal
+   */
+  get isOnline(): boolean {
+    return this.#session.line.connection !== undefined;
+  }
+
   /** Whether the server's capabilities and environment are known. Always true once connected. */
   get introduced(): boolean {
     return this.#session.capabilities !== undefined && this.#session.info !== undefined;

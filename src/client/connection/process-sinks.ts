@@ -9,6 +9,8 @@ export interface ProcessSink {
   interrupted(): void;
   /** The session is connected again. New events may already have arrived. */
   resumed(): void;
+  /** The server has forgotten the session: no more events will arrive in it. */
+  forgotten(error: ExecError): void;
   /** No more events will arrive. */
   lost(error: ExecError): void;
 }
@@ -46,6 +48,10 @@ export class ProcessSinks {
 
   resumed(): void {
     for (const sink of [...this.#sinks.values()]) sink.resumed();
+  }
+
+  forgotten(error: ExecError): void {
+    for (const sink of [...this.#sinks.values()]) sink.forgotten(error);
   }
 
   lost(error: ExecError): void {

@@ -10,7 +10,8 @@ export async function attachProcess(
 ): Promise<RemoteProcess> {
   await client.ready();
   if (!client.serverCapabilities.leases) throw nothingKept();
-  const process = new RemoteProcess({ client, processId, spec: { argv: [], lease: 'kept' } });
+  const { mayPause } = options;
+  const process = new RemoteProcess({ client, processId, spec: { argv: [], lease: 'kept' }, mayPause });
   // Registered before the request leaves: its output may arrive together with the answer.
   client.processes.add(processId, process.feed);
   try {

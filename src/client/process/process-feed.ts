@@ -24,6 +24,8 @@ export interface ProcessFeedOptions {
   readonly onDone: (why: 'closed' | 'failed') => void;
   /** Called when the connection is restored, before gaps are filled. */
   readonly onResumed: () => void;
+  /** Makes events arrive in a new session, from this position on. Absent if the process has ended with the old one. */
+  readonly rejoin?: ((afterSeq: number) => Promise<unknown>) | undefined;
 }
 
 /**
@@ -36,6 +38,8 @@ export class ProcessFeed implements ProcessSink {
   #started = false;
   #base = 0;
   #missed = false;
+  /** The latest attempt to go on in a new session. */
+  #rejoining: Promise<unknown> | undefined;
   #catchingUp = false;
   /** The lowest number pushed since the connection was restored: nothing is missing from there on. */
   #liveSeq = Number.POSITIVE_INFINITY;
@@ -68,6 +72,11 @@ export class ProcessFeed implements ProcessSink {
     return this.#base;
   }
 
+  /** Settles once an attempt to go on in a new session is over; undefined if there is none. */
+  get rejoining(): Promise<unknown> | undefined {
+    return this.#rejoining;
+  }
+
   receive(event: WireEvent): void {
     if (this.#over) return;
     const catchingUp = this.#catchingUp || this.#missed || (this.#options.skips === true && !this.#started);
@@ -98,7 +107,13 @@ export class ProcessFeed implements ProcessSink {
 
   resumed(): void {
     this.#options.onResumed();
-    if (this.#started) void this.#catchUp();
+    if (this.#started && !this.#rejoining) void this.#catchUp();
+  }
+
+  forgotten(error: ExecError): void {
+    const { rejoin } = this.#options;
+    if (rejoin && this.#started) void this.#rejoin(rejoin);
+    else this.lost(error);
   }
 
   lost(error: ExecError): void {
@@ -146,6 +161,24 @@ export class ProcessFeed implements ProcessSink {
     }
   }
 
+  async #rejoin(rejoin: (afterSeq: number) => Promise<unknown>): Promise<void> {
+    this.#missed = true;
+    const rejoining = rejoin(this.#sequencer.nextSeq - 1);
+    this.#rejoining = rejoining;
+    const failure: unknown = await rejoining.then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    // The new session may be forgotten as well: then there is a later attempt.
+    if (this.#rejoining !== rejoining) return;
+    this.#rejoining = undefined;
+    if (failure === undefined) void this.#catchUp();
+    else
+      this.lost(
+        isExecError(failure, 'contactLost') ? failure : contactLost('it could not be found again', failure),
+      );
+  }
+
   /** Reads until nothing is missing, including events that arrive meanwhile and do not fit. */
   async #catchUp(): Promise<void> {
     if (this.#catchingUp) return;
@@ -190,6 +223,8 @@ export class ProcessFeed implements ProcessSink {
   #failedToCatchUp(error: unknown): void {
     // The connection was lost again. The next one triggers another attempt, or contact is lost for good.
     if (isExecError(error, 'connectionClosed')) return;
+    // It goes on in the next session.
+    if (this.#options.rejoin && isExecError(error, 'contactLost')) return;
     const cause = isExecError(error) ? error : undefined;
     this.lost(
       cause?.code === 'contactLost' || cause?.code === 'protocolViolation'

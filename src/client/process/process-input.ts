@@ -1,4 +1,5 @@
 import type { WriteStatus } from '../../contract/index.js';
+import type { ExecError } from '../../protocol/index.js';
 import { LineWindow } from '../../rpc/index.js';
 import { callWithBytes } from '../connection/bulk.js';
 import type { ExecClient } from '../connection/exec-client.js';
@@ -22,8 +23,14 @@ export interface ProcessInput {
   close(): void;
 }
 
+/** Input within one session. */
+export interface SessionInput extends ProcessInput {
+  /** Sends nothing more and fails what is waiting. False if everything was answered for. */
+  abandon(error: ExecError): boolean;
+}
+
 /** Several writes in flight or one at a time, depending on the server. */
-export function openInput(client: ExecClient, processId: string): ProcessInput {
+export function openInput(client: ExecClient, processId: string): SessionInput {
   const { stdinWindow } = client.serverCapabilities;
   if (!stdinWindow) {
     return new WriteQueue(async ({ bytes, writeId }) => {

@@ -27,7 +27,8 @@ import { Consumption } from './consumption.js';
 import type { ExecClient } from '../connection/exec-client.js';
 import { ProcessFeed } from './process-feed.js';
 import { unsupported } from '../connection/remote-errors.js';
-import { openInput, type ProcessInput } from './process-input.js';
+import { KeptInput } from './kept-input.js';
+import { openInput, type ProcessInput, type SessionInput } from './process-input.js';
 import { hasLease } from './start-params.js';
 
 /** The byte that the end-of-file key produces on a terminal. */
@@ -51,6 +52,7 @@ export class RemoteProcess extends ProcessHandle {
   readonly #spec: ProcessSpec;
   readonly #consumption: Consumption;
   readonly #input: ProcessInput;
+  readonly #keptInput: KeptInput | undefined;
   readonly #startedAtMs = Date.now();
   /** It goes on without us. */
   readonly #isKept: boolean;
@@ -58,7 +60,18 @@ export class RemoteProcess extends ProcessHandle {
   #sandboxType: SandboxType = 'none';
   #timeout: ClientTimeout | undefined;
 
-  constructor({ client, processId, spec }: { client: ExecClient; processId: string; spec: ProcessSpec }) {
+  /** `mayPause` as when attaching. */
+  constructor({
+    client,
+    processId,
+    spec,
+    mayPause = true,
+  }: {
+    client: ExecClient;
+    processId: string;
+    spec: ProcessSpec;
+    mayPause?: boolean | undefined;
+  }) {
     super();
     this.processId = processId;
     this.#tty = spec.tty ?? false;
@@ -75,6 +88,7 @@ export class RemoteProcess extends ProcessHandle {
         this.#consumption.acknowledgeAgain();
         this.#input.lineChanged();
       },
+      rejoin: this.#isKept ? (afterSeq) => this.#rejoin({ afterSeq, mayPause }) : undefined,
       onDone: (why) => this.#done(why),
     });
     this.#consumption = new Consumption({
@@ -87,7 +101,12 @@ export class RemoteProcess extends ProcessHandle {
           new ExecError('protocolViolation', 'The server sends more output than its window allows.'),
         ),
     });
-    this.#input = openInput(client, processId);
+    const open = (): SessionInput => openInput(client, processId);
+    if (this.#isKept) {
+      const inContact = (): Promise<void> => this.#inContact();
+      this.#keptInput = new KeptInput({ open, isAway: () => this.#isAway, inContact });
+    }
+    this.#input = this.#keptInput ?? open();
   }
 
   /**
@@ -186,7 +205,7 @@ export class RemoteProcess extends ProcessHandle {
   }
 
   async resize(size: TerminalSize): Promise<void> {
-    this.#assertContact();
+    await this.#inContact();
     if (!this.#capabilities.processResize) throw unsupported('a way to change the size of a terminal');
     this.#input.flush();
     await this.#client.call('process/resize', { processId: this.processId, size });
@@ -198,7 +217,7 @@ export class RemoteProcess extends ProcessHandle {
   }
 
   async signal(signal: SignalName): Promise<void> {
-    this.#assertContact();
+    await this.#inContact();
     const byName = this.#capabilities.processSignals === true;
     if (!byName && signal !== 'SIGINT') throw unsupported(`${signal}, only SIGINT`);
     this.#input.flush();
@@ -208,7 +227,7 @@ export class RemoteProcess extends ProcessHandle {
 
   async terminate(options: { graceMs?: number } = {}): Promise<boolean> {
     if (this.feed.log.closed) return false;
-    this.#assertContact();
+    await this.#inContact();
     return await this.#kill(options);
   }
 
@@ -259,6 +278,27 @@ export class RemoteProcess extends ProcessHandle {
       exitCode: exit?.exitCode ?? null,
       closed,
     };
+  }
+
+  /** A process with a lease is found again when the client is back: until then nothing can be asked of it. */
+  get #isAway(): boolean {
+    return this.#isKept && (!this.#client.isOnline || this.feed.rejoining !== undefined);
+  }
+
+  async #inContact(): Promise<void> {
+    // Why there is no connection is in the log.
+    while (this.#isAway && this.live)
+      await (this.feed.rejoining ?? this.#client.ready()).catch(() => undefined);
+    this.#assertContact();
+  }
+
+  /** Goes on in a new session. What was typed and not answered in the old one is not typed again. */
+  async #rejoin(place: { afterSeq: number; mayPause: boolean }): Promise<void> {
+    const { processId } = this;
+    this.#keptInput?.startAgain();
+    const params = { processId, ...place, fromEnd: false };
+    await this.#client.call('process/attach', params, { sameSession: true });
+    this.#consumption.acknowledgeAgain();
   }
 
   async #kill({ graceMs }: { graceMs?: number }): Promise<boolean> {

@@ -1,5 +1,5 @@
 import type { WriteStatus } from '../../contract/index.js';
-import { isExecError } from '../../protocol/index.js';
+import { type ExecError, isExecError } from '../../protocol/index.js';
 import type { LineWindow } from '../../rpc/index.js';
 import { joined, MAX_WRITE_BYTES } from './write-queue.js';
 
@@ -90,6 +90,18 @@ export class WritePipeline {
   /** Nothing more will be sent: returns its share of the connection's budget. */
   close(): void {
     this.#window.reset();
+  }
+
+  /** Sends nothing more and fails what is waiting. False if everything was answered for. */
+  abandon(error: ExecError): boolean {
+    const unsent = [...this.#refused.flatMap(({ jobs }) => jobs), ...this.#waiting];
+    const isUnanswered = unsent.length > 0 || this.#inFlight.size > 0;
+    this.#refused = [];
+    this.#waiting.length = 0;
+    this.#waitingBytes = 0;
+    this.close();
+    for (const job of unsent) job.reject(error);
+    return isUnanswered;
   }
 
   #add(bytes: Uint8Array, run: Job['run']): Promise<WriteStatus> {

@@ -1,4 +1,5 @@
 import type { WriteStatus } from '../../contract/index.js';
+import type { ExecError } from '../../protocol/index.js';
 
 /** Most bytes per message. Small enough for every server's frame limit, large enough to keep a link busy. */
 export const MAX_WRITE_BYTES = 512 * 1024;
@@ -47,6 +48,13 @@ export class WriteQueue {
   lineChanged(): void {}
 
   close(): void {}
+
+  /** Sends nothing more and fails what is waiting. False if everything was answered for. */
+  abandon(error: ExecError): boolean {
+    const unsent = this.#jobs.splice(0);
+    for (const job of unsent) job.reject(error);
+    return unsent.length > 0 || this.#inFlight > 0;
+  }
 
   #add(bytes: Uint8Array, run: Job['run']): Promise<WriteStatus> {
     return new Promise<WriteStatus>((resolve, reject) => {
