@@ -64,7 +64,7 @@ describe('a client that wakes after the server has forgotten its session', () =>
     const argv = ['sh', '-c', 'while read -r line; do echo "got $line"; done'];
     const shell = await environment.start({ argv, pipeStdin: true, lease: 'kept', retain: 'disk' });
     const output = shell.stdout[Symbol.asyncIterator]();
-    void proxy.stall('toClient', 5000);
+    void proxy.stall('toClient', 60_000);
     const first = shell.write('first\n');
     await expect.poll(async () => (await storedOutput(shell.processId)).toString()).toBe('got first\n');
     const asleep = sleepLong();
