@@ -1,4 +1,5 @@
 import {
+  mkdirSync,
   readdirSync,
   statSync,
   truncateSync,
@@ -203,13 +204,22 @@ describe('a disk that fails', () => {
     spool.close();
   });
 
-  test('files that cannot grow: the program goes on, and every byte is accounted for', {
-    timeout: 60_000,
-  }, async () => {
+  test.each([
+    [
+      'a full disk',
+      (disk: string) => {
+        const mount = `mount -t tmpfs -o size=1m none '${disk}' && exec "$@"`;
+        return ['unshare', '--map-root-user', '--mount', 'sh', '-c', mount, 'sh'];
+      },
+    ],
+    ['files that cannot grow', () => ['sh', '-c', 'ulimit -f 800; exec "$@"', 'sh']],
+  ])('%s: the program goes on, and every byte is accounted for', { timeout: 60_000 }, async (_, wrap) => {
     using folder = new TestFolder();
-    // Stands for a full disk: writes are cut short, then fail.
-    const wrapper = ['sh', '-c', 'ulimit -f 800; exec "$@"', 'sh'];
-    await using server = await ServerProcess.start({ wrapper, args: ['--spool', folder.file('spool')] });
+    mkdirSync(folder.file('disk'));
+    await using server = await ServerProcess.start({
+      wrapper: wrap(folder.file('disk')),
+      args: ['--spool', folder.file('disk/spool')],
+    });
     const { client, socket } = await dialWire(server.url);
     await client.handshake();
     const total = 5_000_000;
