@@ -2,7 +2,7 @@ import type { ExecProcess, ExitedEvent, OutputStream, TerminalSize } from '../co
 import { ExecError } from '../protocol/index.js';
 import { CappedOutput } from './capped-output.js';
 import { PausableTimer } from './pausable-timer.js';
-import { MAX_TIMER_MS } from '../protocol/max-timer.js';
+import { after } from '../protocol/max-timer.js';
 
 /** How long to wait for output that something holds open after the program has ended, as in Codex. */
 const DRAIN_MS = 2_000;
@@ -47,7 +47,7 @@ export class Run {
   readonly #process: ExecProcess;
   readonly #output: Readonly<Record<RunStream, CappedOutput>>;
   readonly #drain = new PausableTimer(DRAIN_MS, () => this.#finish({ drainTimedOut: true }));
-  #timeout: NodeJS.Timeout | undefined;
+  #stopTimeout: (() => void) | undefined;
   #exit: ExitedEvent | undefined;
   #outOfTime = false;
   #terminating = false;
@@ -67,9 +67,7 @@ export class Run {
     this.ended = new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
     });
-    if (timeoutMs !== null && timeoutMs <= MAX_TIMER_MS) {
-      this.#timeout = setTimeout(() => this.#timedOut(), timeoutMs);
-    }
+    if (timeoutMs !== null) this.#stopTimeout = after(timeoutMs, () => this.#timedOut());
     // The answer to the start is sent in this turn; nothing about the program may come before it.
     setImmediate(() => void this.#consume());
   }
@@ -163,7 +161,7 @@ export class Run {
 
   #exited(event: ExitedEvent): void {
     this.#exit = event;
-    clearTimeout(this.#timeout);
+    this.#stopTimeout?.();
     this.#drain.run();
   }
 
@@ -192,7 +190,7 @@ export class Run {
 
   #over(): void {
     this.#finished = true;
-    clearTimeout(this.#timeout);
+    this.#stopTimeout?.();
     this.#drain.cancel();
   }
 }

@@ -17,7 +17,6 @@ import {
   isExecError,
   KEPT_SESSION,
 } from '../protocol/index.js';
-import { MAX_TIMER_MS } from '../protocol/max-timer.js';
 import type { ExecClientOptions } from './connection/client-options.js';
 import { ExecClient } from './connection/exec-client.js';
 import { RemoteFileSystem } from './files/remote-file-system.js';
@@ -141,7 +140,8 @@ export class RemoteEnvironment extends EnvironmentHandle {
     if (!this.client.serverCapabilities.leases) throw nothingKept();
     try {
       const params = { processId };
-      return endOf(exitFacts(await this.client.call('process/wait', params, { timeoutMs: MAX_TIMER_MS })));
+      const timeoutMs = Number.POSITIVE_INFINITY;
+      return endOf(exitFacts(await this.client.call('process/wait', params, { timeoutMs })));
     } catch (error) {
       if (!isExecError(error, 'connectionClosed') && !isExecError(error, 'contactLost')) throw error;
       return { kind: 'contactLost', error };

@@ -1,5 +1,5 @@
 import type { SignalName } from '../contract/index.js';
-import { MAX_TIMER_MS } from '../protocol/max-timer.js';
+import { after } from '../protocol/max-timer.js';
 
 /** After a kill, we wait no longer than this for output held open by something outside the tree. */
 const ABANDON_OUTPUT_MS = 1_000;
@@ -22,8 +22,8 @@ export class ProcessEnding {
   readonly #controls: ProcessControls;
   #timedOut = false;
   #wasKilled = false;
-  #timeout: NodeJS.Timeout | undefined;
-  #grace: NodeJS.Timeout | undefined;
+  #stopTimeout: (() => void) | undefined;
+  #stopGrace: (() => void) | undefined;
   #killing: Promise<void> | undefined;
 
   constructor(controls: ProcessControls) {
@@ -41,27 +41,26 @@ export class ProcessEnding {
 
   /** Kills it when the time is up. */
   limit(timeoutMs: number): void {
-    if (timeoutMs > MAX_TIMER_MS) return;
-    this.#timeout = setTimeout(() => {
+    this.#stopTimeout = after(timeoutMs, () => {
       this.#timedOut = !this.#controls.exited();
       void this.kill();
-    }, timeoutMs);
+    });
   }
 
   /** Asks it to end and kills it after the grace period; without one it kills right away. */
   terminate(graceMs: number): void {
     if (graceMs === 0) {
       void this.kill();
-    } else if (!this.#grace) {
+    } else if (!this.#stopGrace) {
       this.#controls.signal('SIGTERM');
       this.#controls.recordTree();
-      this.#grace = setTimeout(() => void this.kill(), Math.min(graceMs, MAX_TIMER_MS));
+      this.#stopGrace = after(graceMs, () => void this.kill());
     }
   }
 
   /** Kills the whole tree. Resolves when nothing is left of it. */
   kill(): Promise<void> {
-    clearTimeout(this.#grace);
+    this.#stopGrace?.();
     this.#wasKilled = true;
     this.#killing ??= this.#killTree().finally(() => {
       this.#killing = undefined;
@@ -71,8 +70,8 @@ export class ProcessEnding {
 
   /** Nothing is left to wait for. */
   over(): void {
-    clearTimeout(this.#timeout);
-    clearTimeout(this.#grace);
+    this.#stopTimeout?.();
+    this.#stopGrace?.();
   }
 
   async #killTree(): Promise<void> {

@@ -1,6 +1,6 @@
 import { closeSync } from 'node:fs';
 import { ExecError } from '../protocol/errors.js';
-import { MAX_TIMER_MS } from '../protocol/max-timer.js';
+import { after } from '../protocol/max-timer.js';
 import type { Sandbox } from '../protocol/index.js';
 import { type Child, type ChildSink, killTrees } from './spawn/index.js';
 import { type ConfinedSpec, isPathChange, SandboxedLaunch, SpareSandboxes } from './sandbox/index.js';
@@ -53,8 +53,8 @@ export function abandonStart({ confined, script }: LocalProcessSpec): void {
 export class ProcessTable {
   readonly #options: ProcessTableOptions;
   readonly #processes = new Map<string, LocalProcess>();
-  /** Timers of closed processes, in the order they closed. */
-  readonly #expiries = new Map<string, NodeJS.Timeout>();
+  /** Functions that stop the expiry of closed processes, in the order they closed. */
+  readonly #expiries = new Map<string, () => void>();
   /**
    * Ids of all trees that may still have members, including those of processes long closed. Empty ones are dropped in
    * bulk.
@@ -202,7 +202,7 @@ export class ProcessTable {
   /** Ends everything started here that is still running. Afterwards nothing is left of its sandboxes, either. */
   async close(): Promise<void> {
     this.#closed = true;
-    for (const timer of this.#expiries.values()) clearTimeout(timer);
+    for (const stop of this.#expiries.values()) stop();
     this.#expiries.clear();
     const running = this.all().filter((process) => !process.log.closed);
     await Promise.all([
@@ -220,7 +220,7 @@ export class ProcessTable {
   forget(process: LocalProcess): void {
     const { processId } = process;
     if (this.#processes.get(processId) !== process) return;
-    clearTimeout(this.#expiries.get(processId));
+    this.#expiries.get(processId)?.();
     this.#expiries.delete(processId);
     this.#processes.delete(processId);
     process.forgotten();
@@ -230,7 +230,7 @@ export class ProcessTable {
   /** Frees the id of a closed process, so that another can try to take it. */
   setAside(process: LocalProcess): SetAside {
     const { processId } = process;
-    clearTimeout(this.#expiries.get(processId));
+    this.#expiries.get(processId)?.();
     this.#expiries.delete(processId);
     this.#processes.delete(processId);
     return {
@@ -250,11 +250,8 @@ export class ProcessTable {
   #expire(process: LocalProcess, closedAt = performance.now()): void {
     if (this.#closed) return;
     const isRead = (): boolean => !process.log.held || performance.now() - closedAt > RETAIN_UNREAD_MS;
-    const timer = setTimeout(
-      () => (isRead() ? this.forget(process) : this.#expire(process, closedAt)),
-      Math.min(this.#options.retainClosedMs ?? RETAIN_CLOSED_MS, MAX_TIMER_MS),
-    );
-    timer.unref();
-    this.#expiries.set(process.processId, timer);
+    const expired = (): void => (isRead() ? this.forget(process) : this.#expire(process, closedAt));
+    const retainMs = this.#options.retainClosedMs ?? RETAIN_CLOSED_MS;
+    this.#expiries.set(process.processId, after(retainMs, expired, { keepsAlive: false }));
   }
 }

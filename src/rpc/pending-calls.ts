@@ -1,6 +1,6 @@
 import { ExecError } from '../protocol/errors.js';
 import type { RawId } from './message.js';
-import { MAX_TIMER_MS } from '../protocol/max-timer.js';
+import { after } from '../protocol/max-timer.js';
 
 /** How long a call may take. */
 export interface CallDeadline {
@@ -21,7 +21,7 @@ export class PendingCalls {
   wait(id: RawId, method: string, { timeoutMs, signal }: CallDeadline): Promise<unknown> {
     return new Promise<unknown>((resolve, reject) => {
       const cleanUp = (): void => {
-        clearTimeout(timer);
+        stop?.();
         signal?.removeEventListener('abort', abort);
         this.#calls.delete(id);
       };
@@ -32,7 +32,7 @@ export class PendingCalls {
       const abort = (): void => fail(new ExecError('aborted', `${method} was given up.`));
       const late = (): void =>
         fail(new ExecError('requestTimeout', `No answer to ${method} within ${timeoutMs} ms.`));
-      const timer = timeoutMs === undefined ? undefined : setTimeout(late, Math.min(timeoutMs, MAX_TIMER_MS));
+      const stop = timeoutMs === undefined ? undefined : after(timeoutMs, late);
       signal?.addEventListener('abort', abort, { once: true });
       this.#calls.set(id, {
         resolve: (result) => {

@@ -1,5 +1,5 @@
 import { ExecError } from '../protocol/errors.js';
-import { MAX_TIMER_MS } from '../protocol/max-timer.js';
+import { after } from '../protocol/max-timer.js';
 
 /** How long to wait, and a signal that ends the wait early. */
 export interface Deadline {
@@ -16,13 +16,10 @@ export function withDeadline<Value>(
   if (signal?.aborted) return Promise.reject(gaveUp(what));
   return new Promise<Value>((resolve, reject) => {
     const abort = (): void => reject(gaveUp(what));
-    const timer =
-      timeoutMs === undefined || timeoutMs > MAX_TIMER_MS
-        ? undefined
-        : setTimeout(() => reject(late()), Math.max(0, timeoutMs));
+    const stop = timeoutMs === undefined ? undefined : after(Math.max(0, timeoutMs), () => reject(late()));
     signal?.addEventListener('abort', abort, { once: true });
     promise.then(resolve, reject).finally(() => {
-      clearTimeout(timer);
+      stop?.();
       signal?.removeEventListener('abort', abort);
     });
   });

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import { ExecError } from '../protocol/errors.js';
-import { MAX_TIMER_MS } from '../protocol/max-timer.js';
+import { after } from '../protocol/max-timer.js';
 import { BinaryMessage, type Channel, type ChannelReceiver, type OutgoingMessage } from '../rpc/index.js';
 import { WebSocketChannel } from './websocket-channel.js';
 import { DEFAULT_CONNECT_TIMEOUT_MS, type DialOptions, type DialTarget } from './dial-target.js';
@@ -116,22 +116,19 @@ function opened(socket: WebSocket, label: string, timeoutMs: number): Promise<So
   return new Promise((resolve, reject) => {
     let connection: Socket;
     const refuse = (why: string, data: { status?: number }, cause?: Error): void => {
-      clearTimeout(timer);
+      stop();
       reject(new ExecError('notConnected', `Cannot connect to ${label}: ${why}.`, { data, cause }));
     };
     // The timer of `ws` restarts with every byte that arrives, so we use our own.
-    const timer = setTimeout(
-      () => {
-        refuse(`no answer within ${timeoutMs} ms`, {});
-        socket.terminate();
-      },
-      Math.min(timeoutMs, MAX_TIMER_MS),
-    );
+    const stop = after(timeoutMs, () => {
+      refuse(`no answer within ${timeoutMs} ms`, {});
+      socket.terminate();
+    });
     socket.once('upgrade', (response) => {
       connection = response.socket;
     });
     socket.once('open', () => {
-      clearTimeout(timer);
+      stop();
       socket.pause();
       resolve(connection);
     });

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { Run, type RunOptions } from '../../src/app/run.js';
 import type { ExecProcess, ProcessEvent } from '../../src/contract/index.js';
 import { ExecError } from '../../src/protocol/index.js';
@@ -97,4 +97,20 @@ test('a terminate that did not arrive can be repeated', async () => {
   await expect(target.terminate()).rejects.toMatchObject({ code: 'contactLost' });
   await target.terminate();
   await expect(target.terminate()).rejects.toMatchObject({ code: 'processExited', message: 'over' });
+});
+
+test('a time limit of 60 days ends a run after 60 days', async () => {
+  const timeoutMs = 60 * 24 * 60 * 60_000;
+  vi.useFakeTimers();
+  try {
+    const terminate = vi.fn(async () => true);
+    const events = () => new ReadableStream<never>().values();
+    run(scripted([], { events, terminate }), { timeoutMs });
+    vi.advanceTimersByTime(timeoutMs - 1);
+    expect(terminate).not.toHaveBeenCalled();
+    vi.advanceTimersByTime(1);
+    expect(terminate).toHaveBeenCalledTimes(1);
+  } finally {
+    vi.useRealTimers();
+  }
 });

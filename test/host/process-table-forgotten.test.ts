@@ -3,14 +3,18 @@ import { ProcessTable } from '../../src/host/index.js';
 
 /** How long a closed process can still be read. */
 const RETAINED_MS = 30_000;
+const DAY_MS = 24 * 60 * 60_000;
 
 afterEach(() => {
   vi.useRealTimers();
 });
 
-function openTable(maxProcesses?: number): { table: ProcessTable; forgotten: string[] } {
+function openTable(options: { maxProcesses?: number; retainClosedMs?: number } = {}): {
+  table: ProcessTable;
+  forgotten: string[];
+} {
   const forgotten: string[] = [];
-  const table = new ProcessTable({ maxProcesses, onForgotten: (id) => void forgotten.push(id) });
+  const table = new ProcessTable({ ...options, onForgotten: (id) => void forgotten.push(id) });
   return { table, forgotten };
 }
 
@@ -40,6 +44,18 @@ test('a closed process is forgotten when its time is over, and says so once', as
   await table.close();
 });
 
+test('a closed process can be read for longer than one timer counts', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const { table, forgotten } = openTable({ retainClosedMs: 60 * DAY_MS });
+  await table.start(spec('a')).wait();
+  vi.advanceTimersByTime(60 * DAY_MS - 1);
+  expect({ forgotten, kept: table.get('a') !== undefined }).toEqual({ forgotten: [], kept: true });
+  vi.advanceTimersByTime(1);
+  expect({ forgotten, kept: table.get('a') !== undefined }).toEqual({ forgotten: ['a'], kept: false });
+  vi.useRealTimers();
+  await table.close();
+});
+
 test('a disposed process is forgotten at once', async () => {
   const { table, forgotten } = openTable();
   const child = table.start(spec('b'));
@@ -50,7 +66,7 @@ test('a disposed process is forgotten at once', async () => {
 });
 
 test('a closed process keeps its place while somebody has still to read how it ended', async () => {
-  const { table, forgotten } = openTable(2);
+  const { table, forgotten } = openTable({ maxProcesses: 2 });
   const unread = table.start(spec('unread'));
   const hold = unread.log.hold(0);
   await unread.wait();

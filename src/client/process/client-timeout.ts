@@ -1,5 +1,5 @@
 import type { ProcessFeed } from './process-feed.js';
-import { MAX_TIMER_MS } from '../../protocol/max-timer.js';
+import { after } from '../../protocol/max-timer.js';
 
 /** 128 + SIGKILL: the exit code to assume if the answer to our kill was lost. */
 const KILLED_EXIT_CODE = 137;
@@ -8,17 +8,16 @@ const KILLED_EXIT_CODE = 137;
 export class ClientTimeout {
   readonly #feed: ProcessFeed;
   readonly #terminate: () => Promise<boolean>;
-  readonly #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #stop: () => void;
 
   constructor(options: { timeoutMs: number; feed: ProcessFeed; terminate: () => Promise<boolean> }) {
     this.#feed = options.feed;
     this.#terminate = options.terminate;
-    if (options.timeoutMs > MAX_TIMER_MS) return;
-    this.#timer = setTimeout(() => void this.#expire(), options.timeoutMs);
+    this.#stop = after(options.timeoutMs, () => void this.#expire());
   }
 
   clear(): void {
-    clearTimeout(this.#timer);
+    this.#stop();
   }
 
   /** The exit is withheld until the server says whether we caused it: the process may have exited just before. */

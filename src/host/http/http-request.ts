@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici';
 import { ExecError } from '../../protocol/errors.js';
 import { httpFailure } from './http-failure.js';
 import { isRedirect, nextHop } from './redirect.js';
-import { MAX_TIMER_MS } from '../../protocol/max-timer.js';
+import { after } from '../../protocol/max-timer.js';
 
 /** Redirects before a chain counts as a loop; the same as in common clients. */
 const MAX_REDIRECTS = 10;
@@ -134,14 +134,14 @@ function openDeadline({ timeoutMs, signal }: HttpCallOptions): Deadline {
   const controller = new AbortController();
   const expire = (): void => controller.abort(new ExecError('httpFailed', 'http/request timed out'));
   const giveUp = (): void => controller.abort(new ExecError('aborted', 'The connection ended.'));
-  const timer = timeoutMs === null ? undefined : setTimeout(expire, Math.min(timeoutMs, MAX_TIMER_MS));
+  const stop = timeoutMs === null ? undefined : after(timeoutMs, expire);
   if (timeoutMs === 0) expire();
   if (signal.aborted) giveUp();
   signal.addEventListener('abort', giveUp, { once: true });
   return {
     signal: controller.signal,
     close: () => {
-      clearTimeout(timer);
+      stop?.();
       signal.removeEventListener('abort', giveUp);
     },
   };
