@@ -14,7 +14,7 @@ import type { ServerLog } from './log.js';
 export const DEFAULT_MAX_KEPT_PROCESSES = 1024;
 /** How long a kept process can be read after its end. */
 export const DEFAULT_KEEP_ENDED_MS = 60 * 60_000;
-/** Ended processes a server keeps readable. The one that ended first gives way. */
+/** Ended processes a server keeps readable. Of the principal with the most, the one that ended first gives way. */
 const MAX_ENDED = 256;
 /** People type these ids. */
 const MAX_ID_CHARS = 128;
@@ -203,10 +203,21 @@ export class Keep {
 
   #makeRoom(): void {
     while (this.#ended.size > MAX_ENDED) {
-      const ended = [...this.#ended.keys()];
+      const ended = this.#largestShare();
       const oldest = ended.find(({ attached }) => attached === 0) ?? ended[0];
       if (oldest) this.#forget(oldest);
     }
+  }
+
+  /** The ended processes of whoever has the most: nobody can push out those of others. */
+  #largestShare(): KeptProcess[] {
+    const shares = new Map<string, KeptProcess[]>();
+    for (const [kept, principal] of this.#ended) {
+      const share = shares.get(principal) ?? [];
+      shares.set(principal, share);
+      share.push(kept);
+    }
+    return [...shares.values()].reduce((most, share) => (share.length > most.length ? share : most));
   }
 
   #forget(kept: KeptProcess): void {

@@ -129,3 +129,24 @@ test('a server that ends with its client keeps nothing, and says so', async () =
   expect(refused.map(({ error }) => error?.data?.code)).toEqual(['leasesUnavailable', 'leasesUnavailable']);
   expect(refused[0]?.error?.message).toContain('execwire serve');
 });
+
+test('whoever ends many kept processes pushes out their own only', { timeout: 60_000 }, async () => {
+  const auth = { mode: 'signed-bearer-token', sharedSecret: Buffer.from(SECRET) } as const;
+  await using server = await serve({ auth });
+  const [url] = server.urls;
+  const anna = await connect(url, jwt({ sub: 'anna' }));
+  const ben = await connect(url, jwt({ sub: 'ben' }));
+  const endOne = async (client: WireClient, processId: string): Promise<void> => {
+    await client.call('process/start', startParams(processId, ['true'], KEPT));
+    await client.call('process/wait', { processId });
+    await client.call('process/detach', { processId });
+  };
+  await endOne(anna, 'first of anna');
+  for (let number = 0; number < 256; number += 1) await endOne(ben, `b${number}`);
+  expect(await keptIds(anna)).toEqual(['first of anna']);
+  expect(await keptIds(ben)).toEqual(Array.from({ length: 255 }, (_, number) => `b${number + 1}`));
+  // The one who has less does not give way to more of the other, nor the other way round.
+  await endOne(anna, 'second of anna');
+  expect(await keptIds(anna)).toEqual(['first of anna', 'second of anna']);
+  expect(await keptIds(ben)).toHaveLength(254);
+});
