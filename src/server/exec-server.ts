@@ -6,6 +6,7 @@ import { BulkGarbage, type CollectGarbage } from './bulk-garbage.js';
 import { Connection } from './connection.js';
 import { Keep } from './keep.js';
 import { type ServerLog, silentLog } from './log.js';
+import { ServerInput } from './server-input.js';
 import { SessionRegistry } from './session-registry.js';
 
 export interface ExecServerOptions {
@@ -81,6 +82,7 @@ export class ExecServer implements AsyncDisposable {
       table: { maxProcesses: options.maxProcesses, ...logs },
       log,
       budget: this.#budget,
+      input: new ServerInput(),
       keep: this.#keep,
     });
   }

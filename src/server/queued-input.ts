@@ -1,17 +1,23 @@
 import { type LocalProcess, STDIN_SOFT_LIMIT_BYTES } from '../host/index.js';
 import { ExecError } from '../protocol/index.js';
+import { ALWAYS_BYTES, beyondAlways, type ServerInput } from './server-input.js';
 
-/** Queued input every program may have, whatever the others have: as much as a pipe. */
-const ALWAYS_BYTES = 64 * 1024;
 /** Queued input of a program that its connection does not account for: what is answered before it is read, plus one write. */
 const SHARE_BYTES = 2 * STDIN_SOFT_LIMIT_BYTES;
 /** All shares of a session together, so that the number of programs does not matter. Enough for 128 full ones. */
 const MAX_SHARED_BYTES = 256 * 1024 * 1024;
+/** What a session may still queue when the server as a whole has no room, so that programs that read get their input. */
+const LAST_BYTES = STDIN_SOFT_LIMIT_BYTES;
 
 /** The input that programs of a session have not read. */
 export class QueuedInput {
   /** Programs that have more than they always may. Those that have read it are still in here for a while. */
   readonly #behind = new Map<string, LocalProcess>();
+  readonly #server: ServerInput;
+
+  constructor(server: ServerInput) {
+    this.#server = server;
+  }
 
   /** What the connection has to account for. */
   get beyondShares(): number {
@@ -25,6 +31,7 @@ export class QueuedInput {
     if (after <= ALWAYS_BYTES) return;
     const shared = sharedOf(after) - sharedOf(before);
     const beyond = Math.min(bytes, after - SHARE_BYTES);
+    const added = beyondAlways(after) - beyondAlways(before);
     const fits =
       (shared === 0 || shared <= MAX_SHARED_BYTES - this.#sum(sharedOf)) && (beyond <= 0 || beyond <= free());
     if (!fits)
@@ -32,7 +39,18 @@ export class QueuedInput {
         'stdinFull',
         'The processes of the session do not read their input and the queues are full.',
       );
+    if (!this.#server.hasRoom(added) && this.#sum(beyondAlways) + added > LAST_BYTES)
+      throw new ExecError(
+        'stdinFull',
+        'The processes of the server do not read their input and the queues are full.',
+      );
+    this.#server.add(process, added);
     this.#behind.set(process.processId, process);
+  }
+
+  /** The session uses a process that others may have written to. */
+  count(process: LocalProcess): void {
+    if (process.queuedInputBytes > ALWAYS_BYTES) this.#behind.set(process.processId, process);
   }
 
   forget(processId: string): void {

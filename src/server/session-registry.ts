@@ -4,6 +4,7 @@ import type { ProcessTableOptions } from '../host/index.js';
 import type { ByteBudget } from '../rpc/index.js';
 import type { Keep } from './keep.js';
 import type { ServerLog } from './log.js';
+import type { ServerInput } from './server-input.js';
 import { after } from '../protocol/max-timer.js';
 
 /** How long a session outlives its connection. The same as Codex's. */
@@ -17,6 +18,7 @@ export interface SessionRegistryOptions {
   readonly table: ProcessTableOptions;
   readonly log: ServerLog;
   readonly budget: ByteBudget;
+  readonly input: ServerInput;
   readonly keep: Keep;
 }
 
@@ -51,8 +53,8 @@ export class SessionRegistry {
     if (this.#sessions.size >= (this.#options.maxSessions ?? DEFAULT_MAX_SESSIONS)) {
       throw new ExecError('tooManySessions', 'The server has reached its limit of sessions.');
     }
-    const { table, budget } = this.#options;
-    const session = new Session({ ...options, table, budget });
+    const { table, budget, input } = this.#options;
+    const session = new Session({ ...options, table, budget, input });
     this.#sessions.set(session.id, session);
     session.attach(connection);
     return session;

@@ -12,6 +12,7 @@ import { ExecError, type Sandbox } from '../protocol/index.js';
 import type { KeptClient, KeptProcess } from './kept-process.js';
 import { OutputPusher, type PushTarget } from './push/output-pusher.js';
 import { QueuedInput } from './queued-input.js';
+import type { ServerInput } from './server-input.js';
 
 /** Write ids remembered per process to recognise retries. A client has only a few writes in flight. */
 const MAX_REMEMBERED_WRITES = 4096;
@@ -47,7 +48,7 @@ export class Session {
   readonly #kept = new Map<string, { readonly kept: KeptProcess; readonly client: KeptClient }>();
   readonly #starting = new Map<string, PendingStart>();
   readonly #budget: ByteBudget;
-  readonly #input = new QueuedInput();
+  readonly #input: QueuedInput;
   #connection: SessionConnection | undefined;
   #closed = false;
 
@@ -58,11 +59,13 @@ export class Session {
     principal: string | undefined;
     table: ProcessTableOptions;
     budget: ByteBudget;
+    input: ServerInput;
   }) {
     this.#principal = options.principal;
     this.acknowledged = options.acknowledged;
     this.#windowBytes = options.table.windowBytes ?? DEFAULT_WINDOW_BYTES;
     this.#budget = options.budget;
+    this.#input = new QueuedInput(options.input);
     this.processes = new ProcessTable({ ...options.table, onForgotten: (id) => this.#forget(id) });
   }
 
@@ -119,7 +122,12 @@ export class Session {
       return;
     }
     if (this.processes.get(processId)) throw idInUse(processId);
+    const isSame = this.#kept.get(processId)?.kept === kept;
+    const writes = isSame ? this.#writes.get(processId) : undefined;
     this.detachKept(processId);
+    // Writes may be repeated whose answers were lost.
+    if (writes) this.#writes.set(processId, writes);
+    this.#input.count(process);
     const pusher = this.#pusherFor(process, { afterSeq, paces: false });
     const client: KeptClient = {
       mayPause,

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { ByteBudget, LineAccount } from '../../src/rpc/index.js';
 import { Keep } from '../../src/server/keep.js';
+import { ServerInput } from '../../src/server/server-input.js';
 import { SessionRegistry } from '../../src/server/session-registry.js';
 import type { SessionConnection } from '../../src/server/session.js';
 
@@ -16,7 +17,14 @@ test.each([
   ['a minute', 60_000],
   ['thirty days, which is more than timers count', 30 * 24 * 3600 * 1000],
 ])('a lease of %s is kept', async (_, sessionTtlMs) => {
-  const sessions = new SessionRegistry({ sessionTtlMs, table: {}, log, budget: new ByteBudget(), keep });
+  const sessions = new SessionRegistry({
+    sessionTtlMs,
+    table: {},
+    log,
+    budget: new ByteBudget(),
+    input: new ServerInput(),
+    keep,
+  });
   const { id } = sessions.open(connection, { acknowledged: true, principal: undefined });
   sessions.detach(sessions.get(id) ?? expect.fail());
   vi.advanceTimersByTime(59_000);

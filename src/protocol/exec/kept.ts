@@ -17,7 +17,7 @@ export const KEPT_SESSION = 'kept';
 export const processAttach = request({
   doc:
     'Makes a kept process usable in this session, under its id. Its output is pushed from the given position; where ' +
-    'numbers are missing, the client reads. Attaching again starts from the new position.',
+    'numbers are missing, the client reads. Attaching again starts from the new position; write ids stay known.',
   extension: 'leases',
   params: z.object({
     processId: ProcessId,
@@ -47,7 +47,7 @@ export const processAttach = request({
 });
 
 export const processDetach = request({
-  doc: 'Lets go of a kept process: nothing is pushed any more, and it goes on as its lease says. Idempotent.',
+  doc: 'Lets go of a kept process: nothing is pushed any more, and it goes on as its lease says. Write ids are forgotten. Idempotent.',
   extension: 'leases',
   params: z.object({ processId: ProcessId }),
   result: z.object({}),
