@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest';
 import { ExecClient, type RemoteProcess, startProcess } from '../../src/client/index.js';
+import { attachProcess } from '../../src/client/process/attach-process.js';
 import { ExecError } from '../../src/protocol/index.js';
 import { story } from '../harness/events.js';
 import { NO_ANSWER, ScriptedServer, snapshot } from '../harness/scripted-server.js';
+
+const ENVIRONMENT = { shell: { name: 'sh', path: '/bin/sh' }, cwd: 'file:///srv' };
 
 async function open(server: ScriptedServer): Promise<ExecClient> {
   return await ExecClient.connect({ dial: server.dial, resume: true });
@@ -74,4 +77,21 @@ test('reads are repeated; a signal, which might be sent twice, fails instead', a
   server.cut();
   await expect(signal).rejects.toMatchObject({ code: 'connectionClosed' });
   await expect(status).resolves.toEqual({ status: 'ready' });
+});
+
+test('what a second handle on a kept process types is not taken for what the first one typed', async () => {
+  const server = new ScriptedServer({
+    initialize: () => ({ sessionId: 's', environmentInfo: ENVIRONMENT, capabilities: { leases: true } }),
+    'process/attach': ({ processId }) => ({ processId, tty: false, lease: 'kept', afterSeq: 0, nextSeq: 1 }),
+    'process/detach': () => ({}),
+    'process/write': () => ({ status: 'accepted' }),
+  });
+  await using client = await open(server);
+  for (const text of ['one', 'two']) {
+    const handle = await attachProcess(client, 'p', {});
+    await handle.write(text);
+    await handle.detach();
+  }
+  const ids = server.sentTo('process/write').map(({ writeId }) => writeId);
+  expect(new Set(ids).size).toBe(2);
 });

@@ -1,6 +1,7 @@
 import { type AttachOptions, nothingKept } from '../../contract/index.js';
 import type { ExecClient } from '../connection/exec-client.js';
 import { RemoteProcess } from './remote-process.js';
+import { typeableId } from './typeable-id.js';
 
 /** Makes a process that the server keeps usable here. */
 export async function attachProcess(
@@ -10,8 +11,13 @@ export async function attachProcess(
 ): Promise<RemoteProcess> {
   await client.ready();
   if (!client.serverCapabilities.leases) throw nothingKept();
-  const { mayPause } = options;
-  const process = new RemoteProcess({ client, processId, spec: { argv: [], lease: 'kept' }, mayPause });
+  const process = new RemoteProcess({
+    client,
+    processId,
+    spec: { argv: [], lease: 'kept' },
+    mayPause: options.mayPause,
+    writePrefix: `${typeableId()}-`,
+  });
   // Registered before the request leaves: its output may arrive together with the answer.
   client.processes.add(processId, process.feed);
   try {

@@ -1,10 +1,11 @@
 import type { WriteStatus } from '../../contract/index.js';
 import { ExecError, isExecError } from '../../protocol/index.js';
 import type { ProcessInput, SessionInput } from './process-input.js';
+import { typeableId } from './typeable-id.js';
 
 export interface KeptInputOptions {
-  /** Input for the current session. */
-  readonly open: () => SessionInput;
+  /** Input for the current session, whose write ids begin with `idPrefix`. */
+  readonly open: (idPrefix?: string) => SessionInput;
   /** Whether nothing can be sent to the process at the moment. */
   readonly isAway: () => boolean;
   /** Resolves when something can. Rejects if contact is lost for good. */
@@ -53,7 +54,8 @@ export class KeptInput implements ProcessInput {
   /** The process was found again, in a new session. */
   startAgain(): void {
     if (this.#input.abandon(unanswered())) this.#losses += 1;
-    this.#input = this.#options.open();
+    // Whatever the server remembers of the old ids.
+    this.#input = this.#options.open(`${typeableId()}-`);
   }
 
   flush(): void {

@@ -29,18 +29,28 @@ export interface SessionInput extends ProcessInput {
   abandon(error: ExecError): boolean;
 }
 
-/** Several writes in flight or one at a time, depending on the server. */
-export function openInput(client: ExecClient, processId: string): SessionInput {
+/**
+ * Several writes in flight or one at a time, depending on the server. Where a session may have had another handle on the
+ * process, write ids need a prefix: the server takes those it knows for repetitions.
+ */
+export function openInput(
+  client: ExecClient,
+  { processId, idPrefix = '' }: { processId: string; idPrefix?: string | undefined },
+): SessionInput {
   const { stdinWindow } = client.serverCapabilities;
   if (!stdinWindow) {
-    return new WriteQueue(async ({ bytes, writeId }) => {
-      const request = { params: { processId, writeId }, bytes };
-      return (await callWithBytes(client, 'process/write', request)).status;
-    });
+    return new WriteQueue(
+      async ({ bytes, writeId }) => {
+        const request = { params: { processId, writeId }, bytes };
+        return (await callWithBytes(client, 'process/write', request)).status;
+      },
+      { idPrefix },
+    );
   }
   const maxBytes = stdinWindow.windowBytes;
   return new WritePipeline({
     maxBytes,
+    idPrefix,
     openWindow: () => {
       const first = Math.min(FIRST_WINDOW_BYTES, maxBytes);
       return new LineWindow(first, client.account, { maxBytes, queueMs: QUEUE_MS });

@@ -66,11 +66,13 @@ export class RemoteProcess extends ProcessHandle {
     processId,
     spec,
     mayPause = true,
+    writePrefix,
   }: {
     client: ExecClient;
     processId: string;
     spec: ProcessSpec;
     mayPause?: boolean | undefined;
+    writePrefix?: string;
   }) {
     super();
     this.processId = processId;
@@ -101,7 +103,7 @@ export class RemoteProcess extends ProcessHandle {
           new ExecError('protocolViolation', 'The server sends more output than its window allows.'),
         ),
     });
-    const open = (): SessionInput => openInput(client, processId);
+    const open = (idPrefix = writePrefix): SessionInput => openInput(client, { processId, idPrefix });
     if (this.#isKept) {
       const inContact = (): Promise<void> => this.#inContact();
       this.#keptInput = new KeptInput({ open, isAway: () => this.#isAway, inContact });

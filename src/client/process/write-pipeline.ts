@@ -23,6 +23,8 @@ export interface WritePipelineOptions {
   readonly openWindow: () => LineWindow;
   /** Upper limit of bytes in flight, whatever the line can carry. */
   readonly maxBytes: number;
+  /** What its write ids begin with. */
+  readonly idPrefix: string;
 }
 
 /** Something a caller awaits: bytes to be accepted, or a task to run behind them. */
@@ -159,7 +161,7 @@ export class WritePipeline {
     }
     this.#waitingBytes -= length;
     const bytes = joined(parts);
-    const writeId = String(this.#nextWriteId);
+    const writeId = `${this.#options.idPrefix}${this.#nextWriteId}`;
     this.#nextWriteId += 1;
     return { bytes: length, writeId, send: (after) => this.#options.send({ bytes, writeId, after }), jobs };
   }

@@ -20,12 +20,14 @@ interface Job {
  */
 export class WriteQueue {
   readonly #send: SendWrite;
+  readonly #idPrefix: string;
   readonly #jobs: Job[] = [];
   #nextWriteId = 1;
   #inFlight = 0;
 
-  constructor(send: SendWrite) {
+  constructor(send: SendWrite, options: { idPrefix: string }) {
     this.#send = send;
+    this.#idPrefix = options.idPrefix;
   }
 
   /** Resolves when the server has answered for these bytes. */
@@ -100,7 +102,7 @@ export class WriteQueue {
   /** A long write is sent in pieces. A piece that is not accepted ends it, so that there is no gap. */
   async #sendAll(bytes: Uint8Array): Promise<WriteStatus> {
     for (let start = 0; ; start += MAX_WRITE_BYTES) {
-      const writeId = String(this.#nextWriteId);
+      const writeId = `${this.#idPrefix}${this.#nextWriteId}`;
       this.#nextWriteId += 1;
       const status = await this.#send({ bytes: bytes.subarray(start, start + MAX_WRITE_BYTES), writeId });
       if (status !== 'accepted' || start + MAX_WRITE_BYTES >= bytes.length) return status;
