@@ -1,3 +1,4 @@
+import { withFixedTemporary } from '../contract/index.js';
 import { type AppMethods, type AppParsedParams, type AppResult, ExecError } from '../protocol/index.js';
 import { DeferredAnswer, type Handlers } from '../rpc/index.js';
 import { emptyAfter } from './empty-answer.js';
@@ -46,12 +47,15 @@ async function execute(context: HandlerContext, runs: RunTable, params: ExecPara
   const environment = await context.environment(params.environmentId);
   const cwd = await resolveCwd(environment, params.cwd);
   const { sandboxPolicy, permissionProfile } = params;
-  const sandbox = context.chooseSandbox({
+  const { cwd: workspace = null, temporaryDirectories } = await environment.info();
+  const chosen = context.chooseSandbox({
     policy: sandboxPolicy ?? null,
     profile: permissionProfile ?? null,
     cwd,
-    workspace: (await environment.info()).cwd ?? null,
+    workspace,
   });
+  const bringsTemporary = params.env?.['TMPDIR'] != null;
+  const sandbox = chosen && bringsTemporary ? withFixedTemporary(chosen, temporaryDirectories) : chosen;
   assertSize(params.size, 'command/exec');
   const processId = params.processId ?? undefined;
   if (processId === undefined && (params.tty || params.streamStdin || params.streamStdoutStderr)) {

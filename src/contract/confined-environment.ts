@@ -3,6 +3,7 @@ import type { EnvironmentInfo, Sandbox } from '../protocol/index.js';
 import { confineFiles } from './confined-files.js';
 import type { Environment } from './environment.js';
 import { EnvironmentHandle } from './environment-handle.js';
+import { withFixedTemporary } from './fixed-temporary.js';
 import type { FileSystem } from './file-system.js';
 import type { AttachOptions, ExecProcess, ProcessEnd, ProcessSpec, ProcessSummary } from './process.js';
 
@@ -33,7 +34,8 @@ export class ConfinedEnvironment extends EnvironmentHandle {
   }
 
   async start(spec: ProcessSpec): Promise<ExecProcess> {
-    const sandbox = spec.sandbox ?? (spec.env?.['TMPDIR'] === undefined ? this.sandbox : fixed(this.sandbox));
+    const sandbox =
+      spec.sandbox ?? (spec.env?.['TMPDIR'] === undefined ? this.sandbox : withFixedTemporary(this.sandbox));
     const child = await this.#inner.start({ ...spec, sandbox });
     if (child.sandboxType !== 'none' || sandbox.permissions.type !== 'managed') return child;
     // A server that does not know policies runs the program regardless; ours refuses beforehand.
@@ -69,18 +71,6 @@ export class ConfinedEnvironment extends EnvironmentHandle {
   close(): Promise<void> {
     return this.#inner.close();
   }
-}
-
-/** Whoever chooses the variables of a single command must not choose what it may write to, which TMPDIR else does. */
-function fixed(sandbox: Sandbox): Sandbox {
-  const { permissions, temporaryDirectories } = sandbox;
-  if (permissions.type !== 'managed' || permissions.file_system.type !== 'restricted') return sandbox;
-  if (temporaryDirectories?.length) return sandbox;
-  const { entries, ...files } = permissions.file_system;
-  const kept = entries.filter(
-    ({ path, access }) => access === 'none' || path.type !== 'special' || path.value.kind !== 'tmpdir',
-  );
-  return { ...sandbox, permissions: { ...permissions, file_system: { ...files, entries: kept } } };
 }
 
 function ignoreLostContact(error: unknown): void {

@@ -1,6 +1,7 @@
 export { ConfinedEnvironment } from './confined-environment.js';
 export { ChangeQueue, MAX_PENDING_CHANGES } from './change-queue.js';
 export type { Environment } from './environment.js';
+export { withFixedTemporary } from './fixed-temporary.js';
 export { EnvironmentHandle, nothingKept } from './environment-handle.js';
 export type { SearchMatch, SearchPage, SearchQuery } from './file-search.js';
 export type {
