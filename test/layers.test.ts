@@ -26,7 +26,7 @@ const mayImport: Record<string, readonly string[]> = {
   environment: ['contract', 'policy', 'protocol', 'spool', 'transport', 'host', 'client'],
   tools: ['contract', 'policy', 'protocol', 'spool'],
   app: ['contract', 'policy', 'protocol', 'rpc'],
-  mcp: ['tools', 'transport', 'contract'],
+  mcp: ['tools', 'transport', 'contract', 'protocol'],
   conformance: ['protocol', 'transport'],
   copy: ['contract', 'protocol'],
   cli: [

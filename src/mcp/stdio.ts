@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
-import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import type { Environment } from '../contract/index.js';
+import { ExecError } from '../protocol/errors.js';
 import { Toolbox, type ToolboxOptions } from '../tools/index.js';
 import { createMcpServer } from './mcp-server.js';
+import { StdioTransport } from './stdio-transport.js';
 
 export interface McpOptions extends ToolboxOptions {
   /** Where commands run. The caller closes it. */
@@ -19,7 +20,10 @@ export interface McpStdioOptions extends McpOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Serves one client over stdin and stdout until it disconnects, then ends its sessions. */
+/**
+ * Serves one client over stdin and stdout until it disconnects, then ends its sessions. Rejects with
+ * `protocolViolation` if it sends what cannot be a message: a line beyond 64 MiB, or not UTF-8.
+ */
 export async function runMcpStdio(options: McpStdioOptions): Promise<void> {
   const { input = process.stdin, output = process.stdout, signal } = options;
   await using toolbox = new Toolbox(options.environment, options);
@@ -27,9 +31,13 @@ export async function runMcpStdio(options: McpStdioOptions): Promise<void> {
   const disconnected = clientDisconnected({ input, output, signal });
   // A write after the client has gone must not crash the server.
   output.on('error', () => undefined);
-  await server.connect(new StdioServerTransport(input, output));
+  const transport = new StdioTransport({ input, output });
+  await server.connect(transport);
   await disconnected;
   await server.close();
+  const { violation } = transport;
+  if (violation !== undefined)
+    throw new ExecError('protocolViolation', `The client was disconnected: ${violation}.`);
 }
 
 async function clientDisconnected(streams: {

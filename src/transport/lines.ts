@@ -26,6 +26,8 @@ export interface LineChannelOptions {
 /** One JSON message per line over a pair of byte streams. Blank lines are ignored. */
 export class LineChannel implements Channel {
   readonly label: string;
+  /** What the other side sent that cannot be a message, if that ended the channel. */
+  violation: string | undefined;
   readonly #input: Readable;
   readonly #output: Writable;
   readonly #maxLineBytes: number;
@@ -129,6 +131,7 @@ export class LineChannel implements Channel {
   }
 
   #break(message: string): void {
+    this.violation = message;
     this.#input.destroy();
     this.#end({ clean: false, message });
   }
