@@ -38,14 +38,21 @@ async function createNoLinks(path: Buffer, options: CreateDirectoryOptions): Pro
 
 /** `mkdir -p`. Node's own rejects paths given as bytes in some versions and reports ENOTDIR as EEXIST in others. */
 async function createWithParents(path: Buffer, permissions?: number): Promise<void> {
+  if (await isMade(path, permissions)) return;
+  if (!isRoot(path)) await createWithParents(parentOf(path));
+  // Once only: in /proc, a directory cannot be made for want of a parent that exists.
+  if (!(await isMade(path, permissions))) throw osError('ENOENT');
+}
+
+/** False if its parent is missing. */
+async function isMade(path: Buffer, permissions?: number): Promise<boolean> {
   try {
     await mkdir(path, permissions);
   } catch (error) {
-    if (hasOsCode(error, 'ENOENT') && !isRoot(path)) {
-      await createWithParents(parentOf(path));
-      await createWithParents(path, permissions);
-    } else if (!hasOsCode(error, 'EEXIST') || !(await stat(path)).isDirectory()) throw error;
+    if (hasOsCode(error, 'ENOENT')) return false;
+    if (!hasOsCode(error, 'EEXIST') || !(await stat(path)).isDirectory()) throw error;
   }
+  return true;
 }
 
 /** The entries of a directory in disk order, names as bytes. */
