@@ -12,6 +12,7 @@ interface CommandOptions {
   readonly wrapper?: readonly string[];
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
 }
 
 /** The SDK's client, with the process of the server it talks to. */
@@ -24,6 +25,7 @@ export async function connectStdio({
   args = [],
   env = {},
   wrapper = [],
+  cwd,
 }: CommandOptions = {}): Promise<ConnectedProcess> {
   const client = new Client({ name: 'test', version: '1' });
   const [command = '', ...rest] = [...wrapper, process.execPath, bin, 'mcp', ...args];
@@ -32,6 +34,7 @@ export async function connectStdio({
     args: rest,
     env: { ...(process.env as Record<string, string>), ...env },
     stderr: 'ignore',
+    ...(cwd === undefined ? {} : { cwd }),
   });
   await client.connect(transport);
   return { client, pid: transport.pid ?? -1, [Symbol.asyncDispose]: () => client.close() };
