@@ -1,10 +1,12 @@
 import {
   type AttachOptions,
   endOf,
+  entriesOf,
   EnvironmentHandle,
   type ExecProcess,
   exitFacts,
   type FileSystem,
+  type HistoryEntry,
   nothingKept,
   type ProcessEnd,
   type ProcessSpec,
@@ -23,6 +25,7 @@ import { RemoteFileSystem } from './files/remote-file-system.js';
 import { unsupported } from './connection/remote-errors.js';
 import { type PastOutput, pastOutput } from './process/past-output.js';
 import { attachProcess } from './process/attach-process.js';
+import { readHistory } from './process/read-history.js';
 import type { RemoteProcess } from './process/remote-process.js';
 import { startProcess } from './process/start-process.js';
 
@@ -127,6 +130,15 @@ export class RemoteEnvironment extends EnvironmentHandle {
       throw error;
     }
     return pastOutput(this.client, { processId, upTo: Number.POSITIVE_INFINITY });
+  }
+
+  /**
+   * The history of a process that the server no longer knows, from disk.
+   *
+   * @internal
+   */
+  storedHistory(processId: string): AsyncGenerator<HistoryEntry, void> {
+    return entriesOf((request) => readHistory(this.client, processId, request));
   }
 
   override async kept(): Promise<ServerProcess[]> {

@@ -3,6 +3,16 @@ export { ChangeQueue, MAX_PENDING_CHANGES } from './change-queue.js';
 export type { Environment } from './environment.js';
 export { withFixedTemporary } from './fixed-temporary.js';
 export { EnvironmentHandle, nothingKept } from './environment-handle.js';
+export {
+  entriesOf,
+  type HistoryEnd,
+  type HistoryEntry,
+  type HistoryEvent,
+  type HistoryOptions,
+  type HistoryPage,
+  type HistoryRequest,
+  type HistoryStart,
+} from './history.js';
 export type { SearchMatch, SearchPage, SearchQuery } from './file-search.js';
 export type {
   CopyOptions,

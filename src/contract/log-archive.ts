@@ -1,3 +1,4 @@
+import type { HistoryPage, HistoryRequest } from './history.js';
 import type { ExitedEvent, OutputStream, TerminalSize } from './process.js';
 
 /** A chunk of output with its place in the log. */
@@ -13,7 +14,7 @@ export interface ArchivedOutput {
 
 /**
  * Where a log puts its output besides its own memory, so that readers find what memory no longer holds. None of its
- * methods throw: what an archive cannot keep is missing from it, and the log reports a gap.
+ * methods throws, except for a position that is none: what an archive cannot keep is missing from it, and the log reports a gap.
  */
 export interface LogArchive {
   /** The log keeps this many of its newest bytes in memory; see `append`. */
@@ -25,6 +26,8 @@ export interface LogArchive {
   closed(seq: number, timeMs: number): void;
   /** The first chunk after a position that is still there. */
   after(seq: number): ArchivedOutput | undefined;
+  /** What happened behind a position, with times. Waits for nothing. */
+  history(request: HistoryRequest): HistoryPage;
   /** Nobody will read it through this log again. */
   release(): void;
   /** The process never came to be: nothing of it is kept. */

@@ -1,5 +1,12 @@
 import { ExecError } from '../protocol/errors.js';
 import type { SandboxType } from '../protocol/index.js';
+import {
+  entriesOf,
+  type HistoryEntry,
+  type HistoryOptions,
+  type HistoryPage,
+  type HistoryRequest,
+} from './history.js';
 import type {
   ExecProcess,
   OutputStream,
@@ -26,6 +33,15 @@ export abstract class ProcessHandle implements ExecProcess {
   abstract signal(signal: SignalName): Promise<void>;
   abstract terminate(options?: { graceMs?: number }): Promise<boolean>;
   abstract wait(): Promise<ProcessEnd>;
+
+  /** A piece of its history. */
+  protected async historyPage(_request: HistoryRequest): Promise<HistoryPage> {
+    throw new ExecError('unsupported', 'No history of processes is kept here.');
+  }
+
+  history(options?: HistoryOptions): AsyncIterableIterator<HistoryEntry> {
+    return entriesOf((request) => this.historyPage(request), options);
+  }
 
   async detach(): Promise<void> {
     throw new ExecError(

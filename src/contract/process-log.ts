@@ -1,3 +1,5 @@
+import { ExecError } from '../protocol/errors.js';
+import type { HistoryPage, HistoryRequest } from './history.js';
 import type { ArchivedOutput, LogArchive } from './log-archive.js';
 import type { ExitFacts } from './process-end.js';
 import type { ExitedEvent, OutputStream, ProcessEvent, ReadResult, TerminalSize } from './process.js';
@@ -161,6 +163,21 @@ export class ProcessLog {
   read(afterSeq: number, maxBytes?: number): ReadResult {
     const capBytes = this.#archive ? MAX_ARCHIVED_READ_BYTES : Number.POSITIVE_INFINITY;
     return readLog(this, { afterSeq, maxBytes, capBytes });
+  }
+
+  /** What happened behind a position, with times. Only an archive knows; without one, throws `notRecorded`. */
+  history(request: HistoryRequest): HistoryPage {
+    if (this.#archive) return this.#archive.history(request);
+    throw new ExecError(
+      'notRecorded',
+      'The output of this process is in memory only, without times. Start it with `retain: "disk"` for a history.',
+    );
+  }
+
+  /** Resolves when there is more history behind a position, or the time is up. */
+  async historyNews({ position, waitMs = 0 }: HistoryRequest): Promise<void> {
+    const { events, complete } = this.history({ position, maxBytes: 1 });
+    if (waitMs > 0 && events.length === 0 && !complete) await this.news(this.#nextSeq - 1, waitMs);
   }
 
   /** Whether `read` would return something a reader at this position does not know yet. */

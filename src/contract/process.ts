@@ -1,3 +1,4 @@
+import type { HistoryEntry, HistoryOptions } from './history.js';
 import type { EnvPolicy, Lease, Sandbox, SandboxType } from '../protocol/index.js';
 
 export type OutputStream = 'stdout' | 'stderr' | 'pty';
@@ -162,6 +163,11 @@ export interface ExecProcess extends AsyncDisposable {
   events(options?: { afterSeq?: number }): AsyncIterableIterator<ProcessEvent>;
   /** Reads the log once without consuming it. */
   read(request?: ReadRequest): Promise<ReadResult>;
+  /**
+   * What happened since the start, with times, sizes of the terminal and gaps, also what others have read. Needs
+   * `retain: 'disk'` at the start; `notRecorded` otherwise. Reading it never makes the program wait.
+   */
+  history(options?: HistoryOptions): AsyncIterableIterator<HistoryEntry>;
   /** Stdout, or everything a terminal shows. Each access creates an independent reader. */
   readonly stdout: ReadableStream<Uint8Array>;
   readonly stderr: ReadableStream<Uint8Array>;

@@ -1,4 +1,6 @@
 import {
+  type HistoryPage,
+  type HistoryRequest,
   type LogArchive,
   logEnd,
   type ProcessEnd,
@@ -185,6 +187,11 @@ export class LocalProcess extends ProcessHandle {
     const waitMs = request.waitMs ?? 0;
     if (waitMs > 0) await this.log.news(afterSeq, waitMs);
     return this.log.read(afterSeq, request.maxBytes);
+  }
+
+  protected override async historyPage(request: HistoryRequest): Promise<HistoryPage> {
+    if (request.waitMs) await this.log.historyNews(request);
+    return this.log.history(request);
   }
 
   get stdinOpen(): boolean {

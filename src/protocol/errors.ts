@@ -90,6 +90,10 @@ export const errorCatalogue = {
     rpc: INVALID_REQUEST,
     doc: 'The server keeps no output on disk, or its spool directory cannot be used; start without `retain` and `onSlowReader`.',
   },
+  notRecorded: {
+    rpc: INVALID_REQUEST,
+    doc: 'The output of the process is in memory only, without times; start it with `retain: "disk"` for a history.',
+  },
   ioFailed: { rpc: INTERNAL, doc: 'The operating system reported an error.' },
   httpFailed: { rpc: INTERNAL, doc: 'The HTTP request failed before a complete answer arrived.' },
   overloaded: {

@@ -53,7 +53,10 @@ export function offeredCapabilities(options: {
     fsDirectoryDetails: true,
     sessionEnd: true,
     ...(options.spool
-      ? { spool: { processBytes: options.spool.processBytes, totalBytes: options.spool.totalBytes } }
+      ? {
+          spool: { processBytes: options.spool.processBytes, totalBytes: options.spool.totalBytes },
+          history: true,
+        }
       : {}),
     ...(options.binaryFrames ? { binaryFrames: true } : {}),
     ...(options.leases ? { leases: true } : {}),

@@ -1,7 +1,16 @@
 import { rmSync, unlinkSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ArchivedOutput, ExitedEvent, LogArchive, TerminalSize } from '../contract/index.js';
+import type {
+  ArchivedOutput,
+  ExitedEvent,
+  HistoryPage,
+  HistoryRequest,
+  LogArchive,
+  TerminalSize,
+} from '../contract/index.js';
+import { historyPage } from './history-page.js';
+import { isExecError } from '../protocol/errors.js';
 import { ENTRY_BYTES, type EntryDraft, writeEntry } from './index-entry.js';
 import { makePrivateDirectory } from './private-directory.js';
 import { createFacts, type ProcessFacts, writeFacts } from './process-facts.js';
@@ -113,6 +122,22 @@ export class SpooledOutput implements LogArchive, SpoolOwner {
       this.#fail(error);
       this.#segments = [];
       return undefined;
+    }
+  }
+
+  history(request: HistoryRequest): HistoryPage {
+    this.flush();
+    const known = { facts: this.#facts, lastSeq: this.#lastSeq, totalBytes: this.#totalBytes };
+    const source = { reader: this.#reader, ...known };
+    try {
+      return historyPage(source, request);
+    } catch (error) {
+      if (isExecError(error)) throw error;
+      this.#fail(error);
+      this.#segments = [];
+      return historyPage(source, request);
+    } finally {
+      this.#options.busy(this);
     }
   }
 

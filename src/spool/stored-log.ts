@@ -1,11 +1,14 @@
 import {
   type ExitedEvent,
+  type HistoryPage,
+  type HistoryRequest,
   MAX_ARCHIVED_READ_BYTES,
   type ProcessEvent,
   type ReadableLog,
   readLog,
   type ReadResult,
 } from '../contract/index.js';
+import { historyPage } from './history-page.js';
 import type { ProcessFacts } from './process-facts.js';
 import type { Segment } from './segment.js';
 import { SegmentReader } from './segment-reader.js';
@@ -64,6 +67,10 @@ export class StoredLog implements ReadableLog {
 
   read(afterSeq: number, maxBytes?: number): ReadResult {
     return readLog(this, { afterSeq, maxBytes, capBytes: MAX_ARCHIVED_READ_BYTES });
+  }
+
+  history(request: HistoryRequest): HistoryPage {
+    return historyPage({ reader: this.#reader, facts: this.facts, lastSeq: this.#lastSeq() }, request);
   }
 
   close(): void {

@@ -7,6 +7,7 @@ import { sh } from '../../testkit/wire-client.mjs';
 import { ServerProcess } from '../../testkit/server-process.mjs';
 import { type OpenEnvironment, processContract } from '../contract/process.contract.js';
 import { runContract } from '../contract/run.contract.js';
+import { historyContract } from '../contract/history.contract.js';
 import { spoolContract } from '../contract/spool.contract.js';
 import { TestFolder } from '../harness/processes.js';
 
@@ -48,6 +49,7 @@ for (const [name, open] of [
   ['ws without binary frames', ws(false)],
 ] as const) {
   spoolContract(name, open);
+  historyContract(name, open);
 }
 for (const [name, open] of [
   ['local on disk', spooling(local, { retain: 'disk' })],

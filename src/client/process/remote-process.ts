@@ -1,4 +1,6 @@
 import {
+  type HistoryPage,
+  type HistoryRequest,
   logEnd,
   type ProcessEnd,
   type ProcessEvent,
@@ -29,6 +31,7 @@ import { ProcessFeed } from './process-feed.js';
 import { unsupported } from '../connection/remote-errors.js';
 import { KeptInput } from './kept-input.js';
 import { openInput, type ProcessInput, type SessionInput } from './process-input.js';
+import { readHistory } from './read-history.js';
 import { hasLease } from './start-params.js';
 
 /** The byte that the end-of-file key produces on a terminal. */
@@ -182,6 +185,10 @@ export class RemoteProcess extends ProcessHandle {
         lostBytes,
       })),
     };
+  }
+
+  protected override historyPage(request: HistoryRequest): Promise<HistoryPage> {
+    return readHistory(this.#client, this.processId, request);
   }
 
   async write(data: Uint8Array | string): Promise<WriteStatus> {

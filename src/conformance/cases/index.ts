@@ -2,6 +2,7 @@ import type { ConformanceCase } from '../case.js';
 import { envelopeCases } from './envelope.js';
 import { fileCases } from './files.js';
 import { handshakeCases } from './handshake.js';
+import { historyCases } from './history.js';
 import { leaseCases } from './leases.js';
 import { processCases } from './processes.js';
 import { promiseCases } from './promises.js';
@@ -16,6 +17,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
   ...readCases,
   ...sessionCases,
   ...leaseCases,
+  ...historyCases,
   ...fileCases,
   ...promiseCases,
 ];

@@ -67,6 +67,7 @@ export const ServerCapabilities = z.object({
     description:
       '`retain` and `onSlowReader` in `process/start`: how much output is kept on disk per process and in total.',
   }),
+  history: z.boolean().optional().meta({ description: '`process/history`.' }),
   leases: z.boolean().optional().meta({
     description: '`lease` in `process/start`, `process/attach`, `process/detach` and `process/wait`.',
   }),

@@ -14,6 +14,7 @@ import {
 } from './file-trees.js';
 import { fsChanged, fsMissingChanged, fsUnwatch, fsWatch, fsWatchMissing } from './file-watches.js';
 import { fsCanonicalize, fsGetMetadata, fsReadFile, fsWriteFile } from './files.js';
+import { processHistory } from './history.js';
 import { httpRequest, httpRequestBodyDelta } from './http.js';
 import { processAttach, processDetach, processWait } from './kept.js';
 import {
@@ -40,6 +41,7 @@ export const execMethods = {
   'environment/status': environmentStatus,
   'process/start': processStart,
   'process/read': processRead,
+  'process/history': processHistory,
   'process/write': processWrite,
   'process/signal': processSignal,
   'process/terminate': processTerminate,

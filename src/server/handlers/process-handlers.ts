@@ -19,6 +19,7 @@ import {
 } from '../../rpc/index.js';
 import type { StoredLog } from '../../spool/index.js';
 import type { Session } from '../session.js';
+import { history, storedHistory } from './history-handler.js';
 import { attach, keptRows, wait } from './kept-handlers.js';
 import type { ProcessContext } from './process-context.js';
 import { start } from './start-handler.js';
@@ -52,11 +53,18 @@ export function processHandlers(context: ProcessContext): Handlers<ProcessMethod
     'process/start': (params) => start(context, params),
     'process/read': afterStart((params) => {
       const { processId, afterSeq, maxBytes, waitMs } = params;
-      if (context.spool && !session().find(processId)) return readStored(context, params);
+      if (context.spool && !session().find(processId))
+        return storedLog(context, processId).then((log) => readStored(log, params));
       const process = find(processId);
       const read = (): ReadAnswer => readResult(process.log, afterSeq ?? 0, maxBytes ?? undefined);
       // An answer produced only when it is due needs no memory before.
       return new LargeAnswer(read, waitMs ? process.log.news(afterSeq ?? 0, waitMs) : undefined);
+    }),
+    'process/history': afterStart((params) => {
+      const { processId } = params;
+      if (context.spool && !session().find(processId))
+        return storedLog(context, processId).then((log) => storedHistory(log, params));
+      return history(find(processId), params);
     }),
     'process/write': afterStart((params, bytes) =>
       write(session(), params, bytes ?? decodeBase64(params.chunk, 'invalidParams')),
@@ -170,15 +178,22 @@ function requirePrevious(
 }
 
 /** A process that is no longer known may have left its output on disk. */
-async function readStored(
+async function storedLog(
   { session, keep, principal, spool }: ProcessContext,
-  { processId, afterSeq, maxBytes }: ExecParsedParams<'process/read'>,
-): Promise<LargeAnswer<ReadAnswer>> {
+  processId: string,
+): Promise<StoredLog> {
   const find = async (owner: string | undefined) =>
     owner === undefined ? null : await spool?.find({ owner, processId });
   // One that is still kept has to be attached to.
   const log = (await find(session().id)) ?? (keep.find(processId) ? null : await find(principal));
   if (!log) throw unknownProcess(processId);
+  return log;
+}
+
+function readStored(
+  log: StoredLog,
+  { afterSeq, maxBytes }: ExecParsedParams<'process/read'>,
+): LargeAnswer<ReadAnswer> {
   return new LargeAnswer(() => {
     try {
       return readResult(log, afterSeq ?? 0, maxBytes ?? undefined);
