@@ -29,6 +29,7 @@ const mayImport: Record<string, readonly string[]> = {
   mcp: ['tools', 'transport', 'contract', 'protocol'],
   conformance: ['protocol', 'transport'],
   copy: ['contract', 'protocol'],
+  recording: ['contract', 'protocol'],
   cli: [
     'protocol',
     'contract',
@@ -44,6 +45,7 @@ const mayImport: Record<string, readonly string[]> = {
     'mcp',
     'conformance',
     'copy',
+    'recording',
   ],
 };
 

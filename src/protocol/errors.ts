@@ -119,6 +119,7 @@ export const errorCatalogue = {
   protocolViolation: { rpc: null, doc: 'The other side violated the protocol.' },
   unsupported: { rpc: null, doc: 'The other side does not support this.' },
   remoteError: { rpc: null, doc: 'The other side answered with an error of its own.' },
+  damagedRecording: { rpc: null, doc: 'A recording cannot be played; the message names the line.' },
   environmentNotFound: { rpc: null, doc: 'No environment with this id is configured.' },
   invalidConfiguration: { rpc: null, doc: 'A configuration file or flag is wrong.' },
 } as const satisfies Record<string, CatalogueEntry>;

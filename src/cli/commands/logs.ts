@@ -1,7 +1,8 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import type { RemoteEnvironment, RemoteProcess } from '../../client/index.js';
 import type { ReadResult } from '../../contract/index.js';
 import { isExecError } from '../../protocol/errors.js';
+import type { RecordingFormat } from '../../recording/index.js';
 import { wholeNumber } from '../options/listen-options.js';
 import { type TargetFlags, withTarget } from '../options/target-options.js';
 import { HarmlessText } from '../terminal/harmless-text.js';
@@ -16,6 +17,7 @@ interface LogsFlags extends TargetFlags {
   readonly follow?: boolean;
   readonly tail?: number;
   readonly raw?: boolean;
+  readonly format?: RecordingFormat;
 }
 
 /** `execwire logs`: shows the output of a kept process. */
@@ -31,11 +33,18 @@ export function logsCommand(): Command {
     .option('-f, --follow', 'go on with what it prints, until it ends')
     .option('--tail <n>', 'only the last lines', wholeNumber)
     .option('--raw', 'every byte as it was printed')
+    .addOption(
+      new Option('--format <format>', 'all of it as a recording')
+        .choices(['asciicast', 'asciicast-v3', 'text', 'html', 'svg'])
+        .conflicts(['tail', 'raw']),
+    )
     .action(logs);
 }
 
 async function logs(id: string, flags: LogsFlags): Promise<void> {
   await withServer(flags, async (server) => {
+    const { format, follow = false } = flags;
+    if (format) return await (await import('./export-log.js')).exportLog(server, id, { format, follow });
     const { child, past } = await outputOf(server, id);
     const { print, end } = printer(flags);
     if (flags.tail === undefined) for await (const piece of past) await print(piece);
