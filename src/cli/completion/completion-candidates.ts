@@ -6,7 +6,7 @@ import { SHELLS } from './completion-script.js';
 const TAKES_IDS: Readonly<Record<string, number>> = { connect: 1, 'env info': 1, 'env check': Infinity };
 
 /** Commands that take ids of kept processes. */
-const TAKES_KEPT: readonly string[] = ['attach', 'logs', 'wait', 'kill'];
+const TAKES_KEPT: readonly string[] = ['attach', 'logs', 'play', 'wait', 'kill'];
 
 /** The possible completions. */
 export interface Completion {
@@ -38,6 +38,7 @@ async function complete(context: CompletionContext, current: string): Promise<Co
   if (command.commands.length > 0 && args.length === 0)
     return { candidates: command.commands.map(commandCandidate), fallback: 'words' };
   if (args.length < (TAKES_IDS[path] ?? 0)) return await environmentIds();
+  if (path === 'play' && args.length === 0 && context.environment === undefined) return FILES;
   if (TAKES_KEPT.includes(path) && (path === 'kill' || args.length === 0)) {
     const { keptIds } = await import('./completion-kept.js');
     return await keptIds(context.environment);
