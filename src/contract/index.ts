@@ -50,6 +50,18 @@ export type {
   TerminalState,
   WriteStatus,
 } from './process.js';
+export { countNewlines } from './count-newlines.js';
+export type { ChunkPlace, LineMark, LineSource, MarkRequest } from './line-source.js';
+export type {
+  LineOptions,
+  LinesPage,
+  LinesRequest,
+  LinesState,
+  OutputGap,
+  OutputLine,
+  OutputMatches,
+  OutputSearch,
+} from './process-lines.js';
 export type { ArchivedOutput, LogArchive } from './log-archive.js';
 export { ProcessHandle } from './process-handle.js';
 export {
@@ -60,7 +72,7 @@ export {
   MAX_ARCHIVED_READ_BYTES,
   type ProcessLogOptions,
 } from './process-log.js';
-export { positionAfter, readLog, type ReadableLog, type ReadLimits } from './read-log.js';
+export { positionAfter, readLog, type ReadableLog, type ReadLimits, seqBefore } from './read-log.js';
 export { followLog } from './log-reader.js';
 export { endOf, type ExitFacts, exitFacts, logEnd } from './process-end.js';
 export { ReaderHolds } from './reader-holds.js';

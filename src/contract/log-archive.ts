@@ -1,4 +1,5 @@
 import type { HistoryPage, HistoryRequest } from './history.js';
+import type { LineMark, LineSource, MarkRequest } from './line-source.js';
 import type { ExitedEvent, OutputStream, TerminalSize } from './process.js';
 
 /** A chunk of output with its place in the log. */
@@ -16,7 +17,7 @@ export interface ArchivedOutput {
  * Where a log puts its output besides its own memory, so that readers find what memory no longer holds. None of its
  * methods throws, except for a position that is none: what an archive cannot keep is missing from it, and the log reports a gap.
  */
-export interface LogArchive {
+export interface LogArchive extends Pick<LineSource, 'bytesAt' | 'chunkAt'> {
   /** The log keeps this many of its newest bytes in memory; see `append`. */
   startWith(options: { readonly retainedBytes: number }): void;
   /** Takes a chunk. Its memory may be reused once it is older than what the log retains. */
@@ -28,6 +29,11 @@ export interface LogArchive {
   after(seq: number): ArchivedOutput | undefined;
   /** What happened behind a position, with times. Waits for nothing. */
   history(request: HistoryRequest): HistoryPage;
+  /** As in a `LineSource`, but undefined if nothing of it is there. */
+  offsetSince(timeMs: number): number | undefined;
+  markBefore(wanted: MarkRequest): LineMark | undefined;
+  /** The newlines in everything it was given, kept or not, up to some offset that memory still holds. */
+  readonly counted: LineMark;
   /** Nobody will read it through this log again. */
   release(): void;
   /** The process never came to be: nothing of it is kept. */

@@ -1,6 +1,8 @@
 import { ExecError } from '../protocol/errors.js';
 import type { HistoryPage, HistoryRequest } from './history.js';
+import type { LineSource } from './line-source.js';
 import type { ArchivedOutput, LogArchive } from './log-archive.js';
+import { LogOutput } from './log-output.js';
 import type { ExitFacts } from './process-end.js';
 import type { ExitedEvent, OutputStream, ProcessEvent, ReadResult, TerminalSize } from './process.js';
 import { type LogEntry, RetainedEntries } from './retained-entries.js';
@@ -53,6 +55,7 @@ export class ProcessLog {
   #closed = false;
   #failure: Error | undefined;
   #timeMs = 0;
+  #output: LogOutput | undefined;
 
   constructor(options: ProcessLogOptions = {}) {
     const { retainedBytes: limitBytes = DEFAULT_RETAINED_BYTES, onEvicted } = options;
@@ -106,9 +109,15 @@ export class ProcessLog {
     return this.#totalBytes;
   }
 
+  /** Its output by position in bytes, to find lines in. */
+  get output(): LineSource {
+    this.#output ??= new LogOutput({ log: this, entries: this.#entries, archive: this.#archive });
+    return this.#output;
+  }
+
   appendOutput(stream: OutputStream, bytes: Uint8Array): void {
-    const seq = this.#nextSeq;
-    this.#archive?.append({ seq, offset: this.#totalBytes, timeMs: this.#now(), stream, bytes });
+    const [seq, timeMs] = [this.#nextSeq, this.#now()];
+    this.#archive?.append({ seq, offset: this.#totalBytes, timeMs, stream, bytes });
     this.#append({ type: 'output', seq, stream, bytes }, bytes.length);
   }
 
@@ -236,7 +245,7 @@ export class ProcessLog {
   }
 
   #append(event: ProcessEvent, bytes: number, offset = this.#totalBytes): void {
-    this.#entries.push({ event, seq: this.#nextSeq, offset, bytes });
+    this.#entries.push({ event, seq: this.#nextSeq, offset, bytes, timeMs: this.#timeMs });
     this.#nextSeq += 1;
     this.#totalBytes += bytes;
     this.#evict();
@@ -285,6 +294,6 @@ export class ProcessLog {
   }
 }
 
-function entryOf({ seq, offset, stream, bytes }: ArchivedOutput): LogEntry {
-  return { event: { type: 'output', seq, stream, bytes }, seq, offset, bytes: bytes.length };
+function entryOf({ seq, offset, timeMs, stream, bytes }: ArchivedOutput): LogEntry {
+  return { event: { type: 'output', seq, stream, bytes }, seq, offset, bytes: bytes.length, timeMs };
 }

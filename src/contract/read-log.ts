@@ -1,3 +1,4 @@
+import type { LineSource } from './line-source.js';
 import type { ExitedEvent, ProcessEvent, ReadResult } from './process.js';
 
 /** Anything that can be read like a log. */
@@ -47,6 +48,15 @@ export function readLog(log: ReadableLog, limits: ReadLimits): ReadResult {
     closed: log.closed,
     sandboxDenied: log.exit?.sandboxDenied ?? false,
   };
+}
+
+/** The position from which a reader sees only what came at a time or later. */
+export function seqBefore(
+  log: { readonly output: LineSource; readonly nextSeq: number },
+  sinceMs: number,
+): number {
+  const offset = log.output.offsetSince(sinceMs);
+  return (log.output.chunkAt(offset)?.seq ?? log.nextSeq) - 1;
 }
 
 /** The position of a reader that has seen this event. */

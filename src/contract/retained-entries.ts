@@ -12,6 +12,8 @@ export interface LogEntry {
   readonly seq: number;
   readonly offset: number;
   readonly bytes: number;
+  /** When it came. */
+  readonly timeMs: number;
 }
 
 /** The entries a log keeps: a bounded tail, in order. Of older ones it knows only how many bytes they had. */
@@ -41,6 +43,18 @@ export class RetainedEntries {
     return this.#entries[this.#indexAfter(seq)];
   }
 
+  /** The first entry with output at or behind an offset. */
+  outputAt(offset: number): LogEntry | undefined {
+    return this.#output(
+      firstIndex(this.#entries, this.#head, (entry) => entry.offset + entry.bytes > offset),
+    );
+  }
+
+  /** The first entry with output since a time. */
+  outputSince(timeMs: number): LogEntry | undefined {
+    return this.#output(firstIndex(this.#entries, this.#head, (entry) => entry.timeMs >= timeMs));
+  }
+
   /** Output bytes up to and including an entry; undefined for the last one, since more may follow. */
   offsetAfter(seq: number): number | undefined {
     const index = this.#indexAfter(seq);
@@ -68,6 +82,14 @@ export class RetainedEntries {
     const many = this.#head > 256 && this.#head * 2 > this.#entries.length;
     const large = this.#evictedBytes > Math.max(this.#limitBytes / 2, MIN_COMPACTED_BYTES);
     if (many || large) this.#compact();
+  }
+
+  #output(from: number): LogEntry | undefined {
+    for (let index = from; index < this.#entries.length; index += 1) {
+      const entry = this.#entries[index];
+      if (entry?.event.type === 'output') return entry;
+    }
+    return undefined;
   }
 
   #compact(): void {

@@ -18,10 +18,16 @@ export interface IndexEntry {
   readonly offset: number;
   readonly timeMs: number;
   readonly length: number;
+  /** Newlines before this entry. Null in what versions without line numbers have written. */
+  readonly newlines: number | null;
   /** The new size of the terminal, for a resize only. */
   readonly size?: TerminalSize;
 }
 
+/**
+ * Newlines are where the size of the terminal would be, or its length for a resize, which has none: 32 bits there and 16
+ * more behind the size.
+ */
 const at = {
   seq: 0,
   offset: 8,
@@ -30,40 +36,51 @@ const at = {
   kind: 28,
   rows: 30,
   cols: 32,
-  unused: 34,
+  highNewlines: 34,
   sum: 36,
 } as const;
 
+/** Set in the kind where newlines were counted. */
+const COUNTED = 0x100;
+const HIGH = 0x1_0000_0000;
+
 /** What is written; its output comes along for the check sum. */
-export interface EntryDraft extends IndexEntry {
+export interface EntryDraft extends Omit<IndexEntry, 'newlines'> {
   readonly bytes: Uint8Array;
 }
 
 /** Called for every chunk, so it makes no objects. A view writes numbers many times faster than a `Buffer` does. */
-export function writeEntry(target: DataView, position: number, draft: EntryDraft): void {
+export function writeEntry(target: DataView, position: number, draft: EntryDraft, newlines: number): void {
   const { seq, offset, timeMs, length, kind, size, bytes } = draft;
   target.setFloat64(position + at.seq, seq, true);
   target.setFloat64(position + at.offset, offset, true);
   target.setFloat64(position + at.timeMs, timeMs, true);
   target.setUint32(position + at.length, length, true);
-  target.setUint16(position + at.kind, KINDS.indexOf(kind), true);
-  target.setUint16(position + at.rows, size?.rows ?? 0, true);
-  target.setUint16(position + at.cols, size?.cols ?? 0, true);
-  target.setUint16(position + at.unused, 0, true);
+  target.setUint16(position + at.kind, KINDS.indexOf(kind) | COUNTED, true);
+  if (size) {
+    target.setUint16(position + at.rows, size.rows, true);
+    target.setUint16(position + at.cols, size.cols, true);
+  }
+  target.setUint32(position + (size ? at.length : at.rows), newlines % HIGH, true);
+  target.setUint16(position + at.highNewlines, Math.floor(newlines / HIGH), true);
   target.setUint32(position + at.sum, checkSum(bytes, seed(seq, offset, timeMs)), true);
 }
 
 export function readEntry(source: Buffer, position: number): IndexEntry {
   const slot = source.subarray(position, position + ENTRY_BYTES);
-  const kind = KINDS[slot.readUInt16LE(at.kind)] ?? 'stdout';
+  const code = slot.readUInt16LE(at.kind);
+  const kind = KINDS[code & ~COUNTED] ?? 'stdout';
+  const isResize = kind === 'resize';
+  const low = slot.readUInt32LE(isResize ? at.length : at.rows);
   const entry = {
     kind,
     seq: slot.readDoubleLE(at.seq),
     offset: slot.readDoubleLE(at.offset),
     timeMs: slot.readDoubleLE(at.timeMs),
-    length: slot.readUInt32LE(at.length),
+    length: isResize ? 0 : slot.readUInt32LE(at.length),
+    newlines: code & COUNTED ? slot.readUInt16LE(at.highNewlines) * HIGH + low : null,
   };
-  if (kind !== 'resize') return entry;
+  if (!isResize) return entry;
   return { ...entry, size: { rows: slot.readUInt16LE(at.rows), cols: slot.readUInt16LE(at.cols) } };
 }
 

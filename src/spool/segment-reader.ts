@@ -26,6 +26,8 @@ export class SegmentReader {
   #page:
     | { readonly segment: number; readonly start: number; readonly entries: readonly IndexEntry[] }
     | undefined;
+  /** For `raw`, which many calls follow each other with. */
+  #scratch: Buffer | undefined;
   #window: { readonly segment: number; readonly start: number; readonly bytes: Buffer } | undefined;
 
   constructor(directory: string, segments: () => readonly Segment[]) {
@@ -67,6 +69,13 @@ export class SegmentReader {
     return entries[0];
   }
 
+  /** The place before this one. */
+  before({ segment, entry }: Place): Place | undefined {
+    if (entry > 0) return { segment, entry: entry - 1 };
+    const previous = this.#segments()[segment - 1];
+    return previous && { segment: segment - 1, entry: previous.entries - 1 };
+  }
+
   /** The place behind this one. */
   behind({ segment, entry }: Place): Place {
     const isLast = entry + 1 >= (this.#segments()[segment]?.entries ?? 0);
@@ -87,12 +96,23 @@ export class SegmentReader {
     return undefined;
   }
 
+  /** Output by its position in the data of a segment. The next call reuses its memory. */
+  raw(segment: Segment, at: number, length: number): Uint8Array {
+    if (!this.#scratch || this.#scratch.length < length) this.#scratch = Buffer.allocUnsafeSlow(length);
+    return this.#read(segment, 'data', { at, length }, this.#scratch.subarray(0, length));
+  }
+
+  get segments(): readonly Segment[] {
+    return this.#segments();
+  }
+
   /** Closes the files and forgets what was read. The next read opens them again. */
   rest(): void {
     for (const fd of this.#files.values()) closeSync(fd);
     this.#files.clear();
     this.#page = undefined;
     this.#window = undefined;
+    this.#scratch = undefined;
   }
 
   /** Whether there is anything `rest` would release. */
@@ -131,7 +151,12 @@ export class SegmentReader {
     return bytes.subarray(0, length);
   }
 
-  #read(segment: Segment, kind: 'data' | 'index', { at, length }: { at: number; length: number }): Buffer {
+  #read(
+    segment: Segment,
+    kind: 'data' | 'index',
+    { at, length }: { at: number; length: number },
+    bytes: Buffer = Buffer.allocUnsafeSlow(length),
+  ): Buffer {
     const name = segmentFile(segment.number, kind);
     let fd = this.#files.get(name);
     if (fd === undefined) {
@@ -140,7 +165,6 @@ export class SegmentReader {
       fd = openSync(join(this.#directory, name), constants.O_RDONLY | constants.O_NOFOLLOW);
       this.#files.set(name, fd);
     }
-    const bytes = Buffer.allocUnsafeSlow(length);
     for (let done = 0; done < length; ) {
       const count = readSync(fd, bytes, done, length - done, at + done);
       if (count === 0) throw new Error('the file is shorter than its index says');

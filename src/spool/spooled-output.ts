@@ -1,13 +1,17 @@
 import { rmSync, unlinkSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type {
-  ArchivedOutput,
-  ExitedEvent,
-  HistoryPage,
-  HistoryRequest,
-  LogArchive,
-  TerminalSize,
+import {
+  type ArchivedOutput,
+  type ChunkPlace,
+  countNewlines,
+  type ExitedEvent,
+  type HistoryPage,
+  type HistoryRequest,
+  type LineMark,
+  type LogArchive,
+  type MarkRequest,
+  type TerminalSize,
 } from '../contract/index.js';
 import { historyPage } from './history-page.js';
 import { isExecError } from '../protocol/errors.js';
@@ -17,6 +21,7 @@ import { createFacts, type ProcessFacts, writeFacts } from './process-facts.js';
 import type { SpoolOwner, SpoolQuota } from './quota.js';
 import { type Segment, SEGMENT_BYTES, segmentFile, sizeOf } from './segment.js';
 import { SegmentReader } from './segment-reader.js';
+import { bytesAt, chunkAt, markBefore, offsetSince } from './segment-lines.js';
 import { SegmentWriter } from './segment-writer.js';
 
 /** Most programs print less and end soon: nothing is written for them before they do. */
@@ -64,6 +69,7 @@ export class SpooledOutput implements LogArchive, SpoolOwner {
   #writeBytes = WRITE_BYTES;
   #lastSeq = 0;
   #totalBytes = 0;
+  #counted: LineMark = { offset: 0, newlines: 0 };
   #exists = false;
   /** The facts on disk are out of date. */
   #factsChanged = true;
@@ -79,6 +85,10 @@ export class SpooledOutput implements LogArchive, SpoolOwner {
 
   get facts(): ProcessFacts {
     return this.#facts;
+  }
+
+  get counted(): LineMark {
+    return this.#counted;
   }
 
   /** Chunks in the log's memory must be written before the log reuses it. */
@@ -114,15 +124,23 @@ export class SpooledOutput implements LogArchive, SpoolOwner {
   }
 
   after(seq: number): ArchivedOutput | undefined {
-    try {
-      const found = this.#reader.output(this.#reader.find((entry) => entry.seq > seq));
-      if (found) this.#options.busy(this);
-      return found;
-    } catch (error) {
-      this.#fail(error);
-      this.#segments = [];
-      return undefined;
-    }
+    return this.#read((reader) => reader.output(reader.find((entry) => entry.seq > seq)));
+  }
+
+  bytesAt(offset: number, maxBytes: number): { offset: number; bytes: Uint8Array } | undefined {
+    return this.#read((reader) => bytesAt(reader, offset, maxBytes));
+  }
+
+  chunkAt(offset: number): ChunkPlace | undefined {
+    return this.#read((reader) => chunkAt(reader, offset));
+  }
+
+  offsetSince(timeMs: number): number | undefined {
+    return this.#read((reader) => offsetSince(reader, timeMs));
+  }
+
+  markBefore(wanted: MarkRequest): LineMark | undefined {
+    return this.#read((reader) => markBefore(reader, wanted));
   }
 
   history(request: HistoryRequest): HistoryPage {
@@ -191,8 +209,24 @@ export class SpooledOutput implements LogArchive, SpoolOwner {
     this.#reader.rest();
   }
 
+  /** What cannot be read is gone. */
+  #read<Found>(find: (reader: SegmentReader) => Found | undefined): Found | undefined {
+    try {
+      const found = find(this.#reader);
+      if (this.#reader.isOpen) this.#options.busy(this);
+      return found;
+    } catch (error) {
+      this.#fail(error);
+      this.#segments = [];
+      return undefined;
+    }
+  }
+
   #add(waiting: EntryDraft): void {
-    if (this.#broken) return;
+    if (this.#broken) {
+      this.#count([waiting]);
+      return;
+    }
     if (this.#waiting.length === 0) this.#options.busy(this);
     this.#waiting.push(waiting);
     this.#waitingBytes += waiting.length;
@@ -219,8 +253,10 @@ export class SpooledOutput implements LogArchive, SpoolOwner {
     const index = new Uint8Array(waiting.length * ENTRY_BYTES);
     const view = new DataView(index.buffer);
     let position = 0;
+    let { newlines } = this.#counted;
     for (const draft of waiting) {
-      writeEntry(view, position, draft);
+      writeEntry(view, position, draft, newlines);
+      newlines += countNewlines(draft.bytes);
       position += ENTRY_BYTES;
     }
     const chunks = waiting.map(({ bytes }) => bytes);
@@ -228,6 +264,7 @@ export class SpooledOutput implements LogArchive, SpoolOwner {
     if (target.entries === 0) this.#segments.push(target);
     target.entries += waiting.length;
     target.dataBytes += this.#waitingBytes;
+    this.#counted = { offset: this.#counted.offset + this.#waitingBytes, newlines };
     this.#waiting = [];
     this.#waitingBytes = 0;
   }
@@ -255,7 +292,8 @@ export class SpooledOutput implements LogArchive, SpoolOwner {
     if (!waiting) throw new Error('There is nothing to write.');
     const { bytes: _, ...entry } = waiting;
     this.#newestNumber += 1;
-    return { number: this.#newestNumber, first: entry, entries: 0, dataBytes: 0 };
+    const first = { ...entry, newlines: this.#counted.newlines };
+    return { number: this.#newestNumber, first, entries: 0, dataBytes: 0 };
   }
 
   #dropOldest(segment: Segment): void {
@@ -271,14 +309,26 @@ export class SpooledOutput implements LogArchive, SpoolOwner {
   #fail(error: unknown): void {
     if (this.#broken) return;
     this.#broken = true;
+    this.#count(this.#waiting);
     this.#waiting = [];
     this.#waitingBytes = 0;
     this.#writer.close();
     this.#options.failed(error instanceof Error ? error : new Error(String(error)));
   }
 
+  /** Lines are numbered on when their output can no longer be kept. */
+  #count(lost: readonly EntryDraft[]): void {
+    let { offset, newlines } = this.#counted;
+    for (const { bytes } of lost) {
+      offset += bytes.length;
+      newlines += countNewlines(bytes);
+    }
+    this.#counted = { offset, newlines };
+  }
+
   #forget(): void {
     this.#broken = true;
+    this.#count(this.#waiting);
     this.#segments = [];
     this.#waiting = [];
     this.#waitingBytes = 0;

@@ -2,6 +2,7 @@ import {
   type ExitedEvent,
   type HistoryPage,
   type HistoryRequest,
+  type LineSource,
   MAX_ARCHIVED_READ_BYTES,
   type ProcessEvent,
   type ReadableLog,
@@ -12,6 +13,7 @@ import { historyPage } from './history-page.js';
 import type { ProcessFacts } from './process-facts.js';
 import type { Segment } from './segment.js';
 import { SegmentReader } from './segment-reader.js';
+import { StoredLines } from './stored-lines.js';
 
 /** The log of a process that is no longer in memory, read from disk. */
 export class StoredLog implements ReadableLog {
@@ -23,6 +25,11 @@ export class StoredLog implements ReadableLog {
     this.facts = facts;
     this.#segments = segments;
     this.#reader = new SegmentReader(directory, () => this.#segments);
+  }
+
+  /** Its output by position in bytes, to find lines in. */
+  get output(): LineSource {
+    return new StoredLines(this.#reader, this.totalBytes);
   }
 
   get exit(): ExitedEvent | undefined {

@@ -1,0 +1,63 @@
+import type { ChunkPlace, LineMark, MarkRequest } from '../contract/index.js';
+import type { Place, SegmentReader } from './segment-reader.js';
+
+/** Output from an offset on, or the first that is left behind it. The next read reuses its memory. */
+export function bytesAt(
+  reader: SegmentReader,
+  offset: number,
+  maxBytes: number,
+): { offset: number; bytes: Uint8Array } | undefined {
+  const segment = reader.segments.find(({ first, dataBytes }) => first.offset + dataBytes > offset);
+  if (!segment) return undefined;
+  const from = Math.max(offset, segment.first.offset);
+  const at = from - segment.first.offset;
+  return { offset: from, bytes: reader.raw(segment, at, Math.min(maxBytes, segment.dataBytes - at)) };
+}
+
+/** The chunk that contains a byte, or the first one behind it. */
+export function chunkAt(reader: SegmentReader, offset: number): ChunkPlace | undefined {
+  return chunkFrom(
+    reader,
+    reader.find((entry) => entry.offset + entry.length > offset),
+  );
+}
+
+/** Where output from a time on begins. */
+export function offsetSince(reader: SegmentReader, timeMs: number): number | undefined {
+  return chunkFrom(
+    reader,
+    reader.find((entry) => entry.timeMs >= timeMs),
+  )?.offset;
+}
+
+function chunkFrom(reader: SegmentReader, from: Place | undefined): ChunkPlace | undefined {
+  for (let place = from; place; place = reader.behind(place)) {
+    const entry = reader.entryAt(place);
+    if (!entry) return undefined;
+    const { kind: stream, seq, offset, timeMs } = entry;
+    if (stream !== 'resize') return { seq, offset, timeMs, stream };
+  }
+  return undefined;
+}
+
+/** The last entry before a line or at an offset; the oldest one if that is behind it. */
+export function markBefore(reader: SegmentReader, wanted: MarkRequest): LineMark | undefined {
+  const oldest = reader.segments[0]?.first;
+  if (!oldest) return undefined;
+  const { newlines } = oldest;
+  // Versions without line numbers wrote this: count from what is left of it.
+  if (newlines === null) return { offset: oldest.offset, newlines: 0 };
+  const isBehind =
+    'line' in wanted
+      ? (entry: { newlines: number | null }) => (entry.newlines ?? 0) >= wanted.line - 1
+      : (entry: { offset: number }) => entry.offset > wanted.offset;
+  const behind = reader.find(isBehind);
+  const place = behind ? reader.before(behind) : lastPlace(reader);
+  const entry = place && reader.entryAt(place);
+  return { offset: entry?.offset ?? oldest.offset, newlines: entry?.newlines ?? newlines };
+}
+
+function lastPlace({ segments }: SegmentReader): Place | undefined {
+  const last = segments.at(-1);
+  return last && { segment: segments.length - 1, entry: last.entries - 1 };
+}
