@@ -1,0 +1,2 @@
+export { LinePattern, type PatternOptions } from './line-pattern.js';
+export { readLogLines, type SearchableLog, searchLog } from './log-lines.js';

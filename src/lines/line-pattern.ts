@@ -1,0 +1,45 @@
+import { invalidPattern } from './invalid-pattern.js';
+import { LineScan } from './line-scan.js';
+import { PatternAutomaton } from './pattern-automaton.js';
+import { compilePattern } from './pattern-program.js';
+import { literalPattern, parsePattern } from './pattern-syntax.js';
+
+const MAX_PATTERN_CHARS = 1000;
+
+/** Patterns that mention ESC mean the bytes as they were printed. */
+const ESCAPE = '\u001b';
+const NAMES_ESCAPE = /\\e|\\x1b|\\u001b|\\u\{0*1b\}/i;
+
+export interface PatternOptions {
+  readonly pattern: string;
+  /** Default false: plain text. */
+  readonly regex?: boolean;
+  /** Default true. */
+  readonly caseSensitive?: boolean;
+}
+
+/** What lines are searched for. The time it takes grows with the length of the output only. */
+export class LinePattern {
+  readonly #automaton: PatternAutomaton;
+  readonly #skipEscapes: boolean;
+  /** The bytes to look for, where nothing else could match. */
+  readonly literal: Buffer | null;
+
+  /** Throws `invalidParams` if the pattern cannot be used. */
+  constructor({ pattern, regex = false, caseSensitive = true }: PatternOptions) {
+    if (pattern === '') throw invalidPattern('it is empty');
+    if (pattern.length > MAX_PATTERN_CHARS)
+      throw invalidPattern(`it is longer than ${MAX_PATTERN_CHARS} characters`);
+    if (!regex && pattern.includes('\n')) throw invalidPattern('a line contains no newline');
+    const node = regex ? parsePattern(pattern) : literalPattern(pattern);
+    this.#automaton = new PatternAutomaton(compilePattern(node, { ignoreCase: !caseSensitive }));
+    this.#skipEscapes = !pattern.includes(ESCAPE) && !(regex && NAMES_ESCAPE.test(pattern));
+    // Carriage returns at the end of a line do not count, which only the automaton knows.
+    const isPlain = !regex && caseSensitive && !pattern.includes('\r') && this.#skipEscapes;
+    this.literal = isPlain ? Buffer.from(pattern) : null;
+  }
+
+  scan(): LineScan {
+    return new LineScan(this.#automaton, { skipEscapes: this.#skipEscapes });
+  }
+}

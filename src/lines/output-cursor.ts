@@ -1,0 +1,120 @@
+import { countNewlines, type LineMark, type LineSource, type OutputGap } from '../contract/index.js';
+import { ExecError } from '../protocol/errors.js';
+import { Turns } from './turns.js';
+
+const NEWLINE = 0x0a;
+/** Read at a time: large enough to be cheap, small enough not to take long. */
+export const BLOCK_BYTES = 128 * 1024;
+/** Newlines are looked for in pieces of this size. */
+const SEEK_BYTES = 64 * 1024;
+
+/** A position in some output that moves forward, knows its line and notes what is missing on the way. */
+export class OutputCursor {
+  readonly #source: LineSource;
+  readonly #signal: AbortSignal | undefined;
+  readonly #turns = new Turns();
+  readonly gaps: OutputGap[] = [];
+  #offset: number;
+  #newlines: number;
+  /** How often it had to jump over a gap. */
+  jumps = 0;
+
+  constructor(source: LineSource, from: LineMark, signal?: AbortSignal) {
+    this.#source = source;
+    this.#signal = signal;
+    this.#offset = Math.min(from.offset, source.totalBytes);
+    this.#newlines = from.newlines;
+  }
+
+  /** At the beginning of a line, counted from 1, or of what is left of it. */
+  static async atLine(source: LineSource, line: number, signal?: AbortSignal): Promise<OutputCursor> {
+    const mark = line <= 1 ? { offset: 0, newlines: 0 } : source.markBefore({ line });
+    const cursor = new OutputCursor(source, mark, signal);
+    if (line > 1 && mark.offset > 0 && mark.newlines >= line - 1)
+      cursor.gaps.push({ beforeLine: mark.newlines + 1, lostBytes: mark.offset });
+    await cursor.#seek(() => cursor.newlines >= line - 1, line - 1);
+    return cursor;
+  }
+
+  /** Where a byte is. */
+  static async atOffset(source: LineSource, offset: number, signal?: AbortSignal): Promise<OutputCursor> {
+    const cursor = new OutputCursor(source, source.markBefore({ offset }), signal);
+    while (cursor.offset < offset) {
+      const block = cursor.block(Math.min(SEEK_BYTES, offset - cursor.offset));
+      if (!block) break;
+      cursor.advance(block.length, countNewlines(block));
+      await cursor.turn();
+    }
+    return cursor;
+  }
+
+  get offset(): number {
+    return this.#offset;
+  }
+
+  /** Before this position. */
+  get newlines(): number {
+    return this.#newlines;
+  }
+
+  get line(): number {
+    return this.#newlines + 1;
+  }
+
+  /** Some bytes from here on; none at the end. Valid until the next call or turn. May jump over a gap first. */
+  block(maxBytes = BLOCK_BYTES): Uint8Array | undefined {
+    const { totalBytes } = this.#source;
+    if (this.#offset >= totalBytes) return undefined;
+    const found = this.#source.bytesAt(this.#offset, maxBytes);
+    const next = found?.offset ?? totalBytes;
+    if (next > this.#offset) this.#jump(next);
+    return found?.bytes;
+  }
+
+  advance(bytes: number, newlines: number): void {
+    this.#offset += bytes;
+    this.#newlines += newlines;
+  }
+
+  /** Moves behind the next newline. */
+  async skipLine(): Promise<void> {
+    const { newlines } = this;
+    await this.#seek(() => this.#newlines > newlines, newlines + 1);
+  }
+
+  /** Lets others have the event loop if it is time. */
+  async turn(options: { now?: boolean } = {}): Promise<void> {
+    if (options.now || this.#turns.isOver) await this.#turns.next();
+    if (this.#signal?.aborted) throw new ExecError('aborted', 'The search was given up.');
+  }
+
+  /** Moves behind the newline with this number. */
+  async #seek(isThere: () => boolean, wanted: number): Promise<void> {
+    while (!isThere()) {
+      const jumps = this.jumps;
+      const block = this.block(SEEK_BYTES);
+      if (!block) return;
+      if (this.jumps !== jumps && isThere()) return;
+      const count = countNewlines(block);
+      if (this.#newlines + count < wanted) this.advance(block.length, count);
+      else this.advance(behindNewline(block, wanted - this.#newlines), wanted - this.#newlines);
+      await this.turn();
+    }
+  }
+
+  #jump(next: number): void {
+    const lostBytes = next - this.#offset;
+    const mark = this.#source.markBefore({ offset: next });
+    this.#newlines = mark.offset === next ? mark.newlines : this.#newlines;
+    this.#offset = next;
+    this.jumps += 1;
+    this.gaps.push({ beforeLine: this.line, lostBytes });
+  }
+}
+
+/** Where the text behind a newline begins, counted from 1. */
+function behindNewline(bytes: Uint8Array, count: number): number {
+  let at = -1;
+  for (let found = 0; found < count; found += 1) at = bytes.indexOf(NEWLINE, at + 1);
+  return at + 1;
+}

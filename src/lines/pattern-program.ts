@@ -1,0 +1,80 @@
+import { tidied, withBothCases } from './code-ranges.js';
+import { invalidPattern } from './invalid-pattern.js';
+import type { Assertion, PatternNode } from './pattern-syntax.js';
+import { type ByteRange, utf8Sequences } from './utf8-ranges.js';
+
+/** One step of a pattern. Numbers refer to other steps. */
+export type Step =
+  | { readonly kind: 'byte'; readonly from: number; readonly to: number; readonly next: number }
+  | { readonly kind: 'fork'; readonly next: number[] }
+  | { readonly kind: 'assertion'; readonly what: Assertion; readonly next: number }
+  | { readonly kind: 'match' };
+
+export interface PatternProgram {
+  readonly steps: readonly Step[];
+  readonly start: number;
+}
+
+type PatternSet = Extract<PatternNode, { kind: 'set' }>;
+
+/** A pattern with more steps would take long for every byte. */
+const MAX_STEPS = 10_000;
+
+/** Bytes that never occur in UTF-8, or not at the beginning of a character. */
+const ODD_BYTES: readonly ByteRange[] = [
+  [0x80, 0xc1],
+  [0xf5, 0xff],
+];
+
+/** Turns a pattern into steps over bytes: output is searched as it is, without decoding it. */
+export function compilePattern(node: PatternNode, { ignoreCase }: { ignoreCase: boolean }): PatternProgram {
+  const steps: Step[] = [];
+  const add = (step: Step): number => {
+    if (steps.length >= MAX_STEPS) throw invalidPattern('it is too large. Repeat less');
+    return steps.push(step) - 1;
+  };
+  const chain = (ranges: readonly ByteRange[], next: number): number =>
+    ranges.reduceRight((following, [from, to]) => add({ kind: 'byte', from, to, next: following }), next);
+  /** A repeated set has the same forms each time. */
+  const known = new Map<PatternSet, readonly (readonly ByteRange[])[]>();
+  const formsOf = (part: PatternSet): readonly (readonly ByteRange[])[] => {
+    const wanted = ignoreCase ? withBothCases(part.ranges) : tidied(part.ranges);
+    const forms = [...wanted.flatMap(utf8Sequences), ...(part.odd ? ODD_BYTES.map((range) => [range]) : [])];
+    known.set(part, forms);
+    return forms;
+  };
+  const set = (part: PatternSet, next: number): number => {
+    const starts = (known.get(part) ?? formsOf(part)).map((form) => chain(form, next));
+    return starts.length === 1 ? (starts[0] ?? next) : add({ kind: 'fork', next: starts });
+  };
+  const repeat = ({ what, min, max }: Extract<PatternNode, { kind: 'repeat' }>, next: number): number => {
+    let entry = next;
+    if (max === Number.POSITIVE_INFINITY) {
+      const fork: Step = { kind: 'fork', next: [next] };
+      entry = add(fork);
+      fork.next.push(build(what, entry));
+    } else {
+      for (let count = min; count < max; count += 1)
+        entry = add({ kind: 'fork', next: [build(what, entry), next] });
+    }
+    for (let count = 0; count < min; count += 1) entry = build(what, entry);
+    return entry;
+  };
+  /** Adds the steps of a node that lead to `next`, and returns the first. */
+  const build = (part: PatternNode, next: number): number => {
+    switch (part.kind) {
+      case 'set':
+        return set(part, next);
+      case 'sequence':
+        return part.parts.reduceRight((following, each) => build(each, following), next);
+      case 'choice':
+        return add({ kind: 'fork', next: part.options.map((each) => build(each, next)) });
+      case 'repeat':
+        return repeat(part, next);
+      case 'assertion':
+        return add({ kind: 'assertion', what: part.what, next });
+    }
+  };
+  const start = build(node, add({ kind: 'match' }));
+  return { steps, start };
+}

@@ -1,0 +1,51 @@
+import type { CodeRange } from './code-ranges.js';
+
+/** Bytes from `[0]` up to and including `[1]`. */
+export type ByteRange = readonly [number, number];
+
+/** The last code point of each length in UTF-8. */
+const LAST_OF_LENGTH = [0x7f, 0x7ff, 0xffff, 0x10ffff];
+
+/** The UTF-8 forms of a range of code points: each a sequence of byte ranges. */
+export function utf8Sequences(range: CodeRange): ByteRange[][] {
+  const sequences: ByteRange[][] = [];
+  let [from] = range;
+  for (const [index, last] of LAST_OF_LENGTH.entries()) {
+    const to = Math.min(range[1], last);
+    if (from > to) continue;
+    sequences.push(...sameLength(encoded(from, index + 1), encoded(to, index + 1)));
+    from = to + 1;
+  }
+  return sequences;
+}
+
+/** Splits a range between two encodings of the same length so that every byte has a range of its own. */
+function sameLength(from: readonly number[], to: readonly number[]): ByteRange[][] {
+  const [low = 0, ...lowRest] = from;
+  const [high = 0, ...highRest] = to;
+  if (lowRest.length === 0) return [[[low, high]]];
+  if (low === high) return sameLength(lowRest, highRest).map((rest) => [[low, low], ...rest]);
+  const least = lowRest.map(() => 0x80);
+  const most = lowRest.map(() => 0xbf);
+  const [isLeast, isMost] = [lowRest.every((byte) => byte === 0x80), highRest.every((byte) => byte === 0xbf)];
+  const first = isLeast ? low : low + 1;
+  const last = isMost ? high : high - 1;
+  const whole: ByteRange[] = [[first, last], ...least.map((): ByteRange => [0x80, 0xbf])];
+  return [
+    ...(isLeast ? [] : sameLength(lowRest, most).map((rest): ByteRange[] => [[low, low], ...rest])),
+    ...(first <= last ? [whole] : []),
+    ...(isMost ? [] : sameLength(least, highRest).map((rest): ByteRange[] => [[high, high], ...rest])),
+  ];
+}
+
+function encoded(code: number, length: number): number[] {
+  if (length === 1) return [code];
+  const rest: number[] = [];
+  let left = code;
+  for (let index = 1; index < length; index += 1) {
+    rest.unshift(0x80 | (left & 0x3f));
+    left >>>= 6;
+  }
+  const mark = [0, 0, 0xc0, 0xe0, 0xf0][length] ?? 0;
+  return [mark | left, ...rest];
+}
