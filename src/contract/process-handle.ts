@@ -7,6 +7,7 @@ import {
   type HistoryPage,
   type HistoryRequest,
 } from './history.js';
+import type { LinesPage, LinesRequest, OutputMatches, OutputSearch } from './process-lines.js';
 import type {
   ExecProcess,
   OutputStream,
@@ -27,6 +28,8 @@ export abstract class ProcessHandle implements ExecProcess {
 
   abstract events(options?: { afterSeq?: number }): AsyncIterableIterator<ProcessEvent>;
   abstract read(request?: ReadRequest): Promise<ReadResult>;
+  abstract search(request: OutputSearch): Promise<OutputMatches>;
+  abstract readLines(request?: LinesRequest): Promise<LinesPage>;
   abstract write(data: Uint8Array | string): Promise<WriteStatus>;
   abstract closeStdin(): Promise<void>;
   abstract resize(size: TerminalSize): Promise<void>;

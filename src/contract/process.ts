@@ -1,4 +1,5 @@
 import type { HistoryEntry, HistoryOptions } from './history.js';
+import type { LinesPage, LinesRequest, OutputMatches, OutputSearch } from './process-lines.js';
 import type { EnvPolicy, Lease, Sandbox, SandboxType } from '../protocol/index.js';
 
 export type OutputStream = 'stdout' | 'stderr' | 'pty';
@@ -113,6 +114,8 @@ export interface ReadRequest {
   readonly maxBytes?: number;
   /** Wait up to this long for something new. Default 0. */
   readonly waitMs?: number;
+  /** Only entries from this time on, in milliseconds since 1970. Default: from the beginning. */
+  readonly sinceMs?: number;
 }
 
 export interface ReadResult {
@@ -168,6 +171,13 @@ export interface ExecProcess extends AsyncDisposable {
    * `retain: 'disk'` at the start; `notRecorded` otherwise. Reading it never makes the program wait.
    */
   history(options?: HistoryOptions): AsyncIterableIterator<HistoryEntry>;
+  /**
+   * Finds lines in everything it has printed that is still there, wherever that is. On a server, it is searched there.
+   * Throws `invalidParams` if the pattern cannot be used.
+   */
+  search(request: OutputSearch): Promise<OutputMatches>;
+  /** Lines by number, counted from 1, or from the end. */
+  readLines(request?: LinesRequest): Promise<LinesPage>;
   /** Stdout, or everything a terminal shows. Each access creates an independent reader. */
   readonly stdout: ReadableStream<Uint8Array>;
   readonly stderr: ReadableStream<Uint8Array>;

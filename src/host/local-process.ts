@@ -1,14 +1,19 @@
 import {
   type HistoryPage,
   type HistoryRequest,
+  type LinesPage,
+  type LinesRequest,
   type LogArchive,
   logEnd,
+  type OutputMatches,
   type ProcessEnd,
   type ProcessEvent,
   ProcessHandle,
   ProcessLog,
   type ProcessSummary,
   ReaderHolds,
+  type OutputSearch,
+  seqBefore,
   type ReadRequest,
   type ReadResult,
   type SignalName,
@@ -54,6 +59,9 @@ export interface LocalProcessOptions {
   /** Output is not kept beyond the log, except where retained: its memory is reused. */
   readonly recycled?: boolean | undefined;
 }
+
+/** Loaded where it is wanted: most programs search nothing. */
+const lines = (): Promise<typeof import('../lines/index.js')> => import('../lines/index.js');
 
 /** A process on this machine: a child, its log, and a single way to end. */
 export class LocalProcess extends ProcessHandle {
@@ -186,7 +194,18 @@ export class LocalProcess extends ProcessHandle {
     const afterSeq = request.afterSeq ?? 0;
     const waitMs = request.waitMs ?? 0;
     if (waitMs > 0) await this.log.news(afterSeq, waitMs);
-    return this.log.read(afterSeq, request.maxBytes);
+    const since = request.sinceMs === undefined ? 0 : seqBefore(this.log, request.sinceMs);
+    return this.log.read(Math.max(afterSeq, since), request.maxBytes);
+  }
+
+  override async search(request: OutputSearch): Promise<OutputMatches> {
+    const { searchLog } = await lines();
+    return await searchLog(this.log, request);
+  }
+
+  override async readLines(request: LinesRequest = {}): Promise<LinesPage> {
+    const { readLogLines } = await lines();
+    return await readLogLines(this.log, request);
   }
 
   protected override async historyPage(request: HistoryRequest): Promise<HistoryPage> {

@@ -52,6 +52,7 @@ export function offeredCapabilities(options: {
     fsLinksAndTimes: true,
     fsDirectoryDetails: true,
     sessionEnd: true,
+    processLines: true,
     ...(options.spool
       ? {
           spool: { processBytes: options.spool.processBytes, totalBytes: options.spool.totalBytes },

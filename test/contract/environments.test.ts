@@ -9,6 +9,7 @@ import { TestFolder } from '../harness/processes.js';
 import { bin } from '../../testkit/launch.mjs';
 import { ServerProcess } from '../../testkit/server-process.mjs';
 import { type OpenEnvironment, processContract } from './process.contract.js';
+import { linesContract } from './lines.contract.js';
 import { runContract } from './run.contract.js';
 
 const folder = new TestFolder();
@@ -28,6 +29,7 @@ afterAll(async () => {
 function contracts(name: string, open: OpenEnvironment): void {
   processContract(name, open);
   runContract(name, open);
+  linesContract(name, open);
 }
 
 contracts('local', async () => new LocalEnvironment());

@@ -5,6 +5,7 @@ import { LocalEnvironment } from '../../src/environment/index.js';
 import { dialWebSocket } from '../../src/transport/websocket-dial.js';
 import { sh } from '../../testkit/wire-client.mjs';
 import { ServerProcess } from '../../testkit/server-process.mjs';
+import { linesContract } from '../contract/lines.contract.js';
 import { type OpenEnvironment, processContract } from '../contract/process.contract.js';
 import { runContract } from '../contract/run.contract.js';
 import { historyContract } from '../contract/history.contract.js';
@@ -57,6 +58,7 @@ for (const [name, open] of [
 ] as const) {
   processContract(name, open);
   runContract(name, open);
+  linesContract(name, open);
 }
 
 describe('without a spool', () => {

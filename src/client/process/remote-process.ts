@@ -1,7 +1,10 @@
 import {
   type HistoryPage,
   type HistoryRequest,
+  type LinesPage,
+  type LinesRequest,
   logEnd,
+  type OutputMatches,
   type ProcessEnd,
   type ProcessEvent,
   ProcessHandle,
@@ -9,6 +12,7 @@ import {
   type ProcessSummary,
   type ReadRequest,
   type ReadResult,
+  type OutputSearch,
   type SignalName,
   type TerminalSize,
   type TerminalState,
@@ -32,6 +36,7 @@ import { unsupported } from '../connection/remote-errors.js';
 import { KeptInput } from './kept-input.js';
 import { openInput, type ProcessInput, type SessionInput } from './process-input.js';
 import { readHistory } from './read-history.js';
+import { readRemoteLines, requireLines, searchRemote } from './remote-lines.js';
 import { hasLease } from './start-params.js';
 
 /** The byte that the end-of-file key produces on a terminal. */
@@ -155,21 +160,35 @@ export class RemoteProcess extends ProcessHandle {
     return this.#consumption.follow(options.afterSeq ?? this.feed.base);
   }
 
-  async read({ afterSeq = 0, maxBytes, waitMs = 0 }: ReadRequest = {}): Promise<ReadResult> {
+  async read({ afterSeq = 0, maxBytes, waitMs = 0, sinceMs }: ReadRequest = {}): Promise<ReadResult> {
     const { log } = this.feed;
     if (waitMs > 0) await log.news(afterSeq, waitMs);
+    // Only the server knows when it came.
+    if (sinceMs !== undefined) return await this.#readOnServer({ afterSeq, maxBytes, sinceMs });
     const result = log.read(afterSeq, maxBytes);
     if (log.failure && result.chunks.length === 0) throw log.failure;
     const isIncomplete = (result.chunks[0]?.lostBytes ?? 0) > 0;
     return this.#spec.retain === 'disk' && isIncomplete
-      ? await this.#readOnServer(afterSeq, maxBytes)
+      ? await this.#readOnServer({ afterSeq, maxBytes })
       : result;
   }
 
   /** What our copy of the log no longer has, the server has on disk. */
-  async #readOnServer(afterSeq: number, maxBytes: number | undefined): Promise<ReadResult> {
+  async #readOnServer({
+    afterSeq,
+    maxBytes,
+    sinceMs,
+  }: {
+    afterSeq: number;
+    maxBytes: number | undefined;
+    sinceMs?: number;
+  }): Promise<ReadResult> {
     const { processId } = this;
-    const limit = maxBytes === undefined ? {} : { maxBytes };
+    if (sinceMs !== undefined) requireLines(this.#client);
+    const limit = {
+      ...(maxBytes === undefined ? {} : { maxBytes }),
+      ...(sinceMs === undefined ? {} : { sinceMs }),
+    };
     const {
       chunks,
       failure: _,
@@ -189,6 +208,14 @@ export class RemoteProcess extends ProcessHandle {
 
   protected override historyPage(request: HistoryRequest): Promise<HistoryPage> {
     return readHistory(this.#client, this.processId, request);
+  }
+
+  async search(request: OutputSearch): Promise<OutputMatches> {
+    return await searchRemote(this.#client, this.processId, request);
+  }
+
+  async readLines(request: LinesRequest = {}): Promise<LinesPage> {
+    return await readRemoteLines(this.#client, this.processId, request);
   }
 
   async write(data: Uint8Array | string): Promise<WriteStatus> {

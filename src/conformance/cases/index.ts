@@ -4,6 +4,7 @@ import { fileCases } from './files.js';
 import { handshakeCases } from './handshake.js';
 import { historyCases } from './history.js';
 import { leaseCases } from './leases.js';
+import { lineCases } from './lines.js';
 import { processCases } from './processes.js';
 import { promiseCases } from './promises.js';
 import { readCases } from './reads.js';
@@ -15,6 +16,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
   ...handshakeCases,
   ...processCases,
   ...readCases,
+  ...lineCases,
   ...sessionCases,
   ...leaseCases,
   ...historyCases,

@@ -111,6 +111,10 @@ export const processRead = request({
         'Stop after this many decoded bytes, at a chunk boundary. The first chunk is always returned.',
     }),
     waitMs: Unsigned.nullish().meta({ description: 'Wait up to this long for something new. Default 0.' }),
+    sinceMs: z.number().nonnegative().nullish().meta({
+      description:
+        'Extension `processLines`: only entries from this time on, in milliseconds since 1970. What came before is not lost.',
+    }),
   }),
   result: z.object({
     chunks: z.array(

@@ -71,6 +71,9 @@ export const ServerCapabilities = z.object({
   leases: z.boolean().optional().meta({
     description: '`lease` in `process/start`, `process/attach`, `process/detach` and `process/wait`.',
   }),
+  processLines: z.boolean().optional().meta({
+    description: '`process/search`, `process/lines`, and `sinceMs` in `process/read`.',
+  }),
   sessionEnd: z.boolean().optional().meta({ description: 'The notification `session/end`.' }),
   flowControl: z.object({ windowBytes: Unsigned }).optional().meta({
     description: 'Present if the client announced it: how much unacknowledged output may be in flight.',

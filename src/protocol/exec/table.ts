@@ -17,6 +17,7 @@ import { fsCanonicalize, fsGetMetadata, fsReadFile, fsWriteFile } from './files.
 import { processHistory } from './history.js';
 import { httpRequest, httpRequestBodyDelta } from './http.js';
 import { processAttach, processDetach, processWait } from './kept.js';
+import { processLines, processSearch } from './process-lines.js';
 import {
   processAck,
   processClosed,
@@ -52,6 +53,8 @@ export const execMethods = {
   'process/attach': processAttach,
   'process/detach': processDetach,
   'process/wait': processWait,
+  'process/search': processSearch,
+  'process/lines': processLines,
   'fs/readFile': fsReadFile,
   'fs/writeFile': fsWriteFile,
   'fs/createDirectory': fsCreateDirectory,

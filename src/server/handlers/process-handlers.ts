@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import type { ProcessLog, ProcessSummary, SignalName } from '../../contract/index.js';
+import { type ProcessLog, type ProcessSummary, seqBefore, type SignalName } from '../../contract/index.js';
 import type { LocalProcess } from '../../host/index.js';
 import {
   decodeBase64,
@@ -21,8 +21,10 @@ import type { StoredLog } from '../../spool/index.js';
 import type { Session } from '../session.js';
 import { history, storedHistory } from './history-handler.js';
 import { attach, keptRows, wait } from './kept-handlers.js';
+import { linesByNumber, searchLines } from './lines-handlers.js';
 import type { ProcessContext } from './process-context.js';
 import { start } from './start-handler.js';
+import { storedOutput } from './stored-output.js';
 
 type ReadAnswer = ExecResult<'process/read'>;
 type ProcessMethods = Pick<ExecMethods, Extract<keyof ExecMethods, `process/${string}`>>;
@@ -52,11 +54,11 @@ export function processHandlers(context: ProcessContext): Handlers<ProcessMethod
   return {
     'process/start': (params) => start(context, params),
     'process/read': afterStart((params) => {
-      const { processId, afterSeq, maxBytes, waitMs } = params;
+      const { processId, afterSeq, waitMs } = params;
       if (context.spool && !session().find(processId))
         return storedLog(context, processId).then((log) => readStored(log, params));
       const process = find(processId);
-      const read = (): ReadAnswer => readResult(process.log, afterSeq ?? 0, maxBytes ?? undefined);
+      const read = (): ReadAnswer => readResult(process.log, params);
       // An answer produced only when it is due needs no memory before.
       return new LargeAnswer(read, waitMs ? process.log.news(afterSeq ?? 0, waitMs) : undefined);
     }),
@@ -109,6 +111,8 @@ export function processHandlers(context: ProcessContext): Handlers<ProcessMethod
       return {};
     }),
     'process/wait': afterStart(({ processId }) => wait(context, processId)),
+    'process/search': afterStart((params) => searchLines(context, params)),
+    'process/lines': afterStart((params) => linesByNumber(context, params)),
   };
 }
 
@@ -178,25 +182,16 @@ function requirePrevious(
 }
 
 /** A process that is no longer known may have left its output on disk. */
-async function storedLog(
-  { session, keep, principal, spool }: ProcessContext,
-  processId: string,
-): Promise<StoredLog> {
-  const find = async (owner: string | undefined) =>
-    owner === undefined ? null : await spool?.find({ owner, processId });
-  // One that is still kept has to be attached to.
-  const log = (await find(session().id)) ?? (keep.find(processId) ? null : await find(principal));
+async function storedLog(context: ProcessContext, processId: string): Promise<StoredLog> {
+  const log = await storedOutput(context, processId);
   if (!log) throw unknownProcess(processId);
   return log;
 }
 
-function readStored(
-  log: StoredLog,
-  { afterSeq, maxBytes }: ExecParsedParams<'process/read'>,
-): LargeAnswer<ReadAnswer> {
+function readStored(log: StoredLog, params: ExecParsedParams<'process/read'>): LargeAnswer<ReadAnswer> {
   return new LargeAnswer(() => {
     try {
-      return readResult(log, afterSeq ?? 0, maxBytes ?? undefined);
+      return readResult(log, params);
     } finally {
       log.close();
     }
@@ -207,8 +202,12 @@ function unknownProcess(processId: string): ExecError {
   return new ExecError('processNotFound', 'unknown process id', { data: { processId } });
 }
 
-function readResult(log: ProcessLog | StoredLog, afterSeq: number, maxBytes?: number): ReadAnswer {
-  const { chunks, ...state } = log.read(afterSeq, maxBytes);
+function readResult(
+  log: ProcessLog | StoredLog,
+  { afterSeq, maxBytes, sinceMs }: ExecParsedParams<'process/read'>,
+): ReadAnswer {
+  const since = sinceMs == null ? 0 : seqBefore(log, sinceMs);
+  const { chunks, ...state } = log.read(Math.max(afterSeq ?? 0, since), maxBytes ?? undefined);
   return {
     chunks: chunks.map(({ seq, stream, bytes, lostBytes }) => {
       const chunk = { seq, stream, chunk: encodeBase64(bytes) };
