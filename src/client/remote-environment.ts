@@ -8,6 +8,8 @@ import {
   type FileSystem,
   type HistoryEntry,
   nothingKept,
+  type OutputMatches,
+  type OutputSearch,
   type ProcessEnd,
   type ProcessSpec,
   type ProcessSummary,
@@ -23,7 +25,8 @@ import type { ExecClientOptions } from './connection/client-options.js';
 import { ExecClient } from './connection/exec-client.js';
 import { RemoteFileSystem } from './files/remote-file-system.js';
 import { unsupported } from './connection/remote-errors.js';
-import { type PastOutput, pastOutput } from './process/past-output.js';
+import { type PastOutput, type PastPart, pastOutput } from './process/past-output.js';
+import { searchRemote } from './process/remote-lines.js';
 import { attachProcess } from './process/attach-process.js';
 import { readHistory } from './process/read-history.js';
 import type { RemoteProcess } from './process/remote-process.js';
@@ -109,11 +112,21 @@ export class RemoteEnvironment extends EnvironmentHandle {
    */
   async attachLate(
     processId: string,
-    options: Pick<AttachOptions, 'mayPause'> = {},
+    { mayPause, ...part }: Pick<AttachOptions, 'mayPause'> & PastPart = {},
   ): Promise<{ child: RemoteProcess; past: AsyncGenerator<PastOutput, void> }> {
-    const child = await attachProcess(this.client, processId, { ...options, fromEnd: true });
+    const pace = mayPause === undefined ? {} : { mayPause };
+    const child = await attachProcess(this.client, processId, { ...pace, fromEnd: true });
     this.#processes.add(child);
-    return { child, past: pastOutput(this.client, { processId, upTo: child.feed.base }) };
+    return { child, past: pastOutput(this.client, { processId, upTo: child.feed.base, ...part }) };
+  }
+
+  /**
+   * Searches the output of a process of ours that this environment need not have started or attached to.
+   *
+   * @internal
+   */
+  async searchOutput(processId: string, request: OutputSearch): Promise<OutputMatches> {
+    return await searchRemote(this.client, processId, request);
   }
 
   /**
@@ -121,7 +134,10 @@ export class RemoteEnvironment extends EnvironmentHandle {
    *
    * @internal
    */
-  async storedOutput(processId: string): Promise<AsyncGenerator<PastOutput, void> | null> {
+  async storedOutput(
+    processId: string,
+    part: PastPart = {},
+  ): Promise<AsyncGenerator<PastOutput, void> | null> {
     if (!this.client.serverCapabilities.spool) return null;
     try {
       await this.client.call('process/read', { processId, maxBytes: 1 });
@@ -129,7 +145,7 @@ export class RemoteEnvironment extends EnvironmentHandle {
       if (isExecError(error, 'processNotFound')) return null;
       throw error;
     }
-    return pastOutput(this.client, { processId, upTo: Number.POSITIVE_INFINITY });
+    return pastOutput(this.client, { processId, upTo: Number.POSITIVE_INFINITY, ...part });
   }
 
   /**

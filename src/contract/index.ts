@@ -72,7 +72,7 @@ export {
   MAX_ARCHIVED_READ_BYTES,
   type ProcessLogOptions,
 } from './process-log.js';
-export { positionAfter, readLog, type ReadableLog, type ReadLimits, seqBefore } from './read-log.js';
+export { positionAfter, readLog, type ReadableLog, type ReadLimits, seqBefore, timeOf } from './read-log.js';
 export { followLog } from './log-reader.js';
 export { endOf, type ExitFacts, exitFacts, logEnd } from './process-end.js';
 export { ReaderHolds } from './reader-holds.js';

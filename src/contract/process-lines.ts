@@ -39,7 +39,10 @@ export interface LinesState {
 
 /** What is wanted of each line. */
 export interface LineOptions {
-  /** Only output from this time on, in milliseconds since 1970. A line counts if its first byte does. */
+  /**
+   * Only output from this time on, in milliseconds since 1970; negative: before now, by the machine's clock. A line
+   * counts if its first byte does.
+   */
   readonly sinceMs?: number;
   /** Longer lines are cut. 1 to 65,536; default 4,096. */
   readonly maxLineBytes?: number;

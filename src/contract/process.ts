@@ -114,7 +114,7 @@ export interface ReadRequest {
   readonly maxBytes?: number;
   /** Wait up to this long for something new. Default 0. */
   readonly waitMs?: number;
-  /** Only entries from this time on, in milliseconds since 1970. Default: from the beginning. */
+  /** Only entries from this time on, in milliseconds since 1970; negative: before now. Default: from the beginning. */
   readonly sinceMs?: number;
 }
 

@@ -50,12 +50,17 @@ export function readLog(log: ReadableLog, limits: ReadLimits): ReadResult {
   };
 }
 
+/** A time, or so many milliseconds before now if it is negative. */
+export function timeOf(sinceMs: number): number {
+  return sinceMs < 0 ? Date.now() + sinceMs : sinceMs;
+}
+
 /** The position from which a reader sees only what came at a time or later. */
 export function seqBefore(
   log: { readonly output: LineSource; readonly nextSeq: number },
   sinceMs: number,
 ): number {
-  const offset = log.output.offsetSince(sinceMs);
+  const offset = log.output.offsetSince(timeOf(sinceMs));
   return (log.output.chunkAt(offset)?.seq ?? log.nextSeq) - 1;
 }
 

@@ -1,4 +1,4 @@
-import type { LineSource } from '../contract/index.js';
+import { type LineSource, timeOf } from '../contract/index.js';
 import { OutputCursor } from './output-cursor.js';
 
 const NEWLINE = 0x0a;
@@ -9,7 +9,7 @@ export async function firstLineSince(
   sinceMs: number,
   signal?: AbortSignal,
 ): Promise<number> {
-  const offset = source.offsetSince(sinceMs);
+  const offset = source.offsetSince(timeOf(sinceMs));
   const cursor = await OutputCursor.atOffset(source, offset, signal);
   return cursor.line + (beginsLine(source, offset) ? 0 : 1);
 }

@@ -118,6 +118,25 @@ describe('a server that announces nothing', () => {
   });
 });
 
+describe('a server that cannot find lines', () => {
+  test('is not asked to, and the error says what to do', async () => {
+    const server = new ScriptedServer();
+    await using environment = await open(server);
+    mortal(server);
+    const process = await environment.start({ argv: ['x'], processId: 'p' });
+    for (const asked of [
+      process.search({ pattern: 'x' }),
+      process.readLines(),
+      process.read({ sinceMs: -1000 }),
+    ])
+      await expect(asked).rejects.toMatchObject({
+        code: 'unsupported',
+        message: expect.stringMatching(/Update the server/),
+      });
+    expect(server.heard.map(([method]) => method)).not.toContain('process/search');
+  });
+});
+
 describe('a server that announces everything', () => {
   test('is asked for it', async () => {
     const server = new ScriptedServer({

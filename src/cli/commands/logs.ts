@@ -4,20 +4,28 @@ import type { ReadResult } from '../../contract/index.js';
 import { isExecError } from '../../protocol/errors.js';
 import type { RecordingFormat } from '../../recording/index.js';
 import { wholeNumber } from '../options/listen-options.js';
+import { parseSince } from '../options/option-values.js';
 import { type TargetFlags, withTarget } from '../options/target-options.js';
 import { HarmlessText } from '../terminal/harmless-text.js';
 import { LastLines } from '../terminal/last-lines.js';
 import { write } from '../terminal/print-output.js';
 import { findKept } from './kept.js';
+import { complainOfLoss, printMatches } from './logs-grep.js';
 import { withServer } from './processes.js';
 
 type PastOutput = ReadResult['chunks'][number];
+type PastPart = Parameters<RemoteEnvironment['storedOutput']>[1];
 
 interface LogsFlags extends TargetFlags {
   readonly follow?: boolean;
   readonly tail?: number;
   readonly raw?: boolean;
   readonly format?: RecordingFormat;
+  readonly since?: number;
+  readonly grep?: string;
+  readonly ignoreCase?: boolean;
+  readonly fixedStrings?: boolean;
+  readonly lineNumber?: boolean;
 }
 
 /** `execwire logs`: shows the output of a kept process. */
@@ -32,20 +40,28 @@ export function logsCommand(): Command {
     .argument('<id>', 'the id that was printed, or its beginning')
     .option('-f, --follow', 'go on with what it prints, until it ends')
     .option('--tail <n>', 'only the last lines', wholeNumber)
+    .option('--since <time>', 'only what was printed since then: 10m, 2h, 2026-11-16T12:00', parseSince)
+    .option('--grep <pattern>', 'only lines that match a regular expression; the server searches them')
+    .option('-i, --ignore-case', 'with --grep: in capital or small letters')
+    .option('-F, --fixed-strings', 'with --grep: the pattern is plain text')
+    .option('-n, --line-number', 'with --grep: show the number of each line')
     .option('--raw', 'every byte as it was printed')
     .addOption(
       new Option('--format <format>', 'all of it as a recording')
         .choices(['asciicast', 'asciicast-v3', 'text', 'html', 'svg'])
-        .conflicts(['tail', 'raw']),
+        .conflicts(['tail', 'raw', 'grep', 'since']),
     )
     .action(logs);
 }
 
-async function logs(id: string, flags: LogsFlags): Promise<void> {
+async function logs(id: string, flags: LogsFlags, command: Command): Promise<void> {
+  if (flags.grep === undefined && (flags.ignoreCase || flags.fixedStrings || flags.lineNumber))
+    command.error('error: -i, -F and -n need a pattern: --grep PATTERN');
   await withServer(flags, async (server) => {
     const { format, follow = false } = flags;
     if (format) return await (await import('./export-log.js')).exportLog(server, id, { format, follow });
-    const { child, past } = await outputOf(server, id);
+    if (flags.grep !== undefined) return await printMatches(server, id, { ...flags, grep: flags.grep });
+    const { child, past } = await outputOf(server, id, { sinceMs: flags.since, lastLines: flags.tail });
     const { print, end } = printer(flags);
     if (flags.tail === undefined) for await (const piece of past) await print(piece);
     else await printTail(past, flags.tail, flags.raw === true);
@@ -61,12 +77,13 @@ async function logs(id: string, flags: LogsFlags): Promise<void> {
 async function outputOf(
   server: RemoteEnvironment,
   id: string,
+  part: PastPart,
 ): Promise<{ child?: RemoteProcess; past: AsyncIterable<PastOutput> }> {
   try {
     const { processId } = findKept(await server.kept(), id);
-    return await server.attachLate(processId, { mayPause: false });
+    return await server.attachLate(processId, { mayPause: false, ...part });
   } catch (error) {
-    const past = isExecError(error, 'processNotFound') ? await server.storedOutput(id) : null;
+    const past = isExecError(error, 'processNotFound') ? await server.storedOutput(id, part) : null;
     if (!past) throw error;
     return { past };
   }
@@ -100,8 +117,4 @@ async function printTail(past: AsyncIterable<PastOutput>, count: number, raw: bo
     lines.add(raw ? Buffer.from(bytes).toString('latin1') : harmless.take(bytes));
   lines.add(harmless.end());
   await write(process.stdout, Buffer.from(lines.text(), raw ? 'latin1' : 'utf8'));
-}
-
-function complainOfLoss(bytes: number): void {
-  process.stderr.write(`execwire: ${bytes} bytes of output were lost here\n`);
 }

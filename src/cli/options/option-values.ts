@@ -11,6 +11,23 @@ export function parseDuration(text: string): number {
   return ms;
 }
 
+const DAY_MS = 86_400_000;
+
+/** A moment: `10m` and the like are before now, and negative. Otherwise a time such as `2026-11-16T12:00`. */
+export function parseSince(text: string): number {
+  const [, days] = /^(\d{1,6})d$/.exec(text) ?? [];
+  if (days !== undefined) return -Number(days) * DAY_MS;
+  const time = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isFinite(time) && time >= 0) return time;
+  try {
+    return -parseDuration(text);
+  } catch {
+    throw new InvalidArgumentError(
+      'Use 10m, 2h or 1d for that long ago, or a time such as 2026-11-16T12:00.',
+    );
+  }
+}
+
 /** A time, or `kept`. */
 export function parseLease(text: string): number | 'kept' {
   return text === 'kept' ? text : parseDuration(text);

@@ -48,7 +48,7 @@ export function requireLines(client: ExecClient): void {
   if (client.serverCapabilities.processLines) return;
   throw new ExecError(
     'unsupported',
-    'This server cannot search output, or find it by time or line. Update the server, or read all of its output.',
+    'This server cannot search output or find it by time. Update the server, or read all of its output.',
   );
 }
 

@@ -29,8 +29,9 @@ const state = {
 
 const wanted = {
   processId: ProcessId,
-  sinceMs: z.number().nonnegative().nullish().meta({
-    description: 'Only lines that begin at this time or later, in milliseconds since 1970.',
+  sinceMs: z.number().nullish().meta({
+    description:
+      'Only lines that begin at this time or later, in milliseconds since 1970; negative: before now, by the server’s clock.',
   }),
   maxLineBytes: Unsigned.nullish().meta({ description: 'Longer lines are cut. 1 to 65,536; default 4,096.' }),
   waitMs: Unsigned.nullish().meta({

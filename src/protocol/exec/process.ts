@@ -111,10 +111,14 @@ export const processRead = request({
         'Stop after this many decoded bytes, at a chunk boundary. The first chunk is always returned.',
     }),
     waitMs: Unsigned.nullish().meta({ description: 'Wait up to this long for something new. Default 0.' }),
-    sinceMs: z.number().nonnegative().nullish().meta({
-      description:
-        'Extension `processLines`: only entries from this time on, in milliseconds since 1970. What came before is not lost.',
-    }),
+    sinceMs: z
+      .number()
+      .nullish()
+      .meta({
+        description:
+          'Extension `processLines`: only entries from this time on, in milliseconds since 1970; negative: before now. ' +
+          'What came before does not count as lost.',
+      }),
   }),
   result: z.object({
     chunks: z.array(
