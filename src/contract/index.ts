@@ -62,6 +62,7 @@ export type {
   OutputMatches,
   OutputSearch,
 } from './process-lines.js';
+export type { KeyboardNews, ProcessKeyboard, TerminalScreen } from './viewers.js';
 export type { ArchivedOutput, LogArchive } from './log-archive.js';
 export { ProcessHandle } from './process-handle.js';
 export {

@@ -238,6 +238,16 @@ export class ProcessLog {
     };
   }
 
+  /** A position that is followed by at most this much output. No further back than memory goes. */
+  positionBeforeLast(bytes: number): number {
+    return this.#entries.positionFrom(this.#totalBytes - bytes) ?? this.#nextSeq - 1;
+  }
+
+  /** How much output follows a position. */
+  bytesAfter(seq: number): number {
+    return this.#totalBytes - this.#offsetAfter(seq);
+  }
+
   /** Calls `listener` after every append. Returns an unsubscribe function. */
   subscribe(listener: () => void): () => void {
     this.#listeners.add(listener);

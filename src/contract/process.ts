@@ -1,5 +1,6 @@
 import type { HistoryEntry, HistoryOptions } from './history.js';
 import type { LinesPage, LinesRequest, OutputMatches, OutputSearch } from './process-lines.js';
+import type { ProcessKeyboard, TerminalScreen } from './viewers.js';
 import type { EnvPolicy, Lease, Sandbox, SandboxType } from '../protocol/index.js';
 
 export type OutputStream = 'stdout' | 'stderr' | 'pty';
@@ -68,6 +69,19 @@ export interface AttachOptions {
    * the first. Whoever it does not wait for may lose output, and is told how much.
    */
   readonly mayPause?: boolean;
+  /** Only the last output, as far as the server has it in memory. Chunks are not cut, so it may be some more. */
+  readonly tail?: { readonly bytes: number } | { readonly lines: number };
+  /**
+   * Begin with the screen of the terminal, in `screen` of the process, and go on with what follows. Whoever falls more
+   * than a MiB behind gets a gap of unknown size, and may `refresh`.
+   */
+  readonly screen?: boolean;
+  /**
+   * Who types, where several clients are attached. `take`: we do, whoever did before. `ifFree`: only if nobody who is
+   * connected does. `none`: not yet. `view`: never; everything that would change the process is refused with
+   * `viewOnly`. Absent: typing takes the keyboard.
+   */
+  readonly keyboard?: 'take' | 'ifFree' | 'none' | 'view';
 }
 
 /** An entry of the process log. Numbers start at 1 and are contiguous except where a gap is reported. */
@@ -194,6 +208,14 @@ export interface ExecProcess extends AsyncDisposable {
    * determined.
    */
   inspect?(): Promise<TerminalState | null>;
+  /** What its terminal showed when we attached with `screen`, or last refreshed; null if it has no screen. */
+  readonly screen?: TerminalScreen | null;
+  /** Attaches again with the screen as it is now. Output up to its `afterSeq` is not delivered any more. */
+  refresh?(): Promise<TerminalScreen | null>;
+  /** Calls `listener` when the terminal gets another size, if attached with `screen`. Returns an unsubscribe function. */
+  watchSize?(listener: (size: TerminalSize) => void): () => void;
+  /** Who types. Only for processes with a lease. */
+  readonly keyboard?: ProcessKeyboard;
   /** Sends a signal to the process group. */
   signal(signal: SignalName): Promise<void>;
   /**

@@ -65,6 +65,13 @@ export class RetainedEntries {
     return this.#evicted.offsetAt(seq);
   }
 
+  /** The position before the first entry that does not begin before this many bytes; undefined if there is none. */
+  positionFrom(offset: number): number | undefined {
+    const index = firstIndex(this.#entries, this.#head, (entry) => entry.offset >= offset);
+    const entry = this.#entries[index];
+    return entry && entry.seq - 1;
+  }
+
   /** Discards what exceeds the limits, but nothing after `keepAfter`. */
   evict(keepAfter: number): void {
     for (;;) {

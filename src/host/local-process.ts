@@ -73,6 +73,10 @@ export class LocalProcess extends ProcessHandle {
   readonly log: ProcessLog;
   /** Called when its owner no longer needs it, once it has closed. */
   onDisposed: (() => void) | undefined;
+  /** Called when its terminal has another size. */
+  onResized: ((size: TerminalSize) => void) | undefined;
+  /** The size its terminal began with; null without one. */
+  readonly firstSize: TerminalSize | null;
   readonly #child: Child;
   readonly #archive: LogArchive | undefined;
   readonly #confined: SandboxedLaunch | undefined;
@@ -85,6 +89,7 @@ export class LocalProcess extends ProcessHandle {
     super();
     this.processId = spec.processId ?? randomBytes(16).toString('hex');
     this.tty = spec.terminal !== null;
+    this.firstSize = spec.terminal;
     this.argv = spec.shownArgv ?? spec.argv;
     this.#confined = spec.confined;
     this.sandboxType = spec.confined?.sandboxType ?? 'none';
@@ -256,6 +261,7 @@ export class LocalProcess extends ProcessHandle {
     if (!this.tty) throw new ExecError('notATerminal', 'The process does not run on a terminal.');
     this.#child.resize(size);
     this.log.recordSize(size);
+    this.onResized?.(size);
   }
 
   /** Nobody will ask this object for output again. What is to be kept of it is on disk. */

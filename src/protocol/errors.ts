@@ -55,6 +55,14 @@ export const errorCatalogue = {
     rpc: INVALID_REQUEST,
     doc: 'This server ends with its client, so nothing can outlive it; use one started with `execwire serve`.',
   },
+  viewOnly: {
+    rpc: INVALID_REQUEST,
+    doc: 'This client only views the process; attach without `view`, with a token that is not a share, to change it.',
+  },
+  keyboardElsewhere: {
+    rpc: INVALID_REQUEST,
+    doc: 'Another client types to the process; take the keyboard, or ask for it.',
+  },
   processExited: { rpc: INVALID_REQUEST, doc: 'The process has ended.' },
   stdinClosed: { rpc: INVALID_REQUEST, doc: 'The stdin of the process is closed.' },
   stdinNotStreamed: {

@@ -60,7 +60,7 @@ export function offeredCapabilities(options: {
         }
       : {}),
     ...(options.binaryFrames ? { binaryFrames: true } : {}),
-    ...(options.leases ? { leases: true } : {}),
+    ...(options.leases ? { leases: true, viewers: true } : {}),
     ...(options.ahead ? { ahead: true } : {}),
     ...(options.flowControl ? { flowControl: { windowBytes: options.windowBytes } } : {}),
   };

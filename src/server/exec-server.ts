@@ -1,6 +1,13 @@
 import { DEFAULT_WINDOW_BYTES } from '../contract/index.js';
-import { adoptOrphans, claimHost, ConfinableFileSystem, hideFromSandboxes } from '../host/index.js';
+import {
+  adoptOrphans,
+  claimHost,
+  ConfinableFileSystem,
+  hideFromSandboxes,
+  packageFile,
+} from '../host/index.js';
 import { ByteBudget, type Channel } from '../rpc/index.js';
+import { ScreenRenderer } from '../screen/index.js';
 import { Spool, type SpoolOptions } from '../spool/index.js';
 import { BulkGarbage, type CollectGarbage } from './bulk-garbage.js';
 import { Connection } from './connection.js';
@@ -63,6 +70,7 @@ export class ExecServer implements AsyncDisposable {
   readonly #garbage: BulkGarbage;
   readonly #releaseHost = claimHost();
   readonly #budget = new ByteBudget();
+  readonly #renderer = new ScreenRenderer(packageFile('dist/screen/worker.js'));
   readonly #spool: Spool | null;
   #closing: Promise<void> | undefined;
 
@@ -75,7 +83,7 @@ export class ExecServer implements AsyncDisposable {
     this.#windowBytes = Math.min(options.retainedBytes ?? DEFAULT_WINDOW_BYTES, DEFAULT_WINDOW_BYTES);
     const { retainedBytes, maxKeptProcesses, keepEndedMs } = options;
     const [log, logs] = [this.#log, { retainedBytes, windowBytes: this.#windowBytes, recycled: true }];
-    this.#keep = new Keep({ table: logs, maxKeptProcesses, keepEndedMs, log });
+    this.#keep = new Keep({ table: logs, maxKeptProcesses, keepEndedMs, log, renderer: this.#renderer });
     this.#sessions = new SessionRegistry({
       sessionTtlMs: options.sessionTtlMs,
       maxSessions: options.maxSessions,
@@ -126,6 +134,7 @@ export class ExecServer implements AsyncDisposable {
   async #shutDown(): Promise<void> {
     for (const connection of this.#connections) connection.close('the server is shutting down');
     await Promise.all([this.#sessions.close(), this.#keep.close(), this.#files.close()]);
+    await this.#renderer.close();
     this.#spool?.close();
     this.#releaseHost();
   }

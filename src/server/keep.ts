@@ -8,6 +8,7 @@ import {
 } from '../host/index.js';
 import { ExecError, type Lease, type Sandbox } from '../protocol/index.js';
 import { KeptProcess } from './kept-process.js';
+import type { ScreenRenderer } from '../screen/index.js';
 import type { ServerLog } from './log.js';
 
 /** Processes with a lease that a server runs at a time. */
@@ -24,6 +25,7 @@ export interface KeepOptions {
   readonly maxKeptProcesses?: number | undefined;
   readonly keepEndedMs?: number | undefined;
   readonly log: ServerLog;
+  readonly renderer: ScreenRenderer;
 }
 
 /** The processes of one principal. */
@@ -183,7 +185,12 @@ export class Keep {
       this.#options.log.info({ process: process.processId }, 'lease expired');
       this.#end(process);
     };
-    const kept = new KeptProcess(process, { owner: principal, lease, expired });
+    const kept = new KeptProcess(process, {
+      owner: principal,
+      lease,
+      expired,
+      renderer: this.#options.renderer,
+    });
     // Closing has not seen this one.
     if (this.#closed) kept.forget();
     room.kept.set(process.processId, kept);

@@ -1,14 +1,16 @@
-import type { ProcessSummary } from '../contract/index.js';
+import type { ProcessSummary, TerminalSize } from '../contract/index.js';
 import type { LocalProcess } from '../host/index.js';
 import type { Lease } from '../protocol/index.js';
 import { after } from '../protocol/max-timer.js';
+import { ProcessScreen, type ScreenRenderer } from '../screen/index.js';
+import { Keyboard, type Typist } from './keyboard.js';
 
 /** A session that uses a kept process. */
-export interface KeptClient {
+export interface KeptClient extends Typist {
   /** Whether its unread output may make the program wait. */
   readonly mayPause: boolean;
-  /** Whether it has a connection at the moment. */
-  isConnected(): boolean;
+  /** Its terminal has another size. */
+  resized(size: TerminalSize, afterSeq: number): void;
   /** Makes it the one the program waits for, or one it does not wait for. */
   pace(paces: boolean): void;
   /** The process is no longer known. */
@@ -19,6 +21,7 @@ export interface KeptProcessOptions {
   /** Whose process it is. Nobody else can use it. */
   readonly owner: string;
   readonly lease: Lease;
+  readonly renderer: ScreenRenderer;
   /** Called when the lease has run out. */
   readonly expired: () => void;
 }
@@ -32,23 +35,39 @@ export class KeptProcess {
   readonly process: LocalProcess;
   readonly owner: string;
   readonly lease: Lease;
+  /** Null without a terminal. */
+  readonly screen: ProcessScreen | null;
+  readonly keyboard = new Keyboard();
   readonly #expired: () => void;
   /** In the order they came. */
   readonly #clients = new Set<KeptClient>();
   #pacer: KeptClient | undefined;
   #stopLease: (() => void) | undefined;
+  #newestNumber = 0;
 
-  constructor(process: LocalProcess, { owner, lease, expired }: KeptProcessOptions) {
+  constructor(process: LocalProcess, { owner, lease, expired, renderer }: KeptProcessOptions) {
     this.process = process;
     this.owner = owner;
     this.lease = lease;
     this.#expired = expired;
+    this.screen = this.#openScreen(renderer);
     // Whoever started it may be gone already.
     this.#startLease();
   }
 
   get attached(): number {
     return this.#clients.size;
+  }
+
+  /** For the next client. */
+  nextNumber(): number {
+    this.#newestNumber += 1;
+    return this.#newestNumber;
+  }
+
+  /** The client with this number. */
+  clientWith(number: number): KeptClient | undefined {
+    return [...this.#clients].find((client) => client.number === number);
   }
 
   attach(client: KeptClient): void {
@@ -59,6 +78,7 @@ export class KeptProcess {
 
   letGo(client: KeptClient): void {
     if (!this.#clients.delete(client)) return;
+    this.keyboard.give(client);
     if (this.#pacer === client) this.#waitFor(this.#nextPacer());
     if (this.#clients.size === 0) this.#startLease();
   }
@@ -73,6 +93,18 @@ export class KeptProcess {
 
   summary(): ProcessSummary {
     return { ...this.process.summary(), lease: this.lease, attached: this.attached };
+  }
+
+  #openScreen(renderer: ScreenRenderer): ProcessScreen | null {
+    const { log, firstSize } = this.process;
+    if (!firstSize) return null;
+    const screen = new ProcessScreen({ log, size: firstSize, render: (job) => renderer.render(job) });
+    log.subscribe(() => screen.printed());
+    this.process.onResized = (size) => {
+      screen.resized(size);
+      for (const client of this.#clients) client.resized(size, log.nextSeq - 1);
+    };
+    return screen;
   }
 
   #nextPacer(): KeptClient | undefined {

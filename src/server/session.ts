@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { DEFAULT_WINDOW_BYTES } from '../contract/index.js';
+import { DEFAULT_WINDOW_BYTES, type TerminalSize } from '../contract/index.js';
 import {
   abandonStart,
   type LocalProcess,
@@ -8,8 +8,10 @@ import {
   type ProcessTableOptions,
 } from '../host/index.js';
 import { type ByteBudget, SHARE_BYTES } from '../rpc/index.js';
-import { ExecError, type Sandbox } from '../protocol/index.js';
+import { ExecError, type ExecServerNotifications, type Sandbox } from '../protocol/index.js';
+import { requireMayType } from './keyboard.js';
 import type { KeptClient, KeptProcess } from './kept-process.js';
+import { Notices } from './push/notices.js';
 import { OutputPusher, type PushTarget } from './push/output-pusher.js';
 import { QueuedInput } from './queued-input.js';
 import type { ServerInput } from './server-input.js';
@@ -27,6 +29,10 @@ export interface SessionConnection extends PushTarget {
 export interface AttachOptions {
   readonly afterSeq: number;
   readonly mayPause: boolean;
+  /** What it says about the keyboard. Absent: nothing, as clients that know of none. */
+  readonly keyboard?: 'take' | 'ifFree' | 'none' | 'view' | undefined;
+  /** It was given a screen, and gets another if it falls behind. */
+  readonly hasScreen?: boolean;
 }
 
 /** A start that takes a while. */
@@ -114,7 +120,8 @@ export class Session {
    * Uses a kept process from here on. If it did already, its output is pushed again from the new position. A session that
    * has ended since that was requested, or belongs to somebody else by now, does not use it.
    */
-  attachKept(kept: KeptProcess, { afterSeq, mayPause }: AttachOptions): void {
+  attachKept(kept: KeptProcess, options: AttachOptions): void {
+    const { afterSeq, hasScreen = false, keyboard } = options;
     const { process } = kept;
     const { processId } = process;
     if (this.#closed || kept.owner !== this.#principal) {
@@ -128,21 +135,35 @@ export class Session {
     // Writes may be repeated whose answers were lost.
     if (writes) this.#writes.set(processId, writes);
     this.#input.count(process);
-    const pusher = this.#pusherFor(process, { afterSeq, paces: false });
-    const client: KeptClient = {
-      mayPause,
-      isConnected: () => this.#connection !== undefined,
-      pace: (paces) => pusher.pace(paces),
-      forgotten: () => this.#letGo(processId),
-    };
+    const pusher = this.#pusherFor(process, { afterSeq, paces: false, skipsWhenBehind: hasScreen });
+    const client = this.#clientOf(kept, pusher, options);
     this.#kept.set(processId, { kept, client });
     this.#pushers.set(processId, pusher);
     kept.attach(client);
+    if (keyboard === 'take') kept.keyboard.take(client);
+    else if (keyboard === 'ifFree' && kept.keyboard.isFree) kept.keyboard.take(client);
     process.stopHolding();
     // The answer goes first: it says where the numbers begin.
     setImmediate(() => {
       if (this.#pushers.get(processId) === pusher) this.#begin(pusher);
     });
+  }
+
+  /** How this session uses a kept process; undefined if it does not. */
+  usageOf(processId: string): { readonly kept: KeptProcess; readonly client: KeptClient } | undefined {
+    return this.#kept.get(processId);
+  }
+
+  /** Throws unless this session may type to the process. To its own, it always may. */
+  requireKeyboard(processId: string): void {
+    const usage = this.#kept.get(processId);
+    usage?.kept.keyboard.require(usage.client);
+  }
+
+  /** Throws if this session only views the process. */
+  requireControl(processId: string): void {
+    const usage = this.#kept.get(processId);
+    if (usage) requireMayType(usage.client);
   }
 
   /** No longer uses a kept process, which goes on. */
@@ -229,12 +250,47 @@ export class Session {
     await this.processes.close();
   }
 
+  #clientOf(
+    kept: KeptProcess,
+    pusher: OutputPusher,
+    { mayPause, keyboard, hasScreen }: AttachOptions,
+  ): KeptClient {
+    const { processId } = kept.process;
+    const notices = new Notices((message) => this.#connection?.send(message));
+    const tell = (method: keyof ExecServerNotifications, params: object, kind: string = method): void => {
+      notices.add(kind, method, { processId, ...params });
+      this.#connection?.queue.schedule(notices);
+    };
+    const client: KeptClient = {
+      number: kept.nextNumber(),
+      access: accessOf(keyboard),
+      // A viewer delays nobody.
+      mayPause: mayPause && keyboard !== 'view' && keyboard !== 'none',
+      isConnected: () => this.#connection !== undefined,
+      keyboardAsked: (by) => {
+        if (client.access === 'explicit') tell('process/keyboardAsked', { by }, `asked by ${by}`);
+      },
+      keyboardChanged: (holds) => {
+        if (client.access === 'explicit') tell('process/keyboardChanged', { holds });
+      },
+      resized: (size: TerminalSize, afterSeq) => {
+        if (hasScreen) tell('process/resized', { size, afterSeq });
+      },
+      pace: (paces) => pusher.pace(paces),
+      forgotten: () => this.#letGo(processId),
+    };
+    return client;
+  }
+
   #freeForInput(): number {
     const free = this.#connection?.account.free ?? 0;
     return this.#budget.tight ? Math.min(free, SHARE_BYTES - this.#input.beyondShares) : free;
   }
 
-  #pusherFor(process: LocalProcess, from: { afterSeq?: number; paces?: boolean } = {}): OutputPusher {
+  #pusherFor(
+    process: LocalProcess,
+    from: { afterSeq?: number; paces?: boolean; skipsWhenBehind?: boolean } = {},
+  ): OutputPusher {
     const { acknowledged } = this;
     return new OutputPusher(process, { acknowledged, windowBytes: this.#windowBytes, ...from });
   }
@@ -268,6 +324,11 @@ export class Session {
     this.#writes.delete(processId);
     this.#input.forget(processId);
   }
+}
+
+function accessOf(keyboard: AttachOptions['keyboard']): KeptClient['access'] {
+  if (keyboard === undefined) return 'implicit';
+  return keyboard === 'view' ? 'view' : 'explicit';
 }
 
 function idInUse(processId: string): ExecError {

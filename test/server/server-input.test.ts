@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { ByteBudget, LineAccount } from '../../src/rpc/index.js';
+import { ScreenRenderer } from '../../src/screen/index.js';
 import { Keep } from '../../src/server/keep.js';
 import { silentLog } from '../../src/server/log.js';
 import { ServerInput } from '../../src/server/server-input.js';
@@ -34,7 +35,8 @@ function openSession(input: ServerInput): Session {
 }
 
 function openKeep(): Keep {
-  const keep = new Keep({ table: {}, log: silentLog });
+  const renderer = new ScreenRenderer(new URL('file:///nowhere'));
+  const keep = new Keep({ table: {}, log: silentLog, renderer });
   open.push(keep);
   return keep;
 }

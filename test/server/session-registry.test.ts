@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { ByteBudget, LineAccount } from '../../src/rpc/index.js';
 import { Keep } from '../../src/server/keep.js';
 import { ServerInput } from '../../src/server/server-input.js';
+import { ScreenRenderer } from '../../src/screen/index.js';
 import { SessionRegistry } from '../../src/server/session-registry.js';
 import type { SessionConnection } from '../../src/server/session.js';
 
@@ -11,7 +12,7 @@ afterEach(() => void vi.useRealTimers());
 const log = { debug: () => undefined, info: () => undefined, warn: () => undefined };
 // A session without processes asks nothing else of its connection.
 const connection = { account: new LineAccount() } as SessionConnection;
-const keep = new Keep({ table: {}, log });
+const keep = new Keep({ table: {}, log, renderer: new ScreenRenderer(new URL('file:///nowhere')) });
 
 test.each([
   ['a minute', 60_000],

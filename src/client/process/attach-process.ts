@@ -1,6 +1,7 @@
 import { type AttachOptions, nothingKept } from '../../contract/index.js';
 import type { ExecClient } from '../connection/exec-client.js';
-import { RemoteProcess } from './remote-process.js';
+import { unsupported } from '../connection/remote-errors.js';
+import { attachParams, RemoteProcess } from './remote-process.js';
 import { typeableId } from './typeable-id.js';
 
 /** Makes a process that the server keeps usable here. */
@@ -11,21 +12,23 @@ export async function attachProcess(
 ): Promise<RemoteProcess> {
   await client.ready();
   if (!client.serverCapabilities.leases) throw nothingKept();
+  const { keyboard, tail, screen } = options;
+  // A server that ignores `view` would let us type.
+  if ((keyboard ?? tail ?? screen) !== undefined && !client.serverCapabilities.viewers)
+    throw unsupported('screens and viewers');
   const process = new RemoteProcess({
     client,
     processId,
     spec: { argv: [], lease: 'kept' },
-    mayPause: options.mayPause,
+    attach: options,
     writePrefix: `${typeableId()}-`,
   });
   // Registered before the request leaves: its output may arrive together with the answer.
   client.processes.add(processId, process.feed);
   try {
-    const answer = await client.call(
-      'process/attach',
-      { processId, ...options, fromEnd: options.fromEnd ?? false },
-      { sameSession: true },
-    );
+    const answer = await client.call('process/attach', attachParams(processId, options), {
+      sameSession: true,
+    });
     process.attached(answer);
     return process;
   } catch (error) {

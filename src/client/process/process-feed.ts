@@ -18,6 +18,8 @@ export interface ProcessFeedOptions {
   readonly acknowledged: () => boolean;
   /** The server may leave out numbers that a slow reader has missed: then they are read. Default false. */
   readonly skips?: boolean;
+  /** Numbers that are left out are not read: a screen takes the place of what was missed. Default false. */
+  readonly leavesGaps?: boolean;
   /** Called for every event appended to the log. */
   readonly onAppended: (event: WireEvent) => void;
   /** Called once, when no more events will arrive. */
@@ -67,6 +69,14 @@ export class ProcessFeed implements ProcessSink {
     this.started();
   }
 
+  /** Everything up to this position is replaced by something else. */
+  skipTo(seq: number): void {
+    if (this.#over || seq < this.#sequencer.nextSeq) return;
+    this.#sequencer.startAt(seq + 1);
+    this.log.appendGap(seq + 1, 0);
+    this.#drain();
+  }
+
   /** The position before the first event. */
   get base(): number {
     return this.#base;
@@ -83,6 +93,7 @@ export class ProcessFeed implements ProcessSink {
     if (catchingUp) this.#liveSeq = Math.min(this.#liveSeq, event.seq);
     this.#sequencer.offer(event);
     this.#drain();
+    if (this.#options.leavesGaps && !catchingUp && this.#sequencer.hasHole) this.skipTo(event.seq - 1);
     if (this.#options.skips && !catchingUp && this.#sequencer.hasHole) {
       this.#missed = true;
       this.#liveSeq = event.seq;

@@ -1,4 +1,5 @@
 import {
+  type AttachOptions,
   type HistoryPage,
   type HistoryRequest,
   type LinesPage,
@@ -7,6 +8,7 @@ import {
   type OutputMatches,
   type ProcessEnd,
   type ProcessEvent,
+  type ProcessKeyboard,
   ProcessHandle,
   type ProcessSpec,
   type ProcessSummary,
@@ -14,6 +16,7 @@ import {
   type ReadResult,
   type OutputSearch,
   type SignalName,
+  type TerminalScreen,
   type TerminalSize,
   type TerminalState,
   type WriteStatus,
@@ -21,6 +24,7 @@ import {
 import {
   type ErrorCode,
   ExecError,
+  type ExecParams,
   type ExecResult,
   isExecError,
   type SandboxType,
@@ -32,6 +36,7 @@ import { ClientTimeout } from './client-timeout.js';
 import { Consumption } from './consumption.js';
 import type { ExecClient } from '../connection/exec-client.js';
 import { ProcessFeed } from './process-feed.js';
+import { RemoteKeyboard } from './remote-keyboard.js';
 import { unsupported } from '../connection/remote-errors.js';
 import { KeptInput } from './kept-input.js';
 import { openInput, type ProcessInput, type SessionInput } from './process-input.js';
@@ -64,22 +69,24 @@ export class RemoteProcess extends ProcessHandle {
   readonly #startedAtMs = Date.now();
   /** It goes on without us. */
   readonly #isKept: boolean;
+  readonly #attach: AttachOptions;
+  readonly #keyboard: RemoteKeyboard;
+  #screen: TerminalScreen | null = null;
   #tty: boolean;
   #sandboxType: SandboxType = 'none';
   #timeout: ClientTimeout | undefined;
 
-  /** `mayPause` as when attaching. */
   constructor({
     client,
     processId,
     spec,
-    mayPause = true,
+    attach = {},
     writePrefix,
   }: {
     client: ExecClient;
     processId: string;
     spec: ProcessSpec;
-    mayPause?: boolean | undefined;
+    attach?: AttachOptions;
     writePrefix?: string;
   }) {
     super();
@@ -88,17 +95,20 @@ export class RemoteProcess extends ProcessHandle {
     this.#client = client;
     this.#spec = spec;
     this.#isKept = hasLease(spec);
+    this.#attach = attach;
+    this.#keyboard = new RemoteKeyboard(client, processId);
     this.feed = new ProcessFeed({
       read: (request) => client.call('process/read', { processId, ...request }),
       acknowledged: () => this.#capabilities.flowControl !== undefined,
       skips: this.#isKept || spec.onSlowReader === 'spool',
+      leavesGaps: attach.screen === true,
       onAppended: (event) =>
         this.#consumption.arrived(event.seq, event.type === 'output' ? event.bytes.length : 0),
       onResumed: () => {
         this.#consumption.acknowledgeAgain();
         this.#input.lineChanged();
       },
-      rejoin: this.#isKept ? (afterSeq) => this.#rejoin({ afterSeq, mayPause }) : undefined,
+      rejoin: this.#isKept ? (afterSeq) => this.#rejoin(afterSeq) : undefined,
       onDone: (why) => this.#done(why),
     });
     this.#consumption = new Consumption({
@@ -150,10 +160,44 @@ export class RemoteProcess extends ProcessHandle {
   }
 
   /** The server has confirmed that we are attached to a process it keeps. */
-  attached({ tty, sandboxType = 'none', afterSeq }: ExecResult<'process/attach'>): void {
+  attached(answer: ExecResult<'process/attach'>): void {
+    const { tty, sandboxType = 'none', afterSeq } = answer;
+    this.#screen = screenOf(answer);
+    this.#keyboard.begin(answer.holds);
     this.#tty = tty;
     this.#sandboxType = sandboxType;
     this.feed.startAfter(afterSeq);
+  }
+
+  get screen(): TerminalScreen | null {
+    return this.#screen;
+  }
+
+  get keyboard(): ProcessKeyboard {
+    return this.#keyboard;
+  }
+
+  async refresh(): Promise<TerminalScreen | null> {
+    this.#assertContact();
+    const options = { ...this.#attach, screen: true, ...this.#keyboardAgain() };
+    const answer = await this.#client.call('process/attach', attachParams(this.processId, options), {
+      sameSession: true,
+    });
+    this.#screen = screenOf(answer);
+    this.#keyboard.begin(answer.holds);
+    this.feed.skipTo(answer.afterSeq);
+    return this.#screen;
+  }
+
+  /** Attaching again leaves the keyboard where it is. */
+  #keyboardAgain(): Pick<AttachOptions, 'keyboard'> {
+    const { keyboard } = this.#attach;
+    if (this.#keyboard.holds) return { keyboard: 'ifFree' };
+    return keyboard === 'take' || keyboard === 'ifFree' ? { keyboard: 'none' } : {};
+  }
+
+  watchSize(listener: (size: TerminalSize) => void): () => void {
+    return this.#keyboard.watchSize(listener);
   }
 
   events(options: { afterSeq?: number } = {}): AsyncIterableIterator<ProcessEvent> {
@@ -329,11 +373,14 @@ export class RemoteProcess extends ProcessHandle {
   }
 
   /** Goes on in a new session. What was typed and not answered in the old one is not typed again. */
-  async #rejoin(place: { afterSeq: number; mayPause: boolean }): Promise<void> {
-    const { processId } = this;
+  async #rejoin(afterSeq: number): Promise<void> {
     this.#keptInput?.startAgain();
-    const params = { processId, ...place, fromEnd: false };
-    await this.#client.call('process/attach', params, { sameSession: true });
+    const { tail: _tail, screen: _screen, fromEnd: _fromEnd, ...manner } = this.#attach;
+    const options = { ...manner, ...this.#keyboardAgain(), afterSeq };
+    const answer = await this.#client.call('process/attach', attachParams(this.processId, options), {
+      sameSession: true,
+    });
+    this.#keyboard.begin(answer.holds);
     this.#consumption.acknowledgeAgain();
   }
 
@@ -351,6 +398,7 @@ export class RemoteProcess extends ProcessHandle {
 
   #done(why: 'closed' | 'failed'): void {
     this.#timeout?.clear();
+    this.#keyboard.end();
     this.#consumption.stopCounting();
     this.#input.close();
     this.#client.processes.remove(this.processId, this.feed);
@@ -364,4 +412,14 @@ export class RemoteProcess extends ProcessHandle {
     const { failure } = this.feed.log;
     if (failure) throw failure;
   }
+}
+
+export function attachParams(processId: string, options: AttachOptions): ExecParams<'process/attach'> {
+  return { processId, ...options, fromEnd: options.fromEnd ?? false };
+}
+
+function screenOf({ screen, afterSeq }: ExecResult<'process/attach'>): TerminalScreen | null {
+  if (!screen) return null;
+  const { chunk, size, alternate } = screen;
+  return { size, alternate, afterSeq, bytes: decodeBase64(chunk, 'protocolViolation') };
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { request } from '../method.js';
-import { ProcessId, processLane, Unsigned } from './common.js';
+import { notification, request } from '../method.js';
+import { Chunk, ProcessId, processLane, TerminalSize, Unsigned } from './common.js';
 import { SandboxType } from './sandbox.js';
 
 /** How long a process may outlive the clients that use it. */
@@ -10,6 +10,22 @@ export const Lease = z.union([z.enum(['session', 'kept']), Unsigned]).meta({
     'milliseconds after the last client attached to it went.',
 });
 export type Lease = z.output<typeof Lease>;
+
+/** How a client uses a kept process beside others. */
+const Keyboard = z.enum(['take', 'ifFree', 'none', 'view']).meta({
+  description:
+    '`take`: type from now on, whoever did before. `ifFree`: only if nobody connected does. `none`: not yet. `view`: never; ' +
+    'everything that would change the process is refused with `viewOnly`. Absent: the keyboard is taken by typing.',
+});
+
+const Screen = z.object({
+  chunk: Chunk.meta({
+    description:
+      'Written to a fresh terminal of this size, it shows the screen, and what follows goes on from there.',
+  }),
+  size: TerminalSize,
+  alternate: z.boolean().meta({ description: 'A full-screen program has the screen.' }),
+});
 
 /** Stands for a session in the list of a server’s processes, and in `process/terminate`: these belong to none. */
 export const KEPT_SESSION = 'kept';
@@ -33,6 +49,24 @@ export const processAttach = request({
           'False: unread output of this client never makes the program wait; what it is too slow for is counted as ' +
           'lost. Default true, which has an effect for one client at a time: the first.',
       }),
+    keyboard: Keyboard.nullish().meta({
+      description: 'Extension `viewers`: who types. ' + (Keyboard.description ?? ''),
+    }),
+    tail: z
+      .union([z.strictObject({ bytes: Unsigned }), z.strictObject({ lines: Unsigned })])
+      .nullish()
+      .meta({
+        description:
+          'Extension `viewers`: begin with the last output, as far as the server has it in memory. Whole chunks, so some more.',
+      }),
+    screen: z
+      .boolean()
+      .nullish()
+      .meta({
+        description:
+          'Extension `viewers`: answer with the screen of the terminal and push what follows. A client that falls more than ' +
+          'a MiB behind is not sent what it missed: where numbers are missing, it attaches again.',
+      }),
   }),
   result: z.object({
     processId: ProcessId,
@@ -41,9 +75,59 @@ export const processAttach = request({
     afterSeq: Unsigned.meta({ description: 'Where pushing begins.' }),
     nextSeq: Unsigned.meta({ description: 'The number the next entry of its log will get.' }),
     sandboxType: SandboxType.optional(),
+    holds: z.boolean().optional().meta({ description: 'With `keyboard`: whether this client has it now.' }),
+    screen: Screen.nullish().meta({
+      description:
+        'With `screen`: what it shows; null if it has none. Then output is pushed from the last MiB on.',
+    }),
   }),
   orderedBy: processLane,
   idempotent: true,
+});
+
+export const processKeyboard = request({
+  doc:
+    'Who types to a kept process, for a client that is attached. `take` and `ask` are refused with `viewOnly` if it only views. ' +
+    'Answers whether the client has the keyboard now.',
+  extension: 'viewers',
+  params: z.object({
+    processId: ProcessId,
+    action: z.enum(['take', 'ask', 'give', 'look']).meta({
+      description:
+        '`take`: have it at once. `ask`: have it if it is free; otherwise whoever has it is told. `give`: let go of it. ' +
+        '`look`: only answer.',
+    }),
+    to: Unsigned.nullish().meta({ description: 'With `give`: who gets it, as in `process/keyboardAsked`.' }),
+  }),
+  result: z.object({
+    holds: z.boolean(),
+    free: z.boolean().meta({ description: 'Nobody has it.' }),
+  }),
+  orderedBy: processLane,
+  sessionBound: true,
+  idempotent: true,
+});
+
+export const processKeyboardAsked = notification({
+  doc: 'Another client asks for the keyboard this one has. Sent only to clients that attached with `keyboard`, or used `process/keyboard`.',
+  extension: 'viewers',
+  params: z.object({ processId: ProcessId, by: Unsigned }),
+});
+
+export const processKeyboardChanged = notification({
+  doc: 'This client has got the keyboard, or lost it to another. Sent as `process/keyboardAsked` is.',
+  extension: 'viewers',
+  params: z.object({ processId: ProcessId, holds: z.boolean() }),
+});
+
+export const processResized = notification({
+  doc: 'The terminal has another size, for clients that attached with `screen`.',
+  extension: 'viewers',
+  params: z.object({
+    processId: ProcessId,
+    size: TerminalSize,
+    afterSeq: Unsigned.meta({ description: 'The output up to this number was printed before.' }),
+  }),
 });
 
 export const processDetach = request({

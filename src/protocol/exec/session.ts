@@ -74,6 +74,9 @@ export const ServerCapabilities = z.object({
   processLines: z.boolean().optional().meta({
     description: '`process/search`, `process/lines`, and `sinceMs` in `process/read`.',
   }),
+  viewers: z.boolean().optional().meta({
+    description: '`keyboard`, `tail` and `screen` in `process/attach`, and `process/keyboard`.',
+  }),
   sessionEnd: z.boolean().optional().meta({ description: 'The notification `session/end`.' }),
   flowControl: z.object({ windowBytes: Unsigned }).optional().meta({
     description: 'Present if the client announced it: how much unacknowledged output may be in flight.',

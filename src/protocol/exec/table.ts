@@ -16,7 +16,15 @@ import { fsChanged, fsMissingChanged, fsUnwatch, fsWatch, fsWatchMissing } from 
 import { fsCanonicalize, fsGetMetadata, fsReadFile, fsWriteFile } from './files.js';
 import { processHistory } from './history.js';
 import { httpRequest, httpRequestBodyDelta } from './http.js';
-import { processAttach, processDetach, processWait } from './kept.js';
+import {
+  processAttach,
+  processDetach,
+  processKeyboard,
+  processKeyboardAsked,
+  processKeyboardChanged,
+  processResized,
+  processWait,
+} from './kept.js';
 import { processLines, processSearch } from './process-lines.js';
 import {
   processAck,
@@ -52,6 +60,7 @@ export const execMethods = {
   'process/inspect': processInspect,
   'process/attach': processAttach,
   'process/detach': processDetach,
+  'process/keyboard': processKeyboard,
   'process/wait': processWait,
   'process/search': processSearch,
   'process/lines': processLines,
@@ -92,6 +101,9 @@ export const execServerNotifications = {
   'process/output': processOutput,
   'process/exited': processExited,
   'process/closed': processClosed,
+  'process/keyboardAsked': processKeyboardAsked,
+  'process/keyboardChanged': processKeyboardChanged,
+  'process/resized': processResized,
   'fs/missingChanged': fsMissingChanged,
   'fs/changed': fsChanged,
   'http/request/bodyDelta': httpRequestBodyDelta,

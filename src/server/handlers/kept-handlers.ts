@@ -1,9 +1,19 @@
 import type { ProcessLog, ProcessSummary } from '../../contract/index.js';
 import type { LocalProcess } from '../../host/index.js';
-import { ExecError, type ExecParsedParams, type ExecResult, KEPT_SESSION } from '../../protocol/index.js';
+import {
+  encodeBase64,
+  ExecError,
+  type ExecParsedParams,
+  type ExecResult,
+  KEPT_SESSION,
+} from '../../protocol/index.js';
 import { type Answer, DeferredAnswer } from '../../rpc/index.js';
 import type { KeptProcess } from '../kept-process.js';
+import { positionBeforeLines } from './last-lines.js';
 import type { ProcessContext } from './process-context.js';
+
+/** What a client is sent whose process has no screen to show. */
+const SHOWN_BYTES = 1024 * 1024;
 
 /** Kept processes in the list of a server. */
 export function keptRows(all: readonly KeptProcess[]): (ProcessSummary & { sessionId: string })[] {
@@ -12,15 +22,74 @@ export function keptRows(all: readonly KeptProcess[]): (ProcessSummary & { sessi
 
 /** Makes a kept process usable in the caller's session. */
 export function attach(
-  { session, keep }: ProcessContext,
-  { processId, afterSeq, fromEnd, mayPause }: ExecParsedParams<'process/attach'>,
+  context: ProcessContext,
+  params: ExecParsedParams<'process/attach'>,
+): Answer<ExecResult<'process/attach'>> {
+  const kept = context.keep.get(params.processId);
+  return params.screen ? attachWithScreen(context, kept, params) : use(context, kept, params);
+}
+
+/** Somebody else may render as well, so this takes a while. Requests for the process wait for it, as they were sent. */
+async function attachWithScreen(
+  context: ProcessContext,
+  kept: KeptProcess,
+  params: ExecParsedParams<'process/attach'>,
+): Promise<ExecResult<'process/attach'>> {
+  const captured = (await kept.screen?.capture()) ?? null;
+  if (!captured) return { ...use(context, kept, { ...params, tail: { bytes: SHOWN_BYTES } }), screen: null };
+  const { bytes, size, isAlternate: alternate, afterSeq } = captured;
+  const answer = use(context, kept, { ...params, afterSeq, fromEnd: false, tail: null });
+  return { ...answer, screen: { chunk: encodeBase64(bytes), size, alternate } };
+}
+
+function use(
+  { session }: ProcessContext,
+  kept: KeptProcess,
+  params: ExecParsedParams<'process/attach'>,
 ): ExecResult<'process/attach'> {
-  const kept = keep.get(processId);
+  const { processId, mayPause, keyboard: wanted, screen } = params;
   const { tty, sandboxType, log } = kept.process;
+  const afterSeq = beginning(log, params);
+  const keyboardUse = wanted ?? undefined;
+  const hasScreen = screen === true;
+  session().attachKept(kept, { afterSeq, mayPause: mayPause ?? true, keyboard: keyboardUse, hasScreen });
+  const usage = session().usageOf(processId);
+  return {
+    processId,
+    tty,
+    lease: kept.lease,
+    afterSeq,
+    nextSeq: log.nextSeq,
+    sandboxType,
+    ...(keyboardUse && usage ? { holds: kept.keyboard.isHeldBy(usage.client) } : {}),
+  };
+}
+
+/** The position whose output is pushed first. */
+function beginning(
+  log: ProcessLog,
+  { afterSeq, fromEnd, tail }: Pick<ExecParsedParams<'process/attach'>, 'afterSeq' | 'fromEnd' | 'tail'>,
+): number {
   const last = log.nextSeq - 1;
-  const position = fromEnd ? last : Math.min(afterSeq ?? 0, last);
-  session().attachKept(kept, { afterSeq: position, mayPause: mayPause ?? true });
-  return { processId, tty, lease: kept.lease, afterSeq: position, nextSeq: log.nextSeq, sandboxType };
+  if (tail)
+    return 'bytes' in tail ? log.positionBeforeLast(tail.bytes) : positionBeforeLines(log, tail.lines);
+  return fromEnd ? last : Math.min(afterSeq ?? 0, last);
+}
+
+/** Who types to a process. */
+export function keyboard(
+  { session }: ProcessContext,
+  { processId, action, to }: ExecParsedParams<'process/keyboard'>,
+): ExecResult<'process/keyboard'> {
+  const usage = session().usageOf(processId);
+  if (!usage) throw new ExecError('processNotFound', 'unknown process id', { data: { processId } });
+  const { client, kept } = usage;
+  // From here on it knows of the keyboard.
+  if (client.access === 'implicit') client.access = 'explicit';
+  if (action === 'take') kept.keyboard.take(client);
+  else if (action === 'ask') kept.keyboard.ask(client);
+  else if (action === 'give') kept.keyboard.give(client, to == null ? undefined : kept.clientWith(to));
+  return { holds: kept.keyboard.isHeldBy(client), free: kept.keyboard.isFree };
 }
 
 /** Answers when the process has closed. */

@@ -20,7 +20,7 @@ import {
 import type { StoredLog } from '../../spool/index.js';
 import type { Session } from '../session.js';
 import { history, storedHistory } from './history-handler.js';
-import { attach, keptRows, wait } from './kept-handlers.js';
+import { attach, keptRows, keyboard, wait } from './kept-handlers.js';
 import { linesByNumber, searchLines } from './lines-handlers.js';
 import type { ProcessContext } from './process-context.js';
 import { start } from './start-handler.js';
@@ -73,10 +73,12 @@ export function processHandlers(context: ProcessContext): Handlers<ProcessMethod
     ),
     'process/signal': afterStart(async ({ processId, signal }) => {
       const name = signalName(signal);
+      session().requireControl(processId);
       await session().find(processId)?.signal(name);
       return {};
     }),
     'process/terminate': afterStart(async ({ processId, sessionId, graceMs }) => {
+      if (sessionId == null) session().requireControl(processId);
       const process =
         sessionId === KEPT_SESSION
           ? keep.find(processId)?.process
@@ -84,11 +86,14 @@ export function processHandlers(context: ProcessContext): Handlers<ProcessMethod
       return { running: (await process?.terminate({ graceMs: graceMs ?? 0 })) ?? false };
     }),
     'process/resize': afterStart(async ({ processId, size }) => {
-      await find(processId).resize(size);
+      const process = find(processId);
+      session().requireKeyboard(processId);
+      await process.resize(size);
       return {};
     }),
     'process/closeStdin': afterStart(async ({ processId, after }) => {
       const process = find(processId);
+      session().requireKeyboard(processId);
       if (process.stdinOpen) requirePrevious(session(), { processId, after });
       await process.closeStdin();
       return {};
@@ -110,6 +115,7 @@ export function processHandlers(context: ProcessContext): Handlers<ProcessMethod
       session().detachKept(processId);
       return {};
     }),
+    'process/keyboard': afterStart((params) => keyboard(context, params)),
     'process/wait': afterStart(({ processId }) => wait(context, processId)),
     'process/search': afterStart((params) => searchLines(context, params)),
     'process/lines': afterStart((params) => linesByNumber(context, params)),
@@ -145,6 +151,7 @@ function write(
   const process = session.find(processId);
   if (!process) return { status: 'unknownProcess' };
   if (!session.isNewWrite(processId, writeId)) return answerRetry(process, params);
+  session.requireKeyboard(processId);
   if (process.stdinOpen) {
     requirePrevious(session, params);
     session.requireInputRoom(process, bytes.length);

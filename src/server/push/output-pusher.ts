@@ -27,7 +27,12 @@ export interface PusherOptions {
   readonly afterSeq?: number;
   /** Whether the program waits for this client. Default true. */
   readonly paces?: boolean;
+  /** A client that is far behind gets what is new, and sees from the numbers that something is missing. Default false. */
+  readonly skipsWhenBehind?: boolean;
 }
+
+/** How far behind a client may be that can be given a screen instead. */
+const MAX_BEHIND_BYTES = 1024 * 1024;
 
 /**
  * Turns the log of one process into notifications. The log may discard what has been sent or, if the client
@@ -40,6 +45,7 @@ export class OutputPusher implements PushSource {
   readonly #output: OutputMessage;
   readonly #stopListening: () => void;
   readonly #windowBytes: number;
+  readonly #skipsWhenBehind: boolean;
   #target: PushTarget | undefined;
   /** Had a target, and lost it. */
   #isDetached = false;
@@ -59,6 +65,7 @@ export class OutputPusher implements PushSource {
     this.#process = process;
     this.#acknowledged = options.acknowledged;
     this.#windowBytes = options.windowBytes;
+    this.#skipsWhenBehind = options.skipsWhenBehind ?? false;
     this.#position = afterSeq;
     this.#settled = afterSeq;
     this.#paces = paces;
@@ -142,6 +149,7 @@ export class OutputPusher implements PushSource {
   pushOne(): boolean {
     const { log } = this.#process;
     if (!this.#pauses && this.#window && this.#window.inFlight >= this.#window.bytes) return false;
+    if (this.#skipsWhenBehind) this.#skip();
     const event = log.next(this.#position);
     if (!event || !this.#target) return false;
     this.#position = positionAfter(event);
@@ -155,6 +163,13 @@ export class OutputPusher implements PushSource {
     if (event.type !== 'closed') return true;
     if (!this.#acknowledged) this.#release();
     return false;
+  }
+
+  /** Leaves out what the client is behind, except for the newest entry: that shows it what is missing. */
+  #skip(): void {
+    const { log } = this.#process;
+    if (log.bytesAfter(this.#position) > MAX_BEHIND_BYTES)
+      this.#position = Math.max(this.#position, log.nextSeq - 2);
   }
 
   /** Whether the program waits for this client. Otherwise it is sent no more than it acknowledges. */

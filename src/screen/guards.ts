@@ -1,0 +1,45 @@
+import type { Terminal } from '@xterm/headless';
+import type { TerminalInternals } from './internals.js';
+
+/** Sequences that the emulator repeats as often as they say, by their last character. */
+const REPEATED: Readonly<Record<string, { readonly handler: string; readonly most: keyof Bounds }>> = {
+  L: { handler: 'insertLines', most: 'rows' },
+  M: { handler: 'deleteLines', most: 'rows' },
+  S: { handler: 'scrollUp', most: 'rows' },
+  T: { handler: 'scrollDown', most: 'rows' },
+  I: { handler: 'cursorForwardTab', most: 'cols' },
+  Z: { handler: 'cursorBackwardTab', most: 'cols' },
+  b: { handler: 'repeatPrecedingCharacter', most: 'cells' },
+};
+
+interface Bounds {
+  readonly rows: number;
+  readonly cols: number;
+  readonly cells: number;
+}
+
+/** Keeps the emulator from what takes minutes, or makes it throw. The screen shows the same. */
+export function guard(terminal: Terminal, internals: TerminalInternals): void {
+  boundRepeats(terminal, internals);
+  guardErase(terminal, internals);
+}
+
+/** More repetitions than a screen has room for show the same as that many. */
+function boundRepeats(terminal: Terminal, internals: TerminalInternals): void {
+  for (const [final, { handler, most }] of Object.entries(REPEATED))
+    terminal.parser.registerCsiHandler({ final }, ([count]) => {
+      const { rows, cols } = terminal;
+      const bound = { rows, cols, cells: rows * cols }[most];
+      if (typeof count !== 'number' || count <= bound) return false;
+      return internals.run(handler, bound);
+    });
+}
+
+/** To erase everything up to the last cell means everything. The emulator would look for the line below. */
+function guardErase(terminal: Terminal, internals: TerminalInternals): void {
+  terminal.parser.registerCsiHandler({ final: 'J' }, ([what]) => {
+    const { x, y } = internals.buffers.active;
+    if (what !== 1 || y < terminal.rows - 1 || x < terminal.cols - 1) return false;
+    return internals.run('eraseInDisplay', 2);
+  });
+}

@@ -1,0 +1,121 @@
+import { Worker } from 'node:worker_threads';
+import { after } from '../protocol/max-timer.js';
+import type { RenderedScreen, RenderJob } from './screen-state.js';
+
+/** How long one job may take. Output that keeps the emulator busy for longer is made for that. */
+const JOB_LIMIT_MS = 3_000;
+/** The thread ends when nobody has needed it for this long. */
+const IDLE_MS = 10_000;
+const MAX_HEAP_MB = 256;
+/** Jobs that nobody waits for leave the thread free for this many times as long as they take. */
+const REST_FACTOR = 3;
+
+interface Task {
+  readonly job: RenderJob;
+  readonly done: (screen: RenderedScreen | null) => void;
+}
+
+/**
+ * Renders screens on a thread of its own, one at a time. It exists only while there is something to render. Screens that
+ * somebody waits for go first.
+ */
+export class ScreenRenderer {
+  readonly #script: URL;
+  readonly #urgent: Task[] = [];
+  readonly #background: Task[] = [];
+  #worker: Worker | undefined;
+  #current: Task | undefined;
+  #restUntil = 0;
+  #stopTimer: (() => void) | undefined;
+  #closed = false;
+
+  /** `script`: the compiled `worker.js` of this folder. */
+  constructor(script: URL) {
+    this.#script = script;
+  }
+
+  /** Null if it could not be rendered. */
+  render(job: RenderJob): Promise<RenderedScreen | null> {
+    return new Promise((done) => {
+      (job.shown ? this.#urgent : this.#background).push({ job, done });
+      this.#next();
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const { done } of [...this.#urgent.splice(0), ...this.#background.splice(0)]) done(null);
+    const worker = this.#worker;
+    this.#settle(null);
+    this.#stopTimer?.();
+    this.#worker = undefined;
+    await worker?.terminate();
+  }
+
+  #next(): void {
+    if (this.#current || this.#closed) return;
+    const task = this.#urgent.shift() ?? this.#rested();
+    if (!task) return;
+    this.#stopTimer?.();
+    this.#current = task;
+    const begun = performance.now();
+    const worker = (this.#worker ??= this.#open());
+    worker.ref();
+    worker.once('message', (screen: RenderedScreen) => {
+      const now = performance.now();
+      if (!task.job.shown) this.#restUntil = now + (now - begun) * REST_FACTOR;
+      this.#settle(screen);
+    });
+    this.#stopTimer = after(JOB_LIMIT_MS, () => this.#discard(worker));
+    worker.postMessage(task.job);
+  }
+
+  /** The next job that nobody waits for, once the thread has rested. */
+  #rested(): Task | undefined {
+    if (this.#background.length === 0) return undefined;
+    const restMs = this.#restUntil - performance.now();
+    if (restMs <= 0) return this.#background.shift();
+    this.#stopTimer?.();
+    this.#stopTimer = after(restMs, () => this.#next());
+    return undefined;
+  }
+
+  #open(): Worker {
+    const worker = new Worker(this.#script, {
+      resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
+      // It has nothing to say, and must not use what the server was started with.
+      stdout: true,
+      stderr: true,
+      env: {},
+      execArgv: [],
+    });
+    worker.on('error', () => this.#discard(worker));
+    worker.on('exit', () => this.#discard(worker));
+    return worker;
+  }
+
+  /** It takes too long, or has failed: the next job gets a new thread. */
+  #discard(worker: Worker): void {
+    if (this.#worker !== worker) return;
+    this.#worker = undefined;
+    worker.removeAllListeners('message');
+    void worker.terminate();
+    this.#settle(null);
+  }
+
+  #settle(screen: RenderedScreen | null): void {
+    const task = this.#current;
+    if (!task) return;
+    this.#current = undefined;
+    this.#stopTimer?.();
+    // An idle thread keeps no process alive, and ends before long.
+    this.#worker?.unref();
+    this.#stopTimer = after(IDLE_MS, () => this.#discardIdle());
+    task.done(screen);
+    this.#next();
+  }
+
+  #discardIdle(): void {
+    if (this.#worker) this.#discard(this.#worker);
+  }
+}

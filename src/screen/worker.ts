@@ -1,0 +1,8 @@
+import { parentPort } from 'node:worker_threads';
+import { render } from './render.js';
+import type { RenderJob } from './screen-state.js';
+
+/** The thread that renders screens, one job after the other. */
+parentPort?.on('message', (job: RenderJob) => {
+  parentPort?.postMessage(render(job));
+});
