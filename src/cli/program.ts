@@ -9,6 +9,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   run: async () => (await import('./commands/run.js')).runCommand(),
   shell: async () => (await import('./commands/shell.js')).shellCommand(),
   attach: async () => (await import('./commands/attach.js')).attachCommand(),
+  watch: async () => (await import('./commands/watch.js')).watchCommand(),
   logs: async () => (await import('./commands/logs.js')).logsCommand(),
   play: async () => (await import('./commands/play.js')).playCommand(),
   wait: async () => (await import('./commands/wait.js')).waitCommand(),

@@ -149,14 +149,17 @@ function modes({ terminal, internals }: Emulator): string {
   ].join('');
 }
 
-/** What fits of a screen into another size, line by line. Draws on an empty screen. */
-export function cropped(emulator: Emulator, { rows, cols }: { rows: number; cols: number }): string[] {
-  const { terminal, internals } = emulator;
-  const { ybase } = internals.buffers.active;
-  const first = Math.max(0, Math.min(internals.buffers.active.y - rows + 1, terminal.rows - rows));
-  const count = Math.min(rows, terminal.rows);
-  return Array.from({ length: count }, (_, row) => {
+/** What fits of a screen into another size, line by line, and where the cursor is; null if it is hidden. */
+export function cropped(
+  { terminal, internals }: Emulator,
+  { rows, cols }: { rows: number; cols: number },
+): { lines: string[]; cursor: { row: number; column: number } | null } {
+  const { ybase, x, y } = internals.buffers.active;
+  const first = Math.max(0, Math.min(y - rows + 1, terminal.rows - rows));
+  const lines = Array.from({ length: Math.min(rows, terminal.rows) }, (_, row) => {
     const line = terminal.buffer.active.getLine(ybase + first + row);
     return line ? drawLine(line, { cols: Math.min(cols, terminal.cols), pen: PLAIN }).text + PLAIN : '';
   });
+  const isSeen = !internals.isCursorHidden && x < cols;
+  return { lines, cursor: isSeen ? { row: y - first, column: x } : null };
 }

@@ -1,5 +1,7 @@
 import type { Environment } from '../../contract/index.js';
+import { drawScreen } from '../terminal/draw-screen.js';
 import { rejoin } from '../terminal/rejoin.js';
+import { typeTo } from '../terminal/type-to.js';
 import { findKept, requireServer } from './kept.js';
 import type { Begun } from './run-attached.js';
 
@@ -8,6 +10,11 @@ export async function keptWith(environment: Environment, id: string): Promise<Be
   const server = await requireServer(environment);
   const { processId, tty } = findKept(await server.kept(), id);
   if (!tty || !process.stdout.isTTY) return { child: await server.attach(processId) };
+  if (server.client.serverCapabilities.viewers) {
+    const child = await server.attach(processId, { screen: true, keyboard: 'take' });
+    const redraw = async (): Promise<void> => await drawScreen(child);
+    return { child, write: typeTo(child), onceRaw: redraw, missed: redraw };
+  }
   const { child, past } = await server.attachLate(processId);
   return { child, onceRaw: () => rejoin(child, past) };
 }

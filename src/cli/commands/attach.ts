@@ -8,8 +8,9 @@ export function attachCommand(): Command {
     .summary('take up a kept process again')
     .description(
       'Take up a process that `run --detach` or `shell --keep` has started, with its stdin, stdout, stderr and exit code.\n\n' +
-        'On a terminal, the program gets the size of yours and redraws; type Enter, ~ and . to leave it running. ' +
-        'Closing the terminal leaves it running, too. Ctrl-C is forwarded.',
+        'On a terminal, you see its screen as it is, and it gets the size of yours; type Enter, ~ and . to leave it running. ' +
+        'Closing the terminal leaves it running, too. Ctrl-C is forwarded. If several are attached, whoever typed last has ' +
+        'the keyboard, and the program the size of that terminal.',
     )
     .argument('<id>', 'the id that was printed, or its beginning')
     .option('--no-stdin', 'do not forward stdin')

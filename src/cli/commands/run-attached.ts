@@ -38,6 +38,10 @@ export interface Begun {
   readonly child: ExecProcess;
   /** Called once our terminal is ready to show it. */
   readonly onceRaw?: () => Promise<void>;
+  /** Called when output is missing that nobody counts: the screen has to be drawn again. */
+  readonly missed?: () => Promise<void>;
+  /** How to type to it, if not simply by writing. */
+  readonly write?: ExecProcess['write'];
 }
 
 /** A process to run attached to our own streams, terminal and signals. */
@@ -105,7 +109,7 @@ async function start(environment: Environment, spec: ProcessSpec): Promise<ExecP
 
 async function attach(
   environment: Environment,
-  { child, onceRaw }: Begun,
+  { child, onceRaw, missed, write }: Begun,
   run: AttachedRun & { readonly leaving: AbortController },
 ): Promise<number> {
   const { leaving, outlivesUs = false } = run;
@@ -114,6 +118,7 @@ async function attach(
   await onceRaw?.();
   using _input = run.stdin
     ? forwardInput(child, {
+        write,
         escape: run.escape && process.stdin.isTTY && child.tty ? new LineEscape() : undefined,
         leave: () => leaving.abort(),
         leaveAtEnd: outlivesUs && process.stdin.isTTY,
@@ -121,7 +126,7 @@ async function attach(
     : undefined;
   // Leaving must not depend on the remote side: it may be unreachable, which may be why the user leaves.
   const outcome = await Promise.race([
-    printOutput(child, { beforeOutput: (bytes) => notice?.beforeOutput(bytes) }).catch(outputFailure),
+    printOutput(child, { beforeOutput: (bytes) => notice?.beforeOutput(bytes), missed }).catch(outputFailure),
     left(leaving.signal),
   ]);
   if (outcome === 'outputClosed') return BROKEN_PIPE;

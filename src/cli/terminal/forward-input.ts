@@ -11,6 +11,8 @@ const MAX_TYPED_AHEAD_BYTES = 64 * 1024;
 const MAX_READ_AHEAD_BYTES = 8 * 1024 * 1024;
 
 interface InputOptions {
+  /** How to type to the process. Default: write to it. */
+  readonly write?: ExecProcess['write'] | undefined;
   /** Looks for the escape sequence in what is typed. */
   readonly escape: LineEscape | undefined;
   readonly leave: () => void;
@@ -40,14 +42,20 @@ export function forwardInput(child: ExecProcess, options: InputOptions): Disposa
 
 async function forward(
   child: ExecProcess,
-  { escape, leave, leaveAtEnd = false, failed }: InputOptions & { failed: (error: unknown) => void },
+  {
+    escape,
+    leave,
+    leaveAtEnd = false,
+    write = (data) => child.write(data),
+    failed,
+  }: InputOptions & { failed: (error: unknown) => void },
 ): Promise<void> {
   const ahead = new ReadAhead(escape ? MAX_TYPED_AHEAD_BYTES : MAX_READ_AHEAD_BYTES);
   for await (const chunk of process.stdin as AsyncIterable<Uint8Array>) {
     const { pass, left } = escape?.take(chunk) ?? { pass: chunk, left: false };
     if (left) return leave();
     if (pass.length === 0) continue;
-    const written = child.write(pass);
+    const written = write(pass);
     // Somebody who types sees what arrived. Of other input nothing may be missing in the middle.
     if (!escape) written.catch(failed);
     ahead.add(pass.length, escape ? written.catch(acceptUnanswered) : written);

@@ -8,20 +8,23 @@ export class OutputClosed extends Error {}
  */
 export async function printOutput(
   child: ExecProcess,
-  options: { beforeOutput?: (bytes: Uint8Array) => void } = {},
+  options: { beforeOutput?: (bytes: Uint8Array) => void; missed?: (() => Promise<void>) | undefined } = {},
 ): Promise<ExitedEvent | undefined> {
-  const { beforeOutput } = options;
+  const { beforeOutput, missed } = options;
   let exited: ExitedEvent | undefined;
   // The failing write itself reports the error.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   for await (const event of child.events()) {
+    // The screen we were given shows it already.
+    if (event.type === 'output' && event.seq <= (child.screen?.afterSeq ?? 0)) continue;
     if (event.type === 'output' && event.stream === 'stderr')
       await write(process.stderr, event.bytes).catch(ignore);
     else if (event.type === 'output') {
       beforeOutput?.(event.bytes);
       await writeOut(event.bytes);
     }
-    if (event.type === 'gap') complainOfGap(event.lostBytes);
+    if (event.type === 'gap' && event.lostBytes > 0) complainOfGap(event.lostBytes);
+    else if (event.type === 'gap' && event.beforeSeq > (child.screen?.afterSeq ?? 0) + 1) await missed?.();
     if (event.type === 'exited') exited = event;
   }
   return exited;
