@@ -15,7 +15,8 @@ import { exec, type AppClient } from '../../testkit/app-client.mjs';
 import { StdioApp } from '../../testkit/app-server.mjs';
 import { asIdentity } from '../harness/confined-server.js';
 import { type Identity, identities, Place } from '../host/sandbox/harness.js';
-import { tally } from './tally.js';
+import { gone, pidsWithArgument } from '../harness/processes.js';
+import { tally, tries } from './tally.js';
 
 /** Not in a temporary directory: policies allow writing there. */
 const PARENT = '/var/tmp';
@@ -159,4 +160,57 @@ describe.each(identities)('requests to an app server: $name', (identity) => {
     });
     expect(existsSync(join(own, 'f'))).toBe(true);
   });
+});
+
+test('a flood of requests under the same ids gets an answer each, and nothing is left', async () => {
+  const count = tries(1000);
+  const mark = `mark-app-flood-${process.pid}-${Date.now()}`;
+  {
+    await using app = new StdioApp();
+    const { client } = app;
+    // Too early, and about nothing.
+    client.wire.send('{"method":"initialized"}');
+    client.wire.send('{"method":"fs/changed","params":{}}');
+    expect((await client.refusal('fs/readFile', { path: '/etc/hostname' }))[1]).toBe('Not initialized');
+    await client.initialize();
+    const command = ['sh', '-c', 'sleep 1000; :', mark];
+    for (let number = 0; number < count; number += 1) {
+      client.post('metadata', 'fs/getMetadata', { path: '/etc/hostname' });
+      client.post('exec', 'command/exec', { command, processId: `p${number % 8}`, disableTimeout: true });
+    }
+    const answers = (id: string) => client.wire.arrivals.filter((each) => 'id' in each && each.id === id);
+    // Eight run; to all others the id is taken.
+    await client.wire.until(
+      () => (answers('metadata').length === count && answers('exec').length === count - 8) || undefined,
+    );
+    expect(pidsWithArgument(mark)).toHaveLength(8);
+    tally('requests under the same ids', { tries: 2 * count, successes: 0 });
+  }
+  await gone(mark);
+});
+
+test('a killed app server leaves nothing running, and the next one tidies up', async () => {
+  const mark = `mark-app-killed-${process.pid}-${Date.now()}`;
+  using place = new Place({ name: 'current user' }, PARENT);
+  const app = new StdioApp({ args: ['--default-sandbox', 'workspace-write'], cwd: place.workspace });
+  await app.client.initialize();
+  const script = `setsid sh -c 'sleep 1000; :' ${mark} & echo here; sh -c 'sleep 1000; :' ${mark}`;
+  for (const processId of ['one', 'two'])
+    app.client.post(processId, 'command/exec', {
+      command: ['sh', '-c', script],
+      processId,
+      streamStdoutStderr: true,
+      ...(processId === 'two' ? { sandboxPolicy: { type: 'dangerFullAccess' } } : {}),
+    });
+  for (const processId of ['one', 'two']) await app.client.shows(processId, 'here');
+  app.child.kill('SIGKILL');
+  await app.exit;
+  await gone(mark);
+  {
+    await using next = new StdioApp({ args: ['--default-sandbox', 'workspace-write'], cwd: place.workspace });
+    await next.client.initialize();
+    expect(await exec(next.client, 'true')).toMatchObject({ exitCode: 0 });
+  }
+  // Names that had to be blocked while programs ran.
+  expect(readdirSync(place.workspace)).toEqual([]);
 });
