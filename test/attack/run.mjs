@@ -19,6 +19,8 @@ const LONG_TRIES = {
   'kept-cuts': 500,
   'killed-servers': 100,
   'ended-servers': 100,
+  'kept-spool': 100,
+  'mcp-door': 200,
   'symlink-races': 20_000,
   'many-processes': 100_000,
   exhaustion: 200,
