@@ -183,10 +183,11 @@ export class ProcessLog {
     );
   }
 
-  /** Resolves when there is more history behind a position, or the time is up. */
-  async historyNews({ position, waitMs = 0 }: HistoryRequest): Promise<void> {
+  /** Resolves when there is more history behind a position, or the time is up. Throws at once where `history` would. */
+  historyNews({ position, waitMs = 0 }: HistoryRequest): Promise<void> {
     const { events, complete } = this.history({ position, maxBytes: 1 });
-    if (waitMs > 0 && events.length === 0 && !complete) await this.news(this.#nextSeq - 1, waitMs);
+    if (waitMs === 0 || events.length > 0 || complete) return Promise.resolve();
+    return this.news(this.#nextSeq - 1, waitMs);
   }
 
   /** Whether `read` would return something a reader at this position does not know yet. */

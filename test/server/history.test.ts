@@ -62,6 +62,10 @@ describe('process/history', () => {
     await anna.call('process/start', startParams('a', sh('echo one'), { retain: 'disk' }));
     for (const position of ['', '1', '1.2', '-1.0.0', '1.0.x', '1'.repeat(99), '1.0.0.0', 'NaN.0.0'])
       expect(await codeOf(anna, { processId: 'a', position })).toBe('invalidParams');
+    // Also if it was to wait.
+    expect(await codeOf(anna, { processId: 'a', position: 'x', waitMs: 10_000 })).toBe('invalidParams');
+    await anna.call('process/start', startParams('memory', sh('echo one')));
+    expect(await codeOf(anna, { processId: 'memory', waitMs: 10_000 })).toBe('notRecorded');
     const far = { processId: 'a', position: '999999999999999.0.999999999999999' };
     expect(await anna.call('process/history', far)).toMatchObject({ events: [] });
   });
