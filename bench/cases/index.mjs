@@ -8,6 +8,7 @@ import { filesWhole } from './files-whole.mjs';
 import { pipes } from './pipes.mjs';
 import { pty } from './pty.mjs';
 import { ready } from './ready.mjs';
+import { recording } from './recording.mjs';
 import { remote } from './remote.mjs';
 import { sandboxRead, sandboxStart } from './sandbox.mjs';
 import { slowReader } from './slow-reader.mjs';
@@ -23,6 +24,7 @@ export const cases = [
   pipes,
   pty,
   spool,
+  recording,
   filesSmall,
   filesWhole,
   filesStream,
