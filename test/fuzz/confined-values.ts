@@ -42,7 +42,8 @@ export function execValues(base: string): FixedValues {
     roots: [[], [{ id: 'r', path: at('d') }], [{ id: 'r' }], 'x'],
     argv: [
       ...often(['true']),
-      ['cat'],
+      // Reads its input, and ends all the same: `process/wait` is answered only then.
+      ['timeout', '2', 'cat'],
       ['echo', 'x'],
       ['true', ''],
       [],

@@ -36,6 +36,8 @@ export class FuzzedServer implements AsyncDisposable {
     const args = [
       '--log-level',
       'silent',
+      '--keep-ended',
+      '1',
       '--session-ttl',
       '1',
       '--listen',
