@@ -98,8 +98,8 @@ const sessions: Readonly<Record<string, { argv: string[]; steps: Step[]; needs?:
       [':', ' '],
       [':', 'G'],
       ['(END)', { rows: 15, cols: 50 }],
-      // Not by a key: less loses those that come together with a new size.
-      ['\u001b', null],
+      // Not by a key: less loses those that come together with a new size. At once: now and then it draws nothing.
+      ['', null],
     ],
     needs: '/usr/bin/less',
   },
