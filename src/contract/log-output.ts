@@ -15,6 +15,8 @@ export interface LogOutputOptions {
   readonly log: OwnLog;
   readonly entries: RetainedEntries;
   readonly archive: LogArchive | undefined;
+  /** When the log began. */
+  readonly startMs: () => number;
 }
 
 /**
@@ -25,13 +27,15 @@ export class LogOutput implements LineSource {
   readonly #log: OwnLog;
   readonly #entries: RetainedEntries;
   readonly #archive: LogArchive | undefined;
+  readonly #startMs: () => number;
   /** Without an archive: the newlines up to here, as far as they were counted. */
   #counted: LineMark | undefined;
 
-  constructor({ log, entries, archive }: LogOutputOptions) {
+  constructor({ log, entries, archive, startMs }: LogOutputOptions) {
     this.#log = log;
     this.#entries = entries;
     this.#archive = archive;
+    this.#startMs = startMs;
   }
 
   get totalBytes(): number {
@@ -56,12 +60,12 @@ export class LogOutput implements LineSource {
     const archived = entry && entry.offset <= offset ? undefined : this.#archive?.chunkAt(offset);
     if (archived && (!entry || archived.offset < entry.offset)) return archived;
     if (entry?.event.type !== 'output') return undefined;
-    const { seq, offset: from, timeMs, event } = entry;
-    return { seq, offset: from, timeMs, stream: event.stream };
+    const { seq, offset: from, ageMs, event } = entry;
+    return { seq, offset: from, timeMs: this.#startMs() + ageMs, stream: event.stream };
   }
 
   offsetSince(timeMs: number): number {
-    const inMemory = this.#entries.outputSince(timeMs)?.offset ?? this.totalBytes;
+    const inMemory = this.#entries.outputSince(timeMs - this.#startMs())?.offset ?? this.totalBytes;
     return Math.min(inMemory, this.#archive?.offsetSince(timeMs) ?? inMemory);
   }
 

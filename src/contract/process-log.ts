@@ -54,7 +54,9 @@ export class ProcessLog {
   #exited: { readonly event: ExitedEvent; readonly offset: number } | undefined;
   #closed = false;
   #failure: Error | undefined;
-  #timeMs = 0;
+  /** When the first entry came; 0 before that. */
+  #startMs = 0;
+  #ageMs = 0;
   #output: LogOutput | undefined;
 
   constructor(options: ProcessLogOptions = {}) {
@@ -111,12 +113,18 @@ export class ProcessLog {
 
   /** Its output by position in bytes, to find lines in. */
   get output(): LineSource {
-    this.#output ??= new LogOutput({ log: this, entries: this.#entries, archive: this.#archive });
+    this.#output ??= new LogOutput({
+      log: this,
+      entries: this.#entries,
+      archive: this.#archive,
+      startMs: () => this.#startMs,
+    });
     return this.#output;
   }
 
   appendOutput(stream: OutputStream, bytes: Uint8Array): void {
-    const [seq, timeMs] = [this.#nextSeq, this.#now()];
+    const seq = this.#nextSeq;
+    const timeMs = this.#now();
     this.#archive?.append({ seq, offset: this.#totalBytes, timeMs, stream, bytes });
     this.#append({ type: 'output', seq, stream, bytes }, bytes.length);
   }
@@ -256,7 +264,7 @@ export class ProcessLog {
   }
 
   #append(event: ProcessEvent, bytes: number, offset = this.#totalBytes): void {
-    this.#entries.push({ event, seq: this.#nextSeq, offset, bytes, timeMs: this.#timeMs });
+    this.#entries.push({ event, seq: this.#nextSeq, offset, bytes, ageMs: this.#ageMs });
     this.#nextSeq += 1;
     this.#totalBytes += bytes;
     this.#evict();
@@ -284,13 +292,16 @@ export class ProcessLog {
     const entry = this.#entries.after(seq);
     if (!this.#archive || !entry || entry.seq === seq + 1) return entry;
     const archived = this.#archive.after(seq);
-    return archived && archived.seq < entry.seq ? entryOf(archived) : entry;
+    return archived && archived.seq < entry.seq ? entryOf(archived, this.#startMs) : entry;
   }
 
   /** The clock may be set back; times in a log never run backwards. */
   #now(): number {
-    this.#timeMs = Math.max(this.#timeMs, Date.now());
-    return this.#timeMs;
+    const now = Date.now();
+    if (this.#startMs === 0) this.#startMs = now;
+    const ageMs = now - this.#startMs;
+    if (ageMs > this.#ageMs) this.#ageMs = ageMs;
+    return this.#startMs + this.#ageMs;
   }
 
   #gapBefore(seq: number, offset: number, afterSeq: number): ProcessEvent | undefined {
@@ -305,6 +316,7 @@ export class ProcessLog {
   }
 }
 
-function entryOf({ seq, offset, timeMs, stream, bytes }: ArchivedOutput): LogEntry {
-  return { event: { type: 'output', seq, stream, bytes }, seq, offset, bytes: bytes.length, timeMs };
+function entryOf({ seq, offset, timeMs, stream, bytes }: ArchivedOutput, startMs: number): LogEntry {
+  const event = { type: 'output', seq, stream, bytes } as const;
+  return { event, seq, offset, bytes: bytes.length, ageMs: timeMs - startMs };
 }

@@ -12,8 +12,8 @@ export interface LogEntry {
   readonly seq: number;
   readonly offset: number;
   readonly bytes: number;
-  /** When it came. */
-  readonly timeMs: number;
+  /** When it came, in milliseconds since the log began: a small number needs no memory of its own. */
+  readonly ageMs: number;
 }
 
 /** The entries a log keeps: a bounded tail, in order. Of older ones it knows only how many bytes they had. */
@@ -51,8 +51,8 @@ export class RetainedEntries {
   }
 
   /** The first entry with output since a time. */
-  outputSince(timeMs: number): LogEntry | undefined {
-    return this.#output(firstIndex(this.#entries, this.#head, (entry) => entry.timeMs >= timeMs));
+  outputSince(ageMs: number): LogEntry | undefined {
+    return this.#output(firstIndex(this.#entries, this.#head, (entry) => entry.ageMs >= ageMs));
   }
 
   /** Output bytes up to and including an entry; undefined for the last one, since more may follow. */
