@@ -37,7 +37,7 @@ export class MatchFinder {
     this.#jumps = cursor.jumps;
   }
 
-  get isBetweenLines(): boolean {
+  get #isBetweenLines(): boolean {
     return this.#cursor.offset === this.#lineStart;
   }
 
@@ -59,7 +59,7 @@ export class MatchFinder {
     this.isAtEnd = block === undefined;
     if (!block) return null;
     const limit = Math.min(most, MAX_HITS);
-    const lines = this.#literal && this.isBetweenLines ? wholeLines(block) : 0;
+    const lines = this.#literal && this.#isBetweenLines ? wholeLines(block) : 0;
     return this.#literal && lines > 0
       ? this.#findLiteral(block.subarray(0, lines), this.#literal, limit)
       : this.#findPattern(block, limit);
@@ -67,7 +67,7 @@ export class MatchFinder {
 
   /** The unfinished last line, if it matches as it is. */
   open(): Hit | null {
-    if (this.isBetweenLines) return null;
+    if (this.#isBetweenLines) return null;
     return this.#matched || this.#scan.matchesAtEnd() ? this.#hit() : null;
   }
 

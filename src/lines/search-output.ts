@@ -27,16 +27,18 @@ export async function searchOutput(
   const matches: OutputLine[] = [];
   const maxMatches = within(request.maxMatches, { normal: DEFAULT_MATCHES, most: MAX_LINES });
   const enough = cursor.offset + MAX_SEARCHED_BYTES;
+  const maxLineBytes = lineBytes(request.maxLineBytes);
   const leavesOpen = (request.waitMs ?? 0) > 0;
   let bytes = 0;
   for (;;) {
     const isFull = matches.length >= maxMatches || bytes >= MAX_ANSWER_BYTES;
-    if (isFull || (finder.isBetweenLines && cursor.offset >= enough)) break;
-    const hits = finder.next(maxMatches - matches.length);
+    if (isFull || finder.lineStart.offset >= enough) break;
+    const room = Math.max(1, Math.floor((MAX_ANSWER_BYTES - bytes) / maxLineBytes));
+    const hits = finder.next(Math.min(maxMatches - matches.length, room));
     if (hits === null) break;
     // At once: what is only in memory may be gone later.
     for (const hit of hits) {
-      const read = readLine(source, hit, lineBytes(request.maxLineBytes));
+      const read = readLine(source, hit, maxLineBytes);
       if (!read) continue;
       matches.push(read.found);
       bytes += read.found.bytes.length;
@@ -45,7 +47,7 @@ export async function searchOutput(
   }
   const atEnd = finder.isAtEnd;
   const open = atEnd && (source.closed || !leavesOpen) ? finder.open() : null;
-  const last = open && readLine(source, open, lineBytes(request.maxLineBytes));
+  const last = open && readLine(source, open, maxLineBytes);
   if (last) matches.push(last.found);
   const position: SearchPosition = last ? { ...finder.position, isInside: true } : finder.lineStart;
   return { matches, gaps: cursor.gaps, cursor: shownCursor(position), atEnd };

@@ -150,6 +150,8 @@ describe('lines of a log', () => {
     using folder = new TestFolder();
     const printed = spooled(folder, { processBytes: 256 * KIB });
     printLines(printed, 20_000);
+    // Writes what is waiting, which would drop more of the old output meanwhile.
+    printed.spool.close();
     const all = expected(printed.text);
     const page = await readLogLines(printed.log, {});
     const [gap] = page.gaps;
@@ -312,6 +314,33 @@ describe('searching a log', () => {
       expect((await searchLog(printed.log, { pattern: 'e', sinceMs: sinceMs + 1e9 })).matches).toEqual([]);
       expect((await searchLog(printed.log, { pattern: 'e', sinceMs: 0 })).matches).toHaveLength(2);
     }
+  });
+
+  test('one answer is bounded, whatever matches', async () => {
+    using folder = new TestFolder();
+    const printed = spooled(folder);
+    const long = `${'y'.repeat(60_000)}\n`;
+    for (let count = 0; count < 100; count += 1) printed.log.appendOutput('stdout', Buffer.from(long));
+    const request = { pattern: 'y$', regex: true, maxLineBytes: 65_536, maxMatches: 10_000 };
+    const page = await searchLog(printed.log, request);
+    const bytes = page.matches.reduce((sum, line) => sum + line.bytes.length, 0);
+    expect([page.atEnd, bytes < 1_200_000, bytes > 500_000]).toEqual([false, true, true]);
+    expect(await allMatches(printed.log, request)).toHaveLength(100);
+    printed.spool.close();
+  });
+
+  test('one answer searches only so much', async () => {
+    using folder = new TestFolder();
+    const printed = spooled(folder);
+    const line = Buffer.alloc(1_000_003, 'some text\n');
+    for (let count = 0; count < 70; count += 1) printed.log.appendOutput('stdout', Buffer.from(line));
+    for (const regex of [true, false]) {
+      const first = await searchLog(printed.log, { pattern: 'none', regex });
+      expect(first).toMatchObject({ matches: [], atEnd: false });
+      const { cursor } = first;
+      expect(await searchLog(printed.log, { pattern: 'none', regex, cursor })).toMatchObject({ atEnd: true });
+    }
+    printed.spool.close();
   });
 
   test('a bad cursor and a bad pattern are refused', async () => {

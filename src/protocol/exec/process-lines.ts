@@ -40,7 +40,6 @@ const wanted = {
   }),
 };
 
-/** Line numbers are whole and never 0. */
 const LineNumber = z.number().int().min(Number.MIN_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER);
 
 export const processSearch = request({
