@@ -105,7 +105,7 @@ describe('whose output it is', () => {
 test('output left by a server that was killed is searched by the next one', { timeout: 60_000 }, async () => {
   using folder = new TestFolder();
   const args = ['--spool', folder.file('spool')];
-  const first = await ServerProcess.start({ args });
+  await using first = await ServerProcess.start({ args });
   const { client, socket } = await dialWire(first.url);
   await client.handshake();
   const script = `awk 'BEGIN { for (i = 1; ; i++) printf "%011d\\n", i }'`;
@@ -114,7 +114,7 @@ test('output left by a server that was killed is searched by the next one', { ti
   await client.until(() => client.output('flood').length > 3_000_000 || undefined);
   await first.stop('SIGKILL');
   socket.terminate();
-  const second = await ServerProcess.start({ args });
+  await using second = await ServerProcess.start({ args });
   const { client: again } = await dialWire(second.url);
   await again.handshake();
   const page = await ask(again, 'process/lines', { processId: 'flood', from: 1000, to: 1002 });
@@ -124,7 +124,6 @@ test('output left by a server that was killed is searched by the next one', { ti
   const { lines, lost } = await search(again, { processId: 'flood', pattern: '77777$', regex: true });
   expect(lost).toBe(0);
   expect(lines.slice(0, 2)).toEqual(['77777:00000077777', '177777:00000177777']);
-  await second.stop();
 });
 
 /** How long half of the answers of a process that echoes take at most, in milliseconds. */
@@ -145,7 +144,7 @@ async function echoMedian(client: WireClient, isDone: (count: number) => boolean
 
 test('a log of 200 MB is searched while others work', { timeout: 240_000 }, async () => {
   using folder = new TestFolder();
-  const server = await ServerProcess.start({ args: ['--spool', folder.file('spool')] });
+  await using server = await ServerProcess.start({ args: ['--spool', folder.file('spool')] });
   const { client } = await dialWire(server.url);
   await client.handshake();
   const line = `${'a'.repeat(60)} request %d took 17 ms`;
@@ -177,7 +176,6 @@ test('a log of 200 MB is searched while others work', { timeout: 240_000 }, asyn
   }
   const page = await ask(other, 'process/lines', { processId: 'big', from: -1 });
   expect(shown(page.lines)).toEqual([`${count + 1}:end`]);
-  await server.stop();
 });
 
 test('on a full disk, what could not be kept is named and lines keep their numbers', {
