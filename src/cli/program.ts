@@ -10,6 +10,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   shell: async () => (await import('./commands/shell.js')).shellCommand(),
   attach: async () => (await import('./commands/attach.js')).attachCommand(),
   watch: async () => (await import('./commands/watch.js')).watchCommand(),
+  share: async () => (await import('./commands/share.js')).shareCommand(),
   logs: async () => (await import('./commands/logs.js')).logsCommand(),
   play: async () => (await import('./commands/play.js')).playCommand(),
   wait: async () => (await import('./commands/wait.js')).waitCommand(),

@@ -8,7 +8,7 @@ export type { CallOptions, ExecClientOptions } from './connection/client-options
 export type { ClientListener } from './connection/client-listeners.js';
 export { ExecClient } from './connection/exec-client.js';
 export { MAX_UNREAD_BYTES } from './connection/unread-budget.js';
-export { RemoteEnvironment, type ServerProcess } from './remote-environment.js';
+export { type ProcessShare, RemoteEnvironment, type ServerProcess } from './remote-environment.js';
 export { RemoteProcess } from './process/remote-process.js';
 export { startProcess } from './process/start-process.js';
 export { type DialOptions, dialWebSocket } from '../transport/websocket-dial.js';

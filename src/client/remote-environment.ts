@@ -38,6 +38,13 @@ export interface ServerProcess extends ProcessSummary {
   readonly sessionId: string;
 }
 
+/** Leave to view one process, without its token. */
+export interface ProcessShare {
+  readonly shareId: string;
+  readonly processId: string;
+  readonly expiresInMs: number;
+}
+
 /** A machine behind a connection to an exec server. */
 export class RemoteEnvironment extends EnvironmentHandle {
   readonly id: string;
@@ -176,6 +183,33 @@ export class RemoteEnvironment extends EnvironmentHandle {
     }
   }
 
+  /**
+   * Makes a token whose bearer may view one kept process of ours and do nothing else, for `forMs` (default: a day). The
+   * server cannot be asked for it again.
+   */
+  async share(
+    processId: string,
+    { forMs }: { forMs?: number } = {},
+  ): Promise<ProcessShare & { readonly token: string }> {
+    await this.#requireShares();
+    return await this.client.call(
+      'process/share',
+      forMs === undefined ? { processId } : { processId, forMs },
+    );
+  }
+
+  /** Our shares on this server. */
+  async shares(): Promise<ProcessShare[]> {
+    await this.#requireShares();
+    return (await this.client.call('process/shares', null)).shares;
+  }
+
+  /** Ends a share at once, for those who are viewing as well. Returns false if there is none. */
+  async revokeShare(shareId: string): Promise<boolean> {
+    await this.#requireShares();
+    return (await this.client.call('process/unshare', { shareId })).revoked;
+  }
+
   /** All processes of the session if the server lists them, otherwise the live ones started by this environment. */
   async list(): Promise<ProcessSummary[]> {
     if (!this.client.introduced) await this.client.ready();
@@ -227,6 +261,11 @@ export class RemoteEnvironment extends EnvironmentHandle {
   async #endAll(): Promise<void> {
     this.#forgetFinished();
     await Promise.allSettled([...this.#processes].map((process) => process[Symbol.asyncDispose]()));
+  }
+
+  async #requireShares(): Promise<void> {
+    if (!this.client.introduced) await this.client.ready();
+    if (!this.client.serverCapabilities.shares) throw unsupported('shares');
   }
 
   /** Sent before the server's capabilities are known; the answer is ignored if the server does not offer this view. */

@@ -31,6 +31,7 @@ export function offeredCapabilities(options: {
   binaryFrames: boolean;
   ahead: boolean;
   leases: boolean;
+  shares: boolean;
   spool: { readonly processBytes: number; readonly totalBytes: number } | null;
 }): ServerCapabilities {
   return {
@@ -61,6 +62,7 @@ export function offeredCapabilities(options: {
       : {}),
     ...(options.binaryFrames ? { binaryFrames: true } : {}),
     ...(options.leases ? { leases: true, viewers: true } : {}),
+    ...(options.shares ? { shares: true } : {}),
     ...(options.ahead ? { ahead: true } : {}),
     ...(options.flowControl ? { flowControl: { windowBytes: options.windowBytes } } : {}),
   };

@@ -30,6 +30,8 @@ import { fileHandlers } from './handlers/files-handlers.js';
 import { httpHandlers } from './handlers/http-handlers.js';
 import type { ServerLog } from './log.js';
 import { keptBy } from './kept-by.js';
+import { keptByShare, requireViewing, UNKNOWN_MACHINE } from './shared-view.js';
+import type { Share, Shares } from './shares.js';
 import type { ProcessContext } from './handlers/process-context.js';
 import { processHandlers } from './handlers/process-handlers.js';
 import { Compression } from './push/compression.js';
@@ -45,6 +47,9 @@ export interface ConnectionOptions {
   readonly resumable: boolean;
   /** Who the client is; undefined if it cannot have processes that outlive its session. */
   readonly principal: string | undefined;
+  /** By which it views one process, and nothing else; undefined for all others. */
+  readonly share: Share | undefined;
+  readonly shares: Shares;
   readonly probe: () => void;
   readonly introduced: () => void;
   readonly windowBytes: number;
@@ -79,6 +84,7 @@ export class Connection implements SessionConnection {
   #resuming: Promise<unknown> | undefined;
   /** The trace of the request being dispatched. */
   #trace: string | undefined;
+  #stopShare: (() => void) | undefined;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
@@ -90,6 +96,7 @@ export class Connection implements SessionConnection {
     });
     const handler: PeerHandler = {
       request: (method, params, attached, { slot, trace }) => {
+        if (options.share) requireViewing(options.share, method, params);
         const run = (): unknown => this.#router.dispatch(method, params, attached, slot);
         const go = (): unknown => (trace === undefined ? run() : this.#traced(method, trace, run));
         return this.#resuming ? this.#resuming.then(go) : go();
@@ -102,6 +109,7 @@ export class Connection implements SessionConnection {
     this.queue = new PushQueue(this.#peer.outbox);
     // The handshake answer needs this, so it is probed while the request is in flight. A failure is reported there.
     sandboxSupport().catch(() => undefined);
+    this.#stopShare = options.share?.onOver(() => this.#shareOver());
     this.#peer.open();
     options.log.debug({ connection: options.channel.label }, 'connected');
   }
@@ -123,13 +131,17 @@ export class Connection implements SessionConnection {
   }
 
   #processContext(): ProcessContext {
-    const { sessions, principal, spool } = this.#options;
+    const { sessions, principal, share, shares } = this.#options;
+    const keep = keptBy(sessions.keep, share?.owner ?? principal);
     return {
       session: () => this.#attachedSession(),
       sessions,
-      keep: keptBy(sessions.keep, principal),
+      keep: share ? keptByShare(keep, share) : keep,
       principal,
-      spool,
+      shares,
+      share,
+      // What is on disk belongs to the owner.
+      spool: share ? null : this.#options.spool,
       gone: this.#gone.signal,
     };
   }
@@ -210,11 +222,15 @@ export class Connection implements SessionConnection {
 
   /** The session is open when this returns, whatever the answer is still waiting for. */
   async #initialize(params: ExecParsedParams<'initialize'>): Promise<ExecResult<'initialize'>> {
-    const { sessions, log, channel, windowBytes, principal, spool } = this.#options;
+    const { sessions, log, channel, windowBytes, principal, share } = this.#options;
+    const spool = share ? null : this.#options.spool;
     if (this.#session)
       throw new ExecError('alreadyInitialized', 'initialize may only be called once per connection');
     this.#sendsEarly = params.capabilities?.ahead === true;
     const resumed = params.resumeSessionId ?? undefined;
+    // The session of somebody else may hold more than the one process.
+    if (share && resumed !== undefined && sessions.get(resumed)?.principal !== principal)
+      throw new ExecError('sessionNotFound', 'unknown session id');
     const acknowledged = params.capabilities?.flowControl === true;
     this.#session =
       resumed === undefined
@@ -231,13 +247,14 @@ export class Connection implements SessionConnection {
     log.info(details, 'session attached');
     return {
       sessionId: session,
-      environmentInfo: await this.#environmentInfo(),
+      environmentInfo: share ? UNKNOWN_MACHINE : await this.#environmentInfo(),
       capabilities: offeredCapabilities({
         flowControl,
         windowBytes,
         binaryFrames,
         ahead: this.#sendsEarly,
         leases,
+        shares: leases && !share,
         spool,
       }),
     };
@@ -254,6 +271,12 @@ export class Connection implements SessionConnection {
     } else if (this.#session || !this.#sendsEarly) {
       this.#peer.violation(new ExecError('protocolViolation', 'unexpected notification'));
     }
+  }
+
+  /** Nobody views by it any more, and nobody comes back. */
+  #shareOver(): void {
+    if (this.#session) this.#endSession(this.#session);
+    this.close('the share is over');
   }
 
   /** The client will not return to this session. Closing the connection is up to the client. */
@@ -274,6 +297,7 @@ export class Connection implements SessionConnection {
   #ended(reason: CloseReason): void {
     const { sessions, log, channel, resumable } = this.#options;
     this.queue.close();
+    this.#stopShare?.();
     this.#gone.abort();
     log.debug({ connection: channel.label, reason: reason.message }, 'disconnected');
     if (this.#session && resumable) sessions.detach(this.#session);

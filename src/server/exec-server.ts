@@ -15,6 +15,7 @@ import { Keep } from './keep.js';
 import { type ServerLog, silentLog } from './log.js';
 import { ServerInput } from './server-input.js';
 import { SessionRegistry } from './session-registry.js';
+import { type Share, Shares } from './shares.js';
 
 export interface ExecServerOptions {
   /** How long a session outlives its connection. Default 30 s. */
@@ -52,6 +53,8 @@ export interface AcceptOptions {
    * client cannot have such processes.
    */
   readonly principal?: string | undefined;
+  /** By which the client views one process, from `shareOf`. It may then do nothing else, whoever it is. */
+  readonly share?: Share | undefined;
   /** Makes the other side prove that it is alive. */
   readonly probe?: () => void;
   /** Called once the client has a session. */
@@ -72,11 +75,13 @@ export class ExecServer implements AsyncDisposable {
   readonly #budget = new ByteBudget();
   readonly #renderer = new ScreenRenderer(packageFile('dist/screen/worker.js'));
   readonly #spool: Spool | null;
+  readonly #shares: Shares;
   #closing: Promise<void> | undefined;
 
   constructor(options: ExecServerOptions = {}) {
     if (options.adoptOrphans) adoptOrphans();
     this.#log = options.log ?? silentLog;
+    this.#shares = new Shares(this.#log);
     this.#http = options.http ?? true;
     this.#spool = openSpool(options.spool, this.#log);
     this.#garbage = new BulkGarbage(options.collectGarbage);
@@ -103,7 +108,9 @@ export class ExecServer implements AsyncDisposable {
         sessions: this.#sessions,
         log: this.#log,
         resumable: options.resumable ?? true,
-        principal: options.principal,
+        principal: options.share ? `share:${options.share.id}` : options.principal,
+        share: options.share,
+        shares: this.#shares,
         probe: options.probe ?? (() => undefined),
         introduced: options.introduced ?? (() => undefined),
         windowBytes: this.#windowBytes,
@@ -121,6 +128,14 @@ export class ExecServer implements AsyncDisposable {
     });
   }
 
+  /**
+   * The share that a token stands for: undefined if it is no token of a share, null if the share is over or unknown. Pass
+   * it to `accept`.
+   */
+  shareOf(token: string): Share | null | undefined {
+    return this.#shares.find(token);
+  }
+
   /** Disconnects all clients and ends all sessions and all processes, kept ones too. Idempotent. */
   close(): Promise<void> {
     this.#closing ??= this.#shutDown();
@@ -134,6 +149,7 @@ export class ExecServer implements AsyncDisposable {
   async #shutDown(): Promise<void> {
     for (const connection of this.#connections) connection.close('the server is shutting down');
     await Promise.all([this.#sessions.close(), this.#keep.close(), this.#files.close()]);
+    this.#shares.close();
     await this.#renderer.close();
     this.#spool?.close();
     this.#releaseHost();

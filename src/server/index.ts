@@ -8,6 +8,7 @@ export type { CollectGarbage } from './bulk-garbage.js';
 export { type AcceptOptions, ExecServer, type ExecServerOptions } from './exec-server.js';
 export { DEFAULT_KEEP_ENDED_MS, DEFAULT_MAX_KEPT_PROCESSES } from './keep.js';
 export type { ServerLog } from './log.js';
+export type { Share } from './shares.js';
 export { type ServeOptions, type Serving, serve } from './serve.js';
 export { DEFAULT_MAX_SESSIONS, DEFAULT_SESSION_TTL_MS } from './session-registry.js';
 export type { SpoolOptions } from '../spool/index.js';

@@ -9,6 +9,7 @@ import {
   type WebSocketAuth,
   WebSocketListener,
 } from '../transport/index.js';
+import type { Share } from './shares.js';
 import { ExecServer, type ExecServerOptions } from './exec-server.js';
 
 const DEFAULT_LISTEN = 'ws://127.0.0.1:0';
@@ -59,8 +60,11 @@ export async function serve(options: ServeOptions = {}): Promise<Serving> {
   };
   try {
     for (const address of addresses) {
-      const onConnection: WebSocketListenerHandler = (channel, connection) =>
-        void server.accept(channel, connection);
+      const onConnection: WebSocketListenerHandler = (channel, { share, ...connection }) => {
+        // The listener passes on what `shareOf` returned.
+        const leave = share === undefined ? {} : { share: share as Share };
+        void server.accept(channel, { ...connection, ...leave });
+      };
       const settings = {
         auth,
         tls,
@@ -69,6 +73,7 @@ export async function serve(options: ServeOptions = {}): Promise<Serving> {
         admission,
         compression,
         userAt: peerUser,
+        shareOf: (token: string) => server.shareOf(token),
       };
       if (address.kind === 'unix') hideFromSandboxes(address.path);
       listeners.push(await WebSocketListener.open({ address, ...settings, onConnection }));

@@ -13,6 +13,7 @@ import { requireMayType } from './keyboard.js';
 import type { KeptClient, KeptProcess } from './kept-process.js';
 import { Notices } from './push/notices.js';
 import { OutputPusher, type PushTarget } from './push/output-pusher.js';
+import type { Share } from './shares.js';
 import { QueuedInput } from './queued-input.js';
 import type { ServerInput } from './server-input.js';
 
@@ -33,6 +34,8 @@ export interface AttachOptions {
   readonly keyboard?: 'take' | 'ifFree' | 'none' | 'view' | undefined;
   /** It was given a screen, and gets another if it falls behind. */
   readonly hasScreen?: boolean;
+  /** Views the process of somebody else. */
+  readonly share?: Share | undefined;
 }
 
 /** A start that takes a while. */
@@ -79,6 +82,10 @@ export class Session {
     return this.#connection;
   }
 
+  get principal(): string | undefined {
+    return this.#principal;
+  }
+
   /** Whoever resumes a session gets what is in it, except the kept processes of somebody else. */
   becomeOf(principal: string | undefined): void {
     if (principal === this.#principal) return;
@@ -121,10 +128,10 @@ export class Session {
    * has ended since that was requested, or belongs to somebody else by now, does not use it.
    */
   attachKept(kept: KeptProcess, options: AttachOptions): void {
-    const { afterSeq, hasScreen = false, keyboard } = options;
+    const { afterSeq, hasScreen = false, keyboard, share } = options;
     const { process } = kept;
     const { processId } = process;
-    if (this.#closed || kept.owner !== this.#principal) {
+    if (this.#closed || kept.owner !== (share?.owner ?? this.#principal)) {
       process.stopHolding();
       return;
     }

@@ -23,10 +23,15 @@ export function sha256(text: string): Uint8Array {
 /** Who a client is, or the reason for the 401. */
 export type Authentication = { readonly principal: string } | { readonly refusal: string };
 
+/** The token in an `Authorization` header, if it has one. */
+export function bearerToken(header: string): string | undefined {
+  return /^bearer\s+(\S.*)$/i.exec(header.trim())?.[1]?.trim();
+}
+
 /** Checks an `Authorization` header. */
 export async function authenticate(auth: WebSocketAuth, header: string | undefined): Promise<Authentication> {
   if (header === undefined) return { refusal: 'missing websocket bearer token' };
-  const token = /^bearer\s+(\S.*)$/i.exec(header.trim())?.[1]?.trim();
+  const token = bearerToken(header);
   if (!token) return { refusal: 'invalid authorization header' };
   if (auth.mode === 'signed-bearer-token') return await authenticateJwt(auth, token);
   // Digests have equal length, so the comparison takes the same time whatever was sent.

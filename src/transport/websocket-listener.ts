@@ -18,7 +18,7 @@ import { answerCrowded, Door, type DoorLimits, GREETING_CHECKS, GREETING_MS } fr
 import { isLoopback, type ListenAddress, urlHost } from './listen-address.js';
 import { DEFAULT_LIVENESS, Liveness, type LivenessOptions } from './liveness.js';
 import { UnfinishedMessages } from './unfinished-messages.js';
-import { authenticate, type WebSocketAuth } from './websocket-auth.js';
+import { authenticate, type Authentication, bearerToken, type WebSocketAuth } from './websocket-auth.js';
 import { WebSocketChannel } from './websocket-channel.js';
 import { asksForSmallWindow, type CompressionUse, MESSAGE_DEFLATE } from './websocket-deflate.js';
 import { inflateWithin } from './websocket-inflate.js';
@@ -55,12 +55,16 @@ export interface WebSocketListenerOptions {
   readonly limits?: DoorLimits;
   /** Bytes of messages that have not ended yet, on all connections together. Default: 512 MiB. */
   readonly maxUnfinishedBytes?: number | undefined;
+  /** What a token of another kind gives leave to: undefined if it is none, null if it no longer does. */
+  readonly shareOf?: ((token: string) => object | null | undefined) | undefined;
   readonly onConnection: (channel: Channel, connection: ListenerConnection) => void;
 }
 
 export interface ListenerConnection {
   /** Who the client is: its token, its subject, its user, or anyone who may connect. */
   readonly principal: string;
+  /** What its token gives leave to, from `shareOf`, instead of everything. */
+  readonly share?: object | undefined;
   /** Makes the client prove that it is alive. */
   readonly probe: () => void;
   /**
@@ -192,9 +196,7 @@ export class WebSocketListener {
     if (this.#isForeign(request)) return refuse(socket, 403, '');
     if (!this.#isServed(pathOf(request))) return refuse(socket, 404, '');
     const { auth } = this.#options;
-    const identity = auth
-      ? await authenticate(auth, request.headers.authorization)
-      : { principal: this.#principalAt(socket) };
+    const identity = this.#shared(request) ?? (await this.#identify(request, socket));
     if ('refusal' in identity) return refuse(socket, 401, identity.refusal);
     if (!this.#isAdmitted(request, { authenticated: auth !== undefined }))
       return refuse(socket, 403, NOT_ADMITTED);
@@ -204,6 +206,23 @@ export class WebSocketListener {
     if ('setNoDelay' in socket) (socket as Socket).setNoDelay(true);
     const upgrader = this.#compresses(request) ? this.#deflatingUpgrader : this.#upgrader;
     upgrader.handleUpgrade(request, socket, head, (webSocket) => this.#accept(webSocket, socket, identity));
+  }
+
+  /** Who presents the token of a share may do what that allows, also where others need no token. */
+  #shared({
+    headers,
+  }: IncomingMessage): { principal: string; share: object } | { refusal: string } | undefined {
+    const token = bearerToken(headers.authorization ?? '');
+    const share = token === undefined ? undefined : this.#options.shareOf?.(token);
+    if (share === undefined) return undefined;
+    return share === null ? { refusal: 'the share is over' } : { principal: 'share', share };
+  }
+
+  async #identify(request: IncomingMessage, socket: Duplex): Promise<Authentication> {
+    const { auth } = this.#options;
+    return auth
+      ? await authenticate(auth, request.headers.authorization)
+      : { principal: this.#principalAt(socket) };
   }
 
   #compresses({ socket, headers }: IncomingMessage): boolean {
@@ -222,7 +241,7 @@ export class WebSocketListener {
     return user == null ? 'anyone' : `user:${user}`;
   }
 
-  #accept(webSocket: WebSocket, stream: Duplex, { principal }: { principal: string }): void {
+  #accept(webSocket: WebSocket, stream: Duplex, identity: { principal: string; share?: object }): void {
     this.#connections += 1;
     answerPings(webSocket);
     // Both a TCP and a unix socket, encrypted or not.
@@ -242,7 +261,7 @@ export class WebSocketListener {
     this.#options.onConnection(channel, {
       probe: () => liveness.probe(),
       introduced: () => this.#door.admit(stream),
-      principal,
+      ...identity,
     });
   }
 }

@@ -1,7 +1,7 @@
 // Needs: less
 import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { execwire } from '../../testkit/command-line.mjs';
+import { CommandLine, execwire } from '../../testkit/command-line.mjs';
 import { bin } from '../../testkit/launch.mjs';
 import { ServerProcess } from '../../testkit/server-process.mjs';
 import { TestFolder } from '../harness/processes.js';
@@ -46,6 +46,32 @@ test('into a pipe, watching prints what the process prints', { timeout: 90_000 }
   const run = await execwire(['run', '-e', server.url, '--detach', '--', 'sh', '-c', script]);
   const watched = await execwire(['watch', '-e', server.url, run.stdout.trim()]);
   expect(watched).toEqual({ code: 0, stdout: 'one\ntwo\n', stderr: '' });
+});
+
+test('share prints a token that watches and does nothing else, until it is revoked', {
+  timeout: 90_000,
+}, async () => {
+  using folder = new TestFolder();
+  await using server = await ServerProcess.start();
+  const e = ['-e', server.url];
+  const run = await execwire(['run', ...e, '--detach', '--', 'sh', '-c', 'echo seen; exec sleep 1000']);
+  const id = run.stdout.trim();
+  const { stdout: token, stderr } = await execwire(['share', ...e, id, '--for', '2h']);
+  expect(stderr).toContain(`execwire watch -e ${server.url} --token-file FILE ${id}`);
+  writeFileSync(folder.file('token'), token, { mode: 0o600 });
+  const bearer = [...e, '--token-file', folder.file('token')];
+  const watching = new CommandLine(['watch', ...bearer, id]);
+  await watching.says('seen\n');
+  expect(await execwire(['run', ...bearer, '--', 'true'])).toMatchObject({
+    stderr: expect.stringContaining('share'),
+  });
+  expect((await execwire(['kill', ...bearer, id])).code).not.toBe(0);
+  const { stdout: list } = await execwire(['share', ...e, '--list']);
+  const [shareId = ''] = list.split('\n')[1]?.split(' ') ?? [];
+  expect(stderr).toContain(`--revoke ${shareId}\n`);
+  expect((await execwire(['share', ...e, '--revoke', shareId])).code).toBe(0);
+  expect((await watching.result()).code).not.toBe(0);
+  expect((await execwire(['watch', ...bearer, id])).stderr).toContain('401');
 });
 
 test('two terminals: whoever types has the keyboard, and the program its size', {

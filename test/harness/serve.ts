@@ -28,7 +28,8 @@ export async function serve(
     maxUnfinishedBytes: options.maxUnfinishedBytes,
     compression: options.compression,
     ...(options.limits === undefined ? {} : { limits: options.limits }),
-    onConnection: (channel, connection) => void server.accept(channel, connection),
+    onConnection: (channel, { principal, probe, introduced }) =>
+      void server.accept(channel, { principal, probe, introduced }),
   });
   return {
     url: listener.url,

@@ -6,7 +6,7 @@ import { SHELLS } from './completion-script.js';
 const TAKES_IDS: Readonly<Record<string, number>> = { connect: 1, 'env info': 1, 'env check': Infinity };
 
 /** Commands that take ids of kept processes. */
-const TAKES_KEPT: readonly string[] = ['attach', 'watch', 'logs', 'play', 'wait', 'kill'];
+const TAKES_KEPT: readonly string[] = ['attach', 'watch', 'share', 'logs', 'play', 'wait', 'kill'];
 
 /** The possible completions. */
 export interface Completion {

@@ -108,6 +108,41 @@ export const processKeyboard = request({
   idempotent: true,
 });
 
+const ShareRow = z.object({
+  shareId: z.string(),
+  processId: ProcessId,
+  expiresInMs: Unsigned,
+});
+
+export const processShare = request({
+  doc:
+    'Makes a token whose bearer may view one kept process of this client, and do nothing else. The server keeps only its hash: ' +
+    'it cannot be asked for again.',
+  extension: 'shares',
+  params: z.object({
+    processId: ProcessId,
+    forMs: Unsigned.nullish().meta({ description: 'How long it is valid. Default: a day; at most 30.' }),
+  }),
+  result: ShareRow.extend({ token: z.string() }),
+});
+
+export const processShares = request({
+  doc: 'Lists the shares of this client.',
+  extension: 'shares',
+  params: z.union([z.null(), z.looseObject({})]).default(null),
+  result: z.object({ shares: z.array(ShareRow) }),
+  idempotent: true,
+  answerSize: 'list',
+});
+
+export const processUnshare = request({
+  doc: 'Ends a share at once, and the connections of whoever views by it. `revoked` is false if there is none.',
+  extension: 'shares',
+  params: z.object({ shareId: z.string() }),
+  result: z.object({ revoked: z.boolean() }),
+  idempotent: true,
+});
+
 export const processKeyboardAsked = notification({
   doc: 'Another client asks for the keyboard this one has. Sent only to clients that attached with `keyboard`, or used `process/keyboard`.',
   extension: 'viewers',

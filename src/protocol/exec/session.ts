@@ -74,6 +74,9 @@ export const ServerCapabilities = z.object({
   processLines: z.boolean().optional().meta({
     description: '`process/search`, `process/lines`, and `sinceMs` in `process/read`.',
   }),
+  shares: z.boolean().optional().meta({
+    description: '`process/share`, `process/shares` and `process/unshare`.',
+  }),
   viewers: z.boolean().optional().meta({
     description: '`keyboard`, `tail` and `screen` in `process/attach`, and `process/keyboard`.',
   }),

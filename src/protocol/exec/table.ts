@@ -23,6 +23,9 @@ import {
   processKeyboardAsked,
   processKeyboardChanged,
   processResized,
+  processShare,
+  processShares,
+  processUnshare,
   processWait,
 } from './kept.js';
 import { processLines, processSearch } from './process-lines.js';
@@ -61,6 +64,9 @@ export const execMethods = {
   'process/attach': processAttach,
   'process/detach': processDetach,
   'process/keyboard': processKeyboard,
+  'process/share': processShare,
+  'process/shares': processShares,
+  'process/unshare': processUnshare,
   'process/wait': processWait,
   'process/search': processSearch,
   'process/lines': processLines,

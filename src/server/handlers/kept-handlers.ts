@@ -20,6 +20,11 @@ export function keptRows(all: readonly KeptProcess[]): (ProcessSummary & { sessi
   return all.map((kept) => ({ ...kept.summary(), sessionId: KEPT_SESSION }));
 }
 
+/** What the bearer of a share sees: not the arguments, which may be secret. */
+export function sharedRows(all: readonly KeptProcess[]): (ProcessSummary & { sessionId: string })[] {
+  return keptRows(all).map((row) => ({ ...row, pid: null, argv: row.argv.slice(0, 1) }));
+}
+
 /** Makes a kept process usable in the caller's session. */
 export function attach(
   context: ProcessContext,
@@ -43,16 +48,22 @@ async function attachWithScreen(
 }
 
 function use(
-  { session }: ProcessContext,
+  { session, share }: ProcessContext,
   kept: KeptProcess,
   params: ExecParsedParams<'process/attach'>,
 ): ExecResult<'process/attach'> {
   const { processId, mayPause, keyboard: wanted, screen } = params;
   const { tty, sandboxType, log } = kept.process;
   const afterSeq = beginning(log, params);
-  const keyboardUse = wanted ?? undefined;
+  const keyboardUse = share ? 'view' : (wanted ?? undefined);
   const hasScreen = screen === true;
-  session().attachKept(kept, { afterSeq, mayPause: mayPause ?? true, keyboard: keyboardUse, hasScreen });
+  session().attachKept(kept, {
+    afterSeq,
+    mayPause: mayPause ?? true,
+    keyboard: keyboardUse,
+    hasScreen,
+    share,
+  });
   const usage = session().usageOf(processId);
   return {
     processId,

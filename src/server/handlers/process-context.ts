@@ -1,6 +1,7 @@
 import type { Spool } from '../../spool/index.js';
 import type { ClientKeep } from '../kept-by.js';
 import type { SessionRegistry } from '../session-registry.js';
+import type { Share, Shares } from '../shares.js';
 import type { Session } from '../session.js';
 
 /** What the process methods of one connection work on. */
@@ -11,6 +12,10 @@ export interface ProcessContext {
   readonly keep: ClientKeep;
   /** Who the client is; undefined if it cannot have processes that outlive its session. */
   readonly principal: string | undefined;
+  /** What others may view. */
+  readonly shares: Shares;
+  /** By which the client views; undefined for all others. */
+  readonly share: Share | undefined;
   /** Where output goes that clients want on disk; null if there is no such place. */
   readonly spool: Spool | null;
   /** Aborted when the connection ends. */

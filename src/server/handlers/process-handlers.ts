@@ -20,9 +20,10 @@ import {
 import type { StoredLog } from '../../spool/index.js';
 import type { Session } from '../session.js';
 import { history, storedHistory } from './history-handler.js';
-import { attach, keptRows, keyboard, wait } from './kept-handlers.js';
+import { attach, keptRows, keyboard, sharedRows, wait } from './kept-handlers.js';
 import { linesByNumber, searchLines } from './lines-handlers.js';
 import type { ProcessContext } from './process-context.js';
+import { shareHandlers } from './share-handlers.js';
 import { start } from './start-handler.js';
 import { storedOutput } from './stored-output.js';
 
@@ -100,8 +101,9 @@ export function processHandlers(context: ProcessContext): Handlers<ProcessMethod
     }),
     'process/inspect': afterStart(async ({ processId }) => ({ state: await find(processId).inspect() })),
     'process/list': (params) => ({
-      processes:
-        params?.scope === 'server'
+      processes: context.share
+        ? sharedRows(keep.all())
+        : params?.scope === 'server'
           ? [...allProcesses(session(), sessions.all()), ...keptRows(keep.all())]
           : [
               ...processesOf(session()),
@@ -116,6 +118,7 @@ export function processHandlers(context: ProcessContext): Handlers<ProcessMethod
       return {};
     }),
     'process/keyboard': afterStart((params) => keyboard(context, params)),
+    ...shareHandlers(context),
     'process/wait': afterStart(({ processId }) => wait(context, processId)),
     'process/search': afterStart((params) => searchLines(context, params)),
     'process/lines': afterStart((params) => linesByNumber(context, params)),

@@ -1,0 +1,51 @@
+import { ExecError, type ExecMethodName } from '../protocol/index.js';
+import type { ClientKeep } from './kept-by.js';
+import type { KeptProcess } from './kept-process.js';
+import type { Share } from './shares.js';
+
+/** All that the bearer of a share may call. */
+const VIEWING: readonly ExecMethodName[] = [
+  'initialize',
+  'process/list',
+  'process/attach',
+  'process/detach',
+  'process/read',
+  'process/wait',
+];
+
+/** What the bearer of a share learns about the machine: what every machine has. Clients ask if they are told nothing. */
+export const UNKNOWN_MACHINE = { shell: { name: 'sh', path: '/bin/sh' } };
+
+/** Throws unless the bearer of a share may do this. */
+export function requireViewing(share: Share, method: string, params: unknown): void {
+  if (!VIEWING.some((name) => name === method))
+    throw new ExecError('viewOnly', 'A share only views its process. Use the token of the server for more.');
+  if (method === 'initialize' || method === 'process/list') return;
+  const processId: unknown = Reflect.get(Object(params) as object, 'processId');
+  // As if nothing else were there.
+  if (typeof processId === 'string' && processId !== share.processId)
+    throw new ExecError('processNotFound', 'unknown process id', { data: { processId } });
+}
+
+/** The one process that the bearer of a share sees. */
+export function keptByShare(keep: ClientKeep, share: Share): ClientKeep {
+  const nothing = (): never => {
+    throw new ExecError('viewOnly', 'A share only views its process.');
+  };
+  const isShared = (kept: KeptProcess | undefined): boolean => kept?.process === share.process;
+  const find: ClientKeep['find'] = (id) => {
+    const kept = keep.find(id);
+    return isShared(kept) ? kept : undefined;
+  };
+  return {
+    find,
+    get: (processId) => {
+      const kept = find(processId);
+      if (kept) return kept;
+      throw new ExecError('processNotFound', 'unknown process id', { data: { processId } });
+    },
+    all: () => keep.all().filter(isShared),
+    start: nothing,
+    startConfined: async () => nothing(),
+  };
+}

@@ -1,0 +1,105 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { ExecError } from '../protocol/index.js';
+import { after } from '../protocol/max-timer.js';
+import type { ServerLog } from './log.js';
+
+/** Shares a server has at a time. */
+const MAX_SHARES = 1024;
+/** Tells the token of a share from those that open the whole server. */
+const PREFIX = 'execwire-share-';
+const TOKEN_BYTES = 32;
+const ID_BYTES = 4;
+
+/** Leave to view one process. */
+export interface Share {
+  readonly id: string;
+  readonly owner: string;
+  readonly processId: string;
+  /** The process itself: another one may get its id. */
+  readonly process: object;
+  /** On the clock of this process, which nobody sets. */
+  readonly expiresAt: number;
+  /** Called once, when it is no longer valid. */
+  onOver(listener: () => void): () => void;
+}
+
+interface Entry extends Share {
+  readonly listeners: Set<() => void>;
+  readonly stopTimer: () => void;
+}
+
+/** Who may view which process besides its owner. Of the tokens, only hashes are kept, and nothing outlives the server. */
+export class Shares {
+  readonly #log: ServerLog;
+  /** By the hash of their tokens. */
+  readonly #entries = new Map<string, Entry>();
+
+  constructor(log: ServerLog) {
+    this.#log = log;
+  }
+
+  create({ owner, process, forMs }: { owner: string; process: { processId: string }; forMs: number }): {
+    share: Share;
+    token: string;
+  } {
+    if (this.#entries.size >= MAX_SHARES)
+      throw new ExecError('overloaded', 'The server has as many shares as it may. Revoke some.');
+    const token = PREFIX + randomBytes(TOKEN_BYTES).toString('base64url');
+    const { processId } = process;
+    const [hash, id] = [hashOf(token), randomBytes(ID_BYTES).toString('hex')];
+    const listeners = new Set<() => void>();
+    const share: Entry = {
+      id,
+      owner,
+      processId,
+      process,
+      expiresAt: performance.now() + forMs,
+      listeners,
+      stopTimer: after(forMs, () => this.#end(hash, 'a share has expired')),
+      onOver: (listener) => {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+    };
+    this.#entries.set(hash, share);
+    this.#log.info({ share: id, process: processId }, 'a process was shared');
+    return { share, token };
+  }
+
+  /** The share a token stands for; null if it is not, or no longer, one of ours; undefined if it is none at all. */
+  find(token: string): Share | null | undefined {
+    if (!token.startsWith(PREFIX)) return undefined;
+    const share = this.#entries.get(hashOf(token));
+    return share && performance.now() < share.expiresAt ? share : null;
+  }
+
+  of(owner: string): Share[] {
+    return [...this.#entries.values()].filter((share) => share.owner === owner);
+  }
+
+  /** Whoever views by it is cut off. Returns false if there is no such share. */
+  revoke(owner: string, id: string): boolean {
+    for (const [hash, share] of this.#entries)
+      if (share.owner === owner && share.id === id) return this.#end(hash, 'a share was revoked');
+    return false;
+  }
+
+  close(): void {
+    for (const hash of [...this.#entries.keys()]) this.#end(hash, 'a share ended with the server');
+  }
+
+  #end(hash: string, why: string): boolean {
+    const share = this.#entries.get(hash);
+    if (!share) return false;
+    this.#entries.delete(hash);
+    share.stopTimer();
+    this.#log.info({ share: share.id, process: share.processId }, why);
+    for (const listener of [...share.listeners]) listener();
+    return true;
+  }
+}
+
+/** Looking up a hash takes as long for a good guess as for a bad one. */
+function hashOf(token: string): string {
+  return createHash('sha256').update(token).digest('hex');
+}
