@@ -8,7 +8,7 @@ const JOB_LIMIT_MS = 3_000;
 const IDLE_MS = 10_000;
 const MAX_HEAP_MB = 256;
 /** Jobs that nobody waits for leave the thread free for this many times as long as they take. */
-const REST_FACTOR = 3;
+const REST_FACTOR = 9;
 
 interface Task {
   readonly job: RenderJob;
