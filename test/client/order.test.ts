@@ -47,6 +47,46 @@ test('events come out in order, once, whatever order they came in', async () => 
   expect(await process.wait()).toEqual({ kind: 'exited', exitCode: 7 });
 });
 
+test.each(['session', 'kept'] as const)(
+  'what is asked of a process leaves in the order it was asked: %s',
+  async (lease) => {
+    const server = new ScriptedServer({
+      initialize: () => ({
+        sessionId: 'session-1',
+        environmentInfo: { shell: { name: 'sh', path: '/bin/sh' }, cwd: 'file:///srv' },
+        capabilities: {
+          leases: true,
+          stdinWindow: { windowBytes: 1024 },
+          processSignals: true,
+          processResize: true,
+          processCloseStdin: true,
+        },
+      }),
+    });
+    const asked = [
+      'process/signal',
+      'process/write',
+      'process/resize',
+      'process/closeStdin',
+      'process/terminate',
+    ];
+    for (const method of asked) server.on(method, () => NO_ANSWER);
+    await using client = await open(server);
+    const process = await startProcess(client, { argv: ['x'], processId: 'p', tty: true, lease });
+    const size = { rows: 1, cols: 1 };
+    for (const call of [
+      process.signal('SIGINT'),
+      process.write('x'),
+      process.resize(size),
+      process.closeStdin(),
+      process.terminate(),
+    ])
+      call.catch(() => undefined);
+    await server.hears('process/terminate');
+    expect(server.heard.map(([method]) => method).filter((method) => asked.includes(method))).toEqual(asked);
+  },
+);
+
 test('a process that is over before its start is answered loses nothing', async () => {
   const server = new ScriptedServer({
     'process/start': ({ processId }) => {

@@ -1,7 +1,8 @@
 import { type AttachOptions, nothingKept } from '../../contract/index.js';
 import type { ExecClient } from '../connection/exec-client.js';
 import { unsupported } from '../connection/remote-errors.js';
-import { attachParams, RemoteProcess } from './remote-process.js';
+import { attachParams } from './attachment.js';
+import { RemoteProcess } from './remote-process.js';
 import { typeableId } from './typeable-id.js';
 
 /** Makes a process that the server keeps usable here. */

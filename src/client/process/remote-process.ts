@@ -24,24 +24,23 @@ import {
 import {
   type ErrorCode,
   ExecError,
-  type ExecParams,
   type ExecResult,
   isExecError,
   type SandboxType,
   type ServerCapabilities,
 } from '../../protocol/index.js';
-import { decodeBase64 } from '../../protocol/base64.js';
 import { withDeadline } from '../../transport/deadline.js';
+import { Attachment } from './attachment.js';
 import { ClientTimeout } from './client-timeout.js';
 import { Consumption } from './consumption.js';
 import type { ExecClient } from '../connection/exec-client.js';
 import { ProcessFeed } from './process-feed.js';
-import { RemoteKeyboard } from './remote-keyboard.js';
 import { unsupported } from '../connection/remote-errors.js';
 import { KeptInput } from './kept-input.js';
 import { openInput, type ProcessInput, type SessionInput } from './process-input.js';
 import { readHistory } from './read-history.js';
-import { readRemoteLines, requireLines, searchRemote } from './remote-lines.js';
+import { readOnServer } from './read-on-server.js';
+import { readRemoteLines, searchRemote } from './remote-lines.js';
 import { hasLease } from './start-params.js';
 
 /** The byte that the end-of-file key produces on a terminal. */
@@ -69,9 +68,7 @@ export class RemoteProcess extends ProcessHandle {
   readonly #startedAtMs = Date.now();
   /** It goes on without us. */
   readonly #isKept: boolean;
-  readonly #attach: AttachOptions;
-  readonly #keyboard: RemoteKeyboard;
-  #screen: TerminalScreen | null = null;
+  readonly #attachment: Attachment;
   #tty: boolean;
   #sandboxType: SandboxType = 'none';
   #timeout: ClientTimeout | undefined;
@@ -95,13 +92,12 @@ export class RemoteProcess extends ProcessHandle {
     this.#client = client;
     this.#spec = spec;
     this.#isKept = hasLease(spec);
-    this.#attach = attach;
-    this.#keyboard = new RemoteKeyboard(client, processId);
+    this.#attachment = new Attachment(client, processId, attach);
     this.feed = new ProcessFeed({
       read: (request) => client.call('process/read', { processId, ...request }),
       acknowledged: () => this.#capabilities.flowControl !== undefined,
       skips: this.#isKept || spec.onSlowReader === 'spool',
-      leavesGaps: attach.screen === true,
+      leavesGaps: this.#attachment.leavesGaps,
       onAppended: (event) =>
         this.#consumption.arrived(event.seq, event.type === 'output' ? event.bytes.length : 0),
       onResumed: () => {
@@ -162,42 +158,29 @@ export class RemoteProcess extends ProcessHandle {
   /** The server has confirmed that we are attached to a process it keeps. */
   attached(answer: ExecResult<'process/attach'>): void {
     const { tty, sandboxType = 'none', afterSeq } = answer;
-    this.#screen = screenOf(answer);
-    this.#keyboard.begin(answer.holds);
+    this.#attachment.confirmed(answer);
     this.#tty = tty;
     this.#sandboxType = sandboxType;
     this.feed.startAfter(afterSeq);
   }
 
   get screen(): TerminalScreen | null {
-    return this.#screen;
+    return this.#attachment.screen;
   }
 
   get keyboard(): ProcessKeyboard {
-    return this.#keyboard;
+    return this.#attachment.keyboard;
   }
 
   async refresh(): Promise<TerminalScreen | null> {
     this.#assertContact();
-    const options = { ...this.#attach, screen: true, ...this.#keyboardAgain() };
-    const answer = await this.#client.call('process/attach', attachParams(this.processId, options), {
-      sameSession: true,
-    });
-    this.#screen = screenOf(answer);
-    this.#keyboard.begin(answer.holds);
-    this.feed.skipTo(answer.afterSeq);
-    return this.#screen;
-  }
-
-  /** Attaching again leaves the keyboard where it is. */
-  #keyboardAgain(): Pick<AttachOptions, 'keyboard'> {
-    const { keyboard } = this.#attach;
-    if (this.#keyboard.holds) return { keyboard: 'ifFree' };
-    return keyboard === 'take' || keyboard === 'ifFree' ? { keyboard: 'none' } : {};
+    const { afterSeq } = await this.#attachment.refresh();
+    this.feed.skipTo(afterSeq);
+    return this.screen;
   }
 
   watchSize(listener: (size: TerminalSize) => void): () => void {
-    return this.#keyboard.watchSize(listener);
+    return this.#attachment.keyboard.watchSize(listener);
   }
 
   events(options: { afterSeq?: number } = {}): AsyncIterableIterator<ProcessEvent> {
@@ -208,46 +191,14 @@ export class RemoteProcess extends ProcessHandle {
     const { log } = this.feed;
     if (waitMs > 0) await log.news(afterSeq, waitMs);
     // Only the server knows when it came.
-    if (sinceMs !== undefined) return await this.#readOnServer({ afterSeq, maxBytes, sinceMs });
+    if (sinceMs !== undefined)
+      return await readOnServer(this.#client, this.processId, { afterSeq, maxBytes, sinceMs });
     const result = log.read(afterSeq, maxBytes);
     if (log.failure && result.chunks.length === 0) throw log.failure;
     const isIncomplete = (result.chunks[0]?.lostBytes ?? 0) > 0;
     return this.#spec.retain === 'disk' && isIncomplete
-      ? await this.#readOnServer({ afterSeq, maxBytes })
+      ? await readOnServer(this.#client, this.processId, { afterSeq, maxBytes })
       : result;
-  }
-
-  /** What our copy of the log no longer has, the server has on disk. */
-  async #readOnServer({
-    afterSeq,
-    maxBytes,
-    sinceMs,
-  }: {
-    afterSeq: number;
-    maxBytes: number | undefined;
-    sinceMs?: number;
-  }): Promise<ReadResult> {
-    const { processId } = this;
-    if (sinceMs !== undefined) requireLines(this.#client);
-    const limit = {
-      ...(maxBytes === undefined ? {} : { maxBytes }),
-      ...(sinceMs === undefined ? {} : { sinceMs }),
-    };
-    const {
-      chunks,
-      failure: _,
-      ...state
-    } = await this.#client.call('process/read', { processId, afterSeq, ...limit });
-    return {
-      ...state,
-      sandboxDenied: state.sandboxDenied ?? false,
-      chunks: chunks.map(({ seq, stream, chunk, lostBytes = 0 }) => ({
-        seq,
-        stream,
-        bytes: decodeBase64(chunk, 'protocolViolation'),
-        lostBytes,
-      })),
-    };
   }
 
   protected override historyPage(request: HistoryRequest): Promise<HistoryPage> {
@@ -285,7 +236,8 @@ export class RemoteProcess extends ProcessHandle {
   }
 
   async resize(size: TerminalSize): Promise<void> {
-    await this.#inContact();
+    if (this.#isAway) await this.#inContact();
+    this.#assertContact();
     if (!this.#capabilities.processResize) throw unsupported('a way to change the size of a terminal');
     this.#input.flush();
     await this.#client.call('process/resize', { processId: this.processId, size });
@@ -297,7 +249,8 @@ export class RemoteProcess extends ProcessHandle {
   }
 
   async signal(signal: SignalName): Promise<void> {
-    await this.#inContact();
+    if (this.#isAway) await this.#inContact();
+    this.#assertContact();
     const byName = this.#capabilities.processSignals === true;
     if (!byName && signal !== 'SIGINT') throw unsupported(`${signal}, only SIGINT`);
     this.#input.flush();
@@ -307,7 +260,8 @@ export class RemoteProcess extends ProcessHandle {
 
   async terminate(options: { graceMs?: number } = {}): Promise<boolean> {
     if (this.feed.log.closed) return false;
-    await this.#inContact();
+    if (this.#isAway) await this.#inContact();
+    this.#assertContact();
     return await this.#kill(options);
   }
 
@@ -375,12 +329,7 @@ export class RemoteProcess extends ProcessHandle {
   /** Goes on in a new session. What was typed and not answered in the old one is not typed again. */
   async #rejoin(afterSeq: number): Promise<void> {
     this.#keptInput?.startAgain();
-    const { tail: _tail, screen: _screen, fromEnd: _fromEnd, ...manner } = this.#attach;
-    const options = { ...manner, ...this.#keyboardAgain(), afterSeq };
-    const answer = await this.#client.call('process/attach', attachParams(this.processId, options), {
-      sameSession: true,
-    });
-    this.#keyboard.begin(answer.holds);
+    await this.#attachment.rejoin(afterSeq);
     this.#consumption.acknowledgeAgain();
   }
 
@@ -398,7 +347,7 @@ export class RemoteProcess extends ProcessHandle {
 
   #done(why: 'closed' | 'failed'): void {
     this.#timeout?.clear();
-    this.#keyboard.end();
+    this.#attachment.keyboard.end();
     this.#consumption.stopCounting();
     this.#input.close();
     this.#client.processes.remove(this.processId, this.feed);
@@ -412,14 +361,4 @@ export class RemoteProcess extends ProcessHandle {
     const { failure } = this.feed.log;
     if (failure) throw failure;
   }
-}
-
-export function attachParams(processId: string, options: AttachOptions): ExecParams<'process/attach'> {
-  return { processId, ...options, fromEnd: options.fromEnd ?? false };
-}
-
-function screenOf({ screen, afterSeq }: ExecResult<'process/attach'>): TerminalScreen | null {
-  if (!screen) return null;
-  const { chunk, size, alternate } = screen;
-  return { size, alternate, afterSeq, bytes: decodeBase64(chunk, 'protocolViolation') };
 }
