@@ -15,7 +15,7 @@ import {
 import { type Connection, openConnection, type OpeningConnection } from './connection.js';
 import { CurrentLine } from './current-line.js';
 import { ProcessSinks } from './process-sinks.js';
-import { reconnect } from './reconnect.js';
+import { isUnauthorized, reconnect } from './reconnect.js';
 import { contactLost } from './remote-errors.js';
 import { UnreadBudget } from './unread-budget.js';
 
@@ -214,7 +214,9 @@ export class ClientSession {
     if (this.#ended) throw this.#ended;
     this.#id = undefined;
     this.processes.lost(contactLost(`the connection ended (${why}) and was not restored`, last));
-    const message = `The connection ended (${why}) and could not be restored within ${giveUpAfterMs} ms.`;
+    const message = isUnauthorized(last)
+      ? `The connection ended (${why}), and the server no longer accepts our token.`
+      : `The connection ended (${why}) and could not be restored within ${giveUpAfterMs} ms.`;
     throw new ExecError('connectionClosed', message, { cause: last });
   }
 }

@@ -1,7 +1,11 @@
+import { isExecError } from '../../protocol/index.js';
 import { backoffDelay, pause } from './backoff.js';
 import type { Connection } from './connection.js';
 
-/** Tries to reconnect until it succeeds, the time is up, or `signal` fires. */
+/** Who is not let in now will not be let in later: the token has expired or was revoked. */
+const UNAUTHORIZED = 401;
+
+/** Tries to reconnect until it succeeds, the server refuses us, the time is up, or `signal` fires. */
 export async function reconnect(options: {
   /** Connects within the given time. Resolves to undefined if the connection ended immediately. */
   readonly attempt: (limitMs: number) => Promise<Connection | undefined>;
@@ -19,7 +23,12 @@ export async function reconnect(options: {
       if (connection) return { connection };
     } catch (error) {
       last = error;
+      if (isUnauthorized(error)) break;
     }
   }
   return { last };
+}
+
+export function isUnauthorized(error: unknown): boolean {
+  return isExecError(error, 'notConnected') && error.data.status === UNAUTHORIZED;
 }
