@@ -26,7 +26,7 @@ const mayImport: Record<string, readonly string[]> = {
   client: ['contract', 'protocol', 'rpc', 'transport'],
   server: ['contract', 'protocol', 'spool', 'lines', 'screen', 'rpc', 'transport', 'host'],
   environment: ['contract', 'policy', 'protocol', 'spool', 'transport', 'host', 'client'],
-  tools: ['contract', 'policy', 'protocol', 'spool'],
+  tools: ['contract', 'policy', 'protocol', 'spool', 'lines'],
   app: ['contract', 'policy', 'protocol', 'rpc'],
   mcp: ['tools', 'transport', 'contract', 'protocol'],
   conformance: ['protocol', 'transport'],

@@ -3,3 +3,22 @@ import { ExecError } from '../protocol/errors.js';
 export function invalidPattern(why: string): ExecError {
   return new ExecError('invalidParams', `The pattern cannot be used: ${why}.`);
 }
+
+/** For a group with something else than `:` or a name behind its `(?`. */
+export function unknownGroup(kind: string): ExecError {
+  return invalidPattern(
+    /^<?[=!]/.test(kind)
+      ? 'it looks ahead or behind, which is not supported. Search for the text itself'
+      : `\`(?${kind[0] ?? ''}\` is not supported. Use \`(?:\` for a group without a name`,
+  );
+}
+
+/** For a backslash before something that means nothing here. */
+export function unknownEscape(letter: string): ExecError {
+  const what = `\`\\${letter}\``;
+  if (/[1-9k]/.test(letter))
+    return invalidPattern(`${what} refers back to a group, which is not supported. Write it out`);
+  if (/p/i.test(letter))
+    return invalidPattern(`${what} is not supported. Use a set such as \`[a-zà-ÿ]\` instead`);
+  return invalidPattern(`${what} is not supported. Leave out the backslash if you mean the letter`);
+}

@@ -16,30 +16,34 @@ export interface PatternOptions {
   readonly regex?: boolean;
   /** Default true. */
   readonly caseSensitive?: boolean;
+  /** Every character of a line counts, also those of escape sequences and carriage returns at its end. Default false. */
+  readonly exact?: boolean;
 }
 
 /** What lines are searched for. The time it takes grows with the length of the output only. */
 export class LinePattern {
   readonly #automaton: PatternAutomaton;
+  readonly #exact: boolean;
   readonly #skipEscapes: boolean;
   /** The bytes to look for, where nothing else could match. */
   readonly literal: Buffer | null;
 
   /** Throws `invalidParams` if the pattern cannot be used. */
-  constructor({ pattern, regex = false, caseSensitive = true }: PatternOptions) {
+  constructor({ pattern, regex = false, caseSensitive = true, exact = false }: PatternOptions) {
     if (pattern === '') throw invalidPattern('it is empty');
     if (pattern.length > MAX_PATTERN_CHARS)
       throw invalidPattern(`it is longer than ${MAX_PATTERN_CHARS} characters`);
     if (!regex && pattern.includes('\n')) throw invalidPattern('a line contains no newline');
     const node = regex ? parsePattern(pattern) : literalPattern(pattern);
     this.#automaton = new PatternAutomaton(compilePattern(node, { ignoreCase: !caseSensitive }));
-    this.#skipEscapes = !pattern.includes(ESCAPE) && !(regex && NAMES_ESCAPE.test(pattern));
+    this.#exact = exact;
+    this.#skipEscapes = !exact && !pattern.includes(ESCAPE) && !(regex && NAMES_ESCAPE.test(pattern));
     // Carriage returns at the end of a line do not count, which only the automaton knows.
     const isPlain = !regex && caseSensitive && !pattern.includes('\r') && this.#skipEscapes;
     this.literal = isPlain ? Buffer.from(pattern) : null;
   }
 
   scan(): LineScan {
-    return new LineScan(this.#automaton, { skipEscapes: this.#skipEscapes });
+    return new LineScan(this.#automaton, { skipEscapes: this.#skipEscapes, skipReturns: !this.#exact });
   }
 }

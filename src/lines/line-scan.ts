@@ -3,6 +3,7 @@ import { MATCHED, type PatternAutomaton, UNKNOWN } from './pattern-automaton.js'
 
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
+const ESCAPE = 0x1b;
 
 /** Making states for this many steps takes a fraction of a millisecond. */
 const WORK_AT_A_TIME = 20_000;
@@ -14,15 +15,20 @@ export type Stop = 'match' | 'lineEnd' | 'end' | 'tired';
 export class LineScan {
   readonly #automaton: PatternAutomaton;
   readonly #escapes: EscapeSkip | null;
+  readonly #skipReturns: boolean;
   #state: number;
   /** Carriage returns that belong to the line only if something follows them. */
   #returns = 0;
   /** Where the last call stopped. */
   at = 0;
 
-  constructor(automaton: PatternAutomaton, { skipEscapes }: { skipEscapes: boolean }) {
+  constructor(
+    automaton: PatternAutomaton,
+    { skipEscapes, skipReturns }: { skipEscapes: boolean; skipReturns: boolean },
+  ) {
     this.#automaton = automaton;
     this.#escapes = skipEscapes ? new EscapeSkip() : null;
+    this.#skipReturns = skipReturns;
     this.#state = automaton.start;
   }
 
@@ -64,11 +70,11 @@ export class LineScan {
           const matches = automaton.matchesAtEnd(state);
           return this.#stop(matches ? 'match' : 'lineEnd', matches ? at - 1 : at, automaton.start);
         }
-        if (byte === RETURN) {
+        if (byte === RETURN && this.#skipReturns) {
           this.#returns += 1;
           continue;
         }
-        if (this.#escapes) {
+        if (byte === ESCAPE && this.#escapes) {
           this.#escapes.begin();
           continue;
         }

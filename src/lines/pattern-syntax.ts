@@ -1,5 +1,5 @@
 import { type CodeRange, DIGITS, inverted, SPACE, WORD } from './code-ranges.js';
-import { invalidPattern } from './invalid-pattern.js';
+import { invalidPattern, unknownEscape, unknownGroup } from './invalid-pattern.js';
 
 export type Assertion = 'lineStart' | 'lineEnd' | 'wordEdge' | 'noWordEdge';
 
@@ -110,7 +110,7 @@ class Parser {
   #groupKind(): void {
     if (this.#take(':')) return;
     const name = /^<(\w+)>/.exec(this.#characters.slice(this.#at, this.#at + 64).join(''));
-    if (!name) throw invalidPattern('it looks ahead or behind, which is not supported');
+    if (!name) throw unknownGroup(this.#characters.slice(this.#at, this.#at + 2).join(''));
     this.#at += name[0].length;
   }
 
@@ -134,7 +134,7 @@ class Parser {
     if (control !== undefined) return [[control, control]];
     const code = letter === 'x' || letter === 'u' ? this.#code(letter) : letter.codePointAt(0);
     if (code === undefined || /^[1-9a-zA-Z]$/.test(letter) !== (letter === 'x' || letter === 'u'))
-      throw invalidPattern(`\`\\${letter}\` is not supported`);
+      throw unknownEscape(letter);
     return [[code, code]];
   }
 

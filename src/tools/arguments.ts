@@ -29,4 +29,7 @@ export const Raw = z.boolean().default(false).meta({
   description: 'Keep colour codes and carriage returns, and do not shorten long lines.',
 });
 
+/** What a search for lines takes. */
+export const PATTERN = 'this regular expression (no look-around, no back references)';
+
 export const Notes = z.array(z.string()).meta({ description: 'Things to know besides the output.' });

@@ -1,10 +1,11 @@
 import { z } from 'zod';
-import { MAX_OUTPUT_TOKENS, MaxOutputTokens, Raw, SessionId } from './arguments.js';
+import { matchingLines } from '../lines/index.js';
+import { MAX_OUTPUT_TOKENS, MaxOutputTokens, PATTERN, Raw, SessionId } from './arguments.js';
 import { type NumberedLine, type Selection, selectLines } from './session/line-selection.js';
 import { sessionLines } from './session/session-lines.js';
 import type { ToolSession } from './session/tool-session.js';
 import { BudgetedText } from './text/budgeted-text.js';
-import { SafePattern } from './text/safe-pattern.js';
+import { textPattern } from './text/text-pattern.js';
 import { answer, tool, type ToolContext, type ToolResult } from './tool.js';
 
 const MAX_CONTEXT_LINES = 100;
@@ -14,7 +15,10 @@ const Arguments = z.object({
   from: z.number().int().min(1).optional().meta({ description: 'First line, counted from 1.' }),
   to: z.number().int().min(1).optional().meta({ description: 'Last line.' }),
   tail: z.number().int().min(1).optional().meta({ description: 'Only this many of the last lines.' }),
-  grep: z.string().optional().meta({ description: 'Only lines matching this regular expression.' }),
+  grep: z
+    .string()
+    .optional()
+    .meta({ description: `Only lines matching ${PATTERN}.` }),
   context: z.number().int().min(0).max(MAX_CONTEXT_LINES).default(0).meta({
     description: 'Lines to show around each match.',
   }),
@@ -44,14 +48,14 @@ export const readOutput = tool({
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   async run(args, context) {
     const session = context.sessions.get(args.session_id);
-    const pattern = args.grep === undefined ? null : new SafePattern(args.grep);
+    const pattern = args.grep === undefined ? null : textPattern(args.grep);
     const { maxLineChars } = context.settings;
     const { raw, from = 1, tail } = args;
     const { batches, ...place } = await sessionLines(session, { raw, maxLineChars, from, tail });
     const selection = selectLines(batches, {
       ...place,
       to: args.to ?? Number.POSITIVE_INFINITY,
-      matches: pattern && ((lines) => pattern.matches(lines)),
+      matches: pattern && ((lines) => matchingLines(pattern, lines, context.signal)),
       context: args.context,
     });
     return await collect(selection, session, { args, context });

@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { LinePattern } from '../lines/index.js';
 import { waitForPort } from './port-probe.js';
 import { PatternWatch } from './session/pattern-watch.js';
 import type { ToolSession } from './session/tool-session.js';
 import { waitUntil } from './session/wait-until.js';
-import { SafePattern } from './text/safe-pattern.js';
+import { textPattern } from './text/text-pattern.js';
 import type { ToolContext } from './tool.js';
 import { waitForPrompt } from './yield-window.js';
 
@@ -40,7 +41,7 @@ export async function waitForFirst(
   conditions: Conditions,
 ): Promise<WaitOutcome> {
   const { pattern, quiet_ms: quietMs, port, needs_input: needsInput, timeoutMs } = conditions;
-  const compiled = pattern === undefined ? null : new SafePattern(pattern);
+  const compiled = pattern === undefined ? null : textPattern(pattern);
   const stopper = new AbortController();
   const watch: Watch = { session, context, signal: stopper.signal };
   const waits: Promise<WaitOutcome>[] = [exitOrTimeout(watch, timeoutMs)];
@@ -63,9 +64,9 @@ async function exitOrTimeout({ session, context, signal }: Watch, timeoutMs: num
   return { happened: over ? 'exit' : 'timeout', match: null };
 }
 
-async function patternMatch({ session, context, signal }: Watch, pattern: SafePattern): Promise<WaitOutcome> {
+async function patternMatch({ session, context, signal }: Watch, pattern: LinePattern): Promise<WaitOutcome> {
   const { maxLineChars } = context.settings;
-  const watch = new PatternWatch({ session, pattern, maxLineChars });
+  const watch = new PatternWatch({ session, pattern, maxLineChars, signal });
   for (;;) {
     const seen = session.transcript.end;
     const match = await watch.check();

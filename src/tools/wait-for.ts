@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MaxOutputTokens, milliseconds, Raw, SessionId } from './arguments.js';
+import { MaxOutputTokens, milliseconds, PATTERN, Raw, SessionId } from './arguments.js';
 import { CommandReport, reportCommand } from './command-report.js';
 import { reportProgress } from './progress.js';
 import { tool } from './tool.js';
@@ -17,9 +17,12 @@ export const waitFor = tool({
   input: z.object({
     session_id: SessionId,
     exit: z.boolean().default(true).meta({ description: 'The command ended; always waited for.' }),
-    pattern: z.string().optional().meta({
-      description: 'A line of output not yet returned matches this regular expression.',
-    }),
+    pattern: z
+      .string()
+      .optional()
+      .meta({
+        description: `A line of output not yet returned matches ${PATTERN}.`,
+      }),
     quiet_ms: z.number().min(0).optional().meta({ description: 'Nothing was printed for this long.' }),
     port: z.number().int().min(1).max(65_535).optional().meta({
       description: 'Something listens on this TCP port of the machine.',

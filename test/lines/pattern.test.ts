@@ -100,6 +100,18 @@ describe('what a pattern matches', () => {
     );
   });
 
+  test.each([
+    ['(?=a)', 'it looks ahead or behind, which is not supported. Search for the text itself'],
+    ['(?<!a)b', 'it looks ahead or behind, which is not supported. Search for the text itself'],
+    ['(?i)a', '`(?i` is not supported. Use `(?:` for a group without a name'],
+    ['(a)\\1', '`\\1` refers back to a group, which is not supported. Write it out'],
+    ['(?<n>a)\\k<n>', '`\\k` refers back to a group, which is not supported. Write it out'],
+    ['\\p{L}', '`\\p` is not supported. Use a set such as `[a-zà-ÿ]` instead'],
+    ['\\Astart', '`\\A` is not supported. Leave out the backslash if you mean the letter'],
+  ])('%s: %s', (pattern, why) => {
+    expect(() => new LinePattern(regex(pattern))).toThrow(`The pattern cannot be used: ${why}.`);
+  });
+
   test('one that would be enormous is refused', () => {
     expect(() => new LinePattern(regex('((a{100}){100}){100}'))).toThrow(/too large/);
     expect(() => new LinePattern(regex('('.repeat(400)))).toThrow(/nested/);

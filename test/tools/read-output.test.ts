@@ -36,10 +36,35 @@ describe('read_output', () => {
     expect(await tools.failure('read_output', { session_id, grep: '(' })).toMatch(
       /^The pattern cannot be used: /,
     );
-    expect(await tools.failure('read_output', { session_id, grep: '(a+)+$' })).toBe(
-      'The pattern cannot be used: it takes too long to match.',
-    );
+    for (const grep of ['(?=a)', '(?<!a)b', '(a)\\1'])
+      expect(await tools.failure('read_output', { session_id, grep })).toMatch(
+        /, which is not supported\. \w/,
+      );
     expect(await tools.failure('wait_for', { session_id, pattern: '(' })).toMatch(/^Unknown session/);
+  });
+
+  test('no pattern takes longer than the output is long', async () => {
+    await using tools = new TestTools();
+    const { session_id } = await tools.exec(`echo ${'a'.repeat(60)}b; read x`, { yield_time_ms: 0 });
+    const found = await tools.report('read_output', { session_id, grep: '(a+)+$' });
+    expect(found).toMatchObject({ matches: 0, total_lines: 1 });
+    const waited = await tools.report('wait_for', { session_id, pattern: '(a+)+$', timeout_ms: 50 });
+    expect(waited).toMatchObject({ happened: 'timeout' });
+  });
+
+  test('searches what the model sees, or what was printed', async () => {
+    await using tools = new TestTools();
+    const { session_id } = await tools.exec(`printf '10%%\\r99%%\\n\\033[31mred\\033[0m\\n\\n'`, {
+      tty: false,
+    });
+    const grep = async (pattern: string, raw = false) =>
+      (await tools.report('read_output', { session_id, grep: pattern, raw })).matches;
+    expect(await grep('10%')).toBe(0);
+    expect(await grep('^99%$')).toBe(1);
+    expect(await grep('^red$')).toBe(1);
+    expect(await grep('10%', true)).toBe(1);
+    expect(await grep('\\[31mred', true)).toBe(1);
+    expect(await grep('')).toBe(3);
   });
 
   test('says where output could not be kept', async () => {

@@ -19,7 +19,7 @@ export interface SelectionQuery {
   readonly from: number;
   readonly to: number;
   /** Returns the indexes of matching lines. Null selects every line. */
-  readonly matches: ((lines: readonly string[]) => number[]) | null;
+  readonly matches: ((lines: readonly string[]) => Promise<number[]>) | null;
   /** Lines shown before and after each match. */
   readonly context: number;
   /** Number of lines before the first batch. Default: 0. */
@@ -37,7 +37,7 @@ export function selectLines(batches: AsyncIterable<LineBatch>, query: SelectionQ
 
 interface Picker {
   readonly totals: Selection['totals'];
-  pick(lines: readonly string[]): NumberedLine[];
+  pick(lines: readonly string[]): NumberedLine[] | Promise<NumberedLine[]>;
 }
 
 async function* pickAll(
@@ -46,7 +46,7 @@ async function* pickAll(
   { to, total }: SelectionQuery,
 ): AsyncGenerator<readonly NumberedLine[], void> {
   for await (const { lines } of batches) {
-    const picked = picker.pick(lines);
+    const picked = await picker.pick(lines);
     if (picked.length > 0) yield picked;
     if (total !== undefined && picker.totals.lines >= to) break;
   }
@@ -79,8 +79,8 @@ class MatchPicker implements Picker {
     readonly totals: Selection['totals'],
   ) {}
 
-  pick(lines: readonly string[]): NumberedLine[] {
-    const hits = new Set(this.query.matches?.(lines));
+  async pick(lines: readonly string[]): Promise<NumberedLine[]> {
+    const hits = new Set(await this.query.matches?.(lines));
     return lines.flatMap((text, index) => {
       this.totals.lines += 1;
       const line = { number: this.totals.lines, text, hit: hits.has(index) };

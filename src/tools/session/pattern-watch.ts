@@ -1,20 +1,27 @@
-import type { SafePattern } from '../text/safe-pattern.js';
+import { type LinePattern, matchingLines } from '../../lines/index.js';
 import { TerminalText } from '../text/terminal-text.js';
 import type { ToolSession } from './tool-session.js';
 
 /** Searches a session's output for a pattern, starting with its unread output, without consuming any. */
 export class PatternWatch {
   readonly #session: ToolSession;
-  readonly #pattern: SafePattern;
+  readonly #pattern: LinePattern;
+  readonly #signal: AbortSignal;
   readonly #decoder = new TextDecoder();
   readonly #text: TerminalText;
   #lines: string[] = [];
   #position: number;
   #checking: Promise<string | null> = Promise.resolve(null);
 
-  constructor(options: { session: ToolSession; pattern: SafePattern; maxLineChars: number }) {
+  constructor(options: {
+    session: ToolSession;
+    pattern: LinePattern;
+    maxLineChars: number;
+    signal: AbortSignal;
+  }) {
     this.#session = options.session;
     this.#pattern = options.pattern;
+    this.#signal = options.signal;
     this.#position = options.session.cursor;
     this.#text = new TerminalText({
       maxLineChars: options.maxLineChars,
@@ -35,18 +42,18 @@ export class PatternWatch {
       if (piece.kind === 'bytes') this.#text.write(this.#decoder.decode(piece.bytes, { stream: true }));
       // Text on either side of a gap is not one line.
       else this.#text.write(`${this.#decoder.decode()}\n`);
-      const found = this.#firstMatch(this.#lines);
+      const found = await this.#firstMatch(this.#lines);
       this.#lines = [];
       if (found !== null) return found;
     }
     this.#position = to;
     // A prompt has no newline, so the unfinished line counts too.
-    return this.#firstMatch([this.#text.end() ?? '']);
+    return await this.#firstMatch([this.#text.end() ?? '']);
   }
 
-  #firstMatch(lines: readonly string[]): string | null {
+  async #firstMatch(lines: readonly string[]): Promise<string | null> {
     if (lines.length === 0) return null;
-    const [first] = this.#pattern.matches(lines);
+    const [first] = await matchingLines(this.#pattern, lines, this.#signal);
     return first === undefined ? null : (lines[first] ?? '');
   }
 }
