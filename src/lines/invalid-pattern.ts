@@ -6,10 +6,13 @@ export function invalidPattern(why: string): ExecError {
 
 /** For a group with something else than `:` or a name behind its `(?`. */
 export function unknownGroup(kind: string): ExecError {
+  if (/^<?[=!]/.test(kind))
+    return invalidPattern('it looks ahead or behind, which is not supported. Search for the text itself');
+  const what = `\`(?${kind[0] ?? ''}\` is not supported`;
   return invalidPattern(
-    /^<?[=!]/.test(kind)
-      ? 'it looks ahead or behind, which is not supported. Search for the text itself'
-      : `\`(?${kind[0] ?? ''}\` is not supported. Use \`(?:\` for a group without a name`,
+    kind.startsWith('i')
+      ? `${what}. Write \`[aA]\` for either case`
+      : `${what}. Use \`(?:\` for a group without a name`,
   );
 }
 

@@ -1,5 +1,6 @@
 import type { Assertion } from './pattern-syntax.js';
 import type { PatternProgram } from './pattern-program.js';
+import { isContinuation, missingAfter } from './utf8-ranges.js';
 
 /** In place of the next state. */
 export const UNKNOWN = -1;
@@ -22,6 +23,8 @@ type Before = 'lineStart' | 'word' | 'other';
 interface State {
   readonly steps: readonly number[];
   readonly before: Before;
+  /** Bytes that are missing from the character that was begun. */
+  readonly missing: number;
   /** Whether a line that ends here matches, once that is known. */
   matchesAtEnd: boolean | undefined;
 }
@@ -50,15 +53,18 @@ export class PatternAutomaton {
 
   /** The state at the beginning of a line. */
   get start(): number {
-    this.#start ??= this.#number([this.#program.start], 'lineStart');
+    this.#start ??= this.#number([this.#program.start], 'lineStart', 0);
     return this.#start;
   }
 
   /** The state after a byte, which may be special. `MATCHED` if the line matches, whatever follows. */
   after(state: number, byte: number): number {
-    const { steps, before } = this.#states[state] ?? { steps: [], before: 'other' };
+    const { steps, before, missing } = this.#states[state] ?? { steps: [], before: 'other', missing: 0 };
     const isWord = isWordByte(byte);
-    const { open, matched } = this.#resolve(steps, {
+    const isInside = missing > 0 && isContinuation(byte);
+    // A character that stays incomplete ends here.
+    const isCut = missing > 0 && !isInside;
+    const { open, matched } = this.#resolve(isCut ? [...steps, this.#program.start] : steps, {
       lineStart: before === 'lineStart',
       lineEnd: false,
       wordEdge: (before === 'word') !== isWord,
@@ -66,7 +72,10 @@ export class PatternAutomaton {
     });
     // Numbers change when states are forgotten, so the table is written first only where they did not.
     const made = this.#states.length;
-    const next = matched ? MATCHED : this.#number(this.#step(open, byte), isWord ? 'word' : 'other');
+    const left = isInside ? missing - 1 : missingAfter(byte);
+    const next = matched
+      ? MATCHED
+      : this.#number(this.#step(open, byte, left === 0), isWord ? 'word' : 'other', left);
     const isSpecial = byte === NEWLINE || byte === RETURN || byte === ESCAPE;
     if (!isSpecial && this.#states.length >= made) this.table[state * 256 + byte] = next;
     return next;
@@ -77,7 +86,8 @@ export class PatternAutomaton {
     const known = this.#states[state];
     if (!known) return false;
     const isWord = known.before === 'word';
-    known.matchesAtEnd ??= this.#resolve(known.steps, {
+    const steps = known.missing > 0 ? [...known.steps, this.#program.start] : known.steps;
+    known.matchesAtEnd ??= this.#resolve(steps, {
       lineStart: known.before === 'lineStart',
       lineEnd: true,
       wordEdge: isWord,
@@ -108,9 +118,9 @@ export class PatternAutomaton {
     return { open, matched };
   }
 
-  /** A match may begin anywhere, so the start is always among the next steps. */
-  #step(open: readonly number[], byte: number): number[] {
-    const next = new Set([this.#program.start]);
+  /** A match may begin at any character, so the start is among the next steps wherever one may begin. */
+  #step(open: readonly number[], byte: number, mayBegin: boolean): number[] {
+    const next = new Set(mayBegin ? [this.#program.start] : []);
     for (const number of open) {
       const step = this.#program.steps[number];
       if (step?.kind === 'byte' && byte >= step.from && byte <= step.to) next.add(step.next);
@@ -119,12 +129,12 @@ export class PatternAutomaton {
     return [...next].sort((a, b) => a - b);
   }
 
-  #number(steps: readonly number[], before: Before): number {
-    const key = `${before} ${steps.join(' ')}`;
+  #number(steps: readonly number[], before: Before, missing: number): number {
+    const key = `${before} ${missing} ${steps.join(' ')}`;
     const known = this.#numbers.get(key);
     if (known !== undefined) return known;
     if (this.#states.length >= MAX_STATES || this.#stateSteps > MAX_STATE_STEPS) this.#forget();
-    const number = this.#states.push({ steps, before, matchesAtEnd: undefined }) - 1;
+    const number = this.#states.push({ steps, before, missing, matchesAtEnd: undefined }) - 1;
     this.#stateSteps += steps.length;
     this.#numbers.set(key, number);
     this.#growTable(number);

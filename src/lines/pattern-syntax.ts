@@ -138,13 +138,19 @@ class Parser {
     return [[code, code]];
   }
 
-  /** `\x41`, `\u0041` or `\u{41}`, of which the letter has been read. */
+  /** `\x41`, `\u0041`, `\u{41}` or a pair of surrogates, of which the letter has been read. */
   #code(letter: string): number | undefined {
-    const form = letter === 'x' ? /^([0-9a-f]{2})/i : /^(?:([0-9a-f]{4})|\{([0-9a-f]{1,6})\})/i;
-    const found = form.exec(this.#characters.slice(this.#at, this.#at + 8).join(''));
+    const form =
+      letter === 'x'
+        ? /^([0-9a-f]{2})/i
+        : /^(?:(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})|([0-9a-f]{4})|\{([0-9a-f]{1,6})\})/i;
+    const found = form.exec(this.#characters.slice(this.#at, this.#at + 10).join(''));
     if (!found) return undefined;
     this.#at += found[0].length;
-    return Number.parseInt(found[1] ?? found[2] ?? '', 16);
+    const [first = '', second, plain, braced] = found.slice(1);
+    if (second === undefined) return Number.parseInt(plain ?? braced ?? first, 16);
+    const pair = [first, second].map((half) => Number.parseInt(half, 16));
+    return String.fromCharCode(...pair).codePointAt(0);
   }
 
   #set(): PatternNode {

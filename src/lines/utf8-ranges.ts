@@ -49,3 +49,15 @@ function encoded(code: number, length: number): number[] {
   const mark = [0, 0, 0xc0, 0xe0, 0xf0][length] ?? 0;
   return [mark | left, ...rest];
 }
+
+/** Whether a byte can only continue a character. */
+export function isContinuation(byte: number): boolean {
+  return byte >= 0x80 && byte <= 0xbf;
+}
+
+/** How many bytes follow this one in the character it begins; 0 if it begins none. */
+export function missingAfter(byte: number): number {
+  if (byte < 0xc2 || byte > 0xf4) return 0;
+  if (byte < 0xe0) return 1;
+  return byte < 0xf0 ? 2 : 3;
+}

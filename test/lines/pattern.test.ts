@@ -46,11 +46,17 @@ describe('what a pattern matches', () => {
     ['a{', 'a{', true],
     ['[]]', ']', false],
     ['x*?y', 'xxy', true],
+    ['[^é]$', 'aé', false],
+    ['[^\\D]', 'é日😀', false],
+    ['\\B', 'a\u2013b', false],
+    ['\\B', '日', true],
+    ['\\ud83d\\ude00', 'hello 😀', true],
+    ['[\\ud83d\\ude00]x', '😀x', true],
   ])('%s in %s: %s', (pattern, line, expected) => {
     expect(matches(regex(pattern), line)).toBe(expected);
     expect(matches(regex(pattern), line, 1)).toBe(expected);
     if (pattern !== '[]]')
-      expect(new RegExp(pattern, /\\u\{/.test(pattern) ? 'u' : '').test(line)).toBe(expected);
+      expect(new RegExp(pattern, /\\u/.test(pattern) ? 'u' : '').test(line)).toBe(expected);
   });
 
   test('without case', () => {
@@ -78,6 +84,14 @@ describe('what a pattern matches', () => {
     const line = Buffer.concat([Buffer.from('a'), Buffer.from([0xff, 0x00, 0x80]), Buffer.from('b')]);
     expect(matches(regex('^a.*b$'), line)).toBe(true);
     expect(matches(regex('^a...b$'), line)).toBe(true);
+    for (const end of [[0xc3], [0xe2, 0x82], [0xf0, 0x9f, 0x98]]) {
+      const broken = Buffer.concat([Buffer.from('a'), Buffer.from(end), Buffer.from('b')]);
+      for (const size of [1, 1000]) {
+        expect(matches(regex('b'), broken, size)).toBe(true);
+        expect(matches(regex('[^a]'), broken, size)).toBe(true);
+        expect(matches(regex('$'), broken.subarray(0, -1), size)).toBe(true);
+      }
+    }
   });
 
   test.each([
@@ -103,7 +117,8 @@ describe('what a pattern matches', () => {
   test.each([
     ['(?=a)', 'it looks ahead or behind, which is not supported. Search for the text itself'],
     ['(?<!a)b', 'it looks ahead or behind, which is not supported. Search for the text itself'],
-    ['(?i)a', '`(?i` is not supported. Use `(?:` for a group without a name'],
+    ['(?i)a', '`(?i` is not supported. Write `[aA]` for either case'],
+    ['(?>a)', '`(?>` is not supported. Use `(?:` for a group without a name'],
     ['(a)\\1', '`\\1` refers back to a group, which is not supported. Write it out'],
     ['(?<n>a)\\k<n>', '`\\k` refers back to a group, which is not supported. Write it out'],
     ['\\p{L}', '`\\p` is not supported. Use a set such as `[a-zà-ÿ]` instead'],
