@@ -33,8 +33,14 @@ export function compilePattern(node: PatternNode, { ignoreCase }: { ignoreCase: 
     if (steps.length >= MAX_STEPS) throw invalidPattern('it is too large. Repeat less');
     return steps.push(step) - 1;
   };
-  const chain = (ranges: readonly ByteRange[], next: number): number =>
-    ranges.reduceRight((following, [from, to]) => add({ kind: 'byte', from, to, next: following }), next);
+  /** Characters of a set that end alike share the steps of their ends. */
+  const chain = (ranges: readonly ByteRange[], next: number, shared: Map<string, number>): number =>
+    ranges.reduceRight((following, [from, to]) => {
+      const key = `${from} ${to} ${following}`;
+      const step = shared.get(key) ?? add({ kind: 'byte', from, to, next: following });
+      shared.set(key, step);
+      return step;
+    }, next);
   /** A repeated set has the same forms each time. */
   const known = new Map<PatternSet, readonly (readonly ByteRange[])[]>();
   const formsOf = (part: PatternSet): readonly (readonly ByteRange[])[] => {
@@ -44,7 +50,8 @@ export function compilePattern(node: PatternNode, { ignoreCase }: { ignoreCase: 
     return forms;
   };
   const set = (part: PatternSet, next: number): number => {
-    const starts = (known.get(part) ?? formsOf(part)).map((form) => chain(form, next));
+    const shared = new Map<string, number>();
+    const starts = (known.get(part) ?? formsOf(part)).map((form) => chain(form, next, shared));
     return starts.length === 1 ? (starts[0] ?? next) : add({ kind: 'fork', next: starts });
   };
   const repeat = ({ what, min, max }: Extract<PatternNode, { kind: 'repeat' }>, next: number): number => {

@@ -127,6 +127,12 @@ describe('what a pattern matches', () => {
     expect(() => new LinePattern(regex(pattern))).toThrow(`The pattern cannot be used: ${why}.`);
   });
 
+  test('what people write to see some text around a match is not too large', () => {
+    for (const pattern of ['.{0,200}error.{0,200}', '^.{450}', '\\S{160}', '[^"]{0,400}'])
+      expect(matches(regex(pattern), `${'ü'.repeat(500)}error`)).toBe(true);
+    expect(matches(regex('^.{450}'), 'ü'.repeat(449))).toBe(false);
+  });
+
   test('one that would be enormous is refused', () => {
     expect(() => new LinePattern(regex('((a{100}){100}){100}'))).toThrow(/too large/);
     expect(() => new LinePattern(regex('('.repeat(400)))).toThrow(/nested/);
