@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { execwire } from '../../testkit/command-line.mjs';
 import { bin } from '../../testkit/launch.mjs';
 import { ServerProcess } from '../../testkit/server-process.mjs';
+import { signalOne } from '../../testkit/signal-one.mjs';
 import { TestFolder } from '../harness/processes.js';
 import { Tmux } from '../harness/tmux.js';
 
@@ -133,7 +134,7 @@ describe('play', () => {
       { rows: 14, cols: 64 },
     );
     await tmux.showsLine('one');
-    process.kill(Number(readFileSync(folder.file('pid'), 'utf8')), 'SIGTERM');
+    signalOne(Number(readFileSync(folder.file('pid'), 'utf8')), 'SIGTERM');
     const screen = await tmux.showsLine('icanon echo');
     expect(screen.slice(0, 2)).toEqual(['before', 'left 143']);
   });

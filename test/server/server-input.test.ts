@@ -105,9 +105,9 @@ test('what a kept process has queued counts when nobody uses it, and for whoever
 test('there is room again once programs have ended', async () => {
   const input = new ServerInput(2 * MiB);
   const hog = openSession(input);
-  const process = hog.processes.start(deaf('hog'));
-  fill(hog, process);
+  const child = hog.processes.start(deaf('hog'));
+  fill(hog, child);
   expect(input.hasRoom(MiB)).toBe(false);
-  await process.kill();
+  await child.kill();
   expect(input.hasRoom(2 * MiB)).toBe(true);
 });
