@@ -1,5 +1,5 @@
 export { ConfinedEnvironment } from './confined-environment.js';
-export { ChangeQueue, MAX_PENDING_CHANGES } from './change-queue.js';
+export { ChangeLog, type ChangeReader, MAX_PENDING_CHANGES } from './change-log.js';
 export type { Environment } from './environment.js';
 export { withFixedTemporary } from './fixed-temporary.js';
 export { EnvironmentHandle, nothingKept } from './environment-handle.js';

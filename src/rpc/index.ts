@@ -31,3 +31,4 @@ export {
 export { traced, type TraceLog } from './trace.js';
 export { type Attachment, WithBytes } from './with-bytes.js';
 export { inspectJson } from './json-structure.js';
+export { ownTurn } from './turns.js';

@@ -1,4 +1,4 @@
-import { ChangeQueue, type FileChanges, type FileWatch, type WatchOptions } from '../../contract/index.js';
+import { ChangeLog, type FileChanges, type FileWatch, type WatchOptions } from '../../contract/index.js';
 import { ExecError, execServerNotifications, parseFileUri, pathText } from '../../protocol/index.js';
 import type { ClientListener } from '../connection/client-listeners.js';
 import type { ExecClient } from '../connection/exec-client.js';
@@ -9,7 +9,8 @@ let lastWatch = 0;
 export class RemoteFileWatch implements FileWatch, ClientListener {
   readonly #client: ExecClient;
   readonly #request: WatchOptions & { readonly path: string };
-  readonly #queue = new ChangeQueue(0);
+  readonly #log = new ChangeLog();
+  readonly #reader = this.#log.open(0);
   readonly #watchId: string;
   readonly #stopListening: () => void;
   #path = '';
@@ -44,20 +45,20 @@ export class RemoteFileWatch implements FileWatch, ClientListener {
   }
 
   [Symbol.asyncIterator](): AsyncIterator<FileChanges> {
-    return this.#queue.batches();
+    return this.#reader.batches();
   }
 
   notified(method: string, params: unknown): void {
     if (method !== 'fs/changed') return;
     const outcome = execServerNotifications['fs/changed'].params.safeParse(params);
     if (!outcome.success || outcome.data.watchId !== this.#watchId) return;
-    if (outcome.data.overflow) this.#queue.overflow();
-    for (const { path, kind } of outcome.data.changes) this.#queue.add(pathText(parseFileUri(path)), kind);
+    if (outcome.data.overflow) this.#log.overflow();
+    for (const { path, kind } of outcome.data.changes) this.#log.add(pathText(parseFileUri(path)), kind);
   }
 
   online(): void {
     this.#set().then(
-      () => this.#queue.overflow(),
+      () => this.#log.overflow(),
       () => void this.#release(),
     );
   }
@@ -86,6 +87,6 @@ export class RemoteFileWatch implements FileWatch, ClientListener {
   async #release(): Promise<void> {
     this.#closed = true;
     this.#stopListening();
-    this.#queue.close();
+    this.#reader.close();
   }
 }

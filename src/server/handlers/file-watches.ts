@@ -1,5 +1,6 @@
-import type { FileSystem, FileWatch } from '../../contract/index.js';
+import type { FileChange, FileChanges, FileSystem, FileWatch } from '../../contract/index.js';
 import { ExecError, type ExecParsedParams, fileUri } from '../../protocol/index.js';
+import { ownTurn } from '../../rpc/index.js';
 import type { ConnectionContext } from './connection-context.js';
 import { wirePath } from './wire-path.js';
 
@@ -12,6 +13,10 @@ export class FileWatches {
   readonly #context: ConnectionContext;
   /** Null while the watch is being set up: the id is taken and counts. */
   readonly #watches = new Map<string, FileWatch | null>();
+  /** Ends when everything that had to be told so far is sent. */
+  #sending: Promise<void> = Promise.resolve();
+  /** Watches of one path report the same list, which may be long. */
+  #recent: { readonly batch: FileChanges; readonly changes: FileChange[] } | null = null;
 
   constructor(files: FileSystem, context: ConnectionContext) {
     this.#files = files;
@@ -53,10 +58,25 @@ export class FileWatches {
 
   /** Takes nothing from the watch while the connection is full, so the watch merges events meanwhile. */
   async #report(watchId: string, watch: FileWatch): Promise<void> {
-    for await (const { changes, overflow } of watch) {
+    for await (const batch of watch) {
       if (this.#watches.get(watchId) !== watch) return;
-      const shown = changes.map(({ path, kind }) => ({ path: fileUri(path), kind }));
-      await this.#context.notify('fs/changed', { watchId, changes: shown, overflow });
+      const sending = this.#sending.then(() => this.#send(watchId, { watch, batch }));
+      this.#sending = sending;
+      await sending;
+      if (this.#sending === sending) this.#recent = null;
     }
+  }
+
+  /** One at a time: many watches may have the same to report. */
+  async #send(watchId: string, { watch, batch }: { watch: FileWatch; batch: FileChanges }): Promise<void> {
+    await ownTurn();
+    if (this.#watches.get(watchId) !== watch) return;
+    if (this.#recent?.batch !== batch)
+      this.#recent = {
+        batch,
+        changes: batch.changes.map(({ path, kind }) => ({ path: fileUri(path), kind })),
+      };
+    const { changes } = this.#recent;
+    await this.#context.notify('fs/changed', { watchId, changes, overflow: batch.overflow });
   }
 }

@@ -47,7 +47,7 @@ async function firstMissing(path: Buffer): Promise<Buffer> {
 
 class LocalMissingWatch implements MissingWatch {
   readonly changed: Promise<boolean>;
-  readonly #watchers = new Map<string, { names: Buffer[]; close(): void }>();
+  readonly #watchers: { close(): void }[] = [];
   readonly #signal: AbortSignal | undefined;
   readonly #settle: (changed: boolean) => void;
   readonly #stopHearing: () => void;
@@ -65,21 +65,16 @@ class LocalMissingWatch implements MissingWatch {
   /** Watches for any change to `path`, through its parent directory. */
   expect(path: Buffer): void {
     const directory = parentOf(path);
-    const key = directory.toString('latin1');
-    const known = this.#watchers.get(key);
-    if (known !== undefined) {
-      known.names.push(nameOf(path));
-      return;
-    }
-    const names = [nameOf(path)];
+    const expected = nameOf(path);
     const watcher = watchDirectory(directory, {
+      name: expected,
       onEvent: ({ name, maybeSelf, listChanged }) => {
-        if (name === null || names.some((expected) => expected.equals(name))) this.#fire();
+        if (name === null || expected.equals(name)) this.#fire();
         else if (maybeSelf && listChanged) void this.#fireIfGone(directory);
       },
       onError: () => this.#fire(),
     });
-    this.#watchers.set(key, { names, close: () => watcher.close() });
+    this.#watchers.push(watcher);
   }
 
   async close(): Promise<void> {
@@ -104,8 +99,7 @@ class LocalMissingWatch implements MissingWatch {
   #release(): void {
     this.#stopHearing();
     this.#signal?.removeEventListener('abort', this.#onAbort);
-    for (const watcher of this.#watchers.values()) watcher.close();
-    this.#watchers.clear();
+    for (const watcher of this.#watchers.splice(0)) watcher.close();
   }
 }
 

@@ -55,6 +55,7 @@ export class PathAnchor {
     const isLast = step === this.#steps.at(-1);
     try {
       step.watcher = watchDirectory(step.directory, {
+        name: step.name,
         onEvent: (event) => this.#onEvent(step, event),
         onError: () => (isLast ? this.#handlers.onUnwatchable() : undefined),
       });

@@ -123,6 +123,7 @@ export class WatchedDirectories {
   #watch(path: Buffer, identity: Identity): void {
     this.#watched.get(keyOf(path))?.close();
     const watcher = watchDirectory(path, {
+      name: null,
       onEvent: (event) => this.#handlers.onEvent(path, event),
       onError: () => this.#handlers.onUnwatchable(),
     });
