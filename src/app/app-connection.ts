@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { QueuedInput, type ServerInput } from '../contract/index.js';
 import { appDialect } from '../protocol/dialects.js';
 import {
   type AppMethods,
@@ -41,6 +42,8 @@ export interface AppConnectionOptions {
   readonly log: AppLog;
   /** The memory that messages of all connections share. */
   readonly budget: ByteBudget;
+  /** The input that programs of all connections have not read. */
+  readonly input: ServerInput;
   /** Called once the client has introduced itself. */
   readonly introduced: () => void;
   /** Called when an id now refers to another environment, for every connection. */
@@ -120,13 +123,14 @@ export class AppConnection {
   }
 
   #context(): HandlerContext {
-    const { chooseSandbox, log } = this.#options;
+    const { chooseSandbox, input, log } = this.#options;
     return {
       environment: (environmentId) => this.#environments.get(environmentId),
       notify: (method, params) => this.#notify(method, JSON.stringify(params)),
       notifyText: (method, params) => this.#notify(method, params),
       room: () => (this.#peer.outbox.full ? this.#peer.outbox.room() : undefined),
       signal: this.#gone.signal,
+      queued: new QueuedInput(input),
       chooseSandbox,
       log,
     };

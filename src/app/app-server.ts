@@ -1,3 +1,4 @@
+import { ServerInput } from '../contract/index.js';
 import { ByteBudget, type Channel } from '../rpc/index.js';
 import { AppConnection } from './app-connection.js';
 import type { AppEnvironments } from './environments.js';
@@ -13,6 +14,8 @@ export interface AppServerOptions {
   /** Reported to clients. Default: `CODEX_HOME`, or `.codex` in the home directory. */
   readonly codexHome?: string | undefined;
   readonly log?: AppLog;
+  /** @internal The input that programs have not read. */
+  readonly input?: ServerInput;
 }
 
 /** Runs commands and accesses files for applications. Works on channels of any kind. */
@@ -20,10 +23,12 @@ export class AppServer {
   readonly #options: AppServerOptions;
   readonly #connections = new Set<AppConnection>();
   readonly #budget = new ByteBudget();
+  readonly #input: ServerInput;
   #closing: Promise<void> | undefined;
 
   constructor(options: AppServerOptions) {
     this.#options = options;
+    this.#input = options.input ?? new ServerInput();
   }
 
   /**
@@ -41,6 +46,7 @@ export class AppServer {
         codexHome,
         log,
         budget: this.#budget,
+        input: this.#input,
         introduced: options.introduced ?? (() => undefined),
         replaced: (environmentId) => {
           for (const each of this.#connections) each.retire(environmentId);

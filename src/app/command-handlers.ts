@@ -66,6 +66,7 @@ async function execute(context: HandlerContext, runs: RunTable, params: ExecPara
     startRun({
       params,
       environment,
+      queued: context.queued,
       cwd,
       sandbox,
       capBytes: params.disableOutputCap ? null : (params.outputBytesCap ?? DEFAULT_CAP_BYTES),

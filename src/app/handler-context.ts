@@ -1,4 +1,4 @@
-import type { Environment } from '../contract/index.js';
+import type { Environment, QueuedInput } from '../contract/index.js';
 import type { AppServerNotificationName, AppServerNotifications, ParamsOf } from '../protocol/index.js';
 import type { AppLog } from './log.js';
 import type { SandboxChooser } from '../policy/index.js';
@@ -17,6 +17,8 @@ export interface HandlerContext {
   room(): Promise<void> | undefined;
   /** Aborted when the connection ends. */
   readonly signal: AbortSignal;
+  /** The input that programs of the connection have not read. */
+  readonly queued: QueuedInput;
   readonly chooseSandbox: SandboxChooser;
   readonly log: AppLog;
 }

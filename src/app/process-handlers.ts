@@ -53,6 +53,7 @@ async function spawn(context: HandlerContext, runs: RunTable, params: SpawnParam
     startRun({
       params,
       environment,
+      queued: context.queued,
       cwd: absolutePath(params.cwd),
       sandbox: null,
       // Null switches a limit off; only undefined means the default.

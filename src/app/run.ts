@@ -1,6 +1,7 @@
-import type { ExecProcess, ExitedEvent, OutputStream, TerminalSize } from '../contract/index.js';
+import type { ExecProcess, ExitedEvent, OutputStream, QueuedInput, TerminalSize } from '../contract/index.js';
 import { ExecError } from '../protocol/index.js';
 import { CappedOutput } from './capped-output.js';
+import { RunInput } from './run-input.js';
 import { PausableTimer } from './pausable-timer.js';
 import { after } from '../protocol/max-timer.js';
 
@@ -22,6 +23,8 @@ export interface RunOptions {
   readonly process: ExecProcess;
   /** Whether stdin can be written to. */
   readonly acceptsInput: boolean;
+  /** What all programs of the connection have not read. */
+  readonly queued: QueuedInput;
   /** Null: output is collected until the end. */
   readonly outlet: RunOutlet | null;
   /** Per stream. Null: no cap. */
@@ -45,6 +48,7 @@ export class Run {
   readonly ended: Promise<RunEnd>;
   readonly #options: RunOptions;
   readonly #process: ExecProcess;
+  readonly #input: RunInput;
   readonly #output: Readonly<Record<RunStream, CappedOutput>>;
   readonly #drain = new PausableTimer(DRAIN_MS, () => this.#finish({ drainTimedOut: true }));
   #stopTimeout: (() => void) | undefined;
@@ -67,6 +71,7 @@ export class Run {
     this.ended = new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
     });
+    this.#input = new RunInput(options.process, { queued: options.queued, gone: this.ended });
     if (timeoutMs !== null) this.#stopTimeout = after(timeoutMs, () => this.#timedOut());
     // The answer to the start is sent in this turn; nothing about the program may come before it.
     setImmediate(() => void this.#consume());
@@ -83,7 +88,7 @@ export class Run {
     this.#stdinClosed ||= closes;
     try {
       // No more input is accepted from here on, so stdin can be closed once these bytes are queued.
-      if (hasData && (await this.#process.write(bytes)) === 'stdinClosed') throw stdinClosed();
+      if (hasData && (await this.#input.write(bytes)) === 'stdinClosed') throw stdinClosed();
       if (closing) await this.#process.closeStdin();
     } catch (error) {
       // Rejected bytes can be sent again, followed by the end.

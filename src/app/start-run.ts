@@ -23,7 +23,7 @@ interface ProgramParams {
   readonly size?: TerminalSize | null | undefined;
 }
 
-export interface RunRequest extends Pick<RunOptions, 'capBytes' | 'timeoutMs' | 'wording'> {
+export interface RunRequest extends Pick<RunOptions, 'capBytes' | 'timeoutMs' | 'wording' | 'queued'> {
   readonly params: ProgramParams;
   readonly environment: Environment;
   readonly cwd: string | undefined;
@@ -35,11 +35,12 @@ export interface RunRequest extends Pick<RunOptions, 'capBytes' | 'timeoutMs' | 
 
 /** Starts a program and the run that supervises it. */
 export async function startRun(request: RunRequest): Promise<Run> {
-  const { params, capBytes, timeoutMs, wording, outlet } = request;
+  const { params, capBytes, timeoutMs, wording, outlet, queued } = request;
   const process = await startProcess(request);
   return new Run({
     process,
     acceptsInput: params.tty || params.streamStdin,
+    queued,
     outlet: params.tty || params.streamStdoutStderr ? outlet : null,
     capBytes,
     timeoutMs,

@@ -91,3 +91,5 @@ export {
   type RunResult,
   type TemplateValue,
 } from './run/index.js';
+export { QueuedInput, STDIN_SOFT_LIMIT_BYTES } from './queued-input.js';
+export { type InputQueue, ServerInput } from './server-input.js';

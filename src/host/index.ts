@@ -16,12 +16,7 @@ export { packageFile } from './kernel/package-file.js';
 export { childEnvironment } from './environment-variables.js';
 export { ConfinableFileSystem, type HostFileSystem } from './files/index.js';
 export { hideFromSandboxes, sandboxSupport } from './sandbox/index.js';
-export {
-  LocalProcess,
-  type LocalProcessSpec,
-  STDIN_SOFT_LIMIT_BYTES,
-  STDIN_WINDOW_BYTES,
-} from './local-process.js';
+export { LocalProcess, type LocalProcessSpec, STDIN_WINDOW_BYTES } from './local-process.js';
 export { snapshotsAvailable } from './shell-snapshot/index.js';
 export { machineInfo, version } from './machine-info.js';
 export { admitsPeer, type ConnectionEnds, peerUser } from './peer/index.js';

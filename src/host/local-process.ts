@@ -1,6 +1,7 @@
 import {
   type HistoryPage,
   type HistoryRequest,
+  type InputQueue,
   type LinesPage,
   type LinesRequest,
   type LogArchive,
@@ -13,6 +14,7 @@ import {
   type ProcessSummary,
   ReaderHolds,
   type OutputSearch,
+  STDIN_SOFT_LIMIT_BYTES,
   seqBefore,
   type ReadRequest,
   type ReadResult,
@@ -29,8 +31,6 @@ import { ProcessEnding } from './process-ending.js';
 import { randomBytes } from './kernel/random.js';
 import { spawnScripted } from './spawn-scripted.js';
 
-/** Beyond this much queued input, the answer to a write waits until the program has read some. */
-export const STDIN_SOFT_LIMIT_BYTES = 1024 * 1024;
 /** Beyond this much queued input, a write is rejected: a program that never reads must not fill our memory. */
 const STDIN_HARD_LIMIT_BYTES = 16 * 1024 * 1024;
 /** How much may be written without waiting for answers: it fits behind what has been answered, plus one more write. */
@@ -64,7 +64,7 @@ export interface LocalProcessOptions {
 const lines = (): Promise<typeof import('../lines/index.js')> => import('../lines/index.js');
 
 /** A process on this machine: a child, its log, and a single way to end. */
-export class LocalProcess extends ProcessHandle {
+export class LocalProcess extends ProcessHandle implements InputQueue {
   readonly processId: string;
   readonly tty: boolean;
   readonly sandboxType: SandboxType;
@@ -235,6 +235,12 @@ export class LocalProcess extends ProcessHandle {
   /** Queued input that the program has not read. */
   get queuedInputBytes(): number {
     return this.#child.queuedBytes;
+  }
+
+  onInputGone(listener: () => void): () => void {
+    return this.log.subscribe(() => {
+      if (this.log.closed) listener();
+    });
   }
 
   /** True if there is room for more input, or no use for it. */

@@ -1,4 +1,4 @@
-import { DEFAULT_WINDOW_BYTES } from '../contract/index.js';
+import { DEFAULT_WINDOW_BYTES, ServerInput } from '../contract/index.js';
 import {
   adoptOrphans,
   claimHost,
@@ -13,7 +13,6 @@ import { BulkGarbage, type CollectGarbage } from './bulk-garbage.js';
 import { Connection } from './connection.js';
 import { Keep } from './keep.js';
 import { type ServerLog, silentLog } from './log.js';
-import { ServerInput } from './server-input.js';
 import { SessionRegistry } from './session-registry.js';
 import { type Share, Shares } from './shares.js';
 

@@ -4,7 +4,7 @@ import type { ProcessTableOptions } from '../host/index.js';
 import type { ByteBudget } from '../rpc/index.js';
 import type { Keep } from './keep.js';
 import type { ServerLog } from './log.js';
-import type { ServerInput } from './server-input.js';
+import type { ServerInput } from '../contract/index.js';
 import { after } from '../protocol/max-timer.js';
 
 /** How long a session outlives its connection. The same as Codex's. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { DEFAULT_WINDOW_BYTES, type TerminalSize } from '../contract/index.js';
+import { DEFAULT_WINDOW_BYTES, QueuedInput, type ServerInput, type TerminalSize } from '../contract/index.js';
 import {
   abandonStart,
   type LocalProcess,
@@ -14,8 +14,6 @@ import type { KeptClient, KeptProcess } from './kept-process.js';
 import { Notices } from './push/notices.js';
 import { OutputPusher, type PushTarget } from './push/output-pusher.js';
 import type { Share } from './shares.js';
-import { QueuedInput } from './queued-input.js';
-import type { ServerInput } from './server-input.js';
 
 /** Write ids remembered per process to recognise retries. A client has only a few writes in flight. */
 const MAX_REMEMBERED_WRITES = 4096;

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { Run, type RunOptions } from '../../src/app/run.js';
-import type { ExecProcess, ProcessEvent } from '../../src/contract/index.js';
+import { type ExecProcess, type ProcessEvent, QueuedInput, ServerInput } from '../../src/contract/index.js';
 import { ExecError } from '../../src/protocol/index.js';
 
 /** A process that does what the test says, for what no real one does on demand. */
@@ -19,7 +19,8 @@ function scripted(events: ProcessEvent[], more: Partial<ExecProcess> = {}): Exec
 
 function run(process: ExecProcess, more: Partial<RunOptions> = {}): Run {
   const wording = { notRunning: 'over', noStdin: 'none' };
-  const defaults = { acceptsInput: true, outlet: null, capBytes: null, timeoutMs: null, wording };
+  const queued = new QueuedInput(new ServerInput());
+  const defaults = { acceptsInput: true, queued, outlet: null, capBytes: null, timeoutMs: null, wording };
   return new Run({ process, ...defaults, ...more });
 }
 

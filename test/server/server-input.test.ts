@@ -3,7 +3,7 @@ import { ByteBudget, LineAccount } from '../../src/rpc/index.js';
 import { ScreenRenderer } from '../../src/screen/index.js';
 import { Keep } from '../../src/server/keep.js';
 import { silentLog } from '../../src/server/log.js';
-import { ServerInput } from '../../src/server/server-input.js';
+import { ServerInput } from '../../src/contract/index.js';
 import { Session, type SessionConnection } from '../../src/server/session.js';
 import type { LocalProcess } from '../../src/host/index.js';
 

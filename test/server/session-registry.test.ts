@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { ByteBudget, LineAccount } from '../../src/rpc/index.js';
 import { Keep } from '../../src/server/keep.js';
-import { ServerInput } from '../../src/server/server-input.js';
+import { ServerInput } from '../../src/contract/index.js';
 import { ScreenRenderer } from '../../src/screen/index.js';
 import { SessionRegistry } from '../../src/server/session-registry.js';
 import type { SessionConnection } from '../../src/server/session.js';

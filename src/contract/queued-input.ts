@@ -1,6 +1,8 @@
-import { type LocalProcess, STDIN_SOFT_LIMIT_BYTES } from '../host/index.js';
 import { ExecError } from '../protocol/index.js';
-import { ALWAYS_BYTES, beyondAlways, type ServerInput } from './server-input.js';
+import { ALWAYS_BYTES, beyondAlways, type InputQueue, type ServerInput } from './server-input.js';
+
+/** Beyond this much queued input, the answer to a write waits until the program has read some. */
+export const STDIN_SOFT_LIMIT_BYTES = 1024 * 1024;
 
 /** Queued input of a program that its connection does not account for: what is answered before it is read, plus one write. */
 const SHARE_BYTES = 2 * STDIN_SOFT_LIMIT_BYTES;
@@ -9,10 +11,10 @@ const MAX_SHARED_BYTES = 256 * 1024 * 1024;
 /** What a session may still queue when the server as a whole has no room, so that programs that read get their input. */
 const LAST_BYTES = STDIN_SOFT_LIMIT_BYTES;
 
-/** The input that programs of a session have not read. */
+/** The input that programs of a session, or of an app server's connection, have not read. */
 export class QueuedInput {
   /** Programs that have more than they always may. Those that have read it are still in here for a while. */
-  readonly #behind = new Map<string, LocalProcess>();
+  readonly #behind = new Map<string, InputQueue>();
   readonly #server: ServerInput;
 
   constructor(server: ServerInput) {
@@ -25,7 +27,7 @@ export class QueuedInput {
   }
 
   /** Call right before queueing: rejects input for programs that do not read. `free`: what the connection has room for. */
-  requireRoom(process: LocalProcess, bytes: number, free: () => number): void {
+  requireRoom(process: InputQueue, bytes: number, free: () => number): void {
     const before = process.queuedInputBytes;
     const after = before + bytes;
     if (after <= ALWAYS_BYTES) return;
@@ -49,7 +51,7 @@ export class QueuedInput {
   }
 
   /** The session uses a process that others may have written to. */
-  count(process: LocalProcess): void {
+  count(process: InputQueue): void {
     if (process.queuedInputBytes > ALWAYS_BYTES) this.#behind.set(process.processId, process);
   }
 

@@ -1,4 +1,11 @@
-import type { LocalProcess } from '../host/index.js';
+/** A program with a queue of input. */
+export interface InputQueue {
+  readonly processId: string;
+  /** Queued input that the program has not read. */
+  readonly queuedInputBytes: number;
+  /** Calls back when the program is gone, and its queue with it. Returns an unsubscribe function. */
+  onInputGone(listener: () => void): () => void;
+}
 
 /** Queued input every program may have, whatever the others have: as much as a pipe. */
 export const ALWAYS_BYTES = 64 * 1024;
@@ -12,7 +19,7 @@ const MAX_BYTES = 512 * 1024 * 1024;
 export class ServerInput {
   readonly #limit: number;
   /** Programs that had more than they always may, each with a function that stops watching for its end. */
-  readonly #behind = new Map<LocalProcess, () => void>();
+  readonly #behind = new Map<InputQueue, () => void>();
   /** Never less than what is queued. Exact sums take time, so they are made only when this reaches the limit. */
   #atMost = 0;
 
@@ -27,16 +34,16 @@ export class ServerInput {
   }
 
   /** A program is about to have this much more. */
-  add(process: LocalProcess, bytes: number): void {
+  add(process: InputQueue, bytes: number): void {
     this.#atMost += bytes;
     if (this.#behind.has(process)) return;
-    const stop = process.log.subscribe(() => {
-      if (process.log.closed) this.#forget(process);
-    });
-    this.#behind.set(process, stop);
+    this.#behind.set(
+      process,
+      process.onInputGone(() => this.#forget(process)),
+    );
   }
 
-  #forget(process: LocalProcess): void {
+  #forget(process: InputQueue): void {
     this.#behind.get(process)?.();
     this.#behind.delete(process);
   }
