@@ -140,22 +140,53 @@ describe.each(machines)('names replaced while a program runs: $title', ({ identi
     expect(said).toEqual(['refused']);
   });
 
-  test('a program that only has the old repository open goes on', async () => {
+  test.each(['removed', 'moved aside'])(
+    'a program that only has the old repository open goes on: %s',
+    async (how) => {
+      const { host, outside } = await open();
+      await using _ = host;
+      outside.make('.git', '.git/refs');
+      outside.write('.git/HEAD', 'ref');
+      const { said, exit } = await attack(host, {
+        before:
+          'exec 3<.git/HEAD 4<.git 5<.git/refs; (cd .git/refs && : > ../../there && exec sleep 60) & ' +
+          'until [ -e there ]; do sleep 0.01; done; ',
+        script: `${untilRefused('touch .git/new')}; cat <&3; kill -0 $! && kill -9 $!`,
+        change: () => {
+          if (how === 'removed') outside.remove('.git');
+          else renameSync(outside.path('.git'), outside.path('before'));
+          outside.make('.git');
+        },
+      });
+      expect({ said, code: exit.exitCode }).toEqual({ said: ['refused', 'ref'], code: 0 });
+    },
+  );
+
+  test('a program that reads a protected file, and has it mapped, goes on when that is replaced', async () => {
     const { host, outside } = await open();
     await using _ = host;
-    outside.make('.git', '.git/refs');
-    outside.write('.git/HEAD', 'ref');
-    const { said, exit } = await attack(host, {
-      before:
-        'exec 3<.git/HEAD; (cd .git/refs && : > ../../there && exec sleep 60) & ' +
-        'until [ -e there ]; do sleep 0.01; done; ',
-      script: `${untilRefused('touch .git/new')}; cat <&3; kill -0 $! && kill -9 $!`,
-      change: () => {
-        outside.remove('.git');
-        outside.make('.git');
-      },
-    });
-    expect({ said, code: exit.exitCode }).toEqual({ said: ['refused', 'ref'], code: 0 });
+    outside.write('.codex', 'old');
+    const reader = `
+      import mmap, os, time
+      file = open('.codex')
+      mapped = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+      print('ready', flush=True)
+      while not os.path.exists('go'): time.sleep(0.01)
+      for _ in range(400):
+          try: open('.codex', 'a').close()
+          except OSError: break
+          time.sleep(0.01)
+      print(file.read(), mapped[:].decode(), open('.codex').read(), flush=True)`;
+    const script = reader.replace(/^ {6}/gm, '');
+    const params = host.params('p', ['python3', '-c', script], { sandbox: host.sandbox() });
+    await host.client.call('process/start', params);
+    await host.client.until(() => host.client.output('p').toString() === 'ready\n');
+    outside.replace('.codex', 'new');
+    writeFileSync(join(host.place.workspace, 'go'), '');
+    const events = await host.client.closedEvents('p');
+    const exit = events.find(({ method }) => method === 'process/exited')?.params;
+    const said = host.client.output('p').toString();
+    expect({ said, code: exit?.exitCode }).toEqual({ said: 'ready\nold old new\n', code: 0 });
   });
 
   test('a repository that is removed: nobody inside makes another', async () => {

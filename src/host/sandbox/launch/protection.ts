@@ -118,7 +118,8 @@ export class Protection {
     const paused = pauseTree(init);
     if (paused === null) throw new Error('it cannot be stopped');
     const restored = await this.#mountAgain(init);
-    // Anything opened before the mount was restored would stay open behind it.
+    // Anything opened before the mount was restored would stay open behind it, and what is open for reading can be opened
+    // for writing through `/proc/self/fd`. What was opened before the replacement is on the old mount, and does not count.
     if (holdsPlace(paused.pids, restored)) throw new Error('a process opened the path meanwhile');
     paused.resume();
   }
