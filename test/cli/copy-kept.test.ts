@@ -69,6 +69,8 @@ describe('cp keeps times and links', () => {
       // Over itself: "into" has the tree under its name from now on.
       mkdirSync(folder.file('into'));
       for (let round = 0; round < 2; round += 1) {
+        // A file is replaced by a new one, for which a directory that is closed to its owner has no room. Root does not notice.
+        if (round > 0) execFileSync('chmod', ['u+w', folder.file('into/tree/closed')]);
         const into = ['cp', place(source, 'tree'), place(destination, 'into')];
         expect(await execwire(into)).toEqual(WITHOUT_A_WORD);
         expect(listing(folder.file('into/tree'))).toBe(listing(folder.file('tree')));

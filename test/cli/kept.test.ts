@@ -129,6 +129,7 @@ describe('on a terminal', () => {
 
   test('a laptop that slept longer than its session finds its shell as it was', async () => {
     using folder = new TestFolder();
+    writeFileSync(folder.file('.bashrc'), 'PS1=ready\n');
     await using server = await ServerProcess.start({ args: ['--session-ttl', '1'] });
     await using proxy = await FaultProxy.to(server.url);
     const shell = `exec ${process.execPath} ${bin} shell -e ${proxy.url} --env HOME=${folder.path} --env PS1=ready --keep main`;
@@ -136,7 +137,7 @@ describe('on a terminal', () => {
     const script = `unset NODE_EXTRA_CA_CERTS; sh -c 'echo $$ > ${folder.file('pid')}; ${shell}'; echo "left with $?"`;
     using tmux = new Tmux(script, SIZE);
     const client = Number(await folder.appears('pid'));
-    await tmux.shows((screen) => screen.some((line) => /[#$]$/.test(line)));
+    await tmux.showsLine('ready');
     tmux.type('kept=42; echo awake');
     tmux.press('Enter');
     await tmux.showsLine('awake');
