@@ -41,6 +41,7 @@ export class KeptProcess {
   readonly #expired: () => void;
   /** In the order they came. */
   readonly #clients = new Set<KeptClient>();
+  readonly #onForgotten = new Set<() => void>();
   #pacer: KeptClient | undefined;
   #stopLease: (() => void) | undefined;
   #newestNumber = 0;
@@ -89,6 +90,13 @@ export class KeptProcess {
     const clients = [...this.#clients];
     this.#clients.clear();
     for (const client of clients) client.forgotten();
+    for (const listener of [...this.#onForgotten]) listener();
+  }
+
+  /** Calls back when nobody will hear of it again. Returns a function that stops that. */
+  onForgotten(listener: () => void): () => void {
+    this.#onForgotten.add(listener);
+    return () => this.#onForgotten.delete(listener);
   }
 
   summary(): ProcessSummary {

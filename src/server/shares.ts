@@ -25,7 +25,15 @@ export interface Share {
 
 interface Entry extends Share {
   readonly listeners: Set<() => void>;
-  readonly stopTimer: () => void;
+  /** Nothing need end it any more. */
+  readonly stop: () => void;
+}
+
+/** What can be shared. */
+interface Shareable {
+  readonly owner: string;
+  readonly process: { readonly processId: string };
+  onForgotten(listener: () => void): () => void;
 }
 
 /** Who may view which process besides its owner. Of the tokens, only hashes are kept, and nothing outlives the server. */
@@ -38,16 +46,17 @@ export class Shares {
     this.#log = log;
   }
 
-  create({ owner, process, forMs }: { owner: string; process: { processId: string }; forMs: number }): {
-    share: Share;
-    token: string;
-  } {
+  create(kept: Shareable, forMs: number): { share: Share; token: string } {
     if (this.#entries.size >= MAX_SHARES)
       throw new ExecError('overloaded', 'The server has as many shares as it may. Revoke some.');
     const token = PREFIX + randomBytes(TOKEN_BYTES).toString('base64url');
+    const { owner, process } = kept;
     const { processId } = process;
     const [hash, id] = [hashOf(token), randomBytes(ID_BYTES).toString('hex')];
     const listeners = new Set<() => void>();
+    const stopTimer = after(forMs, () => this.#end(hash, 'a share has expired'));
+    // It would keep all that is left of the process in memory.
+    const stopWaiting = kept.onForgotten(() => this.#end(hash, 'a share ended with its process'));
     const share: Entry = {
       id,
       owner,
@@ -55,7 +64,10 @@ export class Shares {
       process,
       expiresAt: performance.now() + forMs,
       listeners,
-      stopTimer: after(forMs, () => this.#end(hash, 'a share has expired')),
+      stop: () => {
+        stopTimer();
+        stopWaiting();
+      },
       onOver: (listener) => {
         listeners.add(listener);
         return () => listeners.delete(listener);
@@ -92,7 +104,7 @@ export class Shares {
     const share = this.#entries.get(hash);
     if (!share) return false;
     this.#entries.delete(hash);
-    share.stopTimer();
+    share.stop();
     this.#log.info({ share: share.id, process: share.processId }, why);
     for (const listener of [...share.listeners]) listener();
     return true;

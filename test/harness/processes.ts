@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, watch } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,7 +28,14 @@ export class TestFolder implements Disposable {
 
   [Symbol.dispose](): void {
     // Something that is just ending may still have put a file there.
-    rmSync(this.path, { recursive: true, force: true, maxRetries: 5 });
+    const remove = (): void => rmSync(this.path, { recursive: true, force: true, maxRetries: 5 });
+    try {
+      remove();
+    } catch {
+      // Whoever is not root has to open directories that a test has closed.
+      execFileSync('chmod', ['-R', 'u+rwx', this.path]);
+      remove();
+    }
   }
 }
 

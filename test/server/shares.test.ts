@@ -107,14 +107,18 @@ test('a share expires, also for those who view', async () => {
   await expect(connect(shared.url, shared.token)).rejects.toThrow(/401/);
 });
 
-test('another process that gets the id is not shared', async () => {
+test('a share ends when the server forgets its process: another one that gets the id is not shared', async () => {
   await using shared = await sharing();
+  const viewer = await connect(shared.url, shared.token);
   await shared.owner.call('process/terminate', { processId: 'p' });
   await shared.owner.closedEvents('p');
+  // What has ended can still be viewed.
+  expect(await viewer.call('process/attach', { processId: 'p' })).toMatchObject({ processId: 'p' });
   await shared.owner.call('process/detach', { processId: 'p' });
   await shared.owner.call('process/start', startParams('p', ['cat'], { tty: true, lease: 'kept' }));
-  const viewer = await connect(shared.url, shared.token);
-  expect((await viewer.ask('process/attach', { processId: 'p' })).error?.data?.code).toBe('processNotFound');
+  await viewer.until(() => viewer.closed);
+  await expect(connect(shared.url, shared.token)).rejects.toThrow(/401/);
+  expect(await shared.owner.call('process/shares', {})).toEqual({ shares: [] });
 });
 
 test('nobody shares what is not theirs, and a made-up token is none', async () => {

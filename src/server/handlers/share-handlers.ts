@@ -12,10 +12,10 @@ const MAX_MS = 30 * DAY_MS;
 export function shareHandlers({ keep, principal, shares }: ProcessContext): Handlers<ShareMethods> {
   return {
     'process/share': ({ processId, forMs }) => {
-      const { owner, process } = keep.get(processId);
+      const kept = keep.get(processId);
       if (forMs != null && (forMs === 0 || forMs > MAX_MS))
         throw new ExecError('invalidParams', 'params.forMs: at least a millisecond and at most 30 days');
-      const { share, token } = shares.create({ owner, process, forMs: forMs ?? DAY_MS });
+      const { share, token } = shares.create(kept, forMs ?? DAY_MS);
       return { ...rowOf(share), token };
     },
     'process/shares': () => ({ shares: principal === undefined ? [] : shares.of(principal).map(rowOf) }),
