@@ -1,45 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { DirectoryEntry, FileSystem } from '../../src/contract/index.js';
-import {
-  BlockPool,
-  childPath,
-  copyTree,
-  Drafts,
-  LineBudget,
-  Persistence,
-  type TreeCopyJob,
-} from '../../src/copy/index.js';
+import { childPath, copyTree } from '../../src/copy/index.js';
 import { fileUri, isExecError, parseFileUri, pathText } from '../../src/protocol/index.js';
+import { treeJob } from '../harness/copy-jobs.js';
 import { seededRandom } from '../harness/random.js';
 import { tally, tries } from './tally.js';
 
 const MiB = 1024 * 1024;
 /** The most content a copy holds at a time. */
 const ROOM_BYTES = 28 * MiB;
-
-function job({ places }: { places: boolean }): TreeCopyJob {
-  const ignore = (): undefined => undefined;
-  const { signal } = new AbortController();
-  return {
-    drafts: new Drafts({ renames: true, signal }),
-    signal,
-    blocks: true,
-    atOnce: true,
-    places,
-    keeps: true,
-    followLinks: false,
-    bytes: new LineBudget(),
-    blockPool: new BlockPool(MiB),
-    persistence: new Persistence(),
-    protect: async () => undefined,
-    onBytes: ignore,
-    onFollowed: ignore,
-    onFile: ignore,
-    onDirectory: ignore,
-    onSkipped: ignore,
-  };
-}
 
 /** A directory of files that are said to be empty and are not. */
 function understated({ count, bytes }: { count: number; bytes: number }): FileSystem {
@@ -75,7 +45,7 @@ test.each([false, true])(
     await copyTree(
       { files: understated(size), path: '/far' },
       { files: slow as FileSystem, path: '/near' },
-      job({ places }),
+      treeJob({ places }),
     );
     tally('files larger than said', { tries: size.count, successes: most > ROOM_BYTES ? 1 : 0 });
     expect(written).toBe(size.count * size.bytes);

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Environment, FileHandle, FileMetadata, FileSystem } from '../../src/contract/index.js';
 import { copyPath, type OpenPlace } from '../../src/copy/index.js';
 import { ExecError } from '../../src/protocol/index.js';
+import { noObserver } from '../harness/copy-jobs.js';
 
 const MEBIBYTE = 1024 * 1024;
 const SIZE = 240 * MEBIBYTE;
@@ -122,18 +123,8 @@ test.each(['down', 'up'])('a large file fills a line that holds much: %s', async
   const content = new Uint8Array(MEBIBYTE);
   const from = new Machine({ isFar: direction === 'down', content });
   const to = new Machine({ isFar: direction === 'up' });
-  const ignore = (): undefined => undefined;
-  const observer = {
-    signal: new AbortController().signal,
-    followLinks: false,
-    onTotal: ignore,
-    onBytes: ignore,
-    onFile: ignore,
-    onSkipped: ignore,
-    onFollowed: ignore,
-  };
   const began = performance.now();
-  const copied = copyPath(from.place(), to.place(), observer).then(() => performance.now() - began);
+  const copied = copyPath(from.place(), to.place(), noObserver()).then(() => performance.now() - began);
   const clock = { isNeeded: true };
   void copied.finally(() => {
     clock.isNeeded = false;

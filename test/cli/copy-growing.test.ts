@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { Environment, FileHandle, FileSystem } from '../../src/contract/index.js';
 import { copyPath, type OpenPlace } from '../../src/copy/index.js';
 import { ExecError } from '../../src/protocol/index.js';
+import { noObserver } from '../harness/copy-jobs.js';
 
 const BLOCK = 1024 * 1024;
 /** Whole blocks, as far as anybody knew when the copy began. */
@@ -74,16 +75,7 @@ test.each([
   'a file that grows while it is copied is whole up to some point: %s is seen first',
   async (_, first, end) => {
     const written = new Map<number, number>();
-    const ignore = (): undefined => undefined;
-    await copyPath(growingLog(first), emptyPlace(written), {
-      signal: new AbortController().signal,
-      followLinks: false,
-      onTotal: ignore,
-      onBytes: ignore,
-      onFile: ignore,
-      onSkipped: ignore,
-      onFollowed: ignore,
-    });
+    await copyPath(growingLog(first), emptyPlace(written), noObserver());
     expect([...written.values()].reduce((sum, bytes) => sum + bytes, 0)).toBe(end);
   },
 );

@@ -11,17 +11,11 @@ import { basename, dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DirectoryEntry, FileSystem } from '../../src/contract/index.js';
-import {
-  BlockPool,
-  copyTree,
-  Drafts,
-  LineBudget,
-  Persistence,
-  type TreeCopyJob,
-} from '../../src/copy/index.js';
+import { copyTree } from '../../src/copy/index.js';
 import { LocalFileSystem } from '../../src/host/files/index.js';
 import { execwire } from '../../testkit/command-line.mjs';
 import { ServerProcess } from '../../testkit/server-process.mjs';
+import { treeJob } from '../harness/copy-jobs.js';
 import { TestFolder } from '../harness/processes.js';
 
 let server: ServerProcess;
@@ -29,29 +23,6 @@ beforeAll(async () => {
   server = await ServerProcess.start();
 });
 afterAll(() => server.stop());
-
-function job(): TreeCopyJob {
-  const ignore = (): undefined => undefined;
-  const { signal } = new AbortController();
-  return {
-    drafts: new Drafts({ renames: true, signal }),
-    signal,
-    blocks: true,
-    atOnce: true,
-    places: true,
-    keeps: true,
-    followLinks: false,
-    bytes: new LineBudget(),
-    blockPool: new BlockPool(1024 * 1024),
-    persistence: new Persistence(),
-    protect: async () => undefined,
-    onBytes: ignore,
-    onFollowed: ignore,
-    onFile: ignore,
-    onDirectory: ignore,
-    onSkipped: ignore,
-  };
-}
 
 const time = { modifiedAtUs: 5_000_000 };
 
@@ -129,7 +100,7 @@ describe('a machine that lists a link and something below it', () => {
     writeFileSync(`${outside}/victim`, 'untouched');
     const files = foldingFiles(folder.file('into'));
     const to = { files, path: folder.file('into'), isFree: true, ...(machine === 'here' ? {} : { machine }) };
-    await copyTree({ files: liar(entries(outside)), path: '/far', ...time }, to, job()).catch(
+    await copyTree({ files: liar(entries(outside)), path: '/far', ...time }, to, treeJob()).catch(
       () => undefined,
     );
     expect(readFileSync(`${outside}/victim`, 'utf8')).toBe('untouched');

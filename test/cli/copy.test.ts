@@ -3,14 +3,15 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { BlockPool, Drafts, LineBudget, Persistence } from '../../src/copy/index.js';
+
 import { parseLocation } from '../../src/cli/options/copy-location.js';
-import { childPath, copyTree, type TreeCopyJob } from '../../src/copy/index.js';
+import { childPath, copyTree } from '../../src/copy/index.js';
 import type { FileSystem } from '../../src/contract/index.js';
 import { LocalFileSystem } from '../../src/host/files/index.js';
 import { isExecError } from '../../src/protocol/index.js';
 import { CommandLine, execwire } from '../../testkit/command-line.mjs';
 import { ServerProcess } from '../../testkit/server-process.mjs';
+import { treeJob } from '../harness/copy-jobs.js';
 import { TestFolder } from '../harness/processes.js';
 
 const sha = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
@@ -202,7 +203,11 @@ describe('places', () => {
       }
     }
     const into = { files: new SlowDirectories(), path: folder.file('into'), isFree: true };
-    await copyTree({ files, path: folder.file('from') }, into, treeJob({ places: true }));
+    await copyTree(
+      { files, path: folder.file('from') },
+      into,
+      treeJob({ atOnce: false, places: true, keeps: true }),
+    );
     expect(listing(folder.file('into'))).toBe(listing(folder.file('from')));
   });
 
@@ -220,32 +225,8 @@ describe('places', () => {
     const outcome = await copyTree(
       { files: liar, path: '/far' },
       { files, path: folder.file('into') },
-      treeJob({ places: false }),
+      treeJob({ atOnce: false, places: false, keeps: false }),
     ).catch((error: unknown) => isExecError(error, 'protocolViolation'));
     expect(outcome).toBe(true);
   });
 });
-
-/** A copy nobody follows. */
-function treeJob({ places }: { places: boolean }): TreeCopyJob {
-  const ignore = (): undefined => undefined;
-  const { signal } = new AbortController();
-  return {
-    drafts: new Drafts({ renames: true, signal }),
-    signal,
-    blocks: true,
-    atOnce: false,
-    places,
-    keeps: places,
-    followLinks: false,
-    bytes: new LineBudget(),
-    blockPool: new BlockPool(1024 * 1024),
-    persistence: new Persistence(),
-    protect: async () => undefined,
-    onBytes: ignore,
-    onFollowed: ignore,
-    onFile: ignore,
-    onDirectory: ignore,
-    onSkipped: ignore,
-  };
-}

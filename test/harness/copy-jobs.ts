@@ -1,0 +1,50 @@
+import {
+  BlockPool,
+  type CopyManner,
+  type CopyObserver,
+  Drafts,
+  LineBudget,
+  Persistence,
+  type TreeCopyJob,
+} from '../../src/copy/index.js';
+
+const ignore = (): undefined => undefined;
+
+/** A copy of a tree that nobody follows, between machines of ours unless told otherwise. */
+export function treeJob(
+  machine: Partial<Pick<TreeCopyJob, 'atOnce' | 'places' | 'keeps'>> = {},
+): TreeCopyJob {
+  const { signal } = new AbortController();
+  return {
+    drafts: new Drafts({ renames: true, signal }),
+    signal,
+    blocks: true,
+    atOnce: true,
+    places: true,
+    keeps: true,
+    followLinks: false,
+    bytes: new LineBudget(),
+    blockPool: new BlockPool(1024 * 1024),
+    persistence: new Persistence(),
+    protect: async () => undefined,
+    onBytes: ignore,
+    onFollowed: ignore,
+    onFile: ignore,
+    onDirectory: ignore,
+    onSkipped: ignore,
+    ...machine,
+  };
+}
+
+/** Nobody who looks on while something is copied. */
+export function noObserver(): CopyObserver & CopyManner {
+  return {
+    signal: new AbortController().signal,
+    followLinks: false,
+    onTotal: ignore,
+    onBytes: ignore,
+    onFile: ignore,
+    onSkipped: ignore,
+    onFollowed: ignore,
+  };
+}
