@@ -29,6 +29,11 @@ function connect(): Promise<RemoteEnvironment> {
   return RemoteEnvironment.connect({ id: 'far', dial: () => dialWebSocket(proxy.url), resume: true });
 }
 
+/** Somebody whose line is not cut. */
+function connectDirectly(): Promise<RemoteEnvironment> {
+  return RemoteEnvironment.connect({ id: 'other', dial: () => dialWebSocket(server.url), resume: false });
+}
+
 /** As a laptop that sleeps until the server has given it up. */
 async function sleepLong(times = 1): Promise<void> {
   proxy.interrupt();
@@ -119,8 +124,12 @@ describe('a client that wakes after the server has forgotten its session', () =>
 
   test('hears of the end of a lease that ran out meanwhile', async () => {
     await using environment = await connect();
+    await using other = await connectDirectly();
     const process = await environment.start({ argv: ['sleep', '1000'], lease: 100 });
-    await sleepLong();
+    proxy.interrupt();
+    // Whoever is back before that keeps it alive.
+    await expect.poll(() => other.kept()).toMatchObject([{ exited: true }]);
+    proxy.restore();
     expect(await process.wait()).toMatchObject({ kind: 'signalled', signal: 'SIGKILL' });
   });
 
@@ -148,11 +157,7 @@ async function wholeOutput(process: ExecProcess): Promise<string> {
 
 /** What somebody else sees of a process. */
 async function storedOutput(processId: string): Promise<Buffer> {
-  await using other = await RemoteEnvironment.connect({
-    id: 'other',
-    dial: () => dialWebSocket(server.url),
-    resume: false,
-  });
+  await using other = await connectDirectly();
   const viewer = await other.attach(processId, { mayPause: false });
   const { chunks } = await viewer.read({ waitMs: 1000 });
   return Buffer.concat(chunks.map(({ bytes }) => bytes));
