@@ -1,4 +1,4 @@
-import { ExecError } from '../protocol/index.js';
+import { ExecError } from '../protocol/errors.js';
 import { ALWAYS_BYTES, beyondAlways, type InputQueue, type ServerInput } from './server-input.js';
 
 /** Beyond this much queued input, the answer to a write waits until the program has read some. */
