@@ -16,11 +16,14 @@ const TRIES = 4;
 const LIMIT_MS = 120_000;
 
 let server: ServerProcess;
+const home = new TestFolder();
 beforeAll(async () => {
-  server = await ServerProcess.start();
+  // `doctor` starts a login shell there. What that does with the files of whoever runs the tests is not our business.
+  server = await ServerProcess.start({ wrapper: ['env', `HOME=${home.path}`] });
 });
 afterAll(async () => {
   await server.stop();
+  home[Symbol.dispose]();
 });
 
 /**
