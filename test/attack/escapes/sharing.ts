@@ -31,7 +31,10 @@ if ctypes.string_at(libc.shmat(identity, None, 0), len(secret)).decode() == secr
       name: 'read memory of the host by its identity',
       tries: `
 libc.shmat.restype = c_void_p
-for identity in range(0, 1 << 16):
+# They are counted up for as long as the machine runs: the host's is shortly before the next one.
+newest = check(libc.shmget(0, 4096, 0o1600))
+libc.shmctl(newest, 0, None)
+for identity in range(newest, max(newest - 4096, -1), -1):
     area = libc.shmat(identity, None, 0o10000)
     if area not in (None, 2 ** 64 - 1) and ctypes.string_at(area, len(secret)).decode(errors='replace') == secret: won('the secret')`,
     },
