@@ -1,10 +1,25 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeLastingFolder } from '../../testkit/lasting-folder.mjs';
 
-/** Gives the servers of all tests a state directory of their own. */
+/**
+ * Gives all tests a home and a state directory of their own. They start and kill login shells: one killed within the
+ * profile of whoever runs the tests may leave a lock there that slows down each shell after it.
+ */
 export default function ownState(): () => void {
-  const directory = mkdtempSync(join(tmpdir(), 'execwire-state-'));
-  process.env.XDG_STATE_HOME = directory;
-  return () => rmSync(directory, { recursive: true, force: true });
+  const home = makeLastingFolder('home');
+  const state = join(home, '.local', 'state');
+  mkdirSync(state, { recursive: true });
+  keepPackageManager();
+  process.env.HOME = home;
+  process.env.XDG_STATE_HOME = state;
+  return () => rmSync(home, { recursive: true, force: true });
+}
+
+/** Tests that install packages use the settings and the cache that are there. */
+function keepPackageManager(): void {
+  const home = process.env.HOME;
+  if (home === undefined) return;
+  process.env.npm_config_userconfig ??= join(home, '.npmrc');
+  process.env.npm_config_cache ??= join(home, '.npm');
 }
