@@ -19,15 +19,18 @@ declare const target: string;
 declare const files: string[];
 `;
 
+/** Packing, and compiling against it, on a busy machine. */
+const SLOW_MS = 120_000;
+
 let installed: PackedPackage;
 beforeAll(() => {
   installed = new PackedPackage();
-});
+}, SLOW_MS);
 afterAll(() => installed[Symbol.dispose]());
 
 const fileOf = ({ at }: Snippet): string => `${at.replaceAll(/\W/g, '-')}.ts`;
 
-test('every snippet compiles against the package as it is published', () => {
+test('every snippet compiles against the package as it is published', { timeout: SLOW_MS }, () => {
   expect(snippets.length).toBeGreaterThan(8);
   const at = (name: string): string => join(installed.project, name);
   writeFileSync(at('surroundings.d.ts'), SURROUNDINGS);
