@@ -19,7 +19,7 @@ test('a client whose acknowledgements take long has more than one window on its 
   let stalled = false;
   let largest = 0;
   const acknowledge = async (seq: number, total: number): Promise<void> => {
-    await delay(40);
+    await delay(250);
     if (stalled) return;
     client.send(JSON.stringify({ method: 'process/ack', params: { processId: 'p', seq } }));
     acknowledged = total;
