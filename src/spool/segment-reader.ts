@@ -1,8 +1,8 @@
-import { closeSync, constants, openSync, readSync } from 'node:fs';
-import { join } from 'node:path';
+import { readSync } from 'node:fs';
 import type { ArchivedOutput } from '../contract/index.js';
 import { ENTRY_BYTES, type IndexEntry, readEntry } from './index-entry.js';
-import { type Segment, segmentFile } from './segment.js';
+import type { Segment } from './segment.js';
+import type { SegmentFiles, SegmentPart } from './segment-files.js';
 
 /** Entries read at once: most readers want the next one afterwards. */
 const PAGE_ENTRIES = 128;
@@ -20,9 +20,10 @@ export type Condition = (entry: IndexEntry) => boolean;
 
 /** Finds and reads entries of a list of segments. Its files are open from the first read until `rest`. */
 export class SegmentReader {
-  readonly #directory: string;
+  readonly #files: SegmentFiles;
   readonly #segments: () => readonly Segment[];
-  readonly #files = new Map<string, number>();
+  /** Readers mostly move on, so only the files of one segment stay open. */
+  #open: { readonly number: number; data?: number; index?: number } | undefined;
   #page:
     | { readonly segment: number; readonly start: number; readonly entries: readonly IndexEntry[] }
     | undefined;
@@ -30,8 +31,8 @@ export class SegmentReader {
   #scratch: Buffer | undefined;
   #window: { readonly segment: number; readonly start: number; readonly bytes: Buffer } | undefined;
 
-  constructor(directory: string, segments: () => readonly Segment[]) {
-    this.#directory = directory;
+  constructor(files: SegmentFiles, segments: () => readonly Segment[]) {
+    this.#files = files;
     this.#segments = segments;
   }
 
@@ -108,8 +109,9 @@ export class SegmentReader {
 
   /** Closes the files and forgets what was read. The next read opens them again. */
   rest(): void {
-    for (const fd of this.#files.values()) closeSync(fd);
-    this.#files.clear();
+    for (const descriptor of [this.#open?.data, this.#open?.index])
+      if (descriptor !== undefined) this.#files.close(descriptor);
+    this.#open = undefined;
     this.#page = undefined;
     this.#window = undefined;
     this.#scratch = undefined;
@@ -117,7 +119,7 @@ export class SegmentReader {
 
   /** Whether there is anything `rest` would release. */
   get isOpen(): boolean {
-    return this.#files.size > 0;
+    return this.#open !== undefined;
   }
 
   #findInPage(condition: Condition): Place | undefined {
@@ -153,24 +155,27 @@ export class SegmentReader {
 
   #read(
     segment: Segment,
-    kind: 'data' | 'index',
+    part: SegmentPart,
     { at, length }: { at: number; length: number },
     bytes: Buffer = Buffer.allocUnsafeSlow(length),
   ): Buffer {
-    const name = segmentFile(segment.number, kind);
-    let fd = this.#files.get(name);
-    if (fd === undefined) {
-      // Readers mostly move on, so only the files of one segment stay open.
-      if (![...this.#files.keys()].some((open) => open.startsWith(name.slice(0, 8)))) this.rest();
-      fd = openSync(join(this.#directory, name), constants.O_RDONLY | constants.O_NOFOLLOW);
-      this.#files.set(name, fd);
-    }
+    const descriptor = this.#opened(segment, part);
     for (let done = 0; done < length; ) {
-      const count = readSync(fd, bytes, done, length - done, at + done);
+      const count = readSync(descriptor, bytes, done, length - done, at + done);
       if (count === 0) throw new Error('the file is shorter than its index says');
       done += count;
     }
     return bytes;
+  }
+
+  #opened(segment: Segment, part: SegmentPart): number {
+    const known = this.#open?.number === segment.number ? this.#open[part] : undefined;
+    if (known !== undefined) return known;
+    if (this.#open?.number !== segment.number) this.rest();
+    const descriptor = this.#files.openToRead(segment, part);
+    this.#open ??= { number: segment.number };
+    this.#open[part] = descriptor;
+    return descriptor;
   }
 }
 

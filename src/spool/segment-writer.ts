@@ -1,54 +1,47 @@
-import { closeSync, constants, openSync, writeSync, writevSync } from 'node:fs';
-import { join } from 'node:path';
-import { FILE_MODE } from './private-directory.js';
-import { type Segment, segmentFile } from './segment.js';
+import { writeSync, writevSync } from 'node:fs';
+import type { Segment } from './segment.js';
+import type { SegmentFiles } from './segment-files.js';
 
 /** Chunks below this size on average are joined: that is cheaper than handing each to the system. */
 const MIN_VECTOR_BYTES = 2048;
 /** The system takes no more at a time. */
 const MAX_VECTORS = 1024;
 
-/** Not through a link, which nobody but us could have put there, and never over an existing file. */
-const CREATE =
-  constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-const CONTINUE = constants.O_WRONLY | constants.O_APPEND | constants.O_NOFOLLOW;
-
 /** Appends to the two files of the newest segment. They are open only while there is something to write. */
 export class SegmentWriter {
-  readonly #directory: string;
+  readonly #files: SegmentFiles;
   #open: { readonly number: number; readonly data: number; readonly index: number } | undefined;
 
-  constructor(directory: string) {
-    this.#directory = directory;
+  constructor(files: SegmentFiles) {
+    this.#files = files;
   }
 
   /** Output first: an entry of the index is never there without its output. */
   append(segment: Segment, chunks: readonly Uint8Array[], index: Uint8Array): void {
-    const files = this.#files(segment);
-    writeAll(files.data, chunks);
-    writeAll(files.index, [index]);
+    const open = this.#opened(segment);
+    writeAll(open.data, chunks);
+    writeAll(open.index, [index]);
   }
 
   /** Idempotent. */
   close(): void {
-    const files = this.#open;
+    const open = this.#open;
     this.#open = undefined;
-    if (!files) return;
-    closeSync(files.data);
-    closeSync(files.index);
+    if (!open) return;
+    this.#files.close(open.data);
+    this.#files.close(open.index);
   }
 
-  #files(segment: Segment): { readonly data: number; readonly index: number } {
+  #opened(segment: Segment): { readonly data: number; readonly index: number } {
     if (this.#open?.number === segment.number) return this.#open;
     this.close();
-    const flags = segment.entries === 0 ? CREATE : CONTINUE;
-    const data = openSync(join(this.#directory, segmentFile(segment.number, 'data')), flags, FILE_MODE);
+    const data = this.#files.openToAppend(segment, 'data');
     try {
-      const index = openSync(join(this.#directory, segmentFile(segment.number, 'index')), flags, FILE_MODE);
+      const index = this.#files.openToAppend(segment, 'index');
       this.#open = { number: segment.number, data, index };
       return this.#open;
     } catch (error) {
-      closeSync(data);
+      this.#files.close(data);
       throw error;
     }
   }

@@ -17,13 +17,3 @@ export interface Segment {
 export function sizeOf({ entries, dataBytes }: Segment): number {
   return entries * ENTRY_BYTES + dataBytes;
 }
-
-export function segmentFile(number: number, kind: 'data' | 'index'): string {
-  return `${String(number).padStart(8, '0')}.${kind}`;
-}
-
-/** The number of the segment this is the index of, or null for any other file. */
-export function segmentNumber(name: string): number | null {
-  const found = /^(\d{8})\.index$/.exec(name);
-  return found ? Number(found[1]) : null;
-}

@@ -1,6 +1,5 @@
-import { rmSync, unlinkSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import {
   type ArchivedOutput,
   type ChunkPlace,
@@ -16,10 +15,12 @@ import {
 import { historyPage } from './history-page.js';
 import { isExecError } from '../protocol/errors.js';
 import { ENTRY_BYTES, type EntryDraft, writeEntry } from './index-entry.js';
+import { NamedSegmentFiles } from './named-segment-files.js';
 import { makePrivateDirectory } from './private-directory.js';
 import { createFacts, type ProcessFacts, writeFacts } from './process-facts.js';
 import type { SpoolOwner, SpoolQuota } from './quota.js';
-import { type Segment, SEGMENT_BYTES, segmentFile, sizeOf } from './segment.js';
+import { type Segment, SEGMENT_BYTES, sizeOf } from './segment.js';
+import type { SegmentFiles } from './segment-files.js';
 import { SegmentReader } from './segment-reader.js';
 import { bytesAt, chunkAt, markBefore, offsetSince } from './segment-lines.js';
 import { SegmentWriter } from './segment-writer.js';
@@ -58,6 +59,7 @@ const NOTHING = new Uint8Array(0);
 export class SpooledOutput implements LogArchive, SpoolOwner {
   readonly #options: SpooledOutputOptions;
   readonly #segmentBytes: number;
+  readonly #files: SegmentFiles;
   readonly #writer: SegmentWriter;
   readonly #reader: SegmentReader;
   #facts: ProcessFacts;
@@ -79,8 +81,9 @@ export class SpooledOutput implements LogArchive, SpoolOwner {
     this.#options = options;
     this.#facts = options.facts;
     this.#segmentBytes = Math.min(SEGMENT_BYTES, Math.ceil(options.limitBytes / 4));
-    this.#writer = new SegmentWriter(options.directory);
-    this.#reader = new SegmentReader(options.directory, () => this.#segments);
+    this.#files = new NamedSegmentFiles(options.directory);
+    this.#writer = new SegmentWriter(this.#files);
+    this.#reader = new SegmentReader(this.#files, () => this.#segments);
   }
 
   get facts(): ProcessFacts {
@@ -301,8 +304,7 @@ export class SpooledOutput implements LogArchive, SpoolOwner {
     this.#reader.rest();
     if (this.#segments.length === 0) this.#writer.close();
     this.#options.quota.shrink(this, sizeOf(segment));
-    for (const kind of ['index', 'data'] as const)
-      unlinkSync(join(this.#options.directory, segmentFile(segment.number, kind)));
+    this.#files.remove(segment);
   }
 
   /** From here on, only the log's memory is left. What was written can still be read. */

@@ -10,6 +10,7 @@ import {
   type ReadResult,
 } from '../contract/index.js';
 import { historyPage } from './history-page.js';
+import { NamedSegmentFiles } from './named-segment-files.js';
 import type { ProcessFacts } from './process-facts.js';
 import type { Segment } from './segment.js';
 import { SegmentReader } from './segment-reader.js';
@@ -24,7 +25,7 @@ export class StoredLog implements ReadableLog {
   constructor(directory: string, facts: ProcessFacts, segments: readonly Segment[]) {
     this.facts = facts;
     this.#segments = segments;
-    this.#reader = new SegmentReader(directory, () => this.#segments);
+    this.#reader = new SegmentReader(new NamedSegmentFiles(directory), () => this.#segments);
   }
 
   /** Its output by position in bytes, to find lines in. */

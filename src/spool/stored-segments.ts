@@ -1,7 +1,7 @@
-import { closeSync, constants, fstatSync, openSync, readdirSync, readSync } from 'node:fs';
-import { join } from 'node:path';
+import { fstatSync, readdirSync, readSync } from 'node:fs';
 import { ENTRY_BYTES, isIntact, readEntry } from './index-entry.js';
-import { type Segment, segmentFile, segmentNumber } from './segment.js';
+import { NamedSegmentFiles, segmentNumber } from './named-segment-files.js';
+import type { Segment } from './segment.js';
 
 /**
  * The segments in a directory whose server may have been killed. Whatever was not written completely at the end is left
@@ -11,9 +11,10 @@ export function storedSegments(directory: string): Segment[] {
   const numbers = readdirSync(directory)
     .flatMap((name) => segmentNumber(name) ?? [])
     .sort((a, b) => a - b);
+  const files = new NamedSegmentFiles(directory);
   const segments: Segment[] = [];
   for (const number of numbers) {
-    const segment = storedSegment(directory, number);
+    const segment = storedSegment(files, number);
     if (!segment) continue;
     const before = segments.at(-1);
     // Positions must continue, or what is found by position would be something else.
@@ -23,20 +24,19 @@ export function storedSegments(directory: string): Segment[] {
   return segments;
 }
 
-function storedSegment(directory: string, number: number): Segment | null {
+function storedSegment(files: NamedSegmentFiles, number: number): Segment | null {
   const opened: number[] = [];
   try {
-    const [index = -1, data = -1] = (['index', 'data'] as const).map((kind) => {
-      const path = join(directory, segmentFile(number, kind));
-      const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
-      opened.push(fd);
-      return fd;
+    const [index = -1, data = -1] = (['index', 'data'] as const).map((part) => {
+      const descriptor = files.openToRead({ number }, part);
+      opened.push(descriptor);
+      return descriptor;
     });
     return intactPart(number, { index, data });
   } catch {
     return null;
   } finally {
-    for (const fd of opened) closeSync(fd);
+    for (const descriptor of opened) files.close(descriptor);
   }
 }
 
