@@ -3,7 +3,6 @@ import { rm } from 'node:fs/promises';
 import {
   type ArchivedOutput,
   type ChunkPlace,
-  countNewlines,
   type ExitedEvent,
   type HistoryPage,
   type HistoryRequest,
@@ -14,16 +13,16 @@ import {
 } from '../contract/index.js';
 import { historyPage } from './history-page.js';
 import { isExecError } from '../protocol/errors.js';
-import { ENTRY_BYTES, type EntryDraft, writeEntry } from './index-entry.js';
+import { FactsFile } from './facts-file.js';
+import type { EntryDraft } from './index-entry.js';
 import { NamedSegmentFiles } from './named-segment-files.js';
 import { makePrivateDirectory } from './private-directory.js';
-import { createFacts, type ProcessFacts, writeFacts } from './process-facts.js';
+import type { ProcessFacts } from './process-facts.js';
 import type { SpoolOwner, SpoolQuota } from './quota.js';
-import { type Segment, SEGMENT_BYTES, sizeOf } from './segment.js';
-import type { SegmentFiles } from './segment-files.js';
-import { SegmentReader } from './segment-reader.js';
+import { SEGMENT_BYTES } from './segment.js';
 import { bytesAt, chunkAt, markBefore, offsetSince } from './segment-lines.js';
-import { SegmentWriter } from './segment-writer.js';
+import type { SegmentReader } from './segment-reader.js';
+import { SegmentStore } from './segment-store.js';
 
 /** Most programs print less and end soon: nothing is written for them before they do. */
 const FIRST_WRITE_BYTES = 64 * 1024;
@@ -58,40 +57,32 @@ const NOTHING = new Uint8Array(0);
 /** The output of one process on disk, while it runs. */
 export class SpooledOutput implements LogArchive, SpoolOwner {
   readonly #options: SpooledOutputOptions;
-  readonly #segmentBytes: number;
-  readonly #files: SegmentFiles;
-  readonly #writer: SegmentWriter;
-  readonly #reader: SegmentReader;
-  #facts: ProcessFacts;
-  #segments: Segment[] = [];
-  #newestNumber = 0;
+  readonly #facts: FactsFile;
+  readonly #store: SegmentStore;
   #waiting: EntryDraft[] = [];
   #waitingBytes = 0;
   #firstBytes = FIRST_WRITE_BYTES;
   #writeBytes = WRITE_BYTES;
   #lastSeq = 0;
   #totalBytes = 0;
-  #counted: LineMark = { offset: 0, newlines: 0 };
   #exists = false;
-  /** The facts on disk are out of date. */
-  #factsChanged = true;
   #broken = false;
 
   constructor(options: SpooledOutputOptions) {
     this.#options = options;
-    this.#facts = options.facts;
-    this.#segmentBytes = Math.min(SEGMENT_BYTES, Math.ceil(options.limitBytes / 4));
-    this.#files = new NamedSegmentFiles(options.directory);
-    this.#writer = new SegmentWriter(this.#files);
-    this.#reader = new SegmentReader(this.#files, () => this.#segments);
+    const { directory, facts, limitBytes, quota } = options;
+    this.#facts = new FactsFile(directory, facts);
+    const files = new NamedSegmentFiles(directory);
+    const segmentBytes = Math.min(SEGMENT_BYTES, Math.ceil(limitBytes / 4));
+    this.#store = new SegmentStore({ files, owner: this, quota, limitBytes, segmentBytes });
   }
 
   get facts(): ProcessFacts {
-    return this.#facts;
+    return this.#facts.facts;
   }
 
   get counted(): LineMark {
-    return this.#counted;
+    return this.#store.counted;
   }
 
   /** Chunks in the log's memory must be written before the log reuses it. */
@@ -112,17 +103,11 @@ export class SpooledOutput implements LogArchive, SpoolOwner {
   }
 
   exited(event: ExitedEvent, timeMs: number): void {
-    const { seq: exitedSeq, exitCode, signal, timedOut, sandboxDenied } = event;
-    const facts = { exitCode, signal, timedOut, sandboxDenied };
-    const end = { ...facts, exitedSeq, exitedAtMs: timeMs, closedSeq: null, closedAtMs: null };
-    this.#facts = { ...this.#facts, end };
-    this.#factsChanged = true;
+    this.#facts.exited(event, timeMs);
   }
 
   closed(seq: number, timeMs: number): void {
-    const { end } = this.#facts;
-    if (end) this.#facts = { ...this.#facts, end: { ...end, closedSeq: seq, closedAtMs: timeMs } };
-    this.#factsChanged = true;
+    this.#facts.closed(seq, timeMs);
     this.#options.closed(this);
   }
 
@@ -148,14 +133,14 @@ export class SpooledOutput implements LogArchive, SpoolOwner {
 
   history(request: HistoryRequest): HistoryPage {
     this.flush();
-    const known = { facts: this.#facts, lastSeq: this.#lastSeq, totalBytes: this.#totalBytes };
-    const source = { reader: this.#reader, ...known };
+    const known = { facts: this.facts, lastSeq: this.#lastSeq, totalBytes: this.#totalBytes };
+    const source = { reader: this.#store.reader, ...known };
     try {
       return historyPage(source, request);
     } catch (error) {
       if (isExecError(error)) throw error;
       this.#fail(error);
-      this.#segments = [];
+      this.#store.forget();
       return historyPage(source, request);
     } finally {
       this.#options.busy(this);
@@ -167,7 +152,7 @@ export class SpooledOutput implements LogArchive, SpoolOwner {
   }
 
   expendableSince(): number | null {
-    return this.#facts.end?.closedAtMs ?? null;
+    return this.facts.end?.closedAtMs ?? null;
   }
 
   dropSpool(): void {
@@ -186,9 +171,10 @@ export class SpooledOutput implements LogArchive, SpoolOwner {
     if (this.#broken) return;
     try {
       this.#create();
-      if (this.#waiting.length > 0) this.#write();
-      if (this.#factsChanged && this.#facts.end) writeFacts(this.#options.directory, this.#facts);
-      this.#factsChanged = false;
+      if (this.#waiting.length > 0) this.#store.write(this.#waiting);
+      this.#waiting = [];
+      this.#waitingBytes = 0;
+      this.#facts.save();
     } catch (error) {
       this.#fail(error);
     }
@@ -208,26 +194,26 @@ export class SpooledOutput implements LogArchive, SpoolOwner {
 
   /** Closes the files. They are opened again when they are needed. */
   close(): void {
-    this.#writer.close();
-    this.#reader.rest();
+    this.#store.rest();
   }
 
   /** What cannot be read is gone. */
   #read<Found>(find: (reader: SegmentReader) => Found | undefined): Found | undefined {
     try {
-      const found = find(this.#reader);
-      if (this.#reader.isOpen) this.#options.busy(this);
+      const { reader } = this.#store;
+      const found = find(reader);
+      if (reader.isOpen) this.#options.busy(this);
       return found;
     } catch (error) {
       this.#fail(error);
-      this.#segments = [];
+      this.#store.forget();
       return undefined;
     }
   }
 
   #add(waiting: EntryDraft): void {
     if (this.#broken) {
-      this.#count([waiting]);
+      this.#store.count([waiting]);
       return;
     }
     if (this.#waiting.length === 0) this.#options.busy(this);
@@ -246,92 +232,24 @@ export class SpooledOutput implements LogArchive, SpoolOwner {
     quota.grow(this, FIXED_BYTES);
     makePrivateDirectory(directory);
     this.#exists = true;
-    createFacts(directory, this.#facts);
-    this.#factsChanged = false;
-  }
-
-  #write(): void {
-    const waiting = this.#waiting;
-    const target = this.#roomFor(this.#waitingBytes + waiting.length * ENTRY_BYTES);
-    const index = new Uint8Array(waiting.length * ENTRY_BYTES);
-    const view = new DataView(index.buffer);
-    let position = 0;
-    let { newlines } = this.#counted;
-    for (const draft of waiting) {
-      writeEntry(view, position, draft, newlines);
-      newlines += countNewlines(draft.bytes);
-      position += ENTRY_BYTES;
-    }
-    const chunks = waiting.map(({ bytes }) => bytes);
-    this.#writer.append(target, chunks, index);
-    if (target.entries === 0) this.#segments.push(target);
-    target.entries += waiting.length;
-    target.dataBytes += this.#waitingBytes;
-    this.#counted = { offset: this.#counted.offset + this.#waitingBytes, newlines };
-    this.#waiting = [];
-    this.#waitingBytes = 0;
-  }
-
-  /** Deletes the oldest segments to stay within the bounds, and returns the one to write to. */
-  #roomFor(bytes: number): Segment {
-    const { limitBytes, quota } = this.#options;
-    for (;;) {
-      const [oldest] = this.#segments;
-      const used = this.#segments.reduce((sum, segment) => sum + sizeOf(segment), 0);
-      const fits = used + bytes <= limitBytes;
-      if (!oldest || (fits && quota.grow(this, bytes))) {
-        if (!oldest) quota.grow(this, bytes);
-        return this.#segment();
-      }
-      this.#dropOldest(oldest);
-    }
-  }
-
-  /** The newest segment, or the next one if that is full. */
-  #segment(): Segment {
-    const newest = this.#segments.at(-1);
-    if (newest && sizeOf(newest) < this.#segmentBytes) return newest;
-    const [waiting] = this.#waiting;
-    if (!waiting) throw new Error('There is nothing to write.');
-    const { bytes: _, ...entry } = waiting;
-    this.#newestNumber += 1;
-    const first = { ...entry, newlines: this.#counted.newlines };
-    return { number: this.#newestNumber, first, entries: 0, dataBytes: 0 };
-  }
-
-  #dropOldest(segment: Segment): void {
-    this.#segments = this.#segments.slice(1);
-    this.#reader.rest();
-    if (this.#segments.length === 0) this.#writer.close();
-    this.#options.quota.shrink(this, sizeOf(segment));
-    this.#files.remove(segment);
+    this.#facts.create();
   }
 
   /** From here on, only the log's memory is left. What was written can still be read. */
   #fail(error: unknown): void {
     if (this.#broken) return;
     this.#broken = true;
-    this.#count(this.#waiting);
+    this.#store.count(this.#waiting);
     this.#waiting = [];
     this.#waitingBytes = 0;
-    this.#writer.close();
+    this.#store.closeWriter();
     this.#options.failed(error instanceof Error ? error : new Error(String(error)));
-  }
-
-  /** Lines are numbered on when their output can no longer be kept. */
-  #count(lost: readonly EntryDraft[]): void {
-    let { offset, newlines } = this.#counted;
-    for (const { bytes } of lost) {
-      offset += bytes.length;
-      newlines += countNewlines(bytes);
-    }
-    this.#counted = { offset, newlines };
   }
 
   #forget(): void {
     this.#broken = true;
-    this.#count(this.#waiting);
-    this.#segments = [];
+    this.#store.count(this.#waiting);
+    this.#store.forget();
     this.#waiting = [];
     this.#waitingBytes = 0;
     this.close();

@@ -1,0 +1,146 @@
+import { countNewlines, type LineMark } from '../contract/index.js';
+import { ENTRY_BYTES, type EntryDraft, writeEntry } from './index-entry.js';
+import type { SpoolOwner, SpoolQuota } from './quota.js';
+import { type Segment, sizeOf } from './segment.js';
+import type { SegmentFiles } from './segment-files.js';
+import { SegmentReader } from './segment-reader.js';
+import { SegmentWriter } from './segment-writer.js';
+
+export interface StoreOptions {
+  readonly files: SegmentFiles;
+  /** Whose share of the quota this is. */
+  readonly owner: SpoolOwner;
+  readonly quota: SpoolQuota;
+  /** Most that is kept. */
+  readonly limitBytes: number;
+  /** A segment of this size gets no more. */
+  readonly segmentBytes: number;
+  /** The beginning that stays when other output has to go. Default: none of it. */
+  readonly headBytes?: number;
+}
+
+/** If the quota leaves no room for the whole head, it becomes this part of what there is. */
+const SMALL_HEAD = 1 / 4;
+
+/** The output of one process in segments, within bounds: beyond them, the oldest behind the head is deleted. */
+export class SegmentStore {
+  readonly reader: SegmentReader;
+  readonly #options: StoreOptions;
+  readonly #writer: SegmentWriter;
+  #segments: Segment[] = [];
+  #newestNumber = 0;
+  #headBytes: number;
+  #usedBytes = 0;
+  #counted: LineMark = { offset: 0, newlines: 0 };
+
+  constructor(options: StoreOptions) {
+    this.#options = options;
+    this.#headBytes = options.headBytes ?? 0;
+    this.#writer = new SegmentWriter(options.files);
+    this.reader = new SegmentReader(options.files, () => this.#segments);
+  }
+
+  /** The end of all output it was given, kept or not. */
+  get counted(): LineMark {
+    return this.#counted;
+  }
+
+  /** Output that can be read. */
+  get keptBytes(): number {
+    return this.#segments.reduce((sum, { dataBytes }) => sum + dataBytes, 0);
+  }
+
+  /** Writes what follows the output it has. Throws if that fails; then only `count` may follow. */
+  write(drafts: readonly EntryDraft[]): void {
+    const dataBytes = drafts.reduce((sum, { length }) => sum + length, 0);
+    const bytes = dataBytes + drafts.length * ENTRY_BYTES;
+    const target = this.#roomFor(bytes) ?? this.#nextSegment(drafts);
+    const index = new Uint8Array(drafts.length * ENTRY_BYTES);
+    const view = new DataView(index.buffer);
+    let position = 0;
+    let { newlines } = this.#counted;
+    for (const draft of drafts) {
+      writeEntry(view, position, draft, newlines);
+      newlines += countNewlines(draft.bytes);
+      position += ENTRY_BYTES;
+    }
+    const chunks = drafts.map((draft) => draft.bytes);
+    this.#writer.append(target, chunks, index);
+    if (target.entries === 0) this.#segments.push(target);
+    target.entries += drafts.length;
+    target.dataBytes += dataBytes;
+    this.#usedBytes += bytes;
+    this.#counted = { offset: this.#counted.offset + dataBytes, newlines };
+  }
+
+  /** Lines are numbered on when their output can no longer be kept. */
+  count(lost: readonly EntryDraft[]): void {
+    let { offset, newlines } = this.#counted;
+    for (const { bytes } of lost) {
+      offset += bytes.length;
+      newlines += countNewlines(bytes);
+    }
+    this.#counted = { offset, newlines };
+  }
+
+  /** What was written is gone, or cannot be read. */
+  forget(): void {
+    this.#segments = [];
+    this.#usedBytes = 0;
+  }
+
+  /** Closes the files to write to. */
+  closeWriter(): void {
+    this.#writer.close();
+  }
+
+  /** Closes the files. They are opened again when they are needed. */
+  rest(): void {
+    this.#writer.close();
+    this.reader.rest();
+  }
+
+  /** Deletes what is needed to stay within the bounds. Returns the segment to continue, if it is not full. */
+  #roomFor(bytes: number): Segment | undefined {
+    const { limitBytes, quota, owner, segmentBytes } = this.#options;
+    for (;;) {
+      const isEmpty = this.#segments.length === 0;
+      const fits = isEmpty || this.#usedBytes + bytes <= limitBytes;
+      // Something is kept, however narrow the bounds are.
+      if ((fits && quota.grow(owner, bytes)) || isEmpty) break;
+      this.#drop(this.#expendable());
+    }
+    const newest = this.#segments.at(-1);
+    return newest && sizeOf(newest) < segmentBytes ? newest : undefined;
+  }
+
+  #nextSegment([draft]: readonly EntryDraft[]): Segment {
+    if (!draft) throw new Error('There is nothing to write.');
+    const { bytes: _, ...entry } = draft;
+    this.#newestNumber += 1;
+    const first = { ...entry, newlines: this.#counted.newlines };
+    return { number: this.#newestNumber, first, entries: 0, dataBytes: 0 };
+  }
+
+  /** The position of the oldest segment behind the head, which becomes smaller if nothing is behind it. */
+  #expendable(): number {
+    const behind = this.#behindHead();
+    if (behind >= 0) return behind;
+    this.#headBytes = Math.min(this.#headBytes, Math.floor(this.keptBytes * SMALL_HEAD));
+    return Math.max(0, this.#behindHead());
+  }
+
+  #behindHead(): number {
+    return this.#segments.findIndex(({ first }) => first.offset >= this.#headBytes);
+  }
+
+  #drop(position: number): void {
+    const [segment] = this.#segments.splice(position, 1);
+    if (!segment) return;
+    this.reader.rest();
+    if (position === this.#segments.length) this.#writer.close();
+    this.#usedBytes -= sizeOf(segment);
+    this.#options.quota.shrink(this.#options.owner, sizeOf(segment));
+    this.#options.files.remove(segment);
+  }
+}
