@@ -10,3 +10,4 @@ export {
 } from './spool.js';
 export type { SpooledOutput } from './spooled-output.js';
 export { StoredLog } from './stored-log.js';
+export { MAX_WRITE_BYTES, TemporaryOutput, type TemporaryOutputOptions } from './temporary-output.js';

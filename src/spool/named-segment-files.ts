@@ -2,15 +2,14 @@ import { closeSync, constants, openSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { FILE_MODE } from './private-directory.js';
 import type { Segment } from './segment.js';
-import type { SegmentFiles, SegmentPart } from './segment-files.js';
+import type { OpenPart, SegmentFiles, SegmentPart } from './segment-files.js';
 
 /** Not through a link, which nobody but us could have put there, and never over an existing file. */
-const CREATE =
-  constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-const CONTINUE = constants.O_WRONLY | constants.O_APPEND | constants.O_NOFOLLOW;
+const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+const CONTINUE = constants.O_WRONLY | constants.O_NOFOLLOW;
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW;
 
-/** Files in a private directory, which later servers find again. */
+/** Two files for each segment in a private directory, which later servers find again. */
 export class NamedSegmentFiles implements SegmentFiles {
   readonly #directory: string;
 
@@ -18,20 +17,25 @@ export class NamedSegmentFiles implements SegmentFiles {
     this.#directory = directory;
   }
 
-  openToAppend(segment: Segment, part: SegmentPart): number {
-    return openSync(this.#path(segment, part), segment.entries === 0 ? CREATE : CONTINUE, FILE_MODE);
+  openToWrite(segment: Segment, part: SegmentPart): OpenPart {
+    return this.#open(segment, part, segment.entries === 0 ? CREATE : CONTINUE);
   }
 
-  openToRead(segment: Pick<Segment, 'number'>, part: SegmentPart): number {
-    return openSync(this.#path(segment, part), READ);
+  openToRead(segment: Pick<Segment, 'number'>, part: SegmentPart): OpenPart {
+    return this.#open(segment, part, READ);
   }
 
-  close(descriptor: number): void {
+  close({ descriptor }: OpenPart): void {
     closeSync(descriptor);
   }
 
   remove(segment: Segment): void {
     for (const part of ['index', 'data'] as const) unlinkSync(this.#path(segment, part));
+  }
+
+  #open(segment: Pick<Segment, 'number'>, part: SegmentPart, flags: number): OpenPart {
+    const descriptor = openSync(this.#path(segment, part), flags, FILE_MODE);
+    return { descriptor, start: 0, room: Number.POSITIVE_INFINITY };
   }
 
   #path({ number }: Pick<Segment, 'number'>, part: SegmentPart): string {

@@ -2,12 +2,21 @@ import type { Segment } from './segment.js';
 
 export type SegmentPart = 'data' | 'index';
 
-/** Where the two files of each segment are. Descriptors are given back with `close`. */
+/** An open file and the range of it that belongs to one part of a segment. */
+export interface OpenPart {
+  readonly descriptor: number;
+  /** Where the range begins. */
+  readonly start: number;
+  /** How much fits into it. */
+  readonly room: number;
+}
+
+/** Where the two parts of each segment are. What was opened is given back with `close`. */
 export interface SegmentFiles {
-  /** A descriptor that appends. Makes the file for a segment without entries. */
-  openToAppend(segment: Segment, part: SegmentPart): number;
-  openToRead(segment: Segment, part: SegmentPart): number;
-  close(descriptor: number): void;
-  /** Deletes the files of a segment. */
+  /** Makes room first for a segment without entries. */
+  openToWrite(segment: Segment, part: SegmentPart): OpenPart;
+  openToRead(segment: Segment, part: SegmentPart): OpenPart;
+  close(open: OpenPart): void;
+  /** Deletes a segment. */
   remove(segment: Segment): void;
 }

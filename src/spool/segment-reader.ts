@@ -2,7 +2,7 @@ import { readSync } from 'node:fs';
 import type { ArchivedOutput } from '../contract/index.js';
 import { ENTRY_BYTES, type IndexEntry, readEntry } from './index-entry.js';
 import type { Segment } from './segment.js';
-import type { SegmentFiles, SegmentPart } from './segment-files.js';
+import type { OpenPart, SegmentFiles, SegmentPart } from './segment-files.js';
 
 /** Entries read at once: most readers want the next one afterwards. */
 const PAGE_ENTRIES = 128;
@@ -23,7 +23,7 @@ export class SegmentReader {
   readonly #files: SegmentFiles;
   readonly #segments: () => readonly Segment[];
   /** Readers mostly move on, so only the files of one segment stay open. */
-  #open: { readonly number: number; data?: number; index?: number } | undefined;
+  #open: { readonly number: number; data?: OpenPart; index?: OpenPart } | undefined;
   #page:
     | { readonly segment: number; readonly start: number; readonly entries: readonly IndexEntry[] }
     | undefined;
@@ -109,8 +109,7 @@ export class SegmentReader {
 
   /** Closes the files and forgets what was read. The next read opens them again. */
   rest(): void {
-    for (const descriptor of [this.#open?.data, this.#open?.index])
-      if (descriptor !== undefined) this.#files.close(descriptor);
+    for (const part of [this.#open?.data, this.#open?.index]) if (part) this.#files.close(part);
     this.#open = undefined;
     this.#page = undefined;
     this.#window = undefined;
@@ -159,23 +158,23 @@ export class SegmentReader {
     { at, length }: { at: number; length: number },
     bytes: Buffer = Buffer.allocUnsafeSlow(length),
   ): Buffer {
-    const descriptor = this.#opened(segment, part);
+    const { descriptor, start } = this.#opened(segment, part);
     for (let done = 0; done < length; ) {
-      const count = readSync(descriptor, bytes, done, length - done, at + done);
+      const count = readSync(descriptor, bytes, done, length - done, start + at + done);
       if (count === 0) throw new Error('the file is shorter than its index says');
       done += count;
     }
     return bytes;
   }
 
-  #opened(segment: Segment, part: SegmentPart): number {
+  #opened(segment: Segment, part: SegmentPart): OpenPart {
     const known = this.#open?.number === segment.number ? this.#open[part] : undefined;
-    if (known !== undefined) return known;
+    if (known) return known;
     if (this.#open?.number !== segment.number) this.rest();
-    const descriptor = this.#files.openToRead(segment, part);
+    const opened = this.#files.openToRead(segment, part);
     this.#open ??= { number: segment.number };
-    this.#open[part] = descriptor;
-    return descriptor;
+    this.#open[part] = opened;
+    return opened;
   }
 }
 

@@ -2,6 +2,7 @@ import { fstatSync, readdirSync, readSync } from 'node:fs';
 import { ENTRY_BYTES, isIntact, readEntry } from './index-entry.js';
 import { NamedSegmentFiles, segmentNumber } from './named-segment-files.js';
 import type { Segment } from './segment.js';
+import type { OpenPart } from './segment-files.js';
 
 /**
  * The segments in a directory whose server may have been killed. Whatever was not written completely at the end is left
@@ -25,18 +26,17 @@ export function storedSegments(directory: string): Segment[] {
 }
 
 function storedSegment(files: NamedSegmentFiles, number: number): Segment | null {
-  const opened: number[] = [];
+  const opened: OpenPart[] = [];
   try {
-    const [index = -1, data = -1] = (['index', 'data'] as const).map((part) => {
-      const descriptor = files.openToRead({ number }, part);
-      opened.push(descriptor);
-      return descriptor;
-    });
-    return intactPart(number, { index, data });
+    const index = files.openToRead({ number }, 'index');
+    opened.push(index);
+    const data = files.openToRead({ number }, 'data');
+    opened.push(data);
+    return intactPart(number, { index: index.descriptor, data: data.descriptor });
   } catch {
     return null;
   } finally {
-    for (const descriptor of opened) files.close(descriptor);
+    for (const part of opened) files.close(part);
   }
 }
 

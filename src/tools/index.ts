@@ -16,8 +16,7 @@ export {
   openAiResponsesTools,
 } from './definitions.js';
 export { DEFAULT_MAX_SESSIONS, type SessionLimits } from './session/session-table.js';
-export type { SpoolLimits } from './session/spool-file.js';
-export type { TranscriptOptions } from './session/transcript.js';
+export type { SpoolLimits, TranscriptOptions } from './session/transcript.js';
 export { DEFAULT_SPOOL_QUOTA_BYTES, SpoolQuota } from '../spool/index.js';
 export { type Budgeted, BudgetedText, truncateMiddle } from './text/budgeted-text.js';
 export { byteTokenizer, type Tokenizer } from './text/tokenizer.js';

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { openUnlinked } from '../../src/tools/session/nameless-file.js';
-import { SpoolFile } from '../../src/tools/session/spool-file.js';
+import { SpoolQuota, TemporaryOutput } from '../../src/spool/index.js';
+import { openUnlinked } from '../../src/spool/nameless-file.js';
 import { TestFolder } from '../harness/processes.js';
 import { tally, tries } from './tally.js';
 
@@ -12,20 +12,26 @@ const program = fileURLToPath(new URL('programs/spool-swapper.mjs', import.meta.
 const TRIES = tries(150);
 
 /** Confined programs may write to the temporary directory, where the output of other programs is kept for the model. */
-test.each<[string, (parent: string) => Promise<() => Promise<void>>]>([
+test.each<[string, (parent: string) => () => void]>([
   [
     'the usual way',
-    async (parent) => {
-      const spool = await SpoolFile.create(parent, { headBytes: 100, tailBytes: 100 });
-      await spool.write(0, Buffer.from('* * * * * root anything'));
-      return () => spool.remove();
+    (parent) => {
+      const owner = { expendableSince: () => null, dropSpool: () => undefined };
+      const limits = { headBytes: 100, tailBytes: 100 };
+      const output = new TemporaryOutput({ parent, owner, quota: new SpoolQuota(), ...limits });
+      output.write([Buffer.from('* * * * * root anything')]);
+      return () => output.release();
     },
   ],
   [
     'where files need names',
-    async (parent) => {
-      const file = await openUnlinked(parent).catch(() => null);
-      return async () => await file?.close();
+    (parent) => {
+      try {
+        const descriptor = openUnlinked(parent);
+        return () => closeSync(descriptor);
+      } catch {
+        return () => undefined;
+      }
     },
   ],
 ])('output kept %s ends up nowhere else, and nothing else is deleted', async (name, create) => {
@@ -40,8 +46,7 @@ test.each<[string, (parent: string) => Promise<() => Promise<void>>]>([
   let successes = 0;
   for (let attempt = 0; attempt < TRIES; attempt += 1) {
     writeFileSync(`${elsewhere}/precious`, '');
-    const remove = await create(temporary);
-    await remove();
+    create(temporary)();
     const found = readdirSync(elsewhere);
     if (found.length !== 1 || found[0] !== 'precious') successes += 1;
   }

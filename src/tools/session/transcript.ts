@@ -1,17 +1,25 @@
 import { tmpdir } from 'node:os';
-import { ExecError } from '../../protocol/index.js';
-import { SpoolFile, type SpoolLimits } from './spool-file.js';
-import { type SpoolOwner, SpoolQuota } from '../../spool/index.js';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { MAX_WRITE_BYTES, type SpoolOwner, SpoolQuota, TemporaryOutput } from '../../spool/index.js';
 
-/** Output kept in memory before a spool file is used: most commands never need one. */
+/** Output kept in memory before any is written to disk: most commands never get there. */
 const MEMORY_BYTES = 256 * 1024;
-/** Bytes per spool file read: large enough to be cheap, small enough not to block the event loop. */
+/** Longer pieces are cut, so that what is in memory can be written at once. */
+const PIECE_BYTES = MAX_WRITE_BYTES - MEMORY_BYTES;
+/** Bytes per read: large enough to be cheap, small enough not to block the event loop. */
 const READ_BYTES = 256 * 1024;
 /** Beyond this, small pieces are joined: each has an overhead of its own. */
 const MAX_MEMORY_PIECES = 1024;
 const MIB = 1024 * 1024;
 /** Per session: room for several build logs, yet a runaway program cannot fill the disk. */
 export const DEFAULT_SPOOL_LIMITS: SpoolLimits = { headBytes: 64 * MIB, tailBytes: 192 * MIB };
+
+export interface SpoolLimits {
+  /** This many bytes from the start are kept for good. */
+  readonly headBytes: number;
+  /** Of the rest, this many bytes from the end. */
+  readonly tailBytes: number;
+}
 
 export interface TranscriptOptions {
   readonly spoolLimits?: SpoolLimits;
@@ -28,31 +36,29 @@ export type TranscriptPiece =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
   | { readonly kind: 'lost'; readonly lostBytes: number };
 
+const NOTHING = new Uint8Array(0);
+
 /**
- * Everything a process printed, by position: the end in memory, the rest in a spool file. Beyond the limits the middle
- * is discarded, and readers are told how many bytes are missing.
+ * Everything a process printed, by position: the end in memory, the rest on disk. Beyond the limits the middle is
+ * discarded, and readers are told how many bytes are missing.
  */
 export class Transcript implements SpoolOwner {
   readonly expendableSince: () => number | null;
   readonly #quota: SpoolQuota;
-  readonly #spoolParent: string;
-  #limits: SpoolLimits;
-  #spool: SpoolFile | undefined;
+  readonly #disk: TemporaryOutput;
   #memory: Uint8Array[] = [];
   #memoryBytes = 0;
-  /** Positions below this are in the spool file, the others in memory. */
+  /** Positions below this are on disk, if anywhere, the others in memory. */
   #spooled = 0;
-  /** Bytes before `headEnd` and from `tailStart` on are kept. */
-  #headEnd = Number.POSITIVE_INFINITY;
-  #tailStart = 0;
+  /** Nothing more can be written. */
   #broken = false;
-  #removed = false;
 
   constructor(options: TranscriptOptions = {}) {
-    this.#spoolParent = options.spoolParent ?? tmpdir();
-    this.#limits = options.spoolLimits ?? DEFAULT_SPOOL_LIMITS;
     this.#quota = options.spoolQuota ?? new SpoolQuota(Number.POSITIVE_INFINITY);
     this.expendableSince = options.expendableSince ?? (() => null);
+    const limits = options.spoolLimits ?? DEFAULT_SPOOL_LIMITS;
+    const parent = options.spoolParent ?? tmpdir();
+    this.#disk = new TemporaryOutput({ parent, owner: this, quota: this.#quota, ...limits });
   }
 
   /** The position after the last byte. */
@@ -62,32 +68,36 @@ export class Transcript implements SpoolOwner {
 
   /** Number of discarded bytes. */
   get lostBytes(): number {
-    return Math.max(0, this.#tailStart - this.#headEnd);
+    return this.#spooled - this.#disk.keptBytes;
   }
 
   /** One call at a time. Resolves when there is room for more, so that a slow disk slows the program down. */
   async append(bytes: Uint8Array): Promise<void> {
-    this.#memory.push(bytes);
-    this.#memoryBytes += bytes.length;
-    if (this.#memoryBytes >= MEMORY_BYTES) await this.#flush();
-    else if (this.#memory.length > MAX_MEMORY_PIECES) this.#memory = [Buffer.concat(this.#memory)];
+    for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+      const piece = bytes.length <= PIECE_BYTES ? bytes : bytes.subarray(at, at + PIECE_BYTES);
+      this.#memory.push(piece);
+      this.#memoryBytes += piece.length;
+      if (this.#memoryBytes >= MEMORY_BYTES) {
+        this.#flush();
+        await nextTurn();
+      } else if (this.#memory.length > MAX_MEMORY_PIECES) this.#memory = [Buffer.concat(this.#memory)];
+    }
   }
 
   /** Reads what is kept between two positions, in order. Excludes what is appended meanwhile. */
   async *read(from: number, to = this.end): AsyncGenerator<TranscriptPiece, void> {
     for (let position = from; position < to; ) {
-      if (position >= this.#headEnd && position < this.#tailStart) {
-        const next = Math.min(this.#tailStart, to);
-        yield { kind: 'lost', lostBytes: next - position };
-        position = next;
+      const found = this.#fromDisk(position, to) ?? this.#fromMemory(position, to);
+      const start = Math.min(found.offset, to);
+      if (start > position) {
+        yield { kind: 'lost', lostBytes: start - position };
+        position = start;
         continue;
       }
-      const bytes = await this.#readSome(position, to - position);
-      // The ring may have overwritten this position while we read.
-      if (position >= this.#headEnd && position < this.#tailStart) continue;
-      if (bytes.length === 0) return;
-      yield { kind: 'bytes', bytes };
-      position += bytes.length;
+      if (found.bytes.length === 0) return;
+      yield { kind: 'bytes', bytes: found.bytes };
+      position += found.bytes.length;
+      if (position < this.#spooled) await nextTurn();
     }
   }
 
@@ -100,98 +110,55 @@ export class Transcript implements SpoolOwner {
     return Buffer.concat(pieces);
   }
 
-  /** Deletes the spool file. Nothing can be read afterwards. */
+  /** Deletes everything. Nothing can be read afterwards: concurrent readers see the rest as lost. */
   async remove(): Promise<void> {
-    if (this.#removed) return;
-    this.#removed = true;
-    // Concurrent readers see the rest as lost.
     this.#spooled = this.end;
     this.#memory = [];
     this.#memoryBytes = 0;
-    this.#loseFile();
     this.#quota.release(this);
-    await this.#spool?.remove().catch(() => undefined);
+    this.dropSpool();
   }
 
   /** Discards everything except the end in memory. */
   dropSpool(): void {
-    this.#loseFile();
-    this.#spool?.remove().catch(() => undefined);
+    this.#broken = true;
+    this.#disk.release();
   }
 
-  async #readSome(position: number, length: number): Promise<Uint8Array> {
-    if (position >= this.#spooled) return this.#fromMemory(position, length);
-    const inFile =
-      Math.min(this.#spooled, this.#headEnd > position ? this.#headEnd : this.#spooled) - position;
+  #fromDisk(position: number, to: number): { offset: number; bytes: Uint8Array } | undefined {
+    if (position >= this.#spooled) return undefined;
     try {
-      const bytes = await this.#spool?.read(position, Math.min(length, inFile, READ_BYTES));
-      if (bytes !== undefined && bytes.length > 0) return bytes;
+      const found = this.#disk.bytesAt(position, Math.min(to - position, READ_BYTES));
+      // The next read reuses its memory, and there may be another reader.
+      return found && { offset: found.offset, bytes: Buffer.from(found.bytes) };
     } catch {
-      // Treated like a file that is too short.
+      // The file is unusable: everything in it is lost.
+      this.dropSpool();
+      return undefined;
     }
-    // The file is unusable: everything in it is lost.
-    this.#loseFile();
-    return new Uint8Array(0);
   }
 
-  #fromMemory(position: number, length: number): Uint8Array {
+  #fromMemory(position: number, to: number): { offset: number; bytes: Uint8Array } {
     let start = this.#spooled;
+    if (position < start) return { offset: start, bytes: NOTHING };
     for (const bytes of this.#memory) {
-      if (position < start + bytes.length) return bytes.subarray(position - start, position - start + length);
+      if (position < start + bytes.length)
+        return { offset: position, bytes: bytes.subarray(position - start, to - start) };
       start += bytes.length;
     }
-    return new Uint8Array(0);
+    return { offset: position, bytes: NOTHING };
   }
 
-  async #flush(): Promise<void> {
-    const bytes = Buffer.concat(this.#memory);
-    if (!this.#broken) {
-      try {
-        this.#reserve(bytes.length);
-        this.#makeRoom(this.#spooled + bytes.length);
-        this.#spool ??= await SpoolFile.create(this.#spoolParent, this.#limits);
-        await this.#spool.write(this.#spooled, bytes);
-      } catch {
-        this.#broken = true;
-        this.#headEnd = Math.min(this.#headEnd, this.#spooled);
-      }
+  #flush(): void {
+    try {
+      if (!this.#broken) this.#disk.write(this.#memory);
+    } catch {
+      this.#broken = true;
     }
-    if (this.#removed) {
-      await this.#spool?.remove().catch(() => undefined);
-      return;
-    }
-    // Without a working spool, only the end of the output is kept, in memory.
-    const kept = this.#broken ? bytes.subarray(-MEMORY_BYTES / 2) : bytes.subarray(bytes.length);
-    this.#spooled += bytes.length - kept.length;
+    // Without a working disk, only the end of the output is kept, in memory.
+    const kept = this.#broken ? Buffer.concat(this.#memory).subarray(-MEMORY_BYTES / 2) : NOTHING;
+    this.#spooled += this.#memoryBytes - kept.length;
     this.#memory = kept.length > 0 ? [Buffer.from(kept)] : [];
     this.#memoryBytes = kept.length;
-    if (this.#broken) this.#tailStart = this.#spooled;
-  }
-
-  /** Reserves disk space. If there is none left, the file stops growing and becomes the ring. */
-  #reserve(bytes: number): void {
-    const { headBytes, tailBytes } = this.#limits;
-    const most = headBytes + tailBytes;
-    const growth = Math.min(this.#spooled + bytes, most) - Math.min(this.#spooled, most);
-    if (growth <= 0 || this.#quota.grow(this, growth)) return;
-    const head = Math.min(headBytes, Math.floor(this.#spooled / 4));
-    this.#limits = { headBytes: head, tailBytes: this.#spooled - head };
-    if (bytes > this.#limits.tailBytes)
-      throw new ExecError('overloaded', 'No disk space is left for output.');
-    this.#spool?.limit(this.#limits);
-  }
-
-  /** Discards what the ring is about to overwrite. */
-  #makeRoom(newEnd: number): void {
-    const { headBytes, tailBytes } = this.#limits;
-    if (newEnd <= headBytes + tailBytes) return;
-    this.#headEnd = Math.min(this.#headEnd, headBytes);
-    this.#tailStart = newEnd - tailBytes;
-  }
-
-  #loseFile(): void {
-    this.#broken = true;
-    this.#headEnd = 0;
-    this.#tailStart = this.#spooled;
   }
 }

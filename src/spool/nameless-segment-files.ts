@@ -1,0 +1,63 @@
+import { type NamelessFile, openNamelessFile } from './nameless-file.js';
+import type { Segment } from './segment.js';
+import type { OpenPart, SegmentFiles, SegmentPart } from './segment-files.js';
+
+/** Room for each segment. */
+export interface SlotSize {
+  readonly data: number;
+  readonly index: number;
+}
+
+/**
+ * All segments in one file without a name, which nobody else can find and which is gone after a crash. Such a file cannot be
+ * opened again, so it stays open, and segments share it: each has a slot, which another one gets when it is deleted.
+ */
+export class NamelessSegmentFiles implements SegmentFiles {
+  readonly #parent: string;
+  readonly #slot: SlotSize;
+  /** By the number of the segment. */
+  readonly #slots = new Map<number, number>();
+  readonly #free: number[] = [];
+  #file: NamelessFile | undefined;
+
+  /** The file is made on the file system of `parent`, with the first segment. */
+  constructor(parent: string, slot: SlotSize) {
+    this.#parent = parent;
+    this.#slot = slot;
+  }
+
+  openToWrite(segment: Segment, part: SegmentPart): OpenPart {
+    this.#file ??= openNamelessFile(this.#parent);
+    if (!this.#slots.has(segment.number))
+      this.#slots.set(segment.number, this.#free.pop() ?? this.#slots.size);
+    return this.openToRead(segment, part);
+  }
+
+  openToRead({ number }: Segment, part: SegmentPart): OpenPart {
+    const slot = this.#slots.get(number);
+    if (!this.#file || slot === undefined) throw new Error('The segment was deleted.');
+    const { data, index } = this.#slot;
+    const start = slot * (data + index) + (part === 'data' ? 0 : data);
+    return { descriptor: this.#file.descriptor, start, room: this.#slot[part] };
+  }
+
+  close(): void {
+    // The file would be gone.
+  }
+
+  remove({ number }: Segment): void {
+    const slot = this.#slots.get(number);
+    if (slot === undefined) return;
+    this.#slots.delete(number);
+    this.#free.push(slot);
+  }
+
+  /** Closes the file and with it deletes everything. Idempotent. */
+  release(): void {
+    const file = this.#file;
+    this.#file = undefined;
+    this.#slots.clear();
+    this.#free.length = 0;
+    file?.release();
+  }
+}

@@ -1,0 +1,82 @@
+import { ENTRY_BYTES, type EntryDraft } from './index-entry.js';
+import { NamelessSegmentFiles } from './nameless-segment-files.js';
+import type { SpoolOwner, SpoolQuota } from './quota.js';
+import { bytesAt } from './segment-lines.js';
+import { SegmentStore } from './segment-store.js';
+
+/** Most that is written at once. */
+export const MAX_WRITE_BYTES = 320 * 1024;
+/** More chunks than this are joined: each takes room in the index. */
+const MAX_ENTRIES = 16;
+/** A page of memory, so that slots begin with one. */
+const SLOT = { data: MAX_WRITE_BYTES, index: 4096 } as const;
+/** The index takes less than this, in parts of the output. */
+const INDEX_SHARE = (MAX_ENTRIES * ENTRY_BYTES) / (64 * 1024);
+
+export interface TemporaryOutputOptions {
+  /** On whose file system the output is kept. */
+  readonly parent: string;
+  readonly owner: SpoolOwner;
+  readonly quota: SpoolQuota;
+  /** Kept from the start, and from the end. */
+  readonly headBytes: number;
+  readonly tailBytes: number;
+}
+
+/** Output on disk for as long as this program runs. Nobody else can find it, and it keeps both ends. */
+export class TemporaryOutput {
+  readonly #files: NamelessSegmentFiles;
+  readonly #store: SegmentStore;
+  #lastSeq = 0;
+
+  constructor({ parent, owner, quota, headBytes, tailBytes }: TemporaryOutputOptions) {
+    this.#files = new NamelessSegmentFiles(parent, SLOT);
+    // The head ends with a whole segment, and what is deleted is a whole one.
+    const limitBytes = (headBytes + tailBytes) * (1 + INDEX_SHARE) + 2 * (SLOT.data + SLOT.index);
+    // Each write is a segment, so that no more is deleted than has to be.
+    const segmentBytes = 0;
+    this.#store = new SegmentStore({ files: this.#files, owner, quota, limitBytes, headBytes, segmentBytes });
+  }
+
+  /** Bytes that can be read. */
+  get keptBytes(): number {
+    return this.#store.keptBytes;
+  }
+
+  /** Adds to the end, at most `MAX_WRITE_BYTES`. Throws if that fails; nothing may be added then. */
+  write(chunks: readonly Uint8Array[]): void {
+    const timeMs = Date.now();
+    let { offset } = this.#store.counted;
+    const joined = chunks.length > MAX_ENTRIES ? [Buffer.concat(chunks)] : chunks;
+    const drafts = joined.map((bytes): EntryDraft => {
+      this.#lastSeq += 1;
+      // Streams are not told apart here.
+      const draft = {
+        kind: 'stdout',
+        seq: this.#lastSeq,
+        offset,
+        timeMs,
+        length: bytes.length,
+        bytes,
+      } as const;
+      offset += bytes.length;
+      return draft;
+    });
+    this.#store.write(drafts);
+  }
+
+  /**
+   * Output from an offset on, or the first that is left behind it; none at the end. The next read reuses its memory.
+   * Throws if it cannot be read.
+   */
+  bytesAt(offset: number, maxBytes: number): { offset: number; bytes: Uint8Array } | undefined {
+    return bytesAt(this.#store.reader, offset, maxBytes);
+  }
+
+  /** Deletes everything. Idempotent. */
+  release(): void {
+    this.#store.forget();
+    this.#store.rest();
+    this.#files.release();
+  }
+}
