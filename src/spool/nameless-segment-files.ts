@@ -19,6 +19,9 @@ export class NamelessSegmentFiles implements SegmentFiles {
   readonly #slots = new Map<number, number>();
   readonly #free: number[] = [];
   #file: NamelessFile | undefined;
+  /** Parts that are open. */
+  #uses = 0;
+  #isReleased = false;
 
   /** The file is made on the file system of `parent`, with the first segment. */
   constructor(parent: string, slot: SlotSize) {
@@ -27,7 +30,7 @@ export class NamelessSegmentFiles implements SegmentFiles {
   }
 
   openToWrite(segment: Segment, part: SegmentPart): OpenPart {
-    this.#file ??= openNamelessFile(this.#parent);
+    if (!this.#isReleased) this.#file ??= openNamelessFile(this.#parent);
     if (!this.#slots.has(segment.number))
       this.#slots.set(segment.number, this.#free.pop() ?? this.#slots.size);
     return this.openToRead(segment, part);
@@ -35,14 +38,16 @@ export class NamelessSegmentFiles implements SegmentFiles {
 
   openToRead({ number }: Segment, part: SegmentPart): OpenPart {
     const slot = this.#slots.get(number);
-    if (!this.#file || slot === undefined) throw new Error('The segment was deleted.');
+    if (this.#isReleased || !this.#file || slot === undefined) throw new Error('The segment was deleted.');
+    this.#uses += 1;
     const { data, index } = this.#slot;
     const start = slot * (data + index) + (part === 'data' ? 0 : data);
     return { descriptor: this.#file.descriptor, start, room: this.#slot[part] };
   }
 
   close(): void {
-    // The file would be gone.
+    this.#uses -= 1;
+    this.#closeFile();
   }
 
   remove({ number }: Segment): void {
@@ -52,12 +57,15 @@ export class NamelessSegmentFiles implements SegmentFiles {
     this.#free.push(slot);
   }
 
-  /** Closes the file and with it deletes everything. Idempotent. */
+  /** Deletes everything as soon as nothing of it is open. Idempotent. */
   release(): void {
-    const file = this.#file;
+    this.#isReleased = true;
+    this.#closeFile();
+  }
+
+  #closeFile(): void {
+    if (!this.#isReleased || this.#uses > 0) return;
+    this.#file?.release();
     this.#file = undefined;
-    this.#slots.clear();
-    this.#free.length = 0;
-    file?.release();
   }
 }

@@ -1,4 +1,5 @@
 import type { ChunkPlace, LineMark, MarkRequest } from '../contract/index.js';
+import type { Segment } from './segment.js';
 import type { Place, SegmentReader } from './segment-reader.js';
 
 /** Output from an offset on, or the first that is left behind it. The next read reuses its memory. */
@@ -7,11 +8,21 @@ export function bytesAt(
   offset: number,
   maxBytes: number,
 ): { offset: number; bytes: Uint8Array } | undefined {
-  const segment = reader.segments.find(({ first, dataBytes }) => first.offset + dataBytes > offset);
+  const found = rangeAt(reader.segments, offset, maxBytes);
+  return found && { offset: found.offset, bytes: reader.raw(found.segment, found.at, found.length) };
+}
+
+/** Where such output is: a position in the data of a segment. */
+export function rangeAt(
+  segments: readonly Segment[],
+  offset: number,
+  maxBytes: number,
+): { segment: Segment; at: number; length: number; offset: number } | undefined {
+  const segment = segments.find(({ first, dataBytes }) => first.offset + dataBytes > offset);
   if (!segment) return undefined;
   const from = Math.max(offset, segment.first.offset);
   const at = from - segment.first.offset;
-  return { offset: from, bytes: reader.raw(segment, at, Math.min(maxBytes, segment.dataBytes - at)) };
+  return { segment, at, length: Math.min(maxBytes, segment.dataBytes - at), offset: from };
 }
 
 /** The chunk that contains a byte, or the first one behind it. */

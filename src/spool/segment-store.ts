@@ -19,6 +19,15 @@ export interface StoreOptions {
   readonly headBytes?: number;
 }
 
+interface WritePlan {
+  readonly target: Segment;
+  readonly chunks: readonly Uint8Array[];
+  readonly index: Uint8Array;
+  readonly dataBytes: number;
+  /** Up to the end of what is to be written. */
+  readonly newlines: number;
+}
+
 /** If the quota leaves no room for the whole head, it becomes this part of what there is. */
 const SMALL_HEAD = 1 / 4;
 
@@ -31,6 +40,7 @@ export class SegmentStore {
   #newestNumber = 0;
   #headBytes: number;
   #usedBytes = 0;
+  #isForgotten = false;
   #counted: LineMark = { offset: 0, newlines: 0 };
 
   constructor(options: StoreOptions) {
@@ -52,6 +62,20 @@ export class SegmentStore {
 
   /** Writes what follows the output it has. Throws if that fails; then only `count` may follow. */
   write(drafts: readonly EntryDraft[]): void {
+    const plan = this.#plan(drafts);
+    this.#writer.append(plan.target, plan.chunks, plan.index);
+    this.#written(plan);
+  }
+
+  /** The same while others have the event loop. One call at a time. */
+  async writeLater(drafts: readonly EntryDraft[]): Promise<void> {
+    const plan = this.#plan(drafts);
+    await this.#writer.appendLater(plan.target, plan.chunks, plan.index);
+    if (!this.#isForgotten) this.#written(plan);
+  }
+
+  /** Makes room, and says what is to be written where. */
+  #plan(drafts: readonly EntryDraft[]): WritePlan {
     const dataBytes = drafts.reduce((sum, { length }) => sum + length, 0);
     const bytes = dataBytes + drafts.length * ENTRY_BYTES;
     const target = this.#roomFor(bytes) ?? this.#nextSegment(drafts);
@@ -65,11 +89,14 @@ export class SegmentStore {
       position += ENTRY_BYTES;
     }
     const chunks = drafts.map((draft) => draft.bytes);
-    this.#writer.append(target, chunks, index);
+    return { target, chunks, index, dataBytes, newlines };
+  }
+
+  #written({ target, chunks, index, dataBytes, newlines }: WritePlan): void {
     if (target.entries === 0) this.#segments.push(target);
-    target.entries += drafts.length;
+    target.entries += chunks.length;
     target.dataBytes += dataBytes;
-    this.#usedBytes += bytes;
+    this.#usedBytes += dataBytes + index.length;
     this.#counted = { offset: this.#counted.offset + dataBytes, newlines };
   }
 
@@ -83,8 +110,9 @@ export class SegmentStore {
     this.#counted = { offset, newlines };
   }
 
-  /** What was written is gone, or cannot be read. */
+  /** What was written is gone, or cannot be read. Nothing may be written afterwards. */
   forget(): void {
+    this.#isForgotten = true;
     this.#segments = [];
     this.#usedBytes = 0;
   }

@@ -1,12 +1,16 @@
-import { writeSync, writevSync } from 'node:fs';
+import { write, writeSync, writev, writevSync } from 'node:fs';
+import { promisify } from 'node:util';
 import { ENTRY_BYTES } from './index-entry.js';
 import type { Segment } from './segment.js';
-import type { OpenPart, SegmentFiles } from './segment-files.js';
+import type { OpenPart, SegmentFiles, SegmentPart } from './segment-files.js';
 
 /** Chunks below this size on average are joined: that is cheaper than handing each to the system. */
 const MIN_VECTOR_BYTES = 2048;
 /** The system takes no more at a time. */
 const MAX_VECTORS = 1024;
+
+const writeLater = promisify(write);
+const writevLater = promisify(writev);
 
 interface OpenSegment {
   readonly number: number;
@@ -30,6 +34,12 @@ export class SegmentWriter {
     writeAll(open.index, segment.entries * ENTRY_BYTES, [index]);
   }
 
+  /** The same while others have the event loop. */
+  async appendLater(segment: Segment, chunks: readonly Uint8Array[], index: Uint8Array): Promise<void> {
+    await this.#writePart(segment, 'data', { at: segment.dataBytes, chunks });
+    await this.#writePart(segment, 'index', { at: segment.entries * ENTRY_BYTES, chunks: [index] });
+  }
+
   /** Idempotent. */
   close(): void {
     const open = this.#open;
@@ -37,6 +47,19 @@ export class SegmentWriter {
     if (!open) return;
     this.#files.close(open.data);
     this.#files.close(open.index);
+  }
+
+  async #writePart(
+    segment: Segment,
+    name: SegmentPart,
+    { at, chunks }: { at: number; chunks: readonly Uint8Array[] },
+  ): Promise<void> {
+    const part = this.#files.openToWrite(segment, name);
+    try {
+      await writeAllLater(part, at, chunks);
+    } finally {
+      this.#files.close(part);
+    }
   }
 
   #opened(segment: Segment): OpenSegment {
@@ -54,17 +77,38 @@ export class SegmentWriter {
   }
 }
 
-function writeAll({ descriptor, start, room }: OpenPart, at: number, chunks: readonly Uint8Array[]): void {
-  const total = chunks.reduce((sum, { length }) => sum + length, 0);
+function writeAll(part: OpenPart, at: number, chunks: readonly Uint8Array[]): void {
+  const total = requireRoom(part, at, chunks);
   if (total === 0) return;
-  if (at + total > room) throw new Error('There is more output than room in a segment.');
-  const isJoined = total < chunks.length * MIN_VECTOR_BYTES || chunks.length > MAX_VECTORS;
-  const vectors = isJoined ? [Buffer.concat(chunks, total)] : chunks;
-  const position = start + at;
-  const done = writevSync(descriptor, vectors as Uint8Array[], position);
+  const position = part.start + at;
+  let done = writevSync(part.descriptor, vectorsOf(chunks, total), position);
   if (done === total) return;
   // The disk is nearly full, or a limit is near. The next call says so.
-  const rest = Buffer.concat(chunks, total).subarray(done);
-  for (let more = 0; more < rest.length; )
-    more += writeSync(descriptor, rest, more, rest.length - more, position + done + more);
+  const whole = Buffer.concat(chunks, total);
+  while (done < total) done += writeSync(part.descriptor, whole, done, total - done, position + done);
+}
+
+async function writeAllLater(part: OpenPart, at: number, chunks: readonly Uint8Array[]): Promise<void> {
+  const total = requireRoom(part, at, chunks);
+  const position = part.start + at;
+  let { bytesWritten: done } = await writevLater(part.descriptor, vectorsOf(chunks, total), position);
+  if (done === total) return;
+  const whole = Buffer.concat(chunks, total);
+  while (done < total) {
+    const more = await writeLater(part.descriptor, whole, done, total - done, position + done);
+    done += more.bytesWritten;
+  }
+}
+
+/** Returns how much is to be written. */
+function requireRoom({ room }: OpenPart, at: number, chunks: readonly Uint8Array[]): number {
+  const total = chunks.reduce((sum, { length }) => sum + length, 0);
+  if (at + total > room) throw new Error('There is more output than room in a segment.');
+  return total;
+}
+
+function vectorsOf(chunks: readonly Uint8Array[], total: number): Uint8Array[] {
+  const isJoined = total < chunks.length * MIN_VECTOR_BYTES || chunks.length > MAX_VECTORS;
+  // Only the type is wrong: nothing is changed.
+  return isJoined ? [Buffer.concat(chunks, total)] : (chunks as Uint8Array[]);
 }

@@ -1,8 +1,13 @@
+import { read } from 'node:fs';
+import { promisify } from 'node:util';
 import { ENTRY_BYTES, type EntryDraft } from './index-entry.js';
 import { NamelessSegmentFiles } from './nameless-segment-files.js';
 import type { SpoolOwner, SpoolQuota } from './quota.js';
-import { bytesAt } from './segment-lines.js';
+import { rangeAt } from './segment-lines.js';
+import type { Segment } from './segment.js';
 import { SegmentStore } from './segment-store.js';
+
+const readLater = promisify(read);
 
 /** Most that is written at once. */
 export const MAX_WRITE_BYTES = 320 * 1024;
@@ -43,8 +48,8 @@ export class TemporaryOutput {
     return this.#store.keptBytes;
   }
 
-  /** Adds to the end, at most `MAX_WRITE_BYTES`. Throws if that fails; nothing may be added then. */
-  write(chunks: readonly Uint8Array[]): void {
+  /** Adds to the end, at most `MAX_WRITE_BYTES`. One call at a time. Throws if that fails; nothing may be added then. */
+  async write(chunks: readonly Uint8Array[]): Promise<void> {
     const timeMs = Date.now();
     let { offset } = this.#store.counted;
     const joined = chunks.length > MAX_ENTRIES ? [Buffer.concat(chunks)] : chunks;
@@ -62,21 +67,46 @@ export class TemporaryOutput {
       offset += bytes.length;
       return draft;
     });
-    this.#store.write(drafts);
+    await this.#store.writeLater(drafts);
   }
 
-  /**
-   * Output from an offset on, or the first that is left behind it; none at the end. The next read reuses its memory.
-   * Throws if it cannot be read.
-   */
-  bytesAt(offset: number, maxBytes: number): { offset: number; bytes: Uint8Array } | undefined {
-    return bytesAt(this.#store.reader, offset, maxBytes);
+  /** Output from an offset on, or the first that is left behind it; none at the end. Throws if it cannot be read. */
+  async bytesAt(
+    offset: number,
+    maxBytes: number,
+  ): Promise<{ readonly offset: number; readonly bytes: Uint8Array } | undefined> {
+    for (;;) {
+      const { segments } = this.#store.reader;
+      const found = rangeAt(segments, offset, maxBytes);
+      if (!found) return undefined;
+      const bytes = await this.#read(found);
+      // Otherwise its slot may have got something else meanwhile.
+      if (this.#store.reader.segments.includes(found.segment)) return { offset: found.offset, bytes };
+    }
   }
 
   /** Deletes everything. Idempotent. */
   release(): void {
     this.#store.forget();
-    this.#store.rest();
     this.#files.release();
+  }
+
+  async #read({ segment, at, length }: { segment: Segment; at: number; length: number }): Promise<Buffer> {
+    const part = this.#files.openToRead(segment, 'data');
+    try {
+      const bytes = Buffer.allocUnsafe(length);
+      for (let done = 0; done < length; ) {
+        const { bytesRead } = await readLater(part.descriptor, {
+          buffer: bytes,
+          offset: done,
+          position: part.start + at + done,
+        });
+        if (bytesRead === 0) throw new Error('The file is shorter than what was written to it.');
+        done += bytesRead;
+      }
+      return bytes;
+    } finally {
+      this.#files.close();
+    }
   }
 }

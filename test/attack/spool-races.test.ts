@@ -12,20 +12,20 @@ const program = fileURLToPath(new URL('programs/spool-swapper.mjs', import.meta.
 const TRIES = tries(150);
 
 /** Confined programs may write to the temporary directory, where the output of other programs is kept for the model. */
-test.each<[string, (parent: string) => () => void]>([
+test.each<[string, (parent: string) => Promise<() => void>]>([
   [
     'the usual way',
-    (parent) => {
+    async (parent) => {
       const owner = { expendableSince: () => null, dropSpool: () => undefined };
       const limits = { headBytes: 100, tailBytes: 100 };
       const output = new TemporaryOutput({ parent, owner, quota: new SpoolQuota(), ...limits });
-      output.write([Buffer.from('* * * * * root anything')]);
+      await output.write([Buffer.from('* * * * * root anything')]);
       return () => output.release();
     },
   ],
   [
     'where files need names',
-    (parent) => {
+    async (parent) => {
       try {
         const descriptor = openUnlinked(parent);
         return () => closeSync(descriptor);
@@ -46,7 +46,8 @@ test.each<[string, (parent: string) => () => void]>([
   let successes = 0;
   for (let attempt = 0; attempt < TRIES; attempt += 1) {
     writeFileSync(`${elsewhere}/precious`, '');
-    create(temporary)();
+    const remove = await create(temporary);
+    remove();
     const found = readdirSync(elsewhere);
     if (found.length !== 1 || found[0] !== 'precious') successes += 1;
   }

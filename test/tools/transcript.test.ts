@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { SpoolQuota } from '../../src/tools/index.js';
 import { Transcript } from '../../src/tools/session/transcript.js';
@@ -57,6 +58,25 @@ describe('transcript', () => {
     await transcript.remove();
     // Gone, and said so: a reader on its way must not take it for an output that never was.
     expect(await collect(transcript, 0)).toMatchObject({ bytes: 0, lost: total });
+  });
+
+  test('output that moves to the disk while it is read is not missed', async () => {
+    using folder = new TestFolder();
+    const transcript = new Transcript({ spoolParent: folder.path });
+    const state = { isFull: false };
+    const filling = fill(transcript, 8_000_000, 10_000).then(() => {
+      state.isFull = true;
+    });
+    while (!state.isFull) {
+      const to = transcript.end;
+      const from = Math.max(0, to - 400_000);
+      const reads = Array.from({ length: 4 }, (_, index) => collect(transcript, from + index * 90_000, to));
+      const bytes = [0, 1, 2, 3].map((index) => Math.max(0, to - from - index * 90_000));
+      expect(await Promise.all(reads)).toEqual(bytes.map((each) => ({ lost: 0, bytes: each, intact: true })));
+      await nextTurn();
+    }
+    await filling;
+    await transcript.remove();
   });
 
   test('past its limits it keeps both ends and counts the middle', async () => {

@@ -1,5 +1,4 @@
 import { tmpdir } from 'node:os';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MAX_WRITE_BYTES, type SpoolOwner, SpoolQuota, TemporaryOutput } from '../../spool/index.js';
 
 /** Output kept in memory before any is written to disk: most commands never get there. */
@@ -35,6 +34,12 @@ export interface TranscriptOptions {
 export type TranscriptPiece =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
   | { readonly kind: 'lost'; readonly lostBytes: number };
+
+/** Output at a position, or the first behind it. */
+interface Found {
+  readonly offset: number;
+  readonly bytes: Uint8Array;
+}
 
 const NOTHING = new Uint8Array(0);
 
@@ -77,17 +82,15 @@ export class Transcript implements SpoolOwner {
       const piece = bytes.length <= PIECE_BYTES ? bytes : bytes.subarray(at, at + PIECE_BYTES);
       this.#memory.push(piece);
       this.#memoryBytes += piece.length;
-      if (this.#memoryBytes >= MEMORY_BYTES) {
-        this.#flush();
-        await nextTurn();
-      } else if (this.#memory.length > MAX_MEMORY_PIECES) this.#memory = [Buffer.concat(this.#memory)];
+      if (this.#memoryBytes >= MEMORY_BYTES) await this.#flush();
+      else if (this.#memory.length > MAX_MEMORY_PIECES) this.#memory = [Buffer.concat(this.#memory)];
     }
   }
 
   /** Reads what is kept between two positions, in order. Excludes what is appended meanwhile. */
   async *read(from: number, to = this.end): AsyncGenerator<TranscriptPiece, void> {
     for (let position = from; position < to; ) {
-      const found = this.#fromDisk(position, to) ?? this.#fromMemory(position, to);
+      const found = await this.#find(position, to);
       const start = Math.min(found.offset, to);
       if (start > position) {
         yield { kind: 'lost', lostBytes: start - position };
@@ -97,7 +100,6 @@ export class Transcript implements SpoolOwner {
       if (found.bytes.length === 0) return;
       yield { kind: 'bytes', bytes: found.bytes };
       position += found.bytes.length;
-      if (position < this.#spooled) await nextTurn();
     }
   }
 
@@ -125,22 +127,22 @@ export class Transcript implements SpoolOwner {
     this.#disk.release();
   }
 
-  #fromDisk(position: number, to: number): { offset: number; bytes: Uint8Array } | undefined {
-    if (position >= this.#spooled) return undefined;
+  async #find(position: number, to: number): Promise<Found> {
+    const spooled = this.#spooled;
+    if (position >= spooled) return this.#fromMemory(position, to);
     try {
-      const found = this.#disk.bytesAt(position, Math.min(to - position, READ_BYTES));
-      // The next read reuses its memory, and there may be another reader.
-      return found && { offset: found.offset, bytes: Buffer.from(found.bytes) };
+      const found = await this.#disk.bytesAt(position, Math.min(to - position, READ_BYTES));
+      if (found) return found;
     } catch {
       // The file is unusable: everything in it is lost.
       this.dropSpool();
-      return undefined;
     }
+    // What was in memory then may be on disk by now.
+    return { offset: spooled, bytes: NOTHING };
   }
 
-  #fromMemory(position: number, to: number): { offset: number; bytes: Uint8Array } {
+  #fromMemory(position: number, to: number): Found {
     let start = this.#spooled;
-    if (position < start) return { offset: start, bytes: NOTHING };
     for (const bytes of this.#memory) {
       if (position < start + bytes.length)
         return { offset: position, bytes: bytes.subarray(position - start, to - start) };
@@ -149,9 +151,9 @@ export class Transcript implements SpoolOwner {
     return { offset: position, bytes: NOTHING };
   }
 
-  #flush(): void {
+  async #flush(): Promise<void> {
     try {
-      if (!this.#broken) this.#disk.write(this.#memory);
+      if (!this.#broken) await this.#disk.write(this.#memory);
     } catch {
       this.#broken = true;
     }
