@@ -5,6 +5,7 @@ import { filesSmall } from './files-small.mjs';
 import { filesStream } from './files-stream.mjs';
 import { filesWalk } from './files-walk.mjs';
 import { filesWhole } from './files-whole.mjs';
+import { join } from './join.mjs';
 import { pipes } from './pipes.mjs';
 import { pty } from './pty.mjs';
 import { ready } from './ready.mjs';
@@ -13,6 +14,10 @@ import { remote } from './remote.mjs';
 import { sandboxRead, sandboxStart } from './sandbox.mjs';
 import { slowReader } from './slow-reader.mjs';
 import { spool } from './spool.mjs';
+import { spoolCrowd } from './spool-crowd.mjs';
+import { spoolPages } from './spool-pages.mjs';
+import { spoolSearch } from './spool-search.mjs';
+import { spoolStart } from './spool-start.mjs';
 import { start } from './start.mjs';
 import { status } from './status.mjs';
 
@@ -24,7 +29,12 @@ export const cases = [
   pipes,
   pty,
   spool,
+  spoolStart,
+  spoolCrowd,
+  spoolPages,
+  spoolSearch,
   recording,
+  join,
   filesSmall,
   filesWhole,
   filesStream,
