@@ -15,6 +15,7 @@ import {
   type LocalProcessSpec,
   machineInfo,
   ProcessTable,
+  reserveSpace,
 } from '../host/index.js';
 import type { Spool, SpoolOptions } from '../spool/index.js';
 import { configurationHome, environmentsPath } from './configuration-home.js';
@@ -106,7 +107,7 @@ export class LocalEnvironment extends EnvironmentHandle {
     if (!isWanted && !(this.#spoolOptions && sandbox)) return {};
     this.#spoolCode ??= import('../spool/index.js');
     const { outputUse, Spool: SpoolClass } = await this.#spoolCode;
-    if (this.#spoolOptions) this.#spool ??= new SpoolClass(this.#spoolOptions);
+    if (this.#spoolOptions) this.#spool ??= new SpoolClass(this.#spoolOptions, reserveSpace);
     if (sandbox) this.#spool?.prepareIfPossible();
     return outputUse(this.#spool, { ...child, owner: this.id }, { retain, onSlowReader });
   }

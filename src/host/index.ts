@@ -13,6 +13,7 @@ export {
 } from './spawn/index.js';
 export { leaveHost } from './leave-host.js';
 export { packageFile } from './kernel/package-file.js';
+export { reserveSpace } from './kernel/index.js';
 export { childEnvironment } from './environment-variables.js';
 export { ConfinableFileSystem, type HostFileSystem } from './files/index.js';
 export { hideFromSandboxes, sandboxSupport } from './sandbox/index.js';

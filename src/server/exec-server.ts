@@ -5,6 +5,7 @@ import {
   ConfinableFileSystem,
   hideFromSandboxes,
   packageFile,
+  reserveSpace,
 } from '../host/index.js';
 import { ByteBudget, type Channel } from '../rpc/index.js';
 import { ScreenRenderer } from '../screen/index.js';
@@ -158,11 +159,9 @@ export class ExecServer implements AsyncDisposable {
 /** Programs in sandboxes run as our user, and must not read what others printed. */
 function openSpool(options: SpoolOptions | undefined, log: ServerLog): Spool | null {
   if (!options) return null;
-  const spool = new Spool({
-    onFailure: (error) =>
-      log.warn({ reason: error.message }, 'the output of a process can no longer be written to disk'),
-    ...options,
-  });
+  const onFailure = (error: Error): void =>
+    log.warn({ reason: error.message }, 'the output of a process can no longer be written to disk');
+  const spool = new Spool({ onFailure, ...options }, reserveSpace);
   hideFromSandboxes(spool.directory);
   return spool;
 }

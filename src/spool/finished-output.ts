@@ -1,9 +1,10 @@
-import { lstatSync, readdirSync, rmSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isRunning, type ProcessFacts, readFacts } from './process-facts.js';
 import type { SpoolOwner } from './quota.js';
+import { giveBackLeft } from './reserved-space.js';
 
 /** Looked at in one turn of the event loop. */
 const BATCH = 32;
@@ -20,10 +21,10 @@ export class FinishedOutput implements SpoolOwner {
     this.#dropped = dropped;
   }
 
-  get bytes(): number {
-    return readdirSync(this.#directory)
-      .map((name) => lstatSync(join(this.#directory, name), { throwIfNoEntry: false })?.size ?? 0)
-      .reduce((sum, size) => sum + size, 0);
+  /** What it takes on disk from now on. */
+  measure(): number {
+    const sizes = readdirSync(this.#directory).map((name) => giveBackLeft(join(this.#directory, name)));
+    return sizes.reduce((sum, size) => sum + size, 0);
   }
 
   expendableSince(): number {

@@ -1,6 +1,7 @@
 import { countNewlines, type LineMark } from '../contract/index.js';
 import { ENTRY_BYTES, type EntryDraft, writeEntry } from './index-entry.js';
 import type { SpoolOwner, SpoolQuota } from './quota.js';
+import type { ReserveSpace } from './reserved-space.js';
 import { type Segment, sizeOf } from './segment.js';
 import type { SegmentFiles } from './segment-files.js';
 import { SegmentReader } from './segment-reader.js';
@@ -15,6 +16,7 @@ export interface StoreOptions {
   readonly limitBytes: number;
   /** A segment of this size gets no more. */
   readonly segmentBytes: number;
+  readonly reserve?: ReserveSpace | undefined;
   /** The beginning that stays when other output has to go. Default: none of it. */
   readonly headBytes?: number;
 }
@@ -46,7 +48,7 @@ export class SegmentStore {
   constructor(options: StoreOptions) {
     this.#options = options;
     this.#headBytes = options.headBytes ?? 0;
-    this.#writer = new SegmentWriter(options.files);
+    this.#writer = new SegmentWriter(options.files, options.reserve);
     this.reader = new SegmentReader(options.files, () => this.#segments);
   }
 

@@ -1,6 +1,7 @@
 import { write, writeSync, writev, writevSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { ENTRY_BYTES } from './index-entry.js';
+import { giveBack, type ReserveSpace } from './reserved-space.js';
 import type { Segment } from './segment.js';
 import type { OpenPart, SegmentFiles, SegmentPart } from './segment-files.js';
 
@@ -12,26 +13,41 @@ const MAX_VECTORS = 1024;
 const writeLater = promisify(write);
 const writevLater = promisify(writev);
 
+/** A program that has printed so much goes on: before, space is not worth reserving. */
+const FLOOD_BYTES = 1024 * 1024;
+/** Reserved at a time. What is not used is given back when the files are closed. */
+const RESERVED_BYTES = 4 * 1024 * 1024;
+
 interface OpenSegment {
   readonly number: number;
   readonly data: OpenPart;
   readonly index: OpenPart;
+  /** The end of the space that was reserved for data; 0 without any. */
+  reservedEnd: number;
 }
 
 /** Appends to the two parts of the newest segment. They are open only while there is something to write. */
 export class SegmentWriter {
   readonly #files: SegmentFiles;
+  /** Undefined where it cannot be done. */
+  #reserve: ReserveSpace | undefined;
   #open: OpenSegment | undefined;
+  /** Since files were opened for the first time after a pause. */
+  #writtenBytes = 0;
 
-  constructor(files: SegmentFiles) {
+  constructor(files: SegmentFiles, reserve?: ReserveSpace) {
     this.#files = files;
+    this.#reserve = reserve;
   }
 
   /** Output first: an entry of the index is never there without its output. */
   append(segment: Segment, chunks: readonly Uint8Array[], index: Uint8Array): void {
     const open = this.#opened(segment);
+    const bytes = totalOf(chunks);
+    this.#reserveFor(open, segment.dataBytes, bytes);
     writeAll(open.data, segment.dataBytes, chunks);
     writeAll(open.index, segment.entries * ENTRY_BYTES, [index]);
+    this.#writtenBytes += bytes;
   }
 
   /** The same while others have the event loop. */
@@ -42,11 +58,27 @@ export class SegmentWriter {
 
   /** Idempotent. */
   close(): void {
+    this.#writtenBytes = 0;
+    this.#closeFiles();
+  }
+
+  #closeFiles(): void {
     const open = this.#open;
     this.#open = undefined;
     if (!open) return;
+    if (open.reservedEnd > 0) giveBack(open.data.descriptor);
     this.#files.close(open.data);
     this.#files.close(open.index);
+  }
+
+  /** While a program floods, there is always some space ahead of it. */
+  #reserveFor(open: OpenSegment, position: number, bytes: number): void {
+    const isNeeded = this.#writtenBytes >= FLOOD_BYTES && position + bytes > open.reservedEnd;
+    if (!this.#reserve || !isNeeded) return;
+    const from = Math.max(open.reservedEnd, position);
+    const { descriptor, start } = open.data;
+    if (this.#reserve(descriptor, start + from, RESERVED_BYTES)) open.reservedEnd = from + RESERVED_BYTES;
+    else this.#reserve = undefined;
   }
 
   async #writePart(
@@ -64,11 +96,11 @@ export class SegmentWriter {
 
   #opened(segment: Segment): OpenSegment {
     if (this.#open?.number === segment.number) return this.#open;
-    this.close();
+    this.#closeFiles();
     const data = this.#files.openToWrite(segment, 'data');
     try {
       const index = this.#files.openToWrite(segment, 'index');
-      this.#open = { number: segment.number, data, index };
+      this.#open = { number: segment.number, data, index, reservedEnd: 0 };
       return this.#open;
     } catch (error) {
       this.#files.close(data);
@@ -102,9 +134,13 @@ async function writeAllLater(part: OpenPart, at: number, chunks: readonly Uint8A
 
 /** Returns how much is to be written. */
 function requireRoom({ room }: OpenPart, at: number, chunks: readonly Uint8Array[]): number {
-  const total = chunks.reduce((sum, { length }) => sum + length, 0);
+  const total = totalOf(chunks);
   if (at + total > room) throw new Error('There is more output than room in a segment.');
   return total;
+}
+
+function totalOf(chunks: readonly Uint8Array[]): number {
+  return chunks.reduce((sum, { length }) => sum + length, 0);
 }
 
 function vectorsOf(chunks: readonly Uint8Array[], total: number): Uint8Array[] {

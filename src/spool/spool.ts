@@ -5,6 +5,7 @@ import { finishedOutputs } from './finished-output.js';
 import { requirePrivateDirectory } from './private-directory.js';
 import { type ProcessFacts, readFacts, thisServer } from './process-facts.js';
 import { type SpoolOwner, SpoolQuota } from './quota.js';
+import type { ReserveSpace } from './reserved-space.js';
 import { SpooledOutput } from './spooled-output.js';
 import { StoredLog } from './stored-log.js';
 import { storedSegments } from './stored-segments.js';
@@ -50,6 +51,7 @@ export class Spool {
   readonly totalBytes: number;
   readonly #quota: SpoolQuota;
   readonly #onFailure: (error: Error) => void;
+  readonly #reserve: ReserveSpace | undefined;
   readonly #server = thisServer();
   readonly #upkeep = new Upkeep();
   /** By id, in the order they were added. */
@@ -60,7 +62,9 @@ export class Spool {
   #isPrepared = false;
   #scanning: Promise<void> | undefined;
 
-  constructor(options: SpoolOptions) {
+  /** `reserve`: takes space on disk ahead of a program that floods, where the system can. */
+  constructor(options: SpoolOptions, reserve?: ReserveSpace) {
+    this.#reserve = reserve;
     this.directory = resolve(options.directory);
     this.processBytes = options.processBytes ?? DEFAULT_PROCESS_BYTES;
     this.totalBytes = options.totalBytes ?? DEFAULT_TOTAL_BYTES;
@@ -115,6 +119,7 @@ export class Spool {
       },
       limitBytes: Math.min(this.processBytes, this.totalBytes),
       quota: this.#quota,
+      reserve: this.#reserve,
       keep,
       prepare: () => this.prepare(),
       busy: (each) => this.#upkeep.watch(each),
@@ -186,7 +191,7 @@ export class Spool {
     const dropped = (id: string): void => void this.#stored.delete(id);
     for await (const stored of finishedOutputs(this.directory, dropped)) {
       if (this.#stored.has(stored.facts.id)) continue;
-      if (this.#quota.grow(stored, stored.bytes)) this.#remember(stored);
+      if (this.#quota.grow(stored, stored.measure())) this.#remember(stored);
       else stored.dropSpool();
     }
   }

@@ -19,6 +19,7 @@ import { NamedSegmentFiles } from './named-segment-files.js';
 import { makePrivateDirectory } from './private-directory.js';
 import type { ProcessFacts } from './process-facts.js';
 import type { SpoolOwner, SpoolQuota } from './quota.js';
+import type { ReserveSpace } from './reserved-space.js';
 import { SEGMENT_BYTES } from './segment.js';
 import { bytesAt, chunkAt, markBefore, offsetSince } from './segment-lines.js';
 import type { SegmentReader } from './segment-reader.js';
@@ -38,6 +39,7 @@ export interface SpooledOutputOptions {
   /** Most that is kept of this process. */
   readonly limitBytes: number;
   readonly quota: SpoolQuota;
+  readonly reserve?: ReserveSpace | undefined;
   /** Whether to keep the output when the log is gone. */
   readonly keep: boolean;
   /** Makes sure that the spool is there. Throws if it cannot be used. */
@@ -70,11 +72,11 @@ export class SpooledOutput implements LogArchive, SpoolOwner {
 
   constructor(options: SpooledOutputOptions) {
     this.#options = options;
-    const { directory, facts, limitBytes, quota } = options;
+    const { directory, facts, limitBytes, quota, reserve } = options;
     this.#facts = new FactsFile(directory, facts);
     const files = new NamedSegmentFiles(directory);
     const segmentBytes = Math.min(SEGMENT_BYTES, Math.ceil(limitBytes / 4));
-    this.#store = new SegmentStore({ files, owner: this, quota, limitBytes, segmentBytes });
+    this.#store = new SegmentStore({ files, owner: this, quota, limitBytes, segmentBytes, reserve });
   }
 
   get facts(): ProcessFacts {

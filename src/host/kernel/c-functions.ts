@@ -31,6 +31,7 @@ export interface CFunctions {
   readonly fcntl: (fd: number, command: number, type: 'int', argument: number) => number;
   readonly ioctl: (fd: number, request: number, type: 'int' | 'void *', argument: unknown) => number;
   readonly flock: (fd: number, operation: number) => number;
+  readonly fallocate: (fd: number, mode: number, offset: number, length: number) => number;
   readonly getsockopt: (
     fd: number,
     level: number,
@@ -94,6 +95,7 @@ export const declarations: Readonly<Record<keyof CFunctions, string>> = {
   fcntl: 'int fcntl(int fd, int command, ...)',
   ioctl: 'int ioctl(int fd, unsigned long request, ...)',
   flock: 'int flock(int fd, int operation)',
+  fallocate: 'int fallocate(int fd, int mode, int64_t offset, int64_t length)',
   getsockopt: 'int getsockopt(int fd, int level, int option, void *into, void *size)',
   statx: 'int statx(int directory, const char *path, int flags, unsigned int mask, void *into)',
   getdents: 'long getdents64(int fd, void *into, size_t size)',

@@ -47,6 +47,7 @@ export {
   programPlaces,
   type ProgramVerdict,
 } from './program-search.js';
+export { reserveSpace } from './reserve-space.js';
 export {
   hasKernel,
   openInside,

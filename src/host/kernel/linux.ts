@@ -40,6 +40,8 @@ export const linux = {
   F_ALL_SEALS: 0xf,
   MFD_CLOEXEC: 1,
   MFD_ALLOW_SEALING: 2,
+  /** For `fallocate`: the size of the file stays as it is. */
+  FALLOC_FL_KEEP_SIZE: 1,
   LOCK_SH: 1,
   LOCK_EX: 2,
   LOCK_NB: 4,

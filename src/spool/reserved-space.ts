@@ -1,0 +1,38 @@
+import { closeSync, constants, fstatSync, ftruncateSync, lstatSync, openSync, type Stats } from 'node:fs';
+
+/** Takes space on disk for a file that will grow, beyond its end. False if that cannot be done. */
+export type ReserveSpace = (descriptor: number, from: number, bytes: number) => boolean;
+
+const STAT_BLOCK_BYTES = 512;
+/** File systems round up. */
+const ROUNDING_BYTES = 128 * 1024;
+
+/** Gives space back that a file has behind its end; it would be taken for as long as the file is there. */
+export function giveBack(descriptor: number): void {
+  try {
+    ftruncateSync(descriptor, fstatSync(descriptor).size);
+  } catch {
+    // It goes with the file.
+  }
+}
+
+/** The same for a file that a server left when it was killed. Returns the size of the file. */
+export function giveBackLeft(path: string): number {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats?.isFile() && hasSurplus(stats)) giveBackAt(path);
+  return stats?.size ?? 0;
+}
+
+function giveBackAt(path: string): void {
+  try {
+    const descriptor = openSync(path, constants.O_WRONLY | constants.O_NOFOLLOW);
+    giveBack(descriptor);
+    closeSync(descriptor);
+  } catch {
+    // As long as it cannot be opened, it stays as it is.
+  }
+}
+
+function hasSurplus({ blocks, size }: Stats): boolean {
+  return blocks * STAT_BLOCK_BYTES > size + ROUNDING_BYTES;
+}
