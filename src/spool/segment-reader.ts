@@ -8,6 +8,8 @@ import type { OpenPart, SegmentFiles, SegmentPart } from './segment-files.js';
 const PAGE_ENTRIES = 128;
 /** Small chunks are read together with what follows them. */
 const WINDOW_BYTES = 128 * 1024;
+/** Lines are read one by one, mostly several of them. */
+const RAW_WINDOW_BYTES = 16 * 1024;
 
 /** The place of an entry: in which segment (by position in the list), and which of its entries. */
 export interface Place {
@@ -29,6 +31,8 @@ export class SegmentReader {
     | undefined;
   /** For `raw`, which many calls follow each other with. */
   #scratch: Buffer | undefined;
+  /** What is in there. */
+  #raw: { readonly segment: number; readonly start: number; readonly end: number } | undefined;
   #window: { readonly segment: number; readonly start: number; readonly bytes: Buffer } | undefined;
 
   constructor(files: SegmentFiles, segments: () => readonly Segment[]) {
@@ -60,14 +64,13 @@ export class SegmentReader {
       const entry = page.entries[place.entry - page.start];
       if (entry) return entry;
     }
-    const count = Math.min(PAGE_ENTRIES, segment.entries - place.entry);
-    const bytes = this.#read(segment, 'index', {
-      at: place.entry * ENTRY_BYTES,
-      length: count * ENTRY_BYTES,
-    });
+    // With the one before, `find` sees in this page that the entry is the first one.
+    const start = Math.max(0, place.entry - 1);
+    const count = Math.min(PAGE_ENTRIES, segment.entries - start);
+    const bytes = this.#read(segment, 'index', { at: start * ENTRY_BYTES, length: count * ENTRY_BYTES });
     const entries = Array.from({ length: count }, (_, index) => readEntry(bytes, index * ENTRY_BYTES));
-    this.#page = { segment: segment.number, start: place.entry, entries };
-    return entries[0];
+    this.#page = { segment: segment.number, start, entries };
+    return entries[place.entry - start];
   }
 
   /** The place before this one. */
@@ -99,8 +102,17 @@ export class SegmentReader {
 
   /** Output by its position in the data of a segment. The next call reuses its memory. */
   raw(segment: Segment, at: number, length: number): Uint8Array {
-    if (!this.#scratch || this.#scratch.length < length) this.#scratch = Buffer.allocUnsafeSlow(length);
-    return this.#read(segment, 'data', { at, length }, this.#scratch.subarray(0, length));
+    const known = this.#raw;
+    if (this.#scratch && known?.segment === segment.number && at >= known.start && at + length <= known.end)
+      return this.#scratch.subarray(at - known.start, at - known.start + length);
+    const most = Math.max(length, Math.min(RAW_WINDOW_BYTES, segment.dataBytes - at));
+    const old = this.#scratch;
+    const scratch = old && old.length >= most ? old : Buffer.allocUnsafeSlow(most);
+    this.#raw = undefined;
+    this.#read(segment, 'data', { at, length: most }, scratch);
+    this.#scratch = scratch;
+    this.#raw = { segment: segment.number, start: at, end: at + most };
+    return scratch.subarray(0, length);
   }
 
   get segments(): readonly Segment[] {
@@ -114,6 +126,7 @@ export class SegmentReader {
     this.#page = undefined;
     this.#window = undefined;
     this.#scratch = undefined;
+    this.#raw = undefined;
   }
 
   /** Whether there is anything `rest` would release. */
