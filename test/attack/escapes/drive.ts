@@ -52,7 +52,9 @@ export class Proving implements AsyncDisposable {
     try {
       const said = await this.#run(theme, { policy, escapes, tty });
       await site.settled();
-      return await Promise.all(escapes.map((escape) => this.#judge(escape, { theme, said })));
+      return await Promise.all(
+        escapes.map((escape) => this.#judge(escape, { theme, said, confined: policy !== null })),
+      );
     } finally {
       site.endVictims();
     }
@@ -60,14 +62,18 @@ export class Proving implements AsyncDisposable {
 
   async #judge(
     escape: Escape,
-    { theme, said }: { theme: Theme; said: ReadonlyMap<string, { won?: string; held?: string }> },
+    {
+      theme,
+      said,
+      confined,
+    }: { theme: Theme; said: ReadonlyMap<string, { won?: string; held?: string }>; confined: boolean },
   ): Promise<Outcome> {
     const slug = slugOf(escape.name);
     const { won, held } = said.get(slug) ?? { held: 'said nothing' };
     const signs = [
       ...(won === undefined ? [] : [`claims: ${won}`]),
       ...(this.site.changed(slug, theme.ownRoots === true) ? ['something outside has changed'] : []),
-      ...((await escape.seen?.(this.site, slug)) ? ['seen from outside'] : []),
+      ...((await escape.seen?.(this.site, slug, { confined })) ? ['seen from outside'] : []),
     ];
     return { escape, held, success: signs.length === 0 ? undefined : signs.join(', ') };
   }

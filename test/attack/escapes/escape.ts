@@ -11,8 +11,8 @@ export interface Escape {
    * anything below `outside`, or as `seen` says.
    */
   readonly tries: string;
-  /** Looks from outside whether it worked, and takes back what did. */
-  readonly seen?: (site: Site, slug: string) => boolean | Promise<boolean>;
+  /** Looks from outside whether it worked, and takes back what did. `confined`: whether something had to hold it back. */
+  readonly seen?: (site: Site, slug: string, how: { confined: boolean }) => boolean | Promise<boolean>;
   /** Policies that allow this. Then it must work. */
   readonly allowedUnder?: readonly PolicyName[];
   /** What must become of it where nothing holds it back. By default it works for everybody. */

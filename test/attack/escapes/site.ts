@@ -4,6 +4,7 @@ import {
   chmodSync,
   chownSync,
   copyFileSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readlinkSync,
@@ -16,11 +17,20 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { asIdentity } from '../../harness/confined-server.js';
 import { type Identity, Place } from '../../host/sandbox/harness.js';
-import { type Escape, slugOf, type Theme } from './escape.js';
+import { slugOf, type Theme } from './escape.js';
 import { look } from './look.js';
 
 export const PYTHON = '/usr/bin/python3';
 const hostProgram = fileURLToPath(new URL('host.py', import.meta.url));
+
+/** What no attempt may change in a root of its own. */
+const GUARDED = ['.git', '.agents', '.codex'];
+
+/** Removes everything in a directory but what is to be kept. */
+function clear(directory: string, kept: ReadonlySet<string>): void {
+  for (const name of readdirSync(directory))
+    if (!kept.has(name)) rmSync(join(directory, name), { recursive: true, force: true });
+}
 
 /** Somebody at a listener of the host, and what it said. */
 interface Visit {
@@ -115,31 +125,53 @@ export class Site implements AsyncDisposable {
     return join(this.place.workspace, slug);
   }
 
-  /** Lays everything out anew for the attempts of a theme, as if nobody had been here. */
+  /** Lays everything out for the attempts of a theme, as if nobody had been here. What still is as it was may stay. */
   layOut({ escapes, ownRoots }: Theme): void {
+    const own = ownRoots === true;
     this.visitors.length = 0;
-    for (const place of [this.place.outside, this.place.workspace])
-      for (const name of readdirSync(place)) rmSync(join(place, name), { recursive: true, force: true });
-    this.#before = new Map();
-    for (const escape of escapes) this.#layOutOne(escape, ownRoots === true);
-    for (const { name } of escapes)
-      this.#before.set(slugOf(name), this.#picture(slugOf(name), ownRoots === true));
+    const slugs = escapes.map(({ name }) => slugOf(name));
+    const asBefore = new Set(slugs.filter((slug) => this.#before.has(slug) && !this.changed(slug, own)));
+    const kept = own ? new Set([...asBefore].filter((slug) => this.#emptiesRoot(slug))) : asBefore;
+    clear(this.place.outside, kept);
+    clear(this.place.workspace, own ? kept : new Set());
+    for (const { name, victim } of escapes) {
+      const slug = slugOf(name);
+      if (!kept.has(slug)) this.#layOutOutside(slug);
+      if (!own || !kept.has(slug)) this.#layOutRoot(slug, own);
+      if (victim) this.#placeVictim(slug);
+    }
+    this.#before = new Map(slugs.map((slug) => [slug, this.#picture(slug, own)]));
   }
 
-  #layOutOne({ name, victim }: Escape, ownRoots: boolean): void {
-    const slug = slugOf(name);
+  /** Leaves in a root what was there at first. False if the root itself is not what it was: it may lead anywhere. */
+  #emptiesRoot(slug: string): boolean {
+    const root = this.root(slug);
+    const found = lstatSync(root, { throwIfNoEntry: false });
+    const owner = this.identity.uid ?? process.getuid?.();
+    if (!found?.isDirectory() || (found.mode & 0o7777) !== 0o777 || found.uid !== owner) return false;
+    clear(root, new Set(['.git', '.agents']));
+    return true;
+  }
+
+  #layOutOutside(slug: string): void {
     const outside = this.#directory(this.outside(slug));
     this.#file(join(outside, 'kept'), 'original');
     this.#directory(join(outside, 'empty'));
+    this.#file(join(outside, 'hook'), '#!/bin/sh\n');
+  }
+
+  #layOutRoot(slug: string, ownRoots: boolean): void {
     const root = this.#directory(this.root(slug));
-    if (ownRoots) this.#layOutProtected(root, outside);
-    if (!victim) return;
+    if (ownRoots) this.#layOutProtected(root);
+  }
+
+  #placeVictim(slug: string): void {
     const [program, ...args] = [...asIdentity(this.identity), '/bin/sleep', '1000'];
     this.victims.set(slug, spawn(program, args, { stdio: 'ignore', detached: true }));
   }
 
   /** A repository with a hook, one of the other names, and the third missing. */
-  #layOutProtected(root: string, outside: string): void {
+  #layOutProtected(root: string): void {
     this.#directory(join(root, '.git'));
     for (const name of ['hooks', 'objects', 'refs', 'modules', 'info'])
       this.#directory(join(root, '.git', name));
@@ -148,7 +180,6 @@ export class Site implements AsyncDisposable {
     this.#file(join(root, '.git', 'hooks', 'pre-commit'), '#!/bin/sh\n');
     this.#directory(join(root, '.agents'));
     this.#file(join(root, '.agents', 'rules'), 'original');
-    this.#file(join(outside, 'hook'), '#!/bin/sh\n');
   }
 
   #directory(path: string): string {
@@ -180,7 +211,7 @@ export class Site implements AsyncDisposable {
   }
 
   #picture(slug: string, ownRoots: boolean): string {
-    const guarded = ownRoots ? ['.git', '.agents', '.codex'].map((name) => join(this.root(slug), name)) : [];
+    const guarded = ownRoots ? GUARDED.map((name) => join(this.root(slug), name)) : [];
     return [this.outside(slug), ...guarded].flatMap((path) => look(path)).join('\n');
   }
 
