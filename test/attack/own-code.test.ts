@@ -16,13 +16,13 @@ function give(path: string, { uid }: Identity): void {
 
 /** Puts its own code wherever the server might load some. It may do so again and again. */
 const REWRITE = `
-echo "require('node:fs').appendFileSync('$0/ran', process.argv[1] + '\\n');" > trap.cjs
-for file in node_modules/execwire/bin/* node_modules/execwire/dist/bin/*.cjs* node_modules/execwire/dist/host/*/*.js \
-  node_modules/undici/*.js node_modules/execwire/node_modules/undici/*.js; do
-  { cat trap.cjs > "$file"; } 2>/dev/null
-  rm -f "$file" 2>/dev/null
-  cp trap.cjs "$file" 2>/dev/null
-done
+trap="require('node:fs').appendFileSync('$0/ran', process.argv[1] + '\\n');"
+printf '%s' "$trap" > trap.cjs
+files=$(ls -d node_modules/execwire/bin/* node_modules/execwire/dist/bin/*.cjs* node_modules/execwire/dist/host/*/*.js \
+  node_modules/undici/*.js node_modules/execwire/node_modules/undici/*.js 2>/dev/null)
+for file in $files; do { printf '%s' "$trap" > "$file"; } 2>/dev/null; done
+rm -f $files 2>/dev/null
+for file in $files; do { printf '%s' "$trap" > "$file"; } 2>/dev/null; done
 for folder in execwire/dist execwire/dist/bin execwire/dist/host execwire/bin execwire/node_modules/undici undici zod; do
   mv node_modules/$folder node_modules/$folder.old 2>/dev/null
 done
@@ -38,43 +38,46 @@ mkdir -p .cache/execwire 2>/dev/null && echo x > .cache/execwire/code
 exit 0
 `;
 
-describe.each(identities)('a program of $name that may write where the server is installed', (identity) => {
-  test.each([false, true])(
-    'cannot change what it runs and obeys (hoisted: %s), and the rest it can',
-    async (hoisted) => {
-      const place = new Place(identity);
-      const { workspace, outside } = place;
-      const path = join(workspace, 'node_modules/execwire');
-      for (const name of ['node_modules/execwire', '.config', '.cache'])
-        mkdirSync(join(workspace, name), { recursive: true });
-      const { bin: program } = new InstalledCopy(path, { hoisted });
-      give(workspace, identity);
-      await using host = await ConfinedServer.start(identity, {
-        place,
-        program,
-        env: { HOME: workspace, EXECWIRE_HOME: '', XDG_CONFIG_HOME: '', XDG_CACHE_HOME: '' },
-      });
-      const { exit } = await host.run([...sh(REWRITE), outside]);
-      expect(exit).toMatchObject({ exitCode: 0 });
-      // Libraries that are loaded at their first use, and the process that does confined file operations.
-      const answered = await request(host);
-      expect(answered).toMatchObject({ status: 200 });
-      const { entries } = (await host.client.call('fs/readDirectory', {
-        path: host.cwd,
-        sandbox: host.sandbox(),
-      })) as { entries: { fileName: string }[] };
-      expect(entries.map(({ fileName }) => fileName)).toContain('trap.cjs');
-      expect(existsSync(join(outside, 'ran'))).toBe(false);
-      expect(existsSync(join(workspace, '.config/execwire/environments.toml'))).toBe(false);
-      expect(existsSync(join(workspace, '.cache/execwire/code'))).toBe(false);
-      // Beside it, packages come and go.
-      const install =
-        'mkdir node_modules/other && echo x > node_modules/other/index.js && rm -r node_modules/other';
-      expect((await host.run(sh(install))).exit).toMatchObject({ exitCode: 0 });
-    },
-    120_000,
-  );
-});
+describe.concurrent.each(identities)(
+  'a program of $name that may write where the server is installed',
+  (identity) => {
+    test.each([false, true])(
+      'cannot change what it runs and obeys (hoisted: %s), and the rest it can',
+      async (hoisted) => {
+        const place = new Place(identity);
+        const { workspace, outside } = place;
+        const path = join(workspace, 'node_modules/execwire');
+        for (const name of ['node_modules/execwire', '.config', '.cache'])
+          mkdirSync(join(workspace, name), { recursive: true });
+        const { bin: program } = new InstalledCopy(path, { hoisted });
+        give(workspace, identity);
+        await using host = await ConfinedServer.start(identity, {
+          place,
+          program,
+          env: { HOME: workspace, EXECWIRE_HOME: '', XDG_CONFIG_HOME: '', XDG_CACHE_HOME: '' },
+        });
+        const { exit } = await host.run([...sh(REWRITE), outside]);
+        expect(exit).toMatchObject({ exitCode: 0 });
+        // Libraries that are loaded at their first use, and the process that does confined file operations.
+        const answered = await request(host);
+        expect(answered).toMatchObject({ status: 200 });
+        const { entries } = (await host.client.call('fs/readDirectory', {
+          path: host.cwd,
+          sandbox: host.sandbox(),
+        })) as { entries: { fileName: string }[] };
+        expect(entries.map(({ fileName }) => fileName)).toContain('trap.cjs');
+        expect(existsSync(join(outside, 'ran'))).toBe(false);
+        expect(existsSync(join(workspace, '.config/execwire/environments.toml'))).toBe(false);
+        expect(existsSync(join(workspace, '.cache/execwire/code'))).toBe(false);
+        // Beside it, packages come and go.
+        const install =
+          'mkdir node_modules/other && echo x > node_modules/other/index.js && rm -r node_modules/other';
+        expect((await host.run(sh(install))).exit).toMatchObject({ exitCode: 0 });
+      },
+      120_000,
+    );
+  },
+);
 
 async function request({ client }: ConfinedServer): Promise<unknown> {
   const site = createServer((_, response) => response.end('fine')).listen(0, '127.0.0.1');

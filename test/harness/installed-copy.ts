@@ -11,6 +11,13 @@ const NATIVE = ['koffi', '@koromix'];
 /** What it loads when it is first needed, and what its confined helpers load. */
 const LATE = ['undici', 'zod', 'smol-toml'];
 
+/** Source maps, declarations and the like: more than half of all files, and nothing ever loads them. */
+const UNLOADED = /\.(?:d\.[cm]?ts|ts|map|md)$/;
+
+function copyLoaded(from: string, to: string): void {
+  cpSync(from, to, { recursive: true, filter: (path) => !UNLOADED.test(path) });
+}
+
 /** What is built and what it needs at run time, in a folder every user can read, as an installation is. */
 export class InstalledCopy implements Disposable {
   readonly path: string;
@@ -20,11 +27,10 @@ export class InstalledCopy implements Disposable {
   constructor(path = mkdtempSync(join(tmpdir(), 'execwire-installed-')), { hoisted = false } = {}) {
     this.path = path;
     this.bin = join(path, 'bin', 'execwire.js');
-    for (const name of ['bin', 'dist', 'package.json'])
-      cpSync(join(root, name), join(path, name), { recursive: true });
+    for (const name of ['bin', 'dist', 'package.json']) copyLoaded(join(root, name), join(path, name));
     const modules = hoisted ? dirname(path) : join(path, 'node_modules');
     for (const name of [...NATIVE, ...LATE])
-      cpSync(join(root, 'node_modules', name), join(modules, name), { recursive: true });
+      copyLoaded(join(root, 'node_modules', name), join(modules, name));
     chmodSync(this.path, 0o755);
   }
 
