@@ -18,3 +18,8 @@ process.on('SIGUSR2', () => {
   movedMs += Number(process.env.MOVE_CLOCK_MS);
   process.stderr.write(`the clock says ${new Date().toISOString()}\n`);
 });
+
+/** What the server does every so often it does sooner here: nobody wants to wait for a quarter of a minute. */
+const HASTE = 30;
+const { setInterval: everySoOften } = globalThis;
+globalThis.setInterval = (callback, ms, ...args) => everySoOften(callback, ms / HASTE, ...args);
