@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { asIdentity, ConfinedServer } from '../harness/confined-server.js';
 import { makeProtected, untilOneWaits } from '../harness/waiting-sandbox.js';
 import { identities, Place } from '../host/sandbox/harness.js';
+import { tries } from './tally.js';
 
 /** Neither of the users programs run as. Only root can be somebody else; others watch themselves. */
 const observer = process.getuid?.() === 0 ? { name: 'observer', uid: 54_323 } : { name: 'observer' };
@@ -13,7 +14,7 @@ const observer = process.getuid?.() === 0 ? { name: 'observer', uid: 54_323 } : 
 const SCRIPT = fileURLToPath(new URL('command-line-observer.mjs', import.meta.url));
 
 /** So many programs are started, each with a secret of its own in its environment. */
-const PROGRAMS = 200;
+const PROGRAMS = tries(80);
 /** Enough for a machine that is busy, however many programs there are. */
 const LIMIT_MS = 60_000 + PROGRAMS * 600;
 

@@ -2,7 +2,7 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { setLimit, tasksOf } from '../harness/limits.js';
 import { TestFolder } from '../harness/processes.js';
 import { bin } from '../../testkit/launch.mjs';
@@ -111,14 +111,15 @@ async function play({
   if (relief === null || problems.length > 0) return problems;
   relief(server.pid);
   let after: Record<string, Answer> = {};
-  await expect
-    .poll(async () => failures((after = await requests.askAll())).length, { timeout: 20_000, interval: 200 })
-    .toBe(0)
+  const recovered = async (): Promise<void> =>
+    expect(failures((after = await requests.askAll()))).toEqual([]);
+  await vi
+    .waitFor(recovered, { timeout: 20_000, interval: 200 })
     .catch(() => problems.push({ afterRelief: failures(after) }));
   return problems;
 }
 
-test('descriptors: it works or says why, from twenty upward', { timeout: LIMIT_MS }, async () => {
+test.concurrent('descriptors: it works or says why, from twenty upward', { timeout: LIMIT_MS }, async () => {
   using folder = new TestFolder();
   const problems: unknown[] = [];
   // At the last two, files needed for a sandbox were one too many.
@@ -136,7 +137,9 @@ test('descriptors: it works or says why, from twenty upward', { timeout: LIMIT_M
   expect(JSON.stringify(problems)).toBe('[]');
 });
 
-test('descriptors: it works or says why when they run out, and recovers', { timeout: LIMIT_MS }, async () => {
+test.concurrent('descriptors: it works or says why when they run out, and recovers', {
+  timeout: LIMIT_MS,
+}, async () => {
   using folder = new TestFolder();
   const problems: unknown[] = [];
   const limits = some(20, 60, 4);
@@ -153,7 +156,7 @@ test('descriptors: it works or says why when they run out, and recovers', { time
   expect(JSON.stringify(problems)).toBe('[]');
 });
 
-test('processes: it works or says why, and recovers', { timeout: LIMIT_MS }, async () => {
+test.concurrent('processes: it works or says why, and recovers', { timeout: LIMIT_MS }, async () => {
   using folder = new TestFolder();
   chmodSync(folder.path, 0o777);
   // The limit does not hold for root, so root becomes somebody else.
@@ -178,7 +181,7 @@ test('processes: it works or says why, and recovers', { timeout: LIMIT_MS }, asy
   expect(JSON.stringify(problems)).toBe('[]');
 });
 
-test('memory: it works or says why', { timeout: LIMIT_MS }, async () => {
+test.concurrent('memory: it works or says why', { timeout: LIMIT_MS }, async () => {
   using folder = new TestFolder();
   const problems: unknown[] = [];
   const limits = some(850, 1_150, 3);
@@ -192,7 +195,7 @@ test('memory: it works or says why', { timeout: LIMIT_MS }, async () => {
   expect(JSON.stringify(problems)).toBe('[]');
 });
 
-test('disk: it works or says why', { timeout: LIMIT_MS }, async () => {
+test.concurrent('disk: it works or says why', { timeout: LIMIT_MS }, async () => {
   using folder = new TestFolder();
   const disk = folder.file('disk');
   mkdirSync(disk);
@@ -218,7 +221,7 @@ test('disk: it works or says why', { timeout: LIMIT_MS }, async () => {
   expect(JSON.stringify(problems)).toBe('[]');
 });
 
-test('the size of files: it works or says why', { timeout: LIMIT_MS }, async () => {
+test.concurrent('the size of files: it works or says why', { timeout: LIMIT_MS }, async () => {
   using folder = new TestFolder();
   writeFileSync(folder.file('file'), 'content');
   const problems: unknown[] = [];

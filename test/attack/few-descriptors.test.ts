@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { nextDescriptor, setLimit } from '../harness/limits.js';
 import { bin } from '../../testkit/launch.mjs';
 import { ServerProcess } from '../../testkit/server-process.mjs';
@@ -52,35 +52,38 @@ async function works(url: string): Promise<void> {
   socket.terminate();
 }
 
-describe('a server that may open few files', () => {
-  test.each(limits)('%i: says why it does not start, or lives through what it cannot have', async (limit) => {
-    const server = spawn('sh', [...withFew(limit), process.execPath, bin, 'serve'], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    onTestFinished(() => void server.kill('SIGKILL'));
-    let stderr = '';
-    server.stderr.on('data', (data: Buffer) => {
-      stderr += data.toString();
-    });
-    const ended = once(server, 'close');
-    const lines = createInterface({ input: server.stdout });
-    const [url] = (await Promise.race([once(lines, 'line'), ended.then(() => [null])])) as [string | null];
-    if (url === null) {
-      if (nodeRuns(limit)) expect(stderr).toMatch(/^execwire: .*open files.*\n$/);
-      return;
-    }
-    const attempts = Array.from({ length: CLIENTS }, () => tryEverything(url));
-    await Promise.allSettled(attempts);
-    await Promise.allSettled([tryEverything(url)]);
-    expect({ code: server.exitCode, signal: server.signalCode, stderr }).toMatchObject({
-      code: null,
-      signal: null,
-      stderr: expect.not.stringMatching(/    at |internal error/),
-    });
-    server.kill('SIGTERM');
-    await ended;
-    expect(server.exitCode).toBe(0);
-  });
+describe.concurrent('a server that may open few files', () => {
+  test.for(limits)(
+    '%i: says why it does not start, or lives through what it cannot have',
+    async (limit, { onTestFinished }) => {
+      const server = spawn('sh', [...withFew(limit), process.execPath, bin, 'serve'], {
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      onTestFinished(() => void server.kill('SIGKILL'));
+      let stderr = '';
+      server.stderr.on('data', (data: Buffer) => {
+        stderr += data.toString();
+      });
+      const ended = once(server, 'close');
+      const lines = createInterface({ input: server.stdout });
+      const [url] = (await Promise.race([once(lines, 'line'), ended.then(() => [null])])) as [string | null];
+      if (url === null) {
+        if (nodeRuns(limit)) expect(stderr).toMatch(/^execwire: .*open files.*\n$/);
+        return;
+      }
+      const attempts = Array.from({ length: CLIENTS }, () => tryEverything(url));
+      await Promise.allSettled(attempts);
+      await Promise.allSettled([tryEverything(url)]);
+      expect({ code: server.exitCode, signal: server.signalCode, stderr }).toMatchObject({
+        code: null,
+        signal: null,
+        stderr: expect.not.stringMatching(/    at |internal error/),
+      });
+      server.kill('SIGTERM');
+      await ended;
+      expect(server.exitCode).toBe(0);
+    },
+  );
 
   test.each([0, 1, 2, 3, 5, 8, 13])('%i more than it has: works once there is room', async (more) => {
     await using server = await ServerProcess.start();
@@ -91,11 +94,15 @@ describe('a server that may open few files', () => {
     // What was found out while there was no room is not remembered as if it were so.
     const { client, socket } = await dialWire(server.url);
     await client.handshake();
-    expect(await client.call('environment/info')).toMatchObject({ sandbox: await sandboxElsewhere() });
+    expect(await client.call('environment/info')).toMatchObject({
+      sandbox: await (elsewhere ??= sandboxElsewhere()),
+    });
     socket.terminate();
     expect(server.stderr).not.toContain('internal error');
   });
 });
+
+let elsewhere: Promise<unknown> | undefined;
 
 /** What a server says of sandboxes that has room from the start. */
 async function sandboxElsewhere(): Promise<unknown> {

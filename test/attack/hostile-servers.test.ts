@@ -42,7 +42,7 @@ function behave(socket: WebSocket, { id, method, params }: Request): void {
 }
 
 /** A WebSocket server that does what a script says: it gets every message, and answers or does worse. */
-async function hostile(script: Script): Promise<string> {
+async function hostile(script: Script, finished = onTestFinished): Promise<string> {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1', perMessageDeflate: false });
   server.on('connection', (socket) => {
     socket.on('error', () => undefined);
@@ -53,7 +53,7 @@ async function hostile(script: Script): Promise<string> {
     });
   });
   await once(server, 'listening');
-  onTestFinished(() => {
+  finished(() => {
     for (const socket of server.clients) socket.terminate();
     server.close();
   });
@@ -85,8 +85,9 @@ async function outcome(promise: Promise<unknown>): Promise<string> {
   }
 }
 
-describe('a server that says hello in its own way', () => {
-  test.each<[string, Script]>([
+// Most of them are waited for in vain: all at the same time.
+describe.concurrent('a server that says hello in its own way', () => {
+  test.for<[string, Script]>([
     ['never', () => undefined],
     ['with another id', (socket) => socket.send('{"id":999,"result":{}}')],
     ['with null', (socket, { id }) => socket.send(`{"id":${id},"result":null}`)],
@@ -104,8 +105,8 @@ describe('a server that says hello in its own way', () => {
     ['with a call of its own', (socket) => socket.send('{"id":1,"method":"process/start","params":{}}')],
     ['with a method of every client', (socket) => socket.send('{"id":"x","method":"initialize"}')],
     ['deeper than anybody reads', (socket) => socket.send(`{"id":1,"result":${'['.repeat(9_999)}`)],
-  ])('%s: connecting ends, one way or the other', async (_how, script) => {
-    const url = await hostile(script);
+  ])('%s: connecting ends, one way or the other', async ([, script], { onTestFinished: finished }) => {
+    const url = await hostile(script, finished);
     const ended = await outcome(
       ExecClient.connect({
         dial: () => dialWebSocket(url, { connectTimeoutMs: 1_000 }),

@@ -74,7 +74,7 @@ async function nextLife(
   await life.useOnce();
 }
 
-describe.each(identities)('a server run by $name', (identity) => {
+describe.concurrent.each(identities)('a server run by $name', (identity) => {
   test(`that is killed at ${LIVES} moments leaves nothing behind`, { timeout: LIMIT_MS }, async () => {
     const random = seededRandom(17);
     const killed = new Set<string>();
@@ -121,6 +121,7 @@ describe.each(identities)('a server run by $name', (identity) => {
       timeout: LIMIT_MS,
     },
     async (name, script) => {
+      const kind = Object.keys(firstPrograms).indexOf(name);
       const survivors: unknown[] = [];
       for (let round = 0; round < LIVES; round += 1) {
         await using server = await ServerProcess.start({
@@ -129,7 +130,7 @@ describe.each(identities)('a server run by $name', (identity) => {
         });
         const { client } = await dialWire(server.url);
         await client.handshake();
-        const mark = `execwire-first-${process.pid}-${identity.uid ?? 0}-${round}`;
+        const mark = `execwire-first-${process.pid}-${identity.uid ?? 0}-${kind}-${round}`;
         // A signal that does nothing: it is the program that ends the server.
         const ended = server.stop('SIGCONT');
         client.send(
