@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chownSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
@@ -69,6 +70,9 @@ describe.concurrent.each(identities)(
         expect(existsSync(join(outside, 'ran'))).toBe(false);
         expect(existsSync(join(workspace, '.config/execwire/environments.toml'))).toBe(false);
         expect(existsSync(join(workspace, '.cache/execwire/code'))).toBe(false);
+        // The trap would have told, had anybody run into it.
+        execFileSync(process.execPath, [join(workspace, 'trap.cjs')]);
+        expect(existsSync(join(outside, 'ran'))).toBe(true);
         // Beside it, packages come and go.
         const install =
           'mkdir node_modules/other && echo x > node_modules/other/index.js && rm -r node_modules/other';
