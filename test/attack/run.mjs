@@ -21,6 +21,7 @@ const LONG_TRIES = {
   'ended-servers': 100,
   'kept-spool': 100,
   'mcp-door': 200,
+  'watch-storm': 50,
   'symlink-races': 20_000,
   'many-processes': 100_000,
   exhaustion: 200,

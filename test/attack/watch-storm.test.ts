@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { WebSocketApp } from '../../testkit/app-server.mjs';
 import { ServerProcess } from '../../testkit/server-process.mjs';
 import { dialWire, type WireClient } from '../../testkit/wire-client.mjs';
-import { tally } from './tally.js';
+import { tally, tries } from './tally.js';
 
 /** As many as one connection may have. */
 const APP_WATCHES = 1024;
@@ -18,6 +18,8 @@ const EXEC_FILES = 400;
 const PATIENCE_MS = 2_000;
 /** Lists that are on their way to a reader, and messages that are not collected yet. */
 const MOST_BYTES = 160 * 1024 * 1024;
+/** Storms one after the other. What each leaves behind adds up. */
+const STORMS = tries(1);
 
 function residentBytes(pid: number): number {
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
@@ -26,8 +28,14 @@ function residentBytes(pid: number): number {
 class Arena implements Disposable {
   readonly path = mkdtempSync(join(tmpdir(), 'storm-'));
 
-  fill(count: number): void {
-    for (let number = 0; number < count; number += 1) writeFileSync(join(this.path, `f${number}`), '');
+  /** Makes new files, in place of those of the storm before. Returns the name of the last. */
+  fill(count: number, storm: number): string {
+    const name = (number: number, which: number) => join(this.path, `f${number}-${which}`);
+    for (let number = 0; number < count; number += 1) {
+      rmSync(name(number, storm - 1), { force: true });
+      writeFileSync(name(number, storm), '');
+    }
+    return name(count - 1, storm);
   }
 
   [Symbol.dispose](): void {
@@ -61,6 +69,8 @@ function judge(attack: string, tries: number, seen: { slowestMs: number; grownBy
 /** Ids of the watches that were told of the last file, or that there was too much to tell. */
 function counter(wire: WireClient, isLast: (params: Record<string, unknown>) => boolean): () => number {
   const told = new Set<unknown>();
+  // What earlier storms brought is not needed again.
+  wire.arrivals.length = 0;
   let read = 0;
   return () => {
     for (; read < wire.arrivals.length; read += 1) {
@@ -92,20 +102,23 @@ test.each(appPlaces)(
       await watcher.client.call('fs/watch', { watchId: `w${number}`, path: place(arena.path, number) });
     const pid = app.child.pid ?? 0;
     const before = residentBytes(pid);
-    arena.fill(FILES);
-    // What a watch on a file has to tell follows everything it must pass over.
-    if (!isOneList)
-      for (let number = 0; number < APP_WATCHES; number += 1) writeFileSync(place(arena.path, number), '');
-    const told = counter(watcher.client.wire, ({ changedPaths, watchId }) => {
-      const paths = changedPaths as string[];
-      const own = place(arena.path, Number(String(watchId).slice(1)));
-      return paths.includes(own) || paths.includes(join(arena.path, `f${FILES - 1}`));
-    });
-    const { slowestMs, mostBytes } = await observe(
-      { pid, ask: () => other.client.call('fs/getMetadata', { path: '/' }) },
-      () => told() === APP_WATCHES,
-    );
-    judge(`watches ${title}`, APP_WATCHES, { slowestMs, grownBytes: mostBytes - before });
+    for (let storm = 0; storm < STORMS; storm += 1) {
+      let last = '';
+      const told = counter(watcher.client.wire, ({ changedPaths, watchId }) => {
+        const paths = changedPaths as string[];
+        return paths.includes(place(arena.path, Number(String(watchId).slice(1)))) || paths.includes(last);
+      });
+      last = arena.fill(FILES, storm);
+      // What a watch on a file has to tell follows everything it must pass over.
+      if (!isOneList)
+        for (let number = 0; number < APP_WATCHES; number += 1)
+          writeFileSync(place(arena.path, number), String(storm));
+      const { slowestMs, mostBytes } = await observe(
+        { pid, ask: () => other.client.call('fs/getMetadata', { path: '/' }) },
+        () => told() === APP_WATCHES,
+      );
+      judge(`watches ${title}`, APP_WATCHES, { slowestMs, grownBytes: mostBytes - before });
+    }
   },
 );
 
@@ -121,16 +134,18 @@ test.each([0, 200])(
     for (let number = 0; number < EXEC_WATCHES; number += 1)
       await watcher.call('fs/watch', { watchId: `w${number}`, path, debounceMs });
     const before = residentBytes(server.pid);
-    arena.fill(EXEC_FILES);
-    const last = `${path}/f${EXEC_FILES - 1}`;
-    const told = counter(watcher, ({ changes, overflow }) => {
-      return overflow === true || (changes as { path: string }[]).some((change) => change.path === last);
-    });
-    const { slowestMs, mostBytes } = await observe(
-      { pid: server.pid, ask: () => other.call('process/list') },
-      () => told() === EXEC_WATCHES,
-    );
-    judge('watches of an exec server', EXEC_WATCHES, { slowestMs, grownBytes: mostBytes - before });
+    for (let storm = 0; storm < STORMS; storm += 1) {
+      let last = '';
+      const told = counter(watcher, ({ changes, overflow }) => {
+        return overflow === true || (changes as { path: string }[]).some((change) => change.path === last);
+      });
+      last = pathToFileURL(arena.fill(EXEC_FILES, storm)).href;
+      const { slowestMs, mostBytes } = await observe(
+        { pid: server.pid, ask: () => other.call('process/list') },
+        () => told() === EXEC_WATCHES,
+      );
+      judge('watches of an exec server', EXEC_WATCHES, { slowestMs, grownBytes: mostBytes - before });
+    }
     watcher.close();
     other.close();
   },
