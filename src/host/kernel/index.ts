@@ -21,6 +21,7 @@ export {
   parentOf,
   shownPath,
 } from './host-path.js';
+export { addressKey, keyOfKernelAddress } from './ip-bytes.js';
 export { libc, type Libc, loadLibc } from './libc.js';
 export { linux } from './linux.js';
 export { openBytes, SharedBytes } from './memory-file.js';

@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os';
 import { wasNetworkGranted } from '../sandbox/index.js';
-import { addressKey } from './ip-bytes.js';
+import { addressKey } from '../kernel/index.js';
 import { holdersOf } from './socket-holders.js';
 import { type ConnectionEnds, findPeerSocket } from './socket-table.js';
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { addressKey, keyOfKernelAddress } from './ip-bytes.js';
+import { addressKey, keyOfKernelAddress } from '../kernel/index.js';
 
 /** Both ends of a TCP connection, from our side. */
 export interface ConnectionEnds {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { addressKey, keyOfKernelAddress } from '../../../src/host/peer/ip-bytes.js';
+import { addressKey, keyOfKernelAddress } from '../../../src/host/kernel/ip-bytes.js';
 
 describe('one address, one key', () => {
   test.each([

@@ -1,0 +1,59 @@
+/** What tools look at to find a proxy for HTTP. There is no one spelling. */
+const HTTP_NAMES: readonly string[] = [
+  'HTTP_PROXY',
+  'HTTPS_PROXY',
+  'http_proxy',
+  'https_proxy',
+  'WS_PROXY',
+  'WSS_PROXY',
+  'ws_proxy',
+  'wss_proxy',
+  'YARN_HTTP_PROXY',
+  'YARN_HTTPS_PROXY',
+  'npm_config_http_proxy',
+  'npm_config_https_proxy',
+  'npm_config_proxy',
+  'NPM_CONFIG_HTTP_PROXY',
+  'NPM_CONFIG_HTTPS_PROXY',
+  'NPM_CONFIG_PROXY',
+  'BUNDLE_HTTP_PROXY',
+  'BUNDLE_HTTPS_PROXY',
+  'PIP_PROXY',
+  'DOCKER_HTTP_PROXY',
+  'DOCKER_HTTPS_PROXY',
+  'CARGO_HTTP_PROXY',
+];
+
+const SOCKS_NAMES: readonly string[] = ['ALL_PROXY', 'all_proxy', 'FTP_PROXY', 'ftp_proxy'];
+
+const EXEMPT_NAMES: readonly string[] = [
+  'NO_PROXY',
+  'no_proxy',
+  'npm_config_noproxy',
+  'NPM_CONFIG_NOPROXY',
+  'YARN_NO_PROXY',
+  'BUNDLE_NO_PROXY',
+];
+
+/** Inside, this is the sandbox's own loopback: servers that its programs started. */
+const LOCAL = 'localhost,127.0.0.1,::1';
+
+/** Variables that lead the programs of a sandbox to the proxy on this port of its loopback. */
+export function proxyVariables(
+  port: number,
+  { localIsInside, socks }: { localIsInside: boolean; socks: boolean },
+): Record<string, string> {
+  const http = `http://127.0.0.1:${port}`;
+  return {
+    ...all(HTTP_NAMES, http),
+    ...all(SOCKS_NAMES, socks ? `socks5h://127.0.0.1:${port}` : http),
+    ...all(EXEMPT_NAMES, localIsInside ? LOCAL : ''),
+    CODEX_NETWORK_PROXY_ACTIVE: '1',
+    ELECTRON_GET_USE_PROXY: 'true',
+    NODE_USE_ENV_PROXY: '1',
+  };
+}
+
+function all(names: readonly string[], value: string): Record<string, string> {
+  return Object.fromEntries(names.map((name) => [name, value]));
+}

@@ -1,0 +1,48 @@
+import type { Socket } from 'node:net';
+import type { Gate } from './gate.js';
+import { HttpProxy } from './http-proxy.js';
+import { serveSocks, SOCKS_VERSION } from './socks.js';
+
+/** Connections of one sandbox at the same time: enough for any package manager. */
+const MAX_CONNECTIONS = 512;
+
+/** How long a client may take for its first byte. */
+const FIRST_BYTE_MS = 30_000;
+
+/** The way out of a sandbox: speaks HTTP and SOCKS on one port, and lets through what its gate admits. */
+export class Proxy {
+  readonly #gate: Gate;
+  readonly #http: HttpProxy;
+  readonly #sockets = new Set<Socket>();
+  readonly #closing = new AbortController();
+
+  constructor(gate: Gate) {
+    this.#gate = gate;
+    this.#http = new HttpProxy(gate, this.#closing.signal);
+  }
+
+  serve(socket: Socket): void {
+    if (this.#closing.signal.aborted || this.#sockets.size >= MAX_CONNECTIONS) return void socket.destroy();
+    this.#sockets.add(socket);
+    socket.on('close', () => this.#sockets.delete(socket));
+    socket.on('error', () => socket.destroy());
+    socket.setNoDelay(true);
+    socket.setTimeout(FIRST_BYTE_MS, () => socket.destroy());
+    socket.once('readable', () => {
+      socket.setTimeout(0);
+      const first = socket.read(1) as Buffer | null;
+      if (first === null) return void socket.destroy();
+      socket.unshift(first);
+      if (first[0] === SOCKS_VERSION)
+        serveSocks(socket, this.#gate, this.#closing.signal).catch(() => socket.destroy());
+      else this.#http.serve(socket);
+    });
+  }
+
+  /** Ends every connection. What a program may reach ends with the program. */
+  close(): void {
+    this.#closing.abort();
+    this.#http.close();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+}

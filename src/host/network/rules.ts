@@ -1,0 +1,62 @@
+import { isIP } from 'node:net';
+import type { Authority } from './host-name.js';
+import { HostPatterns } from './host-patterns.js';
+import { isPublicAddress } from './public-address.js';
+
+/** Which hosts may be reached. Plain data. */
+export interface NetworkRules {
+  /** Patterns, as `HostPatterns` reads them. */
+  readonly allow: readonly string[];
+  /** Beats `allow`. */
+  readonly deny: readonly string[];
+  /** Somebody is asked about these, even if they are allowed. */
+  readonly review?: readonly string[];
+  /** Private addresses need not be named one by one. */
+  readonly allowPrivate?: boolean;
+}
+
+/** What the rules alone say about a host. `unknown`: nobody has decided. */
+export type RuleVerdict = 'allowed' | 'denied' | 'private' | 'unknown';
+
+/** Rules ready for use. */
+export class RuleBook {
+  readonly #allow: HostPatterns;
+  readonly #deny: HostPatterns;
+  readonly #review: HostPatterns;
+  readonly #allowPrivate: boolean;
+
+  /** Throws `invalidParams` if a pattern cannot be used. */
+  constructor({ allow, deny, review = [], allowPrivate = false }: NetworkRules) {
+    this.#allow = new HostPatterns(allow);
+    this.#deny = new HostPatterns(deny);
+    this.#review = new HostPatterns(review);
+    this.#allowPrivate = allowPrivate;
+  }
+
+  judge(target: Authority): RuleVerdict {
+    if (this.#deny.matches(target)) return 'denied';
+    if (isPrivateName(target.host) && !this.#mayBePrivate(target)) return 'private';
+    if (this.#review.matches(target)) return 'unknown';
+    return this.#allow.matches(target) ? 'allowed' : 'unknown';
+  }
+
+  /** True if a name may lead to this address: whoever owns a name decides what it leads to. */
+  admitsAddress(target: Authority, address: string): boolean {
+    const resolved = { host: address, port: target.port };
+    if (this.#deny.matches(resolved)) return false;
+    if (isPublicAddress(address) || this.#mayBePrivate(resolved)) return true;
+    return isLoopbackName(target.host) && this.#mayBePrivate(target);
+  }
+
+  #mayBePrivate(target: Authority): boolean {
+    return this.#allowPrivate || this.#allow.names(target);
+  }
+}
+
+function isPrivateName(host: string): boolean {
+  return isIP(host) === 0 ? isLoopbackName(host) : !isPublicAddress(host);
+}
+
+function isLoopbackName(host: string): boolean {
+  return host === 'localhost' || host.endsWith('.localhost');
+}
