@@ -27,6 +27,7 @@ import { ExecError } from '../protocol/errors.js';
 import type { SandboxType } from '../protocol/index.js';
 import { type Child, type ChildSink, type ChildSpec, recordTrees, releaseChunk } from './spawn/index.js';
 import type { SandboxedLaunch } from './sandbox/index.js';
+import type { NetworkUse } from './managed-network.js';
 import { ProcessEnding } from './process-ending.js';
 import { randomBytes } from './kernel/random.js';
 import { spawnScripted } from './spawn-scripted.js';
@@ -47,6 +48,8 @@ export interface LocalProcessSpec extends ChildSpec {
   readonly script?: number | undefined;
   /** See `ConfinedSpec`. */
   readonly askedTemporary?: string | null | undefined;
+  /** The hosts it may reach, whatever else its policy says about the network. Only under a policy. */
+  readonly network?: NetworkUse | undefined;
   /** Makes the place where its output goes besides memory. Called for every attempt to start it. */
   readonly archive?: ((processId: string) => LogArchive) | undefined;
   /** With an archive: a slow reader does not pause the program. */

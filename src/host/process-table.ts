@@ -4,6 +4,7 @@ import { after } from '../protocol/max-timer.js';
 import type { Sandbox } from '../protocol/index.js';
 import { type Child, type ChildSink, killTrees } from './spawn/index.js';
 import { type ConfinedSpec, isPathChange, SandboxedLaunch, SpareSandboxes } from './sandbox/index.js';
+import { ManagedNetwork } from './managed-network.js';
 import { LocalProcess, type LocalProcessOptions, type LocalProcessSpec } from './local-process.js';
 import { ShellSnapshots, type SnapshotRequest } from './shell-snapshot/index.js';
 import { spawnScripted } from './spawn-scripted.js';
@@ -64,6 +65,7 @@ export class ProcessTable {
   /** Existing sandboxes: their names on disk are free a moment after their processes have ended. */
   readonly #sandboxes = new Set<SandboxedLaunch>();
   readonly #snapshots = new ShellSnapshots();
+  readonly #network = new ManagedNetwork();
   #closed = false;
 
   constructor(options: ProcessTableOptions = {}) {
@@ -127,11 +129,7 @@ export class ProcessTable {
     this.#processes.set(process.processId, process);
     this.#remember(process);
     process.onDisposed = () => this.forget(process);
-    const stop = process.log.subscribe(() => {
-      if (!process.log.closed) return;
-      stop();
-      this.#expire(process);
-    });
+    onceClosed(process.log, () => this.#expire(process));
     return process;
   }
 
@@ -151,10 +149,23 @@ export class ProcessTable {
   }
 
   async #startConfined(spec: LocalProcessSpec, sandbox: Sandbox): Promise<LocalProcess> {
-    const confined = this.#untilGone(await SandboxedLaunch.prepare(spec, sandbox, this.#spares));
-    // The sandbox owns the script by now.
-    const { script: _, ...program } = spec;
-    const process = this.start({ ...program, confined });
+    const way = spec.network ? await this.#network.open(spec.network) : null;
+    try {
+      const env = way ? { ...spec.env, ...way.variables } : spec.env;
+      const asked = { ...spec, env, network: way?.network };
+      const confined = this.#untilGone(await SandboxedLaunch.prepare(asked, sandbox, this.#spares));
+      // The sandbox owns the script by now.
+      const { script: _, ...program } = spec;
+      const process = await this.#untilReady(this.start({ ...program, confined }));
+      if (way) onceClosed(process.log, () => way.close());
+      return process;
+    } catch (error) {
+      way?.close();
+      throw error;
+    }
+  }
+
+  async #untilReady(process: LocalProcess): Promise<LocalProcess> {
     process.holdFromStart();
     try {
       await process.ready();
@@ -210,6 +221,7 @@ export class ProcessTable {
       killTrees(this.#trees),
       this.#spares.close(),
     ]);
+    this.#network.close();
     await Promise.all([...this.#sandboxes].map(({ gone }) => gone));
     for (const process of this.all()) process.forgotten();
     this.#processes.clear();
@@ -254,4 +266,13 @@ export class ProcessTable {
     const retainMs = this.#options.retainClosedMs ?? RETAIN_CLOSED_MS;
     this.#expiries.set(process.processId, after(retainMs, expired, { keepsAlive: false }));
   }
+}
+
+function onceClosed(log: LocalProcess['log'], listener: () => void): void {
+  if (log.closed) return listener();
+  const stop = log.subscribe(() => {
+    if (!log.closed) return;
+    stop();
+    listener();
+  });
 }

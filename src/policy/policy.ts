@@ -40,7 +40,8 @@ export type SandboxPolicy =
   | {
       readonly kind: 'confined';
       readonly files: FilePolicy;
-      readonly network: 'restricted' | 'enabled';
+      /** `managed`: a network of its own, with a proxy as the only way out. */
+      readonly network: 'restricted' | 'enabled' | 'managed';
       /**
        * The host's sockets (a container daemon, an agent with keys) bypass a file policy, with or without network. So
        * they are blocked unless a profile of this machine's owner allows them.

@@ -3,9 +3,18 @@ import { dirname, isAbsolute, join, normalize } from 'node:path';
 import { judgeProgram, programPlaces } from './program-search.js';
 
 /** Programs the server runs itself or wraps around sandboxed ones. */
-export type HelperName = 'bwrap' | 'rg' | 'unshare' | 'dash' | 'bash' | 'setsid' | 'prlimit';
+export type HelperName = 'bwrap' | 'rg' | 'unshare' | 'dash' | 'bash' | 'setsid' | 'prlimit' | 'nsenter';
 
-const NAMES: readonly HelperName[] = ['bwrap', 'rg', 'unshare', 'dash', 'bash', 'setsid', 'prlimit'];
+const NAMES: readonly HelperName[] = [
+  'bwrap',
+  'rg',
+  'unshare',
+  'dash',
+  'bash',
+  'setsid',
+  'prlimit',
+  'nsenter',
+];
 
 /** System directories come first, whatever PATH says. */
 const SYSTEM_DIRECTORIES: readonly string[] = [

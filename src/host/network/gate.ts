@@ -68,6 +68,11 @@ export class Gate {
     this.#options = options;
   }
 
+  /** See `RuleBook`. */
+  get namesLoopback(): boolean {
+    return this.#rules.namesLoopback;
+  }
+
   /**
    * The addresses are to be used as they are. To resolve the name once more would give its owner a second chance to
    * answer, with an address nobody has looked at.

@@ -38,6 +38,11 @@ export class HostPatterns {
   names({ host, port }: Authority): boolean {
     return this.#patterns.some((pattern) => pattern.literal === host && covers(pattern, port));
   }
+
+  /** The hosts that are named themselves. */
+  get literals(): string[] {
+    return this.#patterns.flatMap(({ literal }) => literal ?? []);
+  }
 }
 
 function covers(pattern: HostPattern | undefined, port: number): boolean {

@@ -41,12 +41,12 @@ const LOCAL = 'localhost,127.0.0.1,::1';
 /** Variables that lead the programs of a sandbox to the proxy on this port of its loopback. */
 export function proxyVariables(
   port: number,
-  { localIsInside, socks }: { localIsInside: boolean; socks: boolean },
+  { localIsInside }: { localIsInside: boolean },
 ): Record<string, string> {
   const http = `http://127.0.0.1:${port}`;
   return {
     ...all(HTTP_NAMES, http),
-    ...all(SOCKS_NAMES, socks ? `socks5h://127.0.0.1:${port}` : http),
+    ...all(SOCKS_NAMES, `socks5h://127.0.0.1:${port}`),
     ...all(EXEMPT_NAMES, localIsInside ? LOCAL : ''),
     CODEX_NETWORK_PROXY_ACTIVE: '1',
     ELECTRON_GET_USE_PROXY: 'true',

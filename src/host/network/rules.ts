@@ -33,6 +33,11 @@ export class RuleBook {
     this.#allowPrivate = allowPrivate;
   }
 
+  /** The loopback of this machine is meant, not that of the sandbox. */
+  get namesLoopback(): boolean {
+    return this.#allow.literals.some((host) => isLoopbackName(host) || /^127\.|^::1$/.test(host));
+  }
+
   judge(target: Authority): RuleVerdict {
     if (this.#deny.matches(target)) return 'denied';
     if (isPrivateName(target.host) && !this.#mayBePrivate(target)) return 'private';

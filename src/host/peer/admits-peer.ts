@@ -1,8 +1,8 @@
-import { networkInterfaces } from 'node:os';
 import { wasNetworkGranted } from '../sandbox/index.js';
 import { addressKey } from '../kernel/index.js';
 import { holdersOf } from './socket-holders.js';
 import { type ConnectionEnds, findPeerSocket } from './socket-table.js';
+import { isOfThisMachine } from './this-machine.js';
 
 /**
  * Decides whether a connection may be served or may come from one of our sandboxes. With network access, programs
@@ -13,7 +13,7 @@ import { type ConnectionEnds, findPeerSocket } from './socket-table.js';
 export function admitsPeer(ends: ConnectionEnds, { authenticated }: { authenticated: boolean }): boolean {
   if (!wasNetworkGranted()) return true;
   const peer = findPeerSocket(ends);
-  if (peer === null) return !isOfThisMachine(ends);
+  if (peer === null) return !isLocal(ends);
   // Nobody inside can become another user.
   if (peer.uid !== process.geteuid?.() && peer.inode !== 0) return true;
   if (peer.inode === 0) return false;
@@ -21,12 +21,6 @@ export function admitsPeer(ends: ConnectionEnds, { authenticated }: { authentica
   return !inOtherNamespaces && (inOurNamespaces || authenticated);
 }
 
-function isOfThisMachine({ localAddress = '', remoteAddress = '' }: ConnectionEnds): boolean {
-  const peer = addressKey(remoteAddress);
-  const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
-  const isLoopback = peer.startsWith(LOOPBACK_V4);
-  return isLoopback || [localAddress, ...own.map(({ address }) => address)].map(addressKey).includes(peer);
+function isLocal({ localAddress = '', remoteAddress = '' }: ConnectionEnds): boolean {
+  return isOfThisMachine(remoteAddress) || addressKey(localAddress) === addressKey(remoteAddress);
 }
-
-/** 127.0.0.0/8, which is all this machine. */
-const LOOPBACK_V4 = `${'0'.repeat(20)}ffff7f`;

@@ -12,12 +12,15 @@ const NAMESPACES: readonly string[] = ['pid', 'user'];
 
 export function holdersOf(inode: number): SocketHolders {
   const own = namespacesOf('self');
+  const isOurs = holderPids(inode).map((pid) => namespacesOf(pid) === own);
+  return { inOurNamespaces: isOurs.includes(true), inOtherNamespaces: isOurs.includes(false) };
+}
+
+export function holderPids(inode: number): string[] {
   const pids = listPids();
   // If processes cannot be listed, they must not be taken for absent.
   if (pids === null) throw new Error('The processes of this machine cannot be listed.');
-  const holders = pids.filter((pid) => hasOpen(pid, `socket:[${inode}]`));
-  const isOurs = holders.map((pid) => namespacesOf(pid) === own);
-  return { inOurNamespaces: isOurs.includes(true), inOtherNamespaces: isOurs.includes(false) };
+  return pids.filter((pid) => hasOpen(pid, `socket:[${inode}]`));
 }
 
 /** Threads may have separate descriptor tables. */

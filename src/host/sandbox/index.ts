@@ -1,5 +1,11 @@
 export { type BwrapRequest, bwrapOptions } from './bwrap/bwrap-argv.js';
-export { type Confinement, type ConfineSpec, confine, confinedEnv } from './bwrap/confine.js';
+export {
+  type Confinement,
+  type ConfineSpec,
+  confine,
+  confinedEnv,
+  type NetworkToJoin,
+} from './bwrap/confine.js';
 export { DENIAL_TAIL_BYTES, type FinishedProcess, wasDenied } from './launch/denial.js';
 export { type Disk, snapshotDisk, type PlaceKind, type ResolvedPath } from './plan/disk.js';
 export { isPathChange } from './plan/exact-path.js';

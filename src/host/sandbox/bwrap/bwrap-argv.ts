@@ -3,7 +3,7 @@ import type { Mount, MountPlan } from '../plan/mount-plan.js';
 /** Everything bubblewrap needs to know about one process. */
 export interface BwrapRequest {
   readonly plan: MountPlan;
-  readonly network: 'restricted' | 'enabled';
+  readonly network: 'restricted' | 'enabled' | 'managed';
   /** Absolute, without symbolic links. */
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;

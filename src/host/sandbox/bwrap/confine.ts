@@ -1,6 +1,6 @@
 import { ExecError } from '../../../protocol/errors.js';
 import type { SandboxType } from '../../../protocol/index.js';
-import { isScarcity, openBytes, spawnFailures, trustedPath } from '../../kernel/index.js';
+import { isScarcity, openBytes, spawnFailures, trustedPath, trustedProgram } from '../../kernel/index.js';
 import { bwrapOptions } from './bwrap-argv.js';
 import type { Disk } from '../plan/disk.js';
 import { planNow } from '../plan/known-plans.js';
@@ -73,14 +73,26 @@ const FIRST_SOURCE_FD = 6;
 /** bubblewrap gives up at 9000 arguments; an environment beyond this limit gets a clear error instead. */
 const MAX_OPTIONS = 8_900;
 
+/** How to confine it. */
+export interface ConfineOptions {
+  readonly policy: SandboxPolicy;
+  readonly support: SandboxSupport;
+  readonly disk?: Disk;
+  /** Under a policy that manages it: the network to join. */
+  readonly network?: NetworkToJoin | undefined;
+}
+
+/** A network namespace that exists already. */
+export interface NetworkToJoin {
+  /** Arguments of `nsenter`. */
+  readonly enter: readonly string[];
+}
+
 /**
  * Puts a program under a policy: returns the program unchanged if there is nothing to enforce, throws if the policy
  * cannot be enforced.
  */
-export function confine(
-  spec: ConfineSpec,
-  { policy, support, disk }: { policy: SandboxPolicy; support: SandboxSupport; disk?: Disk },
-): Confinement {
+export function confine(spec: ConfineSpec, { policy, support, disk, network }: ConfineOptions): Confinement {
   if (policy.kind === 'open') return unconfined(spec);
   // Before any of it exists, so that no connection slips through in between.
   if (policy.network === 'enabled') noteNetworkGrant();
@@ -117,9 +129,19 @@ export function confine(
     const hold = (plan: MountPlan) => resources.holdPlaceholders(plan);
     resources.guard(Protection.of({ files: policy.files, plan: held, disk: view.disk, status, hold }));
     const limit = support.root && policy.maxProcesses !== null ? resources.limit(policy.maxProcesses) : [];
+    const managed = policy.network === 'managed' ? enterNetwork(network) : [];
     const privateMounts = support.laterMounts === 'keptOut' ? requirePrivateMounts(support) : [];
     return {
-      argv: [...limit, ...privateMounts, support.bwrap, '--args', String(ARGUMENTS_FD), '--', ...command],
+      argv: [
+        ...limit,
+        ...managed,
+        ...privateMounts,
+        support.bwrap,
+        '--args',
+        String(ARGUMENTS_FD),
+        '--',
+        ...command,
+      ],
       cwd: '/',
       env: {},
       inheritFds: resources.inheritFds,
@@ -165,6 +187,12 @@ function requirePrivateMounts(support: Extract<SandboxSupport, { available: true
   const prefix = privateMountsPrefix(support);
   if (prefix === null) throw unavailable(gaps.bubblewrapWritable);
   return prefix;
+}
+
+function enterNetwork(network: NetworkToJoin | undefined): readonly string[] {
+  const nsenter = trustedProgram('nsenter');
+  if (nsenter === null || network === undefined) throw unavailable(gaps.networkNotManaged);
+  return [nsenter, ...network.enter, '--'];
 }
 
 /**

@@ -10,7 +10,8 @@ import {
   type ChildSpec,
   spawnChild,
 } from '../../spawn/index.js';
-import { type Confinement, confine } from '../bwrap/confine.js';
+import { type Confinement, confine, type NetworkToJoin } from '../bwrap/confine.js';
+import { managedPolicy } from './managed-policy.js';
 import { DENIAL_TAIL_BYTES, wasDenied } from './denial.js';
 import { pathChanged } from '../plan/exact-path.js';
 import { explainSetupFailure } from './setup-failure.js';
@@ -29,10 +30,13 @@ export interface ConfinedSpec extends ChildSpec {
   readonly script?: number | undefined;
   /** The TMPDIR that the policy uses if `env` comes from a shell profile: writing a profile must not widen the policy. */
   readonly askedTemporary?: string | null | undefined;
+  /** The network it gets, whatever else the policy says about networks. */
+  readonly network?: NetworkToJoin | undefined;
 }
 
 interface PreparedSpec extends ChildSpec {
   readonly askedTemporary?: string | null | undefined;
+  readonly network?: NetworkToJoin | undefined;
   /** From here on someone else closes the descriptor. */
   readonly handOver?: () => number;
 }
@@ -107,8 +111,9 @@ export class SandboxedLaunch {
     spares?: SpareSandboxes,
   ): Promise<SandboxedLaunch> {
     assertSpawnable(spec);
-    const { askedTemporary = spec.env.TMPDIR } = spec;
-    const policy = policyOfRequest(sandbox, { cwd: spec.cwd, temporary: askedTemporary ?? undefined });
+    const { askedTemporary = spec.env.TMPDIR, network } = spec;
+    const asked = policyOfRequest(sandbox, { cwd: spec.cwd, temporary: askedTemporary ?? undefined });
+    const policy = network ? managedPolicy(asked) : asked;
     if (policy.kind === 'open') {
       const prepared = fromConfinement(spec, confinementFor(spec, policy, await sandboxSupport()));
       return new SandboxedLaunch(spec, { policy, prepared, onReady: () => {} });
@@ -118,7 +123,11 @@ export class SandboxedLaunch {
       const prepared = found
         ? fromSpare(spec, found)
         : fromConfinement(spec, confinementFor(spec, policy, support));
-      return new SandboxedLaunch(spec, { policy, prepared, onReady: () => spares?.started(policy, support) });
+      return new SandboxedLaunch(spec, {
+        policy,
+        prepared,
+        onReady: () => spares?.started(policy, { support, network }),
+      });
     });
   }
 
@@ -190,12 +199,13 @@ export class SandboxedLaunch {
 }
 
 function confinementFor(
-  { argv, arg0, cwd, env, terminal, handOver }: PreparedSpec,
+  { argv, arg0, cwd, env, terminal, handOver, network }: PreparedSpec,
   policy: SandboxPolicy,
   support: SandboxSupport,
 ): Confinement {
   const script = handOver ? { script: handOver() } : {};
-  return confine({ argv, arg0, cwd, env, terminal: terminal !== null, ...script }, { policy, support });
+  const program = { argv, arg0, cwd, env, terminal: terminal !== null, ...script };
+  return confine(program, { policy, support, network });
 }
 
 /** A new sandbox, started together with the program. */

@@ -7,7 +7,7 @@ import {
   spawnParkedChild,
 } from '../../spawn/index.js';
 import type { ConfinedPolicy } from '../../../policy/internal.js';
-import { type Confinement, confine } from '../bwrap/confine.js';
+import { type Confinement, confine, type NetworkToJoin } from '../bwrap/confine.js';
 import { findWaitingShell } from './launcher.js';
 import { LaunchReport } from './launch-report.js';
 import { openPipe, pipeCapacity } from '../../kernel/index.js';
@@ -59,13 +59,19 @@ export class SpareSandbox {
   }
 
   /** Throws if it cannot be made. */
-  static make(policy: ConfinedPolicy, support: SandboxSupport): SpareSandbox {
+  static make(
+    policy: ConfinedPolicy,
+    { support, network }: { support: SandboxSupport; network?: NetworkToJoin | undefined },
+  ): SpareSandbox {
     const argv = waitingShell(findWaitingShell(planNow(policy.files)));
     const { script, report } = openLaunchPipes();
     let confinement: Confinement | undefined;
     try {
       const fds = { script: script.readEnd, report: report.writeEnd };
-      confinement = confine({ argv, cwd: '/', env: {}, terminal: false, ...fds }, { policy, support });
+      confinement = confine(
+        { argv, cwd: '/', env: {}, terminal: false, ...fds },
+        { policy, support, network },
+      );
       // Taken before the sandbox exists, so that changes during setup count as changes. What it shows stays open while
       // it waits, so that no inode number can be reused.
       const identity = confinement.viewIdentity();

@@ -1,7 +1,7 @@
 import type { ChildSpec } from '../../spawn/index.js';
 import type { ConfinedPolicy } from '../../../policy/internal.js';
 import { checkCwd, locateVisibleProgram } from '../plan/visible-program.js';
-import { confinedEnv } from '../bwrap/confine.js';
+import { confinedEnv, type NetworkToJoin } from '../bwrap/confine.js';
 import { idleMsOf, viewIdentity } from './view-identity.js';
 import { launchScript } from './launch-script.js';
 import type { MountPlan } from '../plan/mount-plan.js';
@@ -26,6 +26,12 @@ const MIN_INTERVAL_MS = 15;
  * work.
  */
 const MAX_FAILURES = 5;
+
+/** How a spare is made. */
+interface SpareOptions {
+  readonly support: SandboxSupport;
+  readonly network?: NetworkToJoin | undefined;
+}
 
 /** A suitable sandbox, and the script for the shell inside. */
 export interface FoundSpare {
@@ -65,13 +71,21 @@ export class SpareSandboxes {
   }
 
   /** A program was started under the policy. If the previous one was recent, another is likely to follow. */
-  started(policy: ConfinedPolicy, support: SandboxSupport): void {
+  started(policy: ConfinedPolicy, options: SpareOptions): void {
     const now = performance.now();
     const last = this.#lastStart.get(policy);
     this.#lastStart.set(policy, now);
-    if (last === undefined || this.#closed || this.#scheduled.has(policy) || !canKeepSpare(policy, support))
+    if (
+      last === undefined ||
+      this.#closed ||
+      this.#scheduled.has(policy) ||
+      !canKeepSpare(policy, options.support)
+    )
       return;
-    const timer = setTimeout(() => this.#make(policy, { support, sinceLastMs: now - last }), MAKE_AFTER_MS);
+    const timer = setTimeout(
+      () => this.#make(policy, { ...options, sinceLastMs: now - last }),
+      MAKE_AFTER_MS,
+    );
     this.#scheduled.set(policy, timer.unref());
   }
 
@@ -84,16 +98,13 @@ export class SpareSandboxes {
   }
 
   /** Any problem will surface when a program is started, where it can be reported. */
-  #make(
-    policy: ConfinedPolicy,
-    { support, sinceLastMs }: { support: SandboxSupport; sinceLastMs: number },
-  ): void {
+  #make(policy: ConfinedPolicy, { sinceLastMs, ...options }: SpareOptions & { sinceLastMs: number }): void {
     this.#scheduled.delete(policy);
     if (this.#spares.has(policy) || this.#isHopeless(policy) || SpareSandbox.count >= MAX_SPARES) return;
     try {
       const idleMs = idleMsOf(planNow(policy.files).plan);
       if (!isWorthwhile(sinceLastMs, idleMs)) return;
-      const spare = SpareSandbox.make(policy, support);
+      const spare = SpareSandbox.make(policy, options);
       const timer = setTimeout(() => void this.#drop(policy), idleMs).unref();
       this.#spares.set(policy, { spare, timer });
       // Some plans change once their placeholders exist: a spare made for them never fits.

@@ -35,6 +35,11 @@ export const gaps = {
     message: 'The installed bubblewrap is too old.',
     hint: 'Install bubblewrap 0.6 or newer.',
   },
+  networkNotManaged: {
+    reason: 'managedNetwork',
+    message: 'A network with rules for hosts cannot be set up here.',
+    hint: 'Install the package "util-linux" of your distribution, which has nsenter, or restrict the network.',
+  },
   noRoom: {
     reason: 'resourceLimit',
     message: 'The machine had no room to try out a sandbox.',

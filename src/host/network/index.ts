@@ -1,0 +1,15 @@
+export {
+  type Admission,
+  type Decided,
+  type Decision,
+  type DenialReason,
+  explainDenial,
+  Gate,
+  type GateOptions,
+  type NetworkProtocol,
+  type NetworkRequest,
+} from './gate.js';
+export { NetworkSpace, type SpacePort, type SpaceTools } from './network-space.js';
+export { Proxy } from './proxy.js';
+export { proxyVariables } from './proxy-variables.js';
+export { type NetworkRules, RuleBook } from './rules.js';

@@ -1,0 +1,16 @@
+import { networkInterfaces } from 'node:os';
+import { addressKey } from '../kernel/index.js';
+
+/** 127.0.0.0/8, which is all this machine. */
+const LOOPBACK_V4 = `${'0'.repeat(20)}ffff7f`;
+
+/** Connecting to "any address" leads here, too. */
+const ANY: readonly string[] = [addressKey('::'), addressKey('0.0.0.0')];
+
+/** True if the address is one of this machine. */
+export function isOfThisMachine(address: string): boolean {
+  const key = addressKey(address);
+  if (key.startsWith(LOOPBACK_V4) || ANY.includes(key)) return true;
+  const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  return own.some((each) => addressKey(each.address) === key);
+}
