@@ -93,3 +93,4 @@ export {
 } from './run/index.js';
 export { QueuedInput, STDIN_SOFT_LIMIT_BYTES } from './queued-input.js';
 export { type InputQueue, ServerInput } from './server-input.js';
+export { deniedHosts } from './denied-hosts.js';

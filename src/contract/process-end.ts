@@ -1,3 +1,4 @@
+import type { NetworkDenial } from '../protocol/index.js';
 import type { ExitedEvent, ProcessEnd } from './process.js';
 import type { ProcessLog } from './process-log.js';
 
@@ -10,9 +11,16 @@ export function exitFacts(reported: {
   signal?: string | null | undefined;
   timedOut?: boolean | undefined;
   sandboxDenied?: boolean | undefined;
+  networkDenied?: readonly NetworkDenial[] | undefined;
 }): ExitFacts {
-  const { exitCode, signal, timedOut = false, sandboxDenied = false } = reported;
-  return { exitCode, signal: isSignalName(signal) ? signal : null, timedOut, sandboxDenied };
+  const { exitCode, signal, timedOut = false, sandboxDenied = false, networkDenied = [] } = reported;
+  return {
+    exitCode,
+    signal: isSignalName(signal) ? signal : null,
+    timedOut,
+    sandboxDenied,
+    ...(networkDenied.length > 0 ? { networkDenied } : {}),
+  };
 }
 
 function isSignalName(signal: string | null | undefined): signal is `SIG${string}` {

@@ -1,7 +1,7 @@
 import type { HistoryEntry, HistoryOptions } from './history.js';
 import type { LinesPage, LinesRequest, OutputMatches, OutputSearch } from './process-lines.js';
 import type { ProcessKeyboard, TerminalScreen } from './viewers.js';
-import type { EnvPolicy, Lease, Sandbox, SandboxType } from '../protocol/index.js';
+import type { EnvPolicy, Lease, NetworkDenial, Sandbox, SandboxType } from '../protocol/index.js';
 
 export type OutputStream = 'stdout' | 'stderr' | 'pty';
 
@@ -112,6 +112,8 @@ export interface ExitedEvent {
   readonly signal: SignalName | null;
   readonly timedOut: boolean;
   readonly sandboxDenied: boolean;
+  /** The hosts that the rules of its network kept it from; absent if there were none. */
+  readonly networkDenied?: readonly NetworkDenial[];
 }
 
 /** How a process ended: exactly one of these. Lost contact is never presented as an exit. */

@@ -19,7 +19,7 @@ export { ConfinableFileSystem, type HostFileSystem } from './files/index.js';
 export { hideFromSandboxes, sandboxSupport } from './sandbox/index.js';
 export { LocalProcess, type LocalProcessSpec, STDIN_WINDOW_BYTES } from './local-process.js';
 export { snapshotsAvailable } from './shell-snapshot/index.js';
-export type { NetworkUse } from './managed-network.js';
+export { managesNetwork, type NetworkUse } from './managed-network.js';
 export { machineInfo, version } from './machine-info.js';
 export { admitsPeer, type ConnectionEnds, peerUser } from './peer/index.js';
 export {

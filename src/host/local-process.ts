@@ -5,6 +5,7 @@ import {
   type LinesPage,
   type LinesRequest,
   type LogArchive,
+  exitFacts,
   logEnd,
   type OutputMatches,
   type ProcessEnd,
@@ -27,7 +28,7 @@ import { ExecError } from '../protocol/errors.js';
 import type { SandboxType } from '../protocol/index.js';
 import { type Child, type ChildSink, type ChildSpec, recordTrees, releaseChunk } from './spawn/index.js';
 import type { SandboxedLaunch } from './sandbox/index.js';
-import type { NetworkUse } from './managed-network.js';
+import type { NetworkDenials, NetworkUse } from './managed-network.js';
 import { ProcessEnding } from './process-ending.js';
 import { randomBytes } from './kernel/random.js';
 import { spawnScripted } from './spawn-scripted.js';
@@ -50,6 +51,8 @@ export interface LocalProcessSpec extends ChildSpec {
   readonly askedTemporary?: string | null | undefined;
   /** The hosts it may reach, whatever else its policy says about the network. Only under a policy. */
   readonly network?: NetworkUse | undefined;
+  /** What the rules of its network keep it from. */
+  readonly denials?: NetworkDenials | undefined;
   /** Makes the place where its output goes besides memory. Called for every attempt to start it. */
   readonly archive?: ((processId: string) => LogArchive) | undefined;
   /** With an archive: a slow reader does not pause the program. */
@@ -124,8 +127,11 @@ export class LocalProcess extends ProcessHandle implements InputQueue {
         this.log.appendOutput(stream, bytes);
       },
       exited: (end) => {
-        const sandboxDenied = this.#confined?.denied(end.exitCode) ?? false;
-        this.log.appendExited({ ...end, timedOut: this.#ending.timedOut, sandboxDenied });
+        const networkDenied = spec.denials?.list;
+        const wasKept = networkDenied !== undefined && networkDenied.length > 0 && end.exitCode !== 0;
+        const sandboxDenied = wasKept || (this.#confined?.denied(end.exitCode) ?? false);
+        const { timedOut } = this.#ending;
+        this.log.appendExited(exitFacts({ ...end, timedOut, sandboxDenied, networkDenied }));
       },
       closed: () => {
         this.#ending.over();

@@ -3,6 +3,7 @@ import { trustedProgram } from './kernel/index.js';
 import { isOwnDoor } from './peer/index.js';
 import { type NetworkToJoin, sandboxSupport } from './sandbox/index.js';
 import { ExecError } from '../protocol/errors.js';
+import type { NetworkDenial, Sandbox } from '../protocol/index.js';
 
 /** Which hosts one program may reach, and who is asked about the others. */
 export interface NetworkUse {
@@ -11,11 +12,30 @@ export interface NetworkUse {
   readonly onDecided?: ((decided: Decided) => void) | undefined;
 }
 
+/** So many different hosts are remembered for whoever asks why a program failed. */
+const MAX_DENIALS = 16;
+
+/** Collects what the rules kept a program from. */
+export class NetworkDenials {
+  readonly #seen = new Map<string, NetworkDenial>();
+
+  readonly note = ({ request, decision, reason }: Decided): void => {
+    const { host, port } = request;
+    const key = `${host} ${port} ${reason}`;
+    if (decision !== 'allow' && this.#seen.size < MAX_DENIALS) this.#seen.set(key, { host, port, reason });
+  };
+
+  get list(): readonly NetworkDenial[] {
+    return [...this.#seen.values()];
+  }
+}
+
 /** A program's way out of its sandbox. */
 export interface WayOut {
   readonly network: NetworkToJoin;
   /** They lead its programs to the proxy. */
   readonly variables: Readonly<Record<string, string>>;
+  readonly denials: NetworkDenials;
   /** Ends every connection. Idempotent. */
   close(): void;
 }
@@ -31,7 +51,12 @@ export class ManagedNetwork {
   /** Throws `sandboxUnavailable` if it cannot be enforced, `invalidParams` if the rules cannot be understood. */
   async open({ rules, decide, onDecided }: NetworkUse): Promise<WayOut> {
     const { Gate, Proxy, proxyVariables } = await room();
-    const gate = new Gate(rules, { decide, onDecided, isOwnDoor });
+    const denials = new NetworkDenials();
+    const heard = (decided: Decided): void => {
+      denials.note(decided);
+      onDecided?.(decided);
+    };
+    const gate = new Gate(rules, { decide, onDecided: heard, isOwnDoor });
     const proxy = new Proxy(gate);
     this.#space ??= this.#openSpace();
     const space = await this.#space.catch((error: unknown) => {
@@ -41,6 +66,7 @@ export class ManagedNetwork {
     });
     const { port, release } = await space.take((socket) => proxy.serve(socket));
     return {
+      denials,
       network: { enter: space.enter },
       // Inside, loopback is the sandboxes' own, unless the rules mean that of this machine.
       variables: proxyVariables(port, { localIsInside: !gate.namesLoopback }),
@@ -63,6 +89,16 @@ export class ManagedNetwork {
     const { bwrap, userNamespace } = support;
     return new NetworkSpace({ bwrap, nsenter, userNamespace });
   }
+}
+
+/** True if rules for hosts can be enforced on this machine. */
+export async function managesNetwork(): Promise<boolean> {
+  return (await sandboxSupport()).available && trustedProgram('nsenter') !== null;
+}
+
+/** What a policy says about hosts; undefined if it does not tell them apart. */
+export function networkUse({ networkRules }: Sandbox): NetworkUse | undefined {
+  return networkRules && { rules: { allow: networkRules.allow, deny: networkRules.deny ?? [] } };
 }
 
 function notManaged(): ExecError {

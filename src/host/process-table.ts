@@ -4,7 +4,7 @@ import { after } from '../protocol/max-timer.js';
 import type { Sandbox } from '../protocol/index.js';
 import { type Child, type ChildSink, killTrees } from './spawn/index.js';
 import { type ConfinedSpec, isPathChange, SandboxedLaunch, SpareSandboxes } from './sandbox/index.js';
-import { ManagedNetwork } from './managed-network.js';
+import { ManagedNetwork, networkUse } from './managed-network.js';
 import { LocalProcess, type LocalProcessOptions, type LocalProcessSpec } from './local-process.js';
 import { ShellSnapshots, type SnapshotRequest } from './shell-snapshot/index.js';
 import { spawnScripted } from './spawn-scripted.js';
@@ -149,14 +149,15 @@ export class ProcessTable {
   }
 
   async #startConfined(spec: LocalProcessSpec, sandbox: Sandbox): Promise<LocalProcess> {
-    const way = spec.network ? await this.#network.open(spec.network) : null;
+    const network = spec.network ?? networkUse(sandbox);
+    const way = network ? await this.#network.open(network) : null;
     try {
       const env = way ? { ...spec.env, ...way.variables } : spec.env;
       const asked = { ...spec, env, network: way?.network };
       const confined = this.#untilGone(await SandboxedLaunch.prepare(asked, sandbox, this.#spares));
       // The sandbox owns the script by now.
       const { script: _, ...program } = spec;
-      const process = await this.#untilReady(this.start({ ...program, confined }));
+      const process = await this.#untilReady(this.start({ ...program, confined, denials: way?.denials }));
       if (way) onceClosed(process.log, () => way.close());
       return process;
     } catch (error) {

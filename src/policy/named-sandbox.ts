@@ -2,6 +2,7 @@ import { pathToFileURL } from 'node:url';
 import {
   ExecError,
   isFileUri,
+  type NetworkRules,
   type PermissionEntry,
   type Permissions,
   type Sandbox,
@@ -16,8 +17,8 @@ export interface NamedPolicy {
   readonly policy: string;
   /** More writable directories: absolute paths or `file:` URIs on that machine. */
   readonly writable?: readonly string[] | undefined;
-  /** Whether the network can be reached. Default: the policy's setting. */
-  readonly network?: boolean | undefined;
+  /** Whether the network can be reached, or which hosts of it. Default: the policy's setting. */
+  readonly network?: boolean | NetworkRules | undefined;
 }
 
 /** Where a policy applies. */
@@ -49,10 +50,12 @@ export function namedSandbox(named: NamedPolicy, { workspace, profiles }: Policy
   const widened: Permissions = {
     ...permissions,
     file_system: withWritable(permissions.file_system, writable),
-    network: network === undefined ? permissions.network : network ? 'enabled' : 'restricted',
+    network: network === undefined ? permissions.network : network === true ? 'enabled' : 'restricted',
   };
+  const { networkRules: inherited, ...others } = profile;
+  const networkRules = network === undefined ? inherited : typeof network === 'object' ? network : undefined;
   const root = workspace === null ? null : uriOf(workspace);
-  return sandboxOfProfile({ ...profile, permissions: widened }, root);
+  return sandboxOfProfile({ ...others, permissions: widened, ...(networkRules && { networkRules }) }, root);
 }
 
 type ManagedFiles = Extract<Permissions, { type: 'managed' }>['file_system'];

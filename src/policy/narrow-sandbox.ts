@@ -6,7 +6,7 @@ import { permissionsFromAppPolicy } from './app-policy.js';
  * What it hides stays hidden, so the result never allows more than the original.
  */
 export function readOnlySandbox(sandbox: Sandbox | null): Sandbox {
-  const { unixSockets: _writers, ...rest } = sandbox ?? {};
+  const { unixSockets: _writers, networkRules: _hosts, ...rest } = sandbox ?? {};
   return { ...rest, permissions: readOnlyPermissions(sandbox?.permissions) };
 }
 

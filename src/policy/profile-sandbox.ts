@@ -6,7 +6,7 @@ import type { Profile } from './profiles.js';
  * `file:` URI). Null for a profile that confines nothing.
  */
 export function sandboxOfProfile(profile: Profile, workspace: string | null): Sandbox | null {
-  const { permissions, protectedNames, unixSockets, maxProcesses } = profile;
+  const { permissions, protectedNames, unixSockets, maxProcesses, networkRules } = profile;
   if (permissions.type !== 'managed') return null;
   const root = workspace === null || isFileUri(workspace) ? workspace : fileUri(workspace);
   return {
@@ -15,5 +15,6 @@ export function sandboxOfProfile(profile: Profile, workspace: string | null): Sa
     ...(protectedNames === undefined ? {} : { protectedNames: [...protectedNames] }),
     ...(unixSockets === undefined ? {} : { unixSockets }),
     ...(maxProcesses === undefined ? {} : { maxProcesses }),
+    ...(networkRules === undefined ? {} : { networkRules }),
   };
 }

@@ -1,7 +1,7 @@
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { ExecError } from '../protocol/errors.js';
-import type { PermissionEntry, Permissions, SpecialPath } from '../protocol/index.js';
+import type { NetworkRules, PermissionEntry, Permissions, SpecialPath } from '../protocol/index.js';
 import { permissionsFromAppPolicy } from './app-policy.js';
 
 const ProfileAccess = z.enum(['read', 'write', 'none', 'deny']);
@@ -11,7 +11,12 @@ const ProfileTable = z.strictObject({
   description: z.string().optional(),
   extends: z.string().optional(),
   filesystem: z.record(z.string(), z.union([ProfileAccess, z.record(z.string(), ProfileAccess)])).default({}),
-  network: z.strictObject({ enabled: z.boolean() }).optional(),
+  network: z
+    .strictObject({
+      enabled: z.boolean(),
+      domains: z.record(z.string(), z.enum(['allow', 'deny', 'none'])).optional(),
+    })
+    .optional(),
   protected_names: z.array(z.string().regex(/^[^/\0]+$/)).optional(),
   unix_sockets: z.boolean().optional(),
   max_processes: z.number().int().min(1).optional(),
@@ -27,6 +32,8 @@ export interface Profile {
   readonly protectedNames?: readonly string[];
   readonly unixSockets?: 'blocked' | 'allowed';
   readonly maxProcesses?: number;
+  /** Only some hosts can be reached. The permissions then say `restricted`. */
+  readonly networkRules?: NetworkRules;
 }
 
 const BUILT_IN: Readonly<Record<string, Profile>> = {
@@ -78,7 +85,8 @@ function merge(base: Profile | undefined, table: Tables[string]): Profile {
   const files = inherited?.file_system;
   const own = Object.entries(table.filesystem).flatMap(([place, access]) => entriesOf(place, access));
   const before = files?.type === 'restricted' ? files.entries : [];
-  const network = table.network ? (table.network.enabled ? 'enabled' : 'restricted') : inherited?.network;
+  const networkRules = table.network ? rulesOf(table.network) : base?.networkRules;
+  const network = table.network ? permissionOf(table.network) : inherited?.network;
   const protectedNames = table.protected_names ?? base?.protectedNames;
   const maxProcesses = table.max_processes ?? base?.maxProcesses;
   const sockets = table.unix_sockets === undefined ? base?.unixSockets : socketAccess(table.unix_sockets);
@@ -91,7 +99,23 @@ function merge(base: Profile | undefined, table: Tables[string]): Profile {
     ...(protectedNames && { protectedNames }),
     ...(maxProcesses && { maxProcesses }),
     ...(sockets && { unixSockets: sockets }),
+    ...(networkRules && { networkRules }),
   };
+}
+
+type NetworkTable = NonNullable<Tables[string]['network']>;
+
+/** With `domains`, only those. */
+function rulesOf({ enabled, domains }: NetworkTable): NetworkRules | undefined {
+  if (!enabled || domains === undefined) return undefined;
+  const those = (wanted: string): string[] =>
+    Object.entries(domains).flatMap(([pattern, access]) => (access === wanted ? [pattern] : []));
+  return { allow: those('allow'), deny: those('deny') };
+}
+
+/** A server that does not know rules for hosts must not open the whole network. */
+function permissionOf({ enabled, domains }: NetworkTable): 'enabled' | 'restricted' {
+  return enabled && domains === undefined ? 'enabled' : 'restricted';
 }
 
 const socketAccess = (allowed: boolean): 'allowed' | 'blocked' => (allowed ? 'allowed' : 'blocked');

@@ -4,6 +4,7 @@
  * @module execwire/protocol
  */
 
+export type { NetworkDenial, NetworkRules } from './exec/network.js';
 export { AppSandboxPolicy } from './app/sandbox-policy.js';
 export {
   type AppMethodName,

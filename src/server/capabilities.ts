@@ -32,6 +32,7 @@ export function offeredCapabilities(options: {
   ahead: boolean;
   leases: boolean;
   shares: boolean;
+  networkRules: boolean;
   spool: { readonly processBytes: number; readonly totalBytes: number } | null;
 }): ServerCapabilities {
   return {
@@ -63,6 +64,7 @@ export function offeredCapabilities(options: {
     ...(options.binaryFrames ? { binaryFrames: true } : {}),
     ...(options.leases ? { leases: true, viewers: true } : {}),
     ...(options.shares ? { shares: true } : {}),
+    ...(options.networkRules ? { networkRules: true } : {}),
     ...(options.ahead ? { ahead: true } : {}),
     ...(options.flowControl ? { flowControl: { windowBytes: options.windowBytes } } : {}),
   };

@@ -1,4 +1,4 @@
-import { type HostFileSystem, machineInfo, sandboxSupport } from '../host/index.js';
+import { type HostFileSystem, machineInfo, managesNetwork, sandboxSupport } from '../host/index.js';
 import { execDialect } from '../protocol/dialects.js';
 import {
   execClientNotifications,
@@ -255,6 +255,7 @@ export class Connection implements SessionConnection {
         ahead: this.#sendsEarly,
         leases,
         shares: leases && !share,
+        networkRules: !share && (await managesNetwork()),
         spool,
       }),
     };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { deniedHosts } from '../contract/index.js';
 import { ExecError } from '../protocol/index.js';
 import { MAX_OUTPUT_TOKENS, Notes } from './arguments.js';
 import { type InputState, inputState, NO_INPUT } from './input-state.js';
@@ -95,6 +96,8 @@ const DENIED =
   'The sandbox policy probably denied what the command tried to do: write only inside the workspace, do without ' +
   'the network, or ask the user to allow more.';
 
+const ASK_FOR_HOSTS = 'Do without these hosts, or ask the user to allow them.';
+
 function claimEnd(session: ToolSession): void {
   if (session.reported) {
     throw new ExecError(
@@ -124,7 +127,10 @@ function hints(
   }
   if (input.password) found.push('The program is asking for a password or passphrase: echo is off.');
   else if (input.needsInput) found.push('The program is waiting for input.');
-  if (session.over && session.exit?.sandboxDenied) found.push(DENIED);
+  const { networkDenied, sandboxDenied } = (session.over && session.exit) || {};
+  if (networkDenied)
+    found.push(`The network policy kept the command from ${deniedHosts(networkDenied)}. ${ASK_FOR_HOSTS}`);
+  else if (sandboxDenied) found.push(DENIED);
   if (session.lostBytes > 0) found.push(`${session.lostBytes} bytes of the output could not be kept.`);
   return found;
 }

@@ -1,13 +1,14 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
+  deniedHosts,
   ConfinedEnvironment,
   type Environment,
   type ExecProcess,
   type ProcessSpec,
 } from '../../contract/index.js';
 import { isExecError } from '../../protocol/errors.js';
-import type { Sandbox } from '../../protocol/index.js';
+import type { NetworkDenial, Sandbox } from '../../protocol/index.js';
 import { ConnectionNotice } from '../terminal/connection-notice.js';
 import { BROKEN_PIPE, complain, exitCodeOfEnd, exitCodeOfFailure, OUR_FAILURE } from '../exit-codes.js';
 import { forwardInput } from '../terminal/forward-input.js';
@@ -25,6 +26,13 @@ const CLOSE_LIMIT_MS = 3_000;
 /** The kernel does not report which call it denied, so neither can we. */
 const DENIED =
   'The sandbox policy probably denied what the program tried. --writable DIRECTORY and --network allow more.';
+
+function hostsDenied(denials: readonly NetworkDenial[]): string {
+  const allow = [...new Set(denials.map(({ host }) => host))].join(',');
+  return printable(
+    `The network policy kept it from ${deniedHosts(denials)}. To let it: --network allow=${allow}`,
+  );
+}
 
 /** What to start, and how it is confined. */
 export interface AttachedStart {
@@ -138,7 +146,8 @@ async function attach(
     return 0;
   }
   const end = await child.wait();
-  if (outcome?.sandboxDenied) complain(new Error(DENIED));
+  if (outcome?.networkDenied) complain(new Error(hostsDenied(outcome.networkDenied)));
+  else if (outcome?.sandboxDenied) complain(new Error(DENIED));
   if (end.kind !== 'contactLost') return exitCodeOfEnd(end);
   terminal?.reset();
   complain(new Error(`Environment "${environment.id}": ${end.error.message}`));

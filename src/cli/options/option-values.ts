@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import type { NetworkRules } from '../../protocol/index.js';
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
@@ -49,4 +50,23 @@ export function collectVariable(
 /** Collects the values of an option that may be repeated. */
 export function collect(value: string, previous: readonly string[]): string[] {
   return [...previous, value];
+}
+
+const HOST_LISTS = ['allow', 'deny'] as const;
+
+/** Collects `allow=HOST,…` and `deny=HOST,…`. The option may be repeated, and both may be given at once with a blank. */
+export function collectHosts(text: string, previous: NetworkRules | true | undefined): NetworkRules {
+  const { allow = [], deny = [] } = previous === true || previous === undefined ? {} : previous;
+  const rules = { allow: [...allow], deny: [...deny] };
+  for (const part of text.split(/\s+/).filter((each) => each !== '')) {
+    const list = HOST_LISTS.find((name) => part.startsWith(`${name}=`));
+    const hosts = part
+      .slice(part.indexOf('=') + 1)
+      .split(',')
+      .filter((host) => host !== '');
+    if (list === undefined || hosts.length === 0)
+      throw new InvalidArgumentError('Use allow=registry.example,*.example.org or deny=HOST,….');
+    rules[list] = [...rules[list], ...hosts];
+  }
+  return rules;
 }

@@ -1,15 +1,15 @@
 import type { Command } from 'commander';
 import type { Environment } from '../../contract/index.js';
 import { ExecError } from '../../protocol/errors.js';
-import type { Sandbox } from '../../protocol/index.js';
+import type { NetworkRules, Sandbox } from '../../protocol/index.js';
 import { resolvePath } from './copy-location.js';
-import { collect } from './option-values.js';
+import { collect, collectHosts } from './option-values.js';
 
 /** The flags that confine a command. */
 export interface SandboxFlags {
   readonly sandbox?: string;
   readonly writable: readonly string[];
-  readonly network?: boolean;
+  readonly network?: true | NetworkRules;
 }
 
 /** Adds the options that confine a command. */
@@ -17,7 +17,11 @@ export function withSandbox(command: Command): Command {
   return command
     .option('--sandbox <policy>', 'confine it: read-only, workspace-write, or a profile of permissions.toml')
     .option('--writable <directory>', 'with --sandbox: may be written to as well; repeatable', collect, [])
-    .option('--network', 'with --sandbox: let it reach the network');
+    .option(
+      '--network [rules]',
+      'with --sandbox: let it reach the network; with allow=HOST,… and deny=HOST,… only these hosts',
+      collectHosts,
+    );
 }
 
 /**

@@ -1,5 +1,10 @@
 import { nothingKept, type ProcessSpec, type TerminalSize } from '../../contract/index.js';
-import type { EnvironmentInfo, ExecParams, ServerCapabilities } from '../../protocol/index.js';
+import {
+  type EnvironmentInfo,
+  ExecError,
+  type ExecParams,
+  type ServerCapabilities,
+} from '../../protocol/index.js';
 import { directoryUri } from './directory-uri.js';
 import { unsupported } from '../connection/remote-errors.js';
 
@@ -40,7 +45,7 @@ export function startParams(
     ...sizeField(spec, context?.capabilities ?? { startSize: true }),
     ...timeLimitField(spec, context?.capabilities),
     ...leaseField(spec, context?.capabilities),
-    ...(spec.sandbox === undefined ? {} : { sandbox: spec.sandbox }),
+    ...sandboxField(spec, context?.capabilities),
     ...spoolFields(spec, context?.capabilities),
   };
 }
@@ -50,8 +55,25 @@ export function startParams(
  * not refuse it. Servers without `ahead` refuse a start without a directory, and all others support the rest as well.
  */
 export function mayStartEarly(spec: ProcessSpec): boolean {
+  if (spec.sandbox?.networkRules) return false;
   if (hasLease(spec) || spec.retain === 'disk' || spec.onSlowReader === 'spool') return false;
   return spec.cwd === undefined || !spec.tty || !spec.size;
+}
+
+/** A server that does not know rules for hosts would leave the process without any network, and nobody would know why. */
+function sandboxField(
+  { sandbox }: ProcessSpec,
+  capabilities: ServerCapabilities | undefined,
+): Pick<ExecParams<'process/start'>, 'sandbox'> {
+  if (sandbox === undefined) return {};
+  if (sandbox?.networkRules && !capabilities?.networkRules) throw noRulesThere();
+  return { sandbox };
+}
+
+function noRulesThere(): ExecError {
+  return new ExecError('sandboxUnavailable', 'That server knows no rules for hosts, so nothing was run.', {
+    data: { reason: 'networkRules', hint: 'Update the server, or allow the whole network or none of it.' },
+  });
 }
 
 function spoolFields(

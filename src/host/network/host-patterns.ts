@@ -77,11 +77,11 @@ function withoutPort(text: string): { name: string; port: number | undefined } {
 }
 
 function characters(text: string): PatternToken[] {
-  return [...text].map((character) => ({ kind: 'one', fits: only(character.codePointAt(0) ?? 0) }));
+  return text.split('').map((character) => ({ kind: 'one', fits: only(character.codePointAt(0) ?? 0) }));
 }
 
 function wildcards(text: string): PatternToken[] {
-  return [...text].map((character) => {
+  return text.split('').map((character) => {
     if (character === '*') return { kind: 'many', fits: anyCharacter };
     return { kind: 'one', fits: character === '?' ? anyCharacter : only(character.codePointAt(0) ?? 0) };
   });

@@ -11,6 +11,8 @@ const BATCH = 16;
 /** Node starts in a tenth of a second. On a machine without room for its threads it may hang for ever. */
 const OPEN_LIMIT_MS = 15_000;
 
+const EXIT_LIMIT_MS = 2_000;
+
 /** What it takes to open a network namespace, and to enter it later. */
 export interface SpaceTools {
   readonly bwrap: string;
@@ -25,7 +27,7 @@ export interface SpaceTools {
 export interface SpacePort {
   readonly port: number;
   /** Ends the connections of whoever had it; another program may get it. */
-  release(): void;
+  readonly release: () => void;
 }
 
 interface OpenPort {
@@ -105,6 +107,7 @@ export class NetworkSpace {
     try {
       const { pid, ports } = await portsFrom(child);
       this.#namespaces ??= namespacesOf(pid);
+      await dismissed(child);
       if (this.#closed) {
         for (const { server } of ports) server.close();
         this.#forget();
@@ -113,9 +116,7 @@ export class NetworkSpace {
       for (const { server } of ports) this.#servers.add(server);
       this.#free.push(...ports);
     } finally {
-      child.removeAllListeners();
-      if (child.connected) child.disconnect();
-      else child.kill('SIGKILL');
+      await dismissed(child);
     }
   }
 
@@ -135,9 +136,20 @@ export class NetworkSpace {
             '--die-with-parent',
           ]
         : [nsenter, ...this.enter];
-    const [program = '', ...argv] = [...around, '--', process.execPath, script, String(BATCH)];
+    const [program, ...argv] = [...around, '--', process.execPath, script, String(BATCH)];
     return spawn(program, argv, { cwd: '/', env: {}, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
   }
+}
+
+/** Until it is gone it may still accept connections on the ports it made, and leave them without an answer. */
+async function dismissed(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
+  const gone = new Promise((resolve) => void child.once('exit', resolve));
+  // It exits then, and bubblewrap after it.
+  if (child.connected) child.disconnect();
+  const limit = setTimeout(() => child.kill('SIGKILL'), EXIT_LIMIT_MS);
+  await gone;
+  clearTimeout(limit);
 }
 
 /** The helper waits inside until it is dismissed. bubblewrap, our child, stays outside. */
@@ -159,6 +171,7 @@ function portsFrom(child: ChildProcess): Promise<{ pid: number; ports: OpenPort[
       ports.push({ port, server: prepared(server as Server) });
       if (ports.length < BATCH) return;
       clearTimeout(limit);
+      child.removeAllListeners();
       resolve({ pid, ports });
     });
   });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { notification, request } from '../method.js';
 import { Chunk, ProcessId, processLane, TerminalSize, Unsigned } from './common.js';
+import { NetworkDenied } from './network.js';
 import { SandboxType } from './sandbox.js';
 
 /** How long a process may outlive the clients that use it. */
@@ -186,6 +187,7 @@ export const processWait = request({
     signal: z.string().nullable().meta({ description: 'The signal that killed it.' }),
     timedOut: z.boolean(),
     sandboxDenied: z.boolean(),
+    networkDenied: NetworkDenied,
   }),
   answeredAtEnd: true,
   idempotent: true,

@@ -10,6 +10,7 @@ import {
   Unsigned,
 } from './common.js';
 import { KEPT_SESSION, Lease } from './kept.js';
+import { NetworkDenied } from './network.js';
 import { ManagedNetwork, NetworkProxyLaunch } from './managed-network.js';
 import { Sandbox, SandboxType } from './sandbox.js';
 
@@ -303,6 +304,7 @@ export const processExited = notification({
       .nullish()
       .meta({ description: 'The signal that killed it. Not sent by other servers.' }),
     timedOut: z.boolean().optional(),
+    networkDenied: NetworkDenied,
   }),
 });
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { NetworkRules } from './network.js';
 import { FileUri } from './common.js';
 
 /** Inside `permissions` the wire uses snake_case. Unknown members are ignored, unknown tags are errors. */
@@ -122,6 +123,11 @@ export const Sandbox = z.object({
     .min(1)
     .optional()
     .meta({ description: 'Extension: maximum number of processes in the sandbox.' }),
+  networkRules: NetworkRules.optional().meta({
+    description:
+      'Extension `networkRules`: a network of its own, with a proxy as the only way out. Takes the place of `network` ' +
+      'in the permissions; send `restricted` there, for servers that do not know this member.',
+  }),
 });
 export type Sandbox = z.input<typeof Sandbox>;
 

@@ -50,6 +50,9 @@ export const ServerCapabilities = z.object({
     description:
       '`fs/createSymlink`, `modifiedAtUs` in `fs/writeFile`, `fs/createDirectory` and `fs/close`, `keepTimes` in `fs/copy`, `modifiedAtUs` and `link` in `details`.',
   }),
+  networkRules: z.boolean().optional().meta({
+    description: '`networkRules` in a sandbox, and `networkDenied` in `process/exited` and `process/wait`.',
+  }),
   fsDirectoryDetails: z.boolean().optional().meta({ description: '`details` in `fs/readDirectory`.' }),
   binaryFrames: z.boolean().optional().meta({
     description:

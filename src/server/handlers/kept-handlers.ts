@@ -137,6 +137,12 @@ function untilClosed(log: ProcessLog, gone: AbortSignal): Promise<void> {
 
 function endOf({ log }: LocalProcess): ExecResult<'process/wait'> {
   if (!log.exit) throw new ExecError('internalError', 'The process closed without an exit.');
-  const { exitCode, signal, timedOut, sandboxDenied } = log.exit;
-  return { exitCode, signal, timedOut, sandboxDenied };
+  const { exitCode, signal, timedOut, sandboxDenied, networkDenied } = log.exit;
+  return {
+    exitCode,
+    signal,
+    timedOut,
+    sandboxDenied,
+    ...(networkDenied ? { networkDenied: [...networkDenied] } : {}),
+  };
 }

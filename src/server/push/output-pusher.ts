@@ -214,8 +214,8 @@ export class OutputPusher implements PushSource {
     const head = `"params":{"processId":${this.#idText},"seq":${event.seq}`;
     switch (event.type) {
       case 'exited': {
-        const { exitCode, sandboxDenied, signal, timedOut } = event;
-        const details = JSON.stringify({ exitCode, sandboxDenied, signal, timedOut }).slice(1);
+        const { exitCode, sandboxDenied, signal, timedOut, networkDenied } = event;
+        const details = JSON.stringify({ exitCode, sandboxDenied, signal, timedOut, networkDenied }).slice(1);
         return `{"method":"process/exited",${head},${details}}`;
       }
       case 'closed':

@@ -55,15 +55,19 @@ async function run(table: ProcessTable, script: string, network: NetworkUse, san
   const { chunks } = await process.read();
   const text = (stream: string) =>
     Buffer.concat(chunks.filter((chunk) => chunk.stream === stream).map(({ bytes }) => bytes)).toString();
-  return { exitCode: 'exitCode' in end ? end.exitCode : null, stdout: text('stdout'), stderr: text('stderr') };
+  return {
+    exitCode: 'exitCode' in end ? end.exitCode : null,
+    stdout: text('stdout'),
+    stderr: text('stderr'),
+  };
 }
 
 const allow = (...hosts: string[]): NetworkUse => ({ rules: { allow: hosts, deny: [] } });
 
 describe.each([
   ['restricted files', SANDBOX],
-  ['nothing else to enforce', { permissions: { type: 'disabled' } } as Sandbox],
-])('a managed network with %s', (_name, sandbox) => {
+  ['nothing else to enforce', { permissions: { type: 'disabled' } }],
+] satisfies [string, Sandbox][])('a managed network with %s', (_name, sandbox) => {
   test('leads to what is allowed, through the usual variables', async () => {
     const port = await startSite();
     const { stdout } = await run(

@@ -68,8 +68,8 @@ describe('patterns', () => {
     ['127.1', ['127.0.0.1'], []],
   ])('%s', (pattern, fitting, others) => {
     const patterns = new HostPatterns([pattern]);
-    for (const host of fitting) expect(patterns.matches(at(host)), host).toBe(true);
-    for (const host of others) expect(patterns.matches(at(host)), host).toBe(false);
+    expect(fitting.filter((host) => !patterns.matches(at(host)))).toEqual([]);
+    expect(others.filter((host) => patterns.matches(at(host)))).toEqual([]);
   });
 
   test.each(['example.com:443', '*:443', '*.example.com:443', '[::1]:443'])(
@@ -160,8 +160,8 @@ describe('rules', () => {
 
   test('a private address is out of reach unless it is named', () => {
     const rules = new RuleBook({ allow: ['*', '10.0.0.5', '127.0.0.1:8080'], deny: [] });
-    for (const host of ['localhost', 'a.localhost', '169.254.169.254', '::1', '10.0.0.6', '127.0.0.1'])
-      expect(rules.judge(at(host)), host).toBe('private');
+    const hosts = ['localhost', 'a.localhost', '169.254.169.254', '::1', '10.0.0.6', '127.0.0.1'];
+    expect(hosts.filter((host) => rules.judge(at(host)) !== 'private')).toEqual([]);
     expect(rules.judge(at('10.0.0.5'))).toBe('allowed');
     expect(rules.judge(at('127.0.0.1', 8080))).toBe('allowed');
     expect(rules.admitsAddress(at('example.com'), '10.0.0.6')).toBe(false);
