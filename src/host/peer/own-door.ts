@@ -1,6 +1,7 @@
-import { basename } from 'node:path';
 import { readFileSync } from 'node:fs';
-import { holderPids } from './socket-holders.js';
+import { basename } from 'node:path';
+import { listPids } from '../kernel/index.js';
+import { holds } from './socket-holders.js';
 import { findListeners } from './socket-table.js';
 import { isOfThisMachine } from './this-machine.js';
 
@@ -10,22 +11,18 @@ import { isOfThisMachine } from './this-machine.js';
  */
 export function isOwnDoor(address: string, port: number): boolean {
   if (!isOfThisMachine(address)) return false;
-  return findListeners(port).some((inode) => holderPids(inode).some(isOurs));
+  const listeners = findListeners(port);
+  if (listeners.length === 0) return false;
+  const ours = ['self', ...(listPids() ?? []).filter(isServer)];
+  return ours.some((pid) => listeners.some((inode) => holds(pid, inode)));
 }
 
-function isOurs(pid: string): boolean {
-  return (
-    pid === String(process.pid) ||
-    commandOf(pid)
-      .slice(0, 3)
-      .some((part) => basename(part).startsWith('execwire'))
-  );
-}
-
-function commandOf(pid: string): string[] {
+/** Reading a command line is quick. Only of those that look like ours do we read what they have open. */
+function isServer(pid: string): boolean {
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+    const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0', 3);
+    return command.some((part) => basename(part).startsWith('execwire'));
   } catch {
-    return [];
+    return false;
   }
 }

@@ -12,15 +12,17 @@ const NAMESPACES: readonly string[] = ['pid', 'user'];
 
 export function holdersOf(inode: number): SocketHolders {
   const own = namespacesOf('self');
-  const isOurs = holderPids(inode).map((pid) => namespacesOf(pid) === own);
-  return { inOurNamespaces: isOurs.includes(true), inOtherNamespaces: isOurs.includes(false) };
-}
-
-export function holderPids(inode: number): string[] {
   const pids = listPids();
   // If processes cannot be listed, they must not be taken for absent.
   if (pids === null) throw new Error('The processes of this machine cannot be listed.');
-  return pids.filter((pid) => hasOpen(pid, `socket:[${inode}]`));
+  const holders = pids.filter((pid) => hasOpen(pid, `socket:[${inode}]`));
+  const isOurs = holders.map((pid) => namespacesOf(pid) === own);
+  return { inOurNamespaces: isOurs.includes(true), inOtherNamespaces: isOurs.includes(false) };
+}
+
+/** True if a process has the socket open, threads that keep descriptors of their own aside. */
+export function holds(pid: string, inode: number): boolean {
+  return namesIn(`/proc/${pid}/fd`).some((fd) => linkTarget(`/proc/${pid}/fd/${fd}`) === `socket:[${inode}]`);
 }
 
 /** Threads may have separate descriptor tables. */
