@@ -1,0 +1,208 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { LocalEnvironment } from '../../src/environment/index.js';
+import type { Environment } from '../../src/contract/index.js';
+import { openEnvironment } from '../../src/index.js';
+import { CommandLine } from '../../testkit/command-line.mjs';
+import { ServerProcess } from '../../testkit/server-process.mjs';
+import { TestFolder } from '../harness/processes.js';
+
+/** Serves a folder; `/echo` says which host and path were asked for. */
+const SITE = `
+  const { readFileSync } = require('fs');
+  require('http').createServer((request, response) => {
+    const path = request.url.split('?')[0];
+    if (path === '/echo') return response.end(request.headers.host);
+    try { response.end(readFileSync(process.argv[1] + path)); } catch { response.writeHead(404).end(); }
+  }).listen(0, '127.0.0.1', function () { console.log(this.address().port) });`;
+
+let folder: TestFolder;
+let site: ReturnType<typeof spawn>;
+let port: number;
+beforeAll(async () => {
+  folder = new TestFolder();
+  site = spawn(process.execPath, ['-e', SITE, folder.path], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [line] = (await once(site.stdout ?? site, 'data')) as [Buffer];
+  port = Number(line.toString());
+  makeRepository();
+  makeRegistry();
+});
+afterAll(() => {
+  site.kill();
+  folder[Symbol.dispose]();
+});
+
+/** For clients that know nothing but files over HTTP. */
+function makeRepository(): void {
+  const work = folder.file('work');
+  const git = (...args: string[]): void => {
+    execFileSync('git', ['-C', work, '-c', 'user.name=a', '-c', 'user.email=a@b.example', ...args]);
+  };
+  mkdirSync(work);
+  git('init', '-q');
+  writeFileSync(join(work, 'file'), 'from the repository\n');
+  git('add', '.');
+  git('commit', '-qm', 'first');
+  execFileSync('git', ['clone', '-q', '--bare', work, folder.file('repository.git')]);
+  execFileSync('git', ['-C', folder.file('repository.git'), 'update-server-info']);
+}
+
+function makeRegistry(): void {
+  const write = (name: string, text: string): void => {
+    mkdirSync(dirname(folder.file(name)), { recursive: true });
+    writeFileSync(folder.file(name), text);
+  };
+  const version = { name: 'left', version: '1.2.3', dist: { tarball: 'x', shasum: 'x' } };
+  write(
+    'left',
+    JSON.stringify({ name: 'left', 'dist-tags': { latest: '1.2.3' }, versions: { '1.2.3': version } }),
+  );
+}
+
+const url = (path: string): string => `http://127.0.0.1:${port}/${path}`;
+
+const sandbox = (network: { allow: string[]; deny?: string[] }) => ({ policy: 'workspace-write', network });
+
+async function run(env: Environment, argv: string[], options: { cwd?: string } = {}) {
+  return await env.run(argv, { env: { HOME: folder.path }, ...options });
+}
+
+describe('everyday tools find their way through', () => {
+  let env: Environment;
+  beforeAll(async () => {
+    env = await openEnvironment('local', {
+      sandbox: { ...sandbox({ allow: [`127.0.0.1:${port}`] }), workspace: folder.path },
+    });
+  });
+  afterAll(() => env.close());
+
+  const tools: [string, () => string[], RegExp][] = [
+    ['curl', () => ['curl', '-sS', url('work/file')], /from the repository/],
+    [
+      'curl over socks',
+      () => ['sh', '-c', `curl -sS -x "$ALL_PROXY" ${url('work/file')}`],
+      /from the repository/,
+    ],
+    ['wget', () => ['wget', '-qO-', url('work/file')], /from the repository/],
+    [
+      'git',
+      () => ['sh', '-c', `git clone -q ${url('repository.git')} cloned && cat cloned/file`],
+      /from the repository/,
+    ],
+    [
+      'python',
+      () => [
+        'python3',
+        '-c',
+        `import urllib.request; print(urllib.request.urlopen("${url('work/file')}").read())`,
+      ],
+      /from the repository/,
+    ],
+    [
+      'npm',
+      () => ['npm', 'view', 'left', 'version', '--cache', folder.file('.npm'), '--registry', url('')],
+      /1\.2\.3/,
+    ],
+  ];
+  test.each(tools)('%s', { timeout: 60_000 }, async (_name, argv, expected) => {
+    const { stdout, stderr } = await run(env, argv(), { cwd: folder.path });
+    expect(`${stdout}${stderr}`).toMatch(expected);
+  });
+});
+
+describe.each(['here', 'on a server'])('rules for hosts %s', (where) => {
+  let server: ServerProcess | undefined;
+  beforeAll(async () => {
+    server = where === 'here' ? undefined : await ServerProcess.start();
+  });
+  afterAll(() => server?.stop());
+  const open = (rules: { allow: string[]; deny?: string[] }) =>
+    openEnvironment(server?.url ?? 'local', { sandbox: sandbox(rules) });
+
+  test('hold, and the end says what they kept a program from', async () => {
+    await using env = await open({ allow: ['*.example.org'], deny: ['bad.example.org'] });
+    const child = await env.start({
+      argv: [
+        'sh',
+        '-c',
+        `curl -sS http://bad.example.org/ ; curl -sS ${url('echo')}; curl -sSf https://example.net/`,
+      ],
+    });
+    const events = [];
+    for await (const event of child.events()) events.push(event);
+    const exited = events.find(({ type }) => type === 'exited');
+    expect(exited).toMatchObject({
+      sandboxDenied: true,
+      networkDenied: [
+        { host: 'bad.example.org', port: 80, reason: 'denied' },
+        { host: 'example.net', port: 443, reason: 'not_allowed' },
+      ],
+    });
+  });
+
+  test('a pattern that cannot be understood is refused, and nothing runs', async () => {
+    await using env = await open({ allow: ['http://example.org'] });
+    await expect(env.start({ argv: ['true'] })).rejects.toMatchObject({
+      code: 'invalidParams',
+      message: expect.stringContaining('http://example.org'),
+    });
+  });
+
+  test('a program without a host it needs ends as it would, and no sandbox is left', async () => {
+    await using env = await open({ allow: [] });
+    for (let round = 0; round < 5; round += 1) {
+      const { exitCode, stdout } = await env.run([
+        'sh',
+        '-c',
+        'curl -sSo /dev/null -w "%{http_code}" http://a.example',
+      ]);
+      expect([exitCode, stdout]).toEqual([0, '403']);
+    }
+  });
+});
+
+test('the command line allows hosts and names what it kept a program from', async () => {
+  const allowed = new CommandLine([
+    'run',
+    '--sandbox',
+    'read-only',
+    '--network',
+    `allow=127.0.0.1:${port}`,
+    '--',
+    'curl',
+    '-sS',
+    url('echo'),
+  ]);
+  expect((await allowed.result()).stdout).toBe(`127.0.0.1:${port}`);
+  const denied = new CommandLine([
+    'run',
+    '--sandbox',
+    'read-only',
+    '--network',
+    'allow=*.example.org deny=a.example.org',
+    '--',
+    'curl',
+    '-sSfo/dev/null',
+    'http://registry.example/',
+  ]);
+  const { code, stderr } = await denied.result();
+  expect(code).not.toBe(0);
+  expect(stderr).toContain(
+    'The network policy kept it from registry.example:80 (not allowed). To let it: --network allow=registry.example',
+  );
+});
+
+test('a machine without rules for hosts gives no network instead of all of it', async () => {
+  await using env = new LocalEnvironment();
+  const { namedSandbox } = await import('../../src/policy/index.js');
+  const made = namedSandbox(sandbox({ allow: ['*'] }), { workspace: '/tmp' });
+  expect(made?.permissions).toMatchObject({ network: 'restricted' });
+  const { networkRules: _unknown, ...older } = made ?? { permissions: { type: 'disabled' } };
+  const { stdout } = await env.run(['sh', '-c', `curl -sS --noproxy '*' ${url('echo')} || echo none`], {
+    sandbox: older,
+  });
+  expect(stdout).toBe('none\n');
+});
