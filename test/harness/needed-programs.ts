@@ -19,6 +19,8 @@ export const OPTIONAL_PROGRAMS = [
   'setpriv',
   'zsh',
   'fish',
+  'curl',
+  'wget',
 ] as const;
 
 export type OptionalProgram = (typeof OPTIONAL_PROGRAMS)[number];

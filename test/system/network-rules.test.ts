@@ -1,3 +1,4 @@
+// Needs: curl, wget, git, python3, bwrap
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// Needs: curl, bwrap
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';

@@ -1,3 +1,4 @@
+// Needs: bwrap
 import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { promisify } from 'node:util';
