@@ -100,6 +100,8 @@ export type {
   EnvironmentInfo,
   EnvPolicy,
   Lease,
+  NetworkDenial,
+  NetworkRules,
   Permissions,
   Sandbox,
   SandboxType,

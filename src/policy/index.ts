@@ -6,7 +6,9 @@
 
 export {
   AppSandboxPolicy,
+  type NetworkDenial,
   NetworkPermission,
+  type NetworkRules,
   PermissionEntry,
   PermissionPath,
   Permissions,
