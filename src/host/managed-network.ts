@@ -1,4 +1,11 @@
-import type { Decided, Decision, NetworkRequest, NetworkRules, NetworkSpace } from './network/index.js';
+import type {
+  Decided,
+  Decision,
+  NetworkRequest,
+  NetworkRules,
+  NetworkSpace,
+  SpaceTools,
+} from './network/index.js';
 import { trustedProgram } from './kernel/index.js';
 import { isOwnDoor } from './peer/index.js';
 import { type NetworkToJoin, sandboxSupport } from './sandbox/index.js';
@@ -43,52 +50,92 @@ export interface WayOut {
 /** Loaded where it is wanted: most programs have the network or none. */
 const room = (): Promise<typeof import('./network/index.js')> => import('./network/index.js');
 
-/** The network of all managed programs of one owner: they reach each other, and each what its own rules allow. */
+/** Networks kept for the next program with the same rules. Each has some ports, and no process. */
+const MAX_IDLE_SPACES = 4;
+
+interface SharedSpace {
+  readonly space: NetworkSpace;
+  users: number;
+}
+
+/**
+ * The networks of one owner's managed programs. Those with the same rules share one, and reach each other. Others must not:
+ * each could leave through the proxy of the one that may do more.
+ */
 export class ManagedNetwork {
-  #space: Promise<NetworkSpace> | null = null;
+  /** By their rules, least recently used first. */
+  readonly #spaces = new Map<string, SharedSpace>();
   #closed = false;
 
   /** Throws `sandboxUnavailable` if it cannot be enforced, `invalidParams` if the rules cannot be understood. */
   async open({ rules, decide, onDecided }: NetworkUse): Promise<WayOut> {
-    const { Gate, Proxy, proxyVariables } = await room();
+    const { Gate, NetworkSpace, Proxy, proxyVariables } = await room();
     const denials = new NetworkDenials();
     const heard = (decided: Decided): void => {
       denials.note(decided);
       onDecided?.(decided);
     };
     const gate = new Gate(rules, { decide, onDecided: heard, isOwnDoor });
+    const tools = await spaceTools();
+    if (this.#closed) throw notManaged();
+    const shared = this.#take(JSON.stringify(rules), () => new NetworkSpace(tools));
     const proxy = new Proxy(gate);
-    this.#space ??= this.#openSpace();
-    const space = await this.#space.catch((error: unknown) => {
-      // The machine may have room the next time.
-      this.#space = null;
+    try {
+      const { port, release } = await shared.space.take((socket) => proxy.serve(socket));
+      return {
+        denials,
+        network: shared.space.entrance,
+        // Inside, loopback is the sandboxes' own, unless the rules mean that of this machine.
+        variables: proxyVariables(port, { localIsInside: !gate.namesLoopback }),
+        close: once(() => {
+          proxy.close();
+          release();
+          this.#giveBack(shared);
+        }),
+      };
+    } catch (error) {
+      this.#giveBack(shared);
       throw error;
-    });
-    const { port, release } = await space.take((socket) => proxy.serve(socket));
-    return {
-      denials,
-      network: { enter: space.enter },
-      // Inside, loopback is the sandboxes' own, unless the rules mean that of this machine.
-      variables: proxyVariables(port, { localIsInside: !gate.namesLoopback }),
-      close: () => {
-        proxy.close();
-        release();
-      },
-    };
+    }
   }
 
   close(): void {
     this.#closed = true;
-    void this.#space?.then((space) => space.close()).catch(() => undefined);
+    for (const { space } of this.#spaces.values()) space.close();
+    this.#spaces.clear();
   }
 
-  async #openSpace(): Promise<NetworkSpace> {
-    const [{ NetworkSpace }, support] = await Promise.all([room(), sandboxSupport()]);
-    const nsenter = trustedProgram('nsenter');
-    if (!support.available || nsenter === null || this.#closed) throw notManaged();
-    const { bwrap, userNamespace } = support;
-    return new NetworkSpace({ bwrap, nsenter, userNamespace });
+  #take(key: string, make: () => NetworkSpace): SharedSpace {
+    const shared = this.#spaces.get(key) ?? { space: make(), users: 0 };
+    this.#spaces.delete(key);
+    this.#spaces.set(key, shared);
+    shared.users += 1;
+    return shared;
   }
+
+  #giveBack(shared: SharedSpace): void {
+    shared.users -= 1;
+    const idle = [...this.#spaces].filter(([, { users }]) => users === 0);
+    for (const [key, { space }] of idle.slice(0, -MAX_IDLE_SPACES)) {
+      this.#spaces.delete(key);
+      space.close();
+    }
+  }
+}
+
+function once(task: () => void): () => void {
+  let done = false;
+  return () => {
+    if (!done) task();
+    done = true;
+  };
+}
+
+async function spaceTools(): Promise<SpaceTools> {
+  const support = await sandboxSupport();
+  const nsenter = trustedProgram('nsenter');
+  if (!support.available || nsenter === null) throw notManaged();
+  return { bwrap: support.bwrap, nsenter, userNamespace: support.userNamespace };
 }
 
 /** True if rules for hosts can be enforced on this machine. */

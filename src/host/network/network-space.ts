@@ -30,6 +30,12 @@ export interface SpacePort {
   readonly release: () => void;
 }
 
+/** The way into a network. */
+export interface Entrance {
+  /** Arguments of `nsenter`. */
+  readonly enter: readonly string[];
+}
+
 interface OpenPort {
   readonly port: number;
   readonly server: Server;
@@ -50,6 +56,7 @@ export class NetworkSpace {
   readonly #free: OpenPort[] = [];
   readonly #servers = new Set<Server>();
   #namespaces: Namespaces | null = null;
+  #entrance: Entrance | null = null;
   #opening: Promise<void> | null = null;
   #closed = false;
 
@@ -57,15 +64,10 @@ export class NetworkSpace {
     this.#tools = tools;
   }
 
-  /** Arguments of `nsenter`, once there is a port. They go by our own descriptors, which nobody can replace. */
-  get enter(): readonly string[] {
-    if (this.#namespaces === null) throw unavailable('there is none');
-    const { net, user } = this.#namespaces;
-    const path = (fd: number): string => `/proc/${process.pid}/fd/${fd}`;
-    return [
-      ...(user === null ? [] : [`--user=${path(user)}`, '--preserve-credentials']),
-      `--net=${path(net)}`,
-    ];
+  /** How to get in, once there is a port. Always the same object: whatever is kept for it is kept for this network. */
+  get entrance(): Entrance {
+    if (this.#entrance === null) throw unavailable('there is none');
+    return this.#entrance;
   }
 
   /** Takes a port, on which `serve` answers from now on. */
@@ -99,6 +101,7 @@ export class NetworkSpace {
   #forget(): void {
     const { net, user } = this.#namespaces ?? {};
     this.#namespaces = null;
+    this.#entrance = null;
     for (const fd of [net, user]) if (fd !== undefined && fd !== null) closeSync(fd);
   }
 
@@ -107,6 +110,7 @@ export class NetworkSpace {
     try {
       const { pid, ports } = await portsFrom(child);
       this.#namespaces ??= namespacesOf(pid);
+      this.#entrance ??= entranceOf(this.#namespaces);
       await dismissed(child);
       if (this.#closed) {
         for (const { server } of ports) server.close();
@@ -125,7 +129,7 @@ export class NetworkSpace {
     const { bwrap, nsenter, userNamespace } = this.#tools;
     const script = this.#tools.script ?? fileURLToPath(packageFile('dist/host/network/listeners-main.js'));
     const around =
-      this.#namespaces === null
+      this.#entrance === null
         ? [
             bwrap,
             ...(userNamespace ? ['--unshare-user'] : []),
@@ -135,7 +139,7 @@ export class NetworkSpace {
             '/',
             '--die-with-parent',
           ]
-        : [nsenter, ...this.enter];
+        : [nsenter, ...this.#entrance.enter];
     const [program, ...argv] = [...around, '--', process.execPath, script, String(BATCH)];
     return spawn(program, argv, { cwd: '/', env: {}, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
   }
@@ -195,6 +199,13 @@ function namespacesOf(pid: number): Namespaces {
   const isOurs = readlinkSync(`/proc/${pid}/ns/user`) === readlinkSync('/proc/self/ns/user');
   const net = openSync(`/proc/${pid}/ns/net`, 'r');
   return { net, user: isOurs ? null : openSync(`/proc/${pid}/ns/user`, 'r') };
+}
+
+/** By our own descriptors, which nobody can replace. */
+function entranceOf({ net, user }: Namespaces): Entrance {
+  const path = (fd: number): string => `/proc/${process.pid}/fd/${fd}`;
+  const users = user === null ? [] : [`--user=${path(user)}`, '--preserve-credentials'];
+  return { enter: [...users, `--net=${path(net)}`] };
 }
 
 function unavailable(why: string): ExecError {

@@ -6,6 +6,10 @@ import { serveSocks, SOCKS_VERSION } from './socks.js';
 /** Connections of one sandbox at the same time: enough for any package manager. */
 const MAX_CONNECTIONS = 512;
 
+/** Of all sandboxes together: each takes two descriptors of the server, which others need as well. */
+const MAX_ALL_CONNECTIONS = 2_048;
+let connections = 0;
+
 /** How long a client may take for its first byte. */
 const FIRST_BYTE_MS = 30_000;
 
@@ -22,9 +26,14 @@ export class Proxy {
   }
 
   serve(socket: Socket): void {
-    if (this.#closing.signal.aborted || this.#sockets.size >= MAX_CONNECTIONS) return void socket.destroy();
+    const isFull = this.#sockets.size >= MAX_CONNECTIONS || connections >= MAX_ALL_CONNECTIONS;
+    if (this.#closing.signal.aborted || isFull) return void socket.destroy();
     this.#sockets.add(socket);
-    socket.on('close', () => this.#sockets.delete(socket));
+    connections += 1;
+    socket.on('close', () => {
+      this.#sockets.delete(socket);
+      connections -= 1;
+    });
     socket.on('error', () => socket.destroy());
     socket.setNoDelay(true);
     socket.setTimeout(FIRST_BYTE_MS, () => socket.destroy());

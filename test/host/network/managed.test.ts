@@ -1,6 +1,7 @@
 // Needs: curl, bwrap
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -100,7 +101,7 @@ describe.each([
   });
 });
 
-test('each program has its own rules, and all reach each other', async () => {
+test('each program has its own rules', async () => {
   const table = openTable();
   const [one, two] = [await startSite('one'), await startSite('two')];
   const outcomes = await Promise.all(
@@ -145,6 +146,41 @@ test('a server of one program answers another one of the same owner', async () =
   expect(stdout).toBe('inside');
   const elsewhere = await run(openTable(), `curl -sS http://127.0.0.1:${said.trim()}`, allow());
   expect(elsewhere.exitCode).not.toBe(0);
+});
+
+test('nobody leaves by the way of a program that may do more', async () => {
+  const table = openTable();
+  const port = await startSite();
+  const script = 'echo "$HTTP_PROXY"; read -r _';
+  const lucky = await table.startConfined(
+    {
+      argv: ['/bin/sh', '-c', script],
+      cwd: '/',
+      env: { PATH: '/usr/bin:/bin' },
+      stdin: 'pipe',
+      terminal: null,
+      network: allow(`127.0.0.1:${port}`),
+    },
+    SANDBOX,
+  );
+  lucky.stopHolding();
+  await expect.poll(async () => (await lucky.read()).chunks.length).toBe(1);
+  const [chunk] = (await lucky.read()).chunks;
+  const proxy = Buffer.from(chunk?.bytes ?? [])
+    .toString()
+    .trim();
+  const theft = `curl -sS -x ${proxy} http://127.0.0.1:${port}`;
+  expect((await run(table, theft, allow())).stdout).toBe('');
+  // The way is there, for whoever may go it.
+  expect(await run(table, theft, allow(`127.0.0.1:${port}`))).toMatchObject({ stdout: 'hello' });
+});
+
+test('networks of many rules do not add up', async () => {
+  const table = openTable();
+  for (let round = 0; round < 8; round += 1) await run(table, 'true', allow(`host-${round}.example`));
+  const held = readdirSync('/proc/self/fd').length;
+  for (let round = 8; round < 12; round += 1) await run(table, 'true', allow(`host-${round}.example`));
+  expect(readdirSync('/proc/self/fd').length).toBeLessThanOrEqual(held + 4);
 });
 
 test('our own doors stay closed, even if somebody allows them by name', async () => {

@@ -23,7 +23,7 @@ async function openSpace(): Promise<NetworkSpace> {
 }
 
 const inside = async (space: NetworkSpace, script: string): Promise<string> =>
-  (await run('nsenter', [...space.enter, '--', 'bash', '-c', script])).stdout.trim();
+  (await run('nsenter', [...space.entrance.enter, '--', 'bash', '-c', script])).stdout.trim();
 
 test('programs inside reach our port and nothing else', async () => {
   const space = await openSpace();

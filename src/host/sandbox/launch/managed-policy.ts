@@ -1,12 +1,17 @@
 import type { ConfinedPolicy, SandboxPolicy } from '../../../policy/internal.js';
+import type { NetworkToJoin } from '../bwrap/confine.js';
 
-/** One per policy: whatever is kept for a policy is kept for this very object. */
-const known = new WeakMap<SandboxPolicy, ConfinedPolicy>();
+const known = new WeakMap<NetworkToJoin, WeakMap<SandboxPolicy, ConfinedPolicy>>();
 
-/** The same policy with a network that a proxy manages. Where there was nothing to enforce, now there is. */
-export function managedPolicy(policy: SandboxPolicy): ConfinedPolicy {
-  const managed = known.get(policy) ?? { ...confined(policy), network: 'managed' };
-  known.set(policy, managed);
+/**
+ * The same policy with a network that a proxy manages. Where there was nothing to enforce, now there is. One per policy and
+ * network: a sandbox made in advance for this very object is in this very network.
+ */
+export function managedPolicy(policy: SandboxPolicy, network: NetworkToJoin): ConfinedPolicy {
+  const ofNetwork = known.get(network) ?? new WeakMap<SandboxPolicy, ConfinedPolicy>();
+  known.set(network, ofNetwork);
+  const managed = ofNetwork.get(policy) ?? { ...confined(policy), network: 'managed' };
+  ofNetwork.set(policy, managed);
   return managed;
 }
 

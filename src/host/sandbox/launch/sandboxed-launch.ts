@@ -113,7 +113,7 @@ export class SandboxedLaunch {
     assertSpawnable(spec);
     const { askedTemporary = spec.env.TMPDIR, network } = spec;
     const asked = policyOfRequest(sandbox, { cwd: spec.cwd, temporary: askedTemporary ?? undefined });
-    const policy = network ? managedPolicy(asked) : asked;
+    const policy = network ? managedPolicy(asked, network) : asked;
     if (policy.kind === 'open') {
       const prepared = fromConfinement(spec, confinementFor(spec, policy, await sandboxSupport()));
       return new SandboxedLaunch(spec, { policy, prepared, onReady: () => {} });
