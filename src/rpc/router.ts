@@ -21,7 +21,7 @@ export class DeferredAnswer<Value> {
 /** An answer that is produced only when it is due and there is room for it. */
 export class LargeAnswer<Value> {
   constructor(
-    readonly make: () => Value,
+    readonly make: () => Value | Promise<Value>,
     readonly due?: Promise<unknown>,
   ) {}
 }

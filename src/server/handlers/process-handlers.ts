@@ -22,6 +22,7 @@ import type { Session } from '../session.js';
 import { history, storedHistory } from './history-handler.js';
 import { attach, keptRows, keyboard, sharedRows, wait } from './kept-handlers.js';
 import { linesByNumber, searchLines } from './lines-handlers.js';
+import { outputAnswer } from './output-answer.js';
 import type { ProcessContext } from './process-context.js';
 import { shareHandlers } from './share-handlers.js';
 import { start } from './start-handler.js';
@@ -59,9 +60,12 @@ export function processHandlers(context: ProcessContext): Handlers<ProcessMethod
       if (context.spool && !session().find(processId))
         return storedLog(context, processId).then((log) => readStored(log, params));
       const process = find(processId);
-      const read = (): ReadAnswer => readResult(process.log, params);
+      const { log } = process;
       // An answer produced only when it is due needs no memory before.
-      return new LargeAnswer(read, waitMs ? process.log.news(afterSeq ?? 0, waitMs) : undefined);
+      return outputAnswer(() => readResult(log, params), {
+        bytes: () => Math.min(params.maxBytes ?? Number.POSITIVE_INFINITY, log.bytesAfter(afterSeq ?? 0)),
+        due: waitMs ? log.news(afterSeq ?? 0, waitMs) : undefined,
+      });
     }),
     'process/history': afterStart((params) => {
       const { processId } = params;
@@ -199,13 +203,14 @@ async function storedLog(context: ProcessContext, processId: string): Promise<St
 }
 
 function readStored(log: StoredLog, params: ExecParsedParams<'process/read'>): LargeAnswer<ReadAnswer> {
-  return new LargeAnswer(() => {
+  const read = (): ReadAnswer => {
     try {
       return readResult(log, params);
     } finally {
       log.close();
     }
-  });
+  };
+  return outputAnswer(read, { bytes: () => params.maxBytes ?? Number.POSITIVE_INFINITY });
 }
 
 function unknownProcess(processId: string): ExecError {

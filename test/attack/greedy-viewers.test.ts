@@ -1,0 +1,72 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ServerProcess } from '../../testkit/server-process.mjs';
+import { dialWire, sh, startParams, type WireClient } from '../../testkit/wire-client.mjs';
+import { TestFolder } from '../harness/processes.js';
+
+/**
+ * What the server may compute before it has an answer for another client, nine times out of ten. Its own time on the
+ * processor, not ours on the clock: how busy the rest of the machine is makes no difference.
+ */
+const PATIENCE_MS = 50;
+const VIEWERS = 16;
+const LOOKS = 10;
+const OUTPUT_BYTES = 6_000_000;
+
+const folder = new TestFolder();
+let server: ServerProcess;
+let other: WireClient;
+
+beforeAll(async () => {
+  server = await ServerProcess.start({ args: ['--log-level', 'silent', '--spool', folder.file('spool')] });
+  ({ client: other } = await dialWire(server.url));
+  await other.handshake();
+  const program = sh(`head -c ${OUTPUT_BYTES} /dev/urandom | base64`);
+  const start = startParams('p', program, { tty: true, lease: 'kept', retain: 'disk' });
+  await other.call('process/start', start);
+  await other.call('process/detach', { processId: 'p' });
+  await other.call('process/wait', { processId: 'p' });
+});
+
+afterAll(async () => {
+  await server.stop();
+  folder[Symbol.dispose]();
+});
+
+/** How long the thread that answers has been on a processor. */
+function computedMs(): number {
+  const [nanoseconds] = readFileSync(`/proc/${server.pid}/task/${server.pid}/schedstat`, 'utf8').split(' ');
+  return Number(nanoseconds) / 1e6;
+}
+
+test.each([
+  ['process/read', { processId: 'p', afterSeq: 0 }],
+  ['process/history', { processId: 'p' }],
+  ['process/attach', { processId: 'p', afterSeq: 0, keyboard: 'view' }],
+])('viewers that call %s all the time hold nobody up', async (method, params) => {
+  const script = fileURLToPath(new URL('greedy-viewers.mjs', import.meta.url));
+  const viewers = spawn(process.execPath, [
+    script,
+    server.url,
+    String(VIEWERS),
+    method,
+    JSON.stringify(params),
+  ]);
+  try {
+    await once(viewers.stdout, 'data');
+    const waits: number[] = [];
+    for (let look = 0; look < LOOKS; look += 1) {
+      const before = computedMs();
+      await other.call('environment/status');
+      waits.push(computedMs() - before);
+    }
+    waits.sort((left, right) => left - right);
+    expect(waits[Math.floor(LOOKS * 0.9)]).toBeLessThan(PATIENCE_MS);
+  } finally {
+    viewers.kill('SIGKILL');
+    await once(viewers, 'exit');
+  }
+});
