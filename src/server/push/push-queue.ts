@@ -1,7 +1,5 @@
 import type { Outbox } from '../../rpc/index.js';
-
-/** How long to push before yielding: messages may be compressed, and requests wait meanwhile. */
-const TURN_MS = 5;
+import { pushLater, turnEnd, turnTaken } from './push-turns.js';
 
 /** A source of messages to push. */
 export interface PushSource {
@@ -84,26 +82,31 @@ export class PushQueue {
   #run(): void {
     if (this.#running || this.#yielding) return;
     this.#running = true;
-    const end = performance.now() + TURN_MS;
+    const begun = performance.now();
+    const end = turnEnd(begun);
+    let isFirst = true;
     // A stream's next message takes a turn of the event loop to arrive. Until then, nobody else has a second turn.
     let turns = this.#openStreams > 0 ? this.#ready.size : Number.POSITIVE_INFINITY;
     for (const source of this.#ready) {
       if (this.#outbox.full) break;
-      if (turns === 0 || performance.now() > end) {
+      // A single message delays nobody, and must not wait for the floods of others.
+      if (turns === 0 || (!isFirst && performance.now() > end)) {
         this.#yield();
         break;
       }
+      isFirst = false;
       turns -= 1;
       this.#ready.delete(source);
       // Re-added at the end: the iteration reaches it after all others.
       if (source.pushOne()) this.#ready.add(source);
     }
+    turnTaken(performance.now() - begun);
     this.#running = false;
   }
 
   #yield(): void {
     this.#yielding = true;
-    setImmediate(() => {
+    pushLater(() => {
       this.#yielding = false;
       this.#run();
     });
