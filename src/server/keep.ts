@@ -190,6 +190,7 @@ export class Keep {
       lease,
       expired,
       renderer: this.#options.renderer,
+      retainedBytes: this.#options.table.retainedBytes,
     });
     // Closing has not seen this one.
     if (this.#closed) kept.forget();

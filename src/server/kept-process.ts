@@ -22,6 +22,8 @@ export interface KeptProcessOptions {
   readonly owner: string;
   readonly lease: Lease;
   readonly renderer: ScreenRenderer;
+  /** What its log keeps in memory. */
+  readonly retainedBytes?: number | undefined;
   /** Called when the lease has run out. */
   readonly expired: () => void;
 }
@@ -46,12 +48,12 @@ export class KeptProcess {
   #stopLease: (() => void) | undefined;
   #newestNumber = 0;
 
-  constructor(process: LocalProcess, { owner, lease, expired, renderer }: KeptProcessOptions) {
+  constructor(process: LocalProcess, options: KeptProcessOptions) {
     this.process = process;
-    this.owner = owner;
-    this.lease = lease;
-    this.#expired = expired;
-    this.screen = this.#openScreen(renderer);
+    this.owner = options.owner;
+    this.lease = options.lease;
+    this.#expired = options.expired;
+    this.screen = this.#openScreen(options);
     // Whoever started it may be gone already.
     this.#startLease();
   }
@@ -103,10 +105,10 @@ export class KeptProcess {
     return { ...this.process.summary(), lease: this.lease, attached: this.attached };
   }
 
-  #openScreen(renderer: ScreenRenderer): ProcessScreen | null {
-    const { log, firstSize } = this.process;
-    if (!firstSize) return null;
-    const screen = new ProcessScreen({ log, size: firstSize, render: (job) => renderer.render(job) });
+  #openScreen({ renderer, retainedBytes }: KeptProcessOptions): ProcessScreen | null {
+    const { log, firstSize: size } = this.process;
+    if (!size) return null;
+    const screen = new ProcessScreen({ log, size, retainedBytes, render: (job) => renderer.render(job) });
     log.subscribe(() => screen.printed());
     this.process.onResized = (size) => {
       screen.resized(size);

@@ -1,0 +1,146 @@
+import { sequenceEnd } from './sequence-end.js';
+
+const ESCAPE = 0x1b;
+const CONTROL_SEQUENCE = 0x5b;
+const PRIVATE = 0x3f;
+/** What sequences end with. */
+const LETTER = { H: 0x48, c: 0x63, f: 0x66, h: 0x68, l: 0x6c, m: 0x6d, p: 0x70, q: 0x71, r: 0x72 } as const;
+/** The last of the characters that numbers consist of: digits, colon, semicolon. */
+const LAST_OF_NUMBERS = 0x3b;
+const [SHIFT_OUT, SHIFT_IN] = [0x0e, 0x0f];
+/** The private modes that choose one of the two screens. */
+const SCREENS: ReadonlySet<number> = new Set([47, 1047, 1049]);
+/** All others that a terminal keeps. */
+const PRIVATE_MODES: ReadonlySet<number> = new Set([
+  ...[1, 6, 7, 9, 25, 45, 66, 1000, 1002, 1003, 1004, 1005, 1006, 1007, 1015, 1016, 2004],
+]);
+const PUBLIC_MODES: ReadonlySet<number> = new Set([4, 20]);
+/** What short sequences set, by their first character. */
+const SHORT: Readonly<Record<number, string>> = {
+  0x28: 'characters 0',
+  0x29: 'characters 1',
+  0x2a: 'characters 2',
+  0x2b: 'characters 3',
+  0x3d: 'keypad',
+  0x3e: 'keypad',
+  0x6e: 'shift',
+  0x6f: 'shift',
+};
+
+/** Where something is in the bytes. `set`: what stands for it, if it sets several things at once. */
+export interface Found {
+  readonly at: number;
+  readonly end: number;
+  readonly set?: string;
+}
+
+/** What output sets that lasts beyond it. However much there is of it, each byte is looked at about once. */
+export class LastingSequences {
+  /** The last of each kind. */
+  readonly found = new Map<string | number, Found>();
+  /** How text looks, from the last time that it was plain. */
+  looks: Found[] = [];
+  /** Everything before it no longer counts, or only the looks. */
+  reset: 'all' | 'looks' | undefined;
+  /** Where what has not ended begins; the end if there is nothing. */
+  open: number;
+  /** Where the text before the last change to another screen begins. */
+  screenFrom = 0;
+  readonly #bytes: Buffer;
+  #screenEnd = 0;
+  #placeAt = -1;
+  #placeEnd = 0;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+    this.open = bytes.length;
+    const { length } = bytes;
+    for (let at = 0; at < length; at += 1) {
+      if (bytes[at] !== ESCAPE) continue;
+      const end = sequenceEnd(bytes, at);
+      if (end > length) this.open = at;
+      else if (bytes[at + 1] === CONTROL_SEQUENCE) this.#control(at, end);
+      else this.#short(at, end);
+    }
+    if (this.#placeAt >= 0) this.found.set('place', { at: this.#placeAt, end: this.#placeEnd });
+    // Characters are also chosen by single bytes.
+    const shift = Math.max(bytes.lastIndexOf(SHIFT_OUT), bytes.lastIndexOf(SHIFT_IN));
+    if (shift > (this.found.get('shift')?.at ?? -1)) this.found.set('shift', { at: shift, end: shift + 1 });
+  }
+
+  #control(at: number, end: number): void {
+    const bytes = this.#bytes;
+    switch (bytes[end - 1]) {
+      case LETTER.m:
+        if (end === at + 3 || (bytes[at + 2] ?? 0) <= LAST_OF_NUMBERS) this.#look(at, end);
+        else if (bytes[at + 2] === 0x3e) this.found.set('keys', { at, end });
+        return;
+      case LETTER.h:
+      case LETTER.l:
+        return this.#modes(at, end);
+      case LETTER.H:
+      case LETTER.f:
+        this.#placeAt = at;
+        this.#placeEnd = end;
+        return;
+      case LETTER.r:
+        if ((bytes[at + 2] ?? 0) !== PRIVATE) this.found.set('region', { at, end });
+        return;
+      case LETTER.q:
+        if (bytes[end - 2] === 0x20) this.found.set('cursor', { at, end });
+        return;
+      case LETTER.p:
+        if (bytes[end - 2] !== 0x21) return;
+        this.#plain();
+        this.found.set('soft reset', { at, end });
+    }
+  }
+
+  #short(at: number, end: number): void {
+    const first = this.#bytes[at + 1] ?? 0;
+    const what = SHORT[first];
+    if (what !== undefined) this.found.set(what, { at, end });
+    if (first !== LETTER.c) return;
+    this.found.clear();
+    this.#placeAt = -1;
+    this.#plain();
+    this.reset = 'all';
+    this.found.set('reset', { at, end });
+  }
+
+  #look(at: number, end: number): void {
+    if (end === at + 3 || this.#bytes[at + 2] === 0x30) this.#plain();
+    this.looks.push({ at, end });
+  }
+
+  #plain(): void {
+    this.looks = [];
+    this.reset ??= 'looks';
+  }
+
+  #modes(at: number, end: number): void {
+    const isPrivate = this.#bytes[at + 2] === PRIVATE;
+    let mode = 0;
+    for (let index = at + (isPrivate ? 3 : 2); index < end; index += 1) {
+      const byte = this.#bytes[index] ?? 0;
+      if (byte >= 0x30 && byte <= 0x39) mode = Math.min(mode * 10 + byte - 0x30, 1e6);
+      else {
+        this.#mode(isPrivate ? mode : -mode, at, end);
+        mode = 0;
+      }
+    }
+  }
+
+  /** `mode`: negative if it is not private. */
+  #mode(mode: number, at: number, end: number): void {
+    const isScreen = SCREENS.has(mode);
+    if (!isScreen && !PRIVATE_MODES.has(mode) && !PUBLIC_MODES.has(-mode)) return;
+    const final = String.fromCharCode(this.#bytes[end - 1] ?? 0);
+    const set = mode > 0 ? `\u001b[?${mode}${final}` : `\u001b[${-mode}${final}`;
+    this.found.set(isScreen ? 'screen' : mode, { at, end, set });
+    if (!isScreen) return;
+    this.screenFrom = final === 'h' ? this.#screenEnd : at;
+    this.#screenEnd = end;
+    this.#placeAt = -1;
+  }
+}
