@@ -69,6 +69,11 @@ export class ProcessLog {
     this.#onPressure = options.onPressure ?? (() => undefined);
   }
 
+  /** Whether what memory no longer holds may be found in an archive. */
+  get isArchived(): boolean {
+    return this.#archive !== undefined;
+  }
+
   /** The number of the next entry. */
   get nextSeq(): number {
     return this.#nextSeq;

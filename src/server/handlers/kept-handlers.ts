@@ -9,7 +9,7 @@ import {
 } from '../../protocol/index.js';
 import { type Answer, DeferredAnswer } from '../../rpc/index.js';
 import type { KeptProcess } from '../kept-process.js';
-import { positionBeforeLines } from './last-lines.js';
+import { positionOfTail } from './attach-tail.js';
 import type { ProcessContext } from './process-context.js';
 
 /** What a client is sent whose process has no screen to show. */
@@ -31,7 +31,19 @@ export function attach(
   params: ExecParsedParams<'process/attach'>,
 ): Answer<ExecResult<'process/attach'>> {
   const kept = context.keep.get(params.processId);
-  return params.screen ? attachWithScreen(context, kept, params) : use(context, kept, params);
+  if (params.screen) return attachWithScreen(context, kept, params);
+  return params.tail ? attachWithTail(context, kept, params.tail, params) : use(context, kept, params);
+}
+
+/** Requests for the process wait while the end of its output is looked for. */
+async function attachWithTail(
+  context: ProcessContext,
+  kept: KeptProcess,
+  tail: NonNullable<ExecParsedParams<'process/attach'>['tail']>,
+  params: ExecParsedParams<'process/attach'>,
+): Promise<ExecResult<'process/attach'>> {
+  const afterSeq = await positionOfTail(kept.process.log, tail, context.gone);
+  return use(context, kept, { ...params, afterSeq, fromEnd: false });
 }
 
 /** Somebody else may render as well, so this takes a while. Requests for the process wait for it, as they were sent. */
@@ -41,9 +53,10 @@ async function attachWithScreen(
   params: ExecParsedParams<'process/attach'>,
 ): Promise<ExecResult<'process/attach'>> {
   const captured = (await kept.screen?.capture()) ?? null;
-  if (!captured) return { ...use(context, kept, { ...params, tail: { bytes: SHOWN_BYTES } }), screen: null };
+  if (!captured)
+    return { ...(await attachWithTail(context, kept, { bytes: SHOWN_BYTES }, params)), screen: null };
   const { bytes, size, isAlternate: alternate, afterSeq } = captured;
-  const answer = use(context, kept, { ...params, afterSeq, fromEnd: false, tail: null });
+  const answer = use(context, kept, { ...params, afterSeq, fromEnd: false });
   return { ...answer, screen: { chunk: encodeBase64(bytes), size, alternate } };
 }
 
@@ -52,9 +65,10 @@ function use(
   kept: KeptProcess,
   params: ExecParsedParams<'process/attach'>,
 ): ExecResult<'process/attach'> {
-  const { processId, mayPause, keyboard: wanted, screen } = params;
+  const { processId, mayPause, keyboard: wanted, screen, fromEnd } = params;
   const { tty, sandboxType, log } = kept.process;
-  const afterSeq = beginning(log, params);
+  const last = log.nextSeq - 1;
+  const afterSeq = fromEnd ? last : Math.min(params.afterSeq ?? 0, last);
   const keyboardUse = share ? 'view' : (wanted ?? undefined);
   const hasScreen = screen === true;
   session().attachKept(kept, {
@@ -74,17 +88,6 @@ function use(
     sandboxType,
     ...(keyboardUse && usage ? { holds: kept.keyboard.isHeldBy(usage.client) } : {}),
   };
-}
-
-/** The position whose output is pushed first. */
-function beginning(
-  log: ProcessLog,
-  { afterSeq, fromEnd, tail }: Pick<ExecParsedParams<'process/attach'>, 'afterSeq' | 'fromEnd' | 'tail'>,
-): number {
-  const last = log.nextSeq - 1;
-  if (tail)
-    return 'bytes' in tail ? log.positionBeforeLast(tail.bytes) : positionBeforeLines(log, tail.lines);
-  return fromEnd ? last : Math.min(afterSeq ?? 0, last);
 }
 
 /** Who types to a process. */
