@@ -30,7 +30,7 @@ import { fileHandlers } from './handlers/files-handlers.js';
 import { httpHandlers } from './handlers/http-handlers.js';
 import type { ServerLog } from './log.js';
 import { keptBy } from './kept-by.js';
-import { keptByShare, requireViewing, UNKNOWN_MACHINE } from './shared-view.js';
+import { keptByShare, requireRoomToView, requireViewing, UNKNOWN_MACHINE } from './shared-view.js';
 import type { Share, Shares } from './shares.js';
 import type { ProcessContext } from './handlers/process-context.js';
 import { processHandlers } from './handlers/process-handlers.js';
@@ -231,6 +231,7 @@ export class Connection implements SessionConnection {
     // The session of somebody else may hold more than the one process.
     if (share && resumed !== undefined && sessions.get(resumed)?.principal !== principal)
       throw new ExecError('sessionNotFound', 'unknown session id');
+    if (share) requireRoomToView(sessions.all().filter((each) => each.principal === principal).length);
     const acknowledged = params.capabilities?.flowControl === true;
     this.#session =
       resumed === undefined

@@ -107,7 +107,8 @@ export class ExecServer implements AsyncDisposable {
         channel,
         sessions: this.#sessions,
         log: this.#log,
-        resumable: options.resumable ?? true,
+        // Who views finds the process again, so nothing of it stays behind that others could need.
+        resumable: options.share === undefined && (options.resumable ?? true),
         principal: options.share ? `share:${options.share.id}` : options.principal,
         share: options.share,
         shares: this.#shares,

@@ -16,6 +16,15 @@ const VIEWING: readonly ExecMethodName[] = [
 /** What the bearer of a share learns about the machine: what every machine has. Clients ask if they are told nothing. */
 export const UNKNOWN_MACHINE = { shell: { name: 'sh', path: '/bin/sh' } };
 
+/** Clients that view by one share at a time. Its bearer must not fill the server. */
+const MAX_VIEWERS = 128;
+
+/** Throws if there are as many viewers as there may be. */
+export function requireRoomToView(viewers: number): void {
+  if (viewers >= MAX_VIEWERS)
+    throw new ExecError('tooManySessions', `A share has room for ${MAX_VIEWERS} viewers at a time.`);
+}
+
 /** Throws unless the bearer of a share may do this. */
 export function requireViewing(share: Share, method: string, params: unknown): void {
   if (!VIEWING.some((name) => name === method))

@@ -19,7 +19,7 @@ export interface Share {
   readonly process: object;
   /** On the clock of this process, which nobody sets. */
   readonly expiresAt: number;
-  /** Called once, when it is no longer valid. */
+  /** Called once, when it is no longer valid, or soon if it is not. */
   onOver(listener: () => void): () => void;
 }
 
@@ -57,6 +57,7 @@ export class Shares {
     const stopTimer = after(forMs, () => this.#end(hash, 'a share has expired'));
     // It would keep all that is left of the process in memory.
     const stopWaiting = kept.onForgotten(() => this.#end(hash, 'a share ended with its process'));
+    let isOver = false;
     const share: Entry = {
       id,
       owner,
@@ -65,10 +66,13 @@ export class Shares {
       expiresAt: performance.now() + forMs,
       listeners,
       stop: () => {
+        isOver = true;
         stopTimer();
         stopWaiting();
       },
       onOver: (listener) => {
+        // Whoever has just connected by it may not be ready to hear of it yet.
+        if (isOver) queueMicrotask(listener);
         listeners.add(listener);
         return () => listeners.delete(listener);
       },

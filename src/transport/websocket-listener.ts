@@ -201,7 +201,8 @@ export class WebSocketListener {
     if (!this.#isAdmitted(request, { authenticated: auth !== undefined }))
       return refuse(socket, 403, NOT_ADMITTED);
     if (!this.#door.hasRoom) return answerCrowded(socket);
-    if (auth) this.#door.admit(socket);
+    // The bearer of a share could fill the place of others with connections that ask for nothing.
+    if (auth && !('share' in identity)) this.#door.admit(socket);
     // Without this, small messages wait for the acknowledgement of the previous one (40 ms each).
     if ('setNoDelay' in socket) (socket as Socket).setNoDelay(true);
     const upgrader = this.#compresses(request) ? this.#deflatingUpgrader : this.#upgrader;

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { execMethods } from '../../src/protocol/index.js';
 import { serve } from '../../src/server/index.js';
+import { createMemoryChannels } from '../../src/transport/index.js';
 import { dialWire, startParams, type WireClient } from '../../testkit/wire-client.mjs';
 
 const TOKEN = 'a token of the server';
@@ -128,4 +129,53 @@ test('nobody shares what is not theirs, and a made-up token is none', async () =
   await expect(connect(shared.url, 'execwire-share-made-up')).rejects.toThrow(/401/);
   const viewer = await connect(shared.url, shared.token);
   expect((await viewer.ask('process/share', { processId: 'p' })).error?.data?.code).toBe('viewOnly');
+});
+
+test('those who come and go by a share leave room for everybody else', async () => {
+  await using server = await serve({ auth: { token: TOKEN }, maxSessions: 8 });
+  const owner = await connect(server.urls[0], TOKEN);
+  await owner.call('process/start', startParams('p', ['cat'], { tty: true, lease: 'kept' }));
+  const { token } = (await owner.call('process/share', { processId: 'p' })) as { token: string };
+  for (let count = 0; count < 20; count += 1) {
+    const { client, socket } = await dialWire(String(server.urls[0]), {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    await client.handshake();
+    await client.call('process/attach', { processId: 'p', screen: true });
+    socket.terminate();
+  }
+  await connect(server.urls[0], TOKEN);
+  await expect
+    .poll(async () => (await owner.call('process/list', { scope: 'server' })).processes)
+    .toMatchObject([{ processId: 'p', attached: 1 }]);
+});
+
+test('one share does not fill the server', async () => {
+  await using shared = await sharing();
+  for (let count = 0; count < 128; count += 1) await connect(shared.url, shared.token);
+  await expect(connect(shared.url, shared.token)).rejects.toThrow('tooManySessions');
+  await connect(shared.url, TOKEN);
+});
+
+test('a share that ends while its bearer connects lets nobody in', async () => {
+  await using serving = await serve({ auth: { token: TOKEN } });
+  const owner = await connect(serving.urls[0], TOKEN);
+  await owner.call('process/start', startParams('p', ['cat'], { tty: true, lease: 'kept' }));
+  const { token, shareId } = (await owner.call('process/share', { processId: 'p' })) as Record<
+    string,
+    string
+  >;
+  const share = serving.server.shareOf(String(token)) ?? expect.fail('there is no share');
+  await owner.call('process/unshare', { shareId });
+  const [near, far] = createMemoryChannels();
+  let reason = '';
+  near.open({
+    message: () => undefined,
+    binary: () => undefined,
+    closed: (why) => {
+      reason = why.message;
+    },
+  });
+  void serving.server.accept(far, { share });
+  await expect.poll(() => reason).toContain('the share is over');
 });
