@@ -81,7 +81,7 @@ export class KeptProcess {
 
   letGo(client: KeptClient): void {
     if (!this.#clients.delete(client)) return;
-    this.keyboard.give(client);
+    this.keyboard.leave(client);
     if (this.#pacer === client) this.#waitFor(this.#nextPacer());
     if (this.#clients.size === 0) this.#startLease();
   }

@@ -39,10 +39,16 @@ export class Keyboard {
 
   /** Lets go of it, in favour of somebody if there is one. */
   give(typist: Typist, to?: Typist): void {
-    if (!this.isHeldBy(typist)) return;
+    if (!this.isHeldBy(typist) || to === typist) return;
     if (to) requireMayType(to);
     this.#holder = undefined;
+    typist.keyboardChanged(false);
     if (to) this.#passTo(to);
+  }
+
+  /** The client uses the process no longer. */
+  leave(typist: Typist): void {
+    if (this.isHeldBy(typist)) this.#holder = undefined;
   }
 
   /** Throws unless the client may type now. */

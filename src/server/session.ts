@@ -262,8 +262,8 @@ export class Session {
   ): KeptClient {
     const { processId } = kept.process;
     const notices = new Notices((message) => this.#connection?.send(message));
-    const tell = (method: keyof ExecServerNotifications, params: object, kind: string = method): void => {
-      notices.add(kind, method, { processId, ...params });
+    const tell = (method: keyof ExecServerNotifications, params: object): void => {
+      notices.add(method, { processId, ...params });
       this.#connection?.queue.schedule(notices);
     };
     const client: KeptClient = {
@@ -273,7 +273,7 @@ export class Session {
       mayPause: mayPause && keyboard !== 'view' && keyboard !== 'none',
       isConnected: () => this.#connection !== undefined,
       keyboardAsked: (by) => {
-        if (client.access === 'explicit') tell('process/keyboardAsked', { by }, `asked by ${by}`);
+        if (client.access === 'explicit') tell('process/keyboardAsked', { by });
       },
       keyboardChanged: (holds) => {
         if (client.access === 'explicit') tell('process/keyboardChanged', { holds });

@@ -26,14 +26,16 @@ export async function attachProcess(
   });
   // Registered before the request leaves: its output may arrive together with the answer.
   client.processes.add(processId, process.feed);
+  const attaching = process.attaching();
   try {
     const answer = await client.call('process/attach', attachParams(processId, options), {
       sameSession: true,
     });
-    process.attached(answer);
+    attaching.confirmed(answer);
     return process;
   } catch (error) {
     client.processes.remove(processId, process.feed);
+    attaching.failed();
     throw error;
   }
 }

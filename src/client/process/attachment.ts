@@ -30,10 +30,13 @@ export class Attachment {
     return this.#options.screen === true;
   }
 
-  /** The server has confirmed it. */
-  confirmed(answer: Attached): void {
-    this.#screen = screenOf(answer);
-    this.keyboard.begin(answer.holds);
+  /** Call before the server is asked. Returns what to call when it has confirmed it. */
+  expect(): (answer: Attached) => void {
+    const answered = this.keyboard.expectAnswer();
+    return (answer) => {
+      this.#screen = screenOf(answer);
+      answered(answer.holds);
+    };
   }
 
   /** Joins again, with the screen as it is now. */
@@ -49,8 +52,9 @@ export class Attachment {
 
   async #again(options: AttachOptions): Promise<Attached> {
     const params = attachParams(this.#processId, { ...options, ...this.#keyboardAgain() });
+    const confirmed = this.expect();
     const answer = await this.#client.call('process/attach', params, { sameSession: true });
-    this.confirmed(answer);
+    confirmed(answer);
     return answer;
   }
 

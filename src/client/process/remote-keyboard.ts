@@ -13,6 +13,8 @@ export class RemoteKeyboard implements ProcessKeyboard {
   readonly #sizeListeners = new Set<(size: TerminalSize) => void>();
   #stop: (() => void) | undefined;
   #holds = false;
+  /** How often the server has said who has it. */
+  #reports = 0;
   /** Whether the server has been told that we know of the keyboard. */
   #isKnown = false;
 
@@ -25,10 +27,20 @@ export class RemoteKeyboard implements ProcessKeyboard {
     return this.#holds;
   }
 
-  /** Begins to listen, with what the server answered when we attached. */
-  begin(holds: boolean | undefined): void {
-    this.#isKnown ||= holds !== undefined;
-    this.#set(holds ?? this.#holds);
+  /**
+   * Begins to listen. Returns what to call with the answer that says whether we have it. What the server has reported
+   * since then is newer, although it is seen first.
+   */
+  expectAnswer(): (holds: boolean | undefined) => void {
+    this.#listen();
+    const reports = this.#reports;
+    return (holds) => {
+      this.#isKnown ||= holds !== undefined;
+      if (holds !== undefined && this.#reports === reports) this.#set(holds);
+    };
+  }
+
+  #listen(): void {
     this.#stop ??= this.#client.listen({
       notified: (method, params) => this.#notified(method, params),
       // Somebody may have taken it meanwhile.
@@ -40,6 +52,7 @@ export class RemoteKeyboard implements ProcessKeyboard {
 
   end(): void {
     this.#stop?.();
+    this.#stop = undefined;
     this.#listeners.clear();
     this.#sizeListeners.clear();
   }
@@ -68,15 +81,15 @@ export class RemoteKeyboard implements ProcessKeyboard {
 
   async #call(action: Action, to?: number): Promise<boolean> {
     if (!this.#client.serverCapabilities.viewers) throw unsupported('a keyboard that clients hand over');
-    this.begin(undefined);
+    const answered = this.expectAnswer();
     this.#isKnown = true;
     const params = { processId: this.#processId, action };
     const { holds } = await this.#client.call(
       'process/keyboard',
       to === undefined ? params : { ...params, to },
     );
-    this.#set(holds);
-    return holds;
+    answered(holds);
+    return this.#holds;
   }
 
   #notified(method: string, params: unknown): void {
@@ -85,7 +98,9 @@ export class RemoteKeyboard implements ProcessKeyboard {
       if (processId === this.#processId) this.#tell({ type: 'asked', by });
     } else if (method === 'process/keyboardChanged') {
       const { processId, holds } = execServerNotifications[method].params.parse(params);
-      if (processId === this.#processId) this.#set(holds);
+      if (processId !== this.#processId) return;
+      this.#reports += 1;
+      this.#set(holds);
     } else if (method === 'process/resized') {
       const { processId, size } = execServerNotifications[method].params.parse(params);
       if (processId === this.#processId) for (const listener of [...this.#sizeListeners]) listener(size);

@@ -155,13 +155,19 @@ export class RemoteProcess extends ProcessHandle {
     this.#timeout = new ClientTimeout({ timeoutMs, feed: this.feed, terminate: () => this.#kill({}) });
   }
 
-  /** The server has confirmed that we are attached to a process it keeps. */
-  attached(answer: ExecResult<'process/attach'>): void {
-    const { tty, sandboxType = 'none', afterSeq } = answer;
-    this.#attachment.confirmed(answer);
-    this.#tty = tty;
-    this.#sandboxType = sandboxType;
-    this.feed.startAfter(afterSeq);
+  /** Call before the server is asked for a process it keeps. */
+  attaching(): { confirmed(answer: ExecResult<'process/attach'>): void; failed(): void } {
+    const confirmed = this.#attachment.expect();
+    return {
+      confirmed: (answer) => {
+        const { tty, sandboxType = 'none', afterSeq } = answer;
+        confirmed(answer);
+        this.#tty = tty;
+        this.#sandboxType = sandboxType;
+        this.feed.startAfter(afterSeq);
+      },
+      failed: () => this.#attachment.keyboard.end(),
+    };
   }
 
   get screen(): TerminalScreen | null {

@@ -12,14 +12,14 @@ export class Notices implements PushSource {
     this.#send = send;
   }
 
-  /** Replaces one of the same kind that has not left yet. Schedule this source then. */
-  add(kind: string, method: string, params: object): void {
-    this.#waiting.set(kind, JSON.stringify({ method, params }));
+  /** Replaces one with the same method that has not left yet. Schedule this source then. */
+  add(method: string, params: object): void {
+    this.#waiting.set(method, JSON.stringify({ method, params }));
   }
 
   pushOne(): boolean {
-    for (const [kind, message] of this.#waiting) {
-      this.#waiting.delete(kind);
+    for (const [method, message] of this.#waiting) {
+      this.#waiting.delete(method);
       this.#send(message);
       break;
     }
