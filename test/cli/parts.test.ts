@@ -5,15 +5,27 @@ import { enforceable } from '../../src/cli/doctor/local-probes.js';
 import { createLog } from '../../src/cli/log.js';
 import { collectVariable, parseDuration } from '../../src/cli/options/option-values.js';
 
-/** What is passed on of a sequence of key presses, and whether they leave. */
-function typed(...chunks: string[]): { pass: string; left: boolean } {
-  const escape = new LineEscape();
-  const taken = chunks.map((chunk) => escape.take(Buffer.from(chunk)));
-  return {
-    pass: taken.map(({ pass }) => Buffer.from(pass).toString()).join(''),
-    left: taken.some(({ left }) => left),
-  };
+/** What a sequence of key presses comes to: what is passed on, and commands. */
+function keys(chunks: string[], mayGive = false): string {
+  const escape = new LineEscape({ mayGive: () => mayGive });
+  return chunks
+    .flatMap((chunk) => [...escape.parts(Buffer.from(chunk))])
+    .map(({ pass, command }) => Buffer.from(pass).toString() + (command ? `<${command}>` : ''))
+    .join('');
 }
+
+/** What is passed on until they leave, and whether they do. */
+function typed(...chunks: string[]): { pass: string; left: boolean } {
+  const [pass = '', ...rest] = keys(chunks).split('<leave>');
+  return { pass, left: rest.length > 0 };
+}
+
+test('~k hands the keyboard over if somebody wants it, and is text otherwise', () => {
+  expect(keys(['ls\r~kls\r'], true)).toBe('ls\r<give>ls\r');
+  expect(keys(['~', 'k', '~', 'k~.'], true)).toBe('<give><give><leave>');
+  expect(keys(['ls\r~kls\r'])).toBe('ls\r~kls\r');
+  expect(keys(['cd ~kim\r'], true)).toBe('cd ~kim\r');
+});
 
 test('~. leaves at the beginning of a line only, in one piece or key by key', () => {
   expect(typed('~.')).toEqual({ pass: '', left: true });

@@ -12,9 +12,18 @@ export async function keptWith(environment: Environment, id: string): Promise<Be
   if (!tty || !process.stdout.isTTY) return { child: await server.attach(processId) };
   if (server.client.serverCapabilities.viewers) {
     const child = await server.attach(processId, { screen: true, keyboard: 'take' });
-    const redraw = async (): Promise<void> => await drawScreen(child);
+    const redraw: Begun['missed'] = async (shown) => await drawScreen(child, shown);
     return { child, write: typeTo(child), onceRaw: redraw, missed: redraw };
   }
   const { child, past } = await server.attachLate(processId);
   return { child, onceRaw: () => rejoin(child, past) };
+}
+
+/** Whoever has started a process that stays is told if somebody asks for its keyboard. */
+export async function withKeyboard(environment: Environment, begun: Begun): Promise<Begun> {
+  const server = await requireServer(environment);
+  const { child } = begun;
+  if (!child.tty || !server.client.serverCapabilities.viewers) return begun;
+  await child.keyboard?.take();
+  return { ...begun, write: typeTo(child) };
 }

@@ -10,7 +10,7 @@ export function attachCommand(): Command {
       'Take up a process that `run --detach` or `shell --keep` has started, with its stdin, stdout, stderr and exit code.\n\n' +
         'On a terminal, you see its screen as it is, and it gets the size of yours; type Enter, ~ and . to leave it running. ' +
         'Closing the terminal leaves it running, too. Ctrl-C is forwarded. If several are attached, whoever typed last has ' +
-        'the keyboard, and the program the size of that terminal.',
+        'the keyboard, and the program the size of that terminal; Enter, ~ and k hand it to whoever has asked for it.',
     )
     .argument('<id>', 'the id that was printed, or its beginning')
     .option('--no-stdin', 'do not forward stdin')

@@ -13,9 +13,11 @@ import { ConnectionNotice } from '../terminal/connection-notice.js';
 import { BROKEN_PIPE, complain, exitCodeOfEnd, exitCodeOfFailure, OUR_FAILURE } from '../exit-codes.js';
 import { forwardInput } from '../terminal/forward-input.js';
 import { ForwardedSignals } from '../terminal/forward-signals.js';
+import { KeyboardNotice } from '../terminal/keyboard-notice.js';
 import { LineEscape } from '../terminal/line-escape.js';
+import { NoticeLine } from '../terminal/notice-line.js';
 import { OutputClosed, printOutput } from '../terminal/print-output.js';
-import { currentSize, RawTerminal } from '../terminal/raw-terminal.js';
+import { currentSize, RawTerminal, redrawByResizing } from '../terminal/raw-terminal.js';
 import { printable } from '../terminal/table.js';
 import { wayBack } from './kept.js';
 import { closeTarget, openTarget, type TargetFlags } from '../options/target-options.js';
@@ -44,10 +46,10 @@ export interface AttachedStart {
 /** A process to attach to our streams. */
 export interface Begun {
   readonly child: ExecProcess;
-  /** Called once our terminal is ready to show it. */
-  readonly onceRaw?: () => Promise<void>;
+  /** Called once our terminal is ready to show it. `shown`: to be called with what our terminal is given. */
+  readonly onceRaw?: (shown: (bytes: Uint8Array) => void) => Promise<void>;
   /** Called when output is missing that nobody counts: the screen has to be drawn again. */
-  readonly missed?: () => Promise<void>;
+  readonly missed?: (shown: (bytes: Uint8Array) => void) => Promise<void>;
   /** How to type to it, if not simply by writing. */
   readonly write?: ExecProcess['write'];
 }
@@ -122,19 +124,34 @@ async function attach(
 ): Promise<number> {
   const { leaving, outlivesUs = false } = run;
   using terminal = child.tty ? new RawTerminal(child) : undefined;
-  using notice = child.tty && process.stdout.isTTY ? new ConnectionNotice(environment, child) : undefined;
-  await onceRaw?.();
+  const isShown = child.tty && process.stdout.isTTY;
+  const shown = (bytes: Uint8Array): void => line?.beforeOutput(bytes);
+  const redraw = missed ? () => missed(shown) : () => redrawByResizing(child);
+  const line = isShown ? new NoticeLine(redraw) : undefined;
+  using _notice = line && new ConnectionNotice(environment, line);
+  using keyboard = line && new KeyboardNotice(child, line);
+  await onceRaw?.(shown);
   using _input = run.stdin
     ? forwardInput(child, {
         write,
-        escape: run.escape && process.stdin.isTTY && child.tty ? new LineEscape() : undefined,
+        escape:
+          run.escape && process.stdin.isTTY && child.tty
+            ? new LineEscape({ mayGive: () => keyboard?.isAsked === true })
+            : undefined,
+        give: () => keyboard?.give() ?? Promise.resolve(),
         leave: () => leaving.abort(),
         leaveAtEnd: outlivesUs && process.stdin.isTTY,
       })
     : undefined;
   // Leaving must not depend on the remote side: it may be unreachable, which may be why the user leaves.
   const outcome = await Promise.race([
-    printOutput(child, { beforeOutput: (bytes) => notice?.beforeOutput(bytes), missed }).catch(outputFailure),
+    printOutput(child, {
+      beforeOutput: (bytes) => {
+        keyboard?.beforeOutput();
+        shown(bytes);
+      },
+      missed: missed && redraw,
+    }).catch(outputFailure),
     left(leaving.signal),
   ]);
   if (outcome === 'outputClosed') return BROKEN_PIPE;
@@ -142,7 +159,9 @@ async function attach(
     terminal?.reset();
     if (!outlivesUs) return OUR_FAILURE;
     const back = wayBack(child.processId, run.target);
-    process.stderr.write(`execwire: ${child.processId} goes on; come back with: ${printable(back)}\n`);
+    process.stderr.write(
+      `execwire: ${printable(child.processId)} goes on; come back with: ${printable(back)}\n`,
+    );
     return 0;
   }
   const end = await child.wait();

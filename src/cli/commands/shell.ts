@@ -60,8 +60,9 @@ async function shell(flags: ShellFlags): Promise<void> {
   const exitCode = await runAttached({
     target: flags,
     begin: async (environment) =>
-      (keep === undefined ? undefined : await runningAs(environment, keep)) ??
-      (await startAttached(environment, what)),
+      keep === undefined
+        ? await startAttached(environment, what)
+        : ((await runningAs(environment, keep)) ?? (await startedToStay(environment, what))),
     stdin: true,
     escape: true,
     outlivesUs: keep !== undefined,
@@ -81,4 +82,10 @@ async function runningAs(environment: Environment, name: string): Promise<Begun 
   const rows = await (await requireServer(environment)).kept();
   const isRunning = rows.some(({ processId, closed }) => processId === name && !closed);
   return isRunning ? await keptWith(environment, name) : undefined;
+}
+
+async function startedToStay(environment: Environment, what: AttachedStart): Promise<Begun> {
+  const { startAttached } = await import('./run-attached.js');
+  const { withKeyboard } = await import('./attach-kept.js');
+  return await withKeyboard(environment, await startAttached(environment, what));
 }

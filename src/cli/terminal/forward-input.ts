@@ -16,6 +16,8 @@ interface InputOptions {
   /** Looks for the escape sequence in what is typed. */
   readonly escape: LineEscape | undefined;
   readonly leave: () => void;
+  /** Hands the keyboard over. */
+  readonly give?: (() => Promise<void>) | undefined;
   /** The end of our stdin means that we are gone, not that there is no more input. */
   readonly leaveAtEnd?: boolean;
 }
@@ -45,6 +47,7 @@ async function forward(
   {
     escape,
     leave,
+    give,
     leaveAtEnd = false,
     write = (data) => child.write(data),
     failed,
@@ -52,14 +55,18 @@ async function forward(
 ): Promise<void> {
   const ahead = new ReadAhead(escape ? MAX_TYPED_AHEAD_BYTES : MAX_READ_AHEAD_BYTES);
   for await (const chunk of process.stdin as AsyncIterable<Uint8Array>) {
-    const { pass, left } = escape?.take(chunk) ?? { pass: chunk, left: false };
-    if (left) return leave();
-    if (pass.length === 0) continue;
-    const written = write(pass);
-    // Somebody who types sees what arrived. Of other input nothing may be missing in the middle.
-    if (!escape) written.catch(failed);
-    ahead.add(pass.length, escape ? written.catch(acceptUnanswered) : written);
-    if ((await ahead.room()) === 'stdinClosed') return;
+    for (const { pass, command } of escape?.parts(chunk) ?? [{ pass: chunk, command: undefined }]) {
+      if (pass.length > 0) {
+        const written = write(pass);
+        // Somebody who types sees what arrived. Of other input nothing may be missing in the middle.
+        if (!escape) written.catch(failed);
+        ahead.add(pass.length, escape ? written.catch(acceptUnanswered) : written);
+      }
+      if (command === 'leave') return leave();
+      // If nobody wants it any more, it stays here.
+      if (command === 'give') await give?.().catch(() => undefined);
+      if ((await ahead.room()) === 'stdinClosed') return;
+    }
   }
   if (leaveAtEnd) leave();
   else await child.closeStdin();

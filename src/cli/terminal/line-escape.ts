@@ -1,19 +1,41 @@
 const TILDE = 0x7e;
-const DOT = 0x2e;
 const LINE_ENDS: readonly number[] = [0x0a, 0x0d];
+/** What `~` at the start of a line may be followed by. */
+const COMMANDS: ReadonlyMap<number, 'leave' | 'give'> = new Map([
+  [0x2e, 'leave'],
+  [0x6b, 'give'],
+]);
 
-/** Detects `~.` at the start of a typed line, as ssh does: the way out when the remote side does not respond. */
+/** What somebody typed to us, not to the program. */
+export type EscapeCommand = 'leave' | 'give';
+
+/**
+ * Detects `~.` at the start of a typed line, as ssh does: the way out when the remote side does not respond. `~k` hands the
+ * keyboard over, where there is somebody to give it to.
+ */
 export class LineEscape {
+  readonly #mayGive: () => boolean;
   #atLineStart = true;
   #heldTilde = false;
 
-  /** Returns the input to forward, and whether the escape was typed. `~~` sends one `~`. */
-  take(input: Uint8Array): { readonly pass: Uint8Array; readonly left: boolean } {
-    const pass: number[] = [];
+  constructor(options: { readonly mayGive?: () => boolean } = {}) {
+    this.#mayGive = options.mayGive ?? (() => false);
+  }
+
+  /** Splits what was typed into input to forward, each part perhaps followed by a command. `~~` sends one `~`. */
+  *parts(
+    input: Uint8Array,
+  ): Generator<{ readonly pass: Uint8Array; readonly command?: EscapeCommand }, void> {
+    let pass: number[] = [];
     for (const byte of input) {
       if (this.#heldTilde) {
         this.#heldTilde = false;
-        if (byte === DOT) return { pass: Uint8Array.from(pass), left: true };
+        const command = COMMANDS.get(byte);
+        if (command === 'leave' || (command === 'give' && this.#mayGive())) {
+          yield { pass: Uint8Array.from(pass), command };
+          pass = [];
+          continue;
+        }
         if (byte !== TILDE) pass.push(TILDE);
       } else if (byte === TILDE && this.#atLineStart) {
         this.#heldTilde = true;
@@ -22,6 +44,6 @@ export class LineEscape {
       pass.push(byte);
       this.#atLineStart = LINE_ENDS.includes(byte);
     }
-    return { pass: Uint8Array.from(pass), left: false };
+    yield { pass: Uint8Array.from(pass) };
   }
 }
