@@ -11,6 +11,8 @@ const MAX_SCROLLBACK_CELLS = 2_000_000;
 const PIECE_CHARS = 64 * 1024;
 /** Repeated as often as a number says: lines and columns inserted, deleted, scrolled, tabs, and the last character again. */
 const REPEATED = ['L', 'M', 'S', 'T', 'I', 'Z', 'b'] as const;
+/** Begins or ends a link. */
+const HYPERLINK = 8;
 /** Erases the lines that have left the screen. */
 const ERASE_SCROLLBACK = '\u001b[3J';
 
@@ -49,6 +51,8 @@ export class RecordedScreen {
     });
     this.#first = this.#terminal.registerMarker(0);
     this.#refuseLoops();
+    // Links are left out, and the emulator would remember every one.
+    this.#terminal.parser.registerOscHandler(HYPERLINK, () => true);
     this.#watchCursor('h', false);
     this.#watchCursor('l', true);
   }

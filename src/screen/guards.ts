@@ -12,6 +12,9 @@ const REPEATED: Readonly<Record<string, { readonly handler: string; readonly mos
   b: { handler: 'repeatPrecedingCharacter', most: 'cells' },
 };
 
+/** Begins or ends a link. */
+const HYPERLINK = 8;
+
 interface Bounds {
   readonly rows: number;
   readonly cols: number;
@@ -22,6 +25,12 @@ interface Bounds {
 export function guard(terminal: Terminal, internals: TerminalInternals): void {
   boundRepeats(terminal, internals);
   guardErase(terminal, internals);
+  forgetLinks(terminal);
+}
+
+/** Nobody sees where a link leads, and the emulator remembers every one, at several kilobytes each. */
+function forgetLinks(terminal: Terminal): void {
+  terminal.parser.registerOscHandler(HYPERLINK, () => true);
 }
 
 /** More repetitions than a screen has room for show the same as that many. */
