@@ -12,7 +12,7 @@ import { TestFolder } from '../harness/processes.js';
  * processor, not ours on the clock: how busy the rest of the machine is makes no difference.
  */
 const PATIENCE_MS = 50;
-const VIEWERS = 12;
+const VIEWERS = 24;
 const LOOKS = 6;
 const OUTPUT_BYTES = 3_000_000;
 
