@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import { typeTo } from '../../src/cli/terminal/type-to.js';
 import { dialWebSocket, RemoteEnvironment } from '../../src/client/index.js';
+import { ExecError } from '../../src/protocol/index.js';
 import { serve } from '../../src/server/index.js';
 import { FaultProxy } from '../../testkit/fault-proxy.mjs';
 import { ScriptedServer } from '../harness/scripted-server.js';
@@ -85,4 +87,28 @@ test('who views by a share goes on after the line was cut', async () => {
     await proxy.close();
     await child.terminate();
   }
+});
+
+test('a key that is pressed while another takes the keyboard takes it back, and is not lost', async () => {
+  const server = hurried({}, () => undefined);
+  server.on('process/attach', () => ({ ...ATTACHED, holds: true }));
+  server.on('process/keyboard', () => ({ holds: true, free: false }));
+  server.on('process/resize', () => ({}));
+  let isElsewhere = true;
+  server.on('process/write', () => {
+    if (isElsewhere) {
+      isElsewhere = false;
+      throw new ExecError('keyboardElsewhere', 'Another client types to this process.');
+    }
+    return { status: 'accepted' };
+  });
+  await using environment = await connect(server);
+  const child = await environment.attach('p', { keyboard: 'take' });
+  const type = typeTo(child);
+  expect(await type(Buffer.from('a'))).toBe('accepted');
+  expect(await type(Buffer.from('b'))).toBe('accepted');
+  const written = server
+    .sentTo('process/write')
+    .map(({ chunk }) => Buffer.from(String(chunk), 'base64').toString());
+  expect(written).toEqual(['a', 'a', 'b']);
 });
