@@ -5,6 +5,9 @@ import { sh, startParams } from '../../testkit/wire-client.mjs';
 
 const written = ['process/output', 'process/exited', 'process/closed'] as const;
 
+/** Only there if there is something to tell. */
+const RARE = ['networkDenied'];
+
 test('messages that are written by hand have the members their declarations name', async () => {
   await using wire = await openMemoryWire();
   const { client } = wire;
@@ -15,7 +18,8 @@ test('messages that are written by hand have the members their declarations name
   for (const method of written) {
     const params = events.find((event) => event.method === method)?.params ?? {};
     const declared = execServerNotifications[method].params;
-    expect(Object.keys(params).sort()).toEqual(Object.keys(declared.shape).sort());
+    const members = Object.keys(declared.shape).filter((name) => !RARE.includes(name));
+    expect(Object.keys(params).sort()).toEqual(members.sort());
     expect(declared.safeParse(params).error).toBeUndefined();
   }
 });
