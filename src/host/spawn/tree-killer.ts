@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { ancestorsFirst } from './ancestors-first.js';
 import { sortIntoTrees, type SortedProcesses } from './process-trees.js';
 import { forgetTree } from './empty-trees.js';
 import { knownTrees } from './known-trees.js';
@@ -115,7 +116,7 @@ type Seen = Scan & {
 function carryOut(each: KillOrder, seen: Seen): 'stopping' | 'going on' {
   const members = pickMembers(seen.sorted, each.treeIds);
   if (stopNewcomers(each, members)) return 'stopping';
-  for (const member of members) {
+  for (const member of ancestorsFirst(members)) {
     sendTo(member, 'SIGKILL');
     each.killed.set(member.pid, member);
   }
