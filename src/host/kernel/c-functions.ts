@@ -46,6 +46,24 @@ export interface CFunctions {
   >;
   readonly pipe2: (fds: Int32Array, flags: number) => number;
   readonly poll: (fds: Int32Array, count: number, timeoutMs: number) => number;
+  readonly epollCreate: (flags: number) => number;
+  readonly epollControl: (epoll: number, operation: number, fd: number, event: Uint8Array) => number;
+  readonly epollWait: (epoll: number, events: Uint8Array, count: number, timeoutMs: number) => number;
+  readonly dup3: (fd: number, onto: number, flags: number) => number;
+  readonly lseek: (fd: number, offset: number, from: number) => number;
+  readonly splice: (
+    from: number,
+    fromOffset: null,
+    to: number,
+    toOffset: BigInt64Array | null,
+    size: number,
+    flags: number,
+  ) => number;
+  readonly sendfile: (to: number, from: number, offset: null, size: number) => number;
+  readonly socketpair: (domain: number, type: number, protocol: number, fds: Int32Array) => number;
+  readonly socket: (domain: number, type: number, protocol: number) => number;
+  readonly sendmsg: (fd: number, message: Uint8Array, flags: number) => number;
+  readonly recvmsg: (fd: number, message: Uint8Array, flags: number) => number;
   readonly memfdCreate: (name: string, flags: number) => number;
   readonly schedYield: () => number;
   readonly waitpid: (pid: number, status: Int32Array, options: number) => number;
@@ -73,6 +91,12 @@ export interface CFunctions {
     mode: number,
   ) => number;
   readonly actionsChdir: (actions: Uint8Array, path: string) => number;
+  /** Does not return unless it fails. */
+  readonly execve: (
+    path: string,
+    argv: readonly (string | null)[],
+    envp: readonly (string | null)[],
+  ) => number;
   /** Returns the errno itself, even when the child failed before `exec` succeeded. */
   readonly posixSpawn: (
     pid: Int32Array,
@@ -102,6 +126,17 @@ export const declarations: Readonly<Record<keyof CFunctions, string>> = {
   linkat: 'int linkat(int fromDirectory, const char *from, int toDirectory, void *to, int flags)',
   pipe2: 'int pipe2(void *fds, int flags)',
   poll: 'int poll(void *fds, unsigned long count, int timeoutMs)',
+  epollCreate: 'int epoll_create1(int flags)',
+  epollControl: 'int epoll_ctl(int epoll, int operation, int fd, void *event)',
+  epollWait: 'int epoll_wait(int epoll, void *events, int count, int timeoutMs)',
+  dup3: 'int dup3(int fd, int onto, int flags)',
+  lseek: 'int64_t lseek(int fd, int64_t offset, int from)',
+  splice: 'long splice(int from, void *fromOffset, int to, void *toOffset, size_t size, unsigned int flags)',
+  sendfile: 'long sendfile(int to, int from, void *offset, size_t size)',
+  socketpair: 'int socketpair(int domain, int type, int protocol, void *fds)',
+  socket: 'int socket(int domain, int type, int protocol)',
+  sendmsg: 'long sendmsg(int fd, void *message, int flags)',
+  recvmsg: 'long recvmsg(int fd, void *message, int flags)',
   memfdCreate: 'int memfd_create(const char *name, unsigned int flags)',
   schedYield: 'int sched_yield()',
   waitpid: 'int waitpid(int pid, void *status, int options)',
@@ -124,6 +159,7 @@ export const declarations: Readonly<Record<keyof CFunctions, string>> = {
   actionsOpen:
     'int posix_spawn_file_actions_addopen(void *actions, int fd, const char *path, int flags, unsigned int mode)',
   actionsChdir: 'int posix_spawn_file_actions_addchdir_np(void *actions, const char *path)',
+  execve: 'int execve(const char *path, const char **argv, const char **envp)',
   posixSpawn:
     'int posix_spawn(void *pid, const char *path, void *actions, void *attributes, const char **argv, const char **envp)',
 };

@@ -1,5 +1,14 @@
 export { bootTicks } from './boot-clock.js';
 export { type KernelCalls, kernelCalls } from './cached-calls.js';
+export { sendDatagram } from './datagram.js';
+export {
+  type DescriptorMessage,
+  MAX_DESCRIPTORS,
+  MAX_MESSAGE_BYTES,
+  receiveMessage,
+  sendMessage,
+  socketPair,
+} from './descriptor-messages.js';
 export { errnoName, errnoOf } from './errno.js';
 export {
   anyCharacter,
@@ -49,6 +58,7 @@ export {
   type ProgramVerdict,
 } from './program-search.js';
 export { reserveSpace } from './reserve-space.js';
+export { unwatchReadiness, watchReadiness } from './readiness.js';
 export {
   hasKernel,
   openInside,
