@@ -75,6 +75,8 @@ export {
 } from './process-log.js';
 export { positionAfter, readLog, type ReadableLog, type ReadLimits, seqBefore, timeOf } from './read-log.js';
 export { followLog } from './log-reader.js';
+export type { ResumedLog } from './resumed-log.js';
+export type { OutputPlace } from './output-place.js';
 export { endOf, type ExitFacts, exitFacts, logEnd } from './process-end.js';
 export { ReaderHolds } from './reader-holds.js';
 export {

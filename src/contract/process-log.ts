@@ -5,6 +5,7 @@ import type { ArchivedOutput, LogArchive } from './log-archive.js';
 import { LogOutput } from './log-output.js';
 import type { ExitFacts } from './process-end.js';
 import type { ExitedEvent, OutputStream, ProcessEvent, ReadResult, TerminalSize } from './process.js';
+import { type ResumedLog, resumedEntries } from './resumed-log.js';
 import { type LogEntry, RetainedEntries } from './retained-entries.js';
 import { readLog } from './read-log.js';
 import { MAX_TIMER_MS } from '../protocol/max-timer.js';
@@ -33,6 +34,8 @@ export interface ProcessLogOptions {
   readonly archive?: LogArchive | undefined;
   /** A slow reader is served from the archive: its hold neither pauses the source nor keeps output in memory. */
   readonly spills?: boolean | undefined;
+  /** Continues a log that another server began, whose archive this has. */
+  readonly resumed?: ResumedLog | undefined;
 }
 
 /**
@@ -67,6 +70,20 @@ export class ProcessLog {
     this.#archive?.startWith({ retainedBytes: limitBytes });
     this.#windowBytes = options.windowBytes ?? DEFAULT_WINDOW_BYTES;
     this.#onPressure = options.onPressure ?? (() => undefined);
+    if (options.resumed) this.#resume(options.resumed);
+  }
+
+  #resume(log: ResumedLog): void {
+    for (const { seq, offset } of log.points) this.#entries.pass(seq, offset);
+    for (const entry of resumedEntries(log)) {
+      this.#entries.push(entry);
+      this.#nextSeq = entry.seq + 1;
+      this.#totalBytes = entry.offset + entry.bytes;
+      this.#ageMs = entry.ageMs;
+    }
+    this.#startMs = log.startMs;
+    this.#exited = log.exited ?? undefined;
+    this.#closed = log.closedSeq !== null;
   }
 
   /** Whether what memory no longer holds may be found in an archive. */

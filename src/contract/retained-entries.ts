@@ -33,6 +33,11 @@ export class RetainedEntries {
     this.#onEvicted = options.onEvicted;
   }
 
+  /** Remembers that there was output up to here that is no longer in memory. */
+  pass(seq: number, offset: number): void {
+    this.#evicted.add(seq, offset);
+  }
+
   push(entry: LogEntry): void {
     this.#entries.push(entry);
     this.#retainedBytes += entry.bytes;

@@ -42,34 +42,39 @@ const at = {
 
 /** Set in the kind where newlines were counted. */
 const COUNTED = 0x100;
+/** Set in the kind where the output was in its place before its entry was written: it needs no check sum. */
+const PLACED = 0x200;
 const HIGH = 0x1_0000_0000;
+const NOTHING = new Uint8Array(0);
 
 /** What is written; its output comes along for the check sum. */
 export interface EntryDraft extends Omit<IndexEntry, 'newlines'> {
   readonly bytes: Uint8Array;
+  /** The output is in its place already. */
+  readonly isPlaced?: boolean;
 }
 
 /** Called for every chunk, so it makes no objects. A view writes numbers many times faster than a `Buffer` does. */
 export function writeEntry(target: DataView, position: number, draft: EntryDraft, newlines: number): void {
-  const { seq, offset, timeMs, length, kind, size, bytes } = draft;
+  const { seq, offset, timeMs, length, kind, size, bytes, isPlaced } = draft;
   target.setFloat64(position + at.seq, seq, true);
   target.setFloat64(position + at.offset, offset, true);
   target.setFloat64(position + at.timeMs, timeMs, true);
   target.setUint32(position + at.length, length, true);
-  target.setUint16(position + at.kind, KINDS.indexOf(kind) | COUNTED, true);
+  target.setUint16(position + at.kind, KINDS.indexOf(kind) | COUNTED | (isPlaced ? PLACED : 0), true);
   if (size) {
     target.setUint16(position + at.rows, size.rows, true);
     target.setUint16(position + at.cols, size.cols, true);
   }
   target.setUint32(position + (size ? at.length : at.rows), newlines % HIGH, true);
   target.setUint16(position + at.highNewlines, Math.floor(newlines / HIGH), true);
-  target.setUint32(position + at.sum, checkSum(bytes, seed(seq, offset, timeMs)), true);
+  target.setUint32(position + at.sum, checkSum(isPlaced ? NOTHING : bytes, seed(seq, offset, timeMs)), true);
 }
 
 export function readEntry(source: Buffer, position: number): IndexEntry {
   const slot = source.subarray(position, position + ENTRY_BYTES);
   const code = slot.readUInt16LE(at.kind);
-  const kind = KINDS[code & ~COUNTED] ?? 'stdout';
+  const kind = KINDS[code & ~(COUNTED | PLACED)] ?? 'stdout';
   const isResize = kind === 'resize';
   const low = slot.readUInt32LE(isResize ? at.length : at.rows);
   const entry = {
@@ -88,7 +93,8 @@ export function readEntry(source: Buffer, position: number): IndexEntry {
 export function isIntact(slot: Buffer, output: Uint8Array): boolean {
   const { seq, offset, timeMs, length } = readEntry(slot, 0);
   if (length !== output.length) return false;
-  return slot.readUInt32LE(at.sum) === checkSum(output, seed(seq, offset, timeMs));
+  const isPlaced = (slot.readUInt16LE(at.kind) & PLACED) !== 0;
+  return slot.readUInt32LE(at.sum) === checkSum(isPlaced ? NOTHING : output, seed(seq, offset, timeMs));
 }
 
 /** Makes the check sum of the output depend on the numbers beside it. */

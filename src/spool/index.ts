@@ -1,9 +1,13 @@
+export type { DurableOutput } from './durable-output.js';
+export type { LogTail } from './log-tail.js';
 export { type OutputUse, outputUse } from './output-use.js';
-export type { ProcessFacts, StoredEnd } from './process-facts.js';
+export { requirePrivateDirectory } from './private-directory.js';
+export { type ProcessFacts, type StoredEnd, writerOf } from './process-facts.js';
 export { DEFAULT_SPOOL_QUOTA_BYTES, type SpoolOwner, SpoolQuota } from './quota.js';
 export {
   DEFAULT_PROCESS_BYTES,
   DEFAULT_TOTAL_BYTES,
+  type DurableRequest,
   Spool,
   type SpoolOptions,
   type SpoolRequest,

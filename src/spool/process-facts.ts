@@ -79,7 +79,12 @@ export function readFacts(directory: string): ProcessFacts | null {
 
 /** This server. */
 export function thisServer(): ProcessFacts['server'] {
-  return { pid: process.pid, since: startTime(process.pid) };
+  return writerOf(process.pid);
+}
+
+/** A process that takes care of output. */
+export function writerOf(pid: number): ProcessFacts['server'] {
+  return { pid, since: startTime(pid) };
 }
 
 /** Whether the server that wrote the facts may still be writing. */

@@ -1,15 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { basename, join, resolve } from 'node:path';
 import type { TerminalSize } from '../contract/index.js';
+import { DurableOutput, type DurableOutputOptions } from './durable-output.js';
 import { finishedOutputs } from './finished-output.js';
 import { requirePrivateDirectory } from './private-directory.js';
-import { type ProcessFacts, readFacts, thisServer } from './process-facts.js';
+import { type ProcessFacts, readFacts, type StoredEnd, thisServer } from './process-facts.js';
 import { type SpoolOwner, SpoolQuota } from './quota.js';
 import type { ReserveSpace } from './reserved-space.js';
 import { SpooledOutput } from './spooled-output.js';
 import { StoredLog } from './stored-log.js';
 import { storedSegments } from './stored-segments.js';
-import { Upkeep } from './upkeep.js';
+import { type Kept, Upkeep } from './upkeep.js';
 
 const MIB = 1024 * 1024;
 /** Kept per process. */
@@ -18,6 +19,8 @@ export const DEFAULT_PROCESS_BYTES = 256 * MIB;
 export const DEFAULT_TOTAL_BYTES = 4096 * MIB;
 /** Processes kept, however little they printed. */
 const MAX_STORED = 4096;
+/** Kept of a process whose output is on disk only for a server that comes after us: what readers may not have read. */
+const PASSING_BYTES = 64 * MIB;
 
 export interface SpoolOptions {
   /** Absolute. Created when it is first needed. */
@@ -38,6 +41,28 @@ export interface SpoolRequest {
   /** Whether its output stays when the process is forgotten. */
   readonly keep: boolean;
 }
+
+/** A process whose output may outlive its server. */
+export interface DurableRequest extends SpoolRequest {
+  /** Of the output within the spool. */
+  readonly id: string;
+  /** Output on disk serves slow readers. */
+  readonly spills: boolean;
+  readonly startedAtMs: number;
+  /** Who takes care of the output, whatever becomes of this server. */
+  readonly server: ProcessFacts['server'];
+  /** Called once when output can no longer be written. */
+  readonly failed: () => void;
+  /** Called with its end, and again when it has closed, before anybody hears of that. */
+  readonly ended: (end: StoredEnd, offset: number) => void;
+}
+
+/** What all kinds of output have in common. */
+type Place = Omit<DurableOutputOptions, 'busy' | 'closed' | 'gone' | 'ended'> & {
+  readonly busy: (output: Kept) => void;
+  readonly closed: (output: Kept) => void;
+  readonly gone: (output: Kept) => void;
+};
 
 /** A process on disk. */
 interface Stored extends SpoolOwner {
@@ -102,8 +127,43 @@ export class Spool {
     this.prepareOnce();
     this.#created += 1;
     const id = `${this.#mark}-${this.#created}`;
-    const { processId, owner, program, size, keep } = request;
-    const output = new SpooledOutput({
+    const output = new SpooledOutput(this.#place(id, request));
+    this.#remember(output);
+    return output;
+  }
+
+  /** A place for the output of a process that may outlive its server. */
+  createDurable(request: DurableRequest): DurableOutput {
+    this.prepareOnce();
+    return this.#durable(request);
+  }
+
+  /** The place that an earlier server made. */
+  resumeDurable(request: DurableRequest): DurableOutput {
+    return this.#durable(request);
+  }
+
+  #durable(request: DurableRequest): DurableOutput {
+    const { id, failed, ended, server, startedAtMs } = request;
+    const place = this.#place(id, request);
+    const limitBytes =
+      request.keep || request.spills ? place.limitBytes : Math.min(place.limitBytes, PASSING_BYTES);
+    const output = new DurableOutput({
+      ...place,
+      limitBytes,
+      facts: { ...place.facts, server, startedAtMs },
+      ended,
+      failed: (error) => {
+        failed();
+        place.failed(error);
+      },
+    });
+    this.#remember(output);
+    return output;
+  }
+
+  #place(id: string, { processId, owner, program, size, keep }: SpoolRequest): Place {
+    return {
       directory: join(this.directory, id),
       facts: {
         version: 1,
@@ -129,9 +189,7 @@ export class Spool {
         this.#stored.delete(id);
         this.#upkeep.forget(each);
       },
-    });
-    this.#remember(output);
-    return output;
+    };
   }
 
   /** Everything that is kept, oldest first. Without `end`, a process runs or was lost with its server. */

@@ -1,0 +1,14 @@
+import type { OutputStream } from './process.js';
+
+/**
+ * Where output goes before anybody sees it: a file, so that its length says how much of the output was taken, whatever
+ * becomes of us meanwhile. What is in the file is then appended to the log, whose archive this is.
+ */
+export interface OutputPlace {
+  /** Whether anything was ever put there: before that, asking for the place is expensive. */
+  readonly begun: boolean;
+  /** Where the next output of this stream belongs, behind everything before it. Null if nothing more can be put there. */
+  next(stream: OutputStream): { readonly fd: number; readonly position: number } | null;
+  /** Nothing could be put there, for this reason. From here on `next` returns null. */
+  failed(reason: string): void;
+}
