@@ -8,9 +8,15 @@ export {
   hostCapabilities,
   killAllTrees,
   onWatchdogTrouble,
+  killUnknownTrees,
   releaseChunk,
+  rememberLeftTree,
+  removeKeptInput,
   retainChunk,
+  terminalSize,
+  type TreeRoot,
 } from './spawn/index.js';
+export type { ProcessKeeping, TakenProcess } from './process-keeping.js';
 export { leaveHost } from './leave-host.js';
 export { packageFile } from './kernel/package-file.js';
 export { reserveSpace } from './kernel/index.js';

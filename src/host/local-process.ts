@@ -30,8 +30,10 @@ import { type Child, type ChildSink, type ChildSpec, recordTrees, releaseChunk }
 import type { SandboxedLaunch } from './sandbox/index.js';
 import type { NetworkDenials, NetworkUse } from './managed-network.js';
 import { ProcessEnding } from './process-ending.js';
+import type { ProcessKeeping, TakenProcess } from './process-keeping.js';
 import { randomBytes } from './kernel/random.js';
 import { spawnScripted } from './spawn-scripted.js';
+import { appendUnentered, takeUp } from './take-up.js';
 
 /** Beyond this much queued input, a write is rejected: a program that never reads must not fill our memory. */
 const STDIN_HARD_LIMIT_BYTES = 16 * 1024 * 1024;
@@ -57,6 +59,10 @@ export interface LocalProcessSpec extends ChildSpec {
   readonly archive?: ((processId: string) => LogArchive) | undefined;
   /** With an archive: a slow reader does not pause the program. */
   readonly spills?: boolean | undefined;
+  /** It may outlive its server. Not with `confined`. */
+  readonly keeping?: ProcessKeeping | undefined;
+  /** An earlier server started it. Only with `keeping`. */
+  readonly taken?: TakenProcess | undefined;
 }
 
 export interface LocalProcessOptions {
@@ -74,7 +80,7 @@ export class LocalProcess extends ProcessHandle implements InputQueue {
   readonly processId: string;
   readonly tty: boolean;
   readonly sandboxType: SandboxType;
-  readonly startedAtMs = Date.now();
+  readonly startedAtMs: number;
   readonly argv: readonly string[];
   readonly log: ProcessLog;
   /** Called when its owner no longer needs it, once it has closed. */
@@ -89,6 +95,18 @@ export class LocalProcess extends ProcessHandle implements InputQueue {
   readonly #closed: Promise<void>;
   readonly #ending: ProcessEnding;
   readonly #readers: ReaderHolds;
+  /**
+   * What lets it outlive its server.
+   *
+   * @internal
+   */
+  readonly keeping: ProcessKeeping | undefined;
+  /**
+   * Writes that an earlier server accepted for it.
+   *
+   * @internal
+   */
+  readonly takenWrites: readonly string[] = [];
 
   /** Spawns immediately. On failure it throws `spawnFailed` and leaves nothing behind. */
   constructor(spec: LocalProcessSpec, options: LocalProcessOptions = {}) {
@@ -97,7 +115,9 @@ export class LocalProcess extends ProcessHandle implements InputQueue {
     this.tty = spec.terminal !== null;
     this.firstSize = spec.terminal;
     this.argv = spec.shownArgv ?? spec.argv;
+    this.startedAtMs = spec.taken?.startedAtMs ?? Date.now();
     this.#confined = spec.confined;
+    this.keeping = spec.keeping;
     this.sandboxType = spec.confined?.sandboxType ?? 'none';
     this.#archive = spec.archive?.(this.processId);
     this.log = new ProcessLog({
@@ -106,6 +126,7 @@ export class LocalProcess extends ProcessHandle implements InputQueue {
       ...(options.recycled ? { onEvicted: releaseChunk } : {}),
       archive: this.#archive,
       spills: spec.spills,
+      resumed: spec.taken?.log,
       onPressure: (paused) => (paused ? this.#child.pause() : this.#child.resume()),
     });
     this.#readers = new ReaderHolds(this.log);
@@ -139,8 +160,14 @@ export class LocalProcess extends ProcessHandle implements InputQueue {
         closed();
       },
     };
+    const { taken, keeping } = spec;
     try {
-      this.#child = spec.confined ? spec.confined.spawn(sink) : spawnScripted(spec, sink);
+      if (taken && keeping) {
+        appendUnentered(this.log, taken.unentered);
+        const { child, writes } = takeUp(taken, { log: this.log, keeping, sink });
+        this.#child = child;
+        this.takenWrites = writes;
+      } else this.#child = spec.confined ? spec.confined.spawn(sink) : spawnScripted(spec, sink);
     } catch (error) {
       this.#archive?.discard();
       throw error;
@@ -163,7 +190,11 @@ export class LocalProcess extends ProcessHandle implements InputQueue {
 
   /** Called once nothing is left of its tree; see `Child`. */
   set onTreeGone(listener: () => void) {
-    this.#child.onTreeGone = listener;
+    const { keeping } = this;
+    this.#child.onTreeGone = () => {
+      keeping?.treeGone();
+      listener();
+    };
   }
 
   /** Identifies its whole process tree. */
@@ -231,13 +262,16 @@ export class LocalProcess extends ProcessHandle implements InputQueue {
     return this.#child.stdinOpen;
   }
 
-  /** Queues bytes for stdin. Past the hard limit it throws `stdinFull` and writes nothing. */
-  enqueue(data: Uint8Array): WriteStatus {
+  /**
+   * Queues bytes for stdin. Past the hard limit it throws `stdinFull` and writes nothing. The id names the write to a
+   * server that comes after this one.
+   */
+  enqueue(data: Uint8Array, id?: string): WriteStatus {
     if (!this.stdinOpen) return 'stdinClosed';
     if (this.#child.queuedBytes + data.length > STDIN_HARD_LIMIT_BYTES) {
       throw new ExecError('stdinFull', 'The process does not read its input and the queue is full.');
     }
-    this.#child.write(data);
+    this.#child.write(data, id);
     return 'accepted';
   }
 
@@ -281,6 +315,7 @@ export class LocalProcess extends ProcessHandle implements InputQueue {
 
   /** Nobody will ask this object for output again. What is to be kept of it is on disk. */
   forgotten(): void {
+    this.keeping?.forgotten();
     this.#archive?.release();
   }
 
@@ -300,7 +335,9 @@ export class LocalProcess extends ProcessHandle implements InputQueue {
   /** False once the process is closed. What it deliberately left in the background lives until its owner goes. */
   override async terminate(options: { graceMs?: number } = {}): Promise<boolean> {
     if (this.log.closed) return false;
-    this.#ending.terminate(options.graceMs ?? 0);
+    const { graceMs = 0 } = options;
+    this.keeping?.killAt(Date.now() + graceMs);
+    this.#ending.terminate(graceMs);
     return true;
   }
 

@@ -111,7 +111,7 @@ export class ProcessTable {
   /** Has no id in the table, but its tree ends with all others here. */
   async #spawnUnlisted(spec: ConfinedSpec, sandbox: Sandbox | null, sink: ChildSink): Promise<Child> {
     const confined = sandbox ? this.#untilGone(await SandboxedLaunch.prepare(spec, sandbox)) : null;
-    const child = confined?.spawn(sink) ?? spawnScripted(spec, sink);
+    const child = confined?.spawn(sink) ?? spawnScripted({ ...spec, keeping: undefined }, sink);
     this.#trees.add(child.treeId);
     if (this.#closed) await child.killTree();
     return child;
@@ -177,6 +177,12 @@ export class ProcessTable {
       throw error;
     }
     return process;
+  }
+
+  /** A tree whose process is forgotten ends with the others here. Call when it has turned out to be empty. */
+  addTree(treeId: number): () => void {
+    this.#trees.add(treeId);
+    return () => void this.#trees.delete(treeId);
   }
 
   /** Must not refer to the process, since this is kept longer. */

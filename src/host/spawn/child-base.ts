@@ -47,8 +47,8 @@ export abstract class ChildBase implements Child {
     return this.input.open;
   }
 
-  write(bytes: Uint8Array): void {
-    this.input.write(bytes);
+  write(bytes: Uint8Array, id?: string): void {
+    this.input.write(bytes, id);
   }
 
   onceWritable(limit: number): Promise<void> {
@@ -80,6 +80,12 @@ export abstract class ChildBase implements Child {
   protected reportExit(end: ChildEnd): void {
     this.#exited = true;
     this.#sink.exited(end);
+    this.closeIfOver();
+  }
+
+  /** It has ended, and everybody knows. */
+  protected exitedBefore(): void {
+    this.#exited = true;
     this.closeIfOver();
   }
 

@@ -2,7 +2,8 @@
 export interface ChildInput {
   readonly queuedBytes: number;
   readonly open: boolean;
-  write(bytes: Uint8Array): void;
+  /** The id names the write to a server that comes after us. */
+  write(bytes: Uint8Array, id?: string): void;
   /** Takes effect after what is queued. */
   close(): void;
   /** Immediate: the child is gone or about to be. */

@@ -1,4 +1,5 @@
 import type { OutputStream, SignalName, TerminalSize, TerminalState } from '../../contract/index.js';
+import type { ChildKeeping } from './child-keeping.js';
 import type { ChildEnd } from './exit-status.js';
 
 /** A fully specified program to run on this machine. */
@@ -22,6 +23,8 @@ export interface ChildSpec {
   readonly controlsTerminal?: boolean;
   /** More of our descriptors for the child, each under the number `childFd`, which is 3 or more. */
   readonly inheritFds?: readonly InheritedFd[];
+  /** It may outlive us. */
+  readonly keeping?: ChildKeeping | undefined;
 }
 
 export interface InheritedFd {
@@ -39,14 +42,17 @@ export interface ChildSink {
   closed(): void;
 }
 
-/** A running child. None of these methods throws. */
+/** A running child. None of these methods throws, except `write`. */
 export interface Child {
   readonly pid: number;
   /** Identifies its whole process tree within this server. */
   readonly treeId: number;
 
-  /** Queues bytes for stdin; dropped if stdin is not open. */
-  write(bytes: Uint8Array): void;
+  /**
+   * Queues bytes for stdin; dropped if stdin is not open. For a child with `keeping`, the id names the write to a server
+   * that comes after us, and `stdinFull` is thrown if the disk has no room.
+   */
+  write(bytes: Uint8Array, id?: string): void;
   /** Bytes the kernel has not accepted yet. */
   readonly queuedBytes: number;
   /** Resolves once at most `limit` bytes are queued or stdin is gone. */

@@ -1,3 +1,4 @@
+import { constants } from 'node:fs';
 import { libc, linux, spawnFailure, spawnFailures } from '../kernel/index.js';
 
 /** Descriptors opened for one spawn. All but the `keep`-ed ones are closed with the scope, even on failure. */
@@ -40,6 +41,12 @@ const waiting = new Int32Array(1);
 /** Bytes waiting in a pipe or terminal. */
 export function waitingBytes(fd: number): number {
   return libc().ioctl(fd, linux.FIONREAD, 'void *', waiting) === 0 ? (waiting[0] ?? 0) : 0;
+}
+
+/** Reads and writes return rather than wait. Applies to all copies of the descriptor. */
+export function doNotBlock(fd: number, access: 'read' | 'write'): void {
+  const flags = (access === 'read' ? constants.O_RDONLY : constants.O_WRONLY) | constants.O_NONBLOCK;
+  if (libc().fcntl(fd, linux.F_SETFL, 'int', flags) !== 0) throw descriptorFailure(libc().errno());
 }
 
 /** The error for a descriptor that could not be created. */

@@ -1,7 +1,13 @@
-export { releaseChunk, retainChunk } from './chunk-memory.js';
+export { CHUNK_BYTES, releaseChunk, retainChunk } from './chunk-memory.js';
 export type { Child, ChildSink, ChildSpec, InheritedFd, ParkedChild } from './child.js';
+export type { ChildKeeping, KeptChild, KeptDescriptors } from './child-keeping.js';
 export { claimHost } from './claim.js';
 export type { ChildEnd } from './exit-status.js';
+export { goneChild } from './gone-child.js';
+export { removeKeptInput } from './kept-input.js';
+export type { TreeRoot } from './known-trees.js';
+export { adoptPosixChild as takeUpChild } from './posix-child.js';
+export { terminalSize } from './pseudo-terminal.js';
 export {
   adoptOrphans,
   type HostCapabilities,
@@ -10,7 +16,8 @@ export {
   spawnParkedChild,
 } from './spawn-child.js';
 export { assertSpawnable } from './spawn-failure.js';
-export { killAllTrees, killTrees, recordTrees } from './tree-killer.js';
+export { rememberLeftTree } from './left-trees.js';
+export { killAllTrees, killTrees, killUnknownTrees, recordTrees } from './tree-killer.js';
 export {
   dismissWatchdog,
   ensureWatchdog,

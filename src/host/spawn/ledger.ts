@@ -1,4 +1,4 @@
-import { writeSync } from 'node:fs';
+import { ftruncateSync, writeSync } from 'node:fs';
 import { libc, linux } from '../kernel/index.js';
 import type { TreeRoot } from './known-trees.js';
 import { slackOf } from './timer-slack.js';
@@ -24,6 +24,12 @@ export function ledgerFile(): number | null {
   const made = libc().memfdCreate('execwire-ledger', linux.MFD_CLOEXEC);
   if (made >= 0) file = made;
   return file;
+}
+
+/** Continues with the ledger of an earlier server, whose entries are made again. */
+export function inheritLedger(fd: number): void {
+  file = fd;
+  ftruncateSync(fd, 0);
 }
 
 /** Enters a tree, or updates its entry. */

@@ -5,6 +5,13 @@ import { ownStat, type ScannedProcess } from './process-scan.js';
 import { isWatched } from './reaper.js';
 import { isTreeNumber, readSlack, slackOf } from './timer-slack.js';
 
+/** Our parent, if it adopts what earlier servers left. */
+let keeper = -1;
+
+export function inheritOrphans(parent: number): void {
+  keeper = parent;
+}
+
 /** Ids of the trees it may belong to; null if it is none of ours. */
 export type PossibleTrees = readonly number[] | null;
 
@@ -26,7 +33,7 @@ export function treeOfOrphan(each: ScannedProcess): PossibleTrees {
 
 /** True for a child of ours that no code in this process started. */
 export function isOrphan({ pid, parent, session, unmarked }: ScannedProcess): boolean {
-  if (!isSubreaper() || !unmarked || parent !== process.pid) return false;
+  if (!isSubreaper() || !unmarked || (parent !== process.pid && parent !== keeper)) return false;
   return session !== ownStat().session && !isWatched(pid) && !isForeignChild(pid);
 }
 

@@ -8,8 +8,19 @@ export interface ReaderEvents {
   ended(): void;
 }
 
+/** One output stream of a child. */
+export interface OutputSource {
+  readonly ended: boolean;
+  pause(): void;
+  resume(): void;
+  /** The direct child has been reaped: reads what it left, unless paused. Bounded even if others keep writing. */
+  leaderExited(): void;
+  /** Reads what is there and ends, whoever still holds the other end. */
+  abandon(): void;
+}
+
 /** One output stream of a child: read through libuv while it lives, and directly where libuv would lose bytes. */
-export abstract class OutputReader {
+export abstract class OutputReader implements OutputSource {
   readonly #events: ReaderEvents;
   #stream: Socket | undefined;
   #paused = false;

@@ -2,10 +2,13 @@ import type { OutputStream, TerminalSize, TerminalState } from '../../contract/i
 import type { Child, ChildSink, ChildSpec, ParkedChild } from './child.js';
 import { ChildBase } from './child-base.js';
 import type { ChildInput } from './child-input.js';
+import type { ChildKeeping, KeptChild } from './child-keeping.js';
 import { bootTicks } from '../kernel/index.js';
 import { DescriptorScope } from './descriptors.js';
 import { marksAvailable, withMark, nextTreeId } from './tree-mark.js';
 import { decodeWaitStatus } from './exit-status.js';
+import type { InputRecord } from './input-file.js';
+import { rewire, wireKept } from './kept-wiring.js';
 import { locateProgram } from './locate-program.js';
 import { posixSpawn } from './posix-spawn.js';
 import { ProcessTree } from './process-tree.js';
@@ -21,7 +24,24 @@ import { type Connections, type Wiring, wire } from './wiring.js';
 export function spawnPosixChild(spec: ChildSpec, sink: ChildSink): Child {
   using scope = new DescriptorScope();
   const { root, wiring } = launch(spec, scope);
-  return new PosixChild(root, wiring, sink);
+  const { keeping } = spec;
+  return new PosixChild(root, { connect: (events) => wiring.connect(events), keeping }, sink);
+}
+
+/** Takes up a child that an earlier server started. Owns its descriptors. Returns the input it had been sent, too. */
+export function adoptPosixChild(
+  { root, descriptors, hasExited }: KeptChild,
+  keeping: ChildKeeping,
+  sink: ChildSink,
+): { child: Child; record: InputRecord } {
+  let record: InputRecord = { writes: [], closed: false };
+  const connect: Connect = (events) => {
+    const connections = rewire(descriptors, { keeping, events });
+    record = connections.record;
+    return connections;
+  };
+  const child = new PosixChild(root, { connect, keeping, hasExited }, sink);
+  return { child, record };
 }
 
 /** Like `spawnPosixChild`, for a child nobody listens to yet. */
@@ -41,11 +61,24 @@ function launch(spec: ChildSpec, scope: DescriptorScope): { root: TreeRoot; wiri
   const path = locateProgram(spec);
   listenForExits();
   ensureWatchdog();
-  const wiring = wire(spec, scope);
+  const { keeping } = spec;
+  const wiring = keeping ? wireKept(spec, keeping, scope) : wire(spec, scope);
   const treeId = nextTreeId();
   const startTick = bootTicks();
-  const pid = start({ spec, path, treeId, wiring }, scope);
-  return { root: { pid, treeId, startTick, marked: marksAvailable() }, wiring };
+  const pid = startKept({ spec, path, treeId, wiring }, scope);
+  const root = { pid, treeId, startTick, marked: marksAvailable() };
+  keeping?.started(root);
+  return { root, wiring };
+}
+
+/** Nobody keeps anything of a child that could not be started. */
+function startKept(order: StartOrder, scope: DescriptorScope): number {
+  try {
+    return start(order, scope);
+  } catch (error) {
+    order.spec.keeping?.letGo();
+    throw error;
+  }
 }
 
 interface StartOrder {
@@ -65,16 +98,28 @@ function start({ spec, path, treeId, wiring }: StartOrder, scope: DescriptorScop
   return started.pid;
 }
 
+type Connect = Wiring['connect'];
+
+interface ChildOptions {
+  readonly connect: Connect;
+  readonly keeping?: ChildKeeping | undefined;
+  /** Its end is known already. */
+  readonly hasExited?: boolean;
+}
+
 class PosixChild extends ChildBase {
   readonly #connections: Connections;
 
-  constructor(root: TreeRoot, wiring: Wiring, sink: ChildSink) {
+  constructor(root: TreeRoot, { connect, keeping, hasExited = false }: ChildOptions, sink: ChildSink) {
     super(root, sink);
-    watchExit(root.pid, { keepAlive: true, exited: (status) => this.#reaped(status) });
-    this.#connections = wiring.connect((stream: OutputStream) => ({
+    const recordsFirst = keeping !== undefined;
+    if (!hasExited)
+      watchExit(root.pid, { keepAlive: true, recordsFirst, exited: (status) => this.#reaped(status) });
+    this.#connections = connect((stream: OutputStream) => ({
       bytes: (bytes) => sink.output(stream, bytes),
       ended: () => this.closeIfOver(),
     }));
+    if (hasExited) setImmediate(() => this.#settle());
   }
 
   protected get input(): ChildInput {
@@ -116,6 +161,13 @@ class PosixChild extends ChildBase {
     for (const reader of this.#connections.readers) reader.leaderExited();
     this.reportExit(decodeWaitStatus(status));
   }
+
+  /** Reads what it left. */
+  #settle(): void {
+    this.leaderReaped();
+    for (const reader of this.#connections.readers) reader.leaderExited();
+    this.exitedBefore();
+  }
 }
 
 class ParkedPosixChild implements ParkedChild {
@@ -143,7 +195,8 @@ class ParkedPosixChild implements ParkedChild {
     if (!this.#isWaiting) throw new Error('a child that has ended or is already attached cannot be attached');
     this.#isWaiting = false;
     using _ = this.#scope;
-    return new PosixChild(this.#root, this.#wiring, sink);
+    const wiring = this.#wiring;
+    return new PosixChild(this.#root, { connect: (events) => wiring.connect(events) }, sink);
   }
 
   async discard(): Promise<void> {

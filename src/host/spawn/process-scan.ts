@@ -87,6 +87,14 @@ export function isMarked(pid: number): boolean {
   return mark !== null && mark !== inheritedMark();
 }
 
+/** When the first server began whose trees are ours. */
+let eldestTick: number | undefined;
+
+/** Trees may be older than this process: earlier servers started them. */
+export function inheritTrees(sinceTick: number): void {
+  eldestTick = sinceTick;
+}
+
 const KERNEL_THREADS = 2;
 
 let own: ProcessStat | undefined;
@@ -104,7 +112,8 @@ function inspect(name: string): ScannedProcess | Unseen | null {
   const { parent, group, session, startTick } = stat;
   const known = { pid: Number(name), parent, group, session, startTick };
   // A process older than us cannot be ours.
-  if (startTick < ownStat().startTick) return { ...known, treeId: null, unmarked: false, watchdog: false };
+  if (startTick < (eldestTick ?? ownStat().startTick))
+    return { ...known, treeId: null, unmarked: false, watchdog: false };
   const limits = readLimits(name);
   if (isUnseen(limits)) return limits;
   const mark = readMark(limits);

@@ -9,6 +9,13 @@ const CONTROL_CHARACTERS_AT = 17;
 const DEFAULT_EOF = 0x04;
 const MAX_SIZE = 0xffff;
 
+/** The size of a terminal, by its master. */
+export function terminalSize(master: number): TerminalSize | null {
+  const size = new Uint16Array(64);
+  if (libc().ioctl(master, linux.TIOCGWINSZ, 'void *', size) !== 0) return null;
+  return { rows: size[0] ?? 0, cols: size[1] ?? 0 };
+}
+
 /**
  * A new pty: two descriptors of the master (libuv owns one) and one of the slave, which keeps the terminal from hanging
  * up.
@@ -46,6 +53,14 @@ export class PseudoTerminal {
     const terminal = new PseudoTerminal(fds, `/dev/pts/${number[0]}`);
     terminal.resize(size);
     return terminal;
+  }
+
+  /** Continues with the master of a terminal that an earlier server opened. Owns it. */
+  static adopt(control: number): PseudoTerminal {
+    // Nobody may have had it open meanwhile: with a descriptor of our own, it does not count as hung up.
+    const flags = constants.O_RDWR | constants.O_NOCTTY | linux.O_CLOEXEC;
+    const slave = libc().ioctl(control, linux.TIOCGPTPEER, 'int', flags);
+    return new PseudoTerminal({ master: -1, control, slave }, '');
   }
 
   /** The child exists: from here on `close` closes the descriptors. */

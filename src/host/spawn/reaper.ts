@@ -1,9 +1,13 @@
 import { libc, linux } from '../kernel/index.js';
 import { isMarked } from './process-scan.js';
 
-/** Size of `siginfo_t` and the offset of its pid, on 64-bit machines. */
+/** Size of `siginfo_t` and the offsets of some members, on 64-bit machines. */
 const SIGINFO_BYTES = 128;
+const SIGINFO_CODE_AT = 8;
 const SIGINFO_PID_AT = 16;
+const SIGINFO_STATUS_AT = 24;
+/** Set in the wait status of a process that was killed and left an image of its memory. */
+const CORE_DUMPED = 0x80;
 
 /** SIGCHLD normally tells us right away; this covers a lost one and keeps the loop alive while children run. */
 const LOOK_AGAIN_MS = 1000;
@@ -14,6 +18,8 @@ const ABANDONED_MS = 1000;
 interface Watch {
   readonly exited: (status: number) => void;
   readonly keepAlive: boolean;
+  /** It is reaped after `exited` has recorded its status: if we are killed meanwhile, its new parent still learns it. */
+  readonly recordsFirst?: boolean;
 }
 
 const watched = new Map<number, Watch>();
@@ -27,6 +33,7 @@ let adopting = false;
 let keptAlive = 0;
 let ticker: NodeJS.Timeout | undefined;
 let foreignPid = 0;
+let reapOther: ((pid: number, status: number) => void) | undefined;
 
 /** Call before starting a child, so that its SIGCHLD cannot be missed. */
 export function listenForExits(): void {
@@ -54,6 +61,12 @@ function leaveIfIdle(): void {
 /** From here on ended orphans with a mark are reaped as well: nobody else can reap them. */
 export function startReapingOrphans(): void {
   adopting = true;
+  listenForExits();
+}
+
+/** From here on every child that nobody watches is reaped, and its status reported. */
+export function reapEverything(listener: (pid: number, status: number) => void): void {
+  reapOther = listener;
   listenForExits();
 }
 
@@ -91,7 +104,9 @@ function reap(): void {
   for (const listener of listeners) listener();
   for (let pid = peek(); pid !== 0; pid = peek()) {
     if (watched.has(pid)) collect(pid);
-    else if (adopting && isMarked(pid)) libc().waitpid(pid, status, linux.WNOHANG);
+    else if (reapOther) {
+      if (libc().waitpid(pid, status, linux.WNOHANG) === pid) reapOther(pid, status[0] ?? 0);
+    } else if (adopting && isMarked(pid)) libc().waitpid(pid, status, linux.WNOHANG);
     else return skipForeignChild(pid);
   }
 }
@@ -130,8 +145,33 @@ function reapAbandoned(pid: number): void {
 
 function collect(pid: number): void {
   const watch = watched.get(pid);
-  if (watch === undefined || libc().waitpid(pid, status, linux.WNOHANG) !== pid) return;
-  const ended = status[0] ?? 0;
+  if (watch === undefined) return;
+  if (watch.recordsFirst) {
+    const ended = peekAt(pid);
+    if (ended === null) return;
+    finish(pid, watch, ended);
+    libc().waitpid(pid, status, linux.WNOHANG);
+  } else if (libc().waitpid(pid, status, linux.WNOHANG) === pid) finish(pid, watch, status[0] ?? 0);
+}
+
+/** Somebody else has reaped it. */
+export function reapedElsewhere(pid: number, ended: number): void {
+  const watch = watched.get(pid);
+  if (watch) finish(pid, watch, ended);
+}
+
+/** The wait status of a child that has ended, without reaping it; null if it has not, or is not our child. */
+function peekAt(pid: number): number | null {
+  info.fill(0);
+  const options = linux.WEXITED | linux.WNOHANG | linux.WNOWAIT;
+  if (libc().waitid(linux.P_PID, pid, infoBytes, options) !== 0 || info[SIGINFO_PID_AT / 4] !== pid)
+    return null;
+  const [code = 0, number = 0] = [info[SIGINFO_CODE_AT / 4], info[SIGINFO_STATUS_AT / 4]];
+  if (code === linux.CLD_EXITED) return number << 8;
+  return number | (code === linux.CLD_DUMPED ? CORE_DUMPED : 0);
+}
+
+function finish(pid: number, watch: Watch, ended: number): void {
   watched.delete(pid);
   if (watch.keepAlive) keptAlive -= 1;
   if (keptAlive === 0) {

@@ -19,11 +19,23 @@ const NUMBERS = 2 ** 15;
 const buffer = Buffer.alloc(32);
 /** The slack of tree 0; null if slack cannot be used. */
 let first: number | null | undefined;
+/** The slack of tree 0 in an earlier server. */
+let inherited: number | undefined;
+
+/** A random choice for the slack of tree 0. */
+export function createSlack(): number {
+  return randomBytes(2).readUInt16BE(0);
+}
+
+/** Continues with the numbers of an earlier server. */
+export function inheritSlack(slack: number): void {
+  inherited = slack;
+}
 
 /** The slack that identifies this tree; 0 if slack cannot be used. */
 export function slackOf(treeId: number): number {
   if (!isSubreaper()) return 0;
-  if (first === undefined) first = isUseful() ? randomBytes(2).readUInt16BE(0) : null;
+  if (first === undefined) first = isUseful() ? (inherited ?? createSlack()) : null;
   return first === null ? 0 : DEFAULT_NS - 1 - ((first + treeId) % NUMBERS);
 }
 

@@ -49,6 +49,13 @@ export function killAllTrees(): Promise<boolean> {
   return order('all');
 }
 
+/** Kills what earlier servers of the line started and nobody has taken up. Resolves when nothing is left of it. */
+export async function killUnknownTrees(): Promise<void> {
+  const found = [...sortIntoTrees(scanNow()).trees.keys()];
+  const unknown = found.filter((treeId) => !knownTrees().has(treeId));
+  if (unknown.length > 0) await killTrees(unknown);
+}
+
 /** The members of a tree that are running right now. */
 export function livingMembers(treeId: number): readonly ScannedProcess[] {
   return pickMembers(sortIntoTrees(scanNow()), new Set([treeId]));

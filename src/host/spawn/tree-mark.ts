@@ -15,15 +15,39 @@ const CHILD_DIGIT = '8';
 /** For the server's own helper, which belongs to no tree but must be recognizable once its server is gone. */
 const HELPER_DIGIT = '7';
 
-const nonce = String(randomBytes(6).readUIntBE(0, 6) % 10 ** DIGITS).padStart(DIGITS, '0');
+/** Distinguishes the marks of one server from those of others. */
+export function createNonce(): string {
+  return String(randomBytes(6).readUIntBE(0, 6) % 10 ** DIGITS).padStart(DIGITS, '0');
+}
+
+/** The prefix of all marks of a server. */
+function prefixOf(nonce: string): string {
+  return `${CHILD_DIGIT}${nonce}`;
+}
+
+let nonce = createNonce();
+let prefix = prefixOf(nonce);
+let firstMark = markOf(CHILD_DIGIT);
+let helperMark = markOf(HELPER_DIGIT);
+let lastTreeId = 0;
 
 /** The prefix of all marks of this server. */
-export const markPrefix = `${CHILD_DIGIT}${nonce}`;
+export function markPrefix(): string {
+  return prefix;
+}
 
-const firstMark = BigInt(markPrefix + '0'.repeat(DIGITS));
-const helperMark = BigInt(HELPER_DIGIT + nonce + '0'.repeat(DIGITS));
+/** Continues with the marks of an earlier server. Call before anything is marked. */
+export function inheritMarks(marks: { readonly nonce: string; readonly lastTreeId: number }): void {
+  nonce = marks.nonce;
+  prefix = prefixOf(nonce);
+  firstMark = markOf(CHILD_DIGIT);
+  helperMark = markOf(HELPER_DIGIT);
+  lastTreeId = marks.lastTreeId;
+}
 
-let lastTreeId = 0;
+function markOf(digit: string): bigint {
+  return BigInt(digit + nonce + '0'.repeat(DIGITS));
+}
 
 /** Allocates the id of the next child. */
 export function nextTreeId(): number {
@@ -46,7 +70,7 @@ function probe(library: Libc): boolean {
   if (library.getrlimit(linux.RLIMIT_RTTIME, limits) !== 0 || limits[1] !== UNLIMITED) return false;
   return withMark(
     0,
-    () => library.getrlimit(linux.RLIMIT_RTTIME, limits) === 0 && String(limits[0]).startsWith(markPrefix),
+    () => library.getrlimit(linux.RLIMIT_RTTIME, limits) === 0 && String(limits[0]).startsWith(prefix),
   );
 }
 
@@ -104,5 +128,5 @@ export function isChildMark(mark: string): boolean {
 
 /** The tree that a mark of this server names; null for another server's mark. */
 export function treeOfMark(mark: string): number | null {
-  return mark.startsWith(markPrefix) ? Number(mark.slice(markPrefix.length)) : null;
+  return mark.startsWith(prefix) ? Number(mark.slice(prefix.length)) : null;
 }

@@ -26,11 +26,17 @@ const REPLACEMENTS_WITHIN_MS = 10_000;
 let current: Watchdog | null = null;
 /** When recently dead watchdogs were replaced. */
 let replacements: number[] = [];
+let isGuardedElsewhere = false;
 let notify: (trouble: WatchdogTrouble) => void = () => {};
 
 /** Sets the listener for dead watchdogs. */
 export function onWatchdogTrouble(listener: (trouble: WatchdogTrouble) => void): void {
   notify = listener;
+}
+
+/** Our parent has a watchdog, which lives as long as that parent does. */
+export function guardedElsewhere(): void {
+  isGuardedElsewhere = true;
 }
 
 /**
@@ -39,7 +45,7 @@ export function onWatchdogTrouble(listener: (trouble: WatchdogTrouble) => void):
  * another attempt.
  */
 export function ensureWatchdog(): void {
-  if (current !== null || !marksAvailable()) return;
+  if (current !== null || isGuardedElsewhere || !marksAvailable()) return;
   listenForExits();
   try {
     current = start();
@@ -51,7 +57,7 @@ export function ensureWatchdog(): void {
 function start(): Watchdog | null {
   using scope = new DescriptorScope();
   const { readEnd, writeEnd } = scope.pipe();
-  const argv = ['/bin/sh', '-c', WATCHDOG_SCRIPT, 'execwire-watchdog', markPrefix];
+  const argv = ['/bin/sh', '-c', WATCHDOG_SCRIPT, 'execwire-watchdog', markPrefix()];
   const ledger = ledgerFile();
   const inheritFds = ledger === null ? [] : [{ childFd: LEDGER_FD, fd: ledger }];
   const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C' };

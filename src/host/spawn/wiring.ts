@@ -3,7 +3,7 @@ import type { OutputStream, TerminalSize } from '../../contract/index.js';
 import { type ChildInput, noInput } from './child-input.js';
 import type { ChildSpec } from './child.js';
 import type { DescriptorScope } from './descriptors.js';
-import type { OutputReader, ReaderEvents } from './output-reader.js';
+import type { OutputSource, ReaderEvents } from './output-reader.js';
 import { PipeInput } from './pipe-input.js';
 import { PipeReader } from './pipe-reader.js';
 import type { StandardStreams } from './posix-spawn.js';
@@ -13,7 +13,7 @@ import { PtyReader } from './pty-reader.js';
 
 /** Our side of a child's streams. */
 export interface Connections {
-  readonly readers: readonly OutputReader[];
+  readonly readers: readonly OutputSource[];
   readonly input: ChildInput;
   readonly terminal: PseudoTerminal | null;
 }

@@ -1,0 +1,29 @@
+import type { OutputPlace } from '../../contract/index.js';
+import type { TreeRoot } from './known-trees.js';
+
+/** Our descriptors of a child, by what they are for. */
+export type KeptDescriptors = Readonly<Record<string, number>>;
+
+/**
+ * What lets a child outlive us: somebody else has copies of its descriptors, and files say how far its output and its
+ * input have come.
+ */
+export interface ChildKeeping {
+  readonly output: OutputPlace;
+  /** The beginning of the names of the files with its input. */
+  readonly inputPath: string;
+  /** Gives copies away. Called before the child is started, and for files that come later. Throws if that is impossible. */
+  hold(descriptors: KeptDescriptors): void;
+  /** The copy of this descriptor is no longer needed; without a name, none of them is. */
+  letGo(name?: string): void;
+  /** Called as soon as the child exists. */
+  started(root: TreeRoot): void;
+}
+
+/** What somebody kept of a child while we were gone. */
+export interface KeptChild {
+  readonly root: TreeRoot;
+  readonly descriptors: KeptDescriptors;
+  /** It has ended, and its log says so. */
+  readonly hasExited: boolean;
+}
