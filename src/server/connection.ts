@@ -25,6 +25,7 @@ import type { Spool } from '../spool/index.js';
 import type { BulkGarbage } from './bulk-garbage.js';
 import { codexCapabilities, offeredCapabilities } from './capabilities.js';
 import type { ConnectionContext } from './handlers/connection-context.js';
+import type { DurableState } from './durable/durable-state.js';
 import { discoveryHandlers } from './handlers/discovery-handlers.js';
 import { fileHandlers } from './handlers/files-handlers.js';
 import { httpHandlers } from './handlers/http-handlers.js';
@@ -58,6 +59,7 @@ export interface ConnectionOptions {
   /** The message budget shared by all connections. */
   readonly budget: ByteBudget;
   readonly spool: Spool | null;
+  readonly durable: DurableState | null;
   /** Whether clients may send HTTP requests from this machine. */
   readonly http: boolean;
   readonly closed: () => void;
@@ -142,6 +144,7 @@ export class Connection implements SessionConnection {
       share,
       // What is on disk belongs to the owner.
       spool: share ? null : this.#options.spool,
+      durable: this.#options.durable,
       gone: this.#gone.signal,
     };
   }

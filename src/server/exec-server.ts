@@ -12,6 +12,8 @@ import { ScreenRenderer } from '../screen/index.js';
 import { Spool, type SpoolOptions } from '../spool/index.js';
 import { BulkGarbage, type CollectGarbage } from './bulk-garbage.js';
 import { Connection } from './connection.js';
+import { type DurableOptions, DurableState } from './durable/durable-state.js';
+import { takeUpEverything } from './durable/take-up.js';
 import { Keep } from './keep.js';
 import { type ServerLog, silentLog } from './log.js';
 import { SessionRegistry } from './session-registry.js';
@@ -42,6 +44,12 @@ export interface ExecServerOptions {
    */
   readonly adoptOrphans?: boolean | undefined;
   readonly log?: ServerLog | undefined;
+  /**
+   * Continues where an earlier server ended, and leaves enough for the next one. Needs a spool.
+   *
+   * @internal
+   */
+  readonly durable?: DurableOptions | undefined;
 }
 
 /** Facts about a channel that it cannot report itself. */
@@ -75,6 +83,7 @@ export class ExecServer implements AsyncDisposable {
   readonly #budget = new ByteBudget();
   readonly #renderer = new ScreenRenderer(packageFile('dist/screen/worker.js'));
   readonly #spool: Spool | null;
+  readonly #durable: DurableState | null;
   readonly #shares: Shares;
   #closing: Promise<void> | undefined;
 
@@ -84,6 +93,10 @@ export class ExecServer implements AsyncDisposable {
     this.#shares = new Shares(this.#log);
     this.#http = options.http ?? true;
     this.#spool = openSpool(options.spool, this.#log);
+    this.#durable =
+      options.durable && this.#spool
+        ? new DurableState(options.durable, { spool: this.#spool, log: this.#log })
+        : null;
     this.#garbage = new BulkGarbage(options.collectGarbage);
     this.#windowBytes = Math.min(options.retainedBytes ?? DEFAULT_WINDOW_BYTES, DEFAULT_WINDOW_BYTES);
     const { retainedBytes, maxKeptProcesses, keepEndedMs } = options;
@@ -97,7 +110,16 @@ export class ExecServer implements AsyncDisposable {
       budget: this.#budget,
       input: new ServerInput(),
       keep: this.#keep,
+      durable: this.#durable ?? undefined,
     });
+    if (this.#durable && !options.durable?.isFirst)
+      takeUpEverything({
+        state: this.#durable,
+        sessions: this.#sessions,
+        keep: this.#keep,
+        log,
+        retainedBytes,
+      });
   }
 
   /** Serves one client. Resolves when its channel ends. */
@@ -120,6 +142,7 @@ export class ExecServer implements AsyncDisposable {
         garbage: this.#garbage,
         budget: this.#budget,
         spool: this.#spool,
+        durable: this.#durable,
         closed: () => {
           this.#connections.delete(connection);
           resolve();
@@ -153,6 +176,7 @@ export class ExecServer implements AsyncDisposable {
     this.#shares.close();
     await this.#renderer.close();
     this.#spool?.close();
+    this.#durable?.close();
     this.#releaseHost();
   }
 }

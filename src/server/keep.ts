@@ -96,6 +96,17 @@ export class Keep {
     }
   }
 
+  /** Continues with a process that an earlier server started. */
+  takeUp(principal: string, spec: KeptSpec, { lease, unusedSinceMs }: TakenLease): void {
+    const room = this.#room(principal);
+    this.#add(principal, room, room.table.start(spec), lease, unusedSinceMs);
+  }
+
+  /** What a forgotten process of an earlier server left ends with this principal's processes. */
+  addTree(principal: string, treeId: number): () => void {
+    return this.#room(principal).table.addTree(treeId);
+  }
+
   /** Ends all of them. */
   async close(): Promise<void> {
     this.#closed = true;
@@ -180,7 +191,13 @@ export class Keep {
     return room;
   }
 
-  #add(principal: string, room: Room, process: LocalProcess, lease: Lease): KeptProcess {
+  #add(
+    principal: string,
+    room: Room,
+    process: LocalProcess,
+    lease: Lease,
+    unusedSinceMs?: number,
+  ): KeptProcess {
     const expired = (): void => {
       this.#options.log.info({ process: process.processId }, 'lease expired');
       this.#end(process);
@@ -191,6 +208,7 @@ export class Keep {
       expired,
       renderer: this.#options.renderer,
       retainedBytes: this.#options.table.retainedBytes,
+      unusedSinceMs,
     });
     // Closing has not seen this one.
     if (this.#closed) kept.forget();
@@ -268,6 +286,12 @@ export class Keep {
     this.#ending.add(settled);
     void settled.then(() => this.#ending.delete(settled));
   }
+}
+
+/** The lease of a process from an earlier server. */
+export interface TakenLease {
+  readonly lease: Lease;
+  readonly unusedSinceMs: number | undefined;
 }
 
 /** A kept process always has an id. */

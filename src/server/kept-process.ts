@@ -24,6 +24,8 @@ export interface KeptProcessOptions {
   readonly renderer: ScreenRenderer;
   /** What its log keeps in memory. */
   readonly retainedBytes?: number | undefined;
+  /** Since when nobody has used it, if an earlier server started it. */
+  readonly unusedSinceMs?: number | undefined;
   /** Called when the lease has run out. */
   readonly expired: () => void;
 }
@@ -55,11 +57,16 @@ export class KeptProcess {
     this.#expired = options.expired;
     this.screen = this.#openScreen(options);
     // Whoever started it may be gone already.
-    this.#startLease();
+    this.#startLease(options.unusedSinceMs);
   }
 
   get attached(): number {
     return this.#clients.size;
+  }
+
+  /** Clients of an earlier server have numbers up to this one. */
+  continueNumbers(newest: number): void {
+    this.#newestNumber = Math.max(this.#newestNumber, newest);
   }
 
   /** For the next client. */
@@ -75,6 +82,7 @@ export class KeptProcess {
 
   attach(client: KeptClient): void {
     this.#stopLease?.();
+    this.process.keeping?.unused(null);
     this.#clients.add(client);
     if (client.mayPause && !this.#pacer?.isConnected()) this.#waitFor(client);
   }
@@ -128,7 +136,10 @@ export class KeptProcess {
     client?.pace(true);
   }
 
-  #startLease(): void {
-    if (typeof this.lease === 'number') this.#stopLease = after(this.lease, this.#expired);
+  #startLease(sinceMs = Date.now()): void {
+    if (typeof this.lease !== 'number') return;
+    this.process.keeping?.unused(sinceMs);
+    const leftMs = Math.max(0, Math.min(this.lease, sinceMs + this.lease - Date.now()));
+    this.#stopLease = after(leftMs, this.#expired);
   }
 }

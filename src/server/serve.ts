@@ -9,6 +9,7 @@ import {
   type WebSocketAuth,
   WebSocketListener,
 } from '../transport/index.js';
+import { keptDoors } from './durable/kept-doors.js';
 import type { Share } from './shares.js';
 import { ExecServer, type ExecServerOptions } from './exec-server.js';
 
@@ -55,6 +56,7 @@ export async function serve(options: ServeOptions = {}): Promise<Serving> {
   const addresses = [listen].flat().map(listenAddress);
   const server = new ExecServer(options);
   const listeners: WebSocketListener[] = [];
+  const doors = keptDoors(options.durable);
   const close = async (): Promise<void> => {
     await Promise.all([server.close(), ...listeners.map((listener) => listener.close())]);
   };
@@ -76,7 +78,10 @@ export async function serve(options: ServeOptions = {}): Promise<Serving> {
         shareOf: (token: string) => server.shareOf(token),
       };
       if (address.kind === 'unix') hideFromSandboxes(address.path);
-      listeners.push(await WebSocketListener.open({ address, ...settings, onConnection }));
+      const socket = doors.socketOf(listeners.length);
+      const listener = await WebSocketListener.open({ address, ...settings, socket, onConnection });
+      doors.opened(listeners.length, listener.descriptor);
+      listeners.push(listener);
     }
   } catch (error) {
     await close();

@@ -2,6 +2,8 @@ import { ExecError } from '../protocol/index.js';
 import { Session, type SessionConnection } from './session.js';
 import type { ProcessTableOptions } from '../host/index.js';
 import type { ByteBudget } from '../rpc/index.js';
+import type { DurableState } from './durable/durable-state.js';
+import type { SessionRecord } from './durable/records.js';
 import type { Keep } from './keep.js';
 import type { ServerLog } from './log.js';
 import type { ServerInput } from '../contract/index.js';
@@ -20,6 +22,8 @@ export interface SessionRegistryOptions {
   readonly budget: ByteBudget;
   readonly input: ServerInput;
   readonly keep: Keep;
+  /** Where sessions are noted that may outlive this server. */
+  readonly durable?: DurableState | undefined;
 }
 
 /** All sessions of a server, and the leases of the detached ones. */
@@ -53,11 +57,27 @@ export class SessionRegistry {
     if (this.#sessions.size >= (this.#options.maxSessions ?? DEFAULT_MAX_SESSIONS)) {
       throw new ExecError('tooManySessions', 'The server has reached its limit of sessions.');
     }
-    const { table, budget, input } = this.#options;
-    const session = new Session({ ...options, table, budget, input });
+    const { table, budget, input, durable } = this.#options;
+    const session = new Session({ ...options, table, budget, input, durable });
     this.#sessions.set(session.id, session);
+    this.#note(session, null);
     session.attach(connection);
     return session;
+  }
+
+  /** Continues with a session that an earlier server opened. Its lease runs on. */
+  takeUp(id: string, { acknowledged, principal, detachedAtMs }: SessionRecord): Session {
+    const { table, budget, input, durable } = this.#options;
+    const owner = principal ?? undefined;
+    const session = new Session({ id, acknowledged, principal: owner, table, budget, input, durable });
+    this.#sessions.set(id, session);
+    this.detach(session, detachedAtMs ?? Date.now());
+    return session;
+  }
+
+  /** For the server that comes after this one. */
+  #note({ id, acknowledged, principal }: Session, detachedAtMs: number | null): void {
+    this.#options.durable?.noteSession(id, { acknowledged, principal: principal ?? null, detachedAtMs });
   }
 
   /**
@@ -78,15 +98,18 @@ export class SessionRegistry {
     this.#leases.get(sessionId)?.();
     this.#leases.delete(sessionId);
     session.becomeOf(principal);
+    this.#note(session, null);
     session.attach(connection);
     return session;
   }
 
   /** The session lost its connection: starts its lease. */
-  detach(session: Session): void {
+  detach(session: Session, sinceMs = Date.now()): void {
     session.detach();
     if (!this.#sessions.has(session.id)) return;
-    const ttlMs = this.#options.sessionTtlMs ?? DEFAULT_SESSION_TTL_MS;
+    this.#note(session, sinceMs);
+    const fullMs = this.#options.sessionTtlMs ?? DEFAULT_SESSION_TTL_MS;
+    const ttlMs = Math.max(0, Math.min(fullMs, sinceMs + fullMs - Date.now()));
     const expired = (): void => {
       this.#options.log.info({ session: session.id }, 'session expired');
       void this.end(session);
@@ -99,6 +122,7 @@ export class SessionRegistry {
     this.#leases.get(session.id)?.();
     this.#leases.delete(session.id);
     this.#sessions.delete(session.id);
+    this.#options.durable?.forget(`session ${session.id}`);
     const ending = session.close();
     this.#ending.add(ending);
     try {

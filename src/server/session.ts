@@ -9,6 +9,7 @@ import {
 } from '../host/index.js';
 import { type ByteBudget, SHARE_BYTES } from '../rpc/index.js';
 import { ExecError, type ExecServerNotifications, type Sandbox } from '../protocol/index.js';
+import type { DurableState } from './durable/durable-state.js';
 import { requireMayType } from './keyboard.js';
 import type { KeptClient, KeptProcess } from './kept-process.js';
 import { Notices } from './push/notices.js';
@@ -32,6 +33,8 @@ export interface AttachOptions {
   readonly keyboard?: 'take' | 'ifFree' | 'none' | 'view' | undefined;
   /** It was given a screen, and gets another if it falls behind. */
   readonly hasScreen?: boolean;
+  /** Its number among the clients of the process, from an earlier server. */
+  readonly number?: number;
   /** Views the process of somebody else. */
   readonly share?: Share | undefined;
 }
@@ -44,7 +47,7 @@ interface PendingStart {
 
 /** Owns processes and outlives its connection. */
 export class Session {
-  readonly id = randomUUID();
+  readonly id: string;
   readonly processes: ProcessTable;
   /** The client acknowledges output: nothing unacknowledged is discarded, attached or not. */
   readonly acknowledged: boolean;
@@ -56,6 +59,7 @@ export class Session {
   readonly #starting = new Map<string, PendingStart>();
   readonly #budget: ByteBudget;
   readonly #input: QueuedInput;
+  readonly #durable: DurableState | undefined;
   #connection: SessionConnection | undefined;
   #closed = false;
 
@@ -67,7 +71,12 @@ export class Session {
     table: ProcessTableOptions;
     budget: ByteBudget;
     input: ServerInput;
+    durable?: DurableState | undefined;
+    /** Of a session that an earlier server opened. */
+    id?: string;
   }) {
+    this.id = options.id ?? randomUUID();
+    this.#durable = options.durable;
     this.#principal = options.principal;
     this.acknowledged = options.acknowledged;
     this.#windowBytes = options.table.windowBytes ?? DEFAULT_WINDOW_BYTES;
@@ -143,6 +152,7 @@ export class Session {
     const pusher = this.#pusherFor(process, { afterSeq, paces: false, skipsWhenBehind: hasScreen });
     const client = this.#clientOf(kept, pusher, options);
     this.#kept.set(processId, { kept, client });
+    this.#noteUse(kept, client, options);
     this.#pushers.set(processId, pusher);
     kept.attach(client);
     if (keyboard === 'take') kept.keyboard.take(client);
@@ -152,6 +162,31 @@ export class Session {
     setImmediate(() => {
       if (this.#pushers.get(processId) === pusher) this.#begin(pusher);
     });
+  }
+
+  /** Continues with a process that an earlier server started for this session. What clients have not seen is on disk. */
+  takeUp(spec: LocalProcessSpec): void {
+    const process = this.processes.start(spec);
+    this.#recallWrites(process);
+    const afterSeq = process.log.nextSeq - 1;
+    this.#startPushing(process, this.#pusherFor(process, { afterSeq }));
+  }
+
+  /** The same for its use of a kept process. */
+  takeUpKept(kept: KeptProcess, options: AttachOptions): void {
+    this.attachKept(kept, options);
+    this.#recallWrites(kept.process);
+  }
+
+  #recallWrites({ processId, takenWrites }: LocalProcess): void {
+    const mark = this.writeName('');
+    for (const name of takenWrites)
+      if (name.startsWith(mark)) this.rememberWrite(processId, name.slice(mark.length));
+  }
+
+  /** What a write of this session is called where writes of other sessions are, too. */
+  writeName(writeId: string): string {
+    return `${this.id} ${writeId}`;
   }
 
   /** How this session uses a kept process; undefined if it does not. */
@@ -255,11 +290,8 @@ export class Session {
     await this.processes.close();
   }
 
-  #clientOf(
-    kept: KeptProcess,
-    pusher: OutputPusher,
-    { mayPause, keyboard, hasScreen }: AttachOptions,
-  ): KeptClient {
+  #clientOf(kept: KeptProcess, pusher: OutputPusher, options: AttachOptions): KeptClient {
+    const { mayPause, keyboard, hasScreen, number } = options;
     const { processId } = kept.process;
     const notices = new Notices((message) => this.#connection?.send(message));
     const tell = (method: keyof ExecServerNotifications, params: object): void => {
@@ -267,7 +299,7 @@ export class Session {
       this.#connection?.queue.schedule(notices);
     };
     const client: KeptClient = {
-      number: kept.nextNumber(),
+      number: number ?? kept.nextNumber(),
       access: accessOf(keyboard),
       // A viewer delays nobody.
       mayPause: mayPause && keyboard !== 'view' && keyboard !== 'none',
@@ -276,6 +308,7 @@ export class Session {
         if (client.access === 'explicit') tell('process/keyboardAsked', { by });
       },
       keyboardChanged: (holds) => {
+        this.#noteUse(kept, client, options);
         if (client.access === 'explicit') tell('process/keyboardChanged', { holds });
       },
       resized: (size: TerminalSize, afterSeq) => {
@@ -285,6 +318,23 @@ export class Session {
       forgotten: () => this.#letGo(processId),
     };
     return client;
+  }
+
+  /** For the server that comes after us. */
+  #noteUse(kept: KeptProcess, client: KeptClient, options: AttachOptions): void {
+    const { processId } = kept.process;
+    if (!this.#durable || options.share || this.#kept.get(processId)?.client !== client) return;
+    const { mayPause, keyboard = null, hasScreen = false } = options;
+    this.#durable.noteUse({
+      session: this.id,
+      processId,
+      owner: kept.owner,
+      number: client.number,
+      mayPause,
+      keyboard: client.access === 'explicit' ? (keyboard ?? 'none') : keyboard,
+      hasScreen,
+      holds: kept.keyboard.isHeldBy(client),
+    });
   }
 
   #freeForInput(): number {
@@ -318,6 +368,7 @@ export class Session {
     const attached = this.#kept.get(processId);
     if (!attached) return undefined;
     this.#kept.delete(processId);
+    this.#durable?.forgetUse({ session: this.id, processId });
     this.#forget(processId);
     return attached;
   }

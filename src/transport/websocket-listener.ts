@@ -7,7 +7,7 @@ import {
 import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, createConnection, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { chmodSync, lstatSync, unlinkSync } from 'node:fs';
+import { chmodSync, lstatSync, rmSync, unlinkSync } from 'node:fs';
 import { createInflateRaw } from 'node:zlib';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { ExecError } from '../protocol/errors.js';
@@ -57,6 +57,8 @@ export interface WebSocketListenerOptions {
   readonly maxUnfinishedBytes?: number | undefined;
   /** What a token of another kind gives leave to: undefined if it is none, null if it no longer does. */
   readonly shareOf?: ((token: string) => object | null | undefined) | undefined;
+  /** A socket that listens on the address already. We take ownership. */
+  readonly socket?: number | undefined;
   readonly onConnection: (channel: Channel, connection: ListenerConnection) => void;
 }
 
@@ -132,17 +134,27 @@ export class WebSocketListener {
     return `${tls ? 'wss' : 'ws'}://${urlHost(address.host)}:${port}`;
   }
 
+  /** The descriptor of the socket; null if it cannot be told. */
+  get descriptor(): number | null {
+    const handle: unknown = Reflect.get(this.#server, '_handle');
+    const fd: unknown = handle instanceof Object ? Reflect.get(handle, 'fd') : null;
+    return typeof fd === 'number' && fd >= 0 ? fd : null;
+  }
+
   /** Stops accepting. Open connections remain for their owners to close. */
   async close(): Promise<void> {
     await new Promise<void>((resolve) => {
       this.#server.close(() => resolve());
       this.#server.closeAllConnections();
     });
+    const { address, socket } = this.#options;
+    // Node removes only what it has bound itself.
+    if (address.kind === 'unix' && socket !== undefined) rmSync(address.path, { force: true });
   }
 
   async #bind(): Promise<void> {
-    const { address } = this.#options;
-    if (address.kind === 'unix') await removeStaleSocket(address.path);
+    const { address, socket } = this.#options;
+    if (address.kind === 'unix' && socket === undefined) await removeStaleSocket(address.path);
     await new Promise<void>((resolve, reject) => {
       this.#server.once('error', reject);
       this.#server.once('listening', () => {
@@ -151,6 +163,10 @@ export class WebSocketListener {
         this.#server.on('error', (error) => this.#options.onAcceptError?.(error));
         resolve();
       });
+      if (socket !== undefined) {
+        this.#server.listen({ fd: socket });
+        return;
+      }
       if (address.kind === 'tcp') {
         this.#server.listen(address.port, address.host);
         return;
@@ -163,7 +179,7 @@ export class WebSocketListener {
         process.umask(umask);
       }
     });
-    if (address.kind === 'unix') chmodSync(address.path, 0o600);
+    if (address.kind === 'unix' && socket === undefined) chmodSync(address.path, 0o600);
   }
 
   /** Whether the request comes from a browser or uses an unknown host name. Checked before anything else. */

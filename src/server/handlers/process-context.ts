@@ -1,4 +1,5 @@
 import type { Spool } from '../../spool/index.js';
+import type { DurableState } from '../durable/durable-state.js';
 import type { ClientKeep } from '../kept-by.js';
 import type { SessionRegistry } from '../session-registry.js';
 import type { Share, Shares } from '../shares.js';
@@ -18,6 +19,8 @@ export interface ProcessContext {
   readonly share: Share | undefined;
   /** Where output goes that clients want on disk; null if there is no such place. */
   readonly spool: Spool | null;
+  /** What processes leave for the server that comes after this one; null if there will be none. */
+  readonly durable: DurableState | null;
   /** Aborted when the connection ends. */
   readonly gone: AbortSignal;
 }

@@ -163,7 +163,7 @@ function write(
     requirePrevious(session, params);
     session.requireInputRoom(process, bytes.length);
   }
-  const status = process.enqueue(bytes);
+  const status = process.enqueue(bytes, session.writeName(writeId));
   if (status === 'accepted') session.rememberWrite(processId, writeId);
   if (process.takesInput) return { status };
   // The bytes are queued. A program that does not read delays this answer and nothing else.

@@ -88,7 +88,7 @@ function startResult({ processId, sandboxType }: LocalProcess): ExecResult<'proc
 }
 
 function childOf(
-  { session, principal, spool }: ProcessContext,
+  { session, principal, spool, durable }: ProcessContext,
   params: ExecParsedParams<'process/start'>,
 ): LocalProcessSpec {
   const { processId, argv, arg0, tty, pipeStdin, size, timeoutMs } = params;
@@ -107,7 +107,22 @@ function childOf(
   } as const;
   // What outlives its session is found again by whoever started it.
   const owner = isKept(params) ? principal : undefined;
-  return { ...child, ...outputUse(spool, { ...child, owner: owner ?? session().id }, params) };
+  const spoolOwner = owner ?? session().id;
+  // A sandbox ends with the server that made it.
+  if (!durable || params.sandbox)
+    return { ...child, ...outputUse(spool, { ...child, owner: spoolOwner }, params) };
+  const { lease, retain, onSlowReader } = params;
+  const isOwned = owner !== undefined && lease != null && lease !== 'session';
+  return {
+    ...child,
+    ...durable.begin({
+      ...child,
+      owner: isOwned ? { principal: owner, lease } : { session: session().id },
+      spoolOwner,
+      keep: retain === 'disk',
+      spills: onSlowReader === 'spool',
+    }),
+  };
 }
 
 function isKept({ lease }: ExecParsedParams<'process/start'>): boolean {

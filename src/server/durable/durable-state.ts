@@ -1,0 +1,236 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { LogArchive, TerminalSize } from '../../contract/index.js';
+import { type ProcessKeeping, removeKeptInput, type TreeRoot } from '../../host/index.js';
+import type { DurableOutput, ProcessFacts, Spool } from '../../spool/index.js';
+import type { ServerLog } from '../log.js';
+import { Journal } from './journal.js';
+import type {
+  EndRecord,
+  ProcessOwner,
+  ProcessRecord,
+  SessionRecord,
+  TreeRecord,
+  UseRecord,
+} from './records.js';
+
+const DIRECTORY_MODE = 0o700;
+
+/** Holds descriptors for the server that comes after this one; see `KeeperLink`. */
+export interface DescriptorKeeper {
+  readonly inherited: ReadonlyMap<
+    string,
+    { readonly descriptors: Readonly<Record<string, number>>; readonly spoiled: boolean }
+  >;
+  hold(key: string, descriptors: Readonly<Record<string, number>>): void;
+  letGo(key: string, name?: string): void;
+  spoil(key: string): void;
+}
+
+export interface DurableOptions {
+  /** Absolute, private to us. */
+  readonly directory: string;
+  readonly keeper: DescriptorKeeper;
+  /** Nobody was here before. */
+  readonly isFirst: boolean;
+  /** Who takes care of the output, whatever becomes of this server. */
+  readonly caretaker: ProcessFacts['server'];
+}
+
+/** A process that is about to be started. */
+export interface DurableStart {
+  readonly processId: string;
+  readonly owner: ProcessOwner;
+  readonly spoolOwner: string;
+  readonly argv: readonly string[];
+  readonly terminal: TerminalSize | null;
+  readonly timeoutMs: number | undefined;
+  readonly keep: boolean;
+  readonly spills: boolean;
+}
+
+interface KeepingOptions {
+  readonly output: DurableOutput;
+  readonly started?: (root: TreeRoot) => void;
+  /** Of a process that an earlier server started. */
+  readonly root?: TreeRoot;
+  /** Of the descriptors that were kept of it. */
+  readonly names?: Iterable<string>;
+}
+
+/** What a server leaves for the one that comes after it. */
+export class DurableState {
+  readonly journal: Journal;
+  readonly #options: DurableOptions;
+  readonly #spool: Spool;
+  readonly #log: ServerLog;
+  readonly #inputDirectory: string;
+  /** Begins all keys of this server. */
+  readonly #mark = randomBytes(8).toString('hex');
+  #created = 0;
+  #warned = false;
+
+  constructor(options: DurableOptions, { spool, log }: { spool: Spool; log: ServerLog }) {
+    this.#options = options;
+    this.#spool = spool;
+    this.#log = log;
+    this.#inputDirectory = join(options.directory, 'input');
+    const path = join(options.directory, 'journal');
+    if (options.isFirst) rmSync(this.#inputDirectory, { recursive: true, force: true });
+    mkdirSync(this.#inputDirectory, { recursive: true, mode: DIRECTORY_MODE });
+    this.journal = options.isFirst ? Journal.create(path) : Journal.open(path);
+  }
+
+  get keeper(): DescriptorKeeper {
+    return this.#options.keeper;
+  }
+
+  /** What a start needs so that the process may outlive us. */
+  begin(start: DurableStart): {
+    archive: () => LogArchive;
+    keeping: ProcessKeeping;
+    spills: boolean;
+  } {
+    this.#created += 1;
+    const key = `${this.#mark}-${this.#created}`;
+    const startedAtMs = Date.now();
+    const output = this.output(key, { ...start, startedAtMs }, { isNew: true });
+    const { processId, owner, spoolOwner, argv, terminal, timeoutMs, keep, spills } = start;
+    const deadlineMs = timeoutMs === undefined ? null : startedAtMs + timeoutMs;
+    const record = { processId, owner, spoolOwner, argv, terminal, startedAtMs, deadlineMs, keep, spills };
+    const started = (root: TreeRoot): void => {
+      try {
+        this.journal.put(`process ${key}`, { ...record, root } satisfies ProcessRecord);
+      } catch {
+        this.#lose(key);
+      }
+    };
+    return { archive: () => output, keeping: this.keeping(key, owner, { output, started }), spills };
+  }
+
+  /** The place of its output, new or made by an earlier server. */
+  output(
+    key: string,
+    process: Omit<DurableStart, 'owner' | 'timeoutMs'> & { readonly startedAtMs: number },
+    { isNew }: { isNew: boolean },
+  ): DurableOutput {
+    const { processId, spoolOwner, argv, terminal, keep, spills, startedAtMs } = process;
+    const request = {
+      id: key,
+      processId,
+      owner: spoolOwner,
+      program: argv[0] ?? '',
+      size: terminal,
+      keep,
+      spills,
+      startedAtMs,
+      server: this.#options.caretaker,
+      failed: () => this.#lose(key),
+      ended: (end: EndRecord['end'], offset: number) => {
+        this.note(`end ${key}`, { end, offset } satisfies EndRecord);
+        if (end.closedSeq !== null) this.keeper.letGo(key);
+      },
+    };
+    return isNew ? this.#spool.createDurable(request) : this.#spool.resumeDurable(request);
+  }
+
+  keeping(
+    key: string,
+    owner: ProcessOwner,
+    { output, started, root, names = [] }: KeepingOptions,
+  ): ProcessKeeping {
+    let tree = root;
+    let isTreeGone = false;
+    const held = new Set(names);
+    return {
+      output,
+      inputPath: this.#inputPath(key),
+      hold: (descriptors) => {
+        this.keeper.hold(key, descriptors);
+        for (const name of Object.keys(descriptors)) held.add(name);
+      },
+      letGo: (name) => this.keeper.letGo(key, name),
+      started: (begun) => {
+        tree = begun;
+        started?.(begun);
+      },
+      unused: (sinceMs) =>
+        sinceMs === null ? this.forget(`unused ${key}`) : this.note(`unused ${key}`, { sinceMs }),
+      killAt: (timeMs) => this.note(`killAt ${key}`, { timeMs }),
+      forgotten: () => {
+        if (tree && !isTreeGone) this.note(`tree ${tree.treeId}`, { root: tree, owner } satisfies TreeRecord);
+        this.forgetProcess(key, held);
+      },
+      treeGone: () => {
+        isTreeGone = true;
+        if (tree) this.forget(`tree ${tree.treeId}`);
+      },
+    };
+  }
+
+  /** Nothing of it is needed any more, except for its output if that is to stay. */
+  forgetProcess(key: string, names: Iterable<string>): void {
+    for (const kind of ['process', 'end', 'killAt', 'unused']) this.forget(`${kind} ${key}`);
+    this.keeper.letGo(key);
+    removeKeptInput(this.#inputPath(key), names);
+  }
+
+  #inputPath(key: string): string {
+    return join(this.#inputDirectory, key);
+  }
+
+  noteSession(id: string, record: SessionRecord): void {
+    this.note(`session ${id}`, record);
+  }
+
+  noteUse(record: UseRecord): void {
+    this.note(useKey(record), record);
+  }
+
+  forgetUse(use: Pick<UseRecord, 'session' | 'processId'>): void {
+    this.forget(useKey(use));
+  }
+
+  /** Without room on disk, the next server does not know of it: it will say that contact is lost, and invent nothing. */
+  note(key: string, value: object): void {
+    try {
+      this.journal.put(key, value);
+    } catch (error) {
+      this.#warn(error);
+    }
+  }
+
+  forget(key: string): void {
+    try {
+      this.journal.delete(key);
+    } catch (error) {
+      this.#warn(error);
+    }
+  }
+
+  /** The server has ended everything in good order. */
+  close(): void {
+    this.journal.remove();
+    rmSync(this.#inputDirectory, { recursive: true, force: true });
+  }
+
+  /** The next server must not continue with it. */
+  #lose(key: string): void {
+    this.keeper.spoil(key);
+  }
+
+  #warn(error: unknown): void {
+    if (this.#warned) return;
+    this.#warned = true;
+    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    this.#log.warn(
+      { reason },
+      'the journal cannot be written; what happens now does not outlive this server',
+    );
+  }
+}
+
+function useKey({ session, processId }: Pick<UseRecord, 'session' | 'processId'>): string {
+  return `use ${session} ${processId}`;
+}

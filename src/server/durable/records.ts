@@ -1,0 +1,59 @@
+import type { TerminalSize } from '../../contract/index.js';
+import type { TreeRoot } from '../../host/index.js';
+import type { Lease } from '../../protocol/index.js';
+import type { StoredEnd } from '../../spool/index.js';
+
+/** What a journal says. Keys are `session ID`, `process KEY`, `end KEY`, `unused KEY`, `killAt KEY`, `tree ID`, `use …`. */
+
+export interface SessionRecord {
+  readonly acknowledged: boolean;
+  readonly principal: string | null;
+  /** When it lost its connection; null while it has one. */
+  readonly detachedAtMs: number | null;
+}
+
+/** Whose process it is. */
+export type ProcessOwner =
+  | { readonly session: string }
+  | { readonly principal: string; readonly lease: Lease };
+
+export interface ProcessRecord {
+  readonly processId: string;
+  readonly owner: ProcessOwner;
+  readonly argv: readonly string[];
+  readonly terminal: TerminalSize | null;
+  readonly startedAtMs: number;
+  /** When it times out. */
+  readonly deadlineMs: number | null;
+  /** Its output stays on disk. */
+  readonly keep: boolean;
+  readonly spills: boolean;
+  /** Who finds the output on disk. */
+  readonly spoolOwner: string;
+  readonly root: TreeRoot;
+}
+
+/** How it ended, and how much it had printed then. */
+export interface EndRecord {
+  readonly end: StoredEnd;
+  readonly offset: number;
+}
+
+/** What a forgotten process left in the background. */
+export interface TreeRecord {
+  readonly root: TreeRoot;
+  readonly owner: ProcessOwner;
+}
+
+/** How a session uses a kept process. */
+export interface UseRecord {
+  readonly session: string;
+  readonly processId: string;
+  readonly owner: string;
+  readonly number: number;
+  readonly mayPause: boolean;
+  readonly keyboard: 'take' | 'ifFree' | 'none' | 'view' | null;
+  readonly hasScreen: boolean;
+  /** It has the keyboard. */
+  readonly holds: boolean;
+}

@@ -1,0 +1,46 @@
+import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { Journal } from '../../../src/server/durable/journal.js';
+import { TestFolder } from '../../harness/processes.js';
+
+test('the next server reads what was put, without what was deleted', () => {
+  using folder = new TestFolder();
+  const path = folder.file('journal');
+  const journal = Journal.create(path);
+  journal.put('session a', { n: 1 });
+  journal.put('session b', { n: 2 });
+  journal.put('session a', { n: 3, text: 'line\nbreak' });
+  journal.put('process x', {});
+  journal.delete('session b');
+  journal.delete('never there');
+  const next = Journal.open(path);
+  expect([...next.all('session ')]).toEqual([['a', { n: 3, text: 'line\nbreak' }]]);
+  expect([...next.all('')].length).toBe(2);
+});
+
+test('a part of a line at the end never happened', () => {
+  using folder = new TestFolder();
+  const path = folder.file('journal');
+  Journal.create(path).put('a', { n: 1 });
+  const whole = readFileSync(path);
+  appendFileSync(path, '["b",{"n"');
+  expect([...Journal.open(path).all('')]).toEqual([['a', { n: 1 }]]);
+  expect(readFileSync(path)).toEqual(whole);
+});
+
+test('it does not grow without bound, and says the same afterwards', () => {
+  using folder = new TestFolder();
+  const path = folder.file('journal');
+  const journal = Journal.create(path);
+  journal.put('kept', { n: 0 });
+  for (let n = 0; n < 5_000; n += 1) journal.put('often', { n, padding: 'x'.repeat(1000) });
+  expect(statSync(path).size).toBeLessThan(2 * 1024 * 1024);
+  journal.put('last', { n: 1 });
+  expect([...Journal.open(path).all('')].map(([key]) => key)).toEqual(['kept', 'often', 'last']);
+});
+
+test('a journal of another version is refused', () => {
+  using folder = new TestFolder();
+  writeFileSync(folder.file('journal'), '{"version":2}\n');
+  expect(() => Journal.open(folder.file('journal'))).toThrow('another version');
+});
