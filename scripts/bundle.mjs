@@ -23,6 +23,9 @@ const BASICS = [
   'cli/terminal/(?:table|paint|print-output)',
 ];
 
+/** Whitespace costs time to read at each start; names stay, for stack traces. */
+const MINIFY = { compress: false, mangle: false, codegen: { removeWhitespace: true } };
+
 /** Puts the compiled command line and what it always loads into few files, so that every command starts fast. */
 export async function bundleProgram(root) {
   const chunks = await generateChunks(root);
@@ -30,8 +33,21 @@ export async function bundleProgram(root) {
   replaceFiles(join(root, 'dist', 'bin'), [
     { name: 'LICENSES.txt', text: notices },
     ...chunks.map(({ fileName, code }) => ({ name: fileName, text: code })),
+    { name: 'keeper.cjs', text: await keeperFile(root) },
     { name: 'loader.cjs', text: loaderFor(root, entryOf(chunks).fileName) },
   ]);
+}
+
+/** The keeper is a program of its own in one file: nothing but what it needs should be in its memory. */
+async function keeperFile(root) {
+  const bundle = await rolldown({
+    input: join(root, 'dist', 'keeper', 'main.js'),
+    platform: 'node',
+    external: (id) => /^[^./\0]/.test(id),
+  });
+  const { output } = await bundle.generate({ format: 'cjs', codeSplitting: false, minify: MINIFY });
+  await bundle.close();
+  return output[0].code;
 }
 
 /** The source map of each chunk by its name: for tools that ask which module a function came from. Not shipped. */
@@ -54,8 +70,6 @@ async function generateChunks(root, { sourcemap = false } = {}) {
     // `ws` is loaded lazily by clients and at once by servers; which of the two is no concern of ours here.
     checks: { ineffectiveDynamicImport: false },
   });
-  // Whitespace costs time to read at each start; names stay, for stack traces.
-  const minify = { compress: false, mangle: false, codegen: { removeWhitespace: true } };
   // CommonJS, because Node loads that faster than ES modules, and can be given the code V8 made of it.
   const names = '[name]-[hash].cjs';
   const { output } = await bundle.generate({
@@ -69,7 +83,7 @@ async function generateChunks(root, { sourcemap = false } = {}) {
     },
     // Code taken from the build has no way to `import`.
     dynamicImportInCjs: false,
-    minify,
+    minify: MINIFY,
     sourcemap,
   });
   await bundle.close();

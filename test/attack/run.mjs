@@ -18,6 +18,7 @@ const LONG_TRIES = {
   'cut-connections': 500,
   'kept-cuts': 500,
   'killed-servers': 100,
+  'durable-kills': 20,
   'ended-servers': 100,
   'kept-spool': 100,
   'mcp-door': 200,

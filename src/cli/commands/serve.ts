@@ -17,6 +17,7 @@ import {
 import { type CompressionUse, LineChannel, parseListenAddress } from '../../transport/index.js';
 import { logAcceptErrors } from './accept-errors.js';
 import { type AuthFlags, authFromFlags, plainTokenWarning } from '../options/auth-options.js';
+import { type DurableFlags, durableFromFlags } from './durable.js';
 import { guardTrees } from './guard-trees.js';
 import { addListenOptions, addLogOptions, collect, wholeNumber } from '../options/listen-options.js';
 import { parseDuration } from '../options/option-values.js';
@@ -31,7 +32,7 @@ import { makeThreadPool } from '../thread-pool.js';
 
 const DEFAULT_LISTEN = 'ws://127.0.0.1:0';
 
-interface ServeFlags extends AuthFlags, SpoolFlags {
+interface ServeFlags extends AuthFlags, SpoolFlags, DurableFlags {
   readonly listen: string[];
   readonly allowHost: string[];
   readonly tlsCert?: string;
@@ -95,11 +96,15 @@ export function serveCommand(): Command {
         .default('remote'),
     )
     .option('--no-http', 'do not make HTTP requests for clients');
-  addSpoolOptions(command);
+  addSpoolOptions(command).option(
+    '--durable <dir>',
+    'start the server again if it dies; its programs go on, with what is kept in this directory',
+  );
   return addLogOptions(command).action(serve);
 }
 
 async function serve(flags: ServeFlags): Promise<void> {
+  const durable = durableFromFlags(flags);
   requireAddressSpace();
   keepHeapSmall();
   const threads = makeThreadPool();
@@ -131,12 +136,16 @@ async function serve(flags: ServeFlags): Promise<void> {
     compression: flags.compression,
     http: flags.http,
     spool: spoolFromFlags(flags),
+    durable: durable?.options,
     collectGarbage: lazyCollector(),
     log,
   });
   const shutDown = createShutdown(starting, log);
   const { urls, server } = await starting;
   if (stdio) serveStdio(server, shutDown);
+  durable?.ready();
+  // Whoever reads them has them from the first one.
+  if (durable && !durable.isFirst) return;
   warnOfPlainTokens(addresses, flags, log);
   for (const url of urls) process.stdout.write(`${url}\n`);
   const [first] = urls;

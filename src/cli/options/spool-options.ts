@@ -22,9 +22,10 @@ export function addSpoolOptions(command: Command): Command {
 }
 
 /** Undefined if nothing is to be kept on disk. */
-export function spoolFromFlags(flags: SpoolFlags): SpoolOptions | undefined {
+export function spoolFromFlags(flags: SpoolFlags & { readonly durable?: string }): SpoolOptions | undefined {
   if (flags.spool === 'off') return undefined;
-  const directory = flags.spool ?? defaultSpool(process.env);
+  const durable = flags.durable === undefined ? undefined : join(flags.durable, 'spool');
+  const directory = flags.spool ?? durable ?? defaultSpool(process.env);
   if (!isAbsolute(directory))
     throw new ExecError('invalidConfiguration', '--spool takes an absolute path, or off.');
   return { directory, processBytes: flags.spoolBytes, totalBytes: flags.spoolTotalBytes };

@@ -1,0 +1,79 @@
+import { isAbsolute, join } from 'node:path';
+import { hostCapabilities } from '../../host/index.js';
+import { becomeKeeper, KeeperLink, lockFile, takeKeeperFacts } from '../../keeper/index.js';
+import { ExecError, isExecError } from '../../protocol/errors.js';
+import type { ServeOptions } from '../../server/index.js';
+import { requirePrivateDirectory, writerOf } from '../../spool/index.js';
+import { parseListenAddress } from '../../transport/index.js';
+
+export interface DurableFlags {
+  readonly durable?: string;
+  readonly listen: string[];
+  readonly spool?: string;
+}
+
+/** A server whose programs outlive it. */
+export interface DurableServer {
+  readonly options: NonNullable<ServeOptions['durable']>;
+  /** Whether it is the first of its keeper. */
+  readonly isFirst: boolean;
+  /** It can be used. */
+  ready(): void;
+}
+
+/**
+ * Null without `--durable`. With it, the first call turns this process into the keeper, which starts a server that gets
+ * here again.
+ */
+export function durableFromFlags(flags: DurableFlags): DurableServer | null {
+  const { durable: directory } = flags;
+  if (directory === undefined) return null;
+  const facts = takeKeeperFacts(process.env);
+  if (!facts) {
+    requirePossible(directory, flags);
+    throw new ExecError(
+      'invalidConfiguration',
+      `The keeper of --durable cannot be started (${becomeKeeper()}).`,
+    );
+  }
+  const keeper = new KeeperLink(facts);
+  keeper.inherit();
+  takeDirectory(directory);
+  const isFirst = facts.generation === 1;
+  return {
+    options: { directory, keeper, isFirst, caretaker: writerOf(process.ppid) },
+    isFirst,
+    ready: () => {
+      keeper.listen();
+      keeper.ready();
+    },
+  };
+}
+
+/** One keeper at a time: another one would continue what this one runs. */
+function takeDirectory(directory: string): void {
+  try {
+    requirePrivateDirectory(directory);
+  } catch (cause) {
+    if (!isExecError(cause, 'spoolUnavailable')) throw cause;
+    const message = 'The directory given with --durable must be one that only you can write to.';
+    throw new ExecError('invalidConfiguration', message, { cause });
+  }
+  if (!lockFile(join(directory, 'lock')))
+    throw new ExecError('invalidConfiguration', 'Another server uses the directory given with --durable.');
+}
+
+function requirePossible(directory: string, { listen, spool }: DurableFlags): void {
+  if (!isAbsolute(directory))
+    throw new ExecError('invalidConfiguration', '--durable takes an absolute path.');
+  if (spool === 'off')
+    throw new ExecError('invalidConfiguration', '--durable keeps output on disk. Remove --spool off.');
+  if (listen.some((text) => parseListenAddress(text).kind === 'stdio'))
+    throw new ExecError(
+      'invalidConfiguration',
+      'A client on stdio ends with its server. Use --durable with ws:// or unix:// addresses.',
+    );
+  const { backend, lineage } = hostCapabilities();
+  if (backend !== 'posixSpawn' || lineage !== 'mark')
+    throw new ExecError('invalidConfiguration', '--durable needs Linux with glibc. See `execwire doctor`.');
+}

@@ -1,0 +1,37 @@
+/**
+ * What a keeper and its server tell each other. Descriptors travel beside a message, in the order of its names. A message
+ * that was sent arrives, even if its sender is killed right after.
+ */
+export type ToKeeper =
+  /** Keep copies of these descriptors. */
+  | { readonly op: 'hold'; readonly key: string; readonly names: readonly string[] }
+  /** Close the copy with this name, or all of this key. */
+  | { readonly op: 'letGo'; readonly key: string; readonly name?: string | undefined }
+  /** What is kept under this key is of no use to the next server. */
+  | { readonly op: 'spoil'; readonly key: string }
+  /** The end of this process is on record. */
+  | { readonly op: 'recorded'; readonly pid: number }
+  /** Send some of what is kept. */
+  | { readonly op: 'next' }
+  /** The server can be used. */
+  | { readonly op: 'ready' };
+
+export type ToServer =
+  | {
+      readonly op: 'held';
+      readonly key: string;
+      readonly names: readonly string[];
+      readonly spoiled: boolean;
+    }
+  /** A process that an earlier server started has ended. */
+  | { readonly op: 'ended'; readonly pid: number; readonly status: number }
+  /** There is more; ask for it. */
+  | { readonly op: 'more' }
+  /** This was everything. */
+  | { readonly op: 'all' };
+
+/** The descriptor on which a server finds its keeper, and the one of the ledger. */
+export const KEEPER_FD = 3;
+export const LEDGER_FD = 4;
+/** Tells a server that it has a keeper, and what it must know. */
+export const KEEPER_VARIABLE = 'EXECWIRE_KEEPER';

@@ -1,0 +1,22 @@
+/** A server that dies this often in a minute dies of itself, not by accident. */
+export const MAX_DEATHS = 30;
+const WITHIN_MS = 60_000;
+/** A server that dies this often in a row before it can be used will never be of use. */
+export const MAX_FAILED_STARTS = 10;
+
+/** Decides whether a server that died is started again. */
+export class Restarts {
+  #deaths: number[] = [];
+  #failedStarts = 0;
+
+  /** Returns why it is not worth another try; null if it is. */
+  died({ wasReady, at }: { wasReady: boolean; at: number }): string | null {
+    this.#deaths = [...this.#deaths, at].filter((each) => at - each < WITHIN_MS);
+    this.#failedStarts = wasReady ? 0 : this.#failedStarts + 1;
+    if (this.#failedStarts >= MAX_FAILED_STARTS)
+      return `the server died ${MAX_FAILED_STARTS} times in a row before it could be used`;
+    if (this.#deaths.length >= MAX_DEATHS)
+      return `the server died ${MAX_DEATHS} times within ${WITHIN_MS / 1000} seconds`;
+    return null;
+  }
+}

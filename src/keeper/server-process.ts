@@ -1,0 +1,100 @@
+import { closeSync } from 'node:fs';
+import {
+  receiveMessage,
+  sendMessage,
+  socketPair,
+  unwatchReadiness,
+  watchReadiness,
+} from '../host/kernel/index.js';
+import { DescriptorScope, type Lineage, ledgerFile, posixSpawn, watchExit } from '../host/spawn/parent.js';
+import { KEEPER_FD, KEEPER_VARIABLE, LEDGER_FD, type ToKeeper, type ToServer } from './messages.js';
+
+/** How to start a server. */
+export interface ServerCommand {
+  readonly path: string;
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+}
+
+/** What a server is told by its environment. */
+export interface KeeperFacts extends Lineage {
+  /** The how manieth server it is, from 1 on. */
+  readonly generation: number;
+}
+
+export interface ServerEvents {
+  message(message: ToKeeper, descriptors: readonly number[]): void;
+  /** Once, after all messages it sent. */
+  ended(status: number): void;
+}
+
+/** One server, from its start to its end. */
+export class ServerProcess {
+  readonly pid: number;
+  readonly #socket: number;
+  readonly #events: ServerEvents;
+  #open = true;
+
+  /** Throws if it cannot be started. */
+  constructor(command: ServerCommand, facts: KeeperFacts, events: ServerEvents) {
+    this.#events = events;
+    const [near, far] = socketPair();
+    this.#socket = near;
+    this.pid = start(command, facts, far);
+    watchReadiness(near, 'read', () => this.#receive());
+    watchExit(this.pid, { keepAlive: true, exited: (status) => this.#ended(status) });
+  }
+
+  /** Returns false if there is no room for the message now. */
+  send(message: ToServer, descriptors: readonly number[] = []): boolean {
+    return this.#open && sendMessage(this.#socket, JSON.stringify(message), descriptors);
+  }
+
+  /** What it sent before it died is still there. */
+  #ended(status: number): void {
+    this.#receive();
+    this.#close();
+    this.#events.ended(status);
+  }
+
+  #receive(): void {
+    while (this.#open) {
+      const received = receiveMessage(this.#socket);
+      if (received === null) return;
+      if (received === 'end') return this.#close();
+      this.#events.message(JSON.parse(received.text) as ToKeeper, received.descriptors);
+    }
+  }
+
+  #close(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    unwatchReadiness(this.#socket);
+    closeSync(this.#socket);
+  }
+}
+
+/** Not in our process group: signals from a terminal reach us, and the server only through us. */
+function start({ path, argv, env, cwd }: ServerCommand, facts: KeeperFacts, socket: number): number {
+  using scope = new DescriptorScope();
+  scope.own(socket);
+  const ledger = ledgerFile();
+  const inheritFds = [
+    { childFd: KEEPER_FD, fd: socket },
+    ...(ledger === null ? [] : [{ childFd: LEDGER_FD, fd: ledger }]),
+  ];
+  const started = posixSpawn(
+    {
+      path,
+      argv,
+      cwd,
+      env: { ...env, [KEEPER_VARIABLE]: JSON.stringify(facts) },
+      streams: { kind: 'pipes', stdin: null, stdout: 1, stderr: 2 },
+      inheritFds,
+    },
+    scope,
+  );
+  if ('errno' in started) throw new Error(`the server cannot be started (${started.errno})`);
+  return started.pid;
+}

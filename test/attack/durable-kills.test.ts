@@ -1,0 +1,134 @@
+import { describe, expect, test } from 'vitest';
+import { openEnvironment } from '../../src/index.js';
+import type { Environment, ExecProcess } from '../../src/contract/index.js';
+import { DurableServer, WITHOUT_SPLICE } from '../harness/durable-server.js';
+import { tally, tries } from './tally.js';
+
+const KILLS = tries(4);
+const LIMIT_MS = 60_000 + KILLS * 6_000;
+/** Enough that the program still runs when the last server is killed. */
+const LINES_PER_KILL = 250_000;
+
+/** What a client saw of a program that prints one number per line, from 1 on. */
+interface Seen {
+  readonly lines: number;
+  /** Lines that were not the one behind the line before. */
+  readonly wrong: number;
+  readonly exitCode: number | null;
+}
+
+/** Reads numbered lines, and kills the server again and again while they come. */
+async function readWhileKilling(
+  server: DurableServer,
+  program: ExecProcess,
+  { kills = KILLS, isEnough = (_wrong: number): boolean => false, began = (): void => undefined } = {},
+): Promise<Seen & { kills: number }> {
+  let [rest, lines, wrong, killed, bytes] = ['', 0, 0, 0, 0];
+  let exitCode: number | null = null;
+  let due = 1;
+  for await (const event of program.events()) {
+    if (event.type === 'exited') exitCode = event.exitCode;
+    if (event.type !== 'output') continue;
+    bytes += event.bytes.length;
+    began();
+    const parts = (rest + Buffer.from(event.bytes).toString('latin1')).split('\n');
+    rest = parts.pop() ?? '';
+    for (const part of parts) {
+      if (Number(part) !== lines + 1) wrong += 1;
+      lines = Number(part);
+    }
+    // Not at once: the moment should have nothing to do with what the client does.
+    if (killed < kills && bytes >= due) {
+      killed += 1;
+      due = bytes + 1 + (killed % 3) * 100_000;
+      setTimeout(() => server.kill(), killed % 7);
+    }
+    if (isEnough(wrong)) break;
+  }
+  return { lines, wrong, exitCode, kills: killed };
+}
+
+async function withServer<Result>(
+  run: (server: DurableServer, environment: Environment) => Promise<Result>,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Result> {
+  await using server = await DurableServer.start({ env });
+  await using environment = await openEnvironment(server.url);
+  return await run(server, environment);
+}
+
+const SIZE = { rows: 24, cols: 80 };
+
+describe(`a server with a keeper that is killed ${KILLS} times`, () => {
+  test.each([
+    { where: 'a pipe', spec: {} },
+    { where: 'a terminal', spec: { tty: true, size: SIZE } },
+  ])('loses and doubles nothing of a flood from $where', { timeout: LIMIT_MS }, async ({ where, spec }) => {
+    const count = KILLS * LINES_PER_KILL;
+    const seen = await withServer(async (server, environment) => {
+      const program = await environment.start({
+        argv: ['/bin/sh', '-c', `seq 1 ${count}; exit 42`],
+        cwd: '/',
+        ...spec,
+      });
+      return await readWhileKilling(server, program);
+    });
+    expect(seen).toEqual({ lines: count, wrong: 0, exitCode: 42, kills: KILLS });
+    tally(`durable output from ${where}`, { tries: KILLS, successes: 0 });
+  });
+
+  test('delivers every write once, in order', { timeout: LIMIT_MS }, async () => {
+    const count = KILLS * 500;
+    const seen = await withServer(async (server, environment) => {
+      const program = await environment.start({
+        argv: ['/bin/sh', '-c', 'cat; exit 7'],
+        cwd: '/',
+        pipeStdin: true,
+      });
+      const typing = (async () => {
+        for (let line = 1; line <= count; line += 1) await program.write(`${line}\n`);
+        await program.closeStdin();
+      })();
+      const result = await readWhileKilling(server, program);
+      await typing;
+      return result;
+    });
+    expect(seen).toMatchObject({ lines: count, wrong: 0, exitCode: 7 });
+    expect(seen.kills).toBeGreaterThan(0);
+    tally('durable writes', { tries: seen.kills, successes: 0 });
+  });
+
+  test('types every key at a terminal once, in order', { timeout: LIMIT_MS }, async () => {
+    const count = KILLS * 300;
+    const seen = await withServer(async (server, environment) => {
+      const program = await environment.start({
+        argv: ['/bin/sh', '-c', `stty raw -echo; echo 1; head -n ${count - 1}; exit 9`],
+        cwd: '/',
+        tty: true,
+        size: SIZE,
+      });
+      let began = (): void => undefined;
+      const isRaw = new Promise<void>((resolve) => {
+        began = resolve;
+      });
+      const typing = (async () => {
+        await isRaw;
+        for (let line = 2; line <= count; line += 1) await program.write(`${line}\n`);
+      })();
+      const result = await readWhileKilling(server, program, { began });
+      await typing;
+      return result;
+    });
+    expect(seen).toMatchObject({ lines: count, wrong: 0, exitCode: 9 });
+    tally('durable keys', { tries: seen.kills, successes: 0 });
+  });
+
+  test('would be caught losing output if the kernel did not count it', { timeout: LIMIT_MS }, async () => {
+    const { wrong } = await withServer(async (server, environment) => {
+      const argv = ['/bin/sh', '-c', `seq 1 ${10 * LINES_PER_KILL}`];
+      const program = await environment.start({ argv, cwd: '/' });
+      return await readWhileKilling(server, program, { kills: 20, isEnough: (wrong) => wrong > 0 });
+    }, WITHOUT_SPLICE);
+    expect(wrong).toBeGreaterThan(0);
+  });
+});

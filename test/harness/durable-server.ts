@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { ServerProcess } from '../../testkit/server-process.mjs';
+import { signalOne } from '../../testkit/signal-one.mjs';
+import { TestFolder } from './processes.js';
+
+/** Makes the server move output by reading and writing it, as a program would that leaves nothing to the kernel. */
+export const WITHOUT_SPLICE = {
+  NODE_OPTIONS: `--require ${fileURLToPath(new URL('../fixtures/without-splice.cjs', import.meta.url))}`,
+};
+
+/** A built server with a keeper, and a directory that is gone when the test is over. */
+export class DurableServer implements AsyncDisposable {
+  readonly folder: TestFolder;
+  readonly keeper: ServerProcess;
+
+  private constructor(folder: TestFolder, keeper: ServerProcess) {
+    this.folder = folder;
+    this.keeper = keeper;
+  }
+
+  static async start(
+    options: { args?: readonly string[]; env?: Readonly<Record<string, string>>; directory?: string } = {},
+  ): Promise<DurableServer> {
+    const folder = new TestFolder();
+    const { args = [], env = {}, directory = folder.file('state') } = options;
+    const quiet = ['--log-format', 'json', '--log-level', 'warn'];
+    const keeper = await ServerProcess.start({ args: ['--durable', directory, ...quiet, ...args], env });
+    return new DurableServer(folder, keeper);
+  }
+
+  get url(): string {
+    return this.keeper.url;
+  }
+
+  /** The server that runs now; null while there is none. */
+  get serverPid(): number | null {
+    const path = `/proc/${this.keeper.pid}/task/${this.keeper.pid}/children`;
+    const children = readFileSync(path, 'utf8').trim().split(' ').map(Number);
+    return children.find((pid) => commandOf(pid).includes('--durable')) ?? null;
+  }
+
+  /** Kills the server that runs now, if there is one. */
+  kill(): void {
+    const pid = this.serverPid;
+    if (pid !== null) signalOne(pid, 'SIGKILL');
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    using _ = this.folder;
+    await this.keeper.stop();
+  }
+}
+
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
+}
