@@ -274,10 +274,14 @@ describe.skipIf(!isRoot)('on a full disk', () => {
     await onSmallDisk(async (server) => {
       await using environment = await openEnvironment(server.url);
       const argv = ['/bin/sh', '-c', 'seq 1 1000000; echo end; sleep 1000; :', mark];
+      const other = await environment.start({ ...sh('echo first; cat; exit 4'), pipeStdin: true });
+      await printed(other, 'first');
       const program = await environment.start({ argv, cwd: '/' });
       await printed(program, 'end');
       server.kill();
       expect(await program.wait()).toMatchObject({ kind: 'contactLost' });
+      await other.closeStdin();
+      expect(await other.wait()).toMatchObject({ exitCode: 4 });
       await gone(mark);
     });
   });

@@ -17,15 +17,23 @@ export class Journal {
   #size = 0;
   #liveBytes = 0;
 
-  private constructor(path: string, live: Map<string, string>) {
+  private constructor(path: string, { live, size }: { live: Map<string, string>; size: number }) {
     this.#path = path;
     this.#live = live;
-    this.#file = this.#rewrite();
+    try {
+      this.#file = this.#rewrite();
+    } catch (error) {
+      // There may be no room for another one, but this one is still good.
+      if (size === 0) throw error;
+      this.#file = openSync(path, constants.O_WRONLY | constants.O_NOFOLLOW);
+      this.#size = size;
+      this.#liveBytes = bytesOf(live);
+    }
   }
 
   /** A new one, whatever is there. */
   static create(path: string): Journal {
-    return new Journal(path, new Map());
+    return new Journal(path, { live: new Map(), size: 0 });
   }
 
   /** Continues the journal of an earlier server. */
@@ -67,10 +75,17 @@ export class Journal {
     for (let done = 0; done < bytes.length; )
       done += writeSync(this.#file, bytes, done, bytes.length - done, this.#size + done);
     this.#size += bytes.length;
-    if (this.#size - 2 * this.#liveBytes < MAX_WASTE_BYTES) return;
+    if (this.#size - 2 * this.#liveBytes >= MAX_WASTE_BYTES) this.#compact();
+  }
+
+  #compact(): void {
     const old = this.#file;
-    this.#file = this.#rewrite();
-    closeSync(old);
+    try {
+      this.#file = this.#rewrite();
+      closeSync(old);
+    } catch {
+      // No room now; the next change tries again.
+    }
   }
 
   /** Writes a complete new file, then puts it in the place of the old one. */
@@ -84,18 +99,28 @@ export class Journal {
       for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done);
       renameSync(draft, this.#path);
       this.#size = bytes.length;
-      this.#liveBytes = [...this.#live.values()].reduce((sum, text) => sum + text.length, 0);
+      this.#liveBytes = bytesOf(this.#live);
       return file;
     } catch (error) {
       closeSync(file);
+      rmSync(draft, { force: true });
       throw error;
     }
   }
 }
 
-function readJournal(path: string): Map<string, string> {
+function bytesOf(live: ReadonlyMap<string, string>): number {
+  let bytes = 0;
+  for (const text of live.values()) bytes += text.length;
+  return bytes;
+}
+
+/** What a journal says, and how long it is without a part of a line at its end. */
+function readJournal(path: string): { live: Map<string, string>; size: number } {
   const live = new Map<string, string>();
-  const [first = '', ...lines] = readFileSync(path, 'utf8').split('\n').slice(0, -1);
+  const text = readFileSync(path, 'utf8');
+  const whole = text.slice(0, text.lastIndexOf('\n') + 1);
+  const [first = '', ...lines] = whole.split('\n').slice(0, -1);
   const { version } = JSON.parse(first) as { version?: unknown };
   if (version !== VERSION) throw new Error('the journal was written by another version');
   for (const line of lines) {
@@ -103,5 +128,5 @@ function readJournal(path: string): Map<string, string> {
     if (value === undefined) live.delete(key);
     else live.set(key, JSON.stringify(value));
   }
-  return live;
+  return { live, size: Buffer.byteLength(whole) };
 }
