@@ -13,7 +13,8 @@ import { join } from 'node:path';
 import type { OutputStream } from '../contract/index.js';
 import { ENTRY_BYTES } from './index-entry.js';
 import { FILE_MODE } from './private-directory.js';
-import { type Segment, segmentFile } from './segment.js';
+import { segmentFile } from './named-segment-files.js';
+import type { Segment } from './segment.js';
 
 /** Says which stream the output behind the last entry of the index belongs to, if it is not the usual one. */
 const STREAM_FILE = 'stream';

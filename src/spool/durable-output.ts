@@ -22,7 +22,8 @@ import { ENTRY_BYTES, type EntryDraft, writeEntry } from './index-entry.js';
 import { makePrivateDirectory } from './private-directory.js';
 import { createFacts, type ProcessFacts, readFacts, type StoredEnd, writeFacts } from './process-facts.js';
 import type { SpoolOwner, SpoolQuota } from './quota.js';
-import { type Segment, SEGMENT_BYTES, segmentFile, sizeOf } from './segment.js';
+import { NamedSegmentFiles, segmentFile } from './named-segment-files.js';
+import { type Segment, SEGMENT_BYTES, sizeOf } from './segment.js';
 import { bytesAt, chunkAt, markBefore, offsetSince } from './segment-lines.js';
 import { SegmentReader } from './segment-reader.js';
 import { storedSegments } from './stored-segments.js';
@@ -87,7 +88,7 @@ export class DurableOutput implements LogArchive, OutputPlace, SpoolOwner {
     this.#facts = options.facts;
     this.#segmentBytes = Math.min(SEGMENT_BYTES, Math.ceil(options.limitBytes / 4));
     this.#files = new DurableFiles(options.directory, options.facts.tty ? 'pty' : 'stdout');
-    this.#reader = new SegmentReader(options.directory, () => this.#segments);
+    this.#reader = new SegmentReader(new NamedSegmentFiles(options.directory), () => this.#segments);
   }
 
   /** Continues where another server was killed. Returns what its log said at the end. */

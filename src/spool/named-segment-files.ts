@@ -39,8 +39,13 @@ export class NamedSegmentFiles implements SegmentFiles {
   }
 
   #path({ number }: Pick<Segment, 'number'>, part: SegmentPart): string {
-    return join(this.#directory, `${String(number).padStart(8, '0')}.${part}`);
+    return join(this.#directory, segmentFile(number, part));
   }
+}
+
+/** What a part of a segment is called. */
+export function segmentFile(number: number, part: SegmentPart): string {
+  return `${String(number).padStart(8, '0')}.${part}`;
 }
 
 /** The number of the segment this is the index of, or null for any other file. */

@@ -127,7 +127,7 @@ export class Spool {
     this.prepareOnce();
     this.#created += 1;
     const id = `${this.#mark}-${this.#created}`;
-    const output = new SpooledOutput(this.#place(id, request));
+    const output = new SpooledOutput({ ...this.#place(id, request), reserve: this.#reserve });
     this.#remember(output);
     return output;
   }
@@ -179,7 +179,6 @@ export class Spool {
       },
       limitBytes: Math.min(this.processBytes, this.totalBytes),
       quota: this.#quota,
-      reserve: this.#reserve,
       keep,
       prepare: () => this.prepare(),
       busy: (each) => this.#upkeep.watch(each),
