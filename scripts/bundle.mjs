@@ -33,8 +33,10 @@ export async function bundleProgram(root) {
   replaceFiles(join(root, 'dist', 'bin'), [
     { name: 'LICENSES.txt', text: notices },
     ...chunks.map(({ fileName, code }) => ({ name: fileName, text: code })),
-    { name: 'keeper.cjs', text: await keeperFile(root) },
     { name: 'loader.cjs', text: loaderFor(root, entryOf(chunks).fileName) },
+  ]);
+  replaceFiles(join(root, 'dist', 'keeper', 'program'), [
+    { name: 'keeper.cjs', text: await keeperFile(root) },
   ]);
 }
 

@@ -1,5 +1,6 @@
 import { cli } from './cli.mjs';
 import { crowd } from './crowd.mjs';
+import { durableDeath, durableOutput, durableStart } from './durable.mjs';
 import { echo } from './echo.mjs';
 import { filesSmall } from './files-small.mjs';
 import { filesStream } from './files-stream.mjs';
@@ -33,6 +34,9 @@ export const cases = [
   spoolCrowd,
   spoolPages,
   spoolSearch,
+  durableStart,
+  durableOutput,
+  durableDeath,
   recording,
   join,
   filesSmall,

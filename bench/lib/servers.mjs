@@ -40,7 +40,7 @@ async function openOverWebSocket(subject) {
   const readyMs = performance.now() - begun;
   const client = new WireClient(await webSocketLink(url));
   await client.handshake(subject.capabilities);
-  return running({ subject, child, client, readyMs });
+  return { ...running({ subject, child, client, readyMs }), url };
 }
 
 async function openOverStdio(subject) {

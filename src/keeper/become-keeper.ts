@@ -15,7 +15,7 @@ export function becomeKeeper(): string {
   const argv = [
     process.execPath,
     ...NODE_FLAGS,
-    fileURLToPath(packageFile('dist/bin/keeper.cjs')),
+    fileURLToPath(packageFile('dist/keeper/program/keeper.cjs')),
     ...server,
   ];
   const env = Object.entries(process.env).flatMap(([name, value]) =>
