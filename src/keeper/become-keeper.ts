@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { libc, linux } from '../host/kernel/index.js';
 import { packageFile } from '../host/kernel/package-file.js';
+import { passedSockets } from './service-manager.js';
 
 /** Memory is what counts, and there is little to compile. */
 const NODE_FLAGS = ['--max-semi-space-size=1', '--single-threaded', '--no-opt'];
@@ -22,9 +23,10 @@ export function becomeKeeper(): string {
     value === undefined ? [] : [`${name}=${value}`],
   );
   // Node closes them for every program it starts.
-  for (const fd of [0, 1, 2]) libc().fcntl(fd, linux.F_SETFD, 'int', 0);
+  const passedOn = [0, 1, 2, ...passedSockets(process.env)];
+  for (const fd of passedOn) libc().fcntl(fd, linux.F_SETFD, 'int', 0);
   libc().execve(process.execPath, [...argv, null], [...env, null]);
   const reason = libc().errno();
-  for (const fd of [0, 1, 2]) libc().fcntl(fd, linux.F_SETFD, 'int', linux.FD_CLOEXEC);
+  for (const fd of passedOn) libc().fcntl(fd, linux.F_SETFD, 'int', linux.FD_CLOEXEC);
   return reason;
 }

@@ -8,7 +8,7 @@ import {
   reapEverything,
 } from '../host/spawn/parent.js';
 import { DescriptorStore } from './descriptor-store.js';
-import type { ToKeeper } from './messages.js';
+import { LISTENERS, type ToKeeper } from './messages.js';
 import { notifyManager } from './service-manager.js';
 import { Restarts } from './restarts.js';
 import { type ServerCommand, ServerProcess } from './server-process.js';
@@ -25,6 +25,7 @@ const FAILURE = 1;
  */
 export class Keeper {
   readonly #command: ServerCommand;
+  readonly #passedSockets: number;
   readonly #lineage = createLineage();
   readonly #store = new DescriptorStore();
   readonly #restarts = new Restarts();
@@ -41,8 +42,12 @@ export class Keeper {
   #stopping = false;
   #retry: NodeJS.Timeout | undefined;
 
-  constructor(command: ServerCommand) {
+  /** `sockets`: what the server is to listen on, if they are open already. */
+  constructor(command: ServerCommand, sockets: readonly number[] = []) {
     this.#command = command;
+    const names = sockets.map((_, index) => String(index));
+    if (sockets.length > 0) this.#store.hold(LISTENERS, names, sockets);
+    this.#passedSockets = sockets.length;
   }
 
   run(): void {
@@ -64,7 +69,11 @@ export class Keeper {
     this.#isReady = false;
     this.#due = [...this.#store.entries.keys()];
     try {
-      const facts = { ...this.#lineage, generation: this.#generation };
+      const facts = {
+        ...this.#lineage,
+        generation: this.#generation,
+        passedSockets: this.#passedSockets,
+      };
       this.#server = new ServerProcess(this.#command, facts, {
         message: (message, descriptors) => this.#heard(message, descriptors),
         ended: (status) => this.#died(status),

@@ -30,6 +30,9 @@ export type ToServer =
   /** This was everything. */
   | { readonly op: 'all' };
 
+/** The key of the sockets that servers listen on, by the number of their address. */
+export const LISTENERS = 'listen';
+
 /** The descriptor on which a server finds its keeper, and the one of the ledger. */
 export const KEEPER_FD = 3;
 export const LEDGER_FD = 4;

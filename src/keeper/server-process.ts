@@ -21,6 +21,8 @@ export interface ServerCommand {
 export interface KeeperFacts extends Lineage {
   /** The how manieth server it is, from 1 on. */
   readonly generation: number;
+  /** How many sockets to listen on somebody else has opened. */
+  readonly passedSockets: number;
 }
 
 export interface ServerEvents {

@@ -57,8 +57,8 @@ export interface WebSocketListenerOptions {
   readonly maxUnfinishedBytes?: number | undefined;
   /** What a token of another kind gives leave to: undefined if it is none, null if it no longer does. */
   readonly shareOf?: ((token: string) => object | null | undefined) | undefined;
-  /** A socket that listens on the address already. We take ownership. */
-  readonly socket?: number | undefined;
+  /** A socket that listens on the address already. Unless it is ours, its file is left in place. */
+  readonly socket?: { readonly fd: number; readonly isOurs: boolean } | undefined;
   readonly onConnection: (channel: Channel, connection: ListenerConnection) => void;
 }
 
@@ -149,7 +149,7 @@ export class WebSocketListener {
     });
     const { address, socket } = this.#options;
     // Node removes only what it has bound itself.
-    if (address.kind === 'unix' && socket !== undefined) rmSync(address.path, { force: true });
+    if (address.kind === 'unix' && socket?.isOurs) rmSync(address.path, { force: true });
   }
 
   async #bind(): Promise<void> {
@@ -164,7 +164,7 @@ export class WebSocketListener {
         resolve();
       });
       if (socket !== undefined) {
-        this.#server.listen({ fd: socket });
+        this.#server.listen({ fd: socket.fd });
         return;
       }
       if (address.kind === 'tcp') {

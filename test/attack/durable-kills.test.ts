@@ -125,7 +125,7 @@ describe(`a server with a keeper that is killed ${KILLS} times`, () => {
 
   test('would be caught losing output if the kernel did not count it', { timeout: LIMIT_MS }, async () => {
     const { wrong } = await withServer(async (server, environment) => {
-      const argv = ['/bin/sh', '-c', `seq 1 ${10 * LINES_PER_KILL}`];
+      const argv = ['/bin/sh', '-c', `seq 1 ${100 * LINES_PER_KILL}`];
       const program = await environment.start({ argv, cwd: '/' });
       return await readWhileKilling(server, program, { kills: 20, isEnough: (wrong) => wrong > 0 });
     }, WITHOUT_SPLICE);

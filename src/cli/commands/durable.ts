@@ -41,7 +41,13 @@ export function durableFromFlags(flags: DurableFlags): DurableServer | null {
   takeDirectory(directory);
   const isFirst = facts.generation === 1;
   return {
-    options: { directory, keeper, isFirst, caretaker: writerOf(process.ppid) },
+    options: {
+      directory,
+      keeper,
+      isFirst,
+      passedSockets: facts.passedSockets,
+      caretaker: writerOf(process.ppid),
+    },
     isFirst,
     ready: () => {
       keeper.listen();

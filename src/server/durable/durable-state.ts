@@ -32,6 +32,8 @@ export interface DurableOptions {
   /** Absolute, private to us. */
   readonly directory: string;
   readonly keeper: DescriptorKeeper;
+  /** How many of the inherited sockets to listen on somebody else has opened. */
+  readonly passedSockets: number;
   /** Nobody was here before. */
   readonly isFirst: boolean;
   /** Who takes care of the output, whatever becomes of this server. */
