@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { openEnvironment } from '../../src/index.js';
@@ -203,8 +203,12 @@ describe('a keeper', () => {
   test('without descriptors loses what it could not take, and says so', SLOW, async () => {
     await using server = await DurableServer.start();
     await using environment = await openEnvironment(server.url);
+    const held = (): number => readdirSync(`/proc/${server.keeper.pid}/fd`).length;
+    const heldAtFirst = held();
     const before = await environment.start(sh('echo before; sleep 1000'));
     await printed(before, 'before');
+    // The server does not wait until the keeper has taken them.
+    await expect.poll(held).toBeGreaterThan(heldAtFirst + 1);
     const open =
       readFileSync(`/proc/${server.keeper.pid}/status`, 'utf8').match(/FDSize:\t(\d+)/)?.[1] ?? '256';
     execFileSync('prlimit', ['--pid', String(server.keeper.pid), `--nofile=20:${open}`]);
