@@ -4,10 +4,11 @@ import { ServerProcess } from '../../testkit/server-process.mjs';
 import { signalOne } from '../../testkit/signal-one.mjs';
 import { TestFolder } from './processes.js';
 
-/** Makes the server move output by reading and writing it, as a program would that leaves nothing to the kernel. */
-export const WITHOUT_SPLICE = {
-  NODE_OPTIONS: `--require ${fileURLToPath(new URL('../fixtures/without-splice.cjs', import.meta.url))}`,
-};
+/** Makes the first servers of a keeper die right after they have taken output from a program. See the fixture. */
+export function diesMovingOutput(moves: string): Readonly<Record<string, string>> {
+  const fixture = fileURLToPath(new URL('../fixtures/dies-moving-output.cjs', import.meta.url));
+  return { NODE_OPTIONS: `--require ${fixture}`, TEST_MOVES: moves };
+}
 
 /** A built server with a keeper, and a directory that is gone when the test is over. */
 export class DurableServer implements AsyncDisposable {

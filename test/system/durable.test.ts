@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { openEnvironment } from '../../src/index.js';
@@ -48,6 +48,21 @@ async function printed(program: ExecProcess, text: string): Promise<string> {
     if (all.includes(text)) return all;
   }
   throw new Error(`the program ended without printing it: ${all}`);
+}
+
+/** The open descriptors of a process, and what they are. */
+function descriptorsOf(pid: number): { fd: number; target: string }[] {
+  return readdirSync(`/proc/${pid}/fd`).flatMap((name) => {
+    try {
+      return [{ fd: Number(name), target: readlinkSync(`/proc/${pid}/fd/${name}`) }];
+    } catch {
+      return [];
+    }
+  });
+}
+
+function isAsleep(pid: number): boolean {
+  return /^State:\tS/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
 }
 
 describe('a server with a keeper', () => {
@@ -203,18 +218,21 @@ describe('a keeper', () => {
   test('without descriptors loses what it could not take, and says so', SLOW, async () => {
     await using server = await DurableServer.start();
     await using environment = await openEnvironment(server.url);
-    const held = (): number => readdirSync(`/proc/${server.keeper.pid}/fd`).length;
-    const heldAtFirst = held();
+    const { pid } = server.keeper;
+    const pipes = (): number => descriptorsOf(pid).filter(({ target }) => target.startsWith('pipe:')).length;
+    const first = pipes();
     const before = await environment.start(sh('echo before; sleep 1000'));
     await printed(before, 'before');
-    // The server does not wait until the keeper has taken them.
-    await expect.poll(held).toBeGreaterThan(heldAtFirst + 1);
-    const open =
-      readFileSync(`/proc/${server.keeper.pid}/status`, 'utf8').match(/FDSize:\t(\d+)/)?.[1] ?? '256';
-    execFileSync('prlimit', ['--pid', String(server.keeper.pid), `--nofile=20:${open}`]);
+    while (pipes() < first + 2) await new Promise((resolve) => setTimeout(resolve, 10));
+    const taken = new Set(descriptorsOf(pid).map(({ fd }) => fd));
+    let free = 0;
+    while (taken.has(free)) free += 1;
+    execFileSync('prlimit', ['--pid', String(pid), `--nofile=${free}:1024`]);
     const after = await environment.start(sh('echo after; sleep 1000'));
     await printed(after, 'after');
-    execFileSync('prlimit', ['--pid', String(server.keeper.pid), `--nofile=${open}:${open}`]);
+    // A keeper that sleeps has heard everything.
+    while (!isAsleep(pid)) await new Promise((resolve) => setTimeout(resolve, 10));
+    execFileSync('prlimit', ['--pid', String(pid), '--nofile=1024:1024']);
     server.kill();
     expect(await after.wait()).toMatchObject({ kind: 'contactLost' });
     expect(await before.terminate()).toBe(true);
