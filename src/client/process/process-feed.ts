@@ -40,6 +40,8 @@ export class ProcessFeed implements ProcessSink {
   #started = false;
   #base = 0;
   #missed = false;
+  /** How often the line has come back. */
+  #resumes = 0;
   /** The latest attempt to go on in a new session. */
   #rejoining: Promise<unknown> | undefined;
   #catchingUp = false;
@@ -118,6 +120,7 @@ export class ProcessFeed implements ProcessSink {
 
   resumed(): void {
     this.#options.onResumed();
+    this.#resumes += 1;
     if (this.#started && !this.#rejoining) void this.#catchUp();
   }
 
@@ -194,6 +197,7 @@ export class ProcessFeed implements ProcessSink {
   async #catchUp(): Promise<void> {
     if (this.#catchingUp) return;
     this.#catchingUp = true;
+    const resumes = this.#resumes;
     try {
       while (this.#missed && !this.#over) {
         this.#missed = false;
@@ -204,6 +208,8 @@ export class ProcessFeed implements ProcessSink {
     } finally {
       this.#catchingUp = false;
     }
+    // The line was back before the read on the line before had failed: nobody else reads what is missing.
+    if (this.#missed && this.#resumes !== resumes && !this.#over) void this.#catchUp();
   }
 
   async #readOnce(): Promise<void> {
