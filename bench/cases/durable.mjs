@@ -7,6 +7,7 @@ import { repeat } from '../lib/stats.mjs';
 import { textFile } from '../lib/text-file.mjs';
 import { measureThroughput, serverMover, throughputMetrics } from '../lib/throughput.mjs';
 import { openEnvironment } from '../../dist/index.js';
+import { signalOne } from '../../testkit/signal-one.mjs';
 
 /** A line every 10 ms: a pause of the server is far longer. */
 const TICKS = ['/bin/sh', '-c', 'while sleep 0.01; do echo; done'];
@@ -114,7 +115,7 @@ async function pauseOf(keeper, events) {
   await events.next();
   const server = serverOf(keeper);
   if (server === null) throw new Error('the keeper has no server');
-  process.kill(server, 'SIGKILL');
+  signalOne(server, 'SIGKILL');
   let [before, longest] = [performance.now(), 0];
   for (let line = 0; line < LINES_AFTER; line += 1) {
     await events.next();
