@@ -4,7 +4,7 @@ import type { Environment, ExecProcess } from '../../src/contract/index.js';
 import { DurableServer, diesMovingOutput } from '../harness/durable-server.js';
 import { tally, tries } from './tally.js';
 
-const KILLS = tries(4);
+const KILLS = tries(2);
 const LIMIT_MS = 60_000 + KILLS * 6_000;
 /** Enough that the program still runs when the last server is killed. */
 const LINES_PER_KILL = 250_000;

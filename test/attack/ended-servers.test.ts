@@ -7,7 +7,7 @@ import { identities, Place } from '../host/sandbox/harness.js';
 import { ServerLife } from './server-life.js';
 import { tally, tries } from './tally.js';
 
-const LIVES = tries(4);
+const LIVES = tries(2);
 /** From the first request to the middle of everything. */
 const LONGEST_LIFE_MS = 300;
 

@@ -12,7 +12,7 @@ import { CONTENTS, ENDLESS, type Fate, ServerLife } from './server-life.js';
 import { tally, tries } from './tally.js';
 import { signalOne } from '../../testkit/signal-one.mjs';
 
-const LIVES = tries(3);
+const LIVES = tries(2);
 const LIMIT_MS = 60_000 + LIVES * 15_000;
 /** From the first request to the middle of everything. */
 const LONGEST_LIFE_MS = 600;

@@ -55,7 +55,7 @@ const upgrade = (host: { server: { url: string } }, address: string, more: strin
   ...more,
 ];
 
-const TRIES = Number(process.env.EXECWIRE_ATTACK_TRIES ?? 3);
+const TRIES = Number(process.env.EXECWIRE_ATTACK_TRIES ?? 2);
 
 const REFUSED = '403 connections from sandboxes are not served\n';
 

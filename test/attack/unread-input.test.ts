@@ -73,7 +73,7 @@ async function forAll<Item, Result>(items: readonly Item[], work: (item: Item) =
 test('however many programs do not read, what a session holds for them is bounded', {
   timeout: 120_000,
 }, async () => {
-  const count = Math.min(tries(1000), MAX_PROCESSES);
+  const count = Math.min(tries(500), MAX_PROCESSES);
   await using server = await ServerProcess.start();
   const { client } = await dialWire(server.url);
   await client.handshake();
