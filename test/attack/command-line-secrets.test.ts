@@ -14,7 +14,7 @@ const observer = process.getuid?.() === 0 ? { name: 'observer', uid: 54_323 } : 
 const SCRIPT = fileURLToPath(new URL('command-line-observer.mjs', import.meta.url));
 
 /** So many programs are started, each with a secret of its own in its environment. */
-const PROGRAMS = tries(40);
+const PROGRAMS = tries(24);
 /** Enough for a machine that is busy, however many programs there are. */
 const LIMIT_MS = 60_000 + PROGRAMS * 600;
 

@@ -4,11 +4,12 @@ import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { asIdentity } from '../harness/confined-server.js';
 import { identities } from '../host/sandbox/harness.js';
+import { isLong } from './tally.js';
 
 const SCRIPT = fileURLToPath(new URL('crowded-probe.mjs', import.meta.url));
 
-/** From none to more than it takes. */
-const ROOMS = Array.from({ length: 20 }, (_, index) => index);
+/** From none to more than it takes; in the short form every other number. */
+const ROOMS = Array.from({ length: 20 }, (_, index) => index).filter((index) => isLong || index % 2 === 0);
 
 interface Verdict {
   readonly available: boolean;
@@ -22,13 +23,13 @@ describe.each(identities)('what is found out as $name while descriptors are shor
       const { stdout } = await promisify(execFile)(command, [...args, String(room)], { cwd: '/' });
       return JSON.parse(stdout) as { crowded: Verdict; free: Verdict };
     };
-    const { free: expected } = await probe(ROOMS.length);
+    const { free: expected } = await probe(20);
     expect(expected).toMatchObject({ available: true, backend: 'posixSpawn' });
     const seen = await Promise.all(ROOMS.map(probe));
     expect(seen.map(({ free }) => free)).toEqual(ROOMS.map(() => expected));
     // It was short indeed, and said so.
     const refused = seen.map(({ crowded }) => crowded).filter(({ available }) => !available);
-    expect(refused.length).toBeGreaterThan(3);
+    expect(refused.length).toBeGreaterThan(1);
     expect(new Set(refused.map(({ reason }) => reason))).toEqual(new Set(['resourceLimit']));
   }, 120_000);
 });

@@ -123,7 +123,7 @@ test.concurrent('descriptors: it works or says why, from twenty upward', { timeo
   using folder = new TestFolder();
   const problems: unknown[] = [];
   // At the last two, files needed for a sandbox were one too many.
-  const limits = [...some(20, 120, 4), 35, 37];
+  const limits = [...some(20, 120, 3), 35, 37];
   for (const limit of limits) {
     // Node takes all it may have: it has to be poor from the beginning, and stays so.
     const found = await play({
@@ -142,7 +142,7 @@ test.concurrent('descriptors: it works or says why when they run out, and recove
 }, async () => {
   using folder = new TestFolder();
   const problems: unknown[] = [];
-  const limits = some(20, 60, 4);
+  const limits = some(20, 60, 3);
   for (const limit of limits) {
     const found = await play({
       wrapper: [],
@@ -166,7 +166,7 @@ test.concurrent('processes: it works or says why, and recovers', { timeout: LIMI
   // A plain user runs other programs, too. In a namespace of its own only the server counts.
   const alone = isRoot ? [] : ['unshare', '--user', '--map-current-user'];
   const problems: unknown[] = [];
-  const limits = some(6, 40, 4);
+  const limits = some(6, 40, 3);
   for (const room of limits) {
     const others = isRoot ? tasksOf(LONELY_UID) : 0;
     const wrapper = [...alone, 'prlimit', `--nproc=${others + room}:`, ...somebody];

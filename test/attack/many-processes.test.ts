@@ -6,7 +6,7 @@ import { ServerResources } from '../harness/server-resources.mjs';
 import { inParallel } from './busy-machine.js';
 import { tally, tries } from './tally.js';
 
-const PROCESSES = tries(2_000);
+const PROCESSES = tries(1_000);
 const WIDTH = 16;
 const LIMIT_MS = 60_000 + PROCESSES * 40;
 /** Ended processes are remembered for half a minute, so that a late reader still finds them. */

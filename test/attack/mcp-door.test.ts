@@ -199,7 +199,7 @@ describe.each(identities)('a model at the tools: $name', (identity) => {
   });
 
   test('a link swapped while commands and files are opened through it leads nowhere', async () => {
-    const count = tries(5);
+    const count = tries(3);
     await using door = await McpDoor.open(identity, 'workspace-write');
     await door.run('mkdir real; while :; do ln -sfn real race; ln -sfn ../outside race; done', {
       yield_time_ms: 250,

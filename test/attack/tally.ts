@@ -12,6 +12,9 @@ export function tally(attack: string, count: Count): void {
   if (file) appendFileSync(file, `${JSON.stringify({ attack, ...count })}\n`);
 }
 
+/** Whether somebody asked for the long form, in which nothing is left out. */
+export const isLong = process.env.EXECWIRE_ATTACK_TRIES !== undefined;
+
 /** How often to try: what a test says by itself, or what whoever runs it asks for. */
 export function tries(usual: number): number {
   const asked = Number(process.env.EXECWIRE_ATTACK_TRIES);

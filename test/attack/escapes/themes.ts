@@ -9,6 +9,9 @@ import { secrets } from './secrets.js';
 import { sharing } from './sharing.js';
 import { writing } from './writing.js';
 
+/** Where it makes a difference whether a program has a terminal. */
+export const aboutTerminals: readonly Theme[] = [kernel, processes, sharing];
+
 /** Everything that is tried. */
 export const themes: readonly Theme[] = [
   writing,
