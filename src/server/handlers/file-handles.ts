@@ -70,7 +70,11 @@ export class FileHandles {
 
   /** `bytes` replace the chunk if they were sent as such. */
   async write(params: ExecParsedParams<'fs/writeBlock'>, bytes: Uint8Array | undefined): Promise<void> {
-    if (bytes) return await this.#write(params, bytes);
+    if (bytes) {
+      await this.#write(params, bytes);
+      this.#garbage.note(2 * bytes.length);
+      return;
+    }
     // Text that is too long for a block is decoded anyway, so that the error names the actual problem.
     const block =
       params.chunk.length <= MAX_BLOCK_CHARS ? blockBuffers.acquire() : Buffer.alloc(params.chunk.length);
