@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { binaryFramesSubject, withServers } from '../lib/servers.mjs';
+import { touchPageCache } from '../lib/page-cache.mjs';
 import { textFile } from '../lib/text-file.mjs';
 import { measureThroughput, serverMover, throughputMetrics } from '../lib/throughput.mjs';
 
@@ -24,6 +25,7 @@ export const spool = {
     }));
     return withServers(subjects, async (opened) => {
       const [json] = opened;
+      touchPageCache(scratch, bytesOnDisk(plan));
       const file = textFile(scratch, Math.max(plan.pipes.byteCount, plan.pty.byteCount));
       const pipes = movers(opened, { file, byteCount: plan.pipes.byteCount, tty: false });
       const terminal = { ...json, name: 'terminal' };
@@ -35,6 +37,11 @@ export const spool = {
     });
   },
 };
+
+/** What all rounds leave on disk, with the one that warms up: two subjects on pipes, one on a terminal. */
+function bytesOnDisk({ pipes, pty }) {
+  return (pipes.rounds + 1) * pipes.byteCount * 2 + (pty.rounds + 1) * pty.byteCount;
+}
 
 function movers(servers, { file, byteCount, tty }) {
   const argv = ['head', '-c', String(byteCount), file];
