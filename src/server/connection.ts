@@ -1,4 +1,4 @@
-import { type HostFileSystem, machineInfo, managesNetwork, sandboxSupport } from '../host/index.js';
+import { managesNetwork, sandboxSupport } from '../host/index.js';
 import { execDialect } from '../protocol/dialects.js';
 import {
   execClientNotifications,
@@ -9,8 +9,6 @@ import {
   execMethods,
 } from '../protocol/index.js';
 import {
-  type ByteBudget,
-  type Channel,
   type CloseReason,
   type LineAccount,
   type Handlers,
@@ -21,49 +19,16 @@ import {
   traced,
   validate,
 } from '../rpc/index.js';
-import type { Spool } from '../spool/index.js';
-import type { BulkGarbage } from './bulk-garbage.js';
-import { codexCapabilities, offeredCapabilities } from './capabilities.js';
+import { offeredCapabilities } from './capabilities.js';
+import type { ConnectionOptions } from './connection-options.js';
+import { environmentInfo } from './environment-info.js';
 import type { ConnectionContext } from './handlers/connection-context.js';
-import type { DurableState } from './durable/durable-state.js';
-import { discoveryHandlers } from './handlers/discovery-handlers.js';
-import { fileHandlers } from './handlers/files-handlers.js';
-import { httpHandlers } from './handlers/http-handlers.js';
-import type { ServerLog } from './log.js';
-import { keptBy } from './kept-by.js';
-import { keptByShare, requireRoomToView, requireViewing, UNKNOWN_MACHINE } from './shared-view.js';
-import type { Share, Shares } from './shares.js';
-import type { ProcessContext } from './handlers/process-context.js';
-import { processHandlers } from './handlers/process-handlers.js';
+import { sessionHandlers } from './handlers/session-handlers.js';
 import { Compression } from './push/compression.js';
 import { PushQueue } from './push/push-queue.js';
+import { ResumeGate } from './resume-gate.js';
 import type { Session, SessionConnection } from './session.js';
-import type { SessionRegistry } from './session-registry.js';
-
-export interface ConnectionOptions {
-  readonly channel: Channel;
-  readonly sessions: SessionRegistry;
-  readonly log: ServerLog;
-  /** False if the client cannot reconnect, as on stdio: the session then ends with the connection. */
-  readonly resumable: boolean;
-  /** Who the client is; undefined if it cannot have processes that outlive its session. */
-  readonly principal: string | undefined;
-  /** By which it views one process, and nothing else; undefined for all others. */
-  readonly share: Share | undefined;
-  readonly shares: Shares;
-  readonly probe: () => void;
-  readonly introduced: () => void;
-  readonly windowBytes: number;
-  readonly files: HostFileSystem;
-  readonly garbage: BulkGarbage;
-  /** The message budget shared by all connections. */
-  readonly budget: ByteBudget;
-  readonly spool: Spool | null;
-  readonly durable: DurableState | null;
-  /** Whether clients may send HTTP requests from this machine. */
-  readonly http: boolean;
-  readonly closed: () => void;
-}
+import { requireRoomToView, requireViewing, UNKNOWN_MACHINE } from './shared-view.js';
 
 /** One client: the handshake, then requests, until the channel ends. */
 export class Connection implements SessionConnection {
@@ -79,11 +44,7 @@ export class Connection implements SessionConnection {
   #ready = false;
   /** The client sends requests before the handshake is answered, so they may be meant for a session it does not get. */
   #sendsEarly = false;
-  /**
-   * Set until a resume is answered. Requests sent along with it wait for that: their answers may be long, and the client
-   * is back as soon as it has this one.
-   */
-  #resuming: Promise<unknown> | undefined;
+  readonly #resuming = new ResumeGate();
   /** The trace of the request being dispatched. */
   #trace: string | undefined;
   #stopShare: (() => void) | undefined;
@@ -101,7 +62,7 @@ export class Connection implements SessionConnection {
         if (options.share) requireViewing(options.share, method, params);
         const run = (): unknown => this.#router.dispatch(method, params, attached, slot);
         const go = (): unknown => (trace === undefined ? run() : this.#traced(method, trace, run));
-        return this.#resuming ? this.#resuming.then(go) : go();
+        return this.#resuming.pass(go);
       },
       notification: (method, params) => this.#notified(method, params),
       closed: (reason) => this.#ended(reason),
@@ -132,26 +93,22 @@ export class Connection implements SessionConnection {
     this.#peer.close(reason);
   }
 
-  #processContext(): ProcessContext {
-    const { sessions, principal, share, shares } = this.#options;
-    const keep = keptBy(sessions.keep, share?.owner ?? principal);
+  #handlers(): Handlers<ExecMethods> {
     return {
-      session: () => this.#attachedSession(),
-      sessions,
-      keep: share ? keptByShare(keep, share) : keep,
-      principal,
-      shares,
-      share,
-      // What is on disk belongs to the owner.
-      spool: share ? null : this.#options.spool,
-      durable: this.#options.durable,
-      gone: this.#gone.signal,
+      initialize: (params) => {
+        const answer = this.#initialize(params);
+        if (params.resumeSessionId != null) this.#resuming.holdUntil(answer);
+        return answer;
+      },
+      ...sessionHandlers(this.#options, {
+        session: () => this.#attachedSession(),
+        context: this.#context(),
+      }),
     };
   }
 
-  #handlers(): Handlers<ExecMethods> {
-    const { files, garbage } = this.#options;
-    const context: ConnectionContext = {
+  #context(): ConnectionContext {
+    return {
       notify: (method, params) => {
         this.#peer.notify(method, params);
         return this.#peer.outbox.room();
@@ -166,28 +123,6 @@ export class Connection implements SessionConnection {
       unsentBytes: () => this.#peer.outbox.pendingBytes,
       signal: this.#gone.signal,
     };
-    return {
-      initialize: (params) => {
-        const answer = this.#initialize(params);
-        if (params.resumeSessionId != null) this.#holdBack(answer);
-        return answer;
-      },
-      'environment/info': async () => ({
-        ...(await this.#environmentInfo()),
-        sandbox: await sandboxSummary(),
-      }),
-      'environment/status': () => ({ status: 'ready' }),
-      ...processHandlers(this.#processContext()),
-      ...fileHandlers({ ...context, files, garbage }),
-      ...discoveryHandlers({ files }),
-      ...httpHandlers(context),
-    };
-  }
-
-  async #environmentInfo(): Promise<ExecResult<'environment/info'>> {
-    const { http } = this.#options;
-    const { available: sandbox } = await sandboxSupport();
-    return { ...machineInfo(), capabilities: codexCapabilities({ http, sandbox }) };
   }
 
   /** Adds the trace id to whatever is logged for the request. */
@@ -209,18 +144,6 @@ export class Connection implements SessionConnection {
       throw new ExecError('notInitialized', 'client must call initialize before other methods');
     if (!this.#ready)
       throw new ExecError('notInitialized', 'client must send initialized before other methods');
-  }
-
-  #holdBack(answer: Promise<unknown>): void {
-    this.#resuming = new Promise<void>((resolve) => {
-      const go = (): void => {
-        this.#resuming = undefined;
-        resolve();
-      };
-      // The answer leaves in the turn of the event loop in which it is known.
-      const settled = (): void => void setImmediate(go);
-      answer.then(settled, settled);
-    });
   }
 
   /** The session is open when this returns, whatever the answer is still waiting for. */
@@ -251,7 +174,7 @@ export class Connection implements SessionConnection {
     log.info(details, 'session attached');
     return {
       sessionId: session,
-      environmentInfo: share ? UNKNOWN_MACHINE : await this.#environmentInfo(),
+      environmentInfo: share ? UNKNOWN_MACHINE : await environmentInfo(this.#options),
       capabilities: offeredCapabilities({
         flowControl,
         windowBytes,
@@ -317,11 +240,4 @@ function methodsOffered({ http }: { http: boolean }): ExecMethods {
   const { 'http/request': _, ...rest } = execMethods;
   // The router looks methods up by name, so the handler of the missing one is never reached.
   return rest as ExecMethods;
-}
-
-/** Which policies this machine can enforce, probed once by trying. */
-async function sandboxSummary(): Promise<ExecResult<'environment/info'>['sandbox']> {
-  const support = await sandboxSupport();
-  const { level } = support;
-  return support.available ? { level, maxProcesses: support.processLimit } : { level, hint: support.hint };
 }

@@ -95,7 +95,7 @@ test('what a kept process has queued counts when nobody uses it, and for whoever
     for (let round = 0; round < 5; round += 1) {
       session.attachKept(kept, { afterSeq: 0, mayPause: true });
       fill(session, kept.process, { upTo: 2 * MiB, pieceBytes: MiB });
-      session.detachKept(kept.process.processId);
+      session.kept.detach(kept.process.processId);
     }
     sum += kept.process.queuedInputBytes;
   }

@@ -28,19 +28,16 @@ import {
   processUnshare,
   processWait,
 } from './kept.js';
+import { processAck, processClosed, processExited, processOutput } from './process-events.js';
 import { processLines, processSearch } from './process-lines.js';
+import { processStart } from './process-start.js';
 import {
-  processAck,
-  processClosed,
   processCloseStdin,
-  processExited,
   processInspect,
   processList,
-  processOutput,
   processRead,
   processResize,
   processSignal,
-  processStart,
   processTerminate,
   processWrite,
 } from './process.js';

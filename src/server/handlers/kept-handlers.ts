@@ -78,7 +78,7 @@ function use(
     hasScreen,
     share,
   });
-  const usage = session().usageOf(processId);
+  const usage = session().kept.get(processId);
   return {
     processId,
     tty,
@@ -95,7 +95,7 @@ export function keyboard(
   { session }: ProcessContext,
   { processId, action, to }: ExecParsedParams<'process/keyboard'>,
 ): ExecResult<'process/keyboard'> {
-  const usage = session().usageOf(processId);
+  const usage = session().kept.get(processId);
   if (!usage) throw new ExecError('processNotFound', 'unknown process id', { data: { processId } });
   const { client, kept } = usage;
   // From here on it knows of the keyboard.

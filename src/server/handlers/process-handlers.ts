@@ -78,12 +78,12 @@ export function processHandlers(context: ProcessContext): Handlers<ProcessMethod
     ),
     'process/signal': afterStart(async ({ processId, signal }) => {
       const name = signalName(signal);
-      session().requireControl(processId);
+      session().kept.requireControl(processId);
       await session().find(processId)?.signal(name);
       return {};
     }),
     'process/terminate': afterStart(async ({ processId, sessionId, graceMs }) => {
-      if (sessionId == null) session().requireControl(processId);
+      if (sessionId == null) session().kept.requireControl(processId);
       const process =
         sessionId === KEPT_SESSION
           ? keep.find(processId)?.process
@@ -92,13 +92,13 @@ export function processHandlers(context: ProcessContext): Handlers<ProcessMethod
     }),
     'process/resize': afterStart(async ({ processId, size }) => {
       const process = find(processId);
-      session().requireKeyboard(processId);
+      session().kept.requireKeyboard(processId);
       await process.resize(size);
       return {};
     }),
     'process/closeStdin': afterStart(async ({ processId, after }) => {
       const process = find(processId);
-      session().requireKeyboard(processId);
+      session().kept.requireKeyboard(processId);
       if (process.stdinOpen) requirePrevious(session(), { processId, after });
       await process.closeStdin();
       return {};
@@ -112,13 +112,13 @@ export function processHandlers(context: ProcessContext): Handlers<ProcessMethod
           : [
               ...processesOf(session()),
               ...session()
-                .kept()
+                .kept.all()
                 .map((kept) => kept.summary()),
             ],
     }),
     'process/attach': afterStart((params) => attach(context, params)),
     'process/detach': afterStart(({ processId }) => {
-      session().detachKept(processId);
+      session().kept.detach(processId);
       return {};
     }),
     'process/keyboard': afterStart((params) => keyboard(context, params)),
@@ -157,14 +157,14 @@ function write(
   const { processId, writeId } = params;
   const process = session.find(processId);
   if (!process) return { status: 'unknownProcess' };
-  if (!session.isNewWrite(processId, writeId)) return answerRetry(process, params);
-  session.requireKeyboard(processId);
+  if (!session.writes.isNew(processId, writeId)) return answerRetry(process, params);
+  session.kept.requireKeyboard(processId);
   if (process.stdinOpen) {
     requirePrevious(session, params);
     session.requireInputRoom(process, bytes.length);
   }
   const status = process.enqueue(bytes, session.writeName(writeId));
-  if (status === 'accepted') session.rememberWrite(processId, writeId);
+  if (status === 'accepted') session.writes.remember(processId, writeId);
   if (process.takesInput) return { status };
   // The bytes are queued. A program that does not read delays this answer and nothing else.
   return new DeferredAnswer(
@@ -191,7 +191,7 @@ function requirePrevious(
   session: Session,
   { processId, after }: { processId: string; after?: string | null | undefined },
 ): void {
-  if (after != null && session.isNewWrite(processId, after))
+  if (after != null && session.writes.isNew(processId, after))
     throw new ExecError('stdinFull', 'The write before this one was not taken.');
 }
 

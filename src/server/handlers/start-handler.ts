@@ -32,7 +32,7 @@ export function start(
   if (!sandbox && !earlier && !shellSnapshot)
     return startResult(startNow({ ...context, session }, childOf(context, params), params));
   return new DeferredAnswer(
-    session.trackStart({ processId, isKept: isKept(params) }, async () => {
+    session.starts.track({ processId, isKept: isKept(params) }, async () => {
       await earlier?.catch(() => undefined);
       const child = await withoutProfile(session, childOf(context, params), params);
       const place = { ...context, session };

@@ -1,0 +1,34 @@
+import type { HostFileSystem } from '../host/index.js';
+import type { ByteBudget, Channel } from '../rpc/index.js';
+import type { Spool } from '../spool/index.js';
+import type { BulkGarbage } from './bulk-garbage.js';
+import type { DurableState } from './durable/durable-state.js';
+import type { ServerLog } from './log.js';
+import type { SessionRegistry } from './session-registry.js';
+import type { Share, Shares } from './shares.js';
+
+/** What a server gives each of its connections. */
+export interface ConnectionOptions {
+  readonly channel: Channel;
+  readonly sessions: SessionRegistry;
+  readonly log: ServerLog;
+  /** False if the client cannot reconnect, as on stdio: the session then ends with the connection. */
+  readonly resumable: boolean;
+  /** Who the client is; undefined if it cannot have processes that outlive its session. */
+  readonly principal: string | undefined;
+  /** By which it views one process, and nothing else; undefined for all others. */
+  readonly share: Share | undefined;
+  readonly shares: Shares;
+  readonly probe: () => void;
+  readonly introduced: () => void;
+  readonly windowBytes: number;
+  readonly files: HostFileSystem;
+  readonly garbage: BulkGarbage;
+  /** The message budget shared by all connections. */
+  readonly budget: ByteBudget;
+  readonly spool: Spool | null;
+  readonly durable: DurableState | null;
+  /** Whether clients may send HTTP requests from this machine. */
+  readonly http: boolean;
+  readonly closed: () => void;
+}

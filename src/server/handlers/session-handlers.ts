@@ -1,0 +1,55 @@
+import type { ExecMethods } from '../../protocol/index.js';
+import type { Handlers } from '../../rpc/index.js';
+import type { ConnectionOptions } from '../connection-options.js';
+import { environmentInfo, sandboxSummary } from '../environment-info.js';
+import { keptBy } from '../kept-by.js';
+import type { Session } from '../session.js';
+import { keptByShare } from '../shared-view.js';
+import type { ConnectionContext } from './connection-context.js';
+import { discoveryHandlers } from './discovery-handlers.js';
+import { fileHandlers } from './files-handlers.js';
+import { httpHandlers } from './http-handlers.js';
+import type { ProcessContext } from './process-context.js';
+import { processHandlers } from './process-handlers.js';
+
+interface Attached {
+  /** The session of the connection. Throws if it has none. */
+  readonly session: () => Session;
+  readonly context: ConnectionContext;
+}
+
+/** Everything a client can ask for once it has a session. */
+export function sessionHandlers(
+  options: ConnectionOptions,
+  { session, context }: Attached,
+): Omit<Handlers<ExecMethods>, 'initialize'> {
+  const { files, garbage } = options;
+  return {
+    'environment/info': async () => ({
+      ...(await environmentInfo(options)),
+      sandbox: await sandboxSummary(),
+    }),
+    'environment/status': () => ({ status: 'ready' }),
+    ...processHandlers(processContext(options, { session, context })),
+    ...fileHandlers({ ...context, files, garbage }),
+    ...discoveryHandlers({ files }),
+    ...httpHandlers(context),
+  };
+}
+
+function processContext(options: ConnectionOptions, { session, context }: Attached): ProcessContext {
+  const { sessions, principal, share, shares, spool, durable } = options;
+  const keep = keptBy(sessions.keep, share?.owner ?? principal);
+  return {
+    session,
+    sessions,
+    keep: share ? keptByShare(keep, share) : keep,
+    principal,
+    shares,
+    share,
+    // What is on disk belongs to the owner.
+    spool: share ? null : spool,
+    durable,
+    gone: context.signal,
+  };
+}
