@@ -1,5 +1,5 @@
 import type { ExitedEvent } from '../contract/index.js';
-import { createFacts, type ProcessFacts, writeFacts } from './process-facts.js';
+import { createFacts, type ProcessFacts, type StoredEnd, writeFacts } from './process-facts.js';
 
 /** What is known about a process while it runs, beside its output. */
 export class FactsFile {
@@ -15,6 +15,17 @@ export class FactsFile {
 
   get facts(): ProcessFacts {
     return this.#facts;
+  }
+
+  /** The process ended in a way that is not on disk yet. */
+  get needsSaving(): boolean {
+    return this.#hasChanged && this.#facts.end !== null;
+  }
+
+  /** Takes over what an earlier server knew about the end. */
+  continueWith(end: StoredEnd | null): void {
+    this.#facts = { ...this.#facts, end };
+    this.#hasChanged = false;
   }
 
   exited(event: ExitedEvent, timeMs: number): void {
@@ -38,7 +49,7 @@ export class FactsFile {
 
   /** Writes how the process ended, unless that is known on disk. */
   save(): void {
-    if (this.#hasChanged && this.#facts.end) writeFacts(this.#directory, this.#facts);
+    if (this.needsSaving) writeFacts(this.#directory, this.#facts);
     this.#hasChanged = false;
   }
 }

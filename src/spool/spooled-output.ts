@@ -1,27 +1,22 @@
-import { rmSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import {
-  type ArchivedOutput,
-  type ChunkPlace,
-  type ExitedEvent,
-  type HistoryPage,
-  type HistoryRequest,
-  type LineMark,
-  type LogArchive,
-  type MarkRequest,
-  type TerminalSize,
+import type {
+  ArchivedOutput,
+  ExitedEvent,
+  HistoryPage,
+  HistoryRequest,
+  LineMark,
+  LogArchive,
+  TerminalSize,
 } from '../contract/index.js';
-import { historyPage } from './history-page.js';
-import { isExecError } from '../protocol/errors.js';
 import { FactsFile } from './facts-file.js';
+import type { HistorySource } from './history-page.js';
 import type { EntryDraft } from './index-entry.js';
 import { NamedSegmentFiles } from './named-segment-files.js';
-import { makePrivateDirectory } from './private-directory.js';
+import { OutputDirectory } from './output-directory.js';
 import type { ProcessFacts } from './process-facts.js';
 import type { SpoolOwner, SpoolQuota } from './quota.js';
+import { ReadableOutput } from './readable-output.js';
 import type { ReserveSpace } from './reserved-space.js';
 import { SEGMENT_BYTES } from './segment.js';
-import { bytesAt, chunkAt, markBefore, offsetSince } from './segment-lines.js';
 import type { SegmentReader } from './segment-reader.js';
 import { SegmentStore } from './segment-store.js';
 
@@ -30,8 +25,6 @@ const FIRST_WRITE_BYTES = 64 * 1024;
 /** Written at once. Lost if the server is killed, so not more than a moment's worth. */
 const WRITE_BYTES = 256 * 1024;
 const MAX_WAITING_CHUNKS = 1024;
-/** A directory, three files and their names. */
-const FIXED_BYTES = 16 * 1024;
 
 export interface SpooledOutputOptions {
   readonly directory: string;
@@ -57,8 +50,9 @@ export interface SpooledOutputOptions {
 const NOTHING = new Uint8Array(0);
 
 /** The output of one process on disk, while it runs. */
-export class SpooledOutput implements LogArchive, SpoolOwner {
+export class SpooledOutput extends ReadableOutput implements LogArchive, SpoolOwner {
   readonly #options: SpooledOutputOptions;
+  readonly #directory: OutputDirectory;
   readonly #facts: FactsFile;
   readonly #store: SegmentStore;
   #waiting: EntryDraft[] = [];
@@ -67,12 +61,13 @@ export class SpooledOutput implements LogArchive, SpoolOwner {
   #writeBytes = WRITE_BYTES;
   #lastSeq = 0;
   #totalBytes = 0;
-  #exists = false;
   #broken = false;
 
   constructor(options: SpooledOutputOptions) {
+    super();
     this.#options = options;
-    const { directory, facts, limitBytes, quota, reserve } = options;
+    const { directory, facts, limitBytes, quota, reserve, prepare } = options;
+    this.#directory = new OutputDirectory({ path: directory, owner: this, quota, prepare });
     this.#facts = new FactsFile(directory, facts);
     const files = new NamedSegmentFiles(directory);
     const segmentBytes = Math.min(SEGMENT_BYTES, Math.ceil(limitBytes / 4));
@@ -113,40 +108,9 @@ export class SpooledOutput implements LogArchive, SpoolOwner {
     this.#options.closed(this);
   }
 
-  after(seq: number): ArchivedOutput | undefined {
-    return this.#read((reader) => reader.output(reader.find((entry) => entry.seq > seq)));
-  }
-
-  bytesAt(offset: number, maxBytes: number): { offset: number; bytes: Uint8Array } | undefined {
-    return this.#read((reader) => bytesAt(reader, offset, maxBytes));
-  }
-
-  chunkAt(offset: number): ChunkPlace | undefined {
-    return this.#read((reader) => chunkAt(reader, offset));
-  }
-
-  offsetSince(timeMs: number): number | undefined {
-    return this.#read((reader) => offsetSince(reader, timeMs));
-  }
-
-  markBefore(wanted: MarkRequest): LineMark | undefined {
-    return this.#read((reader) => markBefore(reader, wanted));
-  }
-
-  history(request: HistoryRequest): HistoryPage {
+  override history(request: HistoryRequest): HistoryPage {
     this.flush();
-    const known = { facts: this.facts, lastSeq: this.#lastSeq, totalBytes: this.#totalBytes };
-    const source = { reader: this.#store.reader, ...known };
-    try {
-      return historyPage(source, request);
-    } catch (error) {
-      if (isExecError(error)) throw error;
-      this.#fail(error);
-      this.#store.forget();
-      return historyPage(source, request);
-    } finally {
-      this.#options.busy(this);
-    }
+    return super.history(request);
   }
 
   release(): void {
@@ -159,13 +123,12 @@ export class SpooledOutput implements LogArchive, SpoolOwner {
 
   dropSpool(): void {
     this.#forget();
-    void rm(this.#options.directory, { recursive: true, force: true }).catch(() => undefined);
+    this.#directory.removeLater();
   }
 
   discard(): void {
     this.#forget();
-    this.#options.quota.release(this);
-    if (this.#exists) rmSync(this.#options.directory, { recursive: true, force: true });
+    this.#directory.remove();
   }
 
   /** Writes what is waiting. */
@@ -185,7 +148,7 @@ export class SpooledOutput implements LogArchive, SpoolOwner {
   /** Called from time to time: writes what is waiting, or closes the files. Returns false if nothing is left to do. */
   tick(): boolean {
     // The log still has it in memory, and nobody else will ask for it.
-    if (!this.#exists && !this.#options.keep) return false;
+    if (!this.#directory.exists && !this.#options.keep) return false;
     const hasClosed = this.expendableSince() !== null;
     const isWaiting = this.#waiting.length > 0 && !this.#broken;
     if (isWaiting || hasClosed) this.flush();
@@ -199,18 +162,21 @@ export class SpooledOutput implements LogArchive, SpoolOwner {
     this.#store.rest();
   }
 
-  /** What cannot be read is gone. */
-  #read<Found>(find: (reader: SegmentReader) => Found | undefined): Found | undefined {
-    try {
-      const { reader } = this.#store;
-      const found = find(reader);
-      if (reader.isOpen) this.#options.busy(this);
-      return found;
-    } catch (error) {
-      this.#fail(error);
-      this.#store.forget();
-      return undefined;
-    }
+  protected override get reader(): SegmentReader {
+    return this.#store.reader;
+  }
+
+  protected override get known(): Omit<HistorySource, 'reader'> {
+    return { facts: this.facts, lastSeq: this.#lastSeq, totalBytes: this.#totalBytes };
+  }
+
+  protected override filesOpened(): void {
+    this.#options.busy(this);
+  }
+
+  protected override unreadable(error: unknown): void {
+    this.#fail(error);
+    this.#store.forget();
   }
 
   #add(waiting: EntryDraft): void {
@@ -221,20 +187,14 @@ export class SpooledOutput implements LogArchive, SpoolOwner {
     if (this.#waiting.length === 0) this.#options.busy(this);
     this.#waiting.push(waiting);
     this.#waitingBytes += waiting.length;
-    const most = this.#exists ? this.#writeBytes : this.#firstBytes;
+    const most = this.#directory.exists ? this.#writeBytes : this.#firstBytes;
     if (this.#waitingBytes < most && this.#waiting.length < MAX_WAITING_CHUNKS) return;
     this.flush();
     this.#options.busy(this);
   }
 
   #create(): void {
-    if (this.#exists) return;
-    const { directory, quota, prepare } = this.#options;
-    prepare();
-    quota.grow(this, FIXED_BYTES);
-    makePrivateDirectory(directory);
-    this.#exists = true;
-    this.#facts.create();
+    this.#directory.create(() => this.#facts.create());
   }
 
   /** From here on, only the log's memory is left. What was written can still be read. */

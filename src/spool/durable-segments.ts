@@ -1,0 +1,180 @@
+import { countNewlines, type LineMark, type OutputStream } from '../contract/index.js';
+import { DurableFiles } from './durable-files.js';
+import { ENTRY_BYTES, type EntryDraft, writeEntry } from './index-entry.js';
+import { type LogTail, tailOf } from './log-tail.js';
+import { NamedSegmentFiles } from './named-segment-files.js';
+import type { SpoolOwner, SpoolQuota } from './quota.js';
+import { type Segment, SEGMENT_BYTES, sizeOf } from './segment.js';
+import { SegmentReader } from './segment-reader.js';
+import { storedSegments } from './stored-segments.js';
+
+/** Room for the largest chunk and its entry. */
+const CHUNK_ROOM = 64 * 1024 + ENTRY_BYTES;
+/** Disk space is asked for in pieces of this size, so that not every chunk has to. */
+const GRANT_BYTES = 1024 * 1024;
+
+export interface DurableSegmentsOptions {
+  readonly directory: string;
+  /** The stream that most output comes from. */
+  readonly usualStream: OutputStream;
+  readonly limitBytes: number;
+  readonly owner: SpoolOwner;
+  readonly quota: SpoolQuota;
+}
+
+/**
+ * Segments that others write output to: they ask for a place, and when the output is there, its entry follows. Everything
+ * throws if the disk does not do what it should; then only `count` may follow.
+ */
+export class DurableSegments {
+  readonly reader: SegmentReader;
+  readonly #options: DurableSegmentsOptions;
+  readonly #segmentBytes: number;
+  readonly #named: NamedSegmentFiles;
+  readonly #files: DurableFiles;
+  readonly #slot = new Uint8Array(ENTRY_BYTES);
+  readonly #slotView = new DataView(this.#slot.buffer);
+  #segments: Segment[] = [];
+  /** Where the next output goes. It joins the others with its first entry. */
+  #current: Segment | undefined;
+  #newestNumber = 0;
+  #lastSeq = 0;
+  #counted: LineMark = { offset: 0, newlines: 0 };
+  /** Disk space asked for and not used yet. */
+  #granted = 0;
+
+  constructor(options: DurableSegmentsOptions) {
+    this.#options = options;
+    this.#segmentBytes = Math.min(SEGMENT_BYTES, Math.ceil(options.limitBytes / 4));
+    this.#named = new NamedSegmentFiles(options.directory);
+    this.#files = new DurableFiles(options.directory, options.usualStream);
+    this.reader = new SegmentReader(this.#named, () => this.#segments);
+  }
+
+  /** The number of the last output. */
+  get lastSeq(): number {
+    return this.#lastSeq;
+  }
+
+  /** The end of all output, kept or not. */
+  get counted(): LineMark {
+    return this.#counted;
+  }
+
+  get usedBytes(): number {
+    return this.#segments.reduce((sum, each) => sum + sizeOf(each), 0);
+  }
+
+  /** Finds what an earlier server wrote. */
+  load(): void {
+    this.#segments = storedSegments(this.#options.directory);
+    this.#current = this.#segments.at(-1);
+    this.#newestNumber = this.#current?.number ?? 0;
+  }
+
+  /** Continues behind what was loaded. Returns what the log of that server said at the end. */
+  resume(retainedBytes: number): LogTail {
+    const { points, tail, last } = tailOf(this.reader, retainedBytes);
+    this.#lastSeq = last?.entry.seq ?? 0;
+    const offset = last ? last.entry.offset + last.entry.length : 0;
+    const newlines = (last?.entry.newlines ?? 0) + (last ? countNewlines(last.bytes) : 0);
+    this.#counted = { offset, newlines };
+    return { points, tail, unentered: this.#unentered() };
+  }
+
+  /** Where the next chunk of a stream has to be written. */
+  place(stream: OutputStream): { fd: number; position: number } {
+    const segment = this.#roomFor(CHUNK_ROOM);
+    this.#files.expect(stream);
+    return { fd: this.#files.data(segment), position: segment.dataBytes };
+  }
+
+  /** Enters what was written to that place. */
+  enter(draft: EntryDraft): void {
+    const segment = this.#current;
+    if (!segment) return;
+    writeEntry(this.#slotView, 0, draft, this.#counted.newlines);
+    this.#files.writeEntry(segment, this.#slot);
+    const current = segment.entries === 0 ? this.#begin(segment, draft) : segment;
+    current.entries += 1;
+    current.dataBytes += draft.length;
+    this.#granted -= draft.length + ENTRY_BYTES;
+  }
+
+  /** Moves the end behind a chunk, entered or not. */
+  count({ seq, offset, bytes }: Pick<EntryDraft, 'seq' | 'offset' | 'bytes'>): void {
+    this.#lastSeq = seq;
+    this.#counted = {
+      offset: offset + bytes.length,
+      newlines: this.#counted.newlines + countNewlines(bytes),
+    };
+  }
+
+  /** What was written is gone, or cannot be read. */
+  forget(): void {
+    this.#segments = [];
+  }
+
+  closeWriter(): void {
+    this.#files.close();
+  }
+
+  /** Closes the files. They are opened again when they are needed. */
+  rest(): void {
+    this.#files.close();
+    this.reader.rest();
+  }
+
+  /** What is on disk and in no entry. */
+  #unentered(): LogTail['unentered'] {
+    if (this.#files.has(this.#newestNumber + 1)) this.#current = this.#fresh();
+    this.#current ??= this.#fresh();
+    const { stream, bytes } = this.#files.unentered(this.#current);
+    return bytes.length === 0 ? null : { stream, bytes };
+  }
+
+  #begin(segment: Segment, draft: EntryDraft): Segment {
+    const { bytes: _, ...entry } = draft;
+    const begun = { ...segment, first: { ...entry, newlines: this.#counted.newlines } };
+    this.#current = begun;
+    this.#segments.push(begun);
+    return begun;
+  }
+
+  /** Deletes the oldest segments to stay within the bounds, and returns the one to write to. */
+  #roomFor(bytes: number): Segment {
+    const newest = this.#current;
+    const segment = newest && sizeOf(newest) < this.#segmentBytes ? newest : this.#fresh();
+    this.#current = segment;
+    for (;;) {
+      const [oldest] = this.#segments;
+      const fits = this.#hasRoom(bytes) && this.usedBytes + bytes <= this.#options.limitBytes;
+      // The newest one stays, whatever its size: it is not large, and nothing else outlives us.
+      if (fits || !oldest || oldest === segment) return segment;
+      this.#dropOldest(oldest);
+    }
+  }
+
+  #hasRoom(bytes: number): boolean {
+    if (this.#granted >= bytes) return true;
+    const { owner, quota } = this.#options;
+    const piece = Math.min(this.#segmentBytes, GRANT_BYTES);
+    if (!quota.grow(owner, piece)) return false;
+    this.#granted += piece;
+    return true;
+  }
+
+  #fresh(): Segment {
+    this.#newestNumber += 1;
+    const seq = this.#lastSeq + 1;
+    const first = { kind: 'stdout', seq, ...this.#counted, timeMs: 0, length: 0 } as const;
+    return { number: this.#newestNumber, first, entries: 0, dataBytes: 0 };
+  }
+
+  #dropOldest(segment: Segment): void {
+    this.#segments = this.#segments.slice(1);
+    this.reader.rest();
+    this.#options.quota.shrink(this.#options.owner, sizeOf(segment));
+    this.#named.remove(segment);
+  }
+}
