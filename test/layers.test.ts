@@ -22,6 +22,7 @@ const mayImport: Record<string, readonly string[]> = {
   'host/spawn': ['host/kernel', 'contract', 'protocol'],
   'host/sandbox': ['host/kernel', 'host/spawn', 'policy', 'contract', 'protocol'],
   'host/network': ['host/kernel', 'protocol'],
+  'host/ports': ['host/kernel', 'host/spawn', 'contract'],
   'host/files': ['host/kernel', 'host/sandbox', 'contract', 'protocol'],
   host: [
     'host/kernel',
@@ -29,6 +30,7 @@ const mayImport: Record<string, readonly string[]> = {
     'host/sandbox',
     'host/network',
     'host/files',
+    'host/ports',
     'lines',
     'contract',
     'protocol',

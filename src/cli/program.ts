@@ -16,6 +16,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   wait: async () => (await import('./commands/wait.js')).waitCommand(),
   ps: async () => (await import('./commands/ps.js')).psCommand(),
   kill: async () => (await import('./commands/kill.js')).killCommand(),
+  ports: async () => (await import('./commands/ports.js')).portsCommand(),
   cp: async () => (await import('./commands/cp.js')).cpCommand(),
   env: async () => (await import('./commands/env.js')).envCommand(),
   connect: async () => (await import('./commands/connect.js')).connectCommand(),

@@ -7,9 +7,13 @@ import {
   exitFacts,
   type FileSystem,
   type HistoryEntry,
+  type ListeningPort,
+  noPorts,
   nothingKept,
   type OutputMatches,
   type OutputSearch,
+  type PortsOptions,
+  type PortWatch,
   type ProcessEnd,
   type ProcessSpec,
   type ProcessSummary,
@@ -25,6 +29,7 @@ import type { ExecClientOptions } from './connection/client-options.js';
 import { ExecClient } from './connection/exec-client.js';
 import { RemoteFileSystem } from './files/remote-file-system.js';
 import { unsupported } from './connection/remote-errors.js';
+import { watchRemotePorts } from './ports/remote-port-watch.js';
 import { type PastOutput, type PastPart, pastOutput } from './process/past-output.js';
 import { searchRemote } from './process/remote-lines.js';
 import { attachProcess } from './process/attach-process.js';
@@ -239,6 +244,16 @@ export class RemoteEnvironment extends EnvironmentHandle {
     return (await this.#callServerView('process/terminate', process)).running;
   }
 
+  override async ports({ scope }: PortsOptions = {}): Promise<ListeningPort[]> {
+    await this.#requirePorts();
+    return (await this.client.call('port/list', scope === undefined ? null : { scope })).ports;
+  }
+
+  override async watchPorts(options: PortsOptions = {}): Promise<PortWatch> {
+    await this.#requirePorts();
+    return await watchRemotePorts(this.client, options);
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#endAll().then(() => this.client.close());
     return this.#closing;
@@ -261,6 +276,11 @@ export class RemoteEnvironment extends EnvironmentHandle {
   async #endAll(): Promise<void> {
     this.#forgetFinished();
     await Promise.allSettled([...this.#processes].map((process) => process[Symbol.asyncDispose]()));
+  }
+
+  async #requirePorts(): Promise<void> {
+    if (!this.client.introduced) await this.client.ready();
+    if (!this.client.serverCapabilities.ports) throw noPorts();
   }
 
   async #requireShares(): Promise<void> {

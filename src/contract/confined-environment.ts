@@ -5,6 +5,7 @@ import type { Environment } from './environment.js';
 import { EnvironmentHandle } from './environment-handle.js';
 import { withFixedTemporary } from './fixed-temporary.js';
 import type { FileSystem } from './file-system.js';
+import type { ListeningPort, PortsOptions, PortWatch } from './ports/index.js';
 import type { AttachOptions, ExecProcess, ProcessEnd, ProcessSpec, ProcessSummary } from './process.js';
 
 /**
@@ -62,6 +63,14 @@ export class ConfinedEnvironment extends EnvironmentHandle {
 
   override waitFor(processId: string): Promise<ProcessEnd> {
     return this.#inner.waitFor(processId);
+  }
+
+  override ports(options?: PortsOptions): Promise<ListeningPort[]> {
+    return this.#inner.ports(options);
+  }
+
+  override watchPorts(options?: PortsOptions): Promise<PortWatch> {
+    return this.#inner.watchPorts(options);
   }
 
   watchConnection(listener: (connected: boolean) => void): () => void {

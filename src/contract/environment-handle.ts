@@ -2,6 +2,7 @@ import { ExecError } from '../protocol/errors.js';
 import type { EnvironmentInfo } from '../protocol/index.js';
 import type { Environment } from './environment.js';
 import type { FileSystem } from './file-system.js';
+import type { ListeningPort, PortsOptions, PortWatch } from './ports/index.js';
 import type { AttachOptions, ExecProcess, ProcessEnd, ProcessSpec, ProcessSummary } from './process.js';
 import {
   type CommandTag,
@@ -36,6 +37,14 @@ export abstract class EnvironmentHandle implements Environment {
     throw nothingKept();
   }
 
+  async ports(_options?: PortsOptions): Promise<ListeningPort[]> {
+    throw noPorts();
+  }
+
+  async watchPorts(_options?: PortsOptions): Promise<PortWatch> {
+    throw noPorts();
+  }
+
   async run<Encoding extends OutputEncoding = 'utf8'>(
     argv: readonly string[],
     options?: RunOptions<Encoding>,
@@ -61,5 +70,13 @@ export function nothingKept(): ExecError {
   return new ExecError(
     'unsupported',
     'Nothing can outlive its client here. Start a server with `execwire serve` and use its URL.',
+  );
+}
+
+/** For machines that do not tell who listens where. */
+export function noPorts(): ExecError {
+  return new ExecError(
+    'unsupported',
+    'Ports are not known here. Use a server started with a recent `execwire serve`, on Linux.',
   );
 }

@@ -1,5 +1,6 @@
 import type { EnvironmentInfo, Sandbox } from '../protocol/index.js';
 import type { FileSystem } from './file-system.js';
+import type { ListeningPort, PortsOptions, PortWatch } from './ports/index.js';
 import type { AttachOptions, ExecProcess, ProcessEnd, ProcessSpec, ProcessSummary } from './process.js';
 import type { CommandTag, LinesOptions, OutputEncoding, RunOptions, RunResult } from './run/index.js';
 
@@ -34,6 +35,10 @@ export interface Environment extends AsyncDisposable {
   attach(processId: string, options?: AttachOptions): Promise<ExecProcess>;
   /** How a process with a lease ended. Resolves at its end, or at once if it has ended. */
   waitFor(processId: string): Promise<ProcessEnd>;
+  /** Which programs listen on which TCP ports. */
+  ports(options?: PortsOptions): Promise<ListeningPort[]>;
+  /** The same, and from then on every port that opens or closes. */
+  watchPorts(options?: PortsOptions): Promise<PortWatch>;
   readonly files: FileSystem;
   /** The policy for everything that does not specify its own. Absent: none. */
   readonly sandbox?: Sandbox;

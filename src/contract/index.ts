@@ -2,7 +2,7 @@ export { ConfinedEnvironment } from './confined-environment.js';
 export { ChangeLog, type ChangeReader, MAX_PENDING_CHANGES } from './change-log.js';
 export type { Environment } from './environment.js';
 export { withFixedTemporary } from './fixed-temporary.js';
-export { EnvironmentHandle, nothingKept } from './environment-handle.js';
+export { EnvironmentHandle, noPorts, nothingKept } from './environment-handle.js';
 export {
   entriesOf,
   type HistoryEnd,
@@ -96,3 +96,10 @@ export {
 export { QueuedInput, STDIN_SOFT_LIMIT_BYTES } from './queued-input.js';
 export { type InputQueue, ServerInput } from './server-input.js';
 export { deniedHosts } from './denied-hosts.js';
+export {
+  type ListeningPort,
+  PortChanges,
+  type PortEvent,
+  type PortsOptions,
+  type PortWatch,
+} from './ports/index.js';

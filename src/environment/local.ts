@@ -2,7 +2,11 @@ import {
   EnvironmentHandle,
   type ExecProcess,
   type FileSystem,
+  type ListeningPort,
   nothingKept,
+  PortChanges,
+  type PortsOptions,
+  type PortWatch,
   type ProcessSpec,
   type ProcessSummary,
 } from '../contract/index.js';
@@ -12,10 +16,14 @@ import {
   ConfinableFileSystem,
   childEnvironment,
   hideFromSandboxes,
+  listListeners,
   type LocalProcessSpec,
   machineInfo,
   ProcessTable,
   reserveSpace,
+  type TreeOwner,
+  visiblePorts,
+  watchListeners,
 } from '../host/index.js';
 import type { Spool, SpoolOptions } from '../spool/index.js';
 import { configurationHome, environmentsPath } from './configuration-home.js';
@@ -57,6 +65,7 @@ export class LocalEnvironment extends EnvironmentHandle {
   readonly files: FileSystem;
   readonly #files = new ConfinableFileSystem();
   readonly #table: ProcessTable;
+  readonly #portWatches = new Set<PortWatch>();
   readonly #releaseHost = claimHost();
   readonly #spoolOptions: SpoolOptions | undefined;
   #spool: Spool | null = null;
@@ -116,7 +125,27 @@ export class LocalEnvironment extends EnvironmentHandle {
     return this.#table.all().map((each) => each.summary());
   }
 
+  override async ports(options?: PortsOptions): Promise<ListeningPort[]> {
+    return visiblePorts(await listListeners(), this.#ownerOf, options);
+  }
+
+  override async watchPorts(options?: PortsOptions): Promise<PortWatch> {
+    const changes: PortChanges = new PortChanges(() => {
+      stop();
+      this.#portWatches.delete(changes);
+    });
+    const stop = watchListeners((found) => changes.set(visiblePorts(found, this.#ownerOf, options)));
+    this.#portWatches.add(changes);
+    return changes;
+  }
+
+  readonly #ownerOf = (treeId: number): TreeOwner | undefined => {
+    const processId = this.#table.ownerOf(treeId);
+    return processId === undefined ? undefined : { processId };
+  };
+
   async close(): Promise<void> {
+    for (const watch of [...this.#portWatches]) await watch.close();
     await Promise.all([this.#table.close(), this.#files.close()]);
     this.#spool?.close();
     this.#releaseHost();

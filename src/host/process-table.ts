@@ -5,6 +5,7 @@ import type { Sandbox } from '../protocol/index.js';
 import { type Child, type ChildSink, killTrees } from './spawn/index.js';
 import { type ConfinedSpec, isPathChange, SandboxedLaunch, SpareSandboxes } from './sandbox/index.js';
 import { ManagedNetwork, networkUse } from './managed-network.js';
+import { addSandbox } from './ports/index.js';
 import { LocalProcess, type LocalProcessOptions, type LocalProcessSpec } from './local-process.js';
 import { ShellSnapshots, type SnapshotRequest } from './shell-snapshot/index.js';
 import { spawnScripted } from './spawn-scripted.js';
@@ -57,10 +58,10 @@ export class ProcessTable {
   /** Functions that stop the expiry of closed processes, in the order they closed. */
   readonly #expiries = new Map<string, () => void>();
   /**
-   * Ids of all trees that may still have members, including those of processes long closed. Empty ones are dropped in
-   * bulk.
+   * All trees that may still have members, including those of processes long closed, and the ids of their processes. Empty
+   * ones are dropped in bulk.
    */
-  readonly #trees = new Set<number>();
+  readonly #trees = new Map<number, string | null>();
   readonly #spares = new SpareSandboxes();
   /** Existing sandboxes: their names on disk are free a moment after their processes have ended. */
   readonly #sandboxes = new Set<SandboxedLaunch>();
@@ -79,6 +80,11 @@ export class ProcessTable {
   /** How many trees may still have members. */
   get treeCount(): number {
     return this.#trees.size;
+  }
+
+  /** Whose tree this is: the id of a process that may be closed or forgotten; undefined if it is none of ours. */
+  ownerOf(treeId: number): string | null | undefined {
+    return this.#trees.get(treeId);
   }
 
   all(): LocalProcess[] {
@@ -112,7 +118,7 @@ export class ProcessTable {
   async #spawnUnlisted(spec: ConfinedSpec, sandbox: Sandbox | null, sink: ChildSink): Promise<Child> {
     const confined = sandbox ? this.#untilGone(await SandboxedLaunch.prepare(spec, sandbox)) : null;
     const child = confined?.spawn(sink) ?? spawnScripted({ ...spec, keeping: undefined }, sink);
-    this.#trees.add(child.treeId);
+    this.#trees.set(child.treeId, null);
     if (this.#closed) await child.killTree();
     return child;
   }
@@ -158,6 +164,8 @@ export class ProcessTable {
       // The sandbox owns the script by now.
       const { script: _, ...program } = spec;
       const process = await this.#untilReady(this.start({ ...program, confined, denials: way?.denials }));
+      const { treeId } = process;
+      onceClosed(process.log, addSandbox({ treeId, initPid: () => confined.initPid }));
       if (way) onceClosed(process.log, () => way.close());
       return process;
     } catch (error) {
@@ -181,15 +189,15 @@ export class ProcessTable {
 
   /** A tree whose process is forgotten ends with the others here. Call when it has turned out to be empty. */
   addTree(treeId: number): () => void {
-    this.#trees.add(treeId);
+    this.#trees.set(treeId, null);
     return () => void this.#trees.delete(treeId);
   }
 
   /** Must not refer to the process, since this is kept longer. */
   #remember(process: LocalProcess): void {
-    const { treeId } = process;
+    const { treeId, processId } = process;
     const trees = this.#trees;
-    trees.add(treeId);
+    trees.set(treeId, processId);
     process.onTreeGone = () => void trees.delete(treeId);
   }
 
@@ -225,7 +233,7 @@ export class ProcessTable {
     const running = this.all().filter((process) => !process.log.closed);
     await Promise.all([
       ...running.map((process) => process.kill()),
-      killTrees(this.#trees),
+      killTrees(this.#trees.keys()),
       this.#spares.close(),
     ]);
     this.#network.close();

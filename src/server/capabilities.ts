@@ -33,6 +33,7 @@ export function offeredCapabilities(options: {
   leases: boolean;
   shares: boolean;
   networkRules: boolean;
+  ports: boolean;
   spool: { readonly processBytes: number; readonly totalBytes: number } | null;
 }): ServerCapabilities {
   return {
@@ -65,6 +66,7 @@ export function offeredCapabilities(options: {
     ...(options.leases ? { leases: true, viewers: true } : {}),
     ...(options.shares ? { shares: true } : {}),
     ...(options.networkRules ? { networkRules: true } : {}),
+    ...(options.ports ? { ports: true } : {}),
     ...(options.ahead ? { ahead: true } : {}),
     ...(options.flowControl ? { flowControl: { windowBytes: options.windowBytes } } : {}),
   };

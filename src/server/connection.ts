@@ -183,6 +183,7 @@ export class Connection implements SessionConnection {
         leases,
         shares: leases && !share,
         networkRules: !share && (await managesNetwork()),
+        ports: !share && process.platform === 'linux',
         spool,
       }),
     };

@@ -60,6 +60,11 @@ export class Keep {
     return [...(this.#rooms.get(principal)?.kept.values() ?? [])];
   }
 
+  /** See `ProcessTable`. */
+  ownerOf(principal: string, treeId: number): string | null | undefined {
+    return this.#rooms.get(principal)?.table.ownerOf(treeId);
+  }
+
   /** Spawns immediately. A failed start leaves everything as it was. */
   start(principal: string, spec: KeptSpec, lease: Lease): KeptProcess {
     const { room, earlier } = this.#admit(principal, spec);

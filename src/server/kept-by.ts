@@ -9,6 +9,8 @@ export interface ClientKeep {
   /** Like `find`, but throws if there is none, or nothing can be kept here. */
   get(processId: string): KeptProcess;
   all(): KeptProcess[];
+  /** Whose tree this is; undefined if it belongs to none of them. */
+  ownerOf(treeId: number): string | null | undefined;
   start(spec: LocalProcessSpec, lease: Lease): KeptProcess;
   startConfined(spec: LocalProcessSpec, options: { lease: Lease; sandbox: Sandbox }): Promise<KeptProcess>;
 }
@@ -35,6 +37,7 @@ export function keptBy(keep: Keep, principal: string | undefined): ClientKeep {
     get,
     find: (processId) => (principal === undefined ? undefined : keep.find(principal, processId)),
     all: () => (principal === undefined ? [] : keep.all(principal)),
+    ownerOf: (treeId) => (principal === undefined ? undefined : keep.ownerOf(principal, treeId)),
     start: (spec, lease) => keep.start(whoStarts(spec), named(spec), lease),
     startConfined: (spec, options) => keep.startConfined(whoStarts(spec), named(spec), options),
   };

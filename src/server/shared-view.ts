@@ -54,6 +54,7 @@ export function keptByShare(keep: ClientKeep, share: Share): ClientKeep {
       throw new ExecError('processNotFound', 'unknown process id', { data: { processId } });
     },
     all: () => keep.all().filter(isShared),
+    ownerOf: () => undefined,
     start: nothing,
     startConfined: async () => nothing(),
   };

@@ -9,6 +9,7 @@ import { TestFolder } from '../harness/processes.js';
 import { bin } from '../../testkit/launch.mjs';
 import { ServerProcess } from '../../testkit/server-process.mjs';
 import { type OpenEnvironment, processContract } from './process.contract.js';
+import { portsContract } from './ports.contract.js';
 import { linesContract } from './lines.contract.js';
 import { runContract } from './run.contract.js';
 
@@ -30,6 +31,7 @@ function contracts(name: string, open: OpenEnvironment): void {
   processContract(name, open);
   runContract(name, open);
   linesContract(name, open);
+  portsContract(name, open);
 }
 
 contracts('local', async () => new LocalEnvironment());

@@ -32,6 +32,12 @@ export {
 } from './host-path.js';
 export { addressKey, keyOfKernelAddress } from './ip-bytes.js';
 export { libc, type Libc, loadLibc } from './libc.js';
+export {
+  listenersInTable,
+  listeningSockets,
+  type ListeningSocket,
+  SOCKET_TABLES,
+} from './listening-sockets.js';
 export { linux } from './linux.js';
 export { openBytes, SharedBytes } from './memory-file.js';
 export { ownPlaces } from './own-places.js';

@@ -1,6 +1,7 @@
 import { isIPv4 } from 'node:net';
 
-const V4_PREFIX = '00000000000000000000ffff';
+/** How an IPv4 address begins in its IPv6-mapped form. */
+export const V4_PREFIX = '00000000000000000000ffff';
 
 /** An address as 32 hexadecimal digits, IPv4 in its IPv6-mapped form, so that each address has one spelling. */
 export function addressKey(address: string): string {
@@ -20,6 +21,17 @@ export function keyOfKernelAddress(hex: string): string {
   const words = hex.toLowerCase().match(/.{8}/g) ?? [];
   const key = words.map((word) => (word.match(/../g) ?? []).toReversed().join('')).join('');
   return key.length === 8 ? V4_PREFIX + key : key;
+}
+
+/** The usual spelling of an address given as 32 digits. */
+export function addressText(key: string): string {
+  if (key.startsWith(V4_PREFIX)) {
+    const bytes = key.slice(V4_PREFIX.length).match(/../g) ?? [];
+    return bytes.map((byte) => Number.parseInt(byte, 16)).join('.');
+  }
+  const groups = (key.match(/.{4}/g) ?? []).map((group) => group.replace(/^0+(?=.)/, ''));
+  // The parser of URLs shortens it as is customary.
+  return new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1);
 }
 
 function groupsOf(text: string): string[] {

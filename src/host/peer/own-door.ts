@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { listPids } from '../kernel/index.js';
+import { listeningSockets, listPids } from '../kernel/index.js';
 import { holds } from './socket-holders.js';
-import { findListeners } from './socket-table.js';
 import { isOfThisMachine } from './this-machine.js';
 
 /**
@@ -11,10 +10,10 @@ import { isOfThisMachine } from './this-machine.js';
  */
 export function isOwnDoor(address: string, port: number): boolean {
   if (!isOfThisMachine(address)) return false;
-  const listeners = findListeners(port);
+  const listeners = listeningSockets().filter((each) => each.port === port);
   if (listeners.length === 0) return false;
   const ours = ['self', ...(listPids() ?? []).filter(isServer)];
-  return ours.some((pid) => listeners.some((inode) => holds(pid, inode)));
+  return ours.some((pid) => listeners.some(({ inode }) => holds(pid, inode)));
 }
 
 /** Reading a command line is quick. Only of those that look like ours do we read what they have open. */

@@ -21,12 +21,8 @@ const TABLES: readonly string[] = ['/proc/net/tcp', '/proc/net/tcp6'];
 
 const LOCAL = 1;
 const REMOTE = 2;
-const STATE = 3;
 const UID = 7;
 const INODE = 9;
-
-/** The kernel's number for a socket that listens. */
-const LISTENING = '0A';
 
 /** Null if this machine has no such socket. */
 export function findPeerSocket(ends: ConnectionEnds): PeerSocket | null {
@@ -39,14 +35,6 @@ export function findPeerSocket(ends: ConnectionEnds): PeerSocket | null {
         return { uid: Number(fields[UID]), inode: Number(fields[INODE]) };
     }
   return null;
-}
-
-/** The sockets that listen on a port, on whatever address. */
-export function findListeners(port: number): number[] {
-  return TABLES.flatMap(linesOf)
-    .map((line) => line.trim().split(/\s+/))
-    .filter((fields) => fields[STATE] === LISTENING && kernelKey(fields[LOCAL]).endsWith(`:${port}`))
-    .map((fields) => Number(fields[INODE]));
 }
 
 function keyOf(address = '', port = 0): string {

@@ -17,7 +17,8 @@ export {
 } from './spawn-child.js';
 export { assertSpawnable } from './spawn-failure.js';
 export { rememberLeftTree } from './left-trees.js';
-export { killAllTrees, killTrees, killUnknownTrees, recordTrees } from './tree-killer.js';
+export type { ProcessTrees } from './process-trees.js';
+export { currentTrees, killAllTrees, killTrees, killUnknownTrees, recordTrees } from './tree-killer.js';
 export {
   dismissWatchdog,
   ensureWatchdog,

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ancestorsFirst } from './ancestors-first.js';
-import { sortIntoTrees, type SortedProcesses } from './process-trees.js';
+import { type ProcessTrees, sortIntoTrees, type SortedProcesses } from './process-trees.js';
 import { forgetTree } from './empty-trees.js';
 import { knownTrees } from './known-trees.js';
 import { isSame, type Scan, type ScannedProcess, scanNow, scanWithBreaks } from './process-scan.js';
@@ -59,6 +59,11 @@ export async function killUnknownTrees(): Promise<void> {
 /** The members of a tree that are running right now. */
 export function livingMembers(treeId: number): readonly ScannedProcess[] {
   return pickMembers(sortIntoTrees(scanNow()), new Set([treeId]));
+}
+
+/** The running members of every tree. */
+export async function currentTrees(): Promise<ProcessTrees> {
+  return sortIntoTrees(await scanWithBreaks()).trees;
 }
 
 let looking: Promise<void> | undefined;

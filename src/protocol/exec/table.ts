@@ -28,6 +28,7 @@ import {
   processUnshare,
   processWait,
 } from './kept.js';
+import { portClosed, portList, portOpened, portUnwatch, portWatch } from './ports.js';
 import { processAck, processClosed, processExited, processOutput } from './process-events.js';
 import { processLines, processSearch } from './process-lines.js';
 import { processStart } from './process-start.js';
@@ -86,6 +87,9 @@ export const execMethods = {
   'fs/watch': fsWatch,
   'fs/unwatch': fsUnwatch,
   'fs/search': fsSearch,
+  'port/list': portList,
+  'port/watch': portWatch,
+  'port/unwatch': portUnwatch,
   'environmentConfig/read': environmentConfigRead,
   'capabilityRoots/discoverV1': capabilityRootsDiscoverV1,
   'capabilities/discoverV2': capabilitiesDiscoverV2,
@@ -107,6 +111,8 @@ export const execServerNotifications = {
   'process/keyboardAsked': processKeyboardAsked,
   'process/keyboardChanged': processKeyboardChanged,
   'process/resized': processResized,
+  'port/opened': portOpened,
+  'port/closed': portClosed,
   'fs/missingChanged': fsMissingChanged,
   'fs/changed': fsChanged,
   'http/request/bodyDelta': httpRequestBodyDelta,

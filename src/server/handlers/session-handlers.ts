@@ -9,6 +9,7 @@ import type { ConnectionContext } from './connection-context.js';
 import { discoveryHandlers } from './discovery-handlers.js';
 import { fileHandlers } from './files-handlers.js';
 import { httpHandlers } from './http-handlers.js';
+import { portHandlers } from '../ports/port-handlers.js';
 import type { ProcessContext } from './process-context.js';
 import { processHandlers } from './process-handlers.js';
 
@@ -24,16 +25,18 @@ export function sessionHandlers(
   { session, context }: Attached,
 ): Omit<Handlers<ExecMethods>, 'initialize'> {
   const { files, garbage } = options;
+  const processes = processContext(options, { session, context });
   return {
     'environment/info': async () => ({
       ...(await environmentInfo(options)),
       sandbox: await sandboxSummary(),
     }),
     'environment/status': () => ({ status: 'ready' }),
-    ...processHandlers(processContext(options, { session, context })),
+    ...processHandlers(processes),
     ...fileHandlers({ ...context, files, garbage }),
     ...discoveryHandlers({ files }),
     ...httpHandlers(context),
+    ...portHandlers(processes, context),
   };
 }
 

@@ -135,6 +135,11 @@ export class SandboxedLaunch {
     return this.#prepared.sandboxType;
   }
 
+  /** The first process inside, while there is one. */
+  get initPid(): number | null {
+    return this.#prepared.status?.initPid ?? null;
+  }
+
   /** Settles when nothing is left of its sandbox, including on disk, whether it was started or discarded. */
   get gone(): Promise<unknown> {
     return Promise.resolve(this.#prepared.status?.ended);

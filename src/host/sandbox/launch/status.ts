@@ -69,6 +69,12 @@ export class SandboxStatus {
     this.#bwrapGone();
   }
 
+  /** The first process inside, while there is one. All others inside are its descendants. */
+  get initPid(): number | null {
+    this.#look();
+    return this.#over ? null : this.#initPid;
+  }
+
   /** The command's exit code, if it ran and has ended. */
   get exitCode(): number | null {
     this.#look();

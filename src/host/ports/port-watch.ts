@@ -1,0 +1,43 @@
+import { type Listener, Listeners } from './listeners.js';
+
+/** How often we look while somebody watches: whoever waits for a port learns of it within 100 ms. */
+const LOOK_EVERY_MS = 40;
+/** Looking may take this share of the time, however much there is to look at… */
+const MAX_SHARE = 1 / 4;
+/** …and never pauses longer than this. */
+const MAX_PAUSE_MS = 500;
+
+type Subscriber = (listeners: readonly Listener[]) => void;
+
+const listeners = new Listeners();
+const subscribers = new Set<Subscriber>();
+let isLooking = false;
+
+/** Everything that listens now. */
+export function listListeners(): Promise<Listener[]> {
+  return listeners.look();
+}
+
+/** Calls `subscriber` with everything that listens, again and again. Returns an unsubscribe function. */
+export function watchListeners(subscriber: Subscriber): () => void {
+  subscribers.add(subscriber);
+  if (!isLooking) void keepLooking();
+  return () => void subscribers.delete(subscriber);
+}
+
+/** The kernel has no event for a socket that begins to listen, so we look as long as somebody wants to know. */
+async function keepLooking(): Promise<void> {
+  isLooking = true;
+  while (subscribers.size > 0) {
+    const startedAt = performance.now();
+    const found = await listeners.look();
+    for (const subscriber of [...subscribers]) subscriber(found);
+    await pause(performance.now() - startedAt);
+  }
+  isLooking = false;
+}
+
+function pause(tookMs: number): Promise<void> {
+  const ms = Math.min(Math.max(LOOK_EVERY_MS, tookMs / MAX_SHARE), MAX_PAUSE_MS);
+  return new Promise((resolve) => void setTimeout(resolve, ms));
+}

@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { listenersInTable, type ListeningSocket, SOCKET_TABLES } from '../kernel/index.js';
+import type { SandboxNetwork } from './sandbox-networks.js';
+
+/**
+ * A listener that replaces another between two looks leaves the count as it was. So the table is read now and then even if
+ * nothing seems to have changed.
+ */
+const REREAD_MS = 1_000;
+
+/** Reading a table may take this share of the time, whatever programs do inside. */
+const MAX_SHARE = 1 / 8;
+
+/** One of the two tables, as last read. */
+interface TableState {
+  count: string;
+  sockets: readonly ListeningSocket[];
+  readAtMs: number;
+  tookMs: number;
+}
+
+/**
+ * The listening sockets of a sandbox's own network, seen from outside. Its table takes milliseconds to read, the number
+ * of its sockets takes microseconds, so the table is read when that number has changed.
+ */
+export class SandboxSockets {
+  readonly #tables = new Map<string, TableState>();
+
+  async read({ pid }: SandboxNetwork): Promise<ListeningSocket[]> {
+    const found = await Promise.all(SOCKET_TABLES.map((name) => this.#table(pid, name)));
+    return found.flat();
+  }
+
+  async #table(pid: number, name: string): Promise<readonly ListeningSocket[]> {
+    const count = countSockets(pid, name);
+    const known = this.#tables.get(name);
+    if (known && !isDue(known, count)) return known.sockets;
+    const startedAt = performance.now();
+    const sockets = count === '0' ? [] : listenersInTable(await tableOf(pid, name));
+    const readAtMs = performance.now();
+    this.#tables.set(name, { count, sockets, readAtMs, tookMs: readAtMs - startedAt });
+    return sockets;
+  }
+}
+
+function isDue({ count, readAtMs, tookMs }: TableState, countNow: string): boolean {
+  const age = performance.now() - readAtMs;
+  if (age * MAX_SHARE < tookMs) return false;
+  return count !== countNow || (countNow !== '0' && age > REREAD_MS);
+}
+
+/** How many TCP sockets are connected or listening, as text. `0` if there is no such network any more. */
+function countSockets(pid: number, table: string): string {
+  const [file, label] = table === 'tcp6' ? ['sockstat6', 'TCP6'] : ['sockstat', 'TCP'];
+  try {
+    const text = readFileSync(`/proc/${pid}/net/${file}`, 'latin1');
+    return new RegExp(`^${label}: inuse (\\d+)`, 'm').exec(text)?.[1] ?? '0';
+  } catch {
+    return '0';
+  }
+}
+
+async function tableOf(pid: number, table: string): Promise<string> {
+  return await readFile(`/proc/${pid}/net/${table}`, 'latin1').catch(() => '');
+}
