@@ -4,6 +4,9 @@ import { touchPageCache } from '../lib/page-cache.mjs';
 import { textFile } from '../lib/text-file.mjs';
 import { measureThroughput, serverMover, throughputMetrics } from '../lib/throughput.mjs';
 
+/** At most, of each process. */
+const KEPT_BYTES = 256 * 1024 * 1024;
+
 /** What becomes of the output besides being sent. */
 const USES = [
   { suffix: '', start: {} },
@@ -26,12 +29,12 @@ export const spool = {
     return withServers(subjects, async (opened) => {
       const [json] = opened;
       touchPageCache(scratch, bytesOnDisk(plan));
-      const file = textFile(scratch, Math.max(plan.pipes.byteCount, plan.pty.byteCount));
-      const pipes = movers(opened, { file, byteCount: plan.pipes.byteCount, tty: false });
+      const file = textFile(scratch, Math.max(plan.spool.byteCount, plan.pty.byteCount));
+      const pipes = movers(opened, { file, byteCount: plan.spool.byteCount, tty: false });
       const terminal = { ...json, name: 'terminal' };
       const terminals = movers([terminal], { file, byteCount: plan.pty.byteCount, tty: true });
       return [
-        ...(await measureThroughput(pipes, plan.pipes)),
+        ...(await measureThroughput(pipes, plan.spool)),
         ...(await measureThroughput(terminals, plan.pty)),
       ];
     });
@@ -39,8 +42,8 @@ export const spool = {
 };
 
 /** What all rounds leave on disk, with the one that warms up: two subjects on pipes, one on a terminal. */
-function bytesOnDisk({ pipes, pty }) {
-  return (pipes.rounds + 1) * pipes.byteCount * 2 + (pty.rounds + 1) * pty.byteCount;
+function bytesOnDisk({ spool: pipes, pty }) {
+  return (pipes.rounds + 1) * Math.min(pipes.byteCount, KEPT_BYTES) * 2 + (pty.rounds + 1) * pty.byteCount;
 }
 
 function movers(servers, { file, byteCount, tty }) {

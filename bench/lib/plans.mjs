@@ -9,6 +9,8 @@ export const FULL = {
   ready: { rounds: 15, count: 1, budgetMs: 0 },
   pipes: { rounds: 7, byteCount: 256 * MIB },
   pty: { rounds: 7, byteCount: 96 * MIB },
+  // Four times what is kept of a process: a flood is mostly output that replaces older output.
+  spool: { rounds: 5, byteCount: 1024 * MIB },
   recording: { rounds: 1, byteCount: 1024 * MIB },
   storedLog: { rounds: 5, count: 200, budgetMs: 2000, byteCount: 1000 * MIB },
   join: { rounds: 5, count: 5, budgetMs: 2000 },
@@ -28,6 +30,7 @@ export const SHORT = {
   ready: { rounds: 3, count: 1, budgetMs: 0 },
   pipes: { rounds: 3, byteCount: 64 * MIB },
   pty: { rounds: 3, byteCount: 16 * MIB },
+  spool: { rounds: 3, byteCount: 64 * MIB },
   recording: { rounds: 1, byteCount: 64 * MIB },
   storedLog: { rounds: 2, count: 100, budgetMs: 500, byteCount: 64 * MIB },
   join: { rounds: 2, count: 3, budgetMs: 500 },

@@ -1,4 +1,4 @@
-import { closeSync, constants, openSync, unlinkSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, renameSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { FILE_MODE } from './private-directory.js';
 import type { Segment } from './segment.js';
@@ -12,13 +12,16 @@ const READ = constants.O_RDONLY | constants.O_NOFOLLOW;
 /** Two files for each segment in a private directory, which later servers find again. */
 export class NamedSegmentFiles implements SegmentFiles {
   readonly #directory: string;
+  /** The segment whose data file is that of a deleted one. */
+  #successor: Segment | undefined;
 
   constructor(directory: string) {
     this.#directory = directory;
   }
 
   openToWrite(segment: Segment, part: SegmentPart): OpenPart {
-    return this.#open(segment, part, segment.entries === 0 ? CREATE : CONTINUE);
+    const isSuccessor = part === 'data' && segment === this.#successor;
+    return this.#open(segment, part, segment.entries === 0 && !isSuccessor ? CREATE : CONTINUE);
   }
 
   openToRead(segment: Pick<Segment, 'number'>, part: SegmentPart): OpenPart {
@@ -29,13 +32,18 @@ export class NamedSegmentFiles implements SegmentFiles {
     closeSync(descriptor);
   }
 
-  remove(segment: Segment): void {
-    for (const part of ['index', 'data'] as const) unlinkSync(this.#path(segment, part));
+  /** The index goes first: without it, nobody takes what is in the data file for output of this segment. */
+  remove(segment: Segment, successor?: Segment): void {
+    unlinkSync(this.#path(segment, 'index'));
+    if (successor) renameSync(this.#path(segment, 'data'), this.#path(successor, 'data'));
+    else unlinkSync(this.#path(segment, 'data'));
+    this.#successor = successor;
   }
 
   #open(segment: Pick<Segment, 'number'>, part: SegmentPart, flags: number): OpenPart {
     const descriptor = openSync(this.#path(segment, part), flags, FILE_MODE);
-    return { descriptor, start: 0, room: Number.POSITIVE_INFINITY };
+    const taken = flags === CONTINUE ? fstatSync(descriptor).size : 0;
+    return { descriptor, start: 0, room: Number.POSITIVE_INFINITY, taken };
   }
 
   #path({ number }: Pick<Segment, 'number'>, part: SegmentPart): string {

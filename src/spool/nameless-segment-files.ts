@@ -42,7 +42,7 @@ export class NamelessSegmentFiles implements SegmentFiles {
     this.#uses += 1;
     const { data, index } = this.#slot;
     const start = slot * (data + index) + (part === 'data' ? 0 : data);
-    return { descriptor: this.#file.descriptor, start, room: this.#slot[part] };
+    return { descriptor: this.#file.descriptor, start, room: this.#slot[part], taken: 0 };
   }
 
   close(): void {

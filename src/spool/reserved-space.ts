@@ -7,10 +7,10 @@ const STAT_BLOCK_BYTES = 512;
 /** File systems round up. */
 const ROUNDING_BYTES = 128 * 1024;
 
-/** Gives space back that a file has behind its end; it would be taken for as long as the file is there. */
-export function giveBack(descriptor: number): void {
+/** Gives space back that a file has behind this position; it would be taken for as long as the file is there. */
+export function giveBack(descriptor: number, end: number): void {
   try {
-    ftruncateSync(descriptor, fstatSync(descriptor).size);
+    ftruncateSync(descriptor, end);
   } catch {
     // It goes with the file.
   }
@@ -26,7 +26,7 @@ export function giveBackLeft(path: string): number {
 function giveBackAt(path: string): void {
   try {
     const descriptor = openSync(path, constants.O_WRONLY | constants.O_NOFOLLOW);
-    giveBack(descriptor);
+    giveBack(descriptor, fstatSync(descriptor).size);
     closeSync(descriptor);
   } catch {
     // As long as it cannot be opened, it stays as it is.

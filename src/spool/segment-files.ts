@@ -9,6 +9,8 @@ export interface OpenPart {
   readonly start: number;
   /** How much fits into it. */
   readonly room: number;
+  /** How much of it takes space on disk already, whether something was written there or not. */
+  readonly taken: number;
 }
 
 /** Where the two parts of each segment are. What was opened is given back with `close`. */
@@ -17,6 +19,6 @@ export interface SegmentFiles {
   openToWrite(segment: Segment, part: SegmentPart): OpenPart;
   openToRead(segment: Segment, part: SegmentPart): OpenPart;
   close(open: OpenPart): void;
-  /** Deletes a segment. */
-  remove(segment: Segment): void;
+  /** Deletes a segment. A successor may take over the space of its data: writing over it is much cheaper. */
+  remove(segment: Segment, successor?: Segment): void;
 }

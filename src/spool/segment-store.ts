@@ -80,7 +80,7 @@ export class SegmentStore {
   #plan(drafts: readonly EntryDraft[]): WritePlan {
     const dataBytes = drafts.reduce((sum, { length }) => sum + length, 0);
     const bytes = dataBytes + drafts.length * ENTRY_BYTES;
-    const target = this.#roomFor(bytes) ?? this.#nextSegment(drafts);
+    const target = this.#current(bytes) ?? this.#nextSegment(drafts, bytes);
     const index = new Uint8Array(drafts.length * ENTRY_BYTES);
     const view = new DataView(index.buffer);
     let position = 0;
@@ -130,26 +130,39 @@ export class SegmentStore {
     this.reader.rest();
   }
 
-  /** Deletes what is needed to stay within the bounds. Returns the segment to continue, if it is not full. */
-  #roomFor(bytes: number): Segment | undefined {
-    const { limitBytes, quota, owner, segmentBytes } = this.#options;
-    for (;;) {
-      const isEmpty = this.#segments.length === 0;
-      const fits = isEmpty || this.#usedBytes + bytes <= limitBytes;
-      // Something is kept, however narrow the bounds are.
-      if ((fits && quota.grow(owner, bytes)) || isEmpty) break;
-      this.#drop(this.#expendable());
-    }
-    const newest = this.#segments.at(-1);
-    return newest && sizeOf(newest) < segmentBytes ? newest : undefined;
+  /** The segment to continue, with room for so much; none if it is full. */
+  #current(bytes: number): Segment | undefined {
+    const isFull = (newest: Segment): boolean => sizeOf(newest) >= this.#options.segmentBytes;
+    const before = this.#segments.at(-1);
+    if (!before || isFull(before)) return undefined;
+    this.#makeRoom(bytes);
+    // It may have been deleted itself.
+    return this.#segments.at(-1) === before ? before : undefined;
   }
 
-  #nextSegment([draft]: readonly EntryDraft[]): Segment {
+  #nextSegment([draft]: readonly EntryDraft[], bytes: number): Segment {
     if (!draft) throw new Error('There is nothing to write.');
     const { bytes: _, ...entry } = draft;
     this.#newestNumber += 1;
     const first = { ...entry, newlines: this.#counted.newlines };
-    return { number: this.#newestNumber, first, entries: 0, dataBytes: 0 };
+    const next = { number: this.#newestNumber, first, entries: 0, dataBytes: 0 };
+    this.#makeRoom(bytes, next);
+    return next;
+  }
+
+  /** Deletes what is needed to stay within the bounds, also when the next segment will be full. */
+  #makeRoom(bytes: number, next?: Segment): void {
+    const { limitBytes, quota, owner, segmentBytes } = this.#options;
+    let successor = next;
+    const wanted = next ? Math.max(bytes, segmentBytes) : bytes;
+    for (;;) {
+      const isEmpty = this.#segments.length === 0;
+      const fits = isEmpty || this.#usedBytes + wanted <= limitBytes;
+      // Something is kept, however narrow the bounds are.
+      if ((fits && quota.grow(owner, bytes)) || isEmpty) return;
+      this.#drop(this.#expendable(), successor);
+      successor = undefined;
+    }
   }
 
   /** The position of the oldest segment behind the head, which becomes smaller if nothing is behind it. */
@@ -164,13 +177,13 @@ export class SegmentStore {
     return this.#segments.findIndex(({ first }) => first.offset >= this.#headBytes);
   }
 
-  #drop(position: number): void {
+  #drop(position: number, successor?: Segment): void {
     const [segment] = this.#segments.splice(position, 1);
     if (!segment) return;
     this.reader.rest();
     if (position === this.#segments.length) this.#writer.close();
     this.#usedBytes -= sizeOf(segment);
     this.#options.quota.shrink(this.#options.owner, sizeOf(segment));
-    this.#options.files.remove(segment);
+    this.#options.files.remove(segment, successor);
   }
 }

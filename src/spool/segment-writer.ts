@@ -22,8 +22,10 @@ interface OpenSegment {
   readonly number: number;
   readonly data: OpenPart;
   readonly index: OpenPart;
-  /** The end of the space that was reserved for data; 0 without any. */
-  reservedEnd: number;
+  /** The end of the data. */
+  end: number;
+  /** The end of the space that is taken for it. */
+  takenEnd: number;
 }
 
 /** Appends to the two parts of the newest segment. They are open only while there is something to write. */
@@ -46,6 +48,7 @@ export class SegmentWriter {
     const bytes = totalOf(chunks);
     this.#reserveFor(open, segment.dataBytes, bytes);
     writeAll(open.data, segment.dataBytes, chunks);
+    open.end = segment.dataBytes + bytes;
     writeAll(open.index, segment.entries * ENTRY_BYTES, [index]);
     this.#writtenBytes += bytes;
   }
@@ -66,18 +69,18 @@ export class SegmentWriter {
     const open = this.#open;
     this.#open = undefined;
     if (!open) return;
-    if (open.reservedEnd > 0) giveBack(open.data.descriptor);
+    if (open.takenEnd > open.end) giveBack(open.data.descriptor, open.end);
     this.#files.close(open.data);
     this.#files.close(open.index);
   }
 
   /** While a program floods, there is always some space ahead of it. */
   #reserveFor(open: OpenSegment, position: number, bytes: number): void {
-    const isNeeded = this.#writtenBytes >= FLOOD_BYTES && position + bytes > open.reservedEnd;
+    const isNeeded = this.#writtenBytes >= FLOOD_BYTES && position + bytes > open.takenEnd;
     if (!this.#reserve || !isNeeded) return;
-    const from = Math.max(open.reservedEnd, position);
+    const from = Math.max(open.takenEnd, position);
     const { descriptor, start } = open.data;
-    if (this.#reserve(descriptor, start + from, RESERVED_BYTES)) open.reservedEnd = from + RESERVED_BYTES;
+    if (this.#reserve(descriptor, start + from, RESERVED_BYTES)) open.takenEnd = from + RESERVED_BYTES;
     else this.#reserve = undefined;
   }
 
@@ -100,7 +103,7 @@ export class SegmentWriter {
     const data = this.#files.openToWrite(segment, 'data');
     try {
       const index = this.#files.openToWrite(segment, 'index');
-      this.#open = { number: segment.number, data, index, reservedEnd: 0 };
+      this.#open = { number: segment.number, data, index, end: segment.dataBytes, takenEnd: data.taken };
       return this.#open;
     } catch (error) {
       this.#files.close(data);
