@@ -62,6 +62,7 @@ export {
   type ProcessEvent,
   ProcessHandle,
   type ProcessSpec,
+  type ProcessDetails,
   type ProcessSummary,
   type ReadRequest,
   type ReadResult,

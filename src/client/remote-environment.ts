@@ -226,10 +226,11 @@ export class RemoteEnvironment extends EnvironmentHandle {
   }
 
   /**
-   * The processes of all sessions on the server. Other sessions' processes show only their program, without arguments.
+   * The processes of all sessions on the server. Processes of other clients show only their program, without arguments
+   * and details; so do those of other sessions on servers that do not offer `processDetails`.
    */
   async listServer(): Promise<ServerProcess[]> {
-    const { processes } = await this.#callServerView('process/list', { scope: 'server' });
+    const { processes } = await this.#listWithDetails();
     return processes.map((row) => ({ ...row, sessionId: row.sessionId ?? this.client.sessionId }));
   }
 
@@ -286,6 +287,20 @@ export class RemoteEnvironment extends EnvironmentHandle {
   async #requireShares(): Promise<void> {
     if (!this.client.introduced) await this.client.ready();
     if (!this.client.serverCapabilities.shares) throw unsupported('shares');
+  }
+
+  async #listWithDetails(): Promise<ExecResult<'process/list'>> {
+    const { introduced, serverCapabilities } = this.client;
+    const plain = { scope: 'server' } as const;
+    if (introduced && !serverCapabilities.processDetails)
+      return await this.#callServerView('process/list', plain);
+    try {
+      return await this.#callServerView('process/list', { ...plain, details: true });
+    } catch (error) {
+      // Asked before its capabilities were known.
+      if (!isExecError(error, 'invalidParams')) throw error;
+      return await this.#callServerView('process/list', plain);
+    }
   }
 
   /** Sent before the server's capabilities are known; the answer is ignored if the server does not offer this view. */

@@ -42,6 +42,7 @@ export type {
   ProcessEnd,
   ProcessEvent,
   ProcessSpec,
+  ProcessDetails,
   ProcessSummary,
   ReadRequest,
   ReadResult,

@@ -60,6 +60,11 @@ export interface ProcessSpec {
 
 /** From where, and how, to follow a process that is running already. */
 export interface AttachOptions {
+  /**
+   * The session that owns the process, from `listServer`, if it has no lease. It ends with that session, never waits for
+   * us, and its owner may always type. Default: a process with a lease.
+   */
+  readonly sessionId?: string;
   /** Only what follows this number. Default 0: everything the server has retained. */
   readonly afterSeq?: number;
   /** Only what comes from now on. */
@@ -248,4 +253,23 @@ export interface ProcessSummary {
   readonly lease?: Lease | undefined;
   /** With `lease`: how many sessions use it. */
   readonly attached?: number | undefined;
+  /** If the machine reports it, and the process is ours. */
+  readonly details?: ProcessDetails | undefined;
+}
+
+/** What else is known about a process of ours. */
+export interface ProcessDetails {
+  /** Where it was started, as a `file:` URI. */
+  readonly cwd?: string | undefined;
+  /** How the client introduced itself that started it. */
+  readonly clientName: string;
+  readonly sandboxType: SandboxType;
+  /** All of its output is kept on disk, with times. */
+  readonly recorded: boolean;
+  /** Null while it runs, or if unknown. */
+  readonly endedAtMs: number | null;
+  readonly signal: string | null;
+  readonly timedOut: boolean;
+  /** Its terminal waits until somebody types; null if unknown. */
+  readonly waitsForInput: boolean | null;
 }

@@ -47,6 +47,8 @@ export interface LocalProcessSpec extends ChildSpec {
   readonly timeoutMs?: number | undefined;
   /** The argv to report, if it differs from an equivalent one that is run. */
   readonly shownArgv?: readonly string[] | undefined;
+  /** How the client introduced itself that starts it. */
+  readonly startedBy?: string | undefined;
   /** A descriptor passed to the program as `SCRIPT_FD`. We take ownership. Not with `confined`, which has its own. */
   readonly script?: number | undefined;
   /** See `ConfinedSpec`. */
@@ -82,13 +84,17 @@ export class LocalProcess extends ProcessHandle implements InputQueue {
   readonly sandboxType: SandboxType;
   readonly startedAtMs: number;
   readonly argv: readonly string[];
+  /** Where it was started; undefined if an earlier server did that. */
+  readonly cwd: string | undefined;
   readonly log: ProcessLog;
   /** Called when its owner no longer needs it, once it has closed. */
   onDisposed: (() => void) | undefined;
   /** Called when its terminal has another size. */
   onResized: ((size: TerminalSize) => void) | undefined;
-  /** The size its terminal began with; null without one. */
-  readonly firstSize: TerminalSize | null;
+  /** How the client introduced itself that started it. May be empty. */
+  readonly startedBy: string;
+  #size: TerminalSize | null;
+  #endedAtMs: number | null = null;
   readonly #child: Child;
   readonly #archive: LogArchive | undefined;
   readonly #confined: SandboxedLaunch | undefined;
@@ -113,7 +119,9 @@ export class LocalProcess extends ProcessHandle implements InputQueue {
     super();
     this.processId = spec.processId ?? randomBytes(16).toString('hex');
     this.tty = spec.terminal !== null;
-    this.firstSize = spec.terminal;
+    this.startedBy = spec.startedBy ?? '';
+    this.#size = spec.terminal;
+    this.cwd = spec.taken ? undefined : spec.cwd;
     this.argv = spec.shownArgv ?? spec.argv;
     this.startedAtMs = spec.taken?.startedAtMs ?? Date.now();
     this.#confined = spec.confined;
@@ -148,6 +156,7 @@ export class LocalProcess extends ProcessHandle implements InputQueue {
         this.log.appendOutput(stream, bytes);
       },
       exited: (end) => {
+        this.#endedAtMs = Date.now();
         const networkDenied = spec.denials?.list;
         const wasKept = networkDenied !== undefined && networkDenied.length > 0 && end.exitCode !== 0;
         const sandboxDenied = wasKept || (this.#confined?.denied(end.exitCode) ?? false);
@@ -182,6 +191,21 @@ export class LocalProcess extends ProcessHandle implements InputQueue {
   async ready(): Promise<void> {
     const [closed, wasKilled, kill] = [this.#closed, () => this.#ending.wasKilled, () => void this.kill()];
     await this.#confined?.ready({ closed, wasKilled, kill });
+  }
+
+  /** The size of its terminal; null without one. */
+  get size(): TerminalSize | null {
+    return this.#size;
+  }
+
+  /** When it exited; null while it runs, or if an earlier server saw it. */
+  get endedAtMs(): number | null {
+    return this.#endedAtMs;
+  }
+
+  /** Whether all of its output is kept on disk. */
+  get recorded(): boolean {
+    return this.#archive !== undefined;
   }
 
   get pid(): number {
@@ -309,6 +333,7 @@ export class LocalProcess extends ProcessHandle implements InputQueue {
   override async resize(size: TerminalSize): Promise<void> {
     if (!this.tty) throw new ExecError('notATerminal', 'The process does not run on a terminal.');
     this.#child.resize(size);
+    this.#size = size;
     this.log.recordSize(size);
     this.onResized?.(size);
   }

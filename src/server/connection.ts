@@ -163,6 +163,7 @@ export class Connection implements SessionConnection {
       resumed === undefined
         ? sessions.open(this, { acknowledged, principal })
         : sessions.resume(resumed, this, { principal });
+    this.#session.introduce(params.clientName);
     const binaryFrames = params.capabilities?.binaryFrames === true && channel.carriesBytes === true;
     this.#peer.acceptsBytes = binaryFrames;
     this.#peer.sendsBytes = binaryFrames;

@@ -65,6 +65,17 @@ export class Keep {
     return this.#rooms.get(principal)?.table.ownerOf(treeId);
   }
 
+  /** A process that others view and that ends with its session. It is not kept here. */
+  show(process: LocalProcess, owner: string): KeptProcess {
+    return new KeptProcess(process, {
+      owner,
+      lease: 'session',
+      expired: () => undefined,
+      renderer: this.#options.renderer,
+      retainedBytes: this.#options.table.retainedBytes,
+    });
+  }
+
   /** Spawns immediately. A failed start leaves everything as it was. */
   start(principal: string, spec: KeptSpec, lease: Lease): KeptProcess {
     const { room, earlier } = this.#admit(principal, spec);

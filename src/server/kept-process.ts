@@ -33,7 +33,7 @@ export interface KeptProcessOptions {
 /**
  * A process that outlives the sessions that use it. The program waits for at most one of them, the first: others that
  * cannot keep up lose output, which is counted. If that one goes, or has lost its connection when another arrives, the
- * next takes its place.
+ * next takes its place. Also stands for a process that ends with its session while others view it.
  */
 export class KeptProcess {
   readonly process: LocalProcess;
@@ -114,7 +114,7 @@ export class KeptProcess {
   }
 
   #openScreen({ renderer, retainedBytes }: KeptProcessOptions): ProcessScreen | null {
-    const { log, firstSize: size } = this.process;
+    const { log, size } = this.process;
     if (!size) return null;
     const screen = new ProcessScreen({ log, size, retainedBytes, render: (job) => renderer.render(job) });
     log.subscribe(() => screen.printed());

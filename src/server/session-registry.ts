@@ -1,5 +1,6 @@
 import { ExecError } from '../protocol/index.js';
 import { Session, type SessionConnection } from './session.js';
+import type { ShowProcess } from './session/shown-processes.js';
 import type { ProcessTableOptions } from '../host/index.js';
 import type { ByteBudget } from '../rpc/index.js';
 import type { DurableState } from './durable/durable-state.js';
@@ -57,8 +58,7 @@ export class SessionRegistry {
     if (this.#sessions.size >= (this.#options.maxSessions ?? DEFAULT_MAX_SESSIONS)) {
       throw new ExecError('tooManySessions', 'The server has reached its limit of sessions.');
     }
-    const { table, budget, input, durable } = this.#options;
-    const session = new Session({ ...options, table, budget, input, durable });
+    const session = new Session({ ...options, ...this.#shared() });
     this.#sessions.set(session.id, session);
     this.#note(session, null);
     session.attach(connection);
@@ -67,12 +67,18 @@ export class SessionRegistry {
 
   /** Continues with a session that an earlier server opened. Its lease runs on. */
   takeUp(id: string, { acknowledged, principal, detachedAtMs }: SessionRecord): Session {
-    const { table, budget, input, durable } = this.#options;
     const owner = principal ?? undefined;
-    const session = new Session({ id, acknowledged, principal: owner, table, budget, input, durable });
+    const session = new Session({ id, acknowledged, principal: owner, ...this.#shared() });
     this.#sessions.set(id, session);
     this.detach(session, detachedAtMs ?? Date.now());
     return session;
+  }
+
+  /** What all sessions have in common. */
+  #shared() {
+    const { table, budget, input, durable, keep } = this.#options;
+    const show: ShowProcess = (process, owner) => keep.show(process, owner);
+    return { table, budget, input, durable, show };
   }
 
   /** For the server that comes after this one. */

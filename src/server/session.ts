@@ -17,6 +17,10 @@ import { KeptUses } from './session/kept-uses.js';
 import { PendingStarts } from './session/pending-starts.js';
 import { Pushers } from './session/pushers.js';
 import { RememberedWrites } from './session/remembered-writes.js';
+import { type ShowProcess, ShownProcesses } from './session/shown-processes.js';
+
+/** How much of the name by which a client introduces itself is shown to others. */
+const MAX_CLIENT_NAME_CHARS = 128;
 
 /** What a session needs of its connection. */
 export interface SessionConnection extends PushTarget {
@@ -31,6 +35,8 @@ export interface SessionOptions {
   readonly budget: ByteBudget;
   readonly input: ServerInput;
   readonly durable?: DurableState | undefined;
+  /** Lets other sessions of the same client view a process of this one. */
+  readonly show?: ShowProcess | undefined;
   /** Of a session that an earlier server opened. */
   readonly id?: string;
 }
@@ -45,12 +51,14 @@ export class Session {
   readonly starts = new PendingStarts();
   /** Kept processes this session uses. */
   readonly kept: KeptUses;
+  readonly #shown: ShownProcesses;
   readonly #pushers: Pushers;
   readonly #budget: ByteBudget;
   readonly #input: QueuedInput;
   #connection: SessionConnection | undefined;
   #principal: string | undefined;
   #closed = false;
+  #clientName = '';
 
   constructor(options: SessionOptions) {
     const { acknowledged, durable, table } = options;
@@ -61,7 +69,12 @@ export class Session {
     this.#input = new QueuedInput(options.input);
     this.#pushers = new Pushers({ acknowledged, windowBytes: table.windowBytes ?? DEFAULT_WINDOW_BYTES });
     const forget = (processId: string): void => this.#forget(processId);
-    this.processes = new ProcessTable({ ...table, onForgotten: forget });
+    this.#shown = new ShownProcesses(options.show);
+    const onForgotten = (processId: string): void => {
+      this.#shown.hide(processId);
+      forget(processId);
+    };
+    this.processes = new ProcessTable({ ...table, onForgotten });
     this.kept = new KeptUses({
       sessionId: this.id,
       pushers: this.#pushers,
@@ -83,7 +96,24 @@ export class Session {
   becomeOf(principal: string | undefined): void {
     if (principal === this.#principal) return;
     this.#principal = principal;
+    this.#shown.hideAll();
     this.kept.detachAll();
+  }
+
+  /** How its client introduced itself. */
+  get clientName(): string {
+    return this.#clientName;
+  }
+
+  introduce(clientName: string): void {
+    this.#clientName = clientName.slice(0, MAX_CLIENT_NAME_CHARS);
+  }
+
+  /** A process of this session as other sessions of the same client use it; undefined if there is none. */
+  show(processId: string): KeptProcess | undefined {
+    const process = this.processes.get(processId);
+    if (!process || this.#closed || this.#principal === undefined) return undefined;
+    return this.#shown.show(process, this.#principal);
   }
 
   attach(connection: SessionConnection): void {
@@ -148,15 +178,17 @@ export class Session {
   attachKept(kept: KeptProcess, options: AttachOptions): void {
     const { process, owner } = kept;
     const { processId } = process;
+    // Only the session that owns it decides about one that is shown.
+    const stopHolding = (): void => (kept.lease === 'session' ? undefined : process.stopHolding());
     if (this.#closed || owner !== (options.share?.owner ?? this.#principal)) {
-      process.stopHolding();
+      stopHolding();
       return;
     }
     if (this.processes.get(processId)) throw idInUse(processId);
     this.#detachBefore(kept);
     this.#input.count(process);
     this.kept.attach(kept, options);
-    process.stopHolding();
+    stopHolding();
   }
 
   /** Continues with a process that an earlier server started for this session. What clients have not seen is on disk. */
@@ -191,6 +223,7 @@ export class Session {
     this.#closed = true;
     this.detach();
     this.kept.detachAll();
+    this.#shown.hideAll();
     this.#pushers.close();
     await this.processes.close();
   }

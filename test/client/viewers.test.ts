@@ -1,20 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { dialWebSocket, RemoteEnvironment } from '../../src/client/index.js';
 import type { ExecProcess, KeyboardNews } from '../../src/contract/index.js';
+import { untilPrinted } from '../harness/events.js';
 import { serve } from '../harness/serve.js';
 
 async function open(url: string): Promise<RemoteEnvironment> {
   return await RemoteEnvironment.connect({ id: 'viewers', dial: () => dialWebSocket(url), resume: true });
-}
-
-/** Resolves when the process has printed a text. */
-async function prints(child: ExecProcess, text: string): Promise<void> {
-  let seen = '';
-  for await (const event of child.events()) {
-    if (event.type === 'output') seen += Buffer.from(event.bytes).toString();
-    if (seen.includes(text)) return;
-  }
-  throw new Error(`It ended without ${text}.`);
 }
 
 /** The next that happens to the keyboard. */
@@ -35,7 +26,7 @@ describe('where a viewer begins', () => {
     const child = await writer.start({ argv: ['cat'], pipeStdin: true, lease: 'kept', processId: 'p' });
     for (const line of ['one', 'two', 'three']) {
       await child.write(`${line}\n`);
-      await prints(child, line);
+      await untilPrinted(child, line);
     }
     const beginnings = [
       [{ lines: 1 }, 3],
@@ -77,7 +68,7 @@ describe('the keyboard', () => {
     expect(await got).toEqual({ type: 'changed', holds: true });
     expect(mine.keyboard?.holds).toBe(false);
     await yours.write('yes\r');
-    await prints(mine, 'yes');
+    await untilPrinted(mine, 'yes');
     await expect(mine.write('no\r')).rejects.toMatchObject(refusal);
 
     const lost = news(yours);
@@ -85,7 +76,7 @@ describe('the keyboard', () => {
     expect(await lost).toEqual({ type: 'changed', holds: false });
     await mine.resize({ rows: 5, cols: 50 });
     await mine.write('again\r');
-    await prints(yours, 'again');
+    await untilPrinted(yours, 'again');
   });
 
   test('typing takes it, for clients that do not know of it', async () => {
@@ -97,7 +88,7 @@ describe('the keyboard', () => {
     await child.write('one\r');
     await other.write('two\r');
     await child.write('three\r');
-    await prints(other, 'three');
+    await untilPrinted(other, 'three');
   });
 
   test('is free when whoever had it has gone', async () => {
@@ -111,7 +102,7 @@ describe('the keyboard', () => {
     await first.close();
     expect(await other.keyboard?.ask()).toBe(true);
     await other.write('yes\r');
-    await prints(other, 'yes');
+    await untilPrinted(other, 'yes');
   });
 
   test('is never with whoever only views, who changes nothing else either', async () => {
@@ -129,6 +120,6 @@ describe('the keyboard', () => {
     await expect(view.keyboard?.take()).rejects.toMatchObject(refusal);
     await expect(view.keyboard?.ask()).rejects.toMatchObject(refusal);
     await child.write('yes\r');
-    await prints(view, 'yes');
+    await untilPrinted(view, 'yes');
   });
 });

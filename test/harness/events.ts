@@ -11,6 +11,18 @@ export async function story(process: ExecProcess): Promise<string[]> {
   return told;
 }
 
+/** Resolves when the process has printed a text, or had before. */
+export async function untilPrinted(process: ExecProcess, text: string): Promise<void> {
+  let end = '';
+  for await (const event of process.events()) {
+    if (event.type !== 'output') continue;
+    const printed = end + Buffer.from(event.bytes).toString();
+    if (printed.includes(text)) return;
+    end = printed.slice(-text.length);
+  }
+  throw new Error(`It ended without ${text}.`);
+}
+
 function tell(event: ProcessEvent): string {
   switch (event.type) {
     case 'output':

@@ -13,7 +13,7 @@ export function psCommand(): Command {
     .summary('list the processes of a server')
     .description(
       'List the processes of all sessions of a server, including finished ones while they are retained.\n\n' +
-        'Processes of other sessions are shown without their arguments.',
+        'Processes of other clients are shown without their arguments.',
     )
     .option('--json', 'print JSON')
     .action(ps);
@@ -39,9 +39,18 @@ async function ps(flags: TargetFlags & { json?: boolean }): Promise<void> {
   );
 }
 
-function stateOf({ exited, exitCode, closed, tty, lease, attached = 0 }: ServerProcess): string {
+function stateOf({
+  exited,
+  exitCode,
+  closed,
+  tty,
+  lease,
+  attached = 0,
+  details: known,
+}: ServerProcess): string {
   if (!exited) {
-    const details = [tty ? ', tty' : '', lease === undefined ? '' : `, ${leaseText(lease)}`];
+    const input = known?.waitsForInput ? ', waits for input' : '';
+    const details = [tty ? ', tty' : '', input, lease === undefined ? '' : `, ${leaseText(lease)}`];
     return `running${details.join('')}${attached > 0 ? `, ${attached} attached` : ''}`;
   }
   return closed ? `exited ${exitCode ?? '?'}` : `exited ${exitCode ?? '?'}, output open`;

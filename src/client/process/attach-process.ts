@@ -17,6 +17,8 @@ export async function attachProcess(
   // A server that ignores `view` would let us type.
   if ((keyboard ?? tail ?? screen) !== undefined && !client.serverCapabilities.viewers)
     throw unsupported('screens and viewers');
+  if (options.sessionId !== undefined && !client.serverCapabilities.sessionViewers)
+    throw unsupported('a view of the processes of other sessions');
   const process = new RemoteProcess({
     client,
     processId,

@@ -34,4 +34,27 @@ export const leaseCases: readonly ConformanceCase[] = [
       same('detach', await second.call('process/detach', { processId }), {});
     },
   },
+  {
+    name: 'processes/details',
+    says: 'Where details are offered, a client sees the processes of its other sessions with arguments and details.',
+    async run(context) {
+      const first = await context.open();
+      const { sessionId, capabilities } = await first.call('initialize', { clientName: 'conformance' });
+      first.send('{"method":"initialized","params":{}}');
+      if (!Object(capabilities).processDetails) return;
+      const argv = shell('read stay');
+      await first.call('process/start', startParams(context, 'shown', argv, { pipeStdin: true }));
+      const second = Object(capabilities).sessionViewers ? await context.ready() : first;
+      const { processes } = await second.call('process/list', { scope: 'server', details: true });
+      const row = Object((processes as object[]).find((each) => Object(each).sessionId === sessionId));
+      same('argv', row.argv, argv);
+      same('details', [row.details?.clientName, row.details?.endedAtMs], ['conformance', null]);
+      if (second !== first) {
+        const attached = await second.call('process/attach', { processId: 'shown', sessionId });
+        same('lease', attached['lease'], 'session');
+      }
+      await second.call('process/write', { processId: 'shown', writeId: '1', chunk: base64('go\n') });
+      same('end', (await second.call('process/wait', { processId: 'shown' }))['exitCode'], 0);
+    },
+  },
 ];

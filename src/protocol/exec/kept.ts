@@ -38,6 +38,14 @@ export const processAttach = request({
   extension: 'leases',
   params: z.object({
     processId: ProcessId,
+    sessionId: z
+      .string()
+      .nullish()
+      .meta({
+        description:
+          'Extension `sessionViewers`: the session of this client that owns the process, if it has no lease. It ends with that ' +
+          'session, never waits for this client, and its owner may always type. Default: a kept process.',
+      }),
     afterSeq: Unsigned.nullish().meta({
       description: 'Push what follows this number. Default 0: everything retained.',
     }),

@@ -1,7 +1,16 @@
 import { z } from 'zod';
 import { request } from '../method.js';
-import { Chunk, OutputStreamName, ProcessId, processLane, TerminalSize, Unsigned } from './common.js';
+import {
+  Chunk,
+  FileUri,
+  OutputStreamName,
+  ProcessId,
+  processLane,
+  TerminalSize,
+  Unsigned,
+} from './common.js';
 import { KEPT_SESSION, Lease } from './kept.js';
+import { SandboxType } from './sandbox.js';
 
 export const processRead = request({
   doc: 'Reads retained output after a position, without consuming it.',
@@ -139,6 +148,24 @@ export const processInspect = request({
   }),
 });
 
+const ProcessDetails = z.object({
+  cwd: FileUri.optional().meta({
+    description: 'Where it was started. Absent if that is not known any more.',
+  }),
+  clientName: z
+    .string()
+    .meta({ description: 'How the client introduced itself that started it. May be empty.' }),
+  sandboxType: SandboxType,
+  recorded: z.boolean().meta({ description: 'Its output is kept on disk: `process/history` has all of it.' }),
+  endedAtMs: Unsigned.nullable().meta({ description: 'When it exited. Null while it runs, or if unknown.' }),
+  signal: z.string().nullable().meta({ description: 'The signal that killed it.' }),
+  timedOut: z.boolean(),
+  waitsForInput: z.boolean().nullable().meta({
+    description:
+      'Its terminal waits until somebody types. Null without a terminal, if unknown, and for all but the 256 newest terminals.',
+  }),
+});
+
 export const processList = request({
   doc: 'Lists the session’s processes, including finished ones while they are retained.',
   extension: 'processList',
@@ -149,6 +176,9 @@ export const processList = request({
         scope: z.enum(['session', 'server']).nullish().meta({
           description:
             'Extension `serverProcesses`: `server` lists the processes of all sessions. Default `session`.',
+        }),
+        details: z.boolean().nullish().meta({
+          description: 'Extension `processDetails`: answer with more about each process. Default false.',
         }),
       }),
     ])
@@ -165,7 +195,9 @@ export const processList = request({
           }),
         pid: z.number().int().nullable(),
         argv: z.array(z.string()).meta({
-          description: 'Only the program for processes of other sessions, because arguments may be secret.',
+          description:
+            'Only the program for processes of other sessions, because arguments may be secret; with `details`, for ' +
+            'processes of other clients.',
         }),
         tty: z.boolean(),
         startedAtMs: Unsigned,
@@ -174,6 +206,9 @@ export const processList = request({
         closed: z.boolean(),
         lease: Lease.optional().meta({ description: 'Present if it is not `session`.' }),
         attached: Unsigned.optional().meta({ description: 'With `lease`: how many sessions use it.' }),
+        details: ProcessDetails.optional().meta({
+          description: 'Present if it was asked for and the process belongs to the same client.',
+        }),
       }),
     ),
   }),

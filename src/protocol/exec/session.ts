@@ -26,6 +26,10 @@ export const ServerCapabilities = z.object({
   serverProcesses: z.boolean().optional().meta({
     description: '`scope` in `process/list` and `sessionId` in `process/terminate`.',
   }),
+  processDetails: z.boolean().optional().meta({ description: '`details` in `process/list`.' }),
+  sessionViewers: z.boolean().optional().meta({
+    description: '`sessionId` in `process/attach`: view processes that other sessions of this client own.',
+  }),
   processInspect: z.boolean().optional(),
   processSignals: z
     .boolean()

@@ -1,4 +1,4 @@
-import type { ProcessLog, ProcessSummary } from '../../contract/index.js';
+import type { ProcessLog } from '../../contract/index.js';
 import type { LocalProcess } from '../../host/index.js';
 import {
   encodeBase64,
@@ -15,24 +15,27 @@ import type { ProcessContext } from './process-context.js';
 /** What a client is sent whose process has no screen to show. */
 const SHOWN_BYTES = 1024 * 1024;
 
-/** Kept processes in the list of a server. */
-export function keptRows(all: readonly KeptProcess[]): (ProcessSummary & { sessionId: string })[] {
-  return all.map((kept) => ({ ...kept.summary(), sessionId: KEPT_SESSION }));
-}
-
-/** What the bearer of a share sees: not the arguments, which may be secret. */
-export function sharedRows(all: readonly KeptProcess[]): (ProcessSummary & { sessionId: string })[] {
-  return keptRows(all).map((row) => ({ ...row, pid: null, argv: row.argv.slice(0, 1) }));
-}
-
 /** Makes a kept process usable in the caller's session. */
 export function attach(
   context: ProcessContext,
   params: ExecParsedParams<'process/attach'>,
 ): Answer<ExecResult<'process/attach'>> {
-  const kept = context.keep.get(params.processId);
+  const kept = usable(context, params);
   if (params.screen) return attachWithScreen(context, kept, params);
   return params.tail ? attachWithTail(context, kept, params.tail, params) : use(context, kept, params);
+}
+
+/** A kept process, or one that another session of the same client owns. To everybody else it does not exist. */
+function usable(
+  { session, sessions, keep, principal, share }: ProcessContext,
+  { processId, sessionId }: ExecParsedParams<'process/attach'>,
+): KeptProcess {
+  if (sessionId == null || sessionId === KEPT_SESSION || share) return keep.get(processId);
+  const owner = sessions.get(sessionId);
+  const isOwn = owner !== undefined && principal !== undefined && owner.principal === principal;
+  const shown = isOwn && owner !== session() ? owner.show(processId) : undefined;
+  if (shown) return shown;
+  throw new ExecError('processNotFound', 'unknown process id', { data: { processId } });
 }
 
 /** Requests for the process wait while the end of its output is looked for. */
@@ -73,7 +76,7 @@ function use(
   const hasScreen = screen === true;
   session().attachKept(kept, {
     afterSeq,
-    mayPause: mayPause ?? true,
+    mayPause: kept.lease !== 'session' && (mayPause ?? true),
     keyboard: keyboardUse,
     hasScreen,
     share,

@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import { type ProcessLog, type ProcessSummary, seqBefore, type SignalName } from '../../contract/index.js';
+import { type ProcessLog, seqBefore, type SignalName } from '../../contract/index.js';
 import type { LocalProcess } from '../../host/index.js';
 import {
   decodeBase64,
@@ -20,10 +20,11 @@ import {
 import type { StoredLog } from '../../spool/index.js';
 import type { Session } from '../session.js';
 import { history, storedHistory } from './history-handler.js';
-import { attach, keptRows, keyboard, sharedRows, wait } from './kept-handlers.js';
+import { attach, keyboard, wait } from './kept-handlers.js';
 import { linesByNumber, searchLines } from './lines-handlers.js';
 import { outputAnswer } from './output-answer.js';
 import type { ProcessContext } from './process-context.js';
+import { listProcesses } from './process-rows.js';
 import { shareHandlers } from './share-handlers.js';
 import { start } from './start-handler.js';
 import { storedOutput } from './stored-output.js';
@@ -104,18 +105,7 @@ export function processHandlers(context: ProcessContext): Handlers<ProcessMethod
       return {};
     }),
     'process/inspect': afterStart(async ({ processId }) => ({ state: await find(processId).inspect() })),
-    'process/list': (params) => ({
-      processes: context.share
-        ? sharedRows(keep.all())
-        : params?.scope === 'server'
-          ? [...allProcesses(session(), sessions.all()), ...keptRows(keep.all())]
-          : [
-              ...processesOf(session()),
-              ...session()
-                .kept.all()
-                .map((kept) => kept.summary()),
-            ],
-    }),
+    'process/list': (params) => listProcesses(context, params),
     'process/attach': afterStart((params) => attach(context, params)),
     'process/detach': afterStart(({ processId }) => {
       session().kept.detach(processId);
@@ -127,21 +117,6 @@ export function processHandlers(context: ProcessContext): Handlers<ProcessMethod
     'process/search': afterStart((params) => searchLines(context, params)),
     'process/lines': afterStart((params) => linesByNumber(context, params)),
   };
-}
-
-function processesOf(session: Session): ProcessSummary[] {
-  return session.processes.all().map((process) => process.summary());
-}
-
-/** The processes of all sessions. Other clients' arguments may contain secrets, so only the program is shown. */
-function allProcesses(own: Session, all: readonly Session[]): (ProcessSummary & { sessionId: string })[] {
-  return all.flatMap((session) =>
-    processesOf(session).map((row) => ({
-      ...row,
-      sessionId: session.id,
-      argv: session === own ? row.argv : row.argv.slice(0, 1),
-    })),
-  );
 }
 
 async function flatten<Value>(answer: Answer<Value>): Promise<Value | BytesResult | LargeAnswer<Value>> {

@@ -104,6 +104,7 @@ function childOf(
     stdin: pipeStdin ? 'pipe' : 'null',
     terminal: tty ? (size ?? DEFAULT_SIZE) : null,
     timeoutMs: timeoutMs ?? undefined,
+    startedBy: session().clientName,
   } as const;
   // What outlives its session is found again by whoever started it.
   const owner = isKept(params) ? principal : undefined;

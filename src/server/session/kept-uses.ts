@@ -86,7 +86,8 @@ export class KeptUses {
   #note(kept: KeptProcess, client: KeptClient, options: AttachOptions): void {
     const { durable, sessionId } = this.#options;
     const { processId } = kept.process;
-    if (!durable || options.share || this.#uses.get(processId)?.client !== client) return;
+    if (!durable || options.share || kept.lease === 'session' || this.#uses.get(processId)?.client !== client)
+      return;
     const { mayPause, keyboard = null, hasScreen = false } = options;
     durable.noteUse({
       session: sessionId,
