@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codexProgram } from '../../testkit/launch.mjs';
 import { Child, type ChildEnd, describeEnd } from './child.js';
@@ -18,9 +18,15 @@ export interface CodexOptions {
   readonly run: RunDirectory;
   readonly target: CodexTarget;
   readonly script: ModelScript;
-  readonly sandbox?: 'danger-full-access' | 'workspace-write' | 'read-only';
+  readonly sandbox?: 'danger-full-access' | 'workspace-write' | 'read-only' | 'configured';
   /** Switched on in its configuration, by name. */
   readonly features?: readonly string[];
+  /** More tables of its configuration. They come last; members of no table come first. */
+  readonly config?: { readonly top?: string; readonly tables?: string };
+  /** What the administrator of the machine demands: the text of `/etc/codex/requirements.toml`, which only this run sees. */
+  readonly requirements?: string;
+  /** Answers the automatic reviewer of approvals. Absent: it is not expected to be asked. */
+  readonly review?: (request: ModelRequest) => string;
 }
 
 /** Everything one `codex exec` left behind. */
@@ -33,15 +39,16 @@ export interface CodexResult {
 
 /** Runs the real Codex over a script, to its successful end. Rejects with all it printed when it fails or hangs. */
 export async function runCodex(options: CodexOptions): Promise<CodexResult> {
-  await using endpoint = await ModelEndpoint.open(options.script);
+  await using endpoint = await ModelEndpoint.open(options.script, options.review);
   const env = await prepareHome(options, endpoint.baseUrl);
   const argv = [
+    ...(options.requirements === undefined ? [] : await withRequirements(options.run, options.requirements)),
     ...codexProgram,
     'exec',
     '--json',
     '--skip-git-repo-check',
-    '--sandbox',
-    options.sandbox ?? 'danger-full-access',
+    // A permission profile of the configuration counts only where no sandbox is asked for.
+    ...(options.sandbox === 'configured' ? [] : ['--sandbox', options.sandbox ?? 'danger-full-access']),
     'follow the script',
   ];
   await using child = new Child({ argv, cwd: options.run.workspace, env });
@@ -55,10 +62,19 @@ export async function runCodex(options: CodexOptions): Promise<CodexResult> {
   };
 }
 
+/** A command to put before Codex: it sees an `/etc` of its own. */
+async function withRequirements(run: RunDirectory, text: string): Promise<string[]> {
+  const etc = join(run.root, 'etc');
+  await cp('/etc', etc, { recursive: true, verbatimSymlinks: true });
+  await mkdir(join(etc, 'codex'), { recursive: true });
+  await writeFile(join(etc, 'codex', 'requirements.toml'), text);
+  return ['bwrap', '--dev-bind', '/', '/', '--ro-bind', etc, '/etc', '--'];
+}
+
 /** Writes what Codex reads at start and returns its environment. */
 async function prepareHome(options: CodexOptions, baseUrl: string): Promise<Record<string, string>> {
-  const { run, target, features = [] } = options;
-  await writeFile(join(run.clientHome, 'config.toml'), configToml(baseUrl, features));
+  const { run, target } = options;
+  await writeFile(join(run.clientHome, 'config.toml'), configToml(baseUrl, options));
   const env = cleanEnv(run.clientHome);
   if ('url' in target) return { ...env, CODEX_EXEC_SERVER_URL: target.url };
   await writeFile(join(run.clientHome, 'environments.toml'), target.environmentsToml);
@@ -66,8 +82,9 @@ async function prepareHome(options: CodexOptions, baseUrl: string): Promise<Reco
 }
 
 /** A model Codex knows, since only known ones get the patch tool; no retries, since a script answers each question once. */
-function configToml(baseUrl: string, features: readonly string[]): string {
+function configToml(baseUrl: string, { features = [], config = {} }: CodexOptions): string {
   return `
+${config.top ?? ''}
 model = "gpt-5.5"
 model_provider = "script"
 check_for_update_on_startup = false
@@ -83,6 +100,7 @@ base_url = "${baseUrl}"
 wire_api = "responses"
 request_max_retries = 0
 stream_max_retries = 0
+${config.tables ?? ''}
 `;
 }
 

@@ -8,6 +8,7 @@ import type { ModelScript } from './model-script.js';
 export interface ModelRequest {
   readonly input: readonly ModelItem[];
   readonly tools: readonly { readonly type: string; readonly name?: string }[];
+  readonly text?: { readonly format?: { readonly type: string } };
 }
 
 /** One item of the conversation; which members are set depends on its type. */
@@ -36,13 +37,16 @@ export class ModelEndpoint implements AsyncDisposable {
   readonly #server = createServer((request, response) => void this.#serve(request, response));
   #calls = 0;
 
-  private constructor(script: ModelScript) {
+  readonly #review: ((request: ModelRequest) => string) | undefined;
+
+  private constructor(script: ModelScript, review: ((request: ModelRequest) => string) | undefined) {
     this.#script = script;
+    this.#review = review;
   }
 
   /** Starts listening on a free port. */
-  static async open(script: ModelScript): Promise<ModelEndpoint> {
-    const endpoint = new ModelEndpoint(script);
+  static async open(script: ModelScript, review?: (request: ModelRequest) => string): Promise<ModelEndpoint> {
+    const endpoint = new ModelEndpoint(script, review);
     endpoint.#server.listen(0, '127.0.0.1');
     await once(endpoint.#server, 'listening');
     return endpoint;
@@ -66,6 +70,11 @@ export class ModelEndpoint implements AsyncDisposable {
       return;
     }
     const asked = JSON.parse(body) as ModelRequest;
+    if (isReview(asked)) {
+      if (this.#review) sendEvents(response, finalMessage(this.#review(asked)));
+      else response.writeHead(400).end();
+      return;
+    }
     this.requests.push(asked);
     try {
       const { value, done } = await this.#script.next(this.#lastOutput(asked));
@@ -90,6 +99,11 @@ export class ModelEndpoint implements AsyncDisposable {
     if (item === undefined) throw new Error('Codex asked again without reporting on the last tool call');
     return typeof item.output === 'string' ? item.output : JSON.stringify(item.output);
   }
+}
+
+/** The automatic reviewer wants an answer of a certain shape; the model itself never does. */
+function isReview({ text: wanted }: ModelRequest): boolean {
+  return wanted?.format?.type === 'json_schema';
 }
 
 function finalMessage(message: string): object {

@@ -15,6 +15,8 @@ export interface ExecCommandOptions {
   readonly login?: boolean;
   readonly workdir?: string;
   readonly yield_time_ms?: number;
+  readonly sandbox_permissions?: 'require_escalated';
+  readonly justification?: string;
 }
 
 /** The longest wait Codex allows. A command that ends is reported at once, so waiting long costs nothing. */

@@ -6,6 +6,9 @@ import { type RunDirectory, openRunDirectory } from './run-directory.js';
 import type { WireLog } from './wire-log.js';
 import { WireTap } from './wire-tap.js';
 
+/** How Codex is set up for a script. */
+export type PlayOptions = Omit<CodexOptions, 'run' | 'target' | 'script'>;
+
 /** Everything one case needs: folders, a running server, and a proxy between it and Codex. */
 export interface Stage extends AsyncDisposable {
   readonly run: RunDirectory;
@@ -14,7 +17,7 @@ export interface Stage extends AsyncDisposable {
   readonly tap: WireTap;
   readonly wire: WireLog;
   /** Runs Codex over a script against the server, through the proxy. */
-  play(script: () => ModelScript, options?: Pick<CodexOptions, 'sandbox' | 'features'>): Promise<CodexResult>;
+  play(script: () => ModelScript, options?: PlayOptions): Promise<CodexResult>;
 }
 
 /** Sets up a fresh stage around a server of the given kind. `prepare` comes before the server starts. */

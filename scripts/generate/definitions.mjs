@@ -31,7 +31,7 @@ export function payloadDefinitions(dialect, refTo) {
 }
 
 /** The methods of a dialect in order, with the name their types begin with. */
-export function methodsOf({ requests, fromClient, fromServer }) {
+export function methodsOf({ requests, fromClient, fromServer, asked }) {
   const list = (table, kind) =>
     Object.entries(table).map(([method, declaration]) => ({
       method,
@@ -43,6 +43,7 @@ export function methodsOf({ requests, fromClient, fromServer }) {
     ...list(requests, 'request'),
     ...list(fromClient, 'clientNotification'),
     ...list(fromServer, 'serverNotification'),
+    ...list(asked, 'serverRequest'),
   ];
 }
 

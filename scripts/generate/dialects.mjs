@@ -10,6 +10,7 @@ export const dialects = [
     requests: protocol.execMethods,
     fromClient: protocol.execClientNotifications,
     fromServer: protocol.execServerNotifications,
+    asked: protocol.execServerRequests,
   },
   {
     name: 'app-server',
@@ -19,6 +20,7 @@ export const dialects = [
     requests: protocol.appMethods,
     fromClient: protocol.appClientNotifications,
     fromServer: protocol.appServerNotifications,
+    asked: {},
   },
 ];
 

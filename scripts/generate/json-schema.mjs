@@ -36,16 +36,25 @@ const ENVELOPE = {
 export function jsonSchema(dialect) {
   const methods = methodsOf(dialect);
   const namesOf = (kind) => methods.filter((each) => each.kind === kind).map(messageName);
+  const asked = namesOf('serverRequest');
   const union = (names) => ({ anyOf: names.map(ref) });
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     $id: `urn:execwire:${dialect.name}`,
     title: `${dialect.title.replace(' methods', '')} message`,
-    ...union(['ClientRequest', 'ClientNotification', 'ServerNotification', 'Response', 'ErrorResponse']),
+    ...union([
+      'ClientRequest',
+      'ClientNotification',
+      'ServerNotification',
+      ...(asked.length > 0 ? ['ServerRequest'] : []),
+      'Response',
+      'ErrorResponse',
+    ]),
     $defs: {
       ClientRequest: union(namesOf('request')),
       ClientNotification: union(namesOf('clientNotification')),
       ServerNotification: union(namesOf('serverNotification')),
+      ...(asked.length > 0 ? { ServerRequest: union(asked) } : {}),
       ...ENVELOPE,
       ...Object.fromEntries(methods.map((each) => [messageName(each), message(each)])),
       ...payloadDefinitions(dialect, (id) => ref(id).$ref),
@@ -53,8 +62,13 @@ export function jsonSchema(dialect) {
   };
 }
 
+/** Of either side. */
+function isRequest(kind) {
+  return kind === 'request' || kind === 'serverRequest';
+}
+
 function messageName({ typeName, kind }) {
-  return `${typeName}${kind === 'request' ? 'Request' : 'Notification'}`;
+  return `${typeName}${isRequest(kind) ? 'Request' : 'Notification'}`;
 }
 
 function message({ method, kind, typeName, declaration }) {
@@ -63,11 +77,11 @@ function message({ method, kind, typeName, declaration }) {
   return {
     type: 'object',
     properties: {
-      ...(kind === 'request' ? { id: ref('RequestId') } : {}),
+      ...(isRequest(kind) ? { id: ref('RequestId') } : {}),
       method: { type: 'string', const: method },
       params: ref(`${typeName}Params`),
     },
-    required: [...(kind === 'request' ? ['id'] : []), 'method', ...(optional ? [] : ['params'])],
+    required: [...(isRequest(kind) ? ['id'] : []), 'method', ...(optional ? [] : ['params'])],
     description: declaration.doc,
   };
 }

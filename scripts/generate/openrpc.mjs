@@ -3,18 +3,23 @@ import { methodsOf, payloadDefinitions } from './definitions.mjs';
 
 const refTo = (id) => `#/components/schemas/${id}`;
 
-/** The methods of a dialect as an OpenRPC document. What a server sends by itself is under `x-notifications`. */
+/**
+ * The methods of a dialect as an OpenRPC document. What a server sends by itself is under `x-notifications` and
+ * `x-server-requests`.
+ */
 export function openRpc(dialect) {
   const methods = methodsOf(dialect);
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   const schemas = payloadDefinitions(dialect, refTo);
+  const asked = methods.filter(({ kind }) => kind === 'serverRequest');
   const describe = (each) => methodObject(each, schemas);
   return {
     openrpc: '1.3.2',
     info: { title: dialect.title.replace(' methods', ''), version, description: dialect.intro },
-    methods: methods.filter(({ kind }) => kind !== 'serverNotification').map(describe),
+    methods: methods.filter(({ kind }) => !kind.startsWith('server')).map(describe),
     components: { schemas },
     'x-notifications': methods.filter(({ kind }) => kind === 'serverNotification').map(describe),
+    ...(asked.length > 0 ? { 'x-server-requests': asked.map(describe) } : {}),
   };
 }
 
@@ -27,7 +32,7 @@ function methodObject({ method, typeName, kind, declaration }, schemas) {
     paramStructure: 'by-name',
     params: parameters(resolved(schemas[`${typeName}Params`], schemas)),
     // Without a result it is a notification.
-    ...(kind === 'request' ? { result } : {}),
+    ...(kind === 'request' || kind === 'serverRequest' ? { result } : {}),
     ...(extension ? { 'x-extension': extension } : {}),
     ...(bytes ? { 'x-bytes': bytes } : {}),
   };

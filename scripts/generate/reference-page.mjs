@@ -11,7 +11,8 @@ export function referencePage(dialect) {
     ['Requests', dialect.requests],
     ['Notifications from the client', dialect.fromClient],
     ['Notifications from the server', dialect.fromServer],
-  ];
+    ['Requests from the server', dialect.asked],
+  ].filter(([, table]) => Object.keys(table).length > 0);
   const shared = Object.keys(sharedTypes).filter((id) => definitions[id]);
   const lines = [
     `# ${dialect.title}`,

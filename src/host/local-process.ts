@@ -28,7 +28,7 @@ import { ExecError } from '../protocol/errors.js';
 import type { SandboxType } from '../protocol/index.js';
 import { type Child, type ChildSink, type ChildSpec, recordTrees, releaseChunk } from './spawn/index.js';
 import type { SandboxedLaunch } from './sandbox/index.js';
-import type { NetworkDenials, NetworkUse } from './managed-network.js';
+import type { ExistingProxyUse, NetworkDenials, NetworkUse } from './managed-network.js';
 import { ProcessEnding } from './process-ending.js';
 import type { ProcessKeeping, TakenProcess } from './process-keeping.js';
 import { randomBytes } from './kernel/random.js';
@@ -54,7 +54,7 @@ export interface LocalProcessSpec extends ChildSpec {
   /** See `ConfinedSpec`. */
   readonly askedTemporary?: string | null | undefined;
   /** The hosts it may reach, whatever else its policy says about the network. Only under a policy. */
-  readonly network?: NetworkUse | undefined;
+  readonly network?: NetworkUse | ExistingProxyUse | undefined;
   /** What the rules of its network keep it from. */
   readonly denials?: NetworkDenials | undefined;
   /** Makes the place where its output goes besides memory. Called for every attempt to start it. */

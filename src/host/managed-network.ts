@@ -1,9 +1,11 @@
+import type { Socket } from 'node:net';
 import type {
   Decided,
   Decision,
   NetworkRequest,
   NetworkRules,
   NetworkSpace,
+  SpacePort,
   SpaceTools,
 } from './network/index.js';
 import { trustedProgram } from './kernel/index.js';
@@ -15,8 +17,18 @@ import type { NetworkDenial, Sandbox } from '../protocol/index.js';
 /** Which hosts one program may reach, and who is asked about the others. */
 export interface NetworkUse {
   readonly rules: NetworkRules;
-  readonly decide?: ((request: NetworkRequest) => Promise<Decision>) | undefined;
+  /** Asked about hosts that the rules do not know. The signal fires when the program has ended. */
+  readonly decide?: ((request: NetworkRequest, signal: AbortSignal) => Promise<Decision>) | undefined;
   readonly onDecided?: ((decided: Decided) => void) | undefined;
+  /** Whether the proxy speaks SOCKS. Default true. */
+  readonly socks?: boolean | undefined;
+  /** Whether local addresses are those of the sandbox, unless the rules name them. Default true. */
+  readonly localIsInside?: boolean | undefined;
+}
+
+/** A proxy that exists already: its address is in the variables of the program. */
+export interface ExistingProxyUse {
+  readonly existingProxy: true;
 }
 
 /** So many different hosts are remembered for whoever asks why a program failed. */
@@ -25,16 +37,37 @@ const MAX_DENIALS = 16;
 /** Collects what the rules kept a program from. */
 export class NetworkDenials {
   readonly #seen = new Map<string, NetworkDenial>();
+  readonly #onNew: (denial: NetworkDenial) => void;
+
+  constructor(onNew: (denial: NetworkDenial) => void = () => undefined) {
+    this.#onNew = onNew;
+  }
 
   readonly note = ({ request, decision, reason }: Decided): void => {
     const { host, port } = request;
     const key = `${host} ${port} ${reason}`;
-    if (decision !== 'allow' && this.#seen.size < MAX_DENIALS) this.#seen.set(key, { host, port, reason });
+    if (decision === 'allow' || this.#seen.size >= MAX_DENIALS || this.#seen.has(key)) return;
+    const denial = { host, port, reason };
+    this.#seen.set(key, denial);
+    this.#onNew(denial);
   };
 
   get list(): readonly NetworkDenial[] {
     return [...this.#seen.values()];
   }
+}
+
+/** About the program that needs a way out. */
+export interface WayOutOptions {
+  readonly env: Readonly<Record<string, string>>;
+  /** Hears of each host that it is kept from, once, and of so many at most. */
+  readonly onDenied?: ((denial: NetworkDenial) => void) | undefined;
+}
+
+/** Answers connections from inside. */
+interface PortServer {
+  serve(socket: Socket): void;
+  close(): void;
 }
 
 /** A program's way out of its sandbox. */
@@ -68,33 +101,69 @@ export class ManagedNetwork {
   #closed = false;
 
   /** Throws `sandboxUnavailable` if it cannot be enforced, `invalidParams` if the rules cannot be understood. */
-  async open({ rules, decide, onDecided }: NetworkUse): Promise<WayOut> {
-    const { Gate, NetworkSpace, Proxy, proxyVariables } = await room();
-    const denials = new NetworkDenials();
+  async open(use: NetworkUse | ExistingProxyUse, { env, onDenied }: WayOutOptions): Promise<WayOut> {
+    if ('existingProxy' in use) return await this.#openBridges(env);
+    return await this.#openProxy(use, new NetworkDenials(onDenied));
+  }
+
+  async #openProxy(use: NetworkUse, denials: NetworkDenials): Promise<WayOut> {
+    const { rules, decide, onDecided, socks, localIsInside = true } = use;
+    const { Gate, Proxy, proxyVariables } = await room();
     const heard = (decided: Decided): void => {
       denials.note(decided);
       onDecided?.(decided);
     };
-    const gate = new Gate(rules, { decide, onDecided: heard, isOwnDoor });
+    const over = new AbortController();
+    const gate = new Gate(rules, {
+      decide: decide && ((request) => decide(request, over.signal)),
+      onDecided: heard,
+      isOwnDoor,
+    });
+    const proxy = new Proxy(gate, { socks });
+    // Whoever may ask can do more than whoever may not.
+    const entered = await this.#enter(JSON.stringify([rules, decide !== undefined]), [proxy]);
+    const [port = 0] = entered.ports;
+    // Inside, loopback is the sandboxes' own, unless the rules mean that of this machine.
+    const variables = proxyVariables(port, { socks, localIsInside: localIsInside && !gate.namesLoopback });
+    const close = (): void => {
+      over.abort();
+      entered.close();
+    };
+    return { denials, network: entered.network, variables, close };
+  }
+
+  async #openBridges(env: Readonly<Record<string, string>>): Promise<WayOut> {
+    const { Bridge, ExistingProxies } = await room();
+    const proxies = new ExistingProxies(env);
+    const outside = proxies.ports;
+    if (outside.length === 0) throw noProxy();
+    if (outside.some((port) => isOwnDoor('127.0.0.1', port))) throw noProxy();
+    const bridges = outside.map((port) => new Bridge(port));
+    const { ports, network, close } = await this.#enter(JSON.stringify(outside), bridges);
+    const inside = new Map(outside.map((port, index) => [port, ports[index] ?? 0]));
+    return { denials: new NetworkDenials(), network, variables: proxies.variables(inside), close };
+  }
+
+  /** Makes each of them answer on a port inside. They are closed with the way out. */
+  async #enter(
+    key: string,
+    servers: readonly PortServer[],
+  ): Promise<{ ports: number[]; network: NetworkToJoin; close: () => void }> {
+    const { NetworkSpace } = await room();
     const tools = await spaceTools();
     if (this.#closed) throw notManaged();
-    const shared = this.#take(JSON.stringify(rules), () => new NetworkSpace(tools));
-    const proxy = new Proxy(gate);
-    try {
-      const { port, release } = await shared.space.take((socket) => proxy.serve(socket));
-      return {
-        denials,
-        network: shared.space.entrance,
-        // Inside, loopback is the sandboxes' own, unless the rules mean that of this machine.
-        variables: proxyVariables(port, { localIsInside: !gate.namesLoopback }),
-        close: once(() => {
-          proxy.close();
-          release();
-          this.#giveBack(shared);
-        }),
-      };
-    } catch (error) {
+    const shared = this.#take(key, () => new NetworkSpace(tools));
+    const taken: SpacePort[] = [];
+    const close = once(() => {
+      for (const server of servers) server.close();
+      for (const { release } of taken) release();
       this.#giveBack(shared);
+    });
+    try {
+      for (const server of servers) taken.push(await shared.space.take((socket) => server.serve(socket)));
+      return { ports: taken.map(({ port }) => port), network: shared.space.entrance, close };
+    } catch (error) {
+      close();
       throw error;
     }
   }
@@ -146,6 +215,19 @@ export async function managesNetwork(): Promise<boolean> {
 /** What a policy says about hosts; undefined if it does not tell them apart. */
 export function networkUse({ networkRules }: Sandbox): NetworkUse | undefined {
   return networkRules && { rules: { allow: networkRules.allow, deny: networkRules.deny ?? [] } };
+}
+
+function noProxy(): ExecError {
+  return new ExecError(
+    'sandboxUnavailable',
+    'A managed network is to be enforced, but no proxy is named that could be the way out. Nothing was run.',
+    {
+      data: {
+        reason: 'managedNetwork',
+        hint: 'Send `networkProxy`, or name a proxy on loopback in the variables of the program.',
+      },
+    },
+  );
 }
 
 function notManaged(): ExecError {

@@ -1,7 +1,7 @@
 import { closeSync } from 'node:fs';
 import { ExecError } from '../protocol/errors.js';
 import { after } from '../protocol/max-timer.js';
-import type { Sandbox } from '../protocol/index.js';
+import type { NetworkDenial, Sandbox } from '../protocol/index.js';
 import { type Child, type ChildSink, killTrees } from './spawn/index.js';
 import { type ConfinedSpec, isPathChange, SandboxedLaunch, SpareSandboxes } from './sandbox/index.js';
 import { ManagedNetwork, networkUse } from './managed-network.js';
@@ -29,6 +29,8 @@ export interface ProcessTableOptions extends LocalProcessOptions {
   readonly retainClosedMs?: number | undefined;
   /** Called when an id is free again: anything else kept under it can go. */
   readonly onForgotten?: ((processId: string) => void) | undefined;
+  /** Called when the rules keep a process from a host: once for each, and for at most 16. */
+  readonly onNetworkDenied?: ((processId: string, denial: NetworkDenial) => void) | undefined;
 }
 
 /** A login shell that may start from the saved state of its profile. */
@@ -103,7 +105,9 @@ export class ProcessTable {
    * result or close its `script`.
    */
   async withoutProfile(spec: LocalProcessSpec, request: ProfileRequest): Promise<LocalProcessSpec> {
-    const { sandbox, asked } = request;
+    const { asked } = request;
+    const sandbox = withoutManagedNetwork(spec, request.sandbox);
+    if (sandbox === undefined) return spec;
     const snapshot = await this.#snapshots.get(spec, request, (inner, sink) =>
       this.#spawnUnlisted(inner, sandbox, sink),
     );
@@ -156,9 +160,11 @@ export class ProcessTable {
 
   async #startConfined(spec: LocalProcessSpec, sandbox: Sandbox): Promise<LocalProcess> {
     const network = spec.network ?? networkUse(sandbox);
-    const way = network ? await this.#network.open(network) : null;
+    const { processId = '', env: asIs } = spec;
+    const onDenied = (denial: NetworkDenial): void => this.#options.onNetworkDenied?.(processId, denial);
+    const way = network ? await this.#network.open(network, { env: asIs, onDenied }) : null;
     try {
-      const env = way ? { ...spec.env, ...way.variables } : spec.env;
+      const env = way ? { ...asIs, ...way.variables } : asIs;
       const asked = { ...spec, env, network: way?.network };
       const confined = this.#untilGone(await SandboxedLaunch.prepare(asked, sandbox, this.#spares));
       // The sandbox owns the script by now.
@@ -281,6 +287,17 @@ export class ProcessTable {
     const retainMs = this.#options.retainClosedMs ?? RETAIN_CLOSED_MS;
     this.#expiries.set(process.processId, after(retainMs, expired, { keepsAlive: false }));
   }
+}
+
+/** A profile runs without the network that a proxy manages. Undefined: nothing would keep it from the whole network. */
+function withoutManagedNetwork(
+  { network }: LocalProcessSpec,
+  sandbox: Sandbox | null,
+): Sandbox | null | undefined {
+  if (!network && !sandbox?.networkRules) return sandbox;
+  const { networkRules: _, ...rest } = sandbox ?? {};
+  if (sandbox?.permissions.type !== 'managed') return undefined;
+  return { ...rest, permissions: { ...sandbox.permissions, network: 'restricted' } };
 }
 
 function onceClosed(log: LocalProcess['log'], listener: () => void): void {

@@ -4,7 +4,7 @@
  * @module execwire/protocol
  */
 
-export type { NetworkDenial, NetworkRules } from './exec/network.js';
+export type { NetworkDecision, NetworkDenial, NetworkQuestion, NetworkRules } from './exec/network.js';
 export { AppSandboxPolicy } from './app/sandbox-policy.js';
 export {
   type AppMethodName,
@@ -42,6 +42,7 @@ export {
   execClientNotifications,
   execMethods,
   execServerNotifications,
+  execServerRequests,
 } from './exec/table.js';
 export { fileUri, isFileUri, parseFileUri, pathBytes, pathText } from './file-uri.js';
 export {

@@ -18,6 +18,7 @@ export { LineWindow } from './line-window.js';
 export { parseMessage, type RawId } from './message.js';
 export { OUTBOX_FULL_BYTES, Outbox } from './outbox.js';
 export { type PeerHandler, RpcPeer } from './peer.js';
+export type { CallDeadline } from './pending-calls.js';
 export {
   type Answer,
   DeferredAnswer,

@@ -37,10 +37,10 @@ export class OutgoingCalls {
     return answer;
   }
 
-  /** False if no pending call matches the answer. */
+  /** False if there was no such call. The answer to one that was given up is ignored. */
   settle(message: IncomingAnswer): boolean {
     const call = this.#pending.get(message.id);
-    if (!call) return false;
+    if (!call) return this.#wasMade(message.id);
     if (message.kind === 'result') {
       const { result, attached } = message;
       // A frame is accepted only if `result` is an object.
@@ -49,6 +49,10 @@ export class OutgoingCalls {
       call.reject(errorFromWire(message.error));
     }
     return true;
+  }
+
+  #wasMade(id: IncomingAnswer['id']): boolean {
+    return /^[1-9]\d*$/.test(id) && Number(id) < this.#nextId;
   }
 
   rejectAll(error: ExecError): void {

@@ -2,7 +2,11 @@ import { snapshotsAvailable, STDIN_WINDOW_BYTES } from '../host/index.js';
 import type { ServerCapabilities } from '../protocol/index.js';
 
 /** The Codex capabilities this server implements. Clients treat an absent one as false. */
-export function codexCapabilities(options: { http: boolean; sandbox: boolean }): Record<string, boolean> {
+export function codexCapabilities(options: {
+  http: boolean;
+  sandbox: boolean;
+  networkProxy: boolean;
+}): Record<string, boolean> {
   return {
     fsWatchMissing: true,
     fileWriteStreaming: true,
@@ -11,6 +15,7 @@ export function codexCapabilities(options: { http: boolean; sandbox: boolean }):
     ...(snapshotsAvailable() ? { shellSnapshotV2: true } : {}),
     ...(options.http ? { httpHeaderEnvVars: true } : {}),
     ...(options.sandbox ? SANDBOX_CAPABILITIES : {}),
+    ...(options.networkProxy ? { networkProxyLaunch: true, networkProxyReviewDomains: true } : {}),
   };
 }
 

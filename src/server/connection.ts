@@ -26,6 +26,7 @@ import type { ConnectionContext } from './handlers/connection-context.js';
 import { sessionHandlers } from './handlers/session-handlers.js';
 import { Compression } from './push/compression.js';
 import { PushQueue } from './push/push-queue.js';
+import { ClientMessages } from './network/client-messages.js';
 import { ResumeGate } from './resume-gate.js';
 import type { Session, SessionConnection } from './session.js';
 import { requireRoomToView, requireViewing, UNKNOWN_MACHINE } from './shared-view.js';
@@ -35,6 +36,7 @@ export class Connection implements SessionConnection {
   readonly queue: PushQueue;
   readonly account: LineAccount;
   readonly compression: Compression | undefined;
+  readonly messages: ClientMessages;
   readonly #options: ConnectionOptions;
   readonly #peer: RpcPeer;
   readonly #router: Router<ExecMethods>;
@@ -69,6 +71,7 @@ export class Connection implements SessionConnection {
     };
     this.#peer = new RpcPeer(options.channel, handler, { dialect: execDialect, budget: options.budget });
     this.account = this.#peer.account;
+    this.messages = new ClientMessages(this.#peer);
     this.queue = new PushQueue(this.#peer.outbox);
     // The handshake answer needs this, so it is probed while the request is in flight. A failure is reported there.
     sandboxSupport().catch(() => undefined);

@@ -1,4 +1,4 @@
-import { machineInfo, sandboxSupport } from '../host/index.js';
+import { machineInfo, managesNetwork, sandboxSupport } from '../host/index.js';
 import type { ExecResult } from '../protocol/index.js';
 import { codexCapabilities } from './capabilities.js';
 
@@ -7,7 +7,8 @@ type EnvironmentInfo = ExecResult<'environment/info'>;
 /** What a client learns about this machine in the handshake. */
 export async function environmentInfo({ http }: { http: boolean }): Promise<EnvironmentInfo> {
   const { available: sandbox } = await sandboxSupport();
-  return { ...machineInfo(), capabilities: codexCapabilities({ http, sandbox }) };
+  const networkProxy = await managesNetwork();
+  return { ...machineInfo(), capabilities: codexCapabilities({ http, sandbox, networkProxy }) };
 }
 
 /** Which policies this machine can enforce, probed once by trying. */

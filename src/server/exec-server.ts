@@ -7,6 +7,7 @@ import {
   packageFile,
   reserveSpace,
 } from '../host/index.js';
+import type { NetworkDenial } from '../protocol/index.js';
 import { ByteBudget, type Channel } from '../rpc/index.js';
 import { ScreenRenderer } from '../screen/index.js';
 import { Spool, type SpoolOptions } from '../spool/index.js';
@@ -100,12 +101,19 @@ export class ExecServer implements AsyncDisposable {
     this.#garbage = new BulkGarbage(options.collectGarbage);
     this.#windowBytes = Math.min(options.retainedBytes ?? DEFAULT_WINDOW_BYTES, DEFAULT_WINDOW_BYTES);
     const { retainedBytes, maxKeptProcesses, keepEndedMs } = options;
-    const [log, logs] = [this.#log, { retainedBytes, windowBytes: this.#windowBytes, recycled: true }];
-    this.#keep = new Keep({ table: logs, maxKeptProcesses, keepEndedMs, log, renderer: this.#renderer });
+    const log = this.#log;
+    const table = {
+      retainedBytes,
+      windowBytes: this.#windowBytes,
+      recycled: true,
+      onNetworkDenied: (process: string, denial: NetworkDenial) =>
+        log.info({ process, ...denial }, 'the network policy denied a host'),
+    };
+    this.#keep = new Keep({ table, maxKeptProcesses, keepEndedMs, log, renderer: this.#renderer });
     this.#sessions = new SessionRegistry({
       sessionTtlMs: options.sessionTtlMs,
       maxSessions: options.maxSessions,
-      table: { maxProcesses: options.maxProcesses, ...logs },
+      table: { maxProcesses: options.maxProcesses, ...table },
       log,
       budget: this.#budget,
       input: new ServerInput(),

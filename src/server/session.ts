@@ -11,6 +11,7 @@ import { type ByteBudget, SHARE_BYTES } from '../rpc/index.js';
 import { ExecError, type Sandbox } from '../protocol/index.js';
 import type { DurableState } from './durable/durable-state.js';
 import type { KeptProcess } from './kept-process.js';
+import type { ClientMessages } from './network/client-messages.js';
 import type { OutputPusher, PushTarget } from './push/output-pusher.js';
 import type { AttachOptions } from './session/kept-client.js';
 import { KeptUses } from './session/kept-uses.js';
@@ -26,6 +27,7 @@ const MAX_CLIENT_NAME_CHARS = 128;
 export interface SessionConnection extends PushTarget {
   /** Another client wants the session: this connection must prove that it is alive. */
   probe(): void;
+  readonly messages: ClientMessages;
 }
 
 export interface SessionOptions {

@@ -15,7 +15,7 @@ const proxy = {
 
 const permissions = { type: 'managed', file_system: { type: 'unrestricted' }, network: 'enabled' };
 
-/** Starts that count on a proxy: never run without one, and a wrong shape is the caller's fault. */
+/** Starts that count on a proxy never run without one. A wrong shape is the caller's fault. */
 export function managedNetworkContract(name: string, open: OpenWire): void {
   const opened = async () => {
     const wire = await open();
@@ -29,16 +29,16 @@ export function managedNetworkContract(name: string, open: OpenWire): void {
       { enforceManagedNetwork: true, managedNetwork: { loopbackPorts: [3128] } },
       { enforceManagedNetwork: true, sandbox: { permissions } },
       { enforceManagedNetwork: true, sandbox: { permissions: { type: 'disabled' } } },
-      { enforceManagedNetwork: true, env: { HTTP_PROXY: 'http://127.0.0.1:9' } },
-      { networkProxy: { proxy } },
-      { enforceManagedNetwork: true, networkProxy: { proxy }, sandbox: { permissions } },
-    ])('is refused, and nothing runs: %j', async (more) => {
+      { enforceManagedNetwork: true, env: { HTTP_PROXY: 'http://proxy.example:9' } },
+      { enforceManagedNetwork: true, networkProxy: { proxy: { ...proxy, mode: 'limited' } } },
+      { networkProxy: { proxy: { ...proxy, credentialMasking: true } } },
+    ])('is refused if it cannot be enforced, and nothing runs: %j', async (more) => {
       await using wire = await opened();
       const { client } = wire;
       const { error } = await client.ask('process/start', startParams('p', ['true'], more));
       expect(error).toMatchObject({
         code: -32603,
-        data: { code: 'sandboxUnavailable', reason: 'managedNetwork', hint: expect.any(String) },
+        data: { code: 'sandboxUnavailable', reason: expect.any(String), hint: expect.any(String) },
       });
       expect(await client.call('process/list')).toEqual({ processes: [] });
     });
@@ -72,6 +72,22 @@ export function managedNetworkContract(name: string, open: OpenWire): void {
         launch({ mode: 'some' }),
         launch({ domains: ['a'] }),
         launch({ domains: { a: 'maybe' } }),
+        ...[
+          '**',
+          'a.**.com',
+          '**x.com',
+          '',
+          '*.',
+          'http://a',
+          'a/b',
+          '10.0.0.0/8',
+          '{a,b}.c',
+          'e[xy]',
+          'a b',
+        ].map((pattern) => launch({ domains: { [pattern]: 'allow' } })),
+        launch({ domains: { '*': 'deny' } }),
+        launch({ domains: { '[*]': 'deny' } }),
+        launch({ reviewDomains: ['http://a'] }),
         launch({ reviewDomains: null }),
         launch({ unixSockets: { '/a': 'none' } }),
         launch({ unixSockets: { relative: 'allow' } }),
@@ -93,10 +109,11 @@ export function managedNetworkContract(name: string, open: OpenWire): void {
         expect(await wire.client.refusal('process/start', startParams(id, ['true'], late))).toBe(-32602);
     });
 
-    test('is not announced', async () => {
+    test('is announced, without what it would take opening TLS for', async () => {
       await using wire = await opened();
       const { capabilities } = await wire.client.call('environment/info');
-      expect(capabilities).not.toHaveProperty('networkProxyLaunch');
+      expect(capabilities).toMatchObject({ networkProxyLaunch: true, networkProxyReviewDomains: true });
+      expect(capabilities).not.toHaveProperty('credentialMasking');
     });
   });
 }

@@ -12,6 +12,8 @@ export interface NetworkRequest extends Authority {
   readonly protocol: NetworkProtocol;
   /** Of the HTTP request, where it can be seen. */
   readonly method?: string;
+  /** Address and port of the program, inside its network. */
+  readonly client?: string;
 }
 
 /** Why a host is out of reach. A decider may give reasons of its own. */
@@ -83,8 +85,9 @@ export class Gate {
     if (verdict === 'private') return this.#refuse(request, { reason: 'not_allowed_local' });
     const source = verdict === 'unknown' ? 'decider' : 'rules';
     if (verdict === 'unknown') {
+      if (!this.#options.decide) return this.#refuse(request, { reason: 'not_allowed' });
       const decision = await this.#ask(request);
-      if (decision === null) return this.#refuse(request, { reason: 'not_allowed' });
+      if (decision === null) return this.#refuse(request, { reason: 'not_allowed', source });
       if (decision.type !== 'allow')
         return this.#refuse(request, { reason: decision.reason, decision: decision.type, source });
     }
@@ -95,7 +98,7 @@ export class Gate {
     return { allowed: true, addresses: found };
   }
 
-  /** Null: there is nobody to ask. */
+  /** Null: nobody has decided. */
   async #ask(request: NetworkRequest): Promise<Decision | null> {
     try {
       return (await this.#options.decide?.(request)) ?? null;

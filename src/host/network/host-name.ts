@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { domainToASCII } from 'node:url';
 
 /** The longest name of the domain name system. */
@@ -37,4 +38,9 @@ export function parseAuthority(text: string, defaultPort?: number): Authority | 
 /** The authority as people write it. */
 export function formatAuthority({ host, port }: Authority): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+/** The program at the other end of a connection, as a member of its requests. */
+export function clientOf({ remoteAddress: host, remotePort: port }: Socket): { client?: string } {
+  return host === undefined || port === undefined ? {} : { client: formatAuthority({ host, port }) };
 }

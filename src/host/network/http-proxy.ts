@@ -10,7 +10,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { dial, knownAddresses } from './dial.js';
 import type { Gate, NetworkRequest } from './gate.js';
-import { parseAuthority } from './host-name.js';
+import { clientOf, parseAuthority } from './host-name.js';
 import { denialAnswer, endWith, failureAnswer, type OwnAnswer, plainAnswer } from './http-answers.js';
 import { passedOn } from './http-headers.js';
 import { type HttpTarget, targetOf } from './http-target.js';
@@ -102,10 +102,12 @@ export class HttpProxy {
     join(socket, there);
   }
 
-  async #tunnel({ url = '' }: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    const target = parseAuthority(url);
+  async #tunnel(incoming: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const target = parseAuthority(incoming.url ?? '');
     if (target === null) return endWith(socket, plainAnswer(400, 'CONNECT needs HOST:PORT.'));
-    const there = await this.#reach({ ...target, protocol: 'https_connect', method: 'CONNECT' }, socket);
+    const client = clientOf(incoming.socket);
+    const asked = { ...target, protocol: 'https_connect', method: 'CONNECT', ...client } as const;
+    const there = await this.#reach(asked, socket);
     if (there === null) return;
     socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
     there.write(head);
@@ -126,8 +128,11 @@ export class HttpProxy {
   }
 }
 
-function httpRequest({ host, port }: HttpTarget, { method = 'GET' }: IncomingMessage): NetworkRequest {
-  return { host, port, protocol: 'http', method };
+function httpRequest(
+  { host, port }: HttpTarget,
+  { method = 'GET', socket }: IncomingMessage,
+): NetworkRequest {
+  return { host, port, protocol: 'http', method, ...clientOf(socket) };
 }
 
 function authorityText({ host, port }: HttpTarget): string {

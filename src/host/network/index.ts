@@ -1,3 +1,5 @@
+export { Bridge } from './bridge.js';
+export { ExistingProxies } from './existing-proxies.js';
 export {
   type Admission,
   type Decided,

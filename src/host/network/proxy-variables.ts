@@ -1,5 +1,5 @@
 /** What tools look at to find a proxy for HTTP. There is no one spelling. */
-const HTTP_NAMES: readonly string[] = [
+export const HTTP_NAMES: readonly string[] = [
   'HTTP_PROXY',
   'HTTPS_PROXY',
   'http_proxy',
@@ -22,7 +22,8 @@ const HTTP_NAMES: readonly string[] = [
   'CARGO_HTTP_PROXY',
 ];
 
-const SOCKS_NAMES: readonly string[] = ['ALL_PROXY', 'all_proxy', 'FTP_PROXY', 'ftp_proxy'];
+/** The same for proxies of every kind. */
+export const SOCKS_NAMES: readonly string[] = ['ALL_PROXY', 'all_proxy', 'FTP_PROXY', 'ftp_proxy'];
 
 const EXEMPT_NAMES: readonly string[] = [
   'NO_PROXY',
@@ -36,17 +37,29 @@ const EXEMPT_NAMES: readonly string[] = [
 /** Inside, this is the sandbox's own loopback: servers that its programs started. */
 const LOCAL = 'localhost,127.0.0.1,::1';
 
-/** Variables that lead the programs of a sandbox to the proxy on this port of its loopback. */
+/** How programs use the proxy. */
+export interface ProxyUse {
+  /** Local addresses are those of the sandbox, which programs reach without the proxy. */
+  readonly localIsInside: boolean;
+  /** Whether the proxy speaks SOCKS. Default true. */
+  readonly socks?: boolean | undefined;
+}
+
+/**
+ * Variables that lead the programs of a sandbox to the proxy on this port of its loopback. `npm_config_http_proxy` is not
+ * among them: npm warns about it whenever it runs, and reads the others.
+ */
 export function proxyVariables(
   port: number,
-  { localIsInside }: { localIsInside: boolean },
+  { localIsInside, socks = true }: ProxyUse,
 ): Record<string, string> {
   const http = `http://127.0.0.1:${port}`;
   return {
     ...all(HTTP_NAMES, http),
-    ...all(SOCKS_NAMES, `socks5h://127.0.0.1:${port}`),
+    ...all(SOCKS_NAMES, socks ? `socks5h://127.0.0.1:${port}` : http),
     ...all(EXEMPT_NAMES, localIsInside ? LOCAL : ''),
     CODEX_NETWORK_PROXY_ACTIVE: '1',
+    CODEX_NETWORK_ALLOW_LOCAL_BINDING: localIsInside ? '1' : '0',
     ELECTRON_GET_USE_PROXY: 'true',
     NODE_USE_ENV_PROXY: '1',
   };

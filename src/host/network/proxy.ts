@@ -13,15 +13,22 @@ let connections = 0;
 /** How long a client may take for its first byte. */
 const FIRST_BYTE_MS = 30_000;
 
+export interface ProxyOptions {
+  /** Whether it speaks SOCKS as well. Default true. */
+  readonly socks?: boolean | undefined;
+}
+
 /** The way out of a sandbox: speaks HTTP and SOCKS on one port, and lets through what its gate admits. */
 export class Proxy {
   readonly #gate: Gate;
   readonly #http: HttpProxy;
   readonly #sockets = new Set<Socket>();
   readonly #closing = new AbortController();
+  readonly #socks: boolean;
 
-  constructor(gate: Gate) {
+  constructor(gate: Gate, { socks = true }: ProxyOptions = {}) {
     this.#gate = gate;
+    this.#socks = socks;
     this.#http = new HttpProxy(gate, this.#closing.signal);
   }
 
@@ -42,7 +49,7 @@ export class Proxy {
       const first = socket.read(1) as Buffer | null;
       if (first === null) return void socket.destroy();
       socket.unshift(first);
-      if (first[0] === SOCKS_VERSION)
+      if (first[0] === SOCKS_VERSION && this.#socks)
         serveSocks(socket, this.#gate, this.#closing.signal).catch(() => socket.destroy());
       else this.#http.serve(socket);
     });

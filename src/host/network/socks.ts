@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { dial, type Dialled } from './dial.js';
 import type { Gate } from './gate.js';
-import { type Authority, canonicalHost } from './host-name.js';
+import { type Authority, canonicalHost, clientOf } from './host-name.js';
 import { join } from './join.js';
 
 /** The first byte of every message. */
@@ -48,7 +48,7 @@ export async function serveSocks(socket: Socket, gate: Gate, signal: AbortSignal
   if (target === null) return answer(socket, REPLY.unknownAddress);
   if (command !== CONNECT) return answer(socket, REPLY.unknownCommand);
   bytes.stop();
-  const dialled = await dial(gate, { ...target, protocol: 'socks5_tcp' }, signal);
+  const dialled = await dial(gate, { ...target, protocol: 'socks5_tcp', ...clientOf(socket) }, signal);
   answer(socket, replyFor(dialled));
   if (dialled.kind === 'connected') join(socket, dialled.socket);
 }

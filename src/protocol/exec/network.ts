@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { notification, request } from '../method.js';
+import { ProcessId } from './common.js';
 
 const HostPattern = z.string().min(1).max(300);
 
@@ -31,3 +33,54 @@ export const NetworkDenied = z
   .array(NetworkDenial)
   .optional()
   .meta({ description: 'Extension `networkRules`: the hosts it was kept from, at most 16. Absent: none.' });
+
+/** How a program asked for a host. */
+const Protocol = z
+  .enum(['http', 'https_connect', 'socks5_tcp', 'socks5_udp'])
+  .meta({ description: 'A plain HTTP request, CONNECT, or SOCKS 5.' });
+
+/** A host that the rules do not know. */
+export const NetworkQuestion = z.object({ protocol: Protocol, host: z.string(), port: z.number().int() });
+export type NetworkQuestion = z.output<typeof NetworkQuestion>;
+
+const DecisionReason = z.string().meta({ description: 'Told to the program. At most 1,024 bytes.' });
+
+/** What a client decides about a host. `ask` blocks it as well. */
+export const NetworkDecision = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('allow') }),
+  z.object({ type: z.literal('deny'), reason: DecisionReason }),
+  z.object({ type: z.literal('ask'), reason: DecisionReason }),
+]);
+export type NetworkDecision = z.output<typeof NetworkDecision>;
+
+export const networkPolicyRequest = request({
+  doc:
+    'Asks the client whether a process may reach a host that its rules do not decide about. The connection waits. At most 256 ' +
+    'questions are open per connection; without an answer in time, the host is denied.',
+  params: z.object({ processId: ProcessId, request: NetworkQuestion }),
+  result: z.object({ decision: NetworkDecision }),
+});
+
+export const networkPolicyDecision = notification({
+  doc:
+    'Reports what was decided about a request of a process that was started with `networkProxy`. Dropped if the client does not ' +
+    'read, or is not connected.',
+  params: z.object({
+    processId: ProcessId,
+    timestamp: z.string(),
+    scope: z.enum(['domain', 'non_domain']),
+    decision: z.enum(['allow', 'deny', 'ask']),
+    source: z
+      .enum(['baseline_policy', 'mode_guard', 'proxy_state', 'decider'])
+      .meta({ description: '`decider`: the client.' }),
+    reason: z.string(),
+    protocol: Protocol,
+    host: z.string(),
+    port: z.number().int(),
+    method: z.string().optional().meta({ description: 'Absent with SOCKS.' }),
+    client: z.string().optional().meta({ description: 'Where in the sandbox it came from.' }),
+    policyOverride: z
+      .boolean()
+      .meta({ description: 'The client allowed what the rules alone would have denied.' }),
+  }),
+});

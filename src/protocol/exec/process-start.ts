@@ -65,11 +65,16 @@ export const processStart = request({
     }),
     sandbox: Sandbox.nullish(),
     enforceManagedNetwork: z.boolean().optional().meta({
-      description: 'Allow only a proxy to be reached. Refused, because this server has none.',
+      description:
+        'A proxy is the only way out, whatever `network` in the permissions says. Refused if there is none.',
     }),
-    managedNetwork: ManagedNetwork.nullish().meta({ description: 'Ignored.' }),
+    managedNetwork: ManagedNetwork.nullish().meta({
+      description: 'Describes a proxy that exists already. Its address is taken from the variables in `env`.',
+    }),
     networkProxy: NetworkProxyLaunch.nullish().meta({
-      description: 'A proxy to start for the process. Refused.',
+      description:
+        'A proxy to start for the process. It is always the only way out; with `network: restricted` and without ' +
+        '`enforceManagedNetwork`, there is none.',
     }),
     shellSnapshot: ShellSnapshot.nullish(),
     retain: z.enum(['memory', 'disk']).nullish().meta({

@@ -30,6 +30,7 @@ import {
 } from './kept.js';
 import { portClosed, portList, portOpened, portUnwatch, portWatch } from './ports.js';
 import { processAck, processClosed, processExited, processOutput } from './process-events.js';
+import { networkPolicyDecision, networkPolicyRequest } from './network.js';
 import { processLines, processSearch } from './process-lines.js';
 import { processStart } from './process-start.js';
 import {
@@ -116,6 +117,12 @@ export const execServerNotifications = {
   'fs/missingChanged': fsMissingChanged,
   'fs/changed': fsChanged,
   'http/request/bodyDelta': httpRequestBodyDelta,
+  'network/policyDecision': networkPolicyDecision,
+} as const;
+
+/** Requests a server sends to its client. */
+export const execServerRequests = {
+  'network/policyRequest': networkPolicyRequest,
 } as const;
 
 export type ExecMethods = typeof execMethods;

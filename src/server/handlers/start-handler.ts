@@ -9,7 +9,7 @@ import {
 } from '../../protocol/index.js';
 import { type Answer, DeferredAnswer } from '../../rpc/index.js';
 import { outputUse } from '../../spool/index.js';
-import { refuseManagedNetwork } from '../managed-network.js';
+import { networkLaunch } from '../network/proxy-launch.js';
 import type { Session } from '../session.js';
 import type { ProcessContext } from './process-context.js';
 
@@ -21,9 +21,23 @@ const FROM_START = { afterSeq: 0, mayPause: true };
 /** The session that asked for the start. Its connection may be gone, or use none, when a slow start is done. */
 type StartContext = Omit<ProcessContext, 'session'> & { readonly session: Session };
 
+/** The same with the network that the start asks for. */
+interface LaunchContext extends ProcessContext {
+  readonly network: LocalProcessSpec['network'];
+}
+
 /** A sandboxed start takes a while but leaves its lane immediately; requests behind it wait for its outcome. */
 export function start(
   context: ProcessContext,
+  params: ExecParsedParams<'process/start'>,
+): Answer<ExecResult<'process/start'>> {
+  const session = context.session();
+  const { sandbox, network } = networkLaunch(session, params);
+  return startUnder({ ...context, network }, { ...params, sandbox });
+}
+
+function startUnder(
+  context: LaunchContext,
   params: ExecParsedParams<'process/start'>,
 ): Answer<ExecResult<'process/start'>> {
   const session = context.session();
@@ -88,11 +102,10 @@ function startResult({ processId, sandboxType }: LocalProcess): ExecResult<'proc
 }
 
 function childOf(
-  { session, principal, spool, durable }: ProcessContext,
+  { session, principal, spool, durable, network }: LaunchContext,
   params: ExecParsedParams<'process/start'>,
 ): LocalProcessSpec {
   const { processId, argv, arg0, tty, pipeStdin, size, timeoutMs } = params;
-  refuseManagedNetwork(params);
   const env = childEnvironment({ own: process.env, policy: params.envPolicy ?? null, overlay: params.env });
   if (tty) env.SHELL ??= machineInfo().shell.path;
   const child = {
@@ -105,6 +118,7 @@ function childOf(
     terminal: tty ? (size ?? DEFAULT_SIZE) : null,
     timeoutMs: timeoutMs ?? undefined,
     startedBy: session().clientName,
+    network,
   } as const;
   // What outlives its session is found again by whoever started it.
   const owner = isKept(params) ? principal : undefined;

@@ -1,0 +1,36 @@
+import { ExecError, type ExecServerNotifications, type execServerRequests } from '../../protocol/index.js';
+import type { CallDeadline, RpcPeer } from '../../rpc/index.js';
+
+/** Questions to a client at a time; the same as Codex. */
+const MAX_QUESTIONS = 256;
+
+/** What a server asks its client, and tells it without being asked. A client that does not read costs nothing more. */
+export class ClientMessages {
+  readonly #peer: RpcPeer;
+  #questions = 0;
+
+  constructor(peer: RpcPeer) {
+    this.#peer = peer;
+  }
+
+  /** Rejects if there is no answer in time, or too many questions are open. */
+  async ask(
+    method: keyof typeof execServerRequests,
+    params: object,
+    deadline: CallDeadline,
+  ): Promise<unknown> {
+    if (this.#questions >= MAX_QUESTIONS || this.#peer.outbox.full)
+      throw new ExecError('aborted', 'The client has as many questions to answer as it may.');
+    this.#questions += 1;
+    try {
+      return await this.#peer.call(method, params, deadline);
+    } finally {
+      this.#questions -= 1;
+    }
+  }
+
+  /** Dropped if the client does not read. */
+  tell(method: keyof ExecServerNotifications, params: object): void {
+    if (!this.#peer.outbox.full) this.#peer.notify(method, params);
+  }
+}

@@ -1,0 +1,93 @@
+import type { ExistingProxyUse, NetworkUse } from '../../host/index.js';
+import { ExecError, type ExecParsedParams, type Sandbox } from '../../protocol/index.js';
+import type { Session } from '../session.js';
+import { reportDecision } from './policy-decisions.js';
+import { askSession } from './policy-questions.js';
+
+type StartParams = ExecParsedParams<'process/start'>;
+type ProxyLaunch = NonNullable<StartParams['networkProxy']>;
+
+/** Questions about hosts name the process. Codex limits that id to this length. */
+const MAX_ASKED_ID_BYTES = 256;
+
+/** Enforces nothing but a network. */
+const NOTHING_ELSE: Sandbox = { permissions: { type: 'disabled' } };
+
+/** What a start asks of the network, and the sandbox it takes; null: none. */
+export interface NetworkLaunch {
+  readonly sandbox: Sandbox | null;
+  readonly network?: NetworkUse | ExistingProxyUse | undefined;
+}
+
+/**
+ * The network of a start. A proxy is always the only way out: one that a program may walk past would be open to everybody
+ * on this machine, and hold nobody. A start that relies on a proxy without asking for one needs to name it in its
+ * variables, or is refused.
+ */
+export function networkLaunch(session: Session, params: StartParams): NetworkLaunch {
+  const { sandbox = null, networkProxy, enforceManagedNetwork = false } = params;
+  if (!networkProxy) {
+    if (!enforceManagedNetwork || sandbox?.networkRules) return { sandbox };
+    return { sandbox: sandbox ?? NOTHING_ELSE, network: { existingProxy: true } };
+  }
+  requireUsable(networkProxy, params);
+  if (!enforceManagedNetwork && hasNoNetwork(sandbox)) return { sandbox };
+  const { dangerouslyAllowAllUnixSockets } = networkProxy.proxy;
+  const around = sandbox ?? NOTHING_ELSE;
+  return {
+    sandbox: dangerouslyAllowAllUnixSockets ? { ...around, unixSockets: 'allowed' } : around,
+    network: networkUse(session, params.processId, networkProxy),
+  };
+}
+
+function networkUse(session: Session, processId: string, launch: ProxyLaunch): NetworkUse {
+  const { domains, reviewDomains = [], allowLocalBinding, enableSocks5 } = launch.proxy;
+  const those = (wanted: string): string[] =>
+    Object.entries(domains ?? {}).flatMap(([pattern, access]) => (access === wanted ? [pattern] : []));
+  const timeoutMs = launch.policyDecisionTimeoutMs ?? null;
+  return {
+    rules: {
+      allow: those('allow'),
+      deny: those('deny'),
+      review: reviewDomains,
+      allowPrivate: allowLocalBinding,
+    },
+    decide: timeoutMs === null ? undefined : askSession(session, { processId, timeoutMs }),
+    onDecided: (decided) => reportDecision(session, processId, decided),
+    socks: enableSocks5,
+    localIsInside: allowLocalBinding,
+  };
+}
+
+function requireUsable({ proxy, policyDecisionTimeoutMs }: ProxyLaunch, params: StartParams): void {
+  if (policyDecisionTimeoutMs != null && !isAddressable(params.processId))
+    throw new ExecError(
+      'invalidParams',
+      `params.processId: 1 to ${MAX_ASKED_ID_BYTES} bytes are needed here`,
+    );
+  if (params.sandbox?.networkRules)
+    throw new ExecError('invalidParams', 'params: networkProxy and sandbox.networkRules exclude each other');
+  const denied = Object.entries(proxy.domains ?? {}).filter(([, access]) => access === 'deny');
+  if (denied.some(([pattern]) => /^\s*(\*|\[\*\])\s*$/.test(pattern)))
+    throw new ExecError('invalidParams', 'params.networkProxy.proxy.domains: * can be allowed, not denied');
+  if (proxy.mode === 'limited') throw notOffered('limited', 'Use `mode: "full"`.');
+  if (proxy.credentialMasking) throw notOffered('credentialMasking', 'Leave `credentialMasking` out.');
+}
+
+function hasNoNetwork(sandbox: Sandbox | null): boolean {
+  const permissions = sandbox?.permissions;
+  return permissions?.type === 'managed' && permissions.network === 'restricted';
+}
+
+function isAddressable(processId: string): boolean {
+  return processId !== '' && Buffer.byteLength(processId) <= MAX_ASKED_ID_BYTES;
+}
+
+/** Both would have to read what programs send through TLS. */
+function notOffered(reason: string, hint: string): ExecError {
+  return new ExecError(
+    'sandboxUnavailable',
+    `The network proxy of this server does not open TLS, so it cannot enforce \`${reason}\`. Nothing was run.`,
+    { data: { reason, hint } },
+  );
+}
