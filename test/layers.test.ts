@@ -94,6 +94,7 @@ const sideDoors: readonly string[] = [
   'screen/painted-screen.ts',
   'environment/configuration-home.ts',
   'environment/dial-environment.ts',
+  'environment/environment-names.ts',
   'environment/open-environment.ts',
   'environment/providers.ts',
 ];

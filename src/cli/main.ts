@@ -1,11 +1,13 @@
 import { CommanderError } from 'commander';
 import { isExecError } from '../protocol/errors.js';
 import { complain, FAILURE, USAGE_ERROR } from './exit-codes.js';
+import { rewriteArguments } from './habits/rewrite-arguments.js';
 import { createProgram } from './program.js';
 
 async function main(): Promise<void> {
-  const program = await createProgram(process.argv[2]);
-  await program.parseAsync();
+  const words = rewriteArguments(process.argv.slice(2));
+  const program = await createProgram(words[0]);
+  await program.parseAsync(words, { from: 'user' });
 }
 
 function exitCodeOf(error: unknown): number {

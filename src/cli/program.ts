@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { version } from '../host/machine-info.js';
+import { withHint } from './habits/hints.js';
 
 /** Every command and its module. Imports are slow, so only the commands needed are loaded. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
@@ -25,13 +26,17 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   completion: async () => (await import('./completion/completion.js')).completionCommand(createProgram),
 };
 
+/** Other names of commands. */
+const aliases: Readonly<Record<string, string>> = { exec: 'run' };
+
 /** The whole command line, or only the part needed for a command line that starts with `first`. */
 export async function createProgram(first?: string): Promise<Command> {
   const program = new Command('execwire')
     .description('Run processes and access files on any machine, local or remote, with the same guarantees.')
-    .version(version)
+    .version(`${version} (Node.js ${process.version}, ${process.platform} ${process.arch})`)
     .exitOverride()
     .showHelpAfterError('(run with --help for details)')
+    .configureOutput({ outputError: (text, write) => write(withHint(text)) })
     // Options after the program of `run` belong to that program.
     .enablePositionalOptions();
   for (const load of loadersFor(first)) program.addCommand(await load());
@@ -41,7 +46,8 @@ export async function createProgram(first?: string): Promise<Command> {
 
 function loadersFor(first = ''): (() => Promise<Command>)[] {
   if (first === '-V' || first === '--version') return [];
-  const only = Object.hasOwn(commands, first) ? commands[first] : undefined;
+  const name = Object.hasOwn(aliases, first) ? aliases[first] : first;
+  const only = name !== undefined && Object.hasOwn(commands, name) ? commands[name] : undefined;
   return only ? [only] : Object.values(commands);
 }
 

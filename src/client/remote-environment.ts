@@ -17,6 +17,7 @@ import {
   type ProcessEnd,
   type ProcessSpec,
   type ProcessSummary,
+  type SignalName,
 } from '../contract/index.js';
 import {
   type EnvironmentInfo,
@@ -253,6 +254,15 @@ export class RemoteEnvironment extends EnvironmentHandle {
   override async watchPorts(options: PortsOptions = {}): Promise<PortWatch> {
     await this.#requirePorts();
     return await watchRemotePorts(this.client, options);
+  }
+
+  /** Sends a signal to a process of any session on the server. Finished processes are ignored. */
+  async signalOnServer(process: { processId: string; sessionId: string; signal: SignalName }): Promise<void> {
+    // A server that ignores `sessionId` would signal one of our own processes instead.
+    if (!this.client.introduced) await this.client.ready();
+    if (!this.client.serverCapabilities.serverSignals)
+      throw unsupported('signals to the processes of other connections');
+    await this.client.call('process/signal', process);
   }
 
   close(): Promise<void> {

@@ -51,6 +51,7 @@ export type {
   TerminalState,
   WriteStatus,
 } from './process.js';
+export { HOME } from './process.js';
 export { countNewlines } from './count-newlines.js';
 export type { ChunkPlace, LineMark, LineSource, MarkRequest } from './line-source.js';
 export type {

@@ -13,13 +13,19 @@ export interface TerminalSize {
   readonly cols: number;
 }
 
+/** As a working directory: the user's home directory on that machine, or `/` if it cannot be entered. */
+export const HOME = '~';
+
 /** What to run. Everything but `argv` has a default. */
 export interface ProcessSpec {
   /** Program and arguments. Never a shell string. */
   readonly argv: readonly string[];
   /** Identifies the process within its session. Generated if absent. */
   readonly processId?: string;
-  /** Absolute path on the environment's machine, or a `file:` URI. Default: the environment's working directory. */
+  /**
+   * Absolute path on the environment's machine, a `file:` URI, or `~` for the user's home directory there. Default: the
+   * environment's working directory.
+   */
   readonly cwd?: string;
   /** Variables added to what `envPolicy` lets through. `null` removes a variable from the child's environment. */
   readonly env?: Readonly<Record<string, string | null>>;

@@ -79,6 +79,8 @@ export interface CopyJob {
   readonly keeps: boolean;
   /** Whether what links lead to is copied instead of the links. */
   readonly followLinks: boolean;
+  /** Whether files and links that are there already are left alone. */
+  readonly keepExisting?: boolean;
   /** What the content of all its files may take up on its way. */
   readonly bytes: LineBudget;
   /** Where content is read to. */

@@ -1,14 +1,12 @@
-import { basename } from 'node:path/posix';
-import type { DirectoryEntry, Environment, FileMetadata } from '../contract/index.js';
+import type { DirectoryEntry, FileMetadata } from '../contract/index.js';
 import { ExecError, isExecError } from '../protocol/errors.js';
 import { BlockPool } from './block-pool.js';
-import { Drafts, metadataOf } from './copy-draft.js';
+import { Drafts } from './copy-draft.js';
 import {
   BLOCK_BYTES,
   type CopyJob,
   copyFile,
   type Destination,
-  type FilePlace,
   type Original,
   withPathInError,
 } from './copy-file.js';
@@ -16,7 +14,7 @@ import { copyLink } from './copy-link.js';
 import { type Arrival, copyTree, linkInTheWay } from './copy-tree.js';
 import { type KeptMode, keepModes } from './keep-modes.js';
 import { LineBudget } from './line-budget.js';
-import { childPath } from './listing.js';
+import { destination, hasNothing, type OpenPlace } from './open-place.js';
 import { Persistence } from './persistence.js';
 import { placeNew } from './place-file.js';
 import { isSamePlace } from './same-place.js';
@@ -24,21 +22,6 @@ import { modeOf, SourceLook } from './source-look.js';
 
 /** Processes that give files their permissions at a time. */
 const CHMODS_AT_A_TIME = 4;
-
-/** A path on a machine that is open. */
-export interface OpenPlace extends FilePlace {
-  readonly environment: Environment;
-  /** Whether files can be renamed there: then each appears only when it is whole, and large ones go in blocks. */
-  readonly renames: boolean;
-  /** Whether a small file is whole there after one request that is worth saving others for: atomic, and far away. */
-  readonly atOnce: boolean;
-  /** Whether files are put in their place there in one flight, with their permissions; always so on this machine. */
-  readonly places: boolean;
-  /** Whether modification times and links can be told and taken there; always so on this machine. */
-  readonly keeps: boolean;
-  /** Whether nothing is there, where that was asked for before anything was known about the machine. See `hasNothing`. */
-  readonly wasFree?: Promise<boolean> | undefined;
-}
 
 /** Who is told how a copy proceeds, and who may end it. */
 export interface CopyObserver {
@@ -48,6 +31,10 @@ export interface CopyObserver {
   readonly onBytes: (bytes: number) => void;
   readonly onFile: () => void;
   readonly onSkipped: (path: string, why: string) => void;
+  /** Told why something in a directory could not be copied; the rest still is. */
+  readonly onFailed: (error: Error) => void;
+  /** Told where each file and link has arrived. */
+  readonly onCopied?: (path: string) => void;
   /** Told of whatever could not be kept, because one of the machines has no way to tell or to take it. */
   readonly onFollowed: CopyJob['onFollowed'];
 }
@@ -56,6 +43,8 @@ export interface CopyObserver {
 export interface CopyManner {
   /** Whether what links lead to is copied instead of the links. */
   readonly followLinks: boolean;
+  /** Whether files and links that are there already are left alone. Default false. */
+  readonly keepExisting?: boolean;
 }
 
 /** Copies a file, a link or a directory, whatever machines the two places are on. */
@@ -72,10 +61,16 @@ export async function copyPath(
     if (!isDirectory) observer.onTotal(size);
     const source = { ...from, ...originalOf(metadata), size };
     // What links within a directory lead to has to be copied one by one.
-    const isApart = from.environment !== into.environment || (job.followLinks && isDirectory);
+    const isSelective = job.followLinks || job.keepExisting === true;
+    const isApart = from.environment !== into.environment || (isSelective && isDirectory);
     const { link } = metadata;
+    if (job.keepExisting && !isDirectory && !(await hasNothing(await destination(from, into)))) return;
     if (!job.followLinks && metadata.isSymlink && isApart) {
-      if (link && job.keeps) return await copyLink(link, await destination(from, into), job);
+      if (link && job.keeps) {
+        const to = await destination(from, into);
+        await copyLink(link, to, job);
+        return observer.onCopied?.(to.path);
+      }
       job.onFollowed();
     }
     const isSmall = isFile && size <= BLOCK_BYTES;
@@ -85,12 +80,12 @@ export async function copyPath(
       isTried ? placeSmall(source, into, job) : false,
       destination(from, into),
     ]);
-    if (isPlaced) return;
-    if (!isApart)
-      return await copyWithinMachine(from, to, {
-        job,
-        isDirectory: isDirectory && !(link && !job.followLinks),
-      });
+    if (isPlaced) return observer.onCopied?.(into.path);
+    if (!isApart) {
+      const isTree = isDirectory && !(link && !job.followLinks);
+      await copyWithinMachine(from, to, { job, isDirectory: isTree });
+      return observer.onCopied?.(to.path);
+    }
     if (!isDirectory && !isFile)
       throw new ExecError('invalidFile', 'The source is neither a file nor a directory.');
     // A file is not where nothing is, and nothing lies within it: only then need nobody find out whether the machines are one.
@@ -99,7 +94,10 @@ export async function copyPath(
       throw new ExecError('invalidFile', 'The destination is the source, or lies within it.');
     if (isDirectory && to.isListed && to.existing?.isSymlink) throw linkInTheWay(to);
     if (isDirectory) await copyDirectory({ ...source, listed: looked.listed }, to, { job, observer });
-    else await copySingle({ ...source, firstBlocks: looked.firstBlocks }, to, job);
+    else {
+      await copySingle({ ...source, firstBlocks: looked.firstBlocks }, to, job);
+      observer.onCopied?.(to.path);
+    }
   } finally {
     await looked.close();
   }
@@ -155,6 +153,8 @@ async function copyDirectory(
       if (!job.places) directories.push(directory);
     },
     onSkipped: observer.onSkipped,
+    onFailed: observer.onFailed,
+    ...(observer.onCopied ? { onCopied: observer.onCopied } : {}),
   };
   await copyTree(from, to, tree).catch((error: unknown) => {
     throw copied > 0 ? withCount(error, copied) : error;
@@ -180,6 +180,7 @@ export function jobFor(
     onBytes,
     onFollowed,
     followLinks,
+    keepExisting = false,
   }: Pick<CopyObserver, 'signal' | 'onBytes' | 'onFollowed'> & CopyManner,
 ): CopyJob {
   return {
@@ -191,6 +192,7 @@ export function jobFor(
     places: to.places,
     keeps: to.keeps,
     followLinks,
+    keepExisting,
     bytes: new LineBudget(),
     blockPool: new BlockPool(BLOCK_BYTES),
     persistence: new Persistence(),
@@ -217,22 +219,6 @@ function hasMode(arrival: Arrival): arrival is KeptMode {
   return arrival.mode !== undefined;
 }
 
-/** An existing directory takes the source in under its own name. */
-async function destination(from: OpenPlace, to: OpenPlace): Promise<OpenPlace & Destination> {
-  // Other servers follow links when they look.
-  const tellsLinks = to.atOnce || to.places;
-  if (tellsLinks && (await to.wasFree)) return { ...to, isFree: true };
-  const path = childPath(to.path, { name: basename(from.path), path: from.path });
-  const [existing, isFree] = await Promise.all([
-    metadataOf(to, { details: to.places }),
-    tellsLinks && hasNothing(to),
-  ]);
-  if (!existing?.isDirectory) return { ...to, isFree, existing };
-  // A link must not be followed. What else is wrong is said by whoever tries, and whether it is free is seen then.
-  const within = await metadataOf({ ...to, path }, { details: to.places }).catch(() => undefined);
-  return { ...to, path, isListed: true, existing: within };
-}
-
 /** What a copy takes over from its original. */
 function originalOf({
   mode,
@@ -240,12 +226,4 @@ function originalOf({
   modifiedAtMs,
 }: FileMetadata): Pick<Original, 'mode' | 'modifiedAtUs'> {
   return { mode, modifiedAtUs: modifiedAtUs ?? modifiedAtMs * 1000 };
-}
-
-/** True when there is nothing at a place, not even a link that leads nowhere. */
-export async function hasNothing({ files, path }: FilePlace): Promise<boolean> {
-  return await files.getMetadata(path, { followSymlinks: false }).then(
-    () => false,
-    (error: unknown) => isExecError(error, 'notFound'),
-  );
 }

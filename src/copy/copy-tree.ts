@@ -13,7 +13,9 @@ import {
 } from './copy-file.js';
 import { copyLink } from './copy-link.js';
 import { Endings, isOpen } from './endings.js';
+import { Failures } from './failures.js';
 import { childPath, listing, mayMeet, Names, requireDistinct } from './listing.js';
+import { hasNothing } from './open-place.js';
 import { permissionsOf } from './place-file.js';
 
 /** Directories looked at a time. */
@@ -37,6 +39,10 @@ export interface TreeCopyJob extends CopyJob {
   /** Told of each directory below the first, before what is in it. */
   readonly onDirectory: (directory: Arrival) => void;
   readonly onSkipped: (path: string, why: string) => void;
+  /** Told why something could not be copied; the rest still is. */
+  readonly onFailed: (error: Error) => void;
+  /** Told where each file and link has arrived. */
+  readonly onCopied?: (path: string) => void;
 }
 
 /** Copies a directory with everything below it into one that is made if need be. `listed` where somebody has looked already. */
@@ -77,17 +83,18 @@ class TreeCopy {
   readonly #walks = new Budget(DIRECTORIES_AT_A_TIME);
   readonly #slots: Budget;
   readonly #endings: Endings;
-  readonly #failures: unknown[] = [];
+  readonly #failures: Failures;
 
   constructor(job: TreeCopyJob) {
     this.#job = job;
     this.#slots = new Budget(job.places ? PLACED_AT_A_TIME : FILES_AT_A_TIME);
     this.#endings = new Endings(job);
+    this.#failures = new Failures(job.onFailed);
   }
 
   async copy(from: DirectoryPair['from'], to: Destination): Promise<void> {
     await this.#copyDirectory({ from, to });
-    if (this.#failures.length > 0) throw this.#failures[0];
+    this.#failures.rethrow();
     this.#job.signal.throwIfAborted();
     await this.#endings.again();
   }
@@ -97,9 +104,13 @@ class TreeCopy {
     const below: DirectoryPair[] = [];
     const links: { readonly link: LinkDetails; readonly to: Destination }[] = [];
     let isClear = true;
+    let hasEntered = false;
     // Files wait for room while their directory counts as looked at: lists of what is to do stay short.
     await this.#attempt(this.#walks, 1, async () => {
-      const { entries, there, directory } = await this.#enter(pair);
+      const contents = await this.#failures.spareBelow(pair.to, () => this.#enter(pair));
+      if (!contents) return;
+      hasEntered = true;
+      const { entries, there, directory } = contents;
       // Whoever copies into it hears of it.
       directory.catch(() => undefined);
       // Asked for already, whether or not it is made yet.
@@ -110,6 +121,7 @@ class TreeCopy {
         if (this.#stopped) break;
         const path = childPath(pair.to.path, entry);
         const existing = there(path);
+        if (await this.#isKept(existing, entry, { ...placeOf(pair.to), path })) continue;
         const to = { ...placeOf(pair.to), path, isFree: !existing, isListed: true, directory };
         const link = this.#linkOf(entry);
         if (link) links.push({ link, to });
@@ -119,7 +131,7 @@ class TreeCopy {
           if (from) below.push({ from, to });
         } else
           await this.#begin(parts, this.#demandOf(entry), (onSent) =>
-            this.#copyEntry(entry, { from: pair.from, to: { ...to, onSent } }),
+            this.#failures.spare(() => this.#copyEntry(entry, { from: pair.from, to: { ...to, onSent } })),
           );
       }
     });
@@ -127,9 +139,14 @@ class TreeCopy {
     // Links come last: nothing may be written through one that was made by the same copy.
     if (links.length > 0) await this.#until(pair, parts, isClear);
     for (const { link, to } of links)
-      await this.#begin(parts, 1, (sent) => copyLink(link, { ...to, onSent: sent }, this.#job));
+      await this.#begin(parts, 1, (sent) =>
+        this.#failures.spare(() => this.#copyLink(link, { ...to, onSent: sent })),
+      );
     await this.#until(pair, parts, isOpen(pair.from));
-    await this.#attempt(new Budget(1), 1, () => this.#endings.end(pair, onSent));
+    if (hasEntered)
+      await this.#attempt(new Budget(1), 1, () =>
+        this.#failures.spare(() => this.#endings.end(pair, onSent)),
+      );
     await Promise.all(parts.map(({ done }) => done));
   }
 
@@ -242,10 +259,22 @@ class TreeCopy {
     if (entry.isSymlink === undefined && isSymlink && !this.#job.followLinks) this.#job.onFollowed();
     await copyFile({ ...from, size, mode, modifiedAtUs }, pair.to, this.#job);
     this.#job.onFile({ path: pair.to.path, mode });
+    this.#job.onCopied?.(pair.to.path);
+  }
+
+  async #copyLink(link: LinkDetails, to: Destination): Promise<void> {
+    await copyLink(link, to, this.#job);
+    this.#job.onCopied?.(to.path);
+  }
+
+  /** Whether what is there already stays. Other servers do not list what is there, and are asked. */
+  async #isKept(existing: object | undefined, entry: DirectoryEntry, to: FilePlace): Promise<boolean> {
+    if (!this.#job.keepExisting || !existing || (entry.isDirectory && !entry.isSymlink)) return false;
+    return Object.keys(existing).length > 0 || !(await hasNothing(to));
   }
 
   get #stopped(): boolean {
-    return this.#failures.length > 0 || this.#job.signal.aborted;
+    return this.#failures.isFatal || this.#job.signal.aborted;
   }
 
   #demandOf({ size, mode }: DirectoryEntry): number {
@@ -259,7 +288,7 @@ class TreeCopy {
         if (!this.#stopped) await work();
       });
     } catch (error) {
-      this.#failures.push(error);
+      this.#failures.add(error);
     }
   }
 }

@@ -6,10 +6,10 @@ export {
   type CopyManner,
   type CopyObserver,
   copyPath,
-  hasNothing,
   jobFor,
-  type OpenPlace,
 } from './copy-path.js';
+export { hasNothing, isDirectory, type OpenPlace } from './open-place.js';
+export { expandPattern, isPattern } from './remote-pattern.js';
 export { copyFromStream, copyToStream } from './copy-stream.js';
 export { copyTree, type TreeCopyJob } from './copy-tree.js';
 export { LineBudget } from './line-budget.js';

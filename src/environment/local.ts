@@ -3,6 +3,7 @@ import {
   type ExecProcess,
   type FileSystem,
   type ListeningPort,
+  HOME,
   nothingKept,
   PortChanges,
   type PortsOptions,
@@ -17,6 +18,7 @@ import {
   childEnvironment,
   hideFromSandboxes,
   listListeners,
+  homeToStartIn,
   type LocalProcessSpec,
   machineInfo,
   ProcessTable,
@@ -96,7 +98,7 @@ export class LocalEnvironment extends EnvironmentHandle {
       ...(processId === undefined ? {} : { processId }),
       argv,
       ...(arg0 === undefined ? {} : { arg0 }),
-      cwd: spec.cwd === undefined ? process.cwd() : pathText(pathBytes(spec.cwd)),
+      cwd: directoryOf(spec),
       env: childEnvironment({ own: process.env, policy, overlay: spec.env ?? {} }),
       stdin: pipeStdin ? 'pipe' : 'null',
       terminal: tty ? size : null,
@@ -150,4 +152,9 @@ export class LocalEnvironment extends EnvironmentHandle {
     this.#spool?.close();
     this.#releaseHost();
   }
+}
+
+function directoryOf({ cwd }: ProcessSpec): string {
+  if (cwd === HOME) return homeToStartIn();
+  return cwd === undefined ? process.cwd() : pathText(pathBytes(cwd));
 }

@@ -28,6 +28,7 @@ export { snapshotsAvailable } from './shell-snapshot/index.js';
 export type { Decided, Decision, NetworkRequest } from './network/index.js';
 export { type ExistingProxyUse, managesNetwork, type NetworkUse } from './managed-network.js';
 export { machineInfo, version } from './machine-info.js';
+export { homeToStartIn } from './start-directory.js';
 export { admitsPeer, type ConnectionEnds, peerUser } from './peer/index.js';
 export { listListeners, type TreeOwner, visiblePorts, watchListeners } from './ports/index.js';
 export {

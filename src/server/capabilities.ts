@@ -50,6 +50,8 @@ export function offeredCapabilities(options: {
     processInspect: true,
     processSignals: true,
     stdinWindow: { windowBytes: STDIN_WINDOW_BYTES },
+    serverSignals: true,
+    startAtHome: true,
     startSize: true,
     startTimeout: true,
     terminateGrace: true,

@@ -38,7 +38,7 @@ describe('run --detach', () => {
     expect(stdout).toMatch(new RegExp(`^${running} +kept +\\d+ +\\d+s +running, lease 10m0s +sh`, 'm'));
     expect(await execwire(['kill', ...e, running.slice(0, 5)])).toMatchObject({ code: 0, stderr: '' });
     await gone(mark);
-    expect((await execwire(['wait', ...e, running])).code).toBe(137);
+    expect((await execwire(['wait', ...e, running])).code).toBe(143);
     expect(await execwire(['logs', ...e, 'nobody'])).toEqual({
       code: 1,
       stdout: '',

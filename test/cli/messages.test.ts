@@ -1,3 +1,4 @@
+import { homedir } from 'node:os';
 import { realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type CommandResult, execwire } from '../../testkit/command-line.mjs';
@@ -97,10 +98,14 @@ describe('messages', () => {
     ]);
   });
 
-  test('a relative directory is meant from where the machine works', async () => {
-    const outcomes = await Promise.all(
-      ['local', 'served'].map((id) => run('run', '-e', id, '--cwd', 'test/cli', '--', 'pwd')),
+  test('a relative directory is meant from here on this machine, from the home directory on others', async () => {
+    const [here, there] = await Promise.all([
+      run('run', '-e', 'local', '--cwd', 'test/cli', '--', 'pwd'),
+      run('run', '-e', 'served', '--cwd', 'no-such-directory', '--', 'pwd'),
+    ]);
+    expect(here.stdout).toBe(`${realpathSync('test/cli')}\n`);
+    expect(there.stderr).toBe(
+      `execwire: The working directory ${homedir()}/no-such-directory does not exist.\n`,
     );
-    for (const { stdout } of outcomes) expect(stdout).toBe(`${realpathSync('test/cli')}\n`);
   });
 });

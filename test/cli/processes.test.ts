@@ -33,11 +33,11 @@ describe('ps and kill', () => {
     await gone(mark);
     expect(await execwire(['kill', '-e', server.url, 'same'])).toMatchObject({
       code: 1,
-      stderr: 'execwire: No process "same" is running on that server.\n',
+      stderr: 'execwire: No process "same" is running on that server; `execwire ps` lists them.\n',
     });
     const { stdout } = await execwire(['ps', '-e', server.url]);
     expect(stdout).toMatch(
-      /^ID +SESSION +PID +AGE +STATE +COMMAND\nsame +[0-9a-f]{8} +\d+ +\d+s +exited 137 +sh -c sleep 1000; : mark-/,
+      /^ID +SESSION +PID +AGE +STATE +COMMAND\nsame +[0-9a-f]{8} +\d+ +\d+s +exited 143 +sh -c sleep 1000; : mark-/,
     );
   });
 

@@ -153,6 +153,14 @@ export function processContract(name: string, open: OpenEnvironment, exceptions:
       expect(await bare.text()).toBe('ONLY=this\n');
     });
 
+    test('~ is the home directory', async () => {
+      await using env = await open();
+      const { userHomeDir } = await env.info();
+      const child = await env.start({ argv: ['pwd'], cwd: '~' });
+      const { pathname } = new URL(userHomeDir ?? 'file:///');
+      expect(await child.text()).toBe(`${decodeURIComponent(pathname)}\n`);
+    });
+
     test('a failed start is an error and leaves the id free', async () => {
       await using env = await open();
       await expect(env.start({ argv: ['no-such-program'], processId: 'p' })).rejects.toMatchObject({

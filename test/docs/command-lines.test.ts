@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { parse as parseToml } from 'smol-toml';
 import { describe, expect, test } from 'vitest';
+import { rewriteArguments } from '../../src/cli/habits/rewrite-arguments.js';
 import { createProgram } from '../../src/cli/program.js';
 import { commandsOf, documents, type Snippet, snippetsOf } from './documents.js';
 
@@ -24,7 +25,7 @@ async function complaintAbout(args: readonly string[]): Promise<string> {
     if (acts) command.action(() => undefined);
   });
   try {
-    await program.parseAsync([...args], { from: 'user' });
+    await program.parseAsync(rewriteArguments(args), { from: 'user' });
     return '';
   } catch (error) {
     return complaint || String(error);

@@ -9,6 +9,9 @@ import {
 } from '../../src/copy/index.js';
 
 const ignore = (): undefined => undefined;
+const fail = (error: Error): never => {
+  throw error;
+};
 
 /** A copy of a tree that nobody follows, between machines of ours unless told otherwise. */
 export function treeJob(
@@ -32,6 +35,7 @@ export function treeJob(
     onFile: ignore,
     onDirectory: ignore,
     onSkipped: ignore,
+    onFailed: fail,
     ...machine,
   };
 }
@@ -45,6 +49,7 @@ export function noObserver(): CopyObserver & CopyManner {
     onBytes: ignore,
     onFile: ignore,
     onSkipped: ignore,
+    onFailed: fail,
     onFollowed: ignore,
   };
 }

@@ -1,137 +1,105 @@
-import { RemoteEnvironment } from '../../client/index.js';
-import type { Environment } from '../../contract/index.js';
 import {
   copyFromStream,
   copyPath,
   copyToStream,
+  expandPattern,
   hasNothing,
+  isDirectory,
+  isPattern,
   jobFor,
-  measureTree,
   modeOf,
   type OpenPlace,
 } from '../../copy/index.js';
-import type { OpenOptions } from '../../environment/index.js';
 import { ExecError } from '../../protocol/errors.js';
-import { type CopyLocation, parseLocation, resolvePath } from '../options/copy-location.js';
-import { closeTarget, openTarget, type TargetFlags } from '../options/target-options.js';
+import { parseLocation } from '../options/copy-location.js';
+import type { TargetFlags } from '../options/target-options.js';
 import { write } from '../terminal/print-output.js';
 import { Progress } from '../terminal/progress.js';
-import { printable } from '../terminal/table.js';
+import { Machines, type PathLocation } from './copy-machines.js';
+import { CopyReport } from './copy-report.js';
 
 /** The options of `cp`. */
-export type CopyFlags = TargetFlags & { readonly quiet?: boolean; readonly dereference?: boolean };
-type PathLocation = Extract<CopyLocation, { kind: 'path' }>;
+export type CopyFlags = TargetFlags & {
+  readonly quiet?: boolean;
+  readonly verbose?: boolean;
+  readonly dereference?: boolean;
+  /** False with --no-clobber. */
+  readonly clobber: boolean;
+};
 
-/** Copies between two locations on any machines. */
-export async function copyBetween(request: {
-  source: string;
-  destination: string;
-  flags: CopyFlags;
-  signal: AbortSignal;
-}): Promise<void> {
-  const { flags, signal } = request;
-  const from = parseLocation(request.source, flags);
-  const to = parseLocation(request.destination, flags);
+interface CopyRequest {
+  readonly flags: CopyFlags;
+  readonly signal: AbortSignal;
+}
+
+/** Copies from all places but the last to the last, on any machines. */
+export async function copyBetween(places: readonly string[], request: CopyRequest): Promise<void> {
+  const { flags } = request;
+  const sources = places.slice(0, -1).map((text) => parseLocation(text, flags));
+  const to = parseLocation(places.at(-1) ?? '', flags);
+  const [from] = sources;
+  const paths = sources.filter((source) => source.kind === 'path');
   await using machines = new Machines(flags);
-  if (from.kind === 'path' && to.kind === 'path') {
-    using progress = new Progress(flags);
-    const source = await machines.place(from);
-    const isKnown = progress.isShown && source.machine === undefined;
-    // Listing this machine takes next to nothing; another one would list everything twice.
-    if (isKnown) void measureTree(source, signal).then((total) => total.files > 0 && progress.expect(total));
-    let followed = 0;
-    await copyPath(source, await machines.destination(to), {
+  if (paths.length === sources.length && to.kind === 'path')
+    return await copyPaths(machines, paths, { ...request, to });
+  if (sources.length > 1 || from?.kind === to.kind)
+    throw new ExecError('invalidConfiguration', '"-" can only be one of two places.');
+  if (from?.kind === 'path') await printFile(machines, from, request);
+  else if (to.kind === 'path') await writeInput(machines, to, request);
+}
+
+async function copyPaths(
+  machines: Machines,
+  locations: readonly PathLocation[],
+  { flags, signal, to }: CopyRequest & { readonly to: PathLocation },
+): Promise<void> {
+  const [first] = locations;
+  const isSimple = locations.length === 1 && first && !isPattern(first.path);
+  const sources: OpenPlace[] = [];
+  for (const location of locations) sources.push(...(await expand(await machines.place(location))));
+  const destination = await (isSimple ? machines.destination(to) : machines.place(to));
+  if (sources.length > 1 && !(await isDirectory(destination)))
+    throw new ExecError('invalidFile', 'The destination of several files must be a directory that exists.');
+  using report = new CopyReport(flags);
+  for (const source of sources) {
+    await report.measure(source, signal);
+    await copyPath(source, destination, {
       signal,
       followLinks: flags.dereference === true,
-      onFollowed: () => void (followed += 1),
-      onTotal: (bytes) => progress.expect({ files: 1, bytes }),
-      onBytes: (bytes) => progress.add(bytes),
-      onFile: () => progress.addFile(),
-      onSkipped: (path, why) => {
-        progress.clear();
-        process.stderr.write(`execwire: left out ${printable(path)}: ${why}\n`);
-      },
+      keepExisting: !flags.clobber,
+      ...report.observer,
     });
-    progress.clear();
-    if (followed > 0) complainOfLinks(followed);
-  } else if (from.kind === 'path') {
-    const { stdout } = process;
-    stdout.on('error', () => undefined);
-    await copyToStream(await machines.place(from), { signal, write: (bytes) => write(stdout, bytes) });
-  } else if (to.kind === 'path') {
-    const place = await machines.place(to);
-    using progress = new Progress(flags);
-    const job = jobFor(place, {
-      signal,
-      followLinks: true,
-      onBytes: (bytes) => progress.add(bytes),
-      onFollowed: () => undefined,
-    });
-    await copyFromStream(process.stdin, { ...place, mode: await modeOf(place) }, job);
-  } else {
-    throw new ExecError('invalidConfiguration', 'Only one of the two places can be "-".');
   }
+  report.finish();
 }
 
-function complainOfLinks(count: number): void {
-  const links = count === 1 ? '1 link was' : `${count} links were`;
-  process.stderr.write(
-    `execwire: ${links} followed: one of the servers has no way to tell or to make links\n`,
-  );
+/** What a wildcard stands for on another machine. A file that has exactly this name comes first. */
+async function expand(place: OpenPlace): Promise<OpenPlace[]> {
+  if (place.machine === undefined || !isPattern(place.path) || !(await hasNothing(place))) return [place];
+  const paths = await expandPattern(place);
+  if (paths.length > 0) return paths.map((path) => ({ ...place, path }));
+  throw new ExecError('notFound', `${place.machine}:${place.path}: Nothing matches this pattern.`);
 }
 
-/** The machines involved in a copy, each opened once. */
-class Machines implements AsyncDisposable {
-  readonly #flags: TargetFlags;
-  readonly #open = new Map<string | undefined, Environment>();
-
-  constructor(flags: TargetFlags) {
-    this.#flags = flags;
-  }
-
-  /** Looks whether something is there along with the handshake, which saves a round trip. */
-  async destination(location: PathLocation): Promise<OpenPlace> {
-    const { path } = location;
-    let wasFree: Promise<boolean> | undefined;
-    const place = await this.place(location, ({ files }) => {
-      // What a relative path starts at is not known yet.
-      if (path.startsWith('/')) wasFree = hasNothing({ files, path });
-    });
-    return { ...place, wasFree };
-  }
-
-  async place({ target, path }: PathLocation, onOpening?: OpenOptions['onOpening']): Promise<OpenPlace> {
-    const { tokenFile } = this.#flags;
-    const environment =
-      this.#open.get(target) ??
-      (await openTarget(
-        {
-          ...(target === undefined ? {} : { environment: target }),
-          ...(tokenFile === undefined ? {} : { tokenFile }),
-        },
-        onOpening ? { onOpening } : {},
-      ));
-    this.#open.set(target, environment);
-    return {
-      environment,
-      files: environment.files,
-      path: await resolvePath(environment, path),
-      renames: offers(environment, 'fsRename'),
-      atOnce: environment.id !== 'local' && offers(environment, 'fsAtomicWrite'),
-      places: offers(environment, 'fsPlacement'),
-      keeps: offers(environment, 'fsLinksAndTimes'),
-      ...(environment.id === 'local' ? {} : { machine: environment.id }),
-    };
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([...this.#open.values()].map(closeTarget));
-  }
+async function printFile(machines: Machines, from: PathLocation, { signal }: CopyRequest): Promise<void> {
+  const { stdout } = process;
+  stdout.on('error', () => undefined);
+  await copyToStream(await machines.place(from), { signal, write: (bytes) => write(stdout, bytes) });
 }
 
-type Capability = 'fsRename' | 'fsAtomicWrite' | 'fsPlacement' | 'fsLinksAndTimes';
-
-function offers(environment: Environment, capability: Capability): boolean {
-  if (!(environment instanceof RemoteEnvironment)) return true;
-  return environment.client.serverCapabilities[capability] === true;
+async function writeInput(
+  machines: Machines,
+  to: PathLocation,
+  { flags, signal }: CopyRequest,
+): Promise<void> {
+  const place = await machines.place(to);
+  if (!flags.clobber && !(await hasNothing(place))) return;
+  using progress = new Progress(flags);
+  const job = jobFor(place, {
+    signal,
+    followLinks: true,
+    onBytes: (bytes) => progress.add(bytes),
+    onFollowed: () => undefined,
+  });
+  await copyFromStream(process.stdin, { ...place, mode: await modeOf(place) }, job);
 }

@@ -6,20 +6,27 @@ import { withTarget } from '../options/target-options.js';
 export function cpCommand(): Command {
   return withTarget(new Command('cp'))
     .summary('copy files and directories between machines')
+    .usage('[options] SOURCE... DESTINATION')
     .description(
-      'Copy a file or a directory from one machine to another, or within one.\n\n' +
-        'A place is PATH on this machine, ID:PATH, URL:/PATH, or :PATH for the environment of -e or the default. ' +
+      'Copy files and directories from one machine to another, or within one.\n\n' +
+        'A place is PATH on this machine, ID:PATH, URL:PATH, or :PATH for the environment of -e or the default. On other machines, ' +
+        'a relative path starts in the home directory, and wildcards work: box:logs/*.txt. ' +
         '- stands for stdin or stdout. Directories are copied with everything below them; ' +
         'permissions, modification times and links are kept. ' +
         'A file appears when it is whole: a copy that fails or is interrupted leaves no part of one.',
     )
     .argument('<source>', 'what to copy')
-    .argument('<destination>', 'where to; into it, if it is a directory')
+    .argument('<more...>', 'further sources, and last where to; into it, if it is a directory')
     .option('-L, --dereference', 'copy the files that links lead to; links to directories are left out')
+    .option('-n, --no-clobber', 'leave files alone that exist already')
+    .option('-v, --verbose', 'print the path of each file that was copied')
     .option('-q, --quiet', 'show no progress')
-    .action(async (source: string, destination: string, flags: CopyFlags) => {
+    .option('-r', 'the default: copy directories')
+    .option('-a', 'the default: keep links, permissions and times')
+    .option('-p', 'the default: keep permissions and times')
+    .action(async (source: string, more: string[], flags: CopyFlags) => {
       const { copyBetween } = await import('./copy-between.js');
       const { interruptible } = await import('../terminal/interruption.js');
-      await interruptible((signal) => copyBetween({ source, destination, flags, signal }));
+      await interruptible((signal) => copyBetween([source, ...more], { flags, signal }));
     });
 }

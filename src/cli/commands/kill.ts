@@ -1,48 +1,87 @@
-import { Command } from 'commander';
-import type { ServerProcess } from '../../client/index.js';
+import { constants } from 'node:os';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import type { RemoteEnvironment, ServerProcess } from '../../client/index.js';
+import type { SignalName } from '../../contract/index.js';
 import { ExecError } from '../../protocol/errors.js';
 import { parseDuration } from '../options/option-values.js';
 import { withServer } from './processes.js';
 import { type TargetFlags, withTarget } from '../options/target-options.js';
 
+/** How long a program may take to end after SIGTERM. */
+const DEFAULT_GRACE_MS = 5_000;
+
 interface KillFlags extends TargetFlags {
   readonly session?: string;
-  readonly grace?: number;
+  readonly grace: number;
+  readonly signal?: SignalName;
 }
 
 /** `execwire kill`: ends processes on a server. */
 export function killCommand(): Command {
   return withTarget(new Command('kill'))
     .summary('end processes on a server')
-    .description('End processes on a server, and everything they started.')
+    .description(
+      'End processes on a server, and everything they started: SIGTERM first, SIGKILL if that does not help.\n\n' +
+        'With -9 or -s KILL, they are killed at once. Any other signal is only sent: -HUP, -s INT.',
+    )
     .argument(
       '<id...>',
-      'process ids, as shown by `execwire ps`; for kept processes, their beginning is enough',
+      'process ids or pids, as shown by `execwire ps`; for kept processes, the beginning of the id is enough',
     )
+    .option('-s, --signal <signal>', 'send this signal: TERM, SIGINT, 9', parseSignal)
     .option('--session <id>', 'only in this session; a prefix of its id is enough')
-    .option('--grace <time>', 'send SIGTERM first and kill after this time: 500ms, 5s', parseDuration)
+    .addOption(
+      new Option('--grace <time>', 'how long they may take to end after SIGTERM: 500ms, 30s')
+        .argParser(parseDuration)
+        .default(DEFAULT_GRACE_MS, '5s'),
+    )
     .action(kill);
+}
+
+/** `TERM`, `SIGTERM`, `term` or a number. */
+function parseSignal(text: string): SignalName {
+  const upper = text.toUpperCase();
+  const wanted = upper.startsWith('SIG') ? upper : `SIG${upper}`;
+  const found = Object.entries(constants.signals).find(
+    ([name, number]) => name === wanted || String(number) === text,
+  );
+  if (!found) throw new InvalidArgumentError('Use a name such as TERM or SIGINT, or a number such as 9.');
+  // Every name in this table begins with SIG.
+  return found[0] as SignalName;
 }
 
 async function kill(ids: string[], flags: KillFlags): Promise<void> {
   await withServer(flags, async (server) => {
     const running = (await server.listServer()).filter(({ closed }) => !closed);
-    // Finds all before killing any: a mistake in the list must change nothing.
-    for (const { processId, sessionId } of ids.map((id) => findProcess(running, id, flags.session))) {
-      const grace = flags.grace === undefined ? {} : { graceMs: flags.grace };
-      await server.terminateOnServer({ processId, sessionId, ...grace });
-    }
+    // Finds all before ending any: a mistake in the list must change nothing.
+    const found = ids.map((id) => findProcess(running, id, flags.session));
+    await Promise.all(found.map((row) => end(server, row, flags)));
   });
+}
+
+async function end(
+  server: RemoteEnvironment,
+  { processId, sessionId }: ServerProcess,
+  { signal, grace }: KillFlags,
+): Promise<void> {
+  if (signal === 'SIGKILL') await server.terminateOnServer({ processId, sessionId });
+  else if (signal === undefined || signal === 'SIGTERM')
+    await server.terminateOnServer({ processId, sessionId, graceMs: grace });
+  else await server.signalOnServer({ processId, sessionId, signal });
 }
 
 function findProcess(rows: readonly ServerProcess[], id: string, session = ''): ServerProcess {
   const inSession = rows.filter(({ sessionId }) => sessionId.startsWith(session));
   const exact = inSession.filter(({ processId }) => processId === id);
+  const byPid = inSession.filter(({ pid }) => String(pid) === id);
   // Ids of kept processes are typed by people: their beginning is enough.
   const begun = inSession.filter((row) => row.lease !== undefined && row.processId.startsWith(id));
-  const [found, another] = exact.length > 0 ? exact : begun;
+  const [found, another] = [exact, byPid, begun].find((matches) => matches.length > 0) ?? [];
   if (!found)
-    throw new ExecError('processNotFound', `No process "${id.slice(0, 64)}" is running on that server.`);
+    throw new ExecError(
+      'processNotFound',
+      `No process "${id.slice(0, 64)}" is running on that server; \`execwire ps\` lists them.`,
+    );
   if (another) {
     throw new ExecError(
       'processNotFound',

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import type { ServerProcess } from '../../client/index.js';
+import { onMachine, withMachine } from '../habits/machine-argument.js';
 import { withServer } from './processes.js';
 import { formatJson, formatTable } from '../terminal/table.js';
 import { type TargetFlags, withTarget } from '../options/target-options.js';
@@ -9,7 +10,7 @@ const SHORT_SESSION_CHARS = 8;
 
 /** `execwire ps`: lists the processes of a server. */
 export function psCommand(): Command {
-  return withTarget(new Command('ps'))
+  return withMachine(withTarget(new Command('ps')))
     .summary('list the processes of a server')
     .description(
       'List the processes of all sessions of a server, including finished ones while they are retained.\n\n' +
@@ -19,7 +20,8 @@ export function psCommand(): Command {
     .action(ps);
 }
 
-async function ps(flags: TargetFlags & { json?: boolean }): Promise<void> {
+async function ps(machine: string | undefined, given: TargetFlags & { json?: boolean }): Promise<void> {
+  const flags = onMachine(machine, given);
   const rows = await withServer(flags, (server) => server.listServer());
   const now = Date.now();
   process.stdout.write(

@@ -64,6 +64,8 @@ export interface AttachedRun {
   readonly escape: boolean;
   /** It goes on when we leave. */
   readonly outlivesUs?: boolean;
+  /** What the user may have meant, if it cannot be started. */
+  readonly hint?: (error: unknown) => Promise<string | undefined>;
 }
 
 /** Runs a process as if it were local. Resolves to our exit code. */
@@ -85,6 +87,8 @@ export async function runAttached(run: AttachedRun): Promise<number> {
     return signals.leaveWith(await attach(environment, begun, { ...run, leaving }));
   } catch (error) {
     complain(error);
+    const hint = await run.hint?.(error);
+    if (hint !== undefined) complain(new Error(hint));
     return signals.leaveWith(exitCodeOfFailure(error));
   } finally {
     if (environment) await Promise.race([closeTarget(environment), delay(CLOSE_LIMIT_MS)]);

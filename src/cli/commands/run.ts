@@ -1,7 +1,10 @@
 import { Command } from 'commander';
 import { ExecError } from '../../protocol/errors.js';
 import { EXIT_CODE_HELP } from '../exit-codes.js';
-import { resolvePath } from '../options/copy-location.js';
+import { asUser, refuseUserInSandbox } from '../habits/as-user.js';
+import { onMachine, splitMachine } from '../habits/machine-argument.js';
+import { startHint } from '../habits/start-hints.js';
+import { directoryFor } from '../options/directory-option.js';
 import { collectVariable, parseDuration, parseLease } from '../options/option-values.js';
 import { type SandboxFlags, sandboxFrom, withSandbox } from '../options/sandbox-options.js';
 import { type TargetFlags, withTarget } from '../options/target-options.js';
@@ -13,6 +16,7 @@ interface RunFlags extends TargetFlags, SandboxFlags {
   readonly timeout?: number;
   readonly env: Record<string, string>;
   readonly cwd?: string;
+  readonly user?: string;
   readonly detach?: boolean;
   readonly lease?: number | 'kept';
   readonly keepStdin?: boolean;
@@ -20,7 +24,7 @@ interface RunFlags extends TargetFlags, SandboxFlags {
 
 /** `execwire run`: runs a program on any machine as if it were local. */
 export function runCommand(): Command {
-  return withSandbox(withTarget(new Command('run')))
+  return withSandbox(withTarget(new Command('run').alias('exec')))
     .summary('run a program on any machine as if it were local')
     .description(
       'Run a program on a machine, with stdin, stdout, stderr and exit code as if it were local.\n\n' +
@@ -28,12 +32,15 @@ export function runCommand(): Command {
         'Everything the program started ends with it. ' +
         'With -t on a terminal, type Enter, ~ and . to leave if nothing else helps.',
     )
+    .usage('[options] [MACHINE --] PROGRAM [ARGUMENTS...]')
     .argument('<command...>', 'program and arguments; no shell is involved')
     .option('-t, --tty', 'run on a terminal, for interactive programs')
+    .option('-i', 'forward stdin, which is the default; -it is the same as -t')
     .option('--no-stdin', 'do not forward stdin; the program sees empty input')
     .option('--timeout <time>', 'kill after this time: 500ms, 30s, 2m', parseDuration)
     .option('--env <name=value>', 'set a variable; NAME alone copies its local value', collectVariable, {})
-    .option('--cwd <directory>', 'working directory on that machine')
+    .option('-w, --cwd <directory>', 'working directory on that machine (default: home; here: this one)')
+    .option('-u, --user <name>', 'run as this user; needs a server that runs as root')
     .option('--detach', 'print an id and return; the program goes on, see `execwire attach`')
     .option(
       '--lease <time>',
@@ -46,15 +53,19 @@ export function runCommand(): Command {
     .action(run);
 }
 
-async function run(argv: string[], flags: RunFlags): Promise<void> {
-  const { tty = false, stdin, timeout, env, cwd, detach = false, keepStdin = false } = flags;
+async function run(words: string[], given: RunFlags, command: Command): Promise<void> {
+  const isLiteral = command.parent?.args.at(-words.length - 1) === '--';
+  const { machine, argv } = await splitMachine(words, { isLiteral, flags: given });
+  const flags = onMachine(machine, given);
+  const { tty = false, stdin, timeout, env, cwd, user, detach = false, keepStdin = false } = flags;
+  refuseUserInSandbox(flags);
   if (!detach && (flags.lease !== undefined || keepStdin))
     throw new ExecError('invalidConfiguration', '--lease and --keep-stdin need --detach.');
   const what: AttachedStart = {
     spec: async (environment) => {
-      const where = cwd === undefined ? {} : { cwd: await resolvePath(environment, cwd) };
+      const where = await directoryFor(flags, environment);
       return {
-        argv,
+        argv: asUser(user, argv, { hasDirectory: cwd !== undefined }),
         env,
         tty,
         pipeStdin: detach ? keepStdin : stdin,
@@ -71,6 +82,7 @@ async function run(argv: string[], flags: RunFlags): Promise<void> {
     begin: (environment) => startAttached(environment, what),
     stdin,
     escape: tty,
+    hint: (error) => startHint(error, argv),
   });
   // All output has been written; only an open stdin would keep us running.
   process.exit(exitCode);

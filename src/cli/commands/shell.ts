@@ -3,7 +3,9 @@ import { Command } from 'commander';
 import type { Environment, ProcessSpec } from '../../contract/index.js';
 import { ExecError } from '../../protocol/errors.js';
 import { EXIT_CODE_HELP } from '../exit-codes.js';
-import { resolvePath } from '../options/copy-location.js';
+import { asUser, refuseUserInSandbox, THEIR_SHELL } from '../habits/as-user.js';
+import { onMachine, withMachine } from '../habits/machine-argument.js';
+import { directoryFor } from '../options/directory-option.js';
 import { collectVariable } from '../options/option-values.js';
 import { type SandboxFlags, sandboxFrom, withSandbox } from '../options/sandbox-options.js';
 import { type TargetFlags, withTarget } from '../options/target-options.js';
@@ -13,12 +15,13 @@ interface ShellFlags extends TargetFlags, SandboxFlags {
   readonly login?: boolean;
   readonly env: Record<string, string>;
   readonly cwd?: string;
+  readonly user?: string;
   readonly keep?: string;
 }
 
 /** `execwire shell`: an interactive shell on any machine. */
 export function shellCommand(): Command {
-  return withSandbox(withTarget(new Command('shell')))
+  return withMachine(withSandbox(withTarget(new Command('shell'))))
     .summary('open an interactive shell on a machine')
     .description(
       "Open the user's shell on a machine in this terminal.\n\n" +
@@ -27,13 +30,16 @@ export function shellCommand(): Command {
     )
     .option('-l, --login', 'start a login shell')
     .option('--env <name=value>', 'set a variable; NAME alone copies its local value', collectVariable, {})
-    .option('--cwd <directory>', 'working directory on that machine')
+    .option('-w, --cwd <directory>', 'working directory on that machine (default: home; here: this one)')
+    .option('-u, --user <name>', 'the shell of this user; needs a server that runs as root')
     .option('--keep <name>', 'a shell that stays when you leave; the same name leads back to it')
     .addHelpText('after', EXIT_CODE_HELP)
     .action(shell);
 }
 
-async function shell(flags: ShellFlags): Promise<void> {
+async function shell(machine: string | undefined, given: ShellFlags): Promise<void> {
+  const flags = onMachine(machine, given);
+  refuseUserInSandbox(flags);
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
     throw new ExecError(
       'invalidConfiguration',
@@ -41,18 +47,19 @@ async function shell(flags: ShellFlags): Promise<void> {
     );
   }
   const { runAttached, startAttached } = await import('./run-attached.js');
-  const { env, cwd, keep } = flags;
+  const { env, cwd, user, keep, login = false } = flags;
   const what: AttachedStart = {
     spec: async (environment) => {
       const { path } = (await environment.info()).shell;
+      const argv = user === undefined ? [path] : [THEIR_SHELL, ...(login ? ['-l'] : [])];
       return {
-        argv: [path],
+        argv: asUser(user, argv, { hasDirectory: cwd !== undefined }),
         env,
         tty: true,
         ...(keep === undefined ? {} : await keptAs(environment, keep)),
         // By convention, a leading dash in its name makes a shell a login shell.
-        ...(flags.login ? { arg0: `-${basename(path)}` } : {}),
-        ...(cwd === undefined ? {} : { cwd: await resolvePath(environment, cwd) }),
+        ...(login && user === undefined ? { arg0: `-${basename(path)}` } : {}),
+        ...(await directoryFor(flags, environment)),
       };
     },
     sandbox: (environment, { cwd }) => sandboxFrom(flags, environment, { cwd }),

@@ -3,7 +3,13 @@ import { type CompletionContext, readContext } from './completion-context.js';
 import { SHELLS } from './completion-script.js';
 
 /** Commands that take environment IDs, and how many. */
-const TAKES_IDS: Readonly<Record<string, number>> = { connect: 1, 'env info': 1, 'env check': Infinity };
+const TAKES_IDS: Readonly<Record<string, number>> = {
+  connect: 1,
+  shell: 1,
+  ps: 1,
+  'env info': 1,
+  'env check': Infinity,
+};
 
 /** Commands that take ids of kept processes. */
 const TAKES_KEPT: readonly string[] = ['attach', 'watch', 'share', 'logs', 'play', 'wait', 'kill'];

@@ -30,13 +30,15 @@ export function readContext(program: Command, words: readonly string[]): Complet
   const takesProgram = (): boolean => TAKES_PROGRAM.includes(names.join(' '));
   for (const word of words) {
     const child =
-      args.length === 0 && !literal ? command.commands.find((each) => each.name() === word) : undefined;
+      args.length === 0 && !literal
+        ? command.commands.find((each) => [each.name(), ...each.aliases()].includes(word))
+        : undefined;
     if (option) {
       if (option.long === '--environment') environment = word;
       option = undefined;
     } else if (literal || !word.startsWith('-') || word === '-') {
       if (child) command = child;
-      if (child) names.push(word);
+      if (child) names.push(child.name());
       else args.push(word);
       literal ||= takesProgram() && args.length > 0;
     } else if (word === '--') literal = true;

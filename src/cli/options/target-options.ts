@@ -21,8 +21,19 @@ export function withTarget(command: Command): Command {
     .option('--token-file <file>', 'file with the bearer token for a URL given with -e');
 }
 
+/** For docker's users, -e sets a variable. The value may be a secret, so it is not repeated. */
+function refuseVariable({ environment = '' }: TargetFlags): void {
+  const [, name] = /^([A-Za-z_]\w*)=/.exec(environment) ?? [];
+  if (name === undefined) return;
+  throw new ExecError(
+    'invalidConfiguration',
+    `-e chooses a machine. To set a variable, use: --env ${name.slice(0, 64)}=VALUE`,
+  );
+}
+
 /** Resolves the flags without connecting. */
 export async function chooseTarget(flags: TargetFlags): Promise<EnvironmentChoice> {
+  refuseVariable(flags);
   const { chooseEnvironment } = await import('../../environment/open-environment.js');
   return await chooseEnvironment(flags.environment, { authBearerToken: tokenOf(flags) });
 }
@@ -35,6 +46,7 @@ export async function openTarget(
   flags: TargetFlags,
   { onOpening }: Pick<OpenOptions, 'onOpening'> = {},
 ): Promise<Environment> {
+  refuseVariable(flags);
   const { openEnvironment } = await import('../../environment/open-environment.js');
   // A set: repeated lines are printed once.
   const logLines = new Set<string>();

@@ -1,4 +1,4 @@
-import { nothingKept, type ProcessSpec, type TerminalSize } from '../../contract/index.js';
+import { HOME, nothingKept, type ProcessSpec, type TerminalSize } from '../../contract/index.js';
 import {
   type EnvironmentInfo,
   ExecError,
@@ -37,7 +37,7 @@ export function startParams(
   return {
     processId,
     argv: [...spec.argv],
-    ...directoryField(spec, context?.info),
+    ...directoryField(spec, context),
     ...environmentFields(spec),
     tty: spec.tty ?? false,
     pipeStdin: spec.pipeStdin ?? false,
@@ -57,7 +57,7 @@ export function startParams(
 export function mayStartEarly(spec: ProcessSpec): boolean {
   if (spec.sandbox?.networkRules) return false;
   if (hasLease(spec) || spec.retain === 'disk' || spec.onSlowReader === 'spool') return false;
-  return spec.cwd === undefined || !spec.tty || !spec.size;
+  return spec.cwd === undefined || spec.cwd === HOME || !spec.tty || !spec.size;
 }
 
 /** A server that does not know rules for hosts would leave the process without any network, and nobody would know why. */
@@ -87,9 +87,19 @@ function spoolFields(
 }
 
 /** Without `cwd`, the server's own working directory; before that is known, the choice is left to the server. */
-function directoryField({ cwd }: ProcessSpec, info: EnvironmentInfo | undefined): { cwd?: string } {
+function directoryField(
+  { cwd }: ProcessSpec,
+  context: StartContext,
+): Pick<ExecParams<'process/start'>, 'cwd' | 'startAtHome'> {
+  if (cwd === HOME) return homeField(context);
   if (cwd !== undefined) return { cwd: directoryUri(cwd) };
-  return info ? { cwd: info.cwd ?? info.userHomeDir ?? 'file:///' } : {};
+  return context ? { cwd: context.info.cwd ?? context.info.userHomeDir ?? 'file:///' } : {};
+}
+
+/** Our servers find a substitute for a home directory that cannot be entered; others are told where it is. */
+function homeField(context: StartContext): Pick<ExecParams<'process/start'>, 'cwd' | 'startAtHome'> {
+  if (!context || context.capabilities.startAtHome) return { startAtHome: true };
+  return { cwd: context.info.userHomeDir ?? context.info.cwd ?? 'file:///' };
 }
 
 /**

@@ -49,6 +49,10 @@ export const processStart = request({
     cwd: FileUri.optional().meta({
       description: 'The working directory. May be absent with the extension `ahead`: then the server’s own.',
     }),
+    startAtHome: z.boolean().nullish().meta({
+      description:
+        'Extension `startAtHome`: without `cwd`, start in the home directory of the server’s user, or in `/` if that cannot be entered.',
+    }),
     env: z
       .record(z.string(), z.string())
       .meta({ description: 'The complete environment, or what is added to the result of `envPolicy`.' }),

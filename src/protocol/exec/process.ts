@@ -86,6 +86,14 @@ export const processSignal = request({
       .string()
       .regex(/^(interrupt|SIG[A-Z0-9+]+)$/)
       .meta({ description: '`interrupt`, or a POSIX name such as `SIGTERM`.' }),
+    sessionId: z
+      .string()
+      .nullish()
+      .meta({
+        description:
+          'Extension `serverSignals`: the session that owns the process, or ' +
+          `\`${KEPT_SESSION}\`. Default: the caller’s own.`,
+      }),
   }),
   result: z.object({}),
   orderedBy: processLane,

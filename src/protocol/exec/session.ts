@@ -39,6 +39,8 @@ export const ServerCapabilities = z.object({
     description:
       '`after` in `process/write` and `process/closeStdin`: how much unanswered input of a process may be in flight.',
   }),
+  serverSignals: z.boolean().optional().meta({ description: '`sessionId` in `process/signal`.' }),
+  startAtHome: z.boolean().optional().meta({ description: '`startAtHome` in `process/start`.' }),
   startSize: z.boolean().optional().meta({ description: '`size` in `process/start`.' }),
   startTimeout: z.boolean().optional().meta({ description: '`timeoutMs` in `process/start`.' }),
   terminateGrace: z.boolean().optional().meta({ description: '`graceMs` in `process/terminate`.' }),

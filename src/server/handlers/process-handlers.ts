@@ -54,6 +54,12 @@ export function processHandlers(context: ProcessContext): Handlers<ProcessMethod
     if (!process) throw unknownProcess(processId);
     return process;
   };
+  /** A process to control: of the caller's session, or of the one that is named. */
+  const reach = (processId: string, sessionId: string | null | undefined): LocalProcess | undefined => {
+    if (sessionId == null) session().kept.requireControl(processId);
+    if (sessionId === KEPT_SESSION) return keep.find(processId)?.process;
+    return ownerOf(sessionId)?.find(processId, session());
+  };
   return {
     'process/start': (params) => start(context, params),
     'process/read': afterStart((params) => {
@@ -77,18 +83,13 @@ export function processHandlers(context: ProcessContext): Handlers<ProcessMethod
     'process/write': afterStart((params, bytes) =>
       write(session(), params, bytes ?? decodeBase64(params.chunk, 'invalidParams')),
     ),
-    'process/signal': afterStart(async ({ processId, signal }) => {
+    'process/signal': afterStart(async ({ processId, sessionId, signal }) => {
       const name = signalName(signal);
-      session().kept.requireControl(processId);
-      await session().find(processId)?.signal(name);
+      await reach(processId, sessionId)?.signal(name);
       return {};
     }),
     'process/terminate': afterStart(async ({ processId, sessionId, graceMs }) => {
-      if (sessionId == null) session().kept.requireControl(processId);
-      const process =
-        sessionId === KEPT_SESSION
-          ? keep.find(processId)?.process
-          : ownerOf(sessionId)?.find(processId, session());
+      const process = reach(processId, sessionId);
       return { running: (await process?.terminate({ graceMs: graceMs ?? 0 })) ?? false };
     }),
     'process/resize': afterStart(async ({ processId, size }) => {

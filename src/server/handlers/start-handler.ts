@@ -1,4 +1,10 @@
-import { childEnvironment, type LocalProcess, type LocalProcessSpec, machineInfo } from '../../host/index.js';
+import {
+  childEnvironment,
+  homeToStartIn,
+  type LocalProcess,
+  type LocalProcessSpec,
+  machineInfo,
+} from '../../host/index.js';
 import {
   ExecError,
   type ExecParsedParams,
@@ -112,7 +118,7 @@ function childOf(
     processId,
     argv,
     ...(arg0 == null ? {} : { arg0 }),
-    cwd: params.cwd === undefined ? process.cwd() : pathOf(params.cwd),
+    cwd: directoryOf(params),
     env,
     stdin: pipeStdin ? 'pipe' : 'null',
     terminal: tty ? (size ?? DEFAULT_SIZE) : null,
@@ -142,6 +148,11 @@ function childOf(
 
 function isKept({ lease }: ExecParsedParams<'process/start'>): boolean {
   return lease != null && lease !== 'session';
+}
+
+function directoryOf({ cwd, startAtHome }: ExecParsedParams<'process/start'>): string {
+  if (cwd !== undefined) return pathOf(cwd);
+  return startAtHome ? homeToStartIn() : process.cwd();
 }
 
 /** A working directory is passed to the system as text, so its name must be UTF-8. */

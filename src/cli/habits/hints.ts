@@ -1,0 +1,35 @@
+/** What other tools call the options of ours, and what to type instead. */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  '--workdir': 'Use -w DIRECTORY or --cwd DIRECTORY.',
+  '--chdir': 'Use -w DIRECTORY or --cwd DIRECTORY.',
+  '-C': 'Use -w DIRECTORY or --cwd DIRECTORY.',
+  '-d': 'Use --detach.',
+  '--interactive': 'Use -i, or nothing: stdin is always forwarded.',
+  '--env-file': 'Use --env NAME=VALUE, once for each variable.',
+  '--rm': 'Leave it out: nothing stays behind when a program ends.',
+  '--name': 'Use -e to choose a machine, or `shell --keep NAME` for a shell that stays.',
+  '-c': 'For a shell command, use: execwire run -- sh -c COMMAND',
+  '-p': 'The port is part of the address: -e ws://HOST:PORT',
+  '--port': 'The port is part of the address: -e ws://HOST:PORT, or --listen ws://IP:PORT for a server.',
+  '-H': 'Use -e ws://HOST:PORT.',
+  '--host': 'Use -e ws://HOST:PORT, or --listen ws://IP:PORT for a server.',
+  '--url': 'Use -e URL.',
+  '--token': 'Use --token-file FILE: other users of this machine can read command lines.',
+  '-v': 'Use --log-level debug.',
+  '--verbose': 'Use --log-level debug.',
+  '--recursive': 'Use -r, or nothing: directories are always copied with everything in them.',
+  '--tls': 'Use --tls-cert FILE and --tls-key FILE.',
+};
+
+/** Adds the right option to a complaint about a wrong one. */
+export function withHint(complaint: string): string {
+  const [, option] = /^error: unknown option '([^'\s=]+)/.exec(complaint) ?? [];
+  const hint = option === undefined ? unknownCommandHint(complaint) : OTHER_NAMES[option];
+  return hint === undefined ? complaint : `${complaint.trimEnd()}\n${hint}\n`;
+}
+
+function unknownCommandHint(complaint: string): string | undefined {
+  return complaint.startsWith('error: unknown command')
+    ? 'To run a program, use: execwire run -- PROGRAM; for a shell on a machine: execwire shell MACHINE'
+    : undefined;
+}
