@@ -1,5 +1,6 @@
 import { lstatSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { ExecError } from '../protocol/errors.js';
 import { homeDirectory } from '../protocol/home-directory.js';
 
 const FILE_NAME = 'environments.toml';
@@ -11,6 +12,26 @@ export const URL_VARIABLES = ['EXECWIRE_SERVER_URL', 'CODEX_EXEC_SERVER_URL'] as
 export function configurationHome(variables: NodeJS.ProcessEnv = process.env): string {
   if (variables.EXECWIRE_HOME) return resolve(variables.EXECWIRE_HOME);
   return join(variables.XDG_CONFIG_HOME || join(homeDirectory(), '.config'), 'execwire');
+}
+
+/** Names the NATS servers of our fleet, or a settings file. */
+export const FLEET_VARIABLE = 'EXECWIRE_FLEET';
+
+/** How to reach our fleet: `EXECWIRE_FLEET`, or the settings in the configuration directory. */
+export function fleetSource(variables: NodeJS.ProcessEnv = process.env): string {
+  const given = variables[FLEET_VARIABLE]?.trim();
+  if (given) return given;
+  const path = fleetPath(configurationHome(variables));
+  if (fileExists(path)) return path;
+  throw new ExecError(
+    'invalidConfiguration',
+    `No fleet is configured. Set ${FLEET_VARIABLE} to nats://HOST:PORT or to a settings file, or put one at ${path}.`,
+  );
+}
+
+/** The settings of our fleet in a configuration directory. */
+export function fleetPath(home: string): string {
+  return join(home, 'fleet.toml');
 }
 
 /** The file that lists environments in a configuration directory. */

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { ExecError } from '../protocol/errors.js';
-import { isServerUrl, LOCAL_ID, NONE_ID } from './environment-names.js';
+import { isServerUrl, LOCAL_ID, NONE_ID, SERVER_URLS } from './environment-names.js';
 
 export { isServerUrl, LOCAL_ID, NONE_ID };
 
-/** A machine reached over a WebSocket. */
+/** A machine reached over a WebSocket, or in a fleet. */
 export interface UrlEnvironment {
   readonly id: string;
   readonly url: string;
@@ -62,8 +62,7 @@ const Entry = z
     if ((entry.url === undefined) === (entry.program === undefined)) {
       complain(entry.url === undefined ? 'id' : 'url', 'exactly one of `url` and `program` is required');
     }
-    if (entry.url !== undefined && !isServerUrl(entry.url))
-      complain('url', 'must begin with ws://, wss:// or unix://');
+    if (entry.url !== undefined && !isServerUrl(entry.url)) complain('url', `must begin with ${SERVER_URLS}`);
     for (const key of ['args', 'env', 'cwd'] as const) {
       if (entry.program === undefined && entry[key] !== undefined) complain(key, 'only goes with `program`');
     }

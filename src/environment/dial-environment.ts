@@ -1,16 +1,43 @@
 import { startProgram } from '../transport/program.js';
 import { dialWebSocket } from '../transport/websocket-dial.js';
+import { fleetSource } from './configuration-home.js';
+import { isFleetUrl } from './environment-names.js';
 import type { EnvironmentConfig, UrlEnvironment } from './configuration.js';
 
 /** A channel to a machine, however it is reached. */
 export type DialedChannel = Awaited<ReturnType<typeof dialWebSocket>>;
 
-/** Opens a channel to a configured machine: over a WebSocket, or to a program started for it. */
+interface DialEnvironmentOptions {
+  readonly onLog?: (message: string) => void;
+  /** Environment variables to read the configuration from. Default: `process.env`. */
+  readonly variables?: NodeJS.ProcessEnv | undefined;
+}
+
+/**
+ * Returns a function that dials a machine, and the same one each time: a session continues where it began, also if the
+ * machine was chosen by its labels.
+ */
+export function createDialler(
+  config: EnvironmentConfig,
+  options: DialEnvironmentOptions = {},
+): () => Promise<DialedChannel> {
+  if (!isUrlEnvironment(config) || !isFleetUrl(config.url)) return () => dialEnvironment(config, options);
+  const { url, connectTimeoutMs } = config;
+  let dialler: (() => Promise<DialedChannel>) | undefined;
+  return async () => {
+    const { fleetDialler } = await import('../fleet/index.js');
+    dialler ??= fleetDialler(url, { source: fleetSource(options.variables), connectTimeoutMs });
+    return await dialler();
+  };
+}
+
+/** Opens a channel to a configured machine: over a WebSocket, in a fleet, or to a program started for it. */
 export async function dialEnvironment(
   config: EnvironmentConfig,
-  options: { onLog?: (message: string) => void } = {},
+  options: DialEnvironmentOptions = {},
 ): Promise<DialedChannel> {
   const { onLog } = options;
+  if (isUrlEnvironment(config) && isFleetUrl(config.url)) return await createDialler(config, options)();
   if (isUrlEnvironment(config)) {
     const { url, authBearerToken, websocketRequestId: requestId, connectTimeoutMs } = config;
     return await dialWebSocket(url, {

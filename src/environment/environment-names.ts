@@ -5,8 +5,17 @@ export const NONE_ID = 'none';
 /** The id of an environment that is given only as a URL. */
 export const REMOTE_ID = 'remote';
 
+/** A machine of a fleet, by name or by labels. */
+export function isFleetUrl(text: string): boolean {
+  return /^fleet:(?:[A-Za-z0-9_-]{1,64}|\?.*)$/s.test(text);
+}
+
+/** How to say which URLs can be dialled. */
+export const SERVER_URLS = 'ws://, wss://, unix:// or fleet:';
+
 /** True for URLs that can be dialled. */
 export function isServerUrl(text: string): boolean {
+  if (isFleetUrl(text)) return true;
   if (/^unix:\/\/\/./.test(text)) return true;
   try {
     const { protocol, hostname } = new URL(text);

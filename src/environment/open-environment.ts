@@ -49,8 +49,8 @@ export interface SandboxOptions extends NamedPolicy {
 }
 
 /**
- * Opens a machine: `local`, a `ws://`, `wss://` or `unix://` URL, the id of a configured environment or, without a
- * target, the configured default. Close it when done; that ends everything it started.
+ * Opens a machine: `local`, a `ws://`, `wss://` or `unix://` URL, `fleet:NAME` or `fleet:?SELECTOR`, the id of a configured
+ * environment or, without a target, the configured default. Close it when done; that ends everything it started.
  */
 export async function openEnvironment(target?: string, options: OpenOptions = {}): Promise<Environment> {
   const choice = await chooseEnvironment(target, options);
@@ -88,7 +88,7 @@ export async function chooseEnvironment(
     // Does not repeat the address, which may contain credentials.
     throw new ExecError(
       'invalidConfiguration',
-      'The address must be ws://HOST:PORT, wss://… or unix:///PATH.',
+      'The address must be ws://HOST:PORT, wss://…, unix:///PATH or fleet:NAME.',
     );
   }
   const { loadEnvironments } = await import('./providers.js');
@@ -113,13 +113,13 @@ export async function openChosen(choice: EnvironmentChoice, options: OpenOptions
     return new LocalEnvironment();
   }
   const { RemoteEnvironment } = await import('../client/index.js');
-  const { dialEnvironment, isUrlEnvironment } = await import('./dial-environment.js');
+  const { createDialler, isUrlEnvironment } = await import('./dial-environment.js');
   const { onLog, clientName, giveUpAfterMs, early = false, onOpening } = options;
   const { initializeTimeoutMs } = choice;
   const log = onLog ? { onLog } : {};
   const settings = {
     id: choice.id,
-    dial: () => dialEnvironment(choice, log),
+    dial: createDialler(choice, { ...log, variables: options.variables }),
     // A server started as a program dies with its connection: a new one would know nothing about the old one's
     // processes.
     resume: isUrlEnvironment(choice),

@@ -1,6 +1,6 @@
 import { ExecError } from '../protocol/errors.js';
 import type { EnvironmentsConfig } from './configuration.js';
-import { isServerUrl, LOCAL_ID, NONE_ID, REMOTE_ID } from './environment-names.js';
+import { isServerUrl, LOCAL_ID, NONE_ID, REMOTE_ID, SERVER_URLS } from './environment-names.js';
 import { configurationHome, URL_VARIABLES } from './configuration-home.js';
 import { readEnvironmentsFile } from './environments-file.js';
 
@@ -21,7 +21,7 @@ function fromVariables(variables: NodeJS.ProcessEnv): EnvironmentsConfig | undef
     if (!url) continue;
     if (url === NONE_ID) return { environments: [], includeLocal: false, defaultId: null };
     if (!isServerUrl(url)) {
-      throw new ExecError('invalidConfiguration', `${name} must begin with ws://, wss:// or unix://.`);
+      throw new ExecError('invalidConfiguration', `${name} must begin with ${SERVER_URLS}.`);
     }
     return { environments: [{ id: REMOTE_ID, url }], includeLocal: false, defaultId: REMOTE_ID };
   }

@@ -63,6 +63,10 @@ export const errorCatalogue = {
     rpc: INVALID_REQUEST,
     doc: 'Another client types to the process; take the keyboard, or ask for it.',
   },
+  machineDraining: {
+    rpc: OVERLOADED,
+    doc: 'The machine is being drained and starts nothing new; use another one.',
+  },
   processExited: { rpc: INVALID_REQUEST, doc: 'The process has ended.' },
   stdinClosed: { rpc: INVALID_REQUEST, doc: 'The stdin of the process is closed.' },
   stdinNotStreamed: {

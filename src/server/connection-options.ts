@@ -30,5 +30,7 @@ export interface ConnectionOptions {
   readonly durable: DurableState | null;
   /** Whether clients may send HTTP requests from this machine. */
   readonly http: boolean;
+  /** Whether nothing new may be started. */
+  readonly isDraining: () => boolean;
   readonly closed: () => void;
 }

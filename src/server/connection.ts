@@ -145,6 +145,8 @@ export class Connection implements SessionConnection {
       throw new ExecError('invalidParams', 'params.cwd: Invalid input: expected string, received undefined');
     if (!this.#session)
       throw new ExecError('notInitialized', 'client must call initialize before other methods');
+    if (method === 'process/start' && this.#options.isDraining())
+      throw new ExecError('machineDraining', 'This machine is being drained; start the program elsewhere.');
     if (!this.#ready)
       throw new ExecError('notInitialized', 'client must send initialized before other methods');
   }

@@ -75,6 +75,8 @@ export class ExecServer implements AsyncDisposable {
   readonly #sessions: SessionRegistry;
   readonly #keep: Keep;
   readonly #connections = new Set<Connection>();
+  /** While true, nothing new is started. What runs goes on, and can be used as before. */
+  isDraining = false;
   readonly #log: ServerLog;
   readonly #windowBytes: number;
   readonly #http: boolean;
@@ -151,6 +153,7 @@ export class ExecServer implements AsyncDisposable {
         budget: this.#budget,
         spool: this.#spool,
         durable: this.#durable,
+        isDraining: () => this.isDraining,
         closed: () => {
           this.#connections.delete(connection);
           resolve();
@@ -158,6 +161,13 @@ export class ExecServer implements AsyncDisposable {
       });
       this.#connections.add(connection);
     });
+  }
+
+  /** Sessions, attached or not, and running processes. */
+  usage(): { sessions: number; processes: number } {
+    const sessions = this.#sessions.all();
+    const own = sessions.flatMap(({ processes }) => processes.all().filter(({ log }) => !log.closed));
+    return { sessions: sessions.length, processes: own.length + this.#keep.running() };
   }
 
   /**

@@ -159,7 +159,7 @@ export class Keep {
         data: { processId },
       });
     const { maxKeptProcesses = DEFAULT_MAX_KEPT_PROCESSES } = this.#options;
-    if (this.#running() >= maxKeptProcesses)
+    if (this.running() >= maxKeptProcesses)
       throw new ExecError('tooManyKeptProcesses', 'The server keeps as many processes as it may. End some.');
     return earlier;
   }
@@ -179,7 +179,8 @@ export class Keep {
     };
   }
 
-  #running(): number {
+  /** How many are running or being started. */
+  running(): number {
     let count = -this.#ended.size;
     for (const { kept, starting } of this.#rooms.values()) count += kept.size + starting.size;
     return count;

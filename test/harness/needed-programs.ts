@@ -21,6 +21,7 @@ export const OPTIONAL_PROGRAMS = [
   'fish',
   'curl',
   'wget',
+  'nats-server',
 ] as const;
 
 export type OptionalProgram = (typeof OPTIONAL_PROGRAMS)[number];

@@ -13,7 +13,7 @@ export function connectCommand(): Command {
       'Relay protocol messages between stdin/stdout, one per line, and an environment, without reading them.\n\n' +
         'Any program that starts an exec server over stdio can use it to reach the environment.',
     )
-    .argument('<environment>', 'local, a configured id, or a ws://, wss:// or unix:// URL')
+    .argument('<environment>', 'local, a configured id, a ws://, wss:// or unix:// URL, or fleet:NAME')
     .option('--token-file <file>', 'file with the bearer token for a URL')
     .action(connect);
 }

@@ -1,4 +1,4 @@
-import { configurationHome, environmentsPath } from '../../environment/configuration-home.js';
+import { configurationHome, environmentsPath, fleetPath } from '../../environment/configuration-home.js';
 import { admitsPeer, hideFromSandboxes } from '../../host/index.js';
 import type { ServerLog } from '../../server/index.js';
 import type { Admission, ListenAddress } from '../../transport/index.js';
@@ -12,7 +12,8 @@ export interface OwnDoors {
 /** Hides all of it from every sandbox. The environments file is included because it holds tokens for other machines. */
 export function hideOwnDoors({ files, addresses = [] }: OwnDoors): void {
   const sockets = addresses.flatMap((address) => (address.kind === 'unix' ? [address.path] : []));
-  for (const path of [environmentsPath(configurationHome()), ...files, ...sockets])
+  const home = configurationHome();
+  for (const path of [environmentsPath(home), fleetPath(home), ...files, ...sockets])
     if (path !== undefined) hideFromSandboxes(path);
 }
 

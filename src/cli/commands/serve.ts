@@ -18,6 +18,7 @@ import { type CompressionUse, LineChannel, parseListenAddress } from '../../tran
 import { logAcceptErrors } from './accept-errors.js';
 import { type AuthFlags, authFromFlags, plainTokenWarning } from '../options/auth-options.js';
 import { type DurableFlags, durableFromFlags } from './durable.js';
+import { addFleetOptions, type FleetFlags, fleetFiles, serveFleet } from './serve-fleet.js';
 import { guardTrees } from './guard-trees.js';
 import { addListenOptions, addLogOptions, collect, wholeNumber } from '../options/listen-options.js';
 import { parseDuration } from '../options/option-values.js';
@@ -32,7 +33,7 @@ import { makeThreadPool } from '../thread-pool.js';
 
 const DEFAULT_LISTEN = 'ws://127.0.0.1:0';
 
-interface ServeFlags extends AuthFlags, SpoolFlags, DurableFlags {
+interface ServeFlags extends AuthFlags, SpoolFlags, DurableFlags, FleetFlags {
   readonly listen: string[];
   readonly allowHost: string[];
   readonly tlsCert?: string;
@@ -100,7 +101,7 @@ export function serveCommand(): Command {
     '--durable <dir>',
     'start the server again if it dies; its programs go on, with what is kept in this directory',
   );
-  return addLogOptions(command).action(serve);
+  return addLogOptions(addFleetOptions(command)).action(serve);
 }
 
 async function serve(flags: ServeFlags): Promise<void> {
@@ -108,7 +109,9 @@ async function serve(flags: ServeFlags): Promise<void> {
   requireAddressSpace();
   keepHeapSmall();
   const threads = makeThreadPool();
-  const addresses = flags.listen.length > 0 ? flags.listen : [DEFAULT_LISTEN];
+  // A machine of a fleet is reached there, unless somebody wants more.
+  const fallback = flags.fleet === undefined ? [DEFAULT_LISTEN] : [];
+  const addresses = flags.listen.length > 0 ? flags.listen : fallback;
   const stdio = addresses.some((text) => parseListenAddress(text).kind === 'stdio');
   const auth = authFromFlags(flags);
   if (auth && stdio) {
@@ -118,7 +121,7 @@ async function serve(flags: ServeFlags): Promise<void> {
   spreadSafetyNet(log);
   guardTrees(log);
   log.debug({ ...hostCapabilities() }, 'this machine');
-  hideOwnDoors({ files: [flags.wsTokenFile, flags.wsSharedSecretFile, flags.tlsKey] });
+  hideOwnDoors({ files: [flags.wsTokenFile, flags.wsSharedSecretFile, flags.tlsKey, ...fleetFiles(flags)] });
   await threads;
   const starting = serveMachine({
     listen: addresses.filter((text) => parseListenAddress(text).kind !== 'stdio'),
@@ -140,14 +143,22 @@ async function serve(flags: ServeFlags): Promise<void> {
     collectGarbage: lazyCollector(),
     log,
   });
-  const shutDown = createShutdown(starting, log);
-  const { urls, server } = await starting;
+  const leaving: (() => Promise<void>)[] = [];
+  const shutDown = createShutdown(starting, { leaving, log });
+  const serving = await starting;
+  const { urls, server } = serving;
   if (stdio) serveStdio(server, shutDown);
+  const member = await serveFleet(flags, { server, log, lost: shutDown }).catch(async (error: unknown) => {
+    await serving.close();
+    leaveHost();
+    throw error;
+  });
+  leaving.push(member.close);
   durable?.ready();
   // Whoever reads them has them from the first one.
   if (durable && !durable.isFirst) return;
   warnOfPlainTokens(addresses, flags, log);
-  for (const url of urls) process.stdout.write(`${url}\n`);
+  for (const url of [...urls, ...member.urls]) process.stdout.write(`${url}\n`);
   const [first] = urls;
   if (first && flags.logFormat === 'human' && flags.logLevel !== 'silent') printNextSteps(first);
 }
@@ -174,7 +185,10 @@ function serveStdio(server: ExecServer, shutDown: (why: string) => void): void {
 }
 
 /** Returns a function that shuts everything down once. Signals call it too. */
-function createShutdown(starting: Promise<Serving>, log: ServerLog): (why: string) => void {
+function createShutdown(
+  starting: Promise<Serving>,
+  { leaving, log }: { leaving: readonly (() => Promise<void>)[]; log: ServerLog },
+): (why: string) => void {
   let begun = false;
   const shutDown = (why: string): void => {
     // A second signal exits immediately: the watchdog cleans up.
@@ -183,9 +197,10 @@ function createShutdown(starting: Promise<Serving>, log: ServerLog): (why: strin
     log.info({ why }, 'shutting down');
     void starting
       .then((serving) => serving.close())
+      .then(() => Promise.all(leaving.map((leave) => leave())))
       .then(() => {
         leaveHost();
-        process.exit(0);
+        process.exit();
       });
   };
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => shutDown(signal));

@@ -17,7 +17,7 @@ export interface TargetFlags {
 /** Adds the options that choose a machine. */
 export function withTarget(command: Command): Command {
   return command
-    .option('-e, --environment <id>', 'local, a configured id, or a ws://, wss:// or unix:// URL')
+    .option('-e, --environment <id>', 'local, a configured id, a ws://, wss:// or unix:// URL, or fleet:NAME')
     .option('--token-file <file>', 'file with the bearer token for a URL given with -e');
 }
 

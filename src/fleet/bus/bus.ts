@@ -1,0 +1,144 @@
+import type { Msg, NatsConnection } from '@nats-io/transport-node';
+import { BusChannel, BusShares, Kind, readDatagram, resetDatagram, TICK_MS } from '../channel/index.js';
+import type { FleetSettings } from './bus-settings.js';
+import { connectToNats } from './connect.js';
+
+/** How many channels a bus connection carries. */
+export const MAX_CHANNELS = 2048;
+/** Status of a message that the NATS server itself sends if nobody is subscribed. */
+const NO_RESPONDERS = 503;
+
+/** The subjects of a channel, from our side. */
+export interface Route {
+  /** Where the other side listens. */
+  readonly to: string;
+  /** Where we listen. */
+  readonly from: string;
+}
+
+export interface ChannelPlace extends Route {
+  readonly label: string;
+  /** What the other side granted at first. */
+  readonly credit: number;
+  /** What we granted the other side at first. */
+  readonly granted: number;
+  readonly ended?: () => void;
+}
+
+/** A connection to NATS with the channels on it. */
+export class Bus {
+  readonly nats: NatsConnection;
+  readonly shares = new BusShares();
+  /** By the subject on which we listen. */
+  readonly #channels = new Map<string, BusChannel>();
+  readonly #lost: (() => void)[] = [];
+  #ticking: NodeJS.Timeout | undefined;
+
+  private constructor(nats: NatsConnection) {
+    this.nats = nats;
+    void this.#followStatus();
+  }
+
+  static async connect(settings: FleetSettings, label: string): Promise<Bus> {
+    return new Bus(await connectToNats(settings, label));
+  }
+
+  get channelCount(): number {
+    return this.#channels.size;
+  }
+
+  channel(from: string): BusChannel | undefined {
+    return this.#channels.get(from);
+  }
+
+  /** Opens our end of a channel. */
+  openChannel({ to, from, label, credit, granted, ended }: ChannelPlace): BusChannel {
+    const channel = new BusChannel({
+      label,
+      credit,
+      granted,
+      shares: this.shares,
+      post: (datagram, { asks }) => this.post(to, datagram, asks ? { reply: from } : {}),
+      flush: () => this.flush(),
+      ended: () => {
+        this.#channels.delete(from);
+        if (this.#channels.size === 0) this.#stopTicking();
+        ended?.();
+      },
+    });
+    this.#channels.set(from, channel);
+    this.#ticking ??= this.#tick();
+    return channel;
+  }
+
+  /** Routes what arrives on `subject` to the channels. `unknown` gets what belongs to none. */
+  carry(subject: string, unknown: (subject: string) => void = () => undefined): void {
+    this.nats.subscribe(subject, {
+      callback: (error, message) => {
+        if (!error) this.#arrived(message, unknown);
+      },
+    });
+  }
+
+  /** Tells the other side that its channel is not known here. */
+  refuse(to: string, reason: string): void {
+    this.post(to, resetDatagram(reason));
+  }
+
+  /** Sends, or not: while there is no connection, everything is lost and sent again later. */
+  post(subject: string, datagram: Uint8Array, options: { reply?: string } = {}): void {
+    if (this.nats.isClosed()) return;
+    this.nats.publish(subject, datagram, options);
+  }
+
+  async flush(): Promise<void> {
+    await this.nats.flush().catch(() => undefined);
+  }
+
+  /** Calls `listener` if the connection ends for good, as when credentials expire. */
+  onLost(listener: () => void): void {
+    this.#lost.push(listener);
+  }
+
+  /** Ends the connection and the channels on it. */
+  async close(reason: string): Promise<void> {
+    for (const channel of [...this.#channels.values()]) channel.destroy(reason);
+    await this.flush();
+    await this.nats.close();
+  }
+
+  #arrived(message: Msg, unknown: (subject: string) => void): void {
+    const channel = this.#channels.get(message.subject);
+    if (message.headers?.code === NO_RESPONDERS) return channel?.nobody();
+    const datagram = readDatagram(message.data);
+    if (!datagram) channel?.destroy('the other side sent a malformed datagram');
+    else if (channel) channel.receive(datagram);
+    else if (datagram.kind !== Kind.reset) unknown(message.subject);
+  }
+
+  #tick(): NodeJS.Timeout {
+    const timer = setInterval(() => {
+      for (const channel of [...this.#channels.values()]) channel.tick();
+    }, TICK_MS);
+    return timer.unref();
+  }
+
+  #stopTicking(): void {
+    clearInterval(this.#ticking);
+    this.#ticking = undefined;
+  }
+
+  async #followStatus(): Promise<void> {
+    for await (const { type } of this.nats.status()) {
+      // What was sent to the node we have lost may be lost, too.
+      if (type === 'reconnect') for (const channel of this.#channels.values()) channel.synchronize();
+    }
+    this.#ended();
+  }
+
+  #ended(): void {
+    for (const channel of [...this.#channels.values()])
+      channel.finish({ clean: false, message: 'the connection to the fleet was closed' });
+    for (const listener of this.#lost) listener();
+  }
+}

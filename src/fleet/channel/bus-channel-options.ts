@@ -1,0 +1,16 @@
+import type { BusShares } from './shares.js';
+
+export interface BusChannelOptions {
+  readonly label: string;
+  /** What the other side granted at first. */
+  readonly credit: number;
+  /** What we granted it. */
+  readonly granted: number;
+  readonly shares: BusShares;
+  /** Sends one datagram, which may get lost. `asks`: report if nobody is there to receive it. */
+  readonly post: (datagram: Buffer, options: { asks: boolean }) => void;
+  /** Resolves when everything posted has left this process. */
+  readonly flush: () => Promise<void>;
+  /** Called once, when the channel has ended. */
+  readonly ended: () => void;
+}

@@ -1,0 +1,37 @@
+import { z } from 'zod';
+
+/** Whether a machine takes work: `cordoned` ones only by name, `draining` ones nothing new. */
+export const MachineState = z.enum(['ready', 'cordoned', 'draining']);
+export type MachineState = z.output<typeof MachineState>;
+
+/** What a machine says about itself. */
+export const Machine = z.object({
+  name: z.string(),
+  /** Which of its runs this is: the time at which it joined, in milliseconds. */
+  epoch: z.number(),
+  labels: z.record(z.string(), z.string()),
+  version: z.string(),
+  state: MachineState,
+  /** Processors, and how many programs want one on average. */
+  cores: z.number(),
+  load: z.number(),
+  sessions: z.number(),
+  processes: z.number(),
+  /** How well programs can be confined there. */
+  sandbox: z.string(),
+  /** When it said this, in milliseconds. */
+  seenAt: z.number(),
+});
+export type Machine = z.output<typeof Machine>;
+
+/** What a machine says about the programs on it. */
+export type MachineUsage = Pick<Machine, 'sessions' | 'processes'>;
+
+/** The least loaded of some machines; undefined if there is none. */
+export function leastLoaded(machines: readonly Machine[]): Machine | undefined {
+  const busyness = ({ load, processes, cores }: Machine): number => (load + processes) / Math.max(1, cores);
+  // Several clients that ask at once should not all choose the same of several idle machines.
+  const ranked = machines.map((machine) => ({ machine, busy: busyness(machine), luck: Math.random() }));
+  ranked.sort((a, b) => a.busy - b.busy || a.luck - b.luck);
+  return ranked[0]?.machine;
+}

@@ -1,0 +1,51 @@
+import type { Msg } from '@nats-io/transport-node';
+import type { Bus } from './bus/bus.js';
+import { Machine } from './machine.js';
+
+/** How long to wait for the first answer, and after the latest one. */
+const FIRST_ANSWER_MS = 1000;
+const QUIET_MS = 150;
+/** Machines in one answer to `list`. */
+const MAX_MACHINES = 20_000;
+
+/** Asks all machines to describe themselves. Stops early once all of the expected ones have answered. */
+export function callRoll(
+  bus: Bus,
+  { subject, inbox, expected }: { subject: string; inbox: string; expected?: ReadonlySet<string> },
+): Promise<Machine[]> {
+  return new Promise((resolve) => {
+    const machines = new Map<string, Machine>();
+    const missing = new Set(expected);
+    const finish = (): void => {
+      clearTimeout(timer);
+      subscription.unsubscribe();
+      resolve([...machines.values()].sort((a, b) => (a.name < b.name ? -1 : 1)));
+    };
+    let timer = setTimeout(finish, FIRST_ANSWER_MS);
+    const subscription = bus.nats.subscribe(inbox, {
+      callback: (error, message) => {
+        if (error || message.headers?.code === 503) return finish();
+        const machine = machineOf(message);
+        if (!machine) return;
+        // Of two with the same name, the later one is meant.
+        if ((machines.get(machine.name)?.epoch ?? 0) <= machine.epoch) machines.set(machine.name, machine);
+        const hadMissing = missing.size > 0;
+        missing.delete(machine.name);
+        if ((hadMissing && missing.size === 0) || machines.size >= MAX_MACHINES) return finish();
+        clearTimeout(timer);
+        timer = setTimeout(finish, QUIET_MS);
+      },
+    });
+    bus.post(subject, new Uint8Array(0), { reply: inbox });
+  });
+}
+
+/** Null if it is not a description: nobody has to believe what a machine sends. */
+export function machineOf(message: Pick<Msg, 'json'>): Machine | null {
+  try {
+    const parsed = Machine.safeParse(message.json());
+    return parsed.success ? parsed.data : null;
+  } catch {
+    return null;
+  }
+}

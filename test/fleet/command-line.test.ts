@@ -1,0 +1,90 @@
+// Needs: nats-server
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { CommandLine } from '../../testkit/command-line.mjs';
+import { NatsCluster } from '../../testkit/nats-cluster.mjs';
+import { ServerProcess } from '../../testkit/server-process.mjs';
+
+let cluster: NatsCluster;
+let where: string;
+let machine: ServerProcess;
+beforeAll(async () => {
+  cluster = await NatsCluster.start();
+  where = cluster.urls.join(',');
+  machine = await join('build-7', '--label', 'gpu=a100');
+});
+afterAll(async () => {
+  await machine.stop();
+  await cluster.stop();
+});
+
+async function join(name: string, ...args: string[]): Promise<ServerProcess> {
+  return await ServerProcess.start({ args: ['--fleet', where, '--insecure', '--name', name, ...args] });
+}
+
+async function execwire(...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  return await new CommandLine(args, { EXECWIRE_FLEET: where }).result();
+}
+
+test('a machine that joins says under which name it is reached', () => {
+  expect(machine.url).toBe('fleet:build-7');
+});
+
+test('a command runs on a machine by its name, with its exit code', async () => {
+  const result = await execwire('run', '-e', 'fleet:build-7', '--', 'sh', '-c', 'echo hi; exit 3');
+  expect(result).toMatchObject({ code: 3, stdout: 'hi\n' });
+});
+
+test('a command runs on a machine by its labels', async () => {
+  const result = await execwire('run', '-e', 'fleet:?gpu=a100&os=linux&!spot', '--', 'echo', 'hi');
+  expect(result).toMatchObject({ code: 0, stdout: 'hi\n' });
+});
+
+test('an unknown machine and labels that nobody has are refused with the reason', async () => {
+  const named = await execwire('run', '-e', 'fleet:build-8', '--', 'true');
+  expect(named.stderr).toBe('execwire: No machine "build-8" is in the fleet; see `execwire fleet ls`.\n');
+  const labelled = await execwire('run', '-e', 'fleet:?gpu=h100', '--', 'true');
+  expect(labelled.stderr).toBe(
+    'execwire: None of 1 machines matches "gpu=h100": no machine meets gpu=h100.\n',
+  );
+});
+
+test('without a fleet in the configuration, the error says how to name one', async () => {
+  const result = await new CommandLine(['run', '-e', 'fleet:build-7', '--', 'true'], {
+    EXECWIRE_FLEET: '',
+  }).result();
+  expect(result.stderr).toMatch(
+    /^execwire: No fleet is configured\. Set EXECWIRE_FLEET to nats:\/\/HOST:PORT/,
+  );
+});
+
+test('a machine does not join servers that ask nobody for credentials, unless told to', async () => {
+  const result = await new CommandLine(['serve', '--fleet', where, '--name', 'open']).result();
+  expect(result.code).toBe(2);
+  expect(result.stderr).toMatch(/ask nobody for credentials.*fleet init/);
+});
+
+test('the relay reaches a machine of the fleet', async () => {
+  const relay = new CommandLine(['connect', 'fleet:build-7'], { EXECWIRE_FLEET: where });
+  relay.child.stdin.write('{"id":1,"method":"initialize","params":{"clientName":"t"}}\n');
+  await relay.says('"sessionId"');
+  relay.child.stdin.end();
+  expect((await relay.result()).code).toBe(0);
+});
+
+test('a machine that is killed is gone for its clients within 5 s', async () => {
+  const victim = await join('victim');
+  const run = new CommandLine(['run', '-e', 'fleet:victim', '--', 'sh', '-c', 'echo ready; sleep 1000'], {
+    EXECWIRE_FLEET: where,
+  });
+  await run.says('ready');
+  const relay = new CommandLine(['connect', 'fleet:victim'], { EXECWIRE_FLEET: where });
+  relay.child.stdin.write('{"id":1,"method":"initialize","params":{"clientName":"t"}}\n');
+  await relay.says('"sessionId"');
+  const begun = performance.now();
+  await victim.stop('SIGKILL');
+  const { stderr } = await relay.result();
+  expect(stderr).toMatch(/the other side has left the bus/);
+  expect(performance.now() - begun).toBeLessThan(6000);
+  run.child.kill('SIGKILL');
+  await run.result();
+});
