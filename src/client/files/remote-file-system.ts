@@ -8,7 +8,6 @@ import type {
   FileOptions,
   FileSystem,
   FileWatch,
-  LinkDetails,
   LinkOptions,
   MetadataOptions,
   MissingWatch,
@@ -22,28 +21,18 @@ import type {
   WatchOptions,
   WriteFileOptions,
 } from '../../contract/index.js';
-import {
-  decodeBase64,
-  encodeBase64,
-  fileUri,
-  parseFileUri,
-  pathBytes,
-  pathText,
-  type Sandbox,
-  type ServerCapabilities,
-} from '../../protocol/index.js';
+import { encodeBase64, fileUri, type ServerCapabilities } from '../../protocol/index.js';
 import { callForBytes, callWithBytes } from '../connection/bulk.js';
 import type { ExecClient } from '../connection/exec-client.js';
 import { unsupported } from '../connection/remote-errors.js';
 import { RemoteFileHandle } from './remote-file-handle.js';
 import { RemoteFileWatch } from './remote-file-watch.js';
 import { RemoteMissingWatch } from './remote-missing-watch.js';
+import { childPath, detailsOf, links, policy, shown, withPath } from './wire-files.js';
+import { writeInBlocks } from './write-in-blocks.js';
 
 /** Larger files are written block by block: in one message their base64 would not fit. */
 const MAX_WHOLE_WRITE_BYTES = 32 * 1024 * 1024;
-const WRITE_BLOCK_BYTES = 1024 * 1024;
-/** Blocks on their way at a time: enough to fill a far line, few enough to fit in memory. */
-const BLOCKS_AHEAD = 24;
 
 /** What a walk looks at unless told otherwise: as much as the protocol allows. */
 const WALK_LIMITS = { maxDepth: 64, maxDirectories: 10_000, maxEntries: 50_000 };
@@ -71,7 +60,10 @@ export class RemoteFileSystem implements FileSystem {
     const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : data;
     const plain =
       !atomic && !exclusive && options.followSymlinks !== false && options.modifiedAtUs === undefined;
-    if (plain && bytes.length > MAX_WHOLE_WRITE_BYTES) return await this.#writeBlocks(path, bytes, options);
+    if (plain && bytes.length > MAX_WHOLE_WRITE_BYTES) {
+      await using handle = await this.open(path, { ...options, mode: 'replace' });
+      return await writeInBlocks(handle, bytes);
+    }
     const params = {
       path: fileUri(path),
       ...(atomic ? { atomic } : {}),
@@ -216,24 +208,6 @@ export class RemoteFileSystem implements FileSystem {
     return { matches: matches.map(withPath), cursor };
   }
 
-  async #writeBlocks(path: string, bytes: Uint8Array, options: FileOptions): Promise<void> {
-    await using handle = await this.open(path, { ...options, mode: 'replace' });
-    let next = 0;
-    const writeSome = async (): Promise<void> => {
-      while (next < bytes.length) {
-        const offset = next;
-        next += WRITE_BLOCK_BYTES;
-        await handle.write(offset, bytes.subarray(offset, offset + WRITE_BLOCK_BYTES));
-      }
-    };
-    try {
-      await Promise.all(Array.from({ length: BLOCKS_AHEAD }, writeSome));
-    } finally {
-      // After a failure the others have nothing more to begin.
-      next = bytes.length;
-    }
-  }
-
   #permissions(options: PermissionOptions): { permissions?: number } {
     const { permissions } = options;
     if (permissions === undefined) return {};
@@ -260,46 +234,4 @@ export class RemoteFileSystem implements FileSystem {
 
 function isSpecial({ permissions, modifiedAtUs }: PermissionOptions & TimeOptions): boolean {
   return permissions !== undefined || modifiedAtUs !== undefined;
-}
-
-/** What descriptions and listings have in common. */
-function detailsOf(wire: {
-  readonly mode?: number | undefined;
-  readonly modifiedAtUs?: number | undefined;
-  readonly link?: { readonly targetBase64: string; readonly modifiedAtUs: number } | undefined;
-}): Pick<FileMetadata, 'mode' | 'modifiedAtUs' | 'link'> {
-  const { mode, modifiedAtUs, link } = wire;
-  return {
-    ...(mode === undefined ? {} : { mode }),
-    ...(modifiedAtUs === undefined ? {} : { modifiedAtUs }),
-    ...(link === undefined ? {} : { link: linkOf(link) }),
-  };
-}
-
-function linkOf(link: { readonly targetBase64: string; readonly modifiedAtUs: number }): LinkDetails {
-  return { target: decodeBase64(link.targetBase64, 'protocolViolation'), modifiedAtUs: link.modifiedAtUs };
-}
-
-function policy(options: FileOptions): { sandbox?: Sandbox | null } {
-  return options.sandbox === undefined ? {} : { sandbox: options.sandbox };
-}
-
-function links(options: LinkOptions): { sandbox?: Sandbox | null; followSymlinks?: boolean } {
-  const { followSymlinks } = options;
-  return { ...policy(options), ...(followSymlinks === undefined ? {} : { followSymlinks }) };
-}
-
-function shown(uri: string): string {
-  return pathText(parseFileUri(uri));
-}
-
-function withPath<Item extends { readonly path: string }>(item: Item): Item {
-  return { ...item, path: shown(item.path) };
-}
-
-/** A directory whose own name has no text form is a URI, and so are its entries. */
-function childPath(directory: string, name: string): string {
-  return directory.startsWith('/') || directory === ''
-    ? `${directory}/${name}`
-    : `${directory}/${fileUri(pathBytes(`/${name}`)).slice('file:///'.length)}`;
 }
