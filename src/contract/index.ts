@@ -70,11 +70,11 @@ export { ProcessHandle } from './process-handle.js';
 export {
   DEFAULT_RETAINED_BYTES,
   DEFAULT_WINDOW_BYTES,
-  type LogHold,
   ProcessLog,
   MAX_ARCHIVED_READ_BYTES,
   type ProcessLogOptions,
 } from './process-log.js';
+export type { LogHold } from './log-holds.js';
 export { positionAfter, readLog, type ReadableLog, type ReadLimits, seqBefore, timeOf } from './read-log.js';
 export { followLog } from './log-reader.js';
 export type { ResumedLog } from './resumed-log.js';

@@ -1,5 +1,6 @@
 import type { ProcessEvent } from './process.js';
-import type { LogHold, ProcessLog } from './process-log.js';
+import type { LogHold } from './log-holds.js';
+import type { ProcessLog } from './process-log.js';
 import { positionAfter } from './read-log.js';
 
 interface FollowOptions {

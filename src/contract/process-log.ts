@@ -2,13 +2,15 @@ import { ExecError } from '../protocol/errors.js';
 import type { HistoryPage, HistoryRequest } from './history.js';
 import type { LineSource } from './line-source.js';
 import type { ArchivedOutput, LogArchive } from './log-archive.js';
+import { LogClock } from './log-clock.js';
+import { type LogHold, LogHolds } from './log-holds.js';
+import { awaitNews } from './log-news.js';
 import { LogOutput } from './log-output.js';
 import type { ExitFacts } from './process-end.js';
 import type { ExitedEvent, OutputStream, ProcessEvent, ReadResult, TerminalSize } from './process.js';
 import { type ResumedLog, resumedEntries } from './resumed-log.js';
 import { type LogEntry, RetainedEntries } from './retained-entries.js';
 import { readLog } from './read-log.js';
-import { MAX_TIMER_MS } from '../protocol/max-timer.js';
 
 /** Output kept per process for late readers. The same as Codex's. */
 export const DEFAULT_RETAINED_BYTES = 1024 * 1024;
@@ -16,12 +18,6 @@ export const DEFAULT_RETAINED_BYTES = 1024 * 1024;
 export const DEFAULT_WINDOW_BYTES = 1024 * 1024;
 /** Most that one read returns of a log with an archive, which may hold far more than fits into a message. */
 export const MAX_ARCHIVED_READ_BYTES = 4 * 1024 * 1024;
-
-/** Guarantees a reader that everything after its position is kept until the position moves on. */
-export interface LogHold {
-  moveTo(seq: number): void;
-  release(): void;
-}
 
 export interface ProcessLogOptions {
   readonly retainedBytes?: number;
@@ -47,19 +43,14 @@ export class ProcessLog {
   readonly #archive: LogArchive | undefined;
   /** Whether holds are without effect, because the archive serves slow readers. */
   readonly spills: boolean;
-  #windowBytes: number;
-  readonly #onPressure: (paused: boolean) => void;
   readonly #listeners = new Set<() => void>();
-  readonly #holds = new Set<{ seq: number; offset: number }>();
+  readonly #holds: LogHolds;
+  readonly #clock = new LogClock();
   #nextSeq = 1;
   #totalBytes = 0;
-  #paused = false;
   #exited: { readonly event: ExitedEvent; readonly offset: number } | undefined;
   #closed = false;
   #failure: Error | undefined;
-  /** When the first entry came; 0 before that. */
-  #startMs = 0;
-  #ageMs = 0;
   #output: LogOutput | undefined;
 
   constructor(options: ProcessLogOptions = {}) {
@@ -68,20 +59,27 @@ export class ProcessLog {
     this.#archive = options.archive;
     this.spills = options.spills === true && options.archive !== undefined;
     this.#archive?.startWith({ retainedBytes: limitBytes });
-    this.#windowBytes = options.windowBytes ?? DEFAULT_WINDOW_BYTES;
-    this.#onPressure = options.onPressure ?? (() => undefined);
+    this.#holds = new LogHolds({
+      windowBytes: options.windowBytes ?? DEFAULT_WINDOW_BYTES,
+      ignored: this.spills,
+      offsetAfter: (seq) => this.#offsetAfter(seq),
+      totalBytes: () => this.#totalBytes,
+      onPressure: options.onPressure ?? (() => undefined),
+      onMoved: () => this.#evict(),
+    });
     if (options.resumed) this.#resume(options.resumed);
   }
 
   #resume(log: ResumedLog): void {
     for (const { seq, offset } of log.points) this.#entries.pass(seq, offset);
+    let ageMs = 0;
     for (const entry of resumedEntries(log)) {
       this.#entries.push(entry);
       this.#nextSeq = entry.seq + 1;
       this.#totalBytes = entry.offset + entry.bytes;
-      this.#ageMs = entry.ageMs;
+      ageMs = entry.ageMs;
     }
-    this.#startMs = log.startMs;
+    this.#clock.resume(log.startMs, ageMs);
     this.#exited = log.exited ?? undefined;
     this.#closed = log.closedSeq !== null;
   }
@@ -111,22 +109,17 @@ export class ProcessLog {
 
   /** Whether any reader holds output. */
   get held(): boolean {
-    return this.#holds.size > 0;
+    return this.#holds.any;
   }
 
   /** Every holding reader has read up to here; the end of the log if there is none. */
   get readSeq(): number {
-    let seq = this.#nextSeq - 1;
-    for (const hold of this.#holds) seq = Math.min(seq, hold.seq);
-    return seq;
+    return this.#holds.readSeq(this.#nextSeq - 1);
   }
 
   /** What memory holds because the slowest holding reader has not read it. */
   get unreadBytes(): number {
-    let unread = 0;
-    if (this.spills) return unread;
-    for (const hold of this.#holds) unread = Math.max(unread, this.#totalBytes - hold.offset);
-    return unread;
+    return this.#holds.unreadBytes;
   }
 
   get totalBytes(): number {
@@ -139,33 +132,33 @@ export class ProcessLog {
       log: this,
       entries: this.#entries,
       archive: this.#archive,
-      startMs: () => this.#startMs,
+      startMs: () => this.#clock.startMs,
     });
     return this.#output;
   }
 
   appendOutput(stream: OutputStream, bytes: Uint8Array): void {
     const seq = this.#nextSeq;
-    const timeMs = this.#now();
+    const timeMs = this.#clock.now();
     this.#archive?.append({ seq, offset: this.#totalBytes, timeMs, stream, bytes });
     this.#append({ type: 'output', seq, stream, bytes }, bytes.length);
   }
 
   /** Takes no number of its own: the size of a terminal is not output. */
   recordSize(size: TerminalSize): void {
-    this.#archive?.resized(size, this.#now());
+    this.#archive?.resized(size, this.#clock.now());
   }
 
   appendExited(end: ExitFacts): void {
     const event: ExitedEvent = { type: 'exited', seq: this.#nextSeq, ...end };
     this.#exited = { event, offset: this.#totalBytes };
-    this.#archive?.exited(event, this.#now());
+    this.#archive?.exited(event, this.#clock.now());
     this.#append(event, 0);
   }
 
   appendClosed(): void {
     this.#closed = true;
-    this.#archive?.closed(this.#nextSeq, this.#now());
+    this.#archive?.closed(this.#nextSeq, this.#clock.now());
     this.#append({ type: 'closed', seq: this.#nextSeq }, 0);
   }
 
@@ -228,45 +221,17 @@ export class ProcessLog {
 
   /** Resolves when there is news for a reader at this position, or the time is up. */
   async news(afterSeq: number, waitMs: number): Promise<void> {
-    if (this.hasNews(afterSeq)) return;
-    await new Promise<void>((resolve) => {
-      const finish = (): void => {
-        clearTimeout(timer);
-        stop();
-        resolve();
-      };
-      const stop = this.subscribe(() => {
-        if (this.hasNews(afterSeq)) finish();
-      });
-      const timer = setTimeout(finish, Math.min(waitMs, MAX_TIMER_MS));
-    });
+    await awaitNews(this, afterSeq, waitMs);
   }
 
   /** Changes how much unread output pauses the source. */
   resizeWindow(bytes: number): void {
-    this.#windowBytes = bytes;
-    this.#updatePressure();
+    this.#holds.resizeWindow(bytes);
   }
 
   /** Keeps everything after `afterSeq`, and pauses the source when that exceeds the window. */
   hold(afterSeq: number): LogHold {
-    const hold = { seq: afterSeq, offset: this.#offsetAfter(afterSeq) };
-    this.#holds.add(hold);
-    this.#updatePressure();
-    return {
-      moveTo: (seq) => {
-        if (seq <= hold.seq) return;
-        hold.seq = seq;
-        hold.offset = this.#offsetAfter(seq);
-        this.#evict();
-        this.#updatePressure();
-      },
-      release: () => {
-        if (!this.#holds.delete(hold)) return;
-        this.#evict();
-        this.#updatePressure();
-      },
-    };
+    return this.#holds.add(afterSeq);
   }
 
   /** A position that is followed by at most this much output. No further back than memory goes. */
@@ -286,23 +251,16 @@ export class ProcessLog {
   }
 
   #append(event: ProcessEvent, bytes: number, offset = this.#totalBytes): void {
-    this.#entries.push({ event, seq: this.#nextSeq, offset, bytes, ageMs: this.#ageMs });
+    this.#entries.push({ event, seq: this.#nextSeq, offset, bytes, ageMs: this.#clock.ageMs });
     this.#nextSeq += 1;
     this.#totalBytes += bytes;
     this.#evict();
-    this.#updatePressure();
+    this.#holds.updatePressure();
     this.#announce();
   }
 
   #announce(): void {
     for (const listener of [...this.#listeners]) listener();
-  }
-
-  #updatePressure(): void {
-    const paused = this.unreadBytes >= this.#windowBytes;
-    if (paused === this.#paused) return;
-    this.#paused = paused;
-    this.#onPressure(paused);
   }
 
   #evict(): void {
@@ -314,16 +272,7 @@ export class ProcessLog {
     const entry = this.#entries.after(seq);
     if (!this.#archive || !entry || entry.seq === seq + 1) return entry;
     const archived = this.#archive.after(seq);
-    return archived && archived.seq < entry.seq ? entryOf(archived, this.#startMs) : entry;
-  }
-
-  /** The clock may be set back; times in a log never run backwards. */
-  #now(): number {
-    const now = Date.now();
-    if (this.#startMs === 0) this.#startMs = now;
-    const ageMs = now - this.#startMs;
-    if (ageMs > this.#ageMs) this.#ageMs = ageMs;
-    return this.#startMs + this.#ageMs;
+    return archived && archived.seq < entry.seq ? entryOf(archived, this.#clock.startMs) : entry;
   }
 
   #gapBefore(seq: number, offset: number, afterSeq: number): ProcessEvent | undefined {

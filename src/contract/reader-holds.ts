@@ -1,6 +1,7 @@
 import { followLog } from './log-reader.js';
 import type { ProcessEvent } from './process.js';
-import type { LogHold, ProcessLog } from './process-log.js';
+import type { LogHold } from './log-holds.js';
+import type { ProcessLog } from './process-log.js';
 
 /**
  * The readers of a log. Until one starts, output is held from the beginning, as in a pipe; from then on for the slowest
