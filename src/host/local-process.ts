@@ -5,7 +5,6 @@ import {
   type LinesPage,
   type LinesRequest,
   type LogArchive,
-  exitFacts,
   logEnd,
   type OutputMatches,
   type ProcessEnd,
@@ -15,7 +14,6 @@ import {
   type ProcessSummary,
   ReaderHolds,
   type OutputSearch,
-  STDIN_SOFT_LIMIT_BYTES,
   seqBefore,
   type ReadRequest,
   type ReadResult,
@@ -26,53 +24,16 @@ import {
 } from '../contract/index.js';
 import { ExecError } from '../protocol/errors.js';
 import type { SandboxType } from '../protocol/index.js';
-import { type Child, type ChildSink, type ChildSpec, recordTrees, releaseChunk } from './spawn/index.js';
-import type { SandboxedLaunch } from './sandbox/index.js';
-import type { ExistingProxyUse, NetworkDenials, NetworkUse } from './managed-network.js';
-import { ProcessEnding } from './process-ending.js';
-import type { ProcessKeeping, TakenProcess } from './process-keeping.js';
+import { ChildInput } from './child-input.js';
 import { randomBytes } from './kernel/random.js';
+import type { LocalProcessOptions, LocalProcessSpec } from './local-process-spec.js';
+import { logSink } from './log-sink.js';
+import { ProcessEnding } from './process-ending.js';
+import type { ProcessKeeping } from './process-keeping.js';
+import type { SandboxedLaunch } from './sandbox/index.js';
+import { type Child, recordTrees, releaseChunk } from './spawn/index.js';
 import { spawnScripted } from './spawn-scripted.js';
 import { appendUnentered, takeUp } from './take-up.js';
-
-/** Beyond this much queued input, a write is rejected: a program that never reads must not fill our memory. */
-const STDIN_HARD_LIMIT_BYTES = 16 * 1024 * 1024;
-/** How much may be written without waiting for answers: it fits behind what has been answered, plus one more write. */
-export const STDIN_WINDOW_BYTES = STDIN_HARD_LIMIT_BYTES - 2 * STDIN_SOFT_LIMIT_BYTES;
-
-export interface LocalProcessSpec extends ChildSpec {
-  readonly processId?: string;
-  /** The sandbox it runs in, prepared for this very spec. */
-  readonly confined?: SandboxedLaunch | undefined;
-  readonly timeoutMs?: number | undefined;
-  /** The argv to report, if it differs from an equivalent one that is run. */
-  readonly shownArgv?: readonly string[] | undefined;
-  /** How the client introduced itself that starts it. */
-  readonly startedBy?: string | undefined;
-  /** A descriptor passed to the program as `SCRIPT_FD`. We take ownership. Not with `confined`, which has its own. */
-  readonly script?: number | undefined;
-  /** See `ConfinedSpec`. */
-  readonly askedTemporary?: string | null | undefined;
-  /** The hosts it may reach, whatever else its policy says about the network. Only under a policy. */
-  readonly network?: NetworkUse | ExistingProxyUse | undefined;
-  /** What the rules of its network keep it from. */
-  readonly denials?: NetworkDenials | undefined;
-  /** Makes the place where its output goes besides memory. Called for every attempt to start it. */
-  readonly archive?: ((processId: string) => LogArchive) | undefined;
-  /** With an archive: a slow reader does not pause the program. */
-  readonly spills?: boolean | undefined;
-  /** It may outlive its server. Not with `confined`. */
-  readonly keeping?: ProcessKeeping | undefined;
-  /** An earlier server started it. Only with `keeping`. */
-  readonly taken?: TakenProcess | undefined;
-}
-
-export interface LocalProcessOptions {
-  readonly retainedBytes?: number | undefined;
-  readonly windowBytes?: number | undefined;
-  /** Output is not kept beyond the log, except where retained: its memory is reused. */
-  readonly recycled?: boolean | undefined;
-}
 
 /** Loaded where it is wanted: most programs search nothing. */
 const lines = (): Promise<typeof import('../lines/index.js')> => import('../lines/index.js');
@@ -87,6 +48,8 @@ export class LocalProcess extends ProcessHandle implements InputQueue {
   /** Where it was started; undefined if an earlier server did that. */
   readonly cwd: string | undefined;
   readonly log: ProcessLog;
+  /** Its stdin, without waiting. */
+  readonly input: ChildInput;
   /** Called when its owner no longer needs it, once it has closed. */
   onDisposed: (() => void) | undefined;
   /** Called when its terminal has another size. */
@@ -138,7 +101,7 @@ export class LocalProcess extends ProcessHandle implements InputQueue {
       onPressure: (paused) => (paused ? this.#child.pause() : this.#child.resume()),
     });
     this.#readers = new ReaderHolds(this.log);
-    let closed: () => void;
+    let closed: () => void = () => undefined;
     this.#closed = new Promise((resolve) => {
       closed = resolve;
     });
@@ -150,25 +113,17 @@ export class LocalProcess extends ProcessHandle implements InputQueue {
       exited: () => this.log.exit !== undefined,
       closed: this.#closed,
     });
-    const sink: ChildSink = {
-      output: (stream, bytes) => {
-        this.#confined?.heard(stream, bytes);
-        this.log.appendOutput(stream, bytes);
-      },
-      exited: (end) => {
+    const { confined, denials } = spec;
+    const sink = logSink({
+      log: this.log,
+      ending: this.#ending,
+      confined,
+      denials,
+      exited: () => {
         this.#endedAtMs = Date.now();
-        const networkDenied = spec.denials?.list;
-        const wasKept = networkDenied !== undefined && networkDenied.length > 0 && end.exitCode !== 0;
-        const sandboxDenied = wasKept || (this.#confined?.denied(end.exitCode) ?? false);
-        const { timedOut } = this.#ending;
-        this.log.appendExited(exitFacts({ ...end, timedOut, sandboxDenied, networkDenied }));
       },
-      closed: () => {
-        this.#ending.over();
-        this.log.appendClosed();
-        closed();
-      },
-    };
+      closed: () => closed(),
+    });
     const { taken, keeping } = spec;
     try {
       if (taken && keeping) {
@@ -181,6 +136,7 @@ export class LocalProcess extends ProcessHandle implements InputQueue {
       this.#archive?.discard();
       throw error;
     }
+    this.input = new ChildInput(this.#child);
     if (spec.timeoutMs !== undefined) this.#ending.limit(spec.timeoutMs);
   }
 
@@ -282,26 +238,9 @@ export class LocalProcess extends ProcessHandle implements InputQueue {
     return this.log.history(request);
   }
 
-  get stdinOpen(): boolean {
-    return this.#child.stdinOpen;
-  }
-
-  /**
-   * Queues bytes for stdin. Past the hard limit it throws `stdinFull` and writes nothing. The id names the write to a
-   * server that comes after this one.
-   */
-  enqueue(data: Uint8Array, id?: string): WriteStatus {
-    if (!this.stdinOpen) return 'stdinClosed';
-    if (this.#child.queuedBytes + data.length > STDIN_HARD_LIMIT_BYTES) {
-      throw new ExecError('stdinFull', 'The process does not read its input and the queue is full.');
-    }
-    this.#child.write(data, id);
-    return 'accepted';
-  }
-
   /** Queued input that the program has not read. */
   get queuedInputBytes(): number {
-    return this.#child.queuedBytes;
+    return this.input.queuedBytes;
   }
 
   onInputGone(listener: () => void): () => void {
@@ -310,24 +249,14 @@ export class LocalProcess extends ProcessHandle implements InputQueue {
     });
   }
 
-  /** True if there is room for more input, or no use for it. */
-  get takesInput(): boolean {
-    return this.#child.queuedBytes <= STDIN_SOFT_LIMIT_BYTES;
-  }
-
-  /** Resolves once `takesInput` is true. */
-  async writable(): Promise<void> {
-    if (!this.takesInput) await this.#child.onceWritable(STDIN_SOFT_LIMIT_BYTES);
-  }
-
   override async write(data: Uint8Array | string): Promise<WriteStatus> {
-    const status = this.enqueue(typeof data === 'string' ? new TextEncoder().encode(data) : data);
-    await this.writable();
+    const status = this.input.enqueue(typeof data === 'string' ? new TextEncoder().encode(data) : data);
+    await this.input.writable();
     return status;
   }
 
   override async closeStdin(): Promise<void> {
-    this.#child.closeStdin();
+    this.input.close();
   }
 
   override async resize(size: TerminalSize): Promise<void> {

@@ -6,7 +6,8 @@ import { type Child, type ChildSink, killTrees } from './spawn/index.js';
 import { type ConfinedSpec, isPathChange, SandboxedLaunch, SpareSandboxes } from './sandbox/index.js';
 import { ManagedNetwork, networkUse } from './managed-network.js';
 import { addSandbox } from './ports/index.js';
-import { LocalProcess, type LocalProcessOptions, type LocalProcessSpec } from './local-process.js';
+import { LocalProcess } from './local-process.js';
+import type { LocalProcessOptions, LocalProcessSpec } from './local-process-spec.js';
 import { ShellSnapshots, type SnapshotRequest } from './shell-snapshot/index.js';
 import { spawnScripted } from './spawn-scripted.js';
 

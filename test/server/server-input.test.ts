@@ -66,7 +66,7 @@ function fill(
       expect(error).toMatchObject({ code: 'stdinFull' });
       break;
     }
-    process.enqueue(piece);
+    process.input.enqueue(piece);
   }
   return process.queuedInputBytes;
 }

@@ -101,7 +101,7 @@ export function processHandlers(context: ProcessContext): Handlers<ProcessMethod
     'process/closeStdin': afterStart(async ({ processId, after }) => {
       const process = find(processId);
       session().kept.requireKeyboard(processId);
-      if (process.stdinOpen) requirePrevious(session(), { processId, after });
+      if (process.input.isOpen) requirePrevious(session(), { processId, after });
       await process.closeStdin();
       return {};
     }),
@@ -135,16 +135,16 @@ function write(
   if (!process) return { status: 'unknownProcess' };
   if (!session.writes.isNew(processId, writeId)) return answerRetry(process, params);
   session.kept.requireKeyboard(processId);
-  if (process.stdinOpen) {
+  if (process.input.isOpen) {
     requirePrevious(session, params);
     session.requireInputRoom(process, bytes.length);
   }
-  const status = process.enqueue(bytes, session.writeName(writeId));
+  const status = process.input.enqueue(bytes, session.writeName(writeId));
   if (status === 'accepted') session.writes.remember(processId, writeId);
-  if (process.takesInput) return { status };
+  if (process.input.takesMore) return { status };
   // The bytes are queued. A program that does not read delays this answer and nothing else.
   return new DeferredAnswer(
-    process.writable().then(() => ({ status })),
+    process.input.writable().then(() => ({ status })),
     { paramsDone: true },
   );
 }
@@ -156,8 +156,8 @@ function answerRetry(
 ): Answer<ExecResult<'process/write'>> {
   const status = 'accepted';
   // Clients that send one write at a time are answered immediately, as Codex does.
-  if (after == null || process.takesInput) return { status };
-  return new DeferredAnswer(process.writable().then(() => ({ status })));
+  if (after == null || process.input.takesMore) return { status };
+  return new DeferredAnswer(process.input.writable().then(() => ({ status })));
 }
 
 /**

@@ -1,0 +1,40 @@
+import type { LogArchive } from '../contract/index.js';
+import type { ExistingProxyUse, NetworkDenials, NetworkUse } from './managed-network.js';
+import type { ProcessKeeping, TakenProcess } from './process-keeping.js';
+import type { SandboxedLaunch } from './sandbox/index.js';
+import type { ChildSpec } from './spawn/index.js';
+
+/** What to start, and how. */
+export interface LocalProcessSpec extends ChildSpec {
+  readonly processId?: string;
+  /** The sandbox it runs in, prepared for this very spec. */
+  readonly confined?: SandboxedLaunch | undefined;
+  readonly timeoutMs?: number | undefined;
+  /** The argv to report, if it differs from an equivalent one that is run. */
+  readonly shownArgv?: readonly string[] | undefined;
+  /** How the client introduced itself that starts it. */
+  readonly startedBy?: string | undefined;
+  /** A descriptor passed to the program as `SCRIPT_FD`. We take ownership. Not with `confined`, which has its own. */
+  readonly script?: number | undefined;
+  /** See `ConfinedSpec`. */
+  readonly askedTemporary?: string | null | undefined;
+  /** The hosts it may reach, whatever else its policy says about the network. Only under a policy. */
+  readonly network?: NetworkUse | ExistingProxyUse | undefined;
+  /** What the rules of its network keep it from. */
+  readonly denials?: NetworkDenials | undefined;
+  /** Makes the place where its output goes besides memory. Called for every attempt to start it. */
+  readonly archive?: ((processId: string) => LogArchive) | undefined;
+  /** With an archive: a slow reader does not pause the program. */
+  readonly spills?: boolean | undefined;
+  /** It may outlive its server. Not with `confined`. */
+  readonly keeping?: ProcessKeeping | undefined;
+  /** An earlier server started it. Only with `keeping`. */
+  readonly taken?: TakenProcess | undefined;
+}
+
+export interface LocalProcessOptions {
+  readonly retainedBytes?: number | undefined;
+  readonly windowBytes?: number | undefined;
+  /** Output is not kept beyond the log, except where retained: its memory is reused. */
+  readonly recycled?: boolean | undefined;
+}

@@ -1,0 +1,40 @@
+import { exitFacts, type ProcessLog } from '../contract/index.js';
+import type { NetworkDenials } from './managed-network.js';
+import type { ProcessEnding } from './process-ending.js';
+import type { SandboxedLaunch } from './sandbox/index.js';
+import type { ChildSink } from './spawn/index.js';
+
+export interface LogSinkOptions {
+  readonly log: ProcessLog;
+  readonly ending: ProcessEnding;
+  readonly confined: SandboxedLaunch | undefined;
+  readonly denials: NetworkDenials | undefined;
+  /** Called when the child has ended, before the log says so. */
+  readonly exited: () => void;
+  /** Called after the last event. */
+  readonly closed: () => void;
+}
+
+/** Writes what a child does to its log, with what its sandbox has to say about it. */
+export function logSink(options: LogSinkOptions): ChildSink {
+  const { log, ending, confined, denials } = options;
+  return {
+    output: (stream, bytes) => {
+      confined?.heard(stream, bytes);
+      log.appendOutput(stream, bytes);
+    },
+    exited: (end) => {
+      options.exited();
+      const networkDenied = denials?.list;
+      const wasKept = networkDenied !== undefined && networkDenied.length > 0 && end.exitCode !== 0;
+      const sandboxDenied = wasKept || (confined?.denied(end.exitCode) ?? false);
+      const { timedOut } = ending;
+      log.appendExited(exitFacts({ ...end, timedOut, sandboxDenied, networkDenied }));
+    },
+    closed: () => {
+      ending.over();
+      log.appendClosed();
+      options.closed();
+    },
+  };
+}
