@@ -19,7 +19,7 @@ export interface ProcessFeedOptions {
   /** The server may leave out numbers that a slow reader has missed: then they are read. Default false. */
   readonly skips?: boolean;
   /** Numbers that are left out are not read: a screen takes the place of what was missed. Default false. */
-  readonly leavesGaps?: boolean;
+  readonly leavesGaps?: boolean | undefined;
   /** Called for every event appended to the log. */
   readonly onAppended: (event: WireEvent) => void;
   /** Called once, when no more events will arrive. */

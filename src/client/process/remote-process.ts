@@ -27,24 +27,21 @@ import {
   type ExecResult,
   isExecError,
   type SandboxType,
-  type ServerCapabilities,
 } from '../../protocol/index.js';
 import { withDeadline } from '../../transport/deadline.js';
 import { Attachment } from './attachment.js';
 import { ClientTimeout } from './client-timeout.js';
-import { Consumption } from './consumption.js';
 import type { ExecClient } from '../connection/exec-client.js';
-import { ProcessFeed } from './process-feed.js';
-import { unsupported } from '../connection/remote-errors.js';
+import type { ProcessFeed } from './process-feed.js';
+import { Contact } from './contact.js';
 import { KeptInput } from './kept-input.js';
 import { openInput, type ProcessInput, type SessionInput } from './process-input.js';
 import { readHistory } from './read-history.js';
-import { readOnServer } from './read-on-server.js';
+import { RemoteControls } from './remote-controls.js';
 import { readRemoteLines, searchRemote } from './remote-lines.js';
+import { RemoteOutput } from './remote-output.js';
 import { hasLease } from './start-params.js';
 
-/** The byte that the end-of-file key produces on a terminal. */
-const END_OF_FILE = Uint8Array.of(0x04);
 /** How long the last events of a process may take when it is disposed of. */
 const DISPOSE_LIMIT_MS = 5_000;
 
@@ -62,8 +59,10 @@ export class RemoteProcess extends ProcessHandle {
   readonly feed: ProcessFeed;
   readonly #client: ExecClient;
   readonly #spec: ProcessSpec;
-  readonly #consumption: Consumption;
+  readonly #output: RemoteOutput;
   readonly #input: ProcessInput;
+  readonly #controls: RemoteControls;
+  readonly #contact: Contact;
   readonly #keptInput: KeptInput | undefined;
   readonly #startedAtMs = Date.now();
   /** It goes on without us. */
@@ -93,44 +92,26 @@ export class RemoteProcess extends ProcessHandle {
     this.#spec = spec;
     this.#isKept = hasLease(spec);
     this.#attachment = new Attachment(client, processId, attach);
-    this.feed = new ProcessFeed({
-      read: (request) => client.call('process/read', { processId, ...request }),
-      acknowledged: () => this.#capabilities.flowControl !== undefined,
-      skips: this.#isKept || spec.onSlowReader === 'spool',
+    this.#output = new RemoteOutput({
+      client,
+      processId,
+      spec,
+      isKept: this.#isKept,
       leavesGaps: this.#attachment.leavesGaps,
-      onAppended: (event) =>
-        this.#consumption.arrived(event.seq, event.type === 'output' ? event.bytes.length : 0),
-      onResumed: () => {
-        this.#consumption.acknowledgeAgain();
-        this.#input.lineChanged();
-      },
+      lineChanged: () => this.#input.lineChanged(),
       rejoin: this.#isKept ? (afterSeq) => this.#rejoin(afterSeq) : undefined,
       onDone: (why) => this.#done(why),
     });
-    this.#consumption = new Consumption({
-      log: this.feed.log,
-      windowBytes: () => this.#capabilities.flowControl?.windowBytes,
-      acknowledge: (seq) => client.notify('process/ack', { processId, seq }),
-      unreadChanged: (bytes) => client.unreadBudget.add(bytes),
-      overrun: () =>
-        this.feed.lost(
-          new ExecError('protocolViolation', 'The server sends more output than its window allows.'),
-        ),
-    });
+    this.feed = this.#output.feed;
+    this.#contact = new Contact({ client, output: this.#output, isKept: this.#isKept });
     const open = (idPrefix = writePrefix): SessionInput => openInput(client, { processId, idPrefix });
     if (this.#isKept) {
-      const inContact = (): Promise<void> => this.#inContact();
-      this.#keptInput = new KeptInput({ open, isAway: () => this.#isAway, inContact });
+      const inContact = (): Promise<void> => this.#contact.established();
+      this.#keptInput = new KeptInput({ open, isAway: () => this.#contact.isAway, inContact });
     }
     this.#input = this.#keptInput ?? open();
-  }
-
-  /**
-   * The capabilities of the server it was started on; on any other server contact would be lost. Unknown while its
-   * start is sent before the handshake is answered.
-   */
-  get #capabilities(): ServerCapabilities {
-    return this.#client.serverCapabilities;
+    const { pipeStdin = false } = spec;
+    this.#controls = new RemoteControls({ client, processId, input: this.#input, pipeStdin });
   }
 
   get tty(): boolean {
@@ -143,7 +124,7 @@ export class RemoteProcess extends ProcessHandle {
 
   /** True until its output is closed or contact is lost. */
   get live(): boolean {
-    return !this.feed.log.closed && this.feed.log.failure === undefined;
+    return this.#output.live;
   }
 
   /** The server has confirmed the start. */
@@ -151,7 +132,8 @@ export class RemoteProcess extends ProcessHandle {
     this.#sandboxType = sandboxType;
     this.feed.started();
     const { timeoutMs } = this.#spec;
-    if (timeoutMs === undefined || this.#capabilities.startTimeout || this.feed.log.exit) return;
+    const { startTimeout } = this.#client.serverCapabilities;
+    if (timeoutMs === undefined || startTimeout || this.feed.log.exit) return;
     this.#timeout = new ClientTimeout({ timeoutMs, feed: this.feed, terminate: () => this.#kill({}) });
   }
 
@@ -179,7 +161,7 @@ export class RemoteProcess extends ProcessHandle {
   }
 
   async refresh(): Promise<TerminalScreen | null> {
-    this.#assertContact();
+    this.#contact.assert();
     const { afterSeq } = await this.#attachment.refresh();
     this.feed.skipTo(afterSeq);
     return this.screen;
@@ -190,21 +172,11 @@ export class RemoteProcess extends ProcessHandle {
   }
 
   events(options: { afterSeq?: number } = {}): AsyncIterableIterator<ProcessEvent> {
-    return this.#consumption.follow(options.afterSeq ?? this.feed.base);
+    return this.#output.events(options.afterSeq);
   }
 
-  async read({ afterSeq = 0, maxBytes, waitMs = 0, sinceMs }: ReadRequest = {}): Promise<ReadResult> {
-    const { log } = this.feed;
-    if (waitMs > 0) await log.news(afterSeq, waitMs);
-    // Only the server knows when it came.
-    if (sinceMs !== undefined)
-      return await readOnServer(this.#client, this.processId, { afterSeq, maxBytes, sinceMs });
-    const result = log.read(afterSeq, maxBytes);
-    if (log.failure && result.chunks.length === 0) throw log.failure;
-    const isIncomplete = (result.chunks[0]?.lostBytes ?? 0) > 0;
-    return this.#spec.retain === 'disk' && isIncomplete
-      ? await readOnServer(this.#client, this.processId, { afterSeq, maxBytes })
-      : result;
+  async read(request: ReadRequest = {}): Promise<ReadResult> {
+    return await this.#output.read(request);
   }
 
   protected override historyPage(request: HistoryRequest): Promise<HistoryPage> {
@@ -220,54 +192,35 @@ export class RemoteProcess extends ProcessHandle {
   }
 
   async write(data: Uint8Array | string): Promise<WriteStatus> {
-    this.#assertContact();
+    this.#contact.assert();
     return await this.#input.write(typeof data === 'string' ? new TextEncoder().encode(data) : data);
   }
 
   async closeStdin(): Promise<void> {
-    this.#assertContact();
-    const { processId } = this;
-    if (this.#capabilities.processCloseStdin) {
-      await this.#input.afterWrites(async (after) => {
-        await this.#client.call(
-          'process/closeStdin',
-          after === undefined ? { processId } : { processId, after },
-        );
-      });
-    } else if (this.tty) {
-      await this.#input.write(END_OF_FILE);
-    } else if (this.#spec.pipeStdin) {
-      throw unsupported('a way to close the input of a process');
-    }
+    this.#contact.assert();
+    await this.#controls.closeStdin({ tty: this.tty });
   }
 
   async resize(size: TerminalSize): Promise<void> {
-    if (this.#isAway) await this.#inContact();
-    this.#assertContact();
-    if (!this.#capabilities.processResize) throw unsupported('a way to change the size of a terminal');
-    this.#input.flush();
-    await this.#client.call('process/resize', { processId: this.processId, size });
+    if (this.#contact.isAway) await this.#contact.established();
+    this.#contact.assert();
+    await this.#controls.resize(size);
   }
 
   async inspect(): Promise<TerminalState | null> {
-    if (!this.#capabilities.processInspect || !this.live) return null;
-    return (await this.#client.call('process/inspect', { processId: this.processId })).state;
+    return this.live ? await this.#controls.inspect() : null;
   }
 
   async signal(signal: SignalName): Promise<void> {
-    if (this.#isAway) await this.#inContact();
-    this.#assertContact();
-    const byName = this.#capabilities.processSignals === true;
-    if (!byName && signal !== 'SIGINT') throw unsupported(`${signal}, only SIGINT`);
-    this.#input.flush();
-    const { processId } = this;
-    await this.#client.call('process/signal', { processId, signal: byName ? signal : 'interrupt' });
+    if (this.#contact.isAway) await this.#contact.established();
+    this.#contact.assert();
+    await this.#controls.signal(signal);
   }
 
   async terminate(options: { graceMs?: number } = {}): Promise<boolean> {
     if (this.feed.log.closed) return false;
-    if (this.#isAway) await this.#inContact();
-    this.#assertContact();
+    if (this.#contact.isAway) await this.#contact.established();
+    this.#contact.assert();
     return await this.#kill(options);
   }
 
@@ -283,7 +236,7 @@ export class RemoteProcess extends ProcessHandle {
   }
 
   async wait(): Promise<ProcessEnd> {
-    this.#consumption.stopHolding();
+    this.#output.consumption.stopHolding();
     return await logEnd(this.feed.log);
   }
 
@@ -292,7 +245,7 @@ export class RemoteProcess extends ProcessHandle {
    * server. Lets go of a process with a lease.
    */
   override async [Symbol.asyncDispose](): Promise<void> {
-    this.#consumption.stopHolding();
+    this.#output.consumption.stopHolding();
     if (this.#isKept && this.#client.usable) return await this.detach();
     if (!this.live) return;
     const ended = this.terminate().then(() => logEnd(this.feed.log));
@@ -320,51 +273,28 @@ export class RemoteProcess extends ProcessHandle {
     };
   }
 
-  /** A process with a lease is found again when the client is back: until then nothing can be asked of it. */
-  get #isAway(): boolean {
-    return this.#isKept && (!this.#client.isOnline || this.feed.rejoining !== undefined);
-  }
-
-  async #inContact(): Promise<void> {
-    // Why there is no connection is in the log.
-    while (this.#isAway && this.live)
-      await (this.feed.rejoining ?? this.#client.ready()).catch(() => undefined);
-    this.#assertContact();
-  }
-
   /** Goes on in a new session. What was typed and not answered in the old one is not typed again. */
   async #rejoin(afterSeq: number): Promise<void> {
     this.#keptInput?.startAgain();
     await this.#attachment.rejoin(afterSeq);
-    this.#consumption.acknowledgeAgain();
+    this.#output.consumption.acknowledgeAgain();
   }
 
-  async #kill({ graceMs }: { graceMs?: number }): Promise<boolean> {
+  async #kill(options: { graceMs?: number }): Promise<boolean> {
     // The answer arrives behind unread output and must not wait for that to be read.
-    this.#consumption.stopCounting();
-    const { processId } = this;
-    const polite = graceMs !== undefined && this.#capabilities.terminateGrace;
-    const { running } = await this.#client.call(
-      'process/terminate',
-      polite ? { processId, graceMs } : { processId },
-    );
-    return running;
+    this.#output.consumption.stopCounting();
+    return await this.#controls.terminate(options);
   }
 
   #done(why: 'closed' | 'failed'): void {
     this.#timeout?.clear();
     this.#attachment.keyboard.end();
-    this.#consumption.stopCounting();
+    this.#output.consumption.stopCounting();
     this.#input.close();
     this.#client.processes.remove(this.processId, this.feed);
     if (why === 'closed' || isExecError(this.feed.log.failure, 'contactLost')) return;
     if (this.#isKept) return;
     // The session is alive, but this process can no longer be trusted and must not keep running unattended.
     this.#client.call('process/terminate', { processId: this.processId }).catch(() => undefined);
-  }
-
-  #assertContact(): void {
-    const { failure } = this.feed.log;
-    if (failure) throw failure;
   }
 }
