@@ -6,6 +6,7 @@ import { answerCrowded, Door, GREETING_CHECKS } from '../transport/door.js';
 import { HttpGuard } from './http-guard.js';
 import { HttpSessions, respond } from './http-sessions.js';
 import type { McpOptions } from './stdio.js';
+import { UnreadAnswers } from './unread-answers.js';
 
 const PATH = '/mcp';
 const LOOPBACK = '127.0.0.1';
@@ -34,7 +35,9 @@ export async function startMcpHttp(options: McpHttpOptions): Promise<McpHttpServ
   const guard = new HttpGuard(token);
   const sessions = new HttpSessions(options);
   const admits = options.admission ?? (() => true);
+  const unread = new UnreadAnswers();
   const server = createServer(GREETING_CHECKS, (request, response) => {
+    unread.watch(response);
     if (admits(request.socket)) void serve({ guard, sessions, door }, request, response);
     else respond(response, 403, 'connections from sandboxes are not served');
   });

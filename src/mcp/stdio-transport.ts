@@ -7,9 +7,12 @@ import {
   type RequestId,
 } from '@modelcontextprotocol/sdk/types.js';
 import { LineChannel } from '../transport/lines.js';
+import { CallsInFlight } from './calls-in-flight.js';
 
 /** Answers the client has not read. Beyond this, no requests are read. */
 const MAX_UNREAD_BYTES = 8 * 1024 * 1024;
+/** The same for requests that wait for others. */
+const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 
 export interface StdioStreams {
   readonly input: Readable;
@@ -25,6 +28,7 @@ export class StdioTransport implements Transport {
   onerror?: (error: Error) => void;
   onclose?: () => void;
   readonly #channel: LineChannel;
+  readonly #calls = new CallsInFlight((message) => this.onmessage?.(message));
   #unreadBytes = 0;
   #closed = false;
 
@@ -49,11 +53,12 @@ export class StdioTransport implements Transport {
     if (this.#closed) return Promise.resolve();
     const text = JSON.stringify(message);
     this.#unreadBytes += text.length;
-    if (this.#unreadBytes > MAX_UNREAD_BYTES) this.#channel.pause();
+    this.#updateReading();
     return new Promise((resolve) => {
       this.#channel.send(text, () => {
         this.#unreadBytes -= text.length;
-        if (this.#unreadBytes <= MAX_UNREAD_BYTES && !this.#closed) this.#channel.resume();
+        if (!this.#closed) this.#calls.done(message);
+        this.#updateReading();
         resolve();
       });
     });
@@ -77,8 +82,17 @@ export class StdioTransport implements Transport {
       return;
     }
     const { data, error } = JSONRPCMessageSchema.safeParse(json);
-    if (data) this.onmessage?.(data);
+    if (data) this.#calls.receive(data, text.length);
     else this.#refuse(json, error);
+    this.#updateReading();
+  }
+
+  /** Reads no more from a client that does not read, or sends far more than is worked on at a time. */
+  #updateReading(): void {
+    if (this.#closed) return;
+    const isFull = this.#unreadBytes > MAX_UNREAD_BYTES || this.#calls.waitingBytes > MAX_WAITING_BYTES;
+    if (isFull) this.#channel.pause();
+    else this.#channel.resume();
   }
 
   /** What asks for an answer gets one. */

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
@@ -8,6 +8,7 @@ import { WebSocketApp } from '../../testkit/app-server.mjs';
 import { ServerProcess } from '../../testkit/server-process.mjs';
 import { dialWire, startParams, type WireClient } from '../../testkit/wire-client.mjs';
 import { TestFolder } from '../harness/processes.js';
+import { peakMb, residentMb } from './memory.js';
 
 const MB = 1_000_000;
 /** Requests somebody sends whose answers he does not read. */
@@ -16,21 +17,6 @@ const REQUESTS = 3_000;
 const MAX_GROWTH_MB = 150;
 /** What another client notices of it, half of the time. */
 const MAX_DELAY_MS = 50;
-
-function residentMb(pid: number): number {
-  return memoryMb(pid, 'VmRSS');
-}
-
-/** The most it ever was. */
-function peakMb(pid: number): number {
-  return memoryMb(pid, 'VmHWM');
-}
-
-function memoryMb(pid: number, name: string): number {
-  const [, kb] =
-    new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-  return Number(kb) / 1024;
-}
 
 /** Asks and does not read the answers. */
 class DeafClient {

@@ -3,21 +3,24 @@ import { MAX_OUTPUT_TOKENS, MaxOutputTokens } from '../arguments.js';
 import { absolutePath, Path } from '../paths.js';
 import { selectLines } from '../session/line-selection.js';
 import { BudgetedText } from '../text/budgeted-text.js';
-import { answer, tool } from '../tool.js';
+import { answer, tool, type ToolContext, type ToolResult } from '../tool.js';
 import { FileLines, MAX_READ_BYTES } from './file-lines.js';
+import { inReadingTurn } from './reading-turns.js';
 
 const UNREAD = `Warning: only the first ${MAX_READ_BYTES / 1024 / 1024} MiB were read; inspect the rest with a command\n`;
+
+const Arguments = z.object({
+  path: Path,
+  from: z.number().int().min(1).default(1).meta({ description: 'First line, counted from 1.' }),
+  to: z.number().int().min(1).optional().meta({ description: 'Last line. Default: the end.' }),
+  max_output_tokens: MaxOutputTokens,
+});
 
 export const readFile = tool({
   name: 'read_file',
   title: 'Read a file',
   description: 'Reads a text file, or a range of its lines. Long content keeps its beginning and end.',
-  input: z.object({
-    path: Path,
-    from: z.number().int().min(1).default(1).meta({ description: 'First line, counted from 1.' }),
-    to: z.number().int().min(1).optional().meta({ description: 'Last line. Default: the end.' }),
-    max_output_tokens: MaxOutputTokens,
-  }),
+  input: Arguments,
   output: z.object({
     path: z.string(),
     first_line: z.number().int().nullable(),
@@ -32,33 +35,38 @@ export const readFile = tool({
     original_token_count: z.number().int(),
   }),
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
-  async run({ path, from, to = Number.POSITIVE_INFINITY, max_output_tokens }, { environment, settings }) {
-    const absolute = await absolutePath(path, environment);
-    await using handle = await environment.files.open(absolute);
-    const file = new FileLines(handle, to);
-    const { batches, totals } = selectLines(file.batches(), { from, to, matches: null, context: 0 });
-    const maxTokens = Math.min(max_output_tokens, MAX_OUTPUT_TOKENS);
-    const content = new BudgetedText({ maxTokens, tokenizer: settings.tokenizer });
-    let first: number | null = null;
-    let last: number | null = null;
-    for await (const lines of batches) {
-      content.append(lines.map(({ text }) => `${text}\n`).join(''));
-      first ??= lines[0]?.number ?? null;
-      last = lines.at(-1)?.number ?? last;
-    }
-    const { text, truncated, originalTokens } = content.finish();
-    const warnings = [
-      ...(truncated ? [`Warning: truncated content (original token count: ${originalTokens})\n`] : []),
-      ...(file.complete || totals.lines >= to ? [] : [UNREAD]),
-    ];
-    return answer([...warnings, text].join(''), {
-      path: absolute,
-      first_line: first,
-      last_line: last,
-      total_lines: file.complete ? totals.lines : null,
-      content: text,
-      truncated,
-      original_token_count: originalTokens,
-    });
-  },
+  run: (args, context) => inReadingTurn(() => readLines(args, context)),
 });
+
+async function readLines(
+  { path, from, to = Number.POSITIVE_INFINITY, max_output_tokens }: z.output<typeof Arguments>,
+  { environment, settings }: ToolContext,
+): Promise<ToolResult> {
+  const absolute = await absolutePath(path, environment);
+  await using handle = await environment.files.open(absolute);
+  const file = new FileLines(handle, to);
+  const { batches, totals } = selectLines(file.batches(), { from, to, matches: null, context: 0 });
+  const maxTokens = Math.min(max_output_tokens, MAX_OUTPUT_TOKENS);
+  const content = new BudgetedText({ maxTokens, tokenizer: settings.tokenizer });
+  let first: number | null = null;
+  let last: number | null = null;
+  for await (const lines of batches) {
+    content.append(lines.map(({ text }) => `${text}\n`).join(''));
+    first ??= lines[0]?.number ?? null;
+    last = lines.at(-1)?.number ?? last;
+  }
+  const { text, truncated, originalTokens } = content.finish();
+  const warnings = [
+    ...(truncated ? [`Warning: truncated content (original token count: ${originalTokens})\n`] : []),
+    ...(file.complete || totals.lines >= to ? [] : [UNREAD]),
+  ];
+  return answer([...warnings, text].join(''), {
+    path: absolute,
+    first_line: first,
+    last_line: last,
+    total_lines: file.complete ? totals.lines : null,
+    content: text,
+    truncated,
+    original_token_count: originalTokens,
+  });
+}
