@@ -1,43 +1,17 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { asIdentity, ConfinedServer } from '../harness/confined-server.js';
+import { ConfinedServer } from '../harness/confined-server.js';
 import { makeProtected, untilOneWaits } from '../harness/waiting-sandbox.js';
 import { identities, Place } from '../host/sandbox/harness.js';
+import { watchFor } from './command-line-watch.js';
 import { tries } from './tally.js';
-
-/** Neither of the users programs run as. Only root can be somebody else; others watch themselves. */
-const observer = process.getuid?.() === 0 ? { name: 'observer', uid: 54_323 } : { name: 'observer' };
-
-const SCRIPT = fileURLToPath(new URL('command-line-observer.mjs', import.meta.url));
 
 /** So many programs are started, each with a secret of its own in its environment. */
 const PROGRAMS = tries(24);
 /** Enough for a machine that is busy, however many programs there are. */
 const LIMIT_MS = 60_000 + PROGRAMS * 600;
-
-/** What somebody else saw of a word while something was going on. */
-async function watchFor(
-  word: string,
-  what: () => Promise<void>,
-): Promise<{ rounds: number; found: [secret: string, seenIn: string][] }> {
-  const [command, ...args] = [...asIdentity(observer), process.execPath, SCRIPT, word];
-  const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'], cwd: '/' });
-  let said = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    said += text;
-  });
-  await once(child.stdout, 'data');
-  try {
-    await what();
-  } finally {
-    child.stdin.end();
-    await once(child, 'close');
-  }
-  return JSON.parse(said.slice('ready\n'.length)) as Awaited<ReturnType<typeof watchFor>>;
-}
 
 /** In nobody else's command line, on a machine where others work too. */
 const WORD = `hidden${randomBytes(6).toString('hex')}`;

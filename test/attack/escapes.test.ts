@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { identities } from '../host/sandbox/harness.js';
 import { isLong, tally } from './tally.js';
-import { Proving, policies, type Outcome } from './escapes/drive.js';
-import type { Escape, PolicyName, Theme } from './escapes/escape.js';
+import { Proving, policies } from './escapes/drive.js';
+import type { Theme } from './escapes/escape.js';
+import { allows, mustWork, told } from './escapes/judgement.js';
 import { aboutTerminals, themes } from './escapes/themes.js';
 
 const LIMIT_MS = 120_000;
@@ -13,16 +14,6 @@ function waysOf(theme: Theme) {
   const onTerminal = { name: 'workspace, on a terminal', policy: 'workspace' as const, tty: true };
   return isLong || aboutTerminals.includes(theme) ? [...onPipes, onTerminal] : onPipes;
 }
-
-/** Whether an attempt must work for somebody whom nothing holds back. */
-function mustWork({ unconfined = 'works' }: Escape, { isRoot }: { isRoot: boolean }): boolean {
-  return unconfined === 'works' || unconfined === (isRoot ? 'worksForRoot' : 'worksForPlainUser');
-}
-
-const allows = ({ allowedUnder = [] }: Escape, policy: PolicyName) => allowedUnder.includes(policy);
-
-const told = (outcomes: readonly Outcome[]) =>
-  outcomes.map(({ escape, success, held }) => `${escape.name}: ${success ?? `held back (${held})`}`);
 
 describe.each(identities)('escapes as $name', (identity) => {
   let proving: Proving;

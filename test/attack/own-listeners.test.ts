@@ -6,6 +6,7 @@ import { WebSocketApp } from '../../testkit/app-server.mjs';
 import { dialWire, sh } from '../../testkit/wire-client.mjs';
 import { ConfinedServer, special } from '../harness/confined-server.js';
 import { type Identity, identities, Place } from '../host/sandbox/harness.js';
+import { tries } from './tally.js';
 
 /** A program with network, whose files are confined. */
 function withNetwork(host: ConfinedServer, more: Record<string, unknown> = {}): object {
@@ -55,7 +56,7 @@ const upgrade = (host: { server: { url: string } }, address: string, more: strin
   ...more,
 ];
 
-const TRIES = Number(process.env.EXECWIRE_ATTACK_TRIES ?? 2);
+const TRIES = tries(2);
 
 const REFUSED = '403 connections from sandboxes are not served\n';
 

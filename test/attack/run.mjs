@@ -22,6 +22,8 @@ const LONG_TRIES = {
   'ended-servers': 100,
   'kept-spool': 100,
   'mcp-door': 200,
+  'door-secrets': 200,
+  'placeholder-races': 100_000,
   'watch-storm': 50,
   'symlink-races': 20_000,
   'many-processes': 100_000,

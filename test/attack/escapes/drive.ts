@@ -1,9 +1,8 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { ConfinedServer, special } from '../../harness/confined-server.js';
-import { outputOf, startParams } from '../../../testkit/wire-client.mjs';
+import { fileURLToPath } from 'node:url';
 import type { Identity } from '../../host/sandbox/harness.js';
+import { type Door, execServerDoor, type OpenDoor } from './door.js';
 import { type Escape, type PolicyName, slugOf, type Theme } from './escape.js';
 import { PYTHON, Site } from './site.js';
 
@@ -23,22 +22,21 @@ export interface Outcome {
 /** A server, the machine around it, and attempts to get out of what it starts. */
 export class Proving implements AsyncDisposable {
   readonly site: Site;
-  readonly server: ConfinedServer;
+  readonly #door: Door;
   #runs = 0;
 
-  private constructor(site: Site, server: ConfinedServer) {
+  private constructor(site: Site, door: Door) {
     this.site = site;
-    this.server = server;
+    this.#door = door;
   }
 
-  static async open(identity: Identity): Promise<Proving> {
-    const site = new Site(identity);
+  static async open(
+    identity: Identity,
+    { door = execServerDoor, parent }: { door?: OpenDoor; parent?: string } = {},
+  ): Promise<Proving> {
+    const site = new Site(identity, parent);
     await site.open();
-    const server = await ConfinedServer.start(identity, {
-      place: site.place,
-      env: { EXECWIRE_ATTACK_SECRET: site.secret },
-    });
-    return new Proving(site, server);
+    return new Proving(site, await door(site));
   }
 
   /** Plays all attempts of a theme under a policy; without one where it is null. */
@@ -82,24 +80,19 @@ export class Proving implements AsyncDisposable {
     theme: Theme,
     { policy, escapes, tty }: { policy: PolicyName | null; escapes: readonly Escape[]; tty: boolean },
   ): Promise<Map<string, { won?: string; held?: string }>> {
-    const { client, cwd } = this.server;
     this.#runs += 1;
-    const id = `attack${this.#runs}`;
-    const tasks = join(this.site.place.base, `${id}.json`);
+    const tasks = join(this.site.place.base, `attack${this.#runs}.json`);
     const privateMounts = policy === null && this.site.isRoot;
-    const serverPorts = [Number(new URL(this.server.server.url).port)];
-    const shared = { ...this.site.names, serverPorts, privateMounts };
+    const shared = { ...this.site.names, serverPorts: this.#door.ports, privateMounts };
     writeFileSync(tasks, JSON.stringify({ shared, tasks: escapes.map((each) => this.#task(each)) }));
     chmodSync(tasks, 0o644);
-    const argv = [PYTHON, '-I', '-B', attacker, tasks];
-    const env = { PATH: '/usr/bin:/bin:/usr/sbin:/sbin', HOME: this.site.place.base };
-    const params =
-      policy === null
-        ? startParams(id, argv, { cwd, env })
-        : startParams(id, argv, { cwd, env, tty, sandbox: this.#sandbox(theme, policy, escapes) });
-    await client.call('process/start', params);
-    const events = await client.closedEvents(id);
-    const text = outputOf(events).toString();
+    const text = await this.#door.run({
+      argv: [PYTHON, '-I', '-B', attacker, tasks],
+      env: { PATH: '/usr/bin:/bin:/usr/sbin:/sbin', HOME: this.site.place.base },
+      policy,
+      tty,
+      ownRoots: theme.ownRoots ? escapes.map(({ name }) => this.site.root(slugOf(name))) : undefined,
+    });
     const lines = text.split('\n').filter((line) => line.startsWith('{'));
     const answers = lines.map((line) => JSON.parse(line) as { slug: string; won?: string; held?: string });
     if (answers.length !== escapes.length) throw new Error(`the attacker broke off: ${text.slice(-2000)}`);
@@ -112,27 +105,8 @@ export class Proving implements AsyncDisposable {
     return { name, slug, tries, names: victim === undefined ? {} : { victim } };
   }
 
-  #sandbox(theme: Theme, policy: PolicyName, escapes: readonly Escape[]): object {
-    const { place } = this.site;
-    const uri = (path: string) => pathToFileURL(path).href;
-    const roots = theme.ownRoots
-      ? escapes.map(({ name }) => this.site.root(slugOf(name)))
-      : [place.workspace];
-    const hidden = { path: { type: 'path', path: uri(join(place.base, 'secrets')) }, access: 'none' };
-    const writable = policy === 'readOnly' ? [] : [special('project_roots', 'write')];
-    return {
-      permissions: {
-        type: 'managed',
-        file_system: { type: 'restricted', entries: [special('root', 'read'), ...writable, hidden] },
-        network: policy === 'network' ? 'enabled' : 'restricted',
-      },
-      cwd: uri(place.workspace),
-      workspaceRoots: roots.map(uri),
-    };
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.server.server.stop();
+    await this.#door[Symbol.asyncDispose]();
     await this.site[Symbol.asyncDispose]();
   }
 }

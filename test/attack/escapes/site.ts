@@ -52,15 +52,20 @@ export class Site implements AsyncDisposable {
   #settled: (() => void) | undefined;
   #before = new Map<string, string>();
 
-  constructor(identity: Identity) {
+  constructor(identity: Identity, parent?: string) {
     this.identity = identity;
-    this.place = new Place(identity);
+    this.place = new Place(identity, parent);
+  }
+
+  /** A directory that every policy hides. */
+  get secrets(): string {
+    return join(this.place.base, 'secrets');
   }
 
   /** Opens what the host has to lose. */
   async open(): Promise<void> {
-    const secrets = this.#directory(join(this.place.base, 'secrets'));
-    this.#file(join(secrets, 'secret'), this.secret);
+    this.#directory(this.secrets);
+    this.#file(join(this.secrets, 'secret'), this.secret);
     // Whoever runs it becomes root, unless somebody sees to it.
     copyFileSync('/usr/bin/id', join(this.place.base, 'id'));
     chmodSync(join(this.place.base, 'id'), 0o4755);
@@ -104,7 +109,7 @@ export class Site implements AsyncDisposable {
       base,
       workspaceBase: workspace,
       outsideBase: outside,
-      secretFile: join(base, 'secrets/secret'),
+      secretFile: join(this.secrets, 'secret'),
       suidProgram: join(base, 'id'),
     };
     return {

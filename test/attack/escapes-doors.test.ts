@@ -1,0 +1,51 @@
+// Needs: bwrap, setpriv
+import { describe, expect, test } from 'vitest';
+import { type Identity, identities } from '../host/sandbox/harness.js';
+import { Proving, policies } from './escapes/drive.js';
+import type { Theme } from './escapes/escape.js';
+import { allows, mustWork, told } from './escapes/judgement.js';
+import { appServerDoor, mcpDoor } from './escapes/other-doors.js';
+import { themes } from './escapes/themes.js';
+import { isLong, tally } from './tally.js';
+
+/** Not in a temporary directory: these policies allow writing there. */
+const PARENT = '/var/tmp';
+const LIMIT_MS = 300_000;
+
+const doors = [
+  { name: 'an app server', door: appServerDoor },
+  { name: 'the tools of a model', door: mcpDoor },
+];
+
+/** Everything in two runs: most attempts share a workspace, some have roots of their own. */
+const together: readonly Theme[] = [
+  { name: 'all', escapes: themes.filter(({ ownRoots }) => !ownRoots).flatMap(({ escapes }) => escapes) },
+  ...themes.filter(({ ownRoots }) => ownRoots),
+];
+
+/** In the short form, each door and each identity once. */
+const tried = (identity: Identity) =>
+  isLong || identities.length === 1 ? doors : doors.filter((_, at) => identities[at] === identity);
+
+describe.each(identities)('escapes through other doors, as $name', (identity) => {
+  test.each(tried(identity))('are held back by $name', { timeout: LIMIT_MS }, async ({ name, door }) => {
+    await using proving = await Proving.open(identity, { door, parent: PARENT });
+    const { isRoot } = proving.site;
+    for (const policy of isLong ? policies : (['workspace'] as const))
+      for (const theme of together) {
+        const outcomes = await proving.play(theme, policy);
+        const forbidden = outcomes.filter(({ escape }) => !allows(escape, policy));
+        const escaped = forbidden.filter(({ success }) => success !== undefined);
+        tally(`escapes through ${name}, ${policy}, ${identity.name}`, {
+          tries: forbidden.length,
+          successes: escaped.length,
+        });
+        expect.soft(told(escaped)).toEqual([]);
+        const kept = outcomes.filter(
+          ({ escape, success }) =>
+            allows(escape, policy) && mustWork(escape, { isRoot }) && success === undefined,
+        );
+        expect.soft(told(kept)).toEqual([]);
+      }
+  });
+});
