@@ -55,6 +55,19 @@ export class ServerProcess {
     return this.#stderr();
   }
 
+  /**
+   * Resolves to the first group of a pattern once stderr matches it.
+   * @param {RegExp} pattern
+   * @returns {Promise<string>}
+   */
+  async saysOnStderr(pattern) {
+    for (;;) {
+      const found = pattern.exec(this.stderr);
+      if (found) return found[1] ?? found[0];
+      await once(this.child.stderr, 'data');
+    }
+  }
+
   /** Whether it is still running. */
   get isAlive() {
     return this.child.exitCode === null && this.child.signalCode === null;

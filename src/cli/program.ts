@@ -21,6 +21,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   cp: async () => (await import('./commands/cp.js')).cpCommand(),
   env: async () => (await import('./commands/env.js')).envCommand(),
   connect: async () => (await import('./commands/connect.js')).connectCommand(),
+  token: async () => (await import('./commands/token.js')).tokenCommand(),
   doctor: async () => (await import('./doctor/doctor.js')).doctorCommand(),
   conformance: async () => (await import('./commands/conformance.js')).conformanceCommand(),
   completion: async () => (await import('./completion/completion.js')).completionCommand(createProgram),

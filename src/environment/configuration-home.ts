@@ -39,6 +39,11 @@ export function environmentsPath(home: string): string {
   return join(home, FILE_NAME);
 }
 
+/** Everything in a configuration directory that may hold tokens for other machines. */
+export function secretPaths(home: string): string[] {
+  return [environmentsPath(home), fleetPath(home), join(home, 'tokens')];
+}
+
 /**
  * False only if the file does not exist. A file that cannot be checked is an error; otherwise this machine would
  * silently take its place.

@@ -9,6 +9,10 @@ export interface UrlEnvironment {
   readonly id: string;
   readonly url: string;
   readonly authBearerToken?: string;
+  /** A file that holds the token; read with each connection. */
+  readonly tokenFile?: string;
+  /** A program and its arguments; prints the token. Run with each connection. */
+  readonly tokenCommand?: readonly string[];
   /** Sent as `x-request-id` with every connection. */
   readonly websocketRequestId?: string;
   readonly connectTimeoutMs?: number;
@@ -38,18 +42,25 @@ export interface EnvironmentsConfig {
 
 const idPattern = /^[A-Za-z0-9_-]{1,64}$/;
 
-const Seconds = z.number().positive();
+const Text = z.string('must be a text in quotes');
+const NonEmpty = Text.min(1, 'must not be empty');
+const Texts = z.array(Text, 'must be a list of texts: ["one", "two"]');
+const Seconds = z.number('must be a number of seconds').positive('must be more than 0');
+const TOKEN_KEYS = ['auth_bearer_token', 'token_file', 'token_command'] as const;
 
 /** The keys of one `[[environments]]` block, the same as Codex's. */
 const Entry = z
   .strictObject({
-    id: z.string().regex(idPattern, 'must be 1 to 64 letters, digits, "-" or "_"'),
-    url: z.string().optional(),
-    auth_bearer_token: z.string().min(1).optional(),
-    program: z.string().min(1).optional(),
-    args: z.array(z.string()).optional(),
-    env: z.record(z.string(), z.string()).optional(),
-    cwd: z.string().optional(),
+    id: Text.regex(idPattern, 'must be 1 to 64 letters, digits, "-" or "_"'),
+    url: Text.optional(),
+    auth_bearer_token: NonEmpty.optional(),
+    // These two are ours.
+    token_file: NonEmpty.optional(),
+    token_command: Texts.min(1, 'must name a program').optional(),
+    program: NonEmpty.optional(),
+    args: Texts.optional(),
+    env: z.record(z.string(), Text, 'must be a table of texts').optional(),
+    cwd: Text.optional(),
     connect_timeout_sec: Seconds.optional(),
     initialize_timeout_sec: Seconds.optional(),
     // Belongs to another program that reads the same file.
@@ -66,17 +77,23 @@ const Entry = z
     for (const key of ['args', 'env', 'cwd'] as const) {
       if (entry.program === undefined && entry[key] !== undefined) complain(key, 'only goes with `program`');
     }
-    for (const key of ['auth_bearer_token', 'connect_timeout_sec'] as const) {
+    for (const key of [...TOKEN_KEYS, 'connect_timeout_sec'] as const) {
       if (entry.url === undefined && entry[key] !== undefined) complain(key, 'only goes with `url`');
     }
+    const [, second] = TOKEN_KEYS.filter((key) => entry[key] !== undefined);
+    if (second !== undefined) complain(second, `only one of ${TOKEN_KEYS.join(', ')} can be given`);
   });
+
+/** The keys of a block, and those of the file. */
+export const ENTRY_KEYS: readonly string[] = Object.keys(Entry.shape).filter((key) => key !== 'skills');
+export const FILE_KEYS: readonly string[] = ['default', 'include_local', 'environments'];
 
 /** The whole file. */
 export const EnvironmentsFile = z
   .strictObject({
-    default: z.string().optional(),
-    include_local: z.boolean().default(true),
-    environments: z.array(Entry).default([]),
+    default: Text.optional(),
+    include_local: z.boolean('must be true or false').default(true),
+    environments: z.array(Entry, 'must be [[environments]] blocks').default([]),
   })
   .superRefine((file, context) => {
     const seen = new Set<string>();
@@ -126,6 +143,8 @@ function entryConfig(entry: z.output<typeof Entry>): EnvironmentConfig {
     id,
     url: url ?? '',
     ...(entry.auth_bearer_token === undefined ? {} : { authBearerToken: entry.auth_bearer_token }),
+    ...(entry.token_file === undefined ? {} : { tokenFile: entry.token_file }),
+    ...(entry.token_command === undefined ? {} : { tokenCommand: entry.token_command }),
     ...(entry.connect_timeout_sec === undefined
       ? {}
       : { connectTimeoutMs: entry.connect_timeout_sec * 1000 }),

@@ -2,6 +2,7 @@ import { startProgram } from '../transport/program.js';
 import { dialWebSocket } from '../transport/websocket-dial.js';
 import { fleetSource } from './configuration-home.js';
 import { isFleetUrl } from './environment-names.js';
+import { bearerTokenOf } from './bearer-token.js';
 import type { EnvironmentConfig, UrlEnvironment } from './configuration.js';
 
 /** A channel to a machine, however it is reached. */
@@ -39,9 +40,9 @@ export async function dialEnvironment(
   const { onLog } = options;
   if (isUrlEnvironment(config) && isFleetUrl(config.url)) return await createDialler(config, options)();
   if (isUrlEnvironment(config)) {
-    const { url, authBearerToken, websocketRequestId: requestId, connectTimeoutMs } = config;
+    const { url, websocketRequestId: requestId, connectTimeoutMs } = config;
     return await dialWebSocket(url, {
-      authBearerToken,
+      authBearerToken: await bearerTokenOf(config, onLog),
       requestId,
       ...(connectTimeoutMs === undefined ? {} : { connectTimeoutMs }),
     });

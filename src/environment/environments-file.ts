@@ -2,12 +2,15 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
 import { ExecError } from '../protocol/errors.js';
+import { homeDirectory } from '../protocol/home-directory.js';
 import { environmentsPath, fileExists } from './configuration-home.js';
 import {
   configFromFile,
+  ENTRY_KEYS,
   type EnvironmentConfig,
   EnvironmentsFile,
   type EnvironmentsConfig,
+  FILE_KEYS,
 } from './configuration.js';
 
 /** Reads `environments.toml` from a directory; undefined if there is none. Errors name file, line and reason. */
@@ -15,7 +18,7 @@ export function readEnvironmentsFile(home: string): EnvironmentsConfig | undefin
   const path = environmentsPath(home);
   if (!fileExists(path)) return undefined;
   const config = parseEnvironments(readText(path), path);
-  return { ...config, environments: config.environments.map((entry) => withAbsoluteCwd(entry, home)) };
+  return { ...config, environments: config.environments.map((entry) => withAbsolutePaths(entry, home)) };
 }
 
 function readText(path: string): string {
@@ -35,7 +38,9 @@ export function parseEnvironments(text: string, path: string): EnvironmentsConfi
   const where = [...(issue?.path ?? []), ...(unknown === undefined ? [] : [unknown])];
   const key = where.findLast((part) => typeof part === 'string');
   const reason =
-    unknown === undefined ? `${String(key)}: ${issue?.message ?? 'invalid'}` : `unknown key "${unknown}"`;
+    unknown === undefined
+      ? `${String(key)}: ${issue?.message ?? 'invalid'}`
+      : `unknown key "${unknown}"; known here: ${(where[0] === 'environments' ? ENTRY_KEYS : FILE_KEYS).join(', ')}`;
   throw invalid(path, lineOf(text, where), reason);
 }
 
@@ -69,7 +74,9 @@ function lineOf(text: string, path: readonly PropertyKey[]): number {
   return blockLine;
 }
 
-/** A relative working directory is resolved against the directory of the file. */
-function withAbsoluteCwd(entry: EnvironmentConfig, home: string): EnvironmentConfig {
-  return 'program' in entry && entry.cwd !== undefined ? { ...entry, cwd: resolve(home, entry.cwd) } : entry;
+/** Relative paths start at the directory of the file, and `~` is the home directory. */
+function withAbsolutePaths(entry: EnvironmentConfig, home: string): EnvironmentConfig {
+  const absolute = (path: string): string => resolve(home, path.replace(/^~(?=\/|$)/, homeDirectory()));
+  if ('program' in entry) return entry.cwd === undefined ? entry : { ...entry, cwd: absolute(entry.cwd) };
+  return entry.tokenFile === undefined ? entry : { ...entry, tokenFile: absolute(entry.tokenFile) };
 }

@@ -28,7 +28,7 @@ import {
   watchListeners,
 } from '../host/index.js';
 import type { Spool, SpoolOptions } from '../spool/index.js';
-import { configurationHome, environmentsPath } from './configuration-home.js';
+import { configurationHome, secretPaths } from './configuration-home.js';
 import { pathBytes, pathText } from '../protocol/file-uri.js';
 import type { EnvironmentInfo, EnvPolicy } from '../protocol/index.js';
 
@@ -78,8 +78,7 @@ export class LocalEnvironment extends EnvironmentHandle {
     if (options.adoptOrphans) adoptOrphans();
     this.files = this.#files;
     this.id = options.id ?? 'local';
-    // The file may contain tokens for other machines.
-    hideFromSandboxes(environmentsPath(configurationHome()));
+    for (const path of secretPaths(configurationHome())) hideFromSandboxes(path);
     this.#table = new ProcessTable(options);
     this.#spoolOptions = options.spool;
     // Its files hold what other programs printed.

@@ -2,8 +2,8 @@ import type { Environment } from '../contract/index.js';
 import type { NamedPolicy } from '../policy/index.js';
 import { ExecError, isExecError } from '../protocol/errors.js';
 import type { Sandbox } from '../protocol/index.js';
-import type { EnvironmentConfig } from './configuration.js';
-import { isConfigured } from './configuration-home.js';
+import type { EnvironmentConfig, EnvironmentsConfig } from './configuration.js';
+import { configurationHome, environmentsPath, fileExists, isConfigured } from './configuration-home.js';
 import { isServerUrl, LOCAL_ID, NONE_ID, REMOTE_ID } from './environment-names.js';
 
 /** This machine, or a configured one. */
@@ -12,6 +12,8 @@ export type EnvironmentChoice = EnvironmentConfig | { readonly id: typeof LOCAL_
 export interface OpenOptions {
   /** For servers that require a token. Used only with a URL; configured environments have their own. */
   readonly authBearerToken?: string | undefined;
+  /** The same, in a file that is read with each connection, so that the token can be replaced. */
+  readonly tokenFile?: string | undefined;
   /** Shown in the server's log. */
   readonly clientName?: string;
   /**
@@ -81,8 +83,13 @@ export async function chooseEnvironment(
   const { variables } = options;
   if (target === LOCAL_ID || (target === undefined && !isConfigured(variables))) return { id: LOCAL_ID };
   if (target !== undefined && isServerUrl(target)) {
-    const { authBearerToken } = options;
-    return { id: REMOTE_ID, url: target, ...(authBearerToken === undefined ? {} : { authBearerToken }) };
+    const { authBearerToken, tokenFile } = options;
+    return {
+      id: REMOTE_ID,
+      url: target,
+      ...(authBearerToken === undefined ? {} : { authBearerToken }),
+      ...(tokenFile === undefined ? {} : { tokenFile }),
+    };
   }
   if (target?.includes('://')) {
     // Does not repeat the address, which may contain credentials.
@@ -100,9 +107,18 @@ export async function chooseEnvironment(
   if (id === LOCAL_ID) return { id: LOCAL_ID };
   const found = config.environments.find((each) => each.id === id);
   if (found) return found;
-  throw new ExecError('environmentNotFound', `No environment "${id.slice(0, 64)}" is configured.`, {
-    data: { environmentId: id.slice(0, 64) },
-  });
+  throw notConfigured(id.slice(0, 64), config, configurationHome(variables));
+}
+
+function notConfigured(id: string, config: EnvironmentsConfig, home: string): ExecError {
+  const known = [...(config.includeLocal ? [LOCAL_ID] : []), ...config.environments.map((each) => each.id)];
+  const path = environmentsPath(home);
+  const file = fileExists(path) ? path : `${path} (which does not exist)`;
+  return new ExecError(
+    'environmentNotFound',
+    `No environment "${id}" is configured. Known: ${known.join(', ') || 'none'}. They are configured in ${file}.`,
+    { data: { environmentId: id } },
+  );
 }
 
 /** Opens the chosen environment. `EnvironmentManager` uses it too. */

@@ -4,6 +4,7 @@ import { ExecError } from '../protocol/errors.js';
 import { after } from '../protocol/max-timer.js';
 import { BinaryMessage, type Channel, type ChannelReceiver, type OutgoingMessage } from '../rpc/index.js';
 import { WebSocketChannel } from './websocket-channel.js';
+import { bearerHeader, type DialFailure, explainAnswer, explainError } from './dial-failure.js';
 import { DEFAULT_CONNECT_TIMEOUT_MS, type DialOptions, type DialTarget } from './dial-target.js';
 import { MESSAGE_DEFLATE } from './websocket-deflate.js';
 import { inflateWithin } from './websocket-inflate.js';
@@ -28,7 +29,10 @@ export async function dialInNode(target: DialTarget, options: DialOptions): Prom
   });
   answerPings(socket);
   const channel = new DialledChannel(socket, target.label);
-  const connection = await opened(socket, target.label, connectTimeoutMs);
+  const connection = await opened(socket, target, {
+    timeoutMs: connectTimeoutMs,
+    hasToken: options.authBearerToken !== undefined,
+  });
   channel.connection = connection;
   inflateWithin(socket, { createInflateRaw, stream: connection, maxBytes: MAX_MESSAGE_BYTES });
   const silent = (): void => channel.giveUp();
@@ -89,7 +93,7 @@ class DialledChannel extends WebSocketChannel {
 
 function headersOf({ authBearerToken, requestId }: DialOptions): Record<string, string> {
   return {
-    ...(authBearerToken === undefined ? {} : { authorization: headerText(`Bearer ${authBearerToken}`) }),
+    ...(authBearerToken === undefined ? {} : { authorization: headerText(bearerHeader(authBearerToken)) }),
     ...(requestId === undefined ? {} : { 'x-request-id': headerText(requestId) }),
   };
 }
@@ -112,10 +116,15 @@ function urlOf({ address }: DialTarget): string {
   return `ws+unix:${path}:/`;
 }
 
-function opened(socket: WebSocket, label: string, timeoutMs: number): Promise<Socket> {
+function opened(
+  socket: WebSocket,
+  { label, address }: DialTarget,
+  { timeoutMs, hasToken }: { timeoutMs: number; hasToken: boolean },
+): Promise<Socket> {
+  const secure = address.kind === 'url' && address.url.startsWith('wss:');
   return new Promise((resolve, reject) => {
     let connection: Socket;
-    const refuse = (why: string, data: { status?: number }, cause?: Error): void => {
+    const refuse = (why: string, data: DialFailure['data'], cause?: Error): void => {
       stop();
       reject(new ExecError('notConnected', `Cannot connect to ${label}: ${why}.`, { data, cause }));
     };
@@ -133,12 +142,11 @@ function opened(socket: WebSocket, label: string, timeoutMs: number): Promise<So
       resolve(connection);
     });
     // Stays for the life of the socket: an error event without a listener would crash the process.
-    socket.on('error', (error) => refuse(error.message, {}, error));
+    socket.on('error', (error) => refuse(explainError(error, { secure }), {}, error));
     socket.once('unexpected-response', (request, response) => {
-      response.resume();
-      request.destroy();
-      refuse(`the server answered with HTTP status ${response.statusCode}`, {
-        status: response.statusCode ?? 0,
+      void explainAnswer(response, { hasToken }).then(({ why, data }) => {
+        refuse(why, data);
+        request.destroy();
       });
     });
   });

@@ -101,7 +101,10 @@ test('an unknown environment and an invalid command line', async () => {
     execwire(['run']),
     execwire(['run', '--timeout', 'soon', '--', 'true']),
   ]);
-  expect(unknown).toMatchObject({ code: 125, stderr: 'execwire: No environment "nowhere" is configured.\n' });
+  expect(unknown).toMatchObject({
+    code: 125,
+    stderr: expect.stringMatching(/^execwire: No environment "nowhere" is configured\. Known: local\..*\n$/),
+  });
   expect(unreachable.code).toBe(125);
   expect(unreachable.stderr).toMatch(/^execwire: Cannot connect to ws:\/\/127\.0\.0\.1:1: .*\n$/);
   expect([nothing.code, duration.code]).toEqual([2, 2]);

@@ -1,4 +1,4 @@
-import { configurationHome, environmentsPath, fleetPath } from '../../environment/configuration-home.js';
+import { configurationHome, secretPaths } from '../../environment/configuration-home.js';
 import { admitsPeer, hideFromSandboxes } from '../../host/index.js';
 import type { ServerLog } from '../../server/index.js';
 import type { Admission, ListenAddress } from '../../transport/index.js';
@@ -9,11 +9,10 @@ export interface OwnDoors {
   readonly addresses?: readonly ListenAddress[];
 }
 
-/** Hides all of it from every sandbox. The environments file is included because it holds tokens for other machines. */
+/** Hides all of it from every sandbox. Tokens for other machines are included. */
 export function hideOwnDoors({ files, addresses = [] }: OwnDoors): void {
   const sockets = addresses.flatMap((address) => (address.kind === 'unix' ? [address.path] : []));
-  const home = configurationHome();
-  for (const path of [environmentsPath(home), fleetPath(home), ...files, ...sockets])
+  for (const path of [...secretPaths(configurationHome()), ...files, ...sockets])
     if (path !== undefined) hideFromSandboxes(path);
 }
 

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { basename, relative } from 'node:path';
 import { Command, Option } from 'commander';
 import { DEFAULT_RETAINED_BYTES } from '../../contract/index.js';
 import { DEFAULT_MAX_PROCESSES, leaveHost, hostCapabilities } from '../../host/index.js';
@@ -20,6 +19,7 @@ import { type AuthFlags, authFromFlags, plainTokenWarning } from '../options/aut
 import { type DurableFlags, durableFromFlags } from './durable.js';
 import { addFleetOptions, type FleetFlags, fleetFiles, serveFleet } from './serve-fleet.js';
 import { guardTrees } from './guard-trees.js';
+import { nextSteps } from './next-steps.js';
 import { addListenOptions, addLogOptions, collect, wholeNumber } from '../options/listen-options.js';
 import { parseDuration } from '../options/option-values.js';
 import { addSpoolOptions, type SpoolFlags, spoolFromFlags } from '../options/spool-options.js';
@@ -160,7 +160,8 @@ async function serve(flags: ServeFlags): Promise<void> {
   warnOfPlainTokens(addresses, flags, log);
   for (const url of [...urls, ...member.urls]) process.stdout.write(`${url}\n`);
   const [first] = urls;
-  if (first && flags.logFormat === 'human' && flags.logLevel !== 'silent') printNextSteps(first);
+  if (first && flags.logFormat === 'human' && flags.logLevel !== 'silent')
+    process.stderr.write(nextSteps(first, flags));
 }
 
 function warnOfPlainTokens(addresses: readonly string[], flags: ServeFlags, log: ServerLog): void {
@@ -226,24 +227,4 @@ function tlsFromFlags(flags: ServeFlags): { cert: Buffer; key: Buffer } | undefi
       },
     );
   }
-}
-
-function printNextSteps(url: string): void {
-  const self = commandName();
-  process.stderr.write(
-    [
-      '',
-      `Serving this machine on ${url}. Press Ctrl-C to stop.`,
-      `  run a command here:              ${self} run -e ${url} -- uname -a`,
-      `  open a shell here:               ${self} shell -e ${url}`,
-      `  let Codex run its commands here: CODEX_EXEC_SERVER_URL=${url} codex`,
-      '',
-    ].join('\n'),
-  );
-}
-
-/** The command to type for this program: its name if it is installed, else the script it was started from. */
-function commandName(): string {
-  const script = process.argv[1] ?? 'execwire';
-  return basename(script) === 'execwire' ? 'execwire' : `node ${relative(process.cwd(), script)}`;
 }

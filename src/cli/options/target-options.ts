@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { Environment } from '../../contract/index.js';
 import { ExecError, isExecError } from '../../protocol/errors.js';
@@ -35,7 +34,7 @@ function refuseVariable({ environment = '' }: TargetFlags): void {
 export async function chooseTarget(flags: TargetFlags): Promise<EnvironmentChoice> {
   refuseVariable(flags);
   const { chooseEnvironment } = await import('../../environment/open-environment.js');
-  return await chooseEnvironment(flags.environment, { authBearerToken: tokenOf(flags) });
+  return await chooseEnvironment(flags.environment, { tokenFile: flags.tokenFile });
 }
 
 /**
@@ -52,7 +51,7 @@ export async function openTarget(
   const logLines = new Set<string>();
   try {
     return await openEnvironment(flags.environment, {
-      authBearerToken: tokenOf(flags),
+      tokenFile: flags.tokenFile,
       clientName: 'execwire-cli',
       ...(onOpening ? { onOpening } : {}),
       onLog: (line) => {
@@ -78,13 +77,4 @@ export async function closeTarget(environment: Environment): Promise<void> {
   // Nothing is left to clean up; unless dismissed, the watchdog would search the machine to find that out.
   const { dismissWatchdog } = await import('../dismiss-watchdog.js');
   dismissWatchdog();
-}
-
-function tokenOf({ tokenFile }: TargetFlags): string | undefined {
-  if (tokenFile === undefined) return undefined;
-  try {
-    return readFileSync(tokenFile, 'utf8').trim();
-  } catch (cause) {
-    throw new ExecError('invalidConfiguration', `Cannot read ${tokenFile}.`, { cause });
-  }
 }

@@ -8,6 +8,6 @@ export function refuseShortToken(token: string, option: string): void {
   if (token.length >= MIN_TOKEN_CHARS) return;
   throw new ExecError(
     'invalidConfiguration',
-    `The token in ${option} must have at least ${MIN_TOKEN_CHARS} characters. Create one with: openssl rand -hex 32`,
+    `The token in ${option} must have at least ${MIN_TOKEN_CHARS} characters. Create one with: execwire token new FILE`,
   );
 }
