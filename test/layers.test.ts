@@ -22,7 +22,7 @@ const mayImport: Record<string, readonly string[]> = {
   'host/spawn': ['host/kernel', 'contract', 'protocol'],
   'host/sandbox': ['host/kernel', 'host/spawn', 'policy', 'contract', 'protocol'],
   'host/network': ['host/kernel', 'protocol'],
-  'host/ports': ['host/kernel', 'host/spawn', 'contract'],
+  'host/ports': ['host/kernel', 'host/spawn', 'contract', 'protocol'],
   'host/files': ['host/kernel', 'host/sandbox', 'contract', 'protocol'],
   host: [
     'host/kernel',

@@ -15,6 +15,8 @@ export function payloadDefinitions(dialect, refTo) {
   const aliases = {};
   const register = (id, schema) => {
     const known = registry.get(schema)?.id;
+    // The same message in both directions is one.
+    if (known === id) return;
     if (known) aliases[id] = { $ref: refTo(known) };
     else registry.add(schema, { id });
   };

@@ -18,6 +18,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   ps: async () => (await import('./commands/ps.js')).psCommand(),
   kill: async () => (await import('./commands/kill.js')).killCommand(),
   ports: async () => (await import('./commands/ports.js')).portsCommand(),
+  forward: async () => (await import('./commands/forward.js')).forwardCommand(),
   cp: async () => (await import('./commands/cp.js')).cpCommand(),
   env: async () => (await import('./commands/env.js')).envCommand(),
   connect: async () => (await import('./commands/connect.js')).connectCommand(),

@@ -1,5 +1,7 @@
+import type { Duplex } from 'node:stream';
 import {
   type AttachOptions,
+  type ConnectOptions,
   endOf,
   entriesOf,
   EnvironmentHandle,
@@ -30,6 +32,7 @@ import type { ExecClientOptions } from './connection/client-options.js';
 import { ExecClient } from './connection/exec-client.js';
 import { RemoteFileSystem } from './files/remote-file-system.js';
 import { unsupported } from './connection/remote-errors.js';
+import { RemoteStreams } from './ports/remote-streams.js';
 import { watchRemotePorts } from './ports/remote-port-watch.js';
 import { type PastOutput, type PastPart, pastOutput } from './process/past-output.js';
 import { searchRemote } from './process/remote-lines.js';
@@ -57,6 +60,7 @@ export class RemoteEnvironment extends EnvironmentHandle {
   readonly client: ExecClient;
   readonly files: FileSystem;
   readonly #processes = new Set<RemoteProcess>();
+  #streams: RemoteStreams | undefined;
   #closing: Promise<void> | undefined;
 
   constructor({ id, client }: { id: string; client: ExecClient }) {
@@ -263,6 +267,12 @@ export class RemoteEnvironment extends EnvironmentHandle {
     if (!this.client.serverCapabilities.serverSignals)
       throw unsupported('signals to the processes of other connections');
     await this.client.call('process/signal', process);
+  }
+
+  override async connect(port: number, options: ConnectOptions = {}): Promise<Duplex> {
+    await this.#requirePorts();
+    this.#streams ??= new RemoteStreams(this.client);
+    return await this.#streams.connect(port, options);
   }
 
   close(): Promise<void> {

@@ -5,7 +5,8 @@ import type { Environment } from './environment.js';
 import { EnvironmentHandle } from './environment-handle.js';
 import { withFixedTemporary } from './fixed-temporary.js';
 import type { FileSystem } from './file-system.js';
-import type { ListeningPort, PortsOptions, PortWatch } from './ports/index.js';
+import type { Duplex } from 'node:stream';
+import type { ConnectOptions, ListeningPort, PortsOptions, PortWatch } from './ports/index.js';
 import type { AttachOptions, ExecProcess, ProcessEnd, ProcessSpec, ProcessSummary } from './process.js';
 
 /**
@@ -71,6 +72,12 @@ export class ConfinedEnvironment extends EnvironmentHandle {
 
   override watchPorts(options?: PortsOptions): Promise<PortWatch> {
     return this.#inner.watchPorts(options);
+  }
+
+  /** Only to ports of its own processes: a policy must not be a way to whatever else listens on the machine. */
+  override connect(port: number, options?: ConnectOptions): Promise<Duplex> {
+    const ownOnly = this.sandbox.permissions.type === 'managed';
+    return this.#inner.connect(port, { ...options, ownOnly: ownOnly || options?.ownOnly });
   }
 
   watchConnection(listener: (connected: boolean) => void): () => void {

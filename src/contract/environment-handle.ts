@@ -2,7 +2,15 @@ import { ExecError } from '../protocol/errors.js';
 import type { EnvironmentInfo } from '../protocol/index.js';
 import type { Environment } from './environment.js';
 import type { FileSystem } from './file-system.js';
-import type { ListeningPort, PortsOptions, PortWatch } from './ports/index.js';
+import type { Duplex } from 'node:stream';
+import type {
+  ConnectOptions,
+  ForwardOptions,
+  ListeningPort,
+  PortForward,
+  PortsOptions,
+  PortWatch,
+} from './ports/index.js';
 import type { AttachOptions, ExecProcess, ProcessEnd, ProcessSpec, ProcessSummary } from './process.js';
 import {
   type CommandTag,
@@ -43,6 +51,15 @@ export abstract class EnvironmentHandle implements Environment {
 
   async watchPorts(_options?: PortsOptions): Promise<PortWatch> {
     throw noPorts();
+  }
+
+  async connect(_port: number, _options?: ConnectOptions): Promise<Duplex> {
+    throw noPorts();
+  }
+
+  async forward(port: number, options?: ForwardOptions): Promise<PortForward> {
+    const { forwardPort } = await import('./ports/forward.js');
+    return await forwardPort((to, how) => this.connect(to, how), port, options);
   }
 
   async run<Encoding extends OutputEncoding = 'utf8'>(

@@ -1,6 +1,14 @@
 import type { EnvironmentInfo, Sandbox } from '../protocol/index.js';
 import type { FileSystem } from './file-system.js';
-import type { ListeningPort, PortsOptions, PortWatch } from './ports/index.js';
+import type { Duplex } from 'node:stream';
+import type {
+  ConnectOptions,
+  ForwardOptions,
+  ListeningPort,
+  PortForward,
+  PortsOptions,
+  PortWatch,
+} from './ports/index.js';
 import type { AttachOptions, ExecProcess, ProcessEnd, ProcessSpec, ProcessSummary } from './process.js';
 import type { CommandTag, LinesOptions, OutputEncoding, RunOptions, RunResult } from './run/index.js';
 
@@ -39,6 +47,13 @@ export interface Environment extends AsyncDisposable {
   ports(options?: PortsOptions): Promise<ListeningPort[]>;
   /** The same, and from then on every port that opens or closes. */
   watchPorts(options?: PortsOptions): Promise<PortWatch>;
+  /**
+   * Connects to a port: of one of our own processes, in its sandbox if it has one, otherwise of the machine. Rejects with
+   * `portRefused` if nobody listens there. The stream goes on after a lost connection, or fails.
+   */
+  connect(port: number, options?: ConnectOptions): Promise<Duplex>;
+  /** Makes a port available here, on loopback, until it is closed. */
+  forward(port: number, options?: ForwardOptions): Promise<PortForward>;
   readonly files: FileSystem;
   /** The policy for everything that does not specify its own. Absent: none. */
   readonly sandbox?: Sandbox;

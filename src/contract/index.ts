@@ -99,6 +99,9 @@ export { QueuedInput, STDIN_SOFT_LIMIT_BYTES } from './queued-input.js';
 export { type InputQueue, ServerInput } from './server-input.js';
 export { deniedHosts } from './denied-hosts.js';
 export {
+  type ConnectOptions,
+  type ForwardOptions,
+  type PortForward,
   type ListeningPort,
   PortChanges,
   type PortEvent,

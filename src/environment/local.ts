@@ -1,4 +1,6 @@
+import type { Duplex } from 'node:stream';
 import {
+  type ConnectOptions,
   EnvironmentHandle,
   type ExecProcess,
   type FileSystem,
@@ -15,7 +17,9 @@ import {
   adoptOrphans,
   claimHost,
   ConfinableFileSystem,
+  connectPort,
   childEnvironment,
+  findTarget,
   hideFromSandboxes,
   listListeners,
   homeToStartIn,
@@ -68,6 +72,7 @@ export class LocalEnvironment extends EnvironmentHandle {
   readonly #files = new ConfinableFileSystem();
   readonly #table: ProcessTable;
   readonly #portWatches = new Set<PortWatch>();
+  readonly #sockets = new Set<Duplex>();
   readonly #releaseHost = claimHost();
   readonly #spoolOptions: SpoolOptions | undefined;
   #spool: Spool | null = null;
@@ -140,12 +145,21 @@ export class LocalEnvironment extends EnvironmentHandle {
     return changes;
   }
 
+  override async connect(port: number, options: ConnectOptions = {}): Promise<Duplex> {
+    const target = findTarget(await listListeners(), this.#ownerOf, { port, ...options });
+    const socket = await connectPort(target);
+    this.#sockets.add(socket);
+    socket.on('close', () => this.#sockets.delete(socket));
+    return socket;
+  }
+
   readonly #ownerOf = (treeId: number): TreeOwner | undefined => {
     const processId = this.#table.ownerOf(treeId);
     return processId === undefined ? undefined : { processId };
   };
 
   async close(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
     for (const watch of [...this.#portWatches]) await watch.close();
     await Promise.all([this.#table.close(), this.#files.close()]);
     this.#spool?.close();

@@ -32,7 +32,16 @@ export { type ExistingProxyUse, managesNetwork, type NetworkUse } from './manage
 export { machineInfo, version } from './machine-info.js';
 export { homeToStartIn } from './start-directory.js';
 export { admitsPeer, type ConnectionEnds, peerUser } from './peer/index.js';
-export { listListeners, type TreeOwner, visiblePorts, watchListeners } from './ports/index.js';
+export {
+  connectPort,
+  findTarget,
+  listListeners,
+  type PortRequest,
+  type PortTarget,
+  type TreeOwner,
+  visiblePorts,
+  watchListeners,
+} from './ports/index.js';
 export {
   abandonStart,
   DEFAULT_MAX_PROCESSES,

@@ -5,7 +5,7 @@ import type { NetworkDenial, Sandbox } from '../protocol/index.js';
 import { type Child, type ChildSink, killTrees } from './spawn/index.js';
 import { type ConfinedSpec, isPathChange, SandboxedLaunch, SpareSandboxes } from './sandbox/index.js';
 import { ManagedNetwork, networkUse } from './managed-network.js';
-import { addSandbox } from './ports/index.js';
+import { addSandbox, closeUnused } from './ports/index.js';
 import { LocalProcess } from './local-process.js';
 import type { LocalProcessOptions, LocalProcessSpec } from './local-process-spec.js';
 import { ShellSnapshots, type SnapshotRequest } from './shell-snapshot/index.js';
@@ -172,7 +172,11 @@ export class ProcessTable {
       const { script: _, ...program } = spec;
       const process = await this.#untilReady(this.start({ ...program, confined, denials: way?.denials }));
       const { treeId } = process;
-      onceClosed(process.log, addSandbox({ treeId, initPid: () => confined.initPid }));
+      const removeSandbox = addSandbox({ treeId, initPid: () => confined.initPid });
+      onceClosed(process.log, () => {
+        removeSandbox();
+        closeUnused();
+      });
       if (way) onceClosed(process.log, () => way.close());
       return process;
     } catch (error) {

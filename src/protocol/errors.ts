@@ -92,6 +92,11 @@ export const errorCatalogue = {
   tooManyHandles: { rpc: INVALID_REQUEST, doc: 'The connection has reached its limit of open files.' },
   watchIdInUse: { rpc: INVALID_REQUEST, doc: 'A watch with this id is already active.' },
   tooManyWatches: { rpc: INVALID_REQUEST, doc: 'The connection has reached its limit of watches.' },
+  portRefused: {
+    rpc: INVALID_REQUEST,
+    doc: 'Nothing that may be reached accepts connections on this port; see `execwire ports`.',
+  },
+  tooManyStreams: { rpc: OVERLOADED, doc: 'The session has reached its limit of streams; close some.' },
   unknownEnvironment: { rpc: INVALID_REQUEST, doc: 'No environment with this id is configured.' },
   environmentUnavailable: { rpc: INTERNAL, doc: 'The environment cannot be reached.' },
   outputTooLarge: {
@@ -128,6 +133,7 @@ export const errorCatalogue = {
     doc: 'Output was lost while the connection was down; `data.lostBytes` says how much.',
   },
   contactLost: { rpc: null, doc: 'The machine is unreachable, and the state of the process is unknown.' },
+  streamReset: { rpc: null, doc: 'The other end of a stream was lost before both directions had ended.' },
   protocolViolation: { rpc: null, doc: 'The other side violated the protocol.' },
   unsupported: { rpc: null, doc: 'The other side does not support this.' },
   remoteError: { rpc: null, doc: 'The other side answered with an error of its own.' },

@@ -21,6 +21,7 @@ export {
 export { decodeBase64, decodeBase64Into, encodeBase64 } from './base64.js';
 export { EnvironmentInfo } from './exec/environment.js';
 export { KEPT_SESSION, Lease } from './exec/kept.js';
+export { readStreamMessage, STREAM_METHODS, type StreamMessage } from './exec/stream-messages.js';
 export { EnvPolicy } from './exec/process-start.js';
 export {
   NetworkPermission,

@@ -7,8 +7,10 @@ import {
   type ExecParsedParams,
   type ExecResult,
   execMethods,
+  readStreamMessage,
 } from '../protocol/index.js';
 import {
+  type Attachment,
   type CloseReason,
   type LineAccount,
   type Handlers,
@@ -66,7 +68,7 @@ export class Connection implements SessionConnection {
         const go = (): unknown => (trace === undefined ? run() : this.#traced(method, trace, run));
         return this.#resuming.pass(go);
       },
-      notification: (method, params) => this.#notified(method, params),
+      notification: (method, params, attached) => this.#notified(method, params, attached),
       closed: (reason) => this.#ended(reason),
     };
     this.#peer = new RpcPeer(options.channel, handler, { dialect: execDialect, budget: options.budget });
@@ -195,8 +197,11 @@ export class Connection implements SessionConnection {
     };
   }
 
-  #notified(method: string, params: unknown): void {
-    if (method === 'initialized' && this.#session) {
+  #notified(method: string, params: unknown, attached?: Attachment): void {
+    const message = this.#session && readStreamMessage(method, params, attached?.bytes);
+    if (message) {
+      this.#session?.streams.receive(message);
+    } else if (method === 'initialized' && this.#session) {
       this.#ready = true;
     } else if (method === 'process/ack' && this.#session?.acknowledged) {
       const { processId, seq } = validate(execClientNotifications['process/ack'].params, params);

@@ -17,6 +17,7 @@ import type { AttachOptions } from './session/kept-client.js';
 import { KeptUses } from './session/kept-uses.js';
 import { PendingStarts } from './session/pending-starts.js';
 import { Pushers } from './session/pushers.js';
+import { SessionStreams } from './ports/session-streams.js';
 import { RememberedWrites } from './session/remembered-writes.js';
 import { type ShowProcess, ShownProcesses } from './session/shown-processes.js';
 
@@ -51,6 +52,8 @@ export class Session {
   readonly acknowledged: boolean;
   readonly writes = new RememberedWrites();
   readonly starts = new PendingStarts();
+  /** Connections to ports. */
+  readonly streams = new SessionStreams();
   /** Kept processes this session uses. */
   readonly kept: KeptUses;
   readonly #shown: ShownProcesses;
@@ -122,11 +125,13 @@ export class Session {
     this.#connection = connection;
     connection.account.count(() => this.#input.beyondShares);
     this.#pushers.attach(connection);
+    this.streams.attach(connection);
   }
 
   detach(): void {
     this.#connection = undefined;
     this.#pushers.detach();
+    this.streams.detach();
   }
 
   /** A process of this session, or a kept one it is attached to. To other sessions, the latter does not exist. */
@@ -227,6 +232,7 @@ export class Session {
     this.kept.detachAll();
     this.#shown.hideAll();
     this.#pushers.close();
+    this.streams.close();
     await this.processes.close();
   }
 

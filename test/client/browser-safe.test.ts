@@ -33,8 +33,14 @@ test('the client can be loaded where there is no Node', () => {
   visit(join(dist, 'client', 'index.js'));
   const names = [...visited].map((file) => relative(dist, file));
   expect(names).toContain('transport/websocket-node.js');
-  // Loaded only when a connection is dialled in Node.
-  expect([...outside].sort()).toEqual(['dynamic node:zlib', 'dynamic ws', 'zod']);
+  // Loaded only when a connection is dialled in Node, or a port is connected to.
+  expect([...outside].sort()).toEqual([
+    'dynamic node:net',
+    'dynamic node:stream',
+    'dynamic node:zlib',
+    'dynamic ws',
+    'zod',
+  ]);
   expect([...outside].filter((name) => name.startsWith('node:') || builtinModules.includes(name))).toEqual(
     [],
   );

@@ -9,6 +9,7 @@ import { TestFolder } from '../harness/processes.js';
 import { bin } from '../../testkit/launch.mjs';
 import { ServerProcess } from '../../testkit/server-process.mjs';
 import { type OpenEnvironment, processContract } from './process.contract.js';
+import { portStreamsContract } from './port-streams.contract.js';
 import { portsContract } from './ports.contract.js';
 import { linesContract } from './lines.contract.js';
 import { runContract } from './run.contract.js';
@@ -32,6 +33,7 @@ function contracts(name: string, open: OpenEnvironment): void {
   runContract(name, open);
   linesContract(name, open);
   portsContract(name, open);
+  portStreamsContract(name, open);
 }
 
 contracts('local', async () => new LocalEnvironment());

@@ -9,7 +9,8 @@ export function portsCommand(): Command {
   return withTarget(new Command('ports'))
     .summary('list the ports that processes of a server listen on')
     .description(
-      'List the TCP ports that processes of a server listen on, of all sessions, in sandboxes too.',
+      'List the TCP ports that processes of a server listen on, of all sessions, in sandboxes too.\n\n' +
+        '`execwire forward` makes one of them available here.',
     )
     .option('-a, --all', 'also ports of programs that the server did not start')
     .option('--json', 'print JSON')

@@ -1,10 +1,13 @@
 /** Hears about notifications and changes of the connection. */
 export interface ClientListener {
-  notified?(method: string, params: unknown): void;
+  /** `bytes`: of the bulky member, if they came separately. */
+  notified?(method: string, params: unknown, bytes?: Uint8Array): void;
   /** There is a new connection; whatever belonged to the old one is gone. */
   online?(): void;
   /** The connection was lost and is being restored. */
   offline?(): void;
+  /** It could not be restored. The next call opens a new session. */
+  lost?(): void;
   /** There will be no further connection. */
   ended?(): void;
 }
@@ -19,11 +22,11 @@ export class ClientListeners {
     return () => this.#all.delete(listener);
   }
 
-  notified(method: string, params: unknown): void {
-    for (const listener of [...this.#all]) listener.notified?.(method, params);
+  notified(method: string, params: unknown, bytes?: Uint8Array): void {
+    for (const listener of [...this.#all]) listener.notified?.(method, params, bytes);
   }
 
-  tell(what: 'online' | 'offline' | 'ended'): void {
+  tell(what: 'online' | 'offline' | 'lost' | 'ended'): void {
     for (const listener of [...this.#all]) listener[what]?.();
   }
 }

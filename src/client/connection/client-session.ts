@@ -133,7 +133,7 @@ export class ClientSession {
         }),
       onNotification: (method, params, attached) => {
         this.processes.dispatch(method, params, attached);
-        this.listeners.notified(method, params);
+        this.listeners.notified(method, params, attached?.bytes);
       },
       onClosed: (reason) => {
         disconnected();
@@ -214,6 +214,7 @@ export class ClientSession {
     if (this.#ended) throw this.#ended;
     this.#id = undefined;
     this.processes.lost(contactLost(`the connection ended (${why}) and was not restored`, last));
+    this.listeners.tell('lost');
     const message = isUnauthorized(last)
       ? `The connection ended (${why}), and the server no longer accepts our token.`
       : `The connection ended (${why}) and could not be restored within ${giveUpAfterMs} ms.`;

@@ -7,7 +7,7 @@ import {
   isExecError,
   type ServerCapabilities,
 } from '../../protocol/index.js';
-import { LineAccount } from '../../rpc/index.js';
+import { LineAccount, type RpcPeer } from '../../rpc/index.js';
 import { type BulkRequest, resultOf } from './bulk.js';
 import type { ClientListener } from './client-listeners.js';
 import { type CallOptions, type ExecClientOptions, INFO_TIMEOUT_MS } from './client-options.js';
@@ -142,6 +142,15 @@ export class ExecClient implements AsyncDisposable {
       willReconnect: () => this.#options.resume && !session.ended,
     };
     return await exchange(context, request, { ...options, timeoutMs });
+  }
+
+  /**
+   * The connection, or the one being opened, if there is any.
+   *
+   * @internal
+   */
+  get peer(): RpcPeer | undefined {
+    return this.#session.line.current?.peer;
   }
 
   /** Sends a notification if connected. Whatever must survive a reconnect has to be sent again by the caller. */

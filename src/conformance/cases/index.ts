@@ -5,6 +5,7 @@ import { handshakeCases } from './handshake.js';
 import { historyCases } from './history.js';
 import { leaseCases } from './leases.js';
 import { lineCases } from './lines.js';
+import { portCases } from './ports.js';
 import { processCases } from './processes.js';
 import { promiseCases } from './promises.js';
 import { readCases } from './reads.js';
@@ -20,6 +21,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
   ...sessionCases,
   ...leaseCases,
   ...historyCases,
+  ...portCases,
   ...fileCases,
   ...promiseCases,
 ];

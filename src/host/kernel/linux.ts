@@ -19,7 +19,10 @@ export const linux = {
   STATX_BASIC_AND_BIRTH: 0xfff,
 
   AF_UNIX: 1,
+  AF_INET: 2,
+  AF_INET6: 10,
   AF_NETLINK: 16,
+  SOCK_STREAM: 1,
   SOCK_DGRAM: 2,
   SOCK_RAW: 3,
   SOCK_SEQPACKET: 5,

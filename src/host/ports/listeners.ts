@@ -12,23 +12,40 @@ export interface Listener extends ListeningSocket {
   readonly network: SandboxNetwork | null;
 }
 
+/** `fresh`: what was seen a moment ago does not count. */
+export interface Look {
+  readonly fresh?: boolean;
+}
+
 /** Everything that listens in our network and in those of our sandboxes. Remembers what it need not find out again. */
 export class Listeners {
   readonly #owners = new SocketOwners();
   readonly #networks = new Map<string, SandboxSockets>();
   #looking: Promise<Listener[]> | undefined;
+  #nextLook: Promise<Listener[]> | undefined;
 
   /** Callers at the same time share one look. */
-  look(): Promise<Listener[]> {
-    this.#looking ??= this.#look().finally(() => {
+  look(options: Look = {}): Promise<Listener[]> {
+    this.#looking ??= this.#look(options).finally(() => {
       this.#looking = undefined;
     });
     return this.#looking;
   }
 
-  async #look(): Promise<Listener[]> {
+  /** Sees whatever listens when it is called, however recently somebody looked. */
+  lookAgain(): Promise<Listener[]> {
+    const before = this.#looking ?? Promise.resolve([]);
+    const again = (): Promise<Listener[]> => {
+      this.#nextLook = undefined;
+      return this.look({ fresh: true });
+    };
+    this.#nextLook ??= before.then(again, again);
+    return this.#nextLook;
+  }
+
+  async #look(options: Look): Promise<Listener[]> {
     const networks = sandboxNetworks();
-    const inside = await Promise.all(networks.map((network) => this.#lookInto(network)));
+    const inside = await Promise.all(networks.map((network) => this.#lookInto(network, options)));
     for (const name of this.#networks.keys())
       if (!networks.some((network) => network.name === name)) this.#networks.delete(name);
     const sockets = [...listeningSockets().map((socket) => ({ ...socket, network: null })), ...inside.flat()];
@@ -43,9 +60,10 @@ export class Listeners {
 
   async #lookInto(
     network: SandboxNetwork,
+    options: Look,
   ): Promise<(ListeningSocket & { readonly network: SandboxNetwork })[]> {
     const sockets = this.#networks.get(network.name) ?? new SandboxSockets();
     this.#networks.set(network.name, sockets);
-    return (await sockets.read(network)).map((socket) => ({ ...socket, network }));
+    return (await sockets.read(network, options)).map((socket) => ({ ...socket, network }));
   }
 }

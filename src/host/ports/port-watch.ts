@@ -15,7 +15,7 @@ let isLooking = false;
 
 /** Everything that listens now. */
 export function listListeners(): Promise<Listener[]> {
-  return listeners.look();
+  return listeners.lookAgain();
 }
 
 /** Calls `subscriber` with everything that listens, again and again. Returns an unsubscribe function. */

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { listenersInTable, type ListeningSocket, SOCKET_TABLES } from '../kernel/index.js';
+import type { Look } from './listeners.js';
 import type { SandboxNetwork } from './sandbox-networks.js';
 
 /**
@@ -27,7 +28,8 @@ interface TableState {
 export class SandboxSockets {
   readonly #tables = new Map<string, TableState>();
 
-  async read({ pid }: SandboxNetwork): Promise<ListeningSocket[]> {
+  async read({ pid }: SandboxNetwork, { fresh = false }: Look = {}): Promise<ListeningSocket[]> {
+    if (fresh) this.#tables.clear();
     const found = await Promise.all(SOCKET_TABLES.map((name) => this.#table(pid, name)));
     return found.flat();
   }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { notification, request } from '../method.js';
+import { Chunk, Unsigned } from './common.js';
 import { Empty } from './file-common.js';
 
 /** A TCP port that a program listens on. */
@@ -68,4 +69,81 @@ export const portClosed = notification({
   doc: 'Nothing listens there any more.',
   extension: 'ports',
   params: ListeningPort.extend({ watchId: WatchId }),
+});
+
+const StreamId = z
+  .string()
+  .min(1)
+  .max(128)
+  .meta({ description: 'Chosen by the client, unique per session, never used again.' });
+const Offset = Unsigned.meta({
+  description: 'Bytes are counted from 0 in each direction. The end of a direction counts as one byte.',
+});
+
+export const portConnect = request({
+  doc:
+    'Connects to a port of the machine or of a sandbox. Data may follow at once, before the answer. Repeating it with the same ' +
+    'id has no effect.',
+  extension: 'ports',
+  params: z.object({
+    streamId: StreamId,
+    port: z.number().int().min(1).max(65_535),
+    processId: z
+      .string()
+      .nullish()
+      .meta({ description: 'Only if a process with this id, or something it left behind, listens there.' }),
+    ownOnly: z.boolean().nullish().meta({
+      description:
+        'Only if a process of this session listens there. Default false: anything on this machine.',
+    }),
+  }),
+  result: z.object({
+    address: z.string(),
+    processId: z.string().nullable(),
+    sandboxed: z.boolean(),
+    received: Offset.meta({ description: 'How much of what followed has arrived.' }),
+  }),
+  idempotent: true,
+  sessionBound: true,
+});
+
+export const portResume = request({
+  doc:
+    'After the session was resumed: names the streams that go on, and what arrived of each. The others end. Both sides then send ' +
+    'again what the other has not received.',
+  extension: 'ports',
+  params: z.object({ streams: z.array(z.object({ streamId: StreamId, received: Offset })).max(1_024) }),
+  result: z.object({
+    streams: z.array(z.object({ streamId: StreamId, received: Offset })).meta({
+      description: 'Those that go on. The others are gone.',
+    }),
+  }),
+  idempotent: true,
+  sessionBound: true,
+});
+
+export const portData = notification({
+  doc:
+    'Bytes of a stream, in either direction. At most 128 KiB may be unacknowledged at first, and up to 8 MiB as acknowledgements ' +
+    'show that the line carries it.',
+  extension: 'ports',
+  params: z.object({
+    streamId: StreamId,
+    offset: Offset,
+    chunk: Chunk,
+    end: z.boolean().optional().meta({ description: 'Nothing follows in this direction.' }),
+  }),
+  bytes: { params: 'chunk' },
+});
+
+export const portAck = notification({
+  doc: 'Whoever reads has taken everything before this offset. Sent at least every 64 KiB, and at the end.',
+  extension: 'ports',
+  params: z.object({ streamId: StreamId, offset: Offset }),
+});
+
+export const portReset = notification({
+  doc: 'The stream is over in both directions. What is in flight is lost.',
+  extension: 'ports',
+  params: z.object({ streamId: StreamId, code: z.string(), message: z.string() }),
 });

@@ -59,7 +59,10 @@ export const ServerCapabilities = z.object({
   networkRules: z.boolean().optional().meta({
     description: '`networkRules` in a sandbox, and `networkDenied` in `process/exited` and `process/wait`.',
   }),
-  ports: z.boolean().optional().meta({ description: '`port/list`, `port/watch` and `port/connect`.' }),
+  ports: z
+    .boolean()
+    .optional()
+    .meta({ description: '`port/list`, `port/watch`, `port/connect` and what belongs to them.' }),
   fsDirectoryDetails: z.boolean().optional().meta({ description: '`details` in `fs/readDirectory`.' }),
   binaryFrames: z.boolean().optional().meta({
     description:

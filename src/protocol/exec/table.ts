@@ -28,7 +28,18 @@ import {
   processUnshare,
   processWait,
 } from './kept.js';
-import { portClosed, portList, portOpened, portUnwatch, portWatch } from './ports.js';
+import {
+  portAck,
+  portClosed,
+  portConnect,
+  portData,
+  portList,
+  portOpened,
+  portReset,
+  portResume,
+  portUnwatch,
+  portWatch,
+} from './ports.js';
 import { processAck, processClosed, processExited, processOutput } from './process-events.js';
 import { networkPolicyDecision, networkPolicyRequest } from './network.js';
 import { processLines, processSearch } from './process-lines.js';
@@ -91,6 +102,8 @@ export const execMethods = {
   'port/list': portList,
   'port/watch': portWatch,
   'port/unwatch': portUnwatch,
+  'port/connect': portConnect,
+  'port/resume': portResume,
   'environmentConfig/read': environmentConfigRead,
   'capabilityRoots/discoverV1': capabilityRootsDiscoverV1,
   'capabilities/discoverV2': capabilitiesDiscoverV2,
@@ -102,6 +115,9 @@ export const execClientNotifications = {
   initialized,
   'process/ack': processAck,
   'session/end': sessionEnd,
+  'port/data': portData,
+  'port/ack': portAck,
+  'port/reset': portReset,
 } as const;
 
 /** Notifications a server sends. */
@@ -114,6 +130,9 @@ export const execServerNotifications = {
   'process/resized': processResized,
   'port/opened': portOpened,
   'port/closed': portClosed,
+  'port/data': portData,
+  'port/ack': portAck,
+  'port/reset': portReset,
   'fs/missingChanged': fsMissingChanged,
   'fs/changed': fsChanged,
   'http/request/bodyDelta': httpRequestBodyDelta,

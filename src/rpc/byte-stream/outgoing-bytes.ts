@@ -1,0 +1,131 @@
+/** Small pieces that wait are sent together, up to this size. */
+const GATHER_BYTES = 64 * 1024;
+
+/** One message carries no more, so that others get their turn. */
+export const MAX_PIECE_BYTES = 256 * 1024;
+
+/** Bytes to send, and the number of the first one. */
+export interface NumberedBytes {
+  readonly offset: number;
+  readonly bytes: Uint8Array;
+  /** Nothing follows. The end has a number, too: the one behind the last byte. */
+  readonly end: boolean;
+}
+
+/** Bytes on their way to the other side. They are kept until it has taken them, for it may lose those in flight. */
+export class OutgoingBytes {
+  /** From `#acknowledged` on. */
+  readonly #kept: Uint8Array[] = [];
+  /** How much of the first piece is acknowledged. */
+  #skipped = 0;
+  #acknowledged = 0;
+  #sent = 0;
+  #total = 0;
+  #ended = false;
+  /** The piece to send next, and how much of it was sent. */
+  #piece = 0;
+  #within = 0;
+
+  /** Bytes that the other side has not taken, sent or not. */
+  get unacknowledged(): number {
+    return this.#total - Math.min(this.#acknowledged, this.#total);
+  }
+
+  /** Of these, bytes that were sent. */
+  get inFlight(): number {
+    return Math.min(this.#sent, this.#total) - Math.min(this.#acknowledged, this.#total);
+  }
+
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  /** The other side has everything, including the end. */
+  get done(): boolean {
+    return this.#ended && this.#acknowledged > this.#total;
+  }
+
+  add(bytes: Uint8Array): void {
+    if (bytes.length === 0 || this.#ended) return;
+    for (let at = 0; at < bytes.length; at += MAX_PIECE_BYTES)
+      this.#kept.push(bytes.subarray(at, at + MAX_PIECE_BYTES));
+    this.#total += bytes.length;
+  }
+
+  finish(): void {
+    this.#ended = true;
+  }
+
+  /** What to send next; null if there is nothing. */
+  next(): NumberedBytes | null {
+    const isEndSent = this.#sent > this.#total;
+    if (isEndSent || (this.#sent === this.#total && !this.#ended)) return null;
+    const offset = this.#sent;
+    const bytes = this.#gather();
+    this.#sent += bytes.length;
+    const end = this.#ended && this.#sent === this.#total;
+    if (end) this.#sent += 1;
+    return { offset, bytes, end };
+  }
+
+  /** The other side has taken everything before this number. False if that cannot be. */
+  acknowledge(offset: number): boolean {
+    if (offset > this.#sent) return false;
+    if (offset <= this.#acknowledged) return true;
+    let taken = Math.min(offset, this.#total) - Math.min(this.#acknowledged, this.#total) + this.#skipped;
+    let pieces = 0;
+    for (let piece = this.#kept[0]; piece && piece.length <= taken; piece = this.#kept[pieces]) {
+      taken -= piece.length;
+      pieces += 1;
+    }
+    this.#kept.splice(0, pieces);
+    this.#piece -= pieces;
+    this.#skipped = taken;
+    this.#acknowledged = offset;
+    return true;
+  }
+
+  /** The other side has received everything before this number, and lost what was in flight. False if that cannot be. */
+  resume(received: number): boolean {
+    if (received < this.#acknowledged || received > this.#sent) return false;
+    this.#sent = received;
+    let ahead = Math.min(received, this.#total) - Math.min(this.#acknowledged, this.#total) + this.#skipped;
+    this.#piece = 0;
+    for (let piece = this.#kept[0]; piece && piece.length <= ahead; piece = this.#kept[this.#piece]) {
+      ahead -= piece.length;
+      this.#piece += 1;
+    }
+    this.#within = ahead;
+    return true;
+  }
+
+  #gather(): Uint8Array {
+    const first = this.#take();
+    if (first.length >= GATHER_BYTES / 4) return first;
+    const pieces = [first];
+    let length = first.length;
+    for (let next = this.#kept[this.#piece]; next; next = this.#kept[this.#piece]) {
+      if (length + next.length > GATHER_BYTES) break;
+      pieces.push(this.#take());
+      length += next.length;
+    }
+    return pieces.length === 1 ? first : joined(pieces, length);
+  }
+
+  #take(): Uint8Array {
+    const piece = this.#kept[this.#piece]?.subarray(this.#within) ?? new Uint8Array(0);
+    if (piece.length > 0) this.#piece += 1;
+    this.#within = 0;
+    return piece;
+  }
+}
+
+function joined(pieces: readonly Uint8Array[], length: number): Uint8Array {
+  const whole = new Uint8Array(length);
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+  }
+  return whole;
+}
