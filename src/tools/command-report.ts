@@ -3,6 +3,7 @@ import { deniedHosts } from '../contract/index.js';
 import { ExecError } from '../protocol/index.js';
 import { MAX_OUTPUT_TOKENS, Notes } from './arguments.js';
 import { type InputState, inputState, NO_INPUT } from './input-state.js';
+import { portsOfCommand } from './listening-ports.js';
 import type { ToolSession } from './session/tool-session.js';
 import type { Budgeted } from './text/budgeted-text.js';
 import type { ToolContext, ToolResult } from './tool.js';
@@ -20,6 +21,7 @@ export const CommandReport = z.object({
   needs_input: z.boolean().meta({ description: 'The program is waiting for input from its terminal.' }),
   sandbox_denied: z.boolean().meta({ description: 'The sandbox policy is the likely cause of the failure.' }),
   password: z.boolean().meta({ description: 'Echo is off, as for a password.' }),
+  listening: z.array(z.number().int()).meta({ description: 'TCP ports that the command listens on.' }),
   notes: Notes,
 });
 
@@ -43,14 +45,22 @@ export async function reportCommand(
   const over = session.over;
   if (over) claimEnd(session);
   // Before the output is taken, so that it includes everything the program printed before it started to wait.
-  const input = over ? NO_INPUT : await inputState(session);
+  const [input, listening] = await Promise.all([
+    over ? NO_INPUT : inputState(session),
+    portsOfCommand(context.environment, session),
+  ]);
   const { maxLineChars, tokenizer } = context.settings;
   const maxTokens = Math.min(request.max_output_tokens, MAX_OUTPUT_TOKENS);
   const output = await session.take({ raw: request.raw, maxLineChars, maxTokens, tokenizer });
   const notes = [...(request.notes ?? []), ...hints(session, output, { ...input, ...request })];
   const wallSeconds = (performance.now() - request.startedAt) / 1000;
   return {
-    text: reportText({ wallSeconds, event: request.event, state: describeState(session, over), output }),
+    text: reportText({
+      wallSeconds,
+      event: request.event,
+      state: [describeState(session, over), ...listeningText(listening)].join('\n'),
+      output,
+    }),
     notes,
     structured: {
       session_id: session.id,
@@ -64,6 +74,7 @@ export async function reportCommand(
       needs_input: input.needsInput,
       password: input.password,
       sandbox_denied: over && session.exit?.sandboxDenied === true,
+      listening,
       notes,
     },
     isError: over && session.exit === null,
@@ -97,6 +108,10 @@ const DENIED =
   'the network, or ask the user to allow more.';
 
 const ASK_FOR_HOSTS = 'Do without these hosts, or ask the user to allow them.';
+
+function listeningText(ports: readonly number[]): string[] {
+  return ports.length === 0 ? [] : [`Listening on ${ports.join(', ')}`];
+}
 
 function claimEnd(session: ToolSession): void {
   if (session.reported) {

@@ -24,7 +24,8 @@ export async function inputState({ process }: ToolSession): Promise<InputState> 
   return { needsInput, password: needsInput && state?.echo === false, answered: true };
 }
 
-function answerTimeout(): Promise<'no answer'> {
+/** Resolves when a machine has had enough time to answer. */
+export function answerTimeout(): Promise<'no answer'> {
   return new Promise((resolve) => {
     // Timers run before I/O. After a stall the answer may already have arrived: let the event loop read it first.
     setTimeout(() => setImmediate(resolve, 'no answer'), ANSWER_TIMEOUT_MS).unref();

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { LinePattern } from '../lines/index.js';
+import { portOpens } from './listening-ports.js';
 import { waitForPort } from './port-probe.js';
 import { PatternWatch } from './session/pattern-watch.js';
 import type { ToolSession } from './session/tool-session.js';
@@ -86,7 +87,9 @@ async function quiet({ session, signal }: Watch, quietMs: number): Promise<WaitO
 }
 
 async function openPort({ context, signal }: Watch, port: number): Promise<WaitOutcome> {
-  await waitForPort(context.environment, port, signal);
+  const { environment } = context;
+  // Other servers do not tell, so a program on the machine looks.
+  if (!(await portOpens(environment, port, signal))) await waitForPort(environment, port, signal);
   return { happened: 'port', match: null };
 }
 

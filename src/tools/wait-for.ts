@@ -25,7 +25,7 @@ export const waitFor = tool({
       }),
     quiet_ms: z.number().min(0).optional().meta({ description: 'Nothing was printed for this long.' }),
     port: z.number().int().min(1).max(65_535).optional().meta({
-      description: 'Something listens on this TCP port of the machine.',
+      description: 'Something listens on this TCP port of the machine, or of the command’s sandbox.',
     }),
     needs_input: z.boolean().optional().meta({ description: 'The program is waiting for input.' }),
     timeout_ms: milliseconds({ default: 60_000, max: MAX_WAIT_MS, about: 'When to give up.' }),
