@@ -63,7 +63,7 @@ export class HttpSessions {
       },
       onsessionclosed: (id) => this.#end(id),
     });
-    await createMcpServer(toolbox, this.#options.version).connect(transport);
+    await createMcpServer(toolbox, this.#options).connect(transport);
     await transport.handleRequest(request, response);
     if (transport.sessionId === undefined) await transport.close();
   }

@@ -5,5 +5,5 @@
  */
 
 export { type McpHttpOptions, type McpHttpServer, startMcpHttp } from './http.js';
-export { createMcpServer } from './mcp-server.js';
+export { createMcpServer, type McpServerOptions } from './mcp-server.js';
 export { type McpOptions, type McpStdioOptions, runMcpStdio } from './stdio.js';

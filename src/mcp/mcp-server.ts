@@ -13,18 +13,29 @@ import { instructions } from './instructions.js';
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
+export interface McpServerOptions {
+  /** The server version reported to clients. */
+  readonly version: string;
+  /**
+   * Also send results as `structuredContent`. Default: false, since clients that find it show a model that JSON, which
+   * is three times as long, instead of the text.
+   */
+  readonly structured?: boolean | undefined;
+}
+
 /** Creates an MCP server for the tools, ready to connect to a transport. */
-export function createMcpServer(toolbox: Toolbox, version: string): McpServer {
+export function createMcpServer(toolbox: Toolbox, options: McpServerOptions): McpServer {
+  const { version, structured } = options;
   const mcp = new McpServer(
     { name: 'execwire', title: 'Execwire', version },
     { capabilities: { tools: {} }, instructions },
   );
   // The tools validate their own arguments and explain mistakes. The SDK's low-level server leaves that to them.
   const { server } = mcp;
-  const tools = mcpTools(toolbox.tools) as unknown as ListedTool[];
+  const tools = mcpTools(toolbox.tools, { structured }) as unknown as ListedTool[];
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) =>
-    toMcp(await toolbox.call(params.name, params.arguments, callOptions(extra))),
+    toMcp(await toolbox.call(params.name, params.arguments, callOptions(extra)), options),
   );
   return mcp;
 }
@@ -43,7 +54,8 @@ function callOptions({ signal, _meta, sendNotification }: Extra): CallOptions {
   };
 }
 
-function toMcp({ text, notes, structured, isError }: ToolResult): CallToolResult {
+function toMcp({ text, notes, structured, isError }: ToolResult, options: McpServerOptions): CallToolResult {
   const content = [text, ...notes].map((each) => ({ type: 'text' as const, text: each }));
-  return isError ? { content, isError: true } : { content, structuredContent: { ...structured } };
+  if (isError) return { content, isError: true };
+  return options.structured ? { content, structuredContent: { ...structured } } : { content };
 }

@@ -3,14 +3,12 @@ import type { Readable, Writable } from 'node:stream';
 import type { Environment } from '../contract/index.js';
 import { ExecError } from '../protocol/errors.js';
 import { Toolbox, type ToolboxOptions } from '../tools/index.js';
-import { createMcpServer } from './mcp-server.js';
+import { createMcpServer, type McpServerOptions } from './mcp-server.js';
 import { StdioTransport } from './stdio-transport.js';
 
-export interface McpOptions extends ToolboxOptions {
+export interface McpOptions extends ToolboxOptions, McpServerOptions {
   /** Where commands run. The caller closes it. */
   readonly environment: Environment;
-  /** The server version reported to clients. */
-  readonly version: string;
 }
 
 export interface McpStdioOptions extends McpOptions {
@@ -27,7 +25,7 @@ export interface McpStdioOptions extends McpOptions {
 export async function runMcpStdio(options: McpStdioOptions): Promise<void> {
   const { input = process.stdin, output = process.stdout, signal } = options;
   await using toolbox = new Toolbox(options.environment, options);
-  const server = createMcpServer(toolbox, options.version);
+  const server = createMcpServer(toolbox, options);
   const disconnected = clientDisconnected({ input, output, signal });
   // A write after the client has gone must not crash the server.
   output.on('error', () => undefined);

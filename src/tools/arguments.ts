@@ -9,27 +9,23 @@ export const MAX_INPUT_CHARS = 512 * 1024;
 /** The output limit of a call that does not set its own. */
 export const DEFAULT_OUTPUT_TOKENS = 10_000;
 
-/** A wait in milliseconds. Values above `max` are clamped, not rejected. */
-export function milliseconds(options: { default: number; max: number; about: string }) {
-  const description = `${options.about} At most ${options.max}.`;
-  return z.number().min(0).default(options.default).meta({ description });
+/** A wait in milliseconds. Tools clamp values that are too large. */
+export function milliseconds(options: { default: number }) {
+  return z.number().min(0).default(options.default);
 }
 
-export const SessionId = z
-  .number()
-  .int()
-  .min(1)
-  .meta({ description: 'The number an earlier call returned.' });
+export const SessionId = z.number().int().min(1);
 
-export const MaxOutputTokens = z.number().int().min(0).default(DEFAULT_OUTPUT_TOKENS).meta({
-  description: 'Longer output keeps its beginning and end; read_output has the rest.',
-});
+export const MaxOutputTokens = z.number().int().min(0).default(DEFAULT_OUTPUT_TOKENS);
 
-export const Raw = z.boolean().default(false).meta({
-  description: 'Keep colour codes and carriage returns, and do not shorten long lines.',
-});
+/** Arguments that are accepted and not shown to models: they would rarely be worth their tokens. */
+export function hidden<Schema extends z.ZodType>(schema: Schema): Schema {
+  return schema.meta({ hidden: true });
+}
+
+export const Raw = z.boolean().default(false).meta({ description: 'Keep escape codes.' });
 
 /** What a search for lines takes. */
-export const PATTERN = 'this regular expression (no look-around, no back references)';
+export const PATTERN = 'this regex (no look-around)';
 
 export const Notes = z.array(z.string()).meta({ description: 'Things to know besides the output.' });

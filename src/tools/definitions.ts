@@ -34,7 +34,7 @@ export interface McpTool {
   readonly title: string;
   readonly description: string;
   readonly inputSchema: JsonSchema;
-  readonly outputSchema: JsonSchema;
+  readonly outputSchema?: JsonSchema;
   readonly annotations: ToolAnnotations;
 }
 
@@ -66,20 +66,36 @@ export function anthropicTools(tools: readonly Tool[]): AnthropicTool[] {
   }));
 }
 
+export interface McpToolsOptions {
+  /** Also describe structured results. Default: false, since clients then show a model JSON instead of the text. */
+  readonly structured?: boolean | undefined;
+}
+
 /** Tool definitions as an MCP server lists them. */
-export function mcpTools(tools: readonly Tool[]): McpTool[] {
+export function mcpTools(tools: readonly Tool[], { structured = false }: McpToolsOptions = {}): McpTool[] {
   return tools.map((tool) => ({
     name: tool.name,
     title: tool.title,
     description: tool.description,
     inputSchema: inputSchema(tool),
-    outputSchema: schemaOf(tool.output, 'output'),
+    ...(structured ? { outputSchema: schemaOf(tool.output, 'output') } : {}),
     annotations: tool.annotations,
   }));
 }
 
+/** What a model is told of a tool's arguments. It pays for every word, so it is told what it needs to make a call. */
 function inputSchema(tool: Tool): JsonSchema {
-  return schemaOf(tool.input, 'input');
+  const { properties = {}, ...schema } = schemaOf(tool.input, 'input');
+  const shown = Object.entries(properties).filter(([, property]) => !('hidden' in property));
+  return { ...schema, properties: Object.fromEntries(shown.map(([name, each]) => [name, shorten(each)])) };
+}
+
+/** Without bounds: a call that breaks one is told so. Defaults are words, too, because some clients drop the keyword. */
+function shorten(property: object): object {
+  const { minimum, maximum, minLength, maxLength, ...rest } = property as JsonSchema;
+  const { default: fallback } = rest;
+  if (fallback === undefined || fallback === '') return rest;
+  return { ...rest, description: [rest.description, `Default ${fallback}`].filter(Boolean).join(' ') };
 }
 
 function schemaOf(schema: z.ZodObject, io: 'input' | 'output'): JsonSchema {
@@ -88,7 +104,7 @@ function schemaOf(schema: z.ZodObject, io: 'input' | 'output'): JsonSchema {
   return rest as JsonSchema;
 }
 
-/** Drops the safe-integer limits: they tell a model nothing, and every word costs tokens. */
+/** Drops the safe-integer limits, which tell nobody anything. */
 function dropIntegerLimits({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;

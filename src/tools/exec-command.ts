@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { ExecProcess } from '../contract/index.js';
 import { readOnlySandbox } from '../policy/index.js';
-import { isExecError } from '../protocol/index.js';
+import { ExecError, isExecError } from '../protocol/index.js';
 import { MAX_YIELD_MS, MaxOutputTokens, milliseconds, Raw } from './arguments.js';
 import { CommandReport, reportCommand } from './command-report.js';
-import { absolutePath } from './paths.js';
+import { absolutePath, defaultDirectory } from './paths.js';
 import { reportProgress } from './progress.js';
 import { interrupt } from './session/keystrokes.js';
 import type { ToolSession } from './session/tool-session.js';
@@ -19,22 +19,18 @@ const SIZE = { rows: 24, cols: 80 };
 const MERGE_STREAMS = ['/bin/sh', '-c', 'exec "$@" 2>&1', 'sh'];
 
 const Arguments = z.object({
-  cmd: z.string().min(1).meta({ description: 'The command line for the shell.' }),
-  yield_time_ms: milliseconds({
-    default: 10_000,
-    max: MAX_YIELD_MS,
-    about: 'How long to wait for an exit or a prompt.',
-  }),
+  cmd: z.string().min(1),
+  yield_time_ms: milliseconds({ default: 10_000 }),
   max_output_tokens: MaxOutputTokens,
   shell: z.string().default('/bin/bash'),
-  login: z.boolean().default(true).meta({ description: 'Run the shell as a login shell (-l).' }),
+  login: z.boolean().default(true),
   tty: z.boolean().default(true).meta({
-    description: 'Run on a terminal. False: on pipes, with stdin open and stderr merged into stdout.',
+    description: 'On a terminal.',
   }),
   sandbox: z.enum(['read-only']).optional().meta({
-    description: 'read-only: no writes and no network for this command. Default: the usual policy.',
+    description: 'No writes, no network.',
   }),
-  workdir: z.string().optional().meta({ description: 'Directory to run in.' }),
+  workdir: z.string().optional(),
   raw: Raw,
 });
 type Arguments = z.output<typeof Arguments>;
@@ -43,8 +39,8 @@ export const execCommand = tool({
   name: 'exec_command',
   title: 'Run a command',
   description:
-    'Runs a shell command. Returns when it ends, when it waits for input, or after yield_time_ms. A command that is ' +
-    'still running keeps a session ID for write_stdin, wait_for and kill_session.',
+    'Runs a shell command. Returns when it ends, waits for input, or after yield_time_ms. A command that is still ' +
+    'running has a session ID.',
   input: Arguments,
   output: CommandReport,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
@@ -61,9 +57,11 @@ export const execCommand = tool({
 });
 
 async function start(args: Arguments, context: ToolContext): Promise<ExecProcess> {
-  const { environment, settings } = context;
+  const { environment, settings, signal } = context;
   const command = [args.shell, args.login ? '-lc' : '-c', args.cmd];
-  const cwd = args.workdir === undefined ? undefined : await absolutePath(args.workdir, environment);
+  const { workdir } = args;
+  const cwd = await (workdir === undefined ? defaultDirectory(context) : absolutePath(workdir, context));
+  if (signal?.aborted) throw new ExecError('aborted', 'The call was cancelled before the command started.');
   return await environment.start({
     argv: args.tty ? command : [...MERGE_STREAMS, ...command],
     env: settings.env,

@@ -9,6 +9,7 @@ export {
   anthropicTools,
   type JsonSchema,
   type McpTool,
+  type McpToolsOptions,
   mcpTools,
   type OpenAiChatTool,
   type OpenAiResponsesTool,

@@ -1,14 +1,13 @@
 import { z } from 'zod';
-import { MaxOutputTokens, Raw, SessionId } from './arguments.js';
+import { hidden, MaxOutputTokens, Raw, SessionId } from './arguments.js';
 import { CommandReport, reportCommand } from './command-report.js';
 import { tool } from './tool.js';
 
 export const killSession = tool({
   name: 'kill_session',
   title: 'Kill a session',
-  description:
-    'Kills a command and everything it started, and returns its last output. To interrupt it, type Ctrl-C instead.',
-  input: z.object({ session_id: SessionId, max_output_tokens: MaxOutputTokens, raw: Raw }),
+  description: 'Kills a command and everything it started.',
+  input: z.object({ session_id: SessionId, max_output_tokens: hidden(MaxOutputTokens), raw: hidden(Raw) }),
   output: CommandReport,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   async run(args, context) {

@@ -20,7 +20,7 @@ const SessionRow = z.object({
 export const listSessions = tool({
   name: 'list_sessions',
   title: 'List sessions',
-  description: 'Lists running commands, and finished ones whose output can still be read.',
+  description: 'Lists running commands and finished ones with output.',
   input: z.object({}),
   output: z.object({ sessions: z.array(SessionRow) }),
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { matchingLines } from '../lines/index.js';
-import { MAX_OUTPUT_TOKENS, MaxOutputTokens, PATTERN, Raw, SessionId } from './arguments.js';
+import { hidden, MAX_OUTPUT_TOKENS, MaxOutputTokens, PATTERN, Raw, SessionId } from './arguments.js';
 import { type NumberedLine, type Selection, selectLines } from './session/line-selection.js';
 import { sessionLines } from './session/session-lines.js';
 import type { ToolSession } from './session/tool-session.js';
@@ -12,27 +12,25 @@ const MAX_CONTEXT_LINES = 100;
 
 const Arguments = z.object({
   session_id: SessionId,
-  from: z.number().int().min(1).optional().meta({ description: 'First line, counted from 1.' }),
-  to: z.number().int().min(1).optional().meta({ description: 'Last line.' }),
-  tail: z.number().int().min(1).optional().meta({ description: 'Only this many of the last lines.' }),
+  from: z.number().int().min(1).optional().meta({ description: 'First line.' }),
+  to: z.number().int().min(1).optional(),
+  tail: z.number().int().min(1).optional().meta({ description: 'Last lines.' }),
   grep: z
     .string()
     .optional()
     .meta({ description: `Only lines matching ${PATTERN}.` }),
   context: z.number().int().min(0).max(MAX_CONTEXT_LINES).default(0).meta({
-    description: 'Lines to show around each match.',
+    description: 'Lines around each match.',
   }),
-  max_output_tokens: MaxOutputTokens,
-  raw: Raw,
+  max_output_tokens: hidden(MaxOutputTokens),
+  raw: hidden(Raw),
 });
 type Arguments = z.output<typeof Arguments>;
 
 export const readOutput = tool({
   name: 'read_output',
   title: 'Read output again',
-  description:
-    'Reads the output of a running or finished session again: a range of lines, the last lines, or matching lines. ' +
-    'Does not change what write_stdin returns next.',
+  description: 'Reads output of a running or finished session again, by line.',
   input: Arguments,
   output: z.object({
     session_id: z.number().int(),

@@ -39,6 +39,7 @@ export interface CallOptions {
 export interface ToolSettings {
   readonly tokenizer: Tokenizer;
   readonly maxLineChars: number;
+  readonly cwd: string | undefined;
   readonly env: Readonly<Record<string, string>>;
 }
 

@@ -19,6 +19,8 @@ export interface ToolboxOptions extends SessionLimits {
   readonly tokenizer?: Tokenizer;
   /** Longer lines are cut unless a call asks for raw output. */
   readonly maxLineChars?: number;
+  /** The directory commands run in unless they name another, and that relative paths refer to. Default: the environment's. */
+  readonly cwd?: string | undefined;
   /** Environment variables for every command, added to the environment's own. */
   readonly env?: Readonly<Record<string, string>>;
   /**
@@ -39,7 +41,8 @@ export class Toolbox implements AsyncDisposable {
     this.environment = options.sandbox ? new ConfinedEnvironment(environment, options.sandbox) : environment;
     this.tools = selectTools(options.tools);
     const { tokenizer = byteTokenizer, maxLineChars = DEFAULT_MAX_LINE_CHARS } = options;
-    this.#settings = { tokenizer, maxLineChars, env: { ...DEFAULT_ENV, ...options.env } };
+    const { cwd } = options;
+    this.#settings = { tokenizer, maxLineChars, cwd, env: { ...DEFAULT_ENV, ...options.env } };
     const live = { maxLineChars, tokenizer, viewTokens: DEFAULT_OUTPUT_TOKENS };
     this.#sessions = new SessionTable({ ...options, live });
   }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MaxOutputTokens, milliseconds, PATTERN, Raw, SessionId } from './arguments.js';
+import { hidden, MaxOutputTokens, milliseconds, PATTERN, Raw, SessionId } from './arguments.js';
 import { CommandReport, reportCommand } from './command-report.js';
 import { reportProgress } from './progress.js';
 import { tool } from './tool.js';
@@ -11,26 +11,24 @@ const MAX_WAIT_MS = 3_600_000;
 export const waitFor = tool({
   name: 'wait_for',
   title: 'Wait for an event',
-  description:
-    'Waits until one of the given conditions is met in a session, then returns the new output. ' +
-    'Always returns when the command ends. Use it instead of polling with write_stdin.',
+  description: 'Waits until a condition is met or the command ends, then returns its new output.',
   input: z.object({
     session_id: SessionId,
-    exit: z.boolean().default(true).meta({ description: 'The command ended; always waited for.' }),
+    exit: hidden(z.boolean().default(true)),
     pattern: z
       .string()
       .optional()
       .meta({
-        description: `A line of output not yet returned matches ${PATTERN}.`,
+        description: `New output matches ${PATTERN}.`,
       }),
-    quiet_ms: z.number().min(0).optional().meta({ description: 'Nothing was printed for this long.' }),
+    quiet_ms: z.number().min(0).optional().meta({ description: 'No output for this long.' }),
     port: z.number().int().min(1).max(65_535).optional().meta({
-      description: 'Something listens on this TCP port of the machine, or of the command’s sandbox.',
+      description: 'This TCP port is open.',
     }),
-    needs_input: z.boolean().optional().meta({ description: 'The program is waiting for input.' }),
-    timeout_ms: milliseconds({ default: 60_000, max: MAX_WAIT_MS, about: 'When to give up.' }),
-    max_output_tokens: MaxOutputTokens,
-    raw: Raw,
+    needs_input: z.boolean().optional(),
+    timeout_ms: milliseconds({ default: 60_000 }),
+    max_output_tokens: hidden(MaxOutputTokens),
+    raw: hidden(Raw),
   }),
   output: CommandReport.extend({
     happened: z.enum(['exit', 'pattern', 'quiet', 'port', 'needs_input', 'timeout']),

@@ -1,6 +1,14 @@
 import { z } from 'zod';
 import { ExecError, isExecError } from '../protocol/index.js';
-import { MAX_INPUT_CHARS, MAX_YIELD_MS, MaxOutputTokens, milliseconds, Raw, SessionId } from './arguments.js';
+import {
+  hidden,
+  MAX_INPUT_CHARS,
+  MAX_YIELD_MS,
+  MaxOutputTokens,
+  milliseconds,
+  Raw,
+  SessionId,
+} from './arguments.js';
 import { CommandReport, reportCommand } from './command-report.js';
 import { reportProgress } from './progress.js';
 import { interrupt, typeKeys } from './session/keystrokes.js';
@@ -13,18 +21,14 @@ export const writeStdin = tool({
   name: 'write_stdin',
   title: 'Type into a running command',
   description:
-    'Writes to a running session and returns what it printed since the last call. Empty chars only read. ' +
-    'Control characters work: \\u0003 is Ctrl-C, \\u0004 Ctrl-D. End a line with \\n.',
+    'Types chars into a session and returns its new output. Empty chars only read. ' +
+    '\\u0003 is Ctrl-C, \\u0004 Ctrl-D. End a line with \\n.',
   input: z.object({
     session_id: SessionId,
-    chars: z.string().max(MAX_INPUT_CHARS).default('').meta({ description: 'What to type. Empty: nothing.' }),
-    yield_time_ms: milliseconds({
-      default: 250,
-      max: MAX_YIELD_MS,
-      about: 'How long to collect output; less if the command ends or waits for input.',
-    }),
+    chars: z.string().max(MAX_INPUT_CHARS).default(''),
+    yield_time_ms: milliseconds({ default: 250 }),
     max_output_tokens: MaxOutputTokens,
-    raw: Raw,
+    raw: hidden(Raw),
   }),
   output: CommandReport,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },

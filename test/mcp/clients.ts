@@ -28,7 +28,7 @@ export async function connectStdio({
   cwd,
 }: CommandOptions = {}): Promise<ConnectedProcess> {
   const client = new Client({ name: 'test', version: '1' });
-  const [command = '', ...rest] = [...wrapper, process.execPath, bin, 'mcp', ...args];
+  const [command = '', ...rest] = [...wrapper, process.execPath, bin, 'mcp', '--structured', ...args];
   const transport = new StdioClientTransport({
     command,
     args: rest,
@@ -46,7 +46,7 @@ export async function connectHttpCommand({
   env = {},
 }: CommandOptions = {}): Promise<ConnectedProcess> {
   const listen = ['--listen', 'http://127.0.0.1:0'];
-  const child = spawn(process.execPath, [bin, 'mcp', ...args, ...listen], {
+  const child = spawn(process.execPath, [bin, 'mcp', '--structured', ...args, ...listen], {
     stdio: ['ignore', 'pipe', 'ignore'],
     env: { ...process.env, ...env },
   });

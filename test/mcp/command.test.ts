@@ -16,7 +16,7 @@ describe('execwire mcp', () => {
   test('serves HTTP, and ends in good order on a signal', async () => {
     using folder = new TestFolder();
     writeFileSync(folder.file('token'), 'a-secret-of-this-test\n');
-    const child = start('--listen', 'http://127.0.0.1:0', '--token-file', folder.file('token'));
+    const child = start('--listen', 'http://127.0.0.1:0', '--listen-token-file', folder.file('token'));
     const lines: string[] = [];
     const output = createInterface({ input: child.stdout }).on('line', (line) => lines.push(line));
     await once(output, 'line');
@@ -48,20 +48,24 @@ describe('execwire mcp', () => {
   test('refuses a token that can be guessed', async () => {
     using folder = new TestFolder();
     writeFileSync(folder.file('token'), 'fifteen-letters\n');
-    const child = start('--listen', 'http://127.0.0.1:0', '--token-file', folder.file('token'));
+    const child = start('--listen', 'http://127.0.0.1:0', '--listen-token-file', folder.file('token'));
     let stderr = '';
     child.stderr.on('data', (data: Buffer) => {
       stderr += data.toString();
     });
     expect(await once(child, 'close')).toEqual([2, null]);
-    expect(stderr).toMatch(/^execwire: The token in --token-file must have at least 16 characters/);
+    expect(stderr).toMatch(/^execwire: The token in --listen-token-file must have at least 16 characters/);
     expect(stderr).not.toContain('fifteen');
   });
 
   test.each([
     ['an address others can reach', ['--listen', 'http://0.0.0.0:0'], 2],
     ['an unknown tool', ['--tools', 'no_such_tool'], 2],
-    ['a token file that is missing', ['--listen', 'http://127.0.0.1:0', '--token-file', '/no/such/file'], 2],
+    [
+      'a token file that is missing',
+      ['--listen', 'http://127.0.0.1:0', '--listen-token-file', '/no/such/file'],
+      2,
+    ],
     ['an unknown environment', ['-e', 'nowhere'], 1],
   ])('refuses %s', async (_name, args, code) => {
     const child = start(...args);

@@ -22,7 +22,7 @@ class RawMcp implements AsyncDisposable {
   stderr = '';
 
   constructor(args: readonly string[] = []) {
-    this.child = spawn(process.execPath, [bin, 'mcp', ...args]);
+    this.child = spawn(process.execPath, [bin, 'mcp', '--structured', ...args]);
     this.exit = once(this.child, 'exit');
     this.child.stdin.on('error', () => undefined);
     this.child.stderr.on('data', (data: Buffer) => {

@@ -10,7 +10,7 @@ const environment = new LocalEnvironment();
 let server: McpHttpServer;
 
 beforeAll(async () => {
-  server = await startMcpHttp({ environment, version: '0.0.0' });
+  server = await startMcpHttp({ environment, version: '0.0.0', structured: true });
 });
 
 afterAll(async () => {

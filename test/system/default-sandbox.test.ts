@@ -165,7 +165,7 @@ test('mcp --sandbox confines commands and files of the model', async () => {
   writeFileSync(join(workspace, 'home', 'permissions.toml'), '');
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: [bin, 'mcp', '-e', 'local', '--sandbox', 'workspace-write'],
+    args: [bin, 'mcp', '--structured', '-e', 'local', '--sandbox', 'workspace-write'],
     cwd: workspace,
     env: { PATH: process.env.PATH ?? '', EXECWIRE_HOME: join(workspace, 'home') },
   });

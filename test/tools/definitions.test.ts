@@ -1,12 +1,19 @@
+import { countTokens } from 'gpt-tokenizer';
 import { describe, expect, test } from 'vitest';
 import {
   anthropicTools,
+  type McpTool,
   mcpTools,
   openAiChatTools,
   openAiResponsesTools,
   resultText,
 } from '../../src/tools/index.js';
 import { TestTools } from './harness.js';
+
+/** Clients keep titles and hints to themselves. */
+function seenByModel({ name, description, inputSchema }: McpTool): object {
+  return { name, description, inputSchema };
+}
 
 describe('definitions', () => {
   test('the same tools in every shape', async () => {
@@ -67,11 +74,11 @@ describe('definitions', () => {
       required: ['cmd'],
       properties: {
         cmd: { type: 'string' },
-        yield_time_ms: { type: 'number', default: 10_000 },
+        yield_time_ms: { type: 'number', default: 10_000, description: 'Default 10000' },
         max_output_tokens: { type: 'integer', default: 10_000 },
-        shell: { type: 'string', default: '/bin/bash' },
+        shell: { type: 'string', default: '/bin/bash', description: 'Default /bin/bash' },
         login: { type: 'boolean', default: true },
-        tty: { type: 'boolean', default: true },
+        tty: { type: 'boolean', default: true, description: 'On a terminal. Default true' },
         workdir: { type: 'string' },
       },
     });
@@ -83,6 +90,44 @@ describe('definitions', () => {
       'There is no tool named kill_session.',
     );
     expect(() => new TestTools({ tools: ['no_such_tool'] })).toThrow('There is no tool named no_such_tool.');
+  });
+
+  test('all of them cost a model less than a thousand tokens', async () => {
+    await using tools = new TestTools();
+    const all = tools.box.tools;
+    for (const definitions of [
+      anthropicTools(all),
+      mcpTools(all).map(seenByModel),
+      openAiResponsesTools(all),
+    ])
+      expect(countTokens(JSON.stringify(definitions))).toBeLessThan(1000);
+  });
+
+  test('every default stands in the description, which is all that some clients pass on', async () => {
+    await using tools = new TestTools();
+    const properties = anthropicTools(tools.box.tools).flatMap(({ input_schema }) =>
+      Object.values(input_schema.properties ?? {}),
+    ) as { default?: unknown; description?: string }[];
+    const withDefault = properties.filter((each) => each.default !== undefined && each.default !== '');
+    expect(withDefault.length).toBeGreaterThan(8);
+    for (const each of withDefault) expect(each.description).toContain(`Default ${each.default}`);
+  });
+
+  test('arguments that are not shown are taken all the same', async () => {
+    await using tools = new TestTools();
+    const { structured } = await tools.call('exec_command', { cmd: 'echo one; echo two', login: false });
+    expect(structured).toMatchObject({ exit_code: 0 });
+    const shown = anthropicTools(tools.box.tools).find(({ name }) => name === 'read_output');
+    expect(shown?.input_schema.properties).not.toHaveProperty('max_output_tokens');
+    const cut = await tools.call('read_output', { session_id: 1, max_output_tokens: 0 });
+    expect(cut.structured).toMatchObject({ truncated: true });
+  });
+
+  test('an MCP server describes structured results on request only', async () => {
+    await using tools = new TestTools();
+    for (const tool of mcpTools(tools.box.tools)) expect(tool).not.toHaveProperty('outputSchema');
+    for (const tool of mcpTools(tools.box.tools, { structured: true }))
+      expect(tool.outputSchema).toMatchObject({ type: 'object' });
   });
 
   test('notes follow the answer when there is only text', async () => {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { pidsWithArgument, gone, TestFolder } from '../harness/processes.js';
 import { TestTools } from './harness.js';
@@ -81,6 +82,19 @@ describe('exec_command', () => {
     ];
     for (const sentence of sentences) expect(sentence).toMatch(/^[A-Z].*\.$/);
     expect(await tools.report('list_sessions', {})).toEqual({ sessions: [] });
+  });
+
+  test('a call that was cancelled before its command started never starts it', async () => {
+    await using tools = new TestTools();
+    using folder = new TestFolder();
+    const cancelled = tools.box.call(
+      'exec_command',
+      { cmd: `touch ${folder.file('started')}`, login: false },
+      { signal: AbortSignal.abort() },
+    );
+    await expect(cancelled).rejects.toThrow('cancelled');
+    await tools.call('exec_command', { cmd: 'true', login: false });
+    expect(existsSync(folder.file('started'))).toBe(false);
   });
 
   test('a cancelled call interrupts its command, and kills one that does not listen', async () => {

@@ -1,58 +1,72 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import type { Environment } from '../../contract/index.js';
-import { LocalEnvironment, openEnvironment } from '../../environment/index.js';
+import { LocalEnvironment } from '../../environment/index.js';
 import { leaveHost, version } from '../../host/index.js';
 import type { McpOptions } from '../../mcp/index.js';
 import { ExecError } from '../../protocol/index.js';
-import { createLog } from '../log.js';
+import { createLog, type LogFormat, type LogLevel } from '../log.js';
+import { addLogOptions } from '../options/listen-options.js';
 import { type SandboxFlags, sandboxFrom, withSandbox } from '../options/sandbox-options.js';
 import { makeThreadPool } from '../thread-pool.js';
 import { spreadSafetyNet } from './safety-net.js';
+import { openTarget, type TargetFlags, withTarget } from '../options/target-options.js';
 import { refuseShortToken } from '../options/token-length.js';
 import { guardTrees } from './guard-trees.js';
 import { admission, hideOwnDoors } from './own-doors.js';
 
-interface McpFlags extends SandboxFlags {
-  readonly environment?: string;
+interface McpFlags extends SandboxFlags, TargetFlags {
+  readonly cwd?: string;
   readonly tools?: string;
+  readonly structured?: boolean;
   readonly listen: string;
-  readonly tokenFile?: string;
+  readonly listenTokenFile?: string;
+  readonly logFormat: LogFormat;
+  readonly logLevel: LogLevel;
 }
 
 export function mcpCommand(): Command {
-  return withSandbox(new Command('mcp'))
+  return addLogOptions(withSandbox(withTarget(new Command('mcp'))), 'warn')
     .summary('serve tools for models over MCP')
     .description(
       'Serve commands and files of a machine as tools for models, over the Model Context Protocol.\n\n' +
         'On stdio, for the program that started it; on HTTP, for programs on this machine that know the token. ' +
         'Everything it started ends with it.',
     )
-    .option(
-      '-e, --environment <id>',
-      'where commands run: an id from environments.toml, a ws:// URL, or local',
-    )
+    .option('-w, --cwd <directory>', 'where commands run, and what relative paths refer to')
     .option('--tools <names>', 'offer only these tools, separated by commas')
+    .option('--structured', 'also send results as JSON; clients then show models that instead of the text')
     .option('--listen <where>', 'stdio, or http://127.0.0.1:PORT', 'stdio')
     .option(
-      '--token-file <file>',
-      'http: file with the bearer token; by default, a new one is generated and printed',
+      '--listen-token-file <file>',
+      'http: file with the bearer token clients send; by default, a new one is generated and printed',
     )
     .action(serveMcp);
 }
 
-async function serveMcp(flags: McpFlags): Promise<void> {
+/** Before the listener's token had a name of its own, `--token-file` was it. Without a URL it can mean nothing else. */
+function withListenToken(flags: McpFlags): McpFlags {
+  const { tokenFile, listenTokenFile, environment = '', listen, ...rest } = flags;
+  const isForListener = tokenFile !== undefined && listen !== 'stdio' && !environment.includes('://');
+  if (!isForListener || listenTokenFile !== undefined) return flags;
+  process.stderr.write('execwire mcp: the token of --listen is now given with --listen-token-file.\n');
+  return { ...rest, listen, listenTokenFile: tokenFile, ...(environment ? { environment } : {}) };
+}
+
+async function serveMcp(given: McpFlags): Promise<void> {
+  const flags = withListenToken(given);
   const threads = makeThreadPool();
-  spreadSafetyNet(await createLog({ format: 'human', level: 'warn' }));
+  spreadSafetyNet(await createLog({ format: flags.logFormat, level: flags.logLevel }));
   await threads;
   const tools = flags.tools?.split(',').map((name) => name.trim());
-  const { environment, opened } = await beginEnvironment(flags.environment);
+  const { environment, opened } = await beginEnvironment(flags);
   await using _closed = environment;
   if (environment instanceof LocalEnvironment) guardTrees();
-  hideOwnDoors({ files: [flags.tokenFile] });
+  hideOwnDoors({ files: [flags.tokenFile, flags.listenTokenFile] });
   const stop = stopOnSignals();
   const sandbox = await sandboxFrom(flags, environment);
-  const options = { environment, version, tools, sandbox };
+  const { cwd, structured } = flags;
+  const options = { environment, version, tools, sandbox, cwd, structured };
   if (flags.listen === 'stdio') {
     const refused = new AbortController();
     opened.catch(() => refused.abort());
@@ -62,7 +76,10 @@ async function serveMcp(flags: McpFlags): Promise<void> {
   } else {
     // Whoever reads the address may rely on the machine.
     await opened;
-    await serveHttp({ ...options, port: portOf(flags.listen), token: tokenFrom(flags.tokenFile) }, stop);
+    await serveHttp(
+      { ...options, port: portOf(flags.listen), token: tokenFrom(flags.listenTokenFile) },
+      stop,
+    );
   }
   await environment.close();
   leaveHost();
@@ -71,16 +88,16 @@ async function serveMcp(flags: McpFlags): Promise<void> {
 
 /** The environment as soon as requests can be sent: the first tool call does not wait for the handshake. */
 async function beginEnvironment(
-  target: string | undefined,
+  flags: TargetFlags,
 ): Promise<{ environment: Environment; opened: Promise<Environment> }> {
   return await new Promise((resolve, reject) => {
     const begun = (environment: Environment): void => resolve({ environment, opened });
-    const opened = openEnvironment(target, { clientName: 'execwire mcp', onOpening: begun });
+    const opened = openTarget(flags, { clientName: 'execwire mcp', onOpening: begun });
     opened.then(begun, reject);
   });
 }
 
-type Serving = Pick<McpOptions, 'environment' | 'version' | 'tools' | 'sandbox'>;
+type Serving = Pick<McpOptions, 'environment' | 'version' | 'tools' | 'sandbox' | 'cwd' | 'structured'>;
 
 async function serveStdio(options: Serving, signal: AbortSignal): Promise<void> {
   // A stray print must not end up between two messages.
@@ -131,9 +148,9 @@ function tokenFrom(file: string | undefined): string | undefined {
   if (file === undefined) return undefined;
   const token = readToken(file);
   if (!/^\S+$/.test(token)) {
-    throw new ExecError('invalidConfiguration', 'The --token-file must contain exactly one word.');
+    throw new ExecError('invalidConfiguration', 'The --listen-token-file must contain exactly one word.');
   }
-  refuseShortToken(token, '--token-file');
+  refuseShortToken(token, '--listen-token-file');
   return token;
 }
 
@@ -141,6 +158,6 @@ function readToken(file: string): string {
   try {
     return readFileSync(file, 'utf8').trim();
   } catch (cause) {
-    throw new ExecError('invalidConfiguration', 'Cannot read the --token-file.', { cause });
+    throw new ExecError('invalidConfiguration', 'Cannot read the --listen-token-file.', { cause });
   }
 }

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { LogLevel } from '../log.js';
 
 /** Adds the options that control who may connect. */
 export function addListenOptions(command: Command): Command {
@@ -25,13 +26,13 @@ export function addListenOptions(command: Command): Command {
 }
 
 /** Adds the options for logging. */
-export function addLogOptions(command: Command): Command {
+export function addLogOptions(command: Command, level: LogLevel = 'info'): Command {
   return command
     .addOption(new Option('--log-format <format>', 'log format').choices(['human', 'json']).default('human'))
     .addOption(
       new Option('--log-level <level>', 'least important messages to log')
         .choices(['debug', 'info', 'warn', 'silent'])
-        .default('info'),
+        .default(level),
     );
 }
 

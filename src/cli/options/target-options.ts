@@ -43,7 +43,7 @@ export async function chooseTarget(flags: TargetFlags): Promise<EnvironmentChoic
  */
 export async function openTarget(
   flags: TargetFlags,
-  { onOpening }: Pick<OpenOptions, 'onOpening'> = {},
+  { onOpening, clientName = 'execwire-cli' }: Pick<OpenOptions, 'onOpening' | 'clientName'> = {},
 ): Promise<Environment> {
   refuseVariable(flags);
   const { openEnvironment } = await import('../../environment/open-environment.js');
@@ -52,7 +52,7 @@ export async function openTarget(
   try {
     return await openEnvironment(flags.environment, {
       tokenFile: flags.tokenFile,
-      clientName: 'execwire-cli',
+      clientName,
       ...(onOpening ? { onOpening } : {}),
       onLog: (line) => {
         if (logLines.size < MAX_LOG_LINES) logLines.add(line);

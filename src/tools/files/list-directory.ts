@@ -8,7 +8,7 @@ const MAX_ENTRIES = 1000;
 export const listDirectory = tool({
   name: 'list_directory',
   title: 'List a directory',
-  description: 'Lists the entries of a directory by name; directories end with a slash.',
+  description: 'Lists a directory.',
   input: z.object({ path: Path.default('.') }),
   output: z.object({
     path: z.string(),
@@ -22,8 +22,9 @@ export const listDirectory = tool({
     omitted: z.number().int().meta({ description: 'Entries left out because there are too many.' }),
   }),
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
-  async run({ path }, { environment }) {
-    const absolute = await absolutePath(path, environment);
+  async run({ path }, context) {
+    const { environment } = context;
+    const absolute = await absolutePath(path, context);
     const found = await environment.files.readDirectory(absolute, { details: true });
     const entries = found
       .map(({ name, isDirectory, isFile, size }) => ({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MAX_OUTPUT_TOKENS, MaxOutputTokens } from '../arguments.js';
+import { hidden, MAX_OUTPUT_TOKENS, MaxOutputTokens } from '../arguments.js';
 import { absolutePath, Path } from '../paths.js';
 import { selectLines } from '../session/line-selection.js';
 import { BudgetedText } from '../text/budgeted-text.js';
@@ -11,15 +11,15 @@ const UNREAD = `Warning: only the first ${MAX_READ_BYTES / 1024 / 1024} MiB were
 
 const Arguments = z.object({
   path: Path,
-  from: z.number().int().min(1).default(1).meta({ description: 'First line, counted from 1.' }),
-  to: z.number().int().min(1).optional().meta({ description: 'Last line. Default: the end.' }),
-  max_output_tokens: MaxOutputTokens,
+  from: z.number().int().min(1).default(1).meta({ description: 'First line.' }),
+  to: z.number().int().min(1).optional(),
+  max_output_tokens: hidden(MaxOutputTokens),
 });
 
 export const readFile = tool({
   name: 'read_file',
   title: 'Read a file',
-  description: 'Reads a text file, or a range of its lines. Long content keeps its beginning and end.',
+  description: 'Reads a text file or some of its lines.',
   input: Arguments,
   output: z.object({
     path: z.string(),
@@ -40,9 +40,10 @@ export const readFile = tool({
 
 async function readLines(
   { path, from, to = Number.POSITIVE_INFINITY, max_output_tokens }: z.output<typeof Arguments>,
-  { environment, settings }: ToolContext,
+  context: ToolContext,
 ): Promise<ToolResult> {
-  const absolute = await absolutePath(path, environment);
+  const { environment, settings } = context;
+  const absolute = await absolutePath(path, context);
   await using handle = await environment.files.open(absolute);
   const file = new FileLines(handle, to);
   const { batches, totals } = selectLines(file.batches(), { from, to, matches: null, context: 0 });

@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import { z } from 'zod';
+import { hidden } from '../arguments.js';
 import { capLine } from '../text/line-canvas.js';
 import { absolutePath, Path } from '../paths.js';
 import { answer, tool } from '../tool.js';
@@ -12,27 +13,27 @@ const LINE_CHARS = 300;
 export const search = tool({
   name: 'search',
   title: 'Search in files',
-  description:
-    'Finds lines in the files below a directory, or in one file. Skips files that are binary, unreadable or larger than 64 MiB.',
+  description: 'Finds lines in a file or below a directory.',
   input: z.object({
     pattern: z.string().min(1),
     path: Path.default('.'),
-    regex: z.boolean().default(false).meta({ description: 'The pattern is a regular expression.' }),
+    regex: z.boolean().default(false).meta({ description: 'Regex.' }),
     case_sensitive: z.boolean().default(true),
     globs: z.array(z.string()).optional().meta({
-      description: 'File name patterns such as *.ts; a leading ! excludes files.',
+      description: '*.ts or !*.js',
     }),
-    hidden: z.boolean().default(false).meta({ description: 'Also search hidden files.' }),
-    max_matches: z.number().int().min(1).max(MAX_MATCHES).default(100),
-    cursor: z.string().optional().meta({ description: 'From an earlier answer, to continue there.' }),
+    hidden: hidden(z.boolean().default(false)),
+    max_matches: hidden(z.number().int().min(1).max(MAX_MATCHES).default(100)),
+    cursor: z.string().optional().meta({ description: 'From an earlier answer.' }),
   }),
   output: z.object({
     matches: z.array(z.object({ path: z.string(), line: z.number().int(), text: z.string() })),
     cursor: z.string().nullable().meta({ description: 'Pass it to get more; null at the end.' }),
   }),
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
-  async run(args, { environment, signal }) {
-    const absolute = await absolutePath(args.path, environment);
+  async run(args, context) {
+    const { environment, signal } = context;
+    const absolute = await absolutePath(args.path, context);
     const page = await environment.files.search(absolute, {
       pattern: args.pattern,
       regex: args.regex,
