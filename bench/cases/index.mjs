@@ -6,6 +6,7 @@ import { filesSmall } from './files-small.mjs';
 import { filesStream } from './files-stream.mjs';
 import { filesWalk } from './files-walk.mjs';
 import { filesWhole } from './files-whole.mjs';
+import { forward } from './forward.mjs';
 import { join } from './join.mjs';
 import { pipes } from './pipes.mjs';
 import { pty } from './pty.mjs';
@@ -48,6 +49,7 @@ export const cases = [
   ready,
   slowReader,
   remote,
+  forward,
   cli,
   sandboxStart,
   sandboxRead,

@@ -20,6 +20,7 @@ export const FULL = {
   filesWalk: { rounds: 5, count: 3, budgetMs: 2000 },
   crowd: { rounds: 3 },
   slowReader: { rounds: 3, byteCount: 256 * MIB },
+  forward: { rounds: 5, byteCount: 512 * MIB, count: 200 },
   left: [],
 };
 
@@ -40,6 +41,7 @@ export const SHORT = {
   filesWalk: { rounds: 1, count: 2, budgetMs: 1000 },
   crowd: { rounds: 1 },
   slowReader: { rounds: 1, byteCount: 64 * MIB },
+  forward: { rounds: 3, byteCount: 64 * MIB, count: 50 },
   /** Cases that are run only when named. */
   left: ['crowd-1000'],
 };
