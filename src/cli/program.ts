@@ -21,6 +21,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   forward: async () => (await import('./commands/forward.js')).forwardCommand(),
   cp: async () => (await import('./commands/cp.js')).cpCommand(),
   env: async () => (await import('./commands/env.js')).envCommand(),
+  fleet: async () => (await import('./commands/fleet.js')).fleetCommand(),
   connect: async () => (await import('./commands/connect.js')).connectCommand(),
   token: async () => (await import('./commands/token.js')).tokenCommand(),
   doctor: async () => (await import('./doctor/doctor.js')).doctorCommand(),

@@ -1,12 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type ErrorCode, errorCatalogue, ExecError } from '../protocol/errors.js';
+import { ExecError } from '../protocol/errors.js';
 import type { Channel } from '../rpc/index.js';
 import { DEFAULT_CONNECT_TIMEOUT_MS } from '../transport/dial-target.js';
 import { Bus, MAX_CHANNELS } from './bus/bus.js';
 import { DEFAULT_IDENTITY, DEFAULT_FLEET, type FleetSettings } from './bus/bus-settings.js';
-import { channelToken, OpenAnswer, type OpenRequest } from './open-protocol.js';
-import { leastLoaded, type Machine } from './machine.js';
+import { explained, granted, noAccess, isPassing, jsonOf, noAnswer } from './answers.js';
+import { channelToken, type OpenRequest } from './open-protocol.js';
+import { type FleetEvent, MachineNews } from './control.js';
+import { watchFleet } from './fleet-watch.js';
+import { leastLoaded, Machine, type MachineState } from './machine.js';
 import { callRoll } from './roll-call.js';
 import { explainNoMatch, matches, type Selector } from './selector.js';
 import { ANY, inboxOf, requireName, type Subjects, subjectsOf } from './subjects.js';
@@ -14,6 +17,8 @@ import { ANY, inboxOf, requireName, type Subjects, subjectsOf } from './subjects
 /** How long a machine may take to answer before it is asked again: a NATS node may just have died. */
 const ANSWER_TIMEOUT_MS = 1000;
 const ASK_AGAIN_MS = 50;
+/** How long a machine may take to describe itself. */
+const ASK_TIMEOUT_MS = 5000;
 
 /** A client's connection to a fleet. */
 export class Fleet implements AsyncDisposable {
@@ -22,12 +27,15 @@ export class Fleet implements AsyncDisposable {
   readonly #identity: string;
   /** Tells our channels from those of others with the same identity. */
   readonly #connection = randomBytes(8).toString('hex');
+  readonly #machines: readonly string[] | undefined;
   #opened = 0;
 
-  private constructor(bus: Bus, { fleet = DEFAULT_FLEET, identity = DEFAULT_IDENTITY }: FleetSettings) {
+  private constructor(bus: Bus, settings: FleetSettings) {
+    const { fleet = DEFAULT_FLEET, identity = DEFAULT_IDENTITY } = settings;
     this.#bus = bus;
     this.#subjects = subjectsOf(fleet);
     this.#identity = identity;
+    this.#machines = settings.machines;
     bus.carry(this.#subjects.toClient(ANY, identity, `${this.#connection}.*`));
   }
 
@@ -71,8 +79,38 @@ export class Fleet implements AsyncDisposable {
   /** The machines that answer right now, by name. */
   async list(selector?: Selector): Promise<Machine[]> {
     const inbox = `${inboxOf(this.#identity)}.${this.#connection}.${randomBytes(8).toString('hex')}`;
-    const machines = await callRoll(this.#bus, { subject: this.#subjects.who, inbox });
+    const subjects = this.#machines?.map((name) => this.#subjects.whoIs(name)) ?? [this.#subjects.who];
+    const machines = await callRoll(this.#bus, { subjects, inbox });
     return selector ? machines.filter((machine) => matches(selector, machine)) : machines;
+  }
+
+  /** What a machine says about itself right now. */
+  async describe(machine: string): Promise<Machine> {
+    return await this.#ask(this.#subjects.whoIs(requireName(machine, 'The name of a machine')), machine, {});
+  }
+
+  /** Changes whether a machine takes work. Resolves to what it says once that is in effect. */
+  async setState(machine: string, state: MachineState): Promise<Machine> {
+    requireName(machine, 'The name of a machine');
+    return await this.#ask(this.#subjects.control(machine, this.#identity), machine, { state });
+  }
+
+  /** Who joins, changes, leaves and is lost, beginning with those who are there. */
+  watch(options: { signal?: AbortSignal } = {}): AsyncGenerator<FleetEvent> {
+    return watchFleet({
+      list: () => this.list(),
+      onNews: (listener) => {
+        const subscription = this.#bus.nats.subscribe(this.#subjects.news(ANY), {
+          callback: (error, message) => {
+            const news = error ? undefined : MachineNews.safeParse(jsonOf(message)).data;
+            // The NATS server vouches for the name in the subject.
+            if (news && message.subject === this.#subjects.news(news.machine.name)) listener(news);
+          },
+        });
+        return () => subscription.unsubscribe();
+      },
+      signal: options.signal,
+    });
   }
 
   /** Chooses the least loaded machine that matches and takes work. */
@@ -96,6 +134,17 @@ export class Fleet implements AsyncDisposable {
     await this.close();
   }
 
+  async #ask(subject: string, machine: string, request: object): Promise<Machine> {
+    try {
+      const timeout = ASK_TIMEOUT_MS;
+      return Machine.parse(
+        (await this.#bus.nats.request(subject, JSON.stringify(request), { timeout })).json(),
+      );
+    } catch (error) {
+      throw explained(error, machine);
+    }
+  }
+
   /** Asks until there is an answer. The machine recognizes a request it has already granted. */
   async #request(
     machine: string,
@@ -112,56 +161,9 @@ export class Fleet implements AsyncDisposable {
         return granted(await this.#bus.nats.request(subject, JSON.stringify(request), { timeout }));
       } catch (error) {
         if (!isPassing(error)) throw explained(error, machine);
+        if (await this.#bus.isRefused(subject)) throw noAccess(machine);
         await pause(ASK_AGAIN_MS);
       }
     }
   }
-}
-
-function granted(message: { json(): unknown }): { epoch: string; credit: number } {
-  const answer = OpenAnswer.parse(message.json());
-  if (!('error' in answer)) return answer;
-  const code = Object.hasOwn(errorCatalogue, answer.error.code)
-    ? (answer.error.code as ErrorCode)
-    : 'remoteError';
-  throw new ExecError(code, answer.error.message);
-}
-
-/** Whether asking again may help: no answer yet, or the NATS node was lost meanwhile. */
-function isPassing(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  if (error.name === 'TimeoutError') return true;
-  return error.name === 'RequestError' && !isNobody(error);
-}
-
-/** The library wraps what happened. */
-function isNobody(error: Error): boolean {
-  const { cause } = error;
-  return error.name === 'NoResponders' || (cause instanceof Error && cause.name === 'NoResponders');
-}
-
-function explained(error: unknown, machine: string): unknown {
-  if (!(error instanceof Error) || error instanceof ExecError) return error;
-  if (isNobody(error))
-    return new ExecError(
-      'notConnected',
-      `No machine "${machine}" is in the fleet; see \`execwire fleet ls\`.`,
-      {
-        data: { machine },
-      },
-    );
-  if (/permission/i.test(error.message))
-    return new ExecError('notConnected', `Our credentials do not give access to "${machine}".`, {
-      data: { machine },
-    });
-  return new ExecError('notConnected', `Cannot reach "${machine}" in the fleet.`, {
-    data: { machine },
-    cause: error,
-  });
-}
-
-function noAnswer(machine: string, timeoutMs: number): ExecError {
-  return new ExecError('notConnected', `"${machine}" in the fleet did not answer within ${timeoutMs} ms.`, {
-    data: { machine },
-  });
 }

@@ -5,9 +5,12 @@
  */
 
 export { type FleetSettings, readFleetSettings } from './bus/bus-settings.js';
+export type { FleetEvent } from './control.js';
+export { DEFAULT_MAX_PARALLEL, fanOut, type FanOutEvent, type FanOutOptions } from './fan-out.js';
 export { Fleet } from './fleet.js';
 export { fleetDialler, type FleetDialOptions } from './fleet-url.js';
 export type { Machine, MachineState, MachineUsage } from './machine.js';
-export { FleetMember, type JoinOptions, type MachineServer, type MemberLog } from './member.js';
+export type { JoinOptions, MachineServer, MemberLog } from './join-options.js';
+export { FleetMember } from './member.js';
 export { nameFrom } from './subjects.js';
 export { parseSelector, type Selector, type SelectorTerm } from './selector.js';

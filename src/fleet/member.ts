@@ -1,45 +1,16 @@
+import { randomBytes, randomInt } from 'node:crypto';
 import { arch, availableParallelism, loadavg, platform } from 'node:os';
 import type { Msg } from '@nats-io/transport-node';
 import { ExecError } from '../protocol/errors.js';
-import { Bus, MAX_CHANNELS } from './bus/bus.js';
-import { DEFAULT_FLEET, type FleetSettings } from './bus/bus-settings.js';
-import type { Machine, MachineUsage } from './machine.js';
-import { channelToken, epochOf, type OpenAnswer, OpenRequest } from './open-protocol.js';
-import { ANY, ANY_CHANNEL, requireName, type Subjects, subjectsOf } from './subjects.js';
-import type { Channel } from '../rpc/index.js';
-
-/** Serves the clients that reach this machine. `ExecServer` is one. */
-export interface MachineServer {
-  accept(channel: Channel, options: { principal: string; probe: () => void }): Promise<void>;
-  usage(): MachineUsage;
-  isDraining: boolean;
-}
-
-export interface MemberLog {
-  info(details: object, message: string): void;
-  warn(details: object, message: string): void;
-}
-
-export interface JoinOptions {
-  /** The name clients use. Unique in the fleet. */
-  readonly name: string;
-  /** For selectors. `os` and `arch` are added. */
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly server: MachineServer;
-  readonly version?: string;
-  /** How well programs can be confined here. */
-  readonly sandbox?: string;
-  /**
-   * Join although the NATS servers ask nobody for credentials: whoever reaches them, a confined program included, can then
-   * run anything here.
-   */
-  readonly insecure?: boolean;
-  readonly log?: MemberLog;
-  /** Called if the machine is no longer in the fleet, and why. */
-  readonly onLost?: (reason: string) => void;
-}
-
-const silent: MemberLog = { info: () => undefined, warn: () => undefined };
+import { jsonOf } from './answers.js';
+import { Bus } from './bus/bus.js';
+import { DEFAULT_FLEET, DEFAULT_IDENTITY, type FleetSettings } from './bus/bus-settings.js';
+import { ControlRequest, type MachineNews } from './control.js';
+import type { JoinOptions } from './join-options.js';
+import type { Machine, MachineState } from './machine.js';
+import { MemberChannels } from './member-channels.js';
+import { NameGuard } from './name-guard.js';
+import { ANY, inboxOf, isInboxOf, requireName, type Subjects, subjectsOf } from './subjects.js';
 
 /** This machine as a member of a fleet. It dials out; nobody connects to it. */
 export class FleetMember implements AsyncDisposable {
@@ -47,27 +18,37 @@ export class FleetMember implements AsyncDisposable {
   readonly #bus: Bus;
   readonly #options: JoinOptions;
   readonly #subjects: Subjects;
-  readonly #log: MemberLog;
-  /** Tells this run from earlier and later ones of the same name: the later one wins. */
-  readonly #epoch = Date.now();
+  readonly #guard: NameGuard;
+  /** Tells this run from all others of the same name: when it began, in microseconds, to be sure with some luck. */
+  readonly #epoch = Date.now() * 1000 + randomInt(1000);
+  #isMember = false;
+  #state: MachineState = 'ready';
   #closing: Promise<void> | undefined;
 
   private constructor(bus: Bus, settings: FleetSettings, options: JoinOptions) {
+    const { fleet = DEFAULT_FLEET, identity = DEFAULT_IDENTITY } = settings;
     this.name = options.name;
     this.#bus = bus;
     this.#options = options;
-    this.#subjects = subjectsOf(settings.fleet ?? DEFAULT_FLEET);
-    this.#log = options.log ?? silent;
+    this.#subjects = subjectsOf(fleet);
+    this.#guard = new NameGuard({
+      bus,
+      name: this.name,
+      epoch: this.#epoch,
+      subject: this.#subjects.whoIs(this.name),
+      inbox: `${inboxOf(identity)}.${randomBytes(8).toString('hex')}`,
+      taken: () => this.#giveWay(),
+    });
   }
 
-  /** Joins a fleet. Resolves when clients can reach this machine. */
+  /** Joins a fleet. Resolves when clients can reach this machine; fails if the name is taken. */
   static async join(settings: FleetSettings, options: JoinOptions): Promise<FleetMember> {
     requireName(options.name, 'The name of a machine');
     const bus = await Bus.connect(settings, `execwire machine ${options.name}`);
     try {
       if (!options.insecure) requireProtected(bus);
       const member = new FleetMember(bus, settings, options);
-      await member.#listen();
+      await member.#join();
       return member;
     } catch (error) {
       await bus.close('the machine could not join');
@@ -84,9 +65,9 @@ export class FleetMember implements AsyncDisposable {
       labels: { os: platform(), arch: arch(), ...labels },
       version,
       sandbox,
-      state: server.isDraining ? 'draining' : 'ready',
+      state: this.#state,
       cores: availableParallelism(),
-      load: loadavg()[0] ?? 0,
+      load: Math.round((loadavg()[0] ?? 0) * 100) / 100,
       ...server.usage(),
       seenAt: Date.now(),
     };
@@ -94,7 +75,7 @@ export class FleetMember implements AsyncDisposable {
 
   /** Leaves the fleet. Channels that are still open are lost. */
   close(): Promise<void> {
-    this.#closing ??= this.#bus.close('the machine has left the fleet');
+    this.#closing ??= this.#leave();
     return this.#closing;
   }
 
@@ -102,64 +83,67 @@ export class FleetMember implements AsyncDisposable {
     await this.close();
   }
 
-  async #listen(): Promise<void> {
-    const { nats } = this.#bus;
-    this.#bus.carry(this.#subjects.toMachine(this.name, ANY, ANY_CHANNEL), (subject) =>
-      this.#unknown(subject),
+  async #join(): Promise<void> {
+    const { bus, subjects } = { bus: this.#bus, subjects: this.#subjects };
+    // From here on, others who want the name learn that it is taken, and only then do we ask ourselves.
+    bus.answer(subjects.whoIs(this.name), (message) =>
+      isInboxOf(message.reply) ? { ...this.describe(), isMember: this.#isMember } : null,
     );
-    nats.subscribe(this.#subjects.open(this.name, ANY), {
-      callback: (error, message) => {
-        if (!error) message.respond(JSON.stringify(this.#open(message)));
-      },
-    });
-    for (const subject of [this.#subjects.who, this.#subjects.whoIs(this.name)])
-      nats.subscribe(subject, {
-        callback: (error, message) => {
-          if (!error) message.respond(JSON.stringify(this.describe()));
-        },
-      });
-    this.#bus.onLost(() => {
+    await bus.flush();
+    await this.#requireAccess();
+    await this.#guard.claim();
+    this.#isMember = true;
+    this.#guard.watch();
+    const { server } = this.#options;
+    new MemberChannels({ bus, subjects, name: this.name, epoch: this.#epoch, server }).listen();
+    bus.answer(subjects.who, (message) => (isInboxOf(message.reply) ? this.describe() : null));
+    bus.answer(subjects.control(this.name, ANY), (message) => this.#controlled(message));
+    bus.onLost(() => {
       if (!this.#closing) this.#options.onLost?.('the connection to the fleet was closed');
     });
-    await this.#bus.flush();
+    this.#tell('joined');
+    await bus.flush();
+    await this.#requireAccess();
   }
 
-  #open(message: Msg): OpenAnswer {
-    const request = OpenRequest.safeParse(jsonOf(message));
-    // The NATS server vouches for the name in the subject.
+  async #requireAccess(): Promise<void> {
+    if (!(await this.#bus.isRefused())) return;
+    throw new ExecError(
+      'invalidConfiguration',
+      `Our credentials do not let us join the fleet as "${this.name}".`,
+    );
+  }
+
+  /** The answer says what is true from now on. */
+  #controlled(message: Msg): Machine | null {
     const client = message.subject.slice(message.subject.lastIndexOf('.') + 1);
-    if (!request.success) return refusal('invalidRequest', 'The request to open a channel is malformed.');
-    const epoch = this.#epoch.toString(36);
-    const token = channelToken(request.data, epoch);
-    const from = this.#subjects.toMachine(this.name, client, token);
-    const known = this.#bus.channel(from);
-    if (known) return { epoch, credit: known.credit };
-    if (this.#bus.channelCount >= MAX_CHANNELS)
-      return refusal('overloaded', `${this.name} has reached its limit of ${MAX_CHANNELS} channels.`);
-    const channel = this.#bus.openChannel({
-      from,
-      to: this.#subjects.toClient(this.name, client, token),
-      label: `fleet ${client}`,
-      credit: request.data.credit,
-      granted: this.#bus.shares.first,
-    });
-    void this.#options.server.accept(channel, { principal: `fleet:${client}`, probe: () => channel.probe() });
-    return { epoch, credit: channel.credit };
+    if (!isInboxOf(message.reply, client)) return null;
+    const request = ControlRequest.safeParse(jsonOf(message));
+    if (request.success && request.data.state !== this.#state) {
+      this.#state = request.data.state;
+      this.#options.server.isDraining = this.#state === 'draining';
+      this.#options.log?.info({ client, state: this.#state }, 'the fleet changed the state of this machine');
+      this.#tell('changed');
+    }
+    return this.describe();
   }
 
-  /** A client talks to a channel that does not exist here: of an earlier run, or given up. */
-  #unknown(subject: string): void {
-    const epoch = epochOf(subject);
-    if (epoch > this.#epoch) return this.#fence();
-    const [, fleet, , machine, client, ...token] = subject.split('.');
-    if (fleet === undefined || machine === undefined || client === undefined) return;
-    this.#bus.refuse(this.#subjects.toClient(machine, client, token.join('.')), 'the channel does not exist');
+  #tell(type: MachineNews['type']): void {
+    const news: MachineNews = { type, machine: this.describe() };
+    this.#bus.post(this.#subjects.news(this.name), Buffer.from(JSON.stringify(news)));
   }
 
-  /** A later run has our name: whatever we did from now on would be ambiguous. */
-  #fence(): void {
+  async #leave(): Promise<void> {
+    this.#guard.close();
+    if (this.#isMember) this.#tell('left');
+    await this.#bus.close('the machine has left the fleet');
+  }
+
+  /** A later machine has our name: whatever we did from now on would be ambiguous. */
+  #giveWay(): void {
     if (this.#closing) return;
-    this.#log.warn({ name: this.name }, 'another machine has taken our name in the fleet');
+    this.#options.log?.warn({ name: this.name }, 'another machine has taken our name in the fleet');
+    this.#isMember = false;
     void this.close();
     this.#options.onLost?.('another machine has taken our name');
   }
@@ -173,16 +157,4 @@ function requireProtected({ nats }: Bus): void {
     'These NATS servers ask nobody for credentials, so whoever reaches them could run programs on this machine. ' +
       'Set them up with `execwire fleet init`, or add --insecure.',
   );
-}
-
-function refusal(code: string, message: string): OpenAnswer {
-  return { error: { code, message } };
-}
-
-function jsonOf(message: Msg): unknown {
-  try {
-    return message.json();
-  } catch {
-    return undefined;
-  }
 }

@@ -8,14 +8,14 @@ const QUIET_MS = 150;
 /** Machines in one answer to `list`. */
 const MAX_MACHINES = 20_000;
 
-/** Asks all machines to describe themselves. Stops early once all of the expected ones have answered. */
+/** Asks machines to describe themselves, until none has answered for a while. */
 export function callRoll(
   bus: Bus,
-  { subject, inbox, expected }: { subject: string; inbox: string; expected?: ReadonlySet<string> },
+  { subjects, inbox }: { subjects: readonly string[]; inbox: string },
 ): Promise<Machine[]> {
   return new Promise((resolve) => {
     const machines = new Map<string, Machine>();
-    const missing = new Set(expected);
+    let unanswered = 0;
     const finish = (): void => {
       clearTimeout(timer);
       subscription.unsubscribe();
@@ -24,19 +24,18 @@ export function callRoll(
     let timer = setTimeout(finish, FIRST_ANSWER_MS);
     const subscription = bus.nats.subscribe(inbox, {
       callback: (error, message) => {
-        if (error || message.headers?.code === 503) return finish();
+        if (!error && message.headers?.code === 503) unanswered += 1;
+        if (error || unanswered === subjects.length) return finish();
         const machine = machineOf(message);
         if (!machine) return;
         // Of two with the same name, the later one is meant.
         if ((machines.get(machine.name)?.epoch ?? 0) <= machine.epoch) machines.set(machine.name, machine);
-        const hadMissing = missing.size > 0;
-        missing.delete(machine.name);
-        if ((hadMissing && missing.size === 0) || machines.size >= MAX_MACHINES) return finish();
+        if (machines.size >= MAX_MACHINES) return finish();
         clearTimeout(timer);
         timer = setTimeout(finish, QUIET_MS);
       },
     });
-    bus.post(subject, new Uint8Array(0), { reply: inbox });
+    for (const subject of subjects) bus.post(subject, new Uint8Array(0), { reply: inbox });
   });
 }
 

@@ -13,6 +13,8 @@ export interface Subjects {
   /** Asks all machines, or one, to describe themselves. */
   readonly who: string;
   whoIs(machine: string): string;
+  /** A machine tells everybody that it has joined, changed or left. */
+  news(machine: string): string;
   /** An administrator changes the state of a machine. */
   control(machine: string, client: string): string;
 }
@@ -30,18 +32,19 @@ export function subjectsOf(fleet: string): Subjects {
     toClient: (machine, client, channel) => `${root}.o.${machine}.${client}.${channel}`,
     who: `${root}.who`,
     whoIs: (machine) => `${root}.whois.${machine}`,
+    news: (machine) => `${root}.news.${machine}`,
     control: (machine, client) => `${root}.control.${machine}.${client}`,
   };
-}
-
-/** The bucket that lists the machines of a fleet. */
-export function bucketOf(fleet: string): string {
-  return `ew_${fleet}`;
 }
 
 /** Replies to a client arrive here, where nobody else may listen. */
 export function inboxOf(identity: string): string {
   return `_INBOX_${identity}`;
+}
+
+/** Whether an answer goes where only that client listens. Otherwise we would say to others what they have not asked. */
+export function isInboxOf(reply: string | undefined, identity?: string): boolean {
+  return reply?.startsWith(identity === undefined ? '_INBOX_' : `${inboxOf(identity)}.`) ?? false;
 }
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;

@@ -88,3 +88,52 @@ test('a machine that is killed is gone for its clients within 5 s', async () => 
   run.child.kill('SIGKILL');
   await run.result();
 });
+
+test('fleet ls, info, cordon, uncordon and drain', async () => {
+  expect((await execwire('fleet', 'ls', 'gpu=a100')).stdout).toMatch(
+    /^NAME +STATE +LABELS.*\nbuild-7 +ready +os=linux,arch=\w+,gpu=a100 /,
+  );
+  expect((await execwire('fleet', 'ls', 'gpu=h100')).stdout).toMatch(/^NAME[^\n]*\n$/);
+  expect(JSON.parse((await execwire('fleet', 'info', 'build-7', '--json')).stdout)).toMatchObject({
+    name: 'build-7',
+    state: 'ready',
+  });
+  expect((await execwire('fleet', 'cordon', 'build-7')).stdout).toBe('build-7 is cordoned\n');
+  expect((await execwire('run', '--on', 'gpu', '--', 'true')).code).toBe(125);
+  expect((await execwire('fleet', 'drain', 'build-7')).stdout).toBe(
+    'build-7 starts nothing new; 0 processes are running\nbuild-7 is drained\n',
+  );
+  const refused = await execwire('run', '-e', 'fleet:build-7', '--', 'true');
+  expect(refused.stderr).toMatch(/This machine is being drained/);
+  expect((await execwire('fleet', 'uncordon', 'build-7')).stdout).toBe('build-7 is ready\n');
+});
+
+test('a program on all machines that match: prefixed lines, a summary and one exit code', async () => {
+  await using other = await join('build-10', '--label', 'gpu=h100');
+  expect(other.url).toBe('fleet:build-10');
+  expect((await execwire('run', '--on', 'gpu', '--all', '--dry-run', '--', 'x')).stdout).toBe(
+    'build-10\nbuild-7\n',
+  );
+  const said = await execwire(
+    'run',
+    '--on',
+    'gpu',
+    '--all',
+    '--',
+    'sh',
+    '-c',
+    'echo one; printf two; exit 4',
+  );
+  expect(said.stdout.split('\n').toSorted()).toEqual([
+    '',
+    'build-10 | one',
+    'build-10 | two',
+    'build-7  | one',
+    'build-7  | two',
+  ]);
+  expect(said.stderr).toMatch(/^2 of 2 exited with 4: build-(10|7), build-(10|7)\n$/);
+  expect(said.code).toBe(4);
+  const tooMany = await execwire('run', '--on', 'gpu', '--all', '--max-machines', '1', '--', 'true');
+  expect(tooMany.code).toBe(2);
+  expect(tooMany.stderr).toMatch(/matches 2 machines, more than --max-machines 1/);
+});

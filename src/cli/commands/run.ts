@@ -5,6 +5,7 @@ import { asUser, refuseUserInSandbox } from '../habits/as-user.js';
 import { onMachine, splitMachine } from '../habits/machine-argument.js';
 import { startHint } from '../habits/start-hints.js';
 import { directoryFor } from '../options/directory-option.js';
+import { wholeNumber } from '../options/listen-options.js';
 import { collectVariable, parseDuration, parseLease } from '../options/option-values.js';
 import { type SandboxFlags, sandboxFrom, withSandbox } from '../options/sandbox-options.js';
 import { type TargetFlags, withTarget } from '../options/target-options.js';
@@ -20,6 +21,12 @@ interface RunFlags extends TargetFlags, SandboxFlags {
   readonly detach?: boolean;
   readonly lease?: number | 'kept';
   readonly keepStdin?: boolean;
+  readonly on?: string;
+  readonly all?: boolean;
+  readonly maxParallel?: number;
+  readonly maxMachines?: number;
+  readonly failFast?: boolean;
+  readonly dryRun?: boolean;
 }
 
 /** `execwire run`: runs a program on any machine as if it were local. */
@@ -48,6 +55,12 @@ export function runCommand(): Command {
       parseLease,
     )
     .option('--keep-stdin', 'with --detach: leave its stdin open for whoever attaches')
+    .option('--on <selector>', 'run it on a machine of the fleet that matches, such as pool=ci,gpu')
+    .option('--all', 'with --on: on all machines that match, at the same time')
+    .option('--max-parallel <n>', 'with --all: on this many machines at a time (default: 64)', wholeNumber)
+    .option('--max-machines <n>', 'with --all: refuse to run on more machines than this', wholeNumber)
+    .option('--fail-fast', 'with --all: end everything once it has failed on one machine')
+    .option('--dry-run', 'with --all: only print the machines')
     .addHelpText('after', EXIT_CODE_HELP)
     .passThroughOptions()
     .action(run);
@@ -56,7 +69,7 @@ export function runCommand(): Command {
 async function run(words: string[], given: RunFlags, command: Command): Promise<void> {
   const isLiteral = command.parent?.args.at(-words.length - 1) === '--';
   const { machine, argv } = await splitMachine(words, { isLiteral, flags: given });
-  const flags = onMachine(machine, given);
+  const flags = inFleet(onMachine(machine, given));
   const { tty = false, stdin, timeout, env, cwd, user, detach = false, keepStdin = false } = flags;
   refuseUserInSandbox(flags);
   if (!detach && (flags.lease !== undefined || keepStdin))
@@ -68,13 +81,19 @@ async function run(words: string[], given: RunFlags, command: Command): Promise<
         argv: asUser(user, argv, { hasDirectory: cwd !== undefined }),
         env,
         tty,
-        pipeStdin: detach ? keepStdin : stdin,
+        pipeStdin: detach ? keepStdin : stdin && flags.all !== true,
         ...where,
         ...(timeout === undefined ? {} : { timeoutMs: timeout }),
       };
     },
     sandbox: (environment, { cwd }) => sandboxFrom(flags, environment, { cwd }),
   };
+  if (flags.all && flags.on !== undefined) {
+    const { runEverywhere } = await import('./run-everywhere.js');
+    const { startAttached } = await import('./run-attached.js');
+    const everywhere = { ...flags, on: flags.on };
+    process.exit(await runEverywhere(everywhere, async (each) => (await startAttached(each, what)).child));
+  }
   if (detach) return await (await import('./run-detached.js')).runDetached(flags, what, flags.lease);
   const { runAttached, startAttached } = await import('./run-attached.js');
   const exitCode = await runAttached({
@@ -86,4 +105,16 @@ async function run(words: string[], given: RunFlags, command: Command): Promise<
   });
   // All output has been written; only an open stdin would keep us running.
   process.exit(exitCode);
+}
+
+/** A selector stands for an environment; with --all for several. */
+function inFleet(flags: RunFlags): RunFlags {
+  const { on, all, environment } = flags;
+  if (on === undefined && !all) return flags;
+  if (on === undefined) throw new ExecError('invalidConfiguration', '--all needs --on SELECTOR.');
+  if (environment !== undefined)
+    throw new ExecError('invalidConfiguration', '--on and -e exclude each other.');
+  if (all && (flags.tty || flags.detach))
+    throw new ExecError('invalidConfiguration', '--all goes neither with --tty nor with --detach.');
+  return all ? flags : { ...flags, environment: `fleet:?${on}` };
 }

@@ -16,7 +16,10 @@ export interface FleetFlags {
 export function addFleetOptions(command: Command): Command {
   return command
     .option('--fleet <where>', 'join a fleet: nats://HOST:PORT, or a settings file of `execwire fleet init`')
-    .option('--name <name>', 'with --fleet: the name of this machine there (default: its host name)')
+    .option(
+      '--name <name>',
+      'with --fleet: the name of this machine there (default: as in the settings, or its host name)',
+    )
     .option('--label <key=value>', 'with --fleet: a label for selectors; may be repeated', collectLabel, {});
 }
 
@@ -42,7 +45,7 @@ export async function serveFleet(
   const { level } = await sandboxSupport();
   const settings = readFleetSettings(flags.fleet);
   const member: FleetMember = await FleetMember.join(settings, {
-    name: flags.name ?? nameFrom(hostname()),
+    name: flags.name ?? settings.identity ?? nameFrom(hostname()),
     labels: flags.label,
     server,
     version,

@@ -13,6 +13,8 @@ export interface FleetSettings {
   readonly fleet?: string | undefined;
   /** Who we are: the name in our credentials. Default `anyone`, for servers that ask nobody. */
   readonly identity?: string | undefined;
+  /** The machines our credentials give access to. Default: all. */
+  readonly machines?: readonly string[] | undefined;
   /** An nkey seed. */
   readonly nkey?: string | undefined;
   /** The text of a NATS credentials file. */
@@ -28,6 +30,7 @@ const SettingsFile = z.strictObject({
   servers: z.array(z.string()).min(1),
   fleet: z.string().optional(),
   identity: z.string().optional(),
+  machines: z.array(z.string()).optional(),
   nkey: z.string().optional(),
   credentials: z.string().optional(),
   ca: z.string().optional(),

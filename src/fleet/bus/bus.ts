@@ -5,6 +5,8 @@ import { connectToNats } from './connect.js';
 
 /** How many channels a bus connection carries. */
 export const MAX_CHANNELS = 2048;
+/** Refused subjects that are remembered. */
+const MAX_REFUSALS = 100;
 /** Status of a message that the NATS server itself sends if nobody is subscribed. */
 const NO_RESPONDERS = 503;
 
@@ -32,6 +34,8 @@ export class Bus {
   /** By the subject on which we listen. */
   readonly #channels = new Map<string, BusChannel>();
   readonly #lost: (() => void)[] = [];
+  /** Subjects the NATS server has refused us. */
+  readonly #refused = new Set<string>();
   #ticking: NodeJS.Timeout | undefined;
 
   private constructor(nats: NatsConnection) {
@@ -80,6 +84,16 @@ export class Bus {
     });
   }
 
+  /** Answers requests on `subject`. Nobody is answered if `answer` returns null. */
+  answer(subject: string, answer: (message: Msg) => object | null): void {
+    this.nats.subscribe(subject, {
+      callback: (error, message) => {
+        const said = error ? null : answer(message);
+        if (said) message.respond(JSON.stringify(said));
+      },
+    });
+  }
+
   /** Tells the other side that its channel is not known here. */
   refuse(to: string, reason: string): void {
     this.post(to, resetDatagram(reason));
@@ -89,6 +103,13 @@ export class Bus {
   post(subject: string, datagram: Uint8Array, options: { reply?: string } = {}): void {
     if (this.nats.isClosed()) return;
     this.nats.publish(subject, datagram, options);
+  }
+
+  /** Whether the NATS server has refused us a subject, or any. Call it after `flush`. */
+  async isRefused(subject?: string): Promise<boolean> {
+    // Refusals arrive before the answer to a flush, and are noted one turn later.
+    await new Promise((resolve) => setImmediate(resolve));
+    return subject === undefined ? this.#refused.size > 0 : this.#refused.has(subject);
   }
 
   async flush(): Promise<void> {
@@ -111,8 +132,9 @@ export class Bus {
     const channel = this.#channels.get(message.subject);
     if (message.headers?.code === NO_RESPONDERS) return channel?.nobody();
     const datagram = readDatagram(message.data);
-    if (!datagram) channel?.destroy('the other side sent a malformed datagram');
-    else if (channel) channel.receive(datagram);
+    // Somebody else may have got it here by way of a reply, so it says nothing about the other side.
+    if (!datagram) return;
+    if (channel) channel.receive(datagram);
     else if (datagram.kind !== Kind.reset) unknown(message.subject);
   }
 
@@ -129,11 +151,17 @@ export class Bus {
   }
 
   async #followStatus(): Promise<void> {
-    for await (const { type } of this.nats.status()) {
+    for await (const status of this.nats.status()) {
       // What was sent to the node we have lost may be lost, too.
-      if (type === 'reconnect') for (const channel of this.#channels.values()) channel.synchronize();
+      if (status.type === 'reconnect') for (const channel of this.#channels.values()) channel.synchronize();
+      if (status.type === 'error') this.#noteRefusal(status.error);
     }
     this.#ended();
+  }
+
+  #noteRefusal(error: Error & { subject?: string }): void {
+    if (error.name !== 'PermissionViolationError' || error.subject === undefined) return;
+    if (this.#refused.size < MAX_REFUSALS) this.#refused.add(error.subject);
   }
 
   #ended(): void {

@@ -1,0 +1,64 @@
+import { type Fleet, type Machine, parseSelector, type Selector } from '../../fleet/index.js';
+import { formatJson, formatTable } from '../terminal/table.js';
+import { durationOf } from '../terminal/quantities.js';
+import { withFleet } from './fleet-connection.js';
+
+const HEADINGS = ['NAME', 'STATE', 'LABELS', 'VERSION', 'LOAD', 'PROCESSES', 'SANDBOX', 'UP'];
+/** Clears the screen and goes to its top. */
+const CLEAR = '\u001b[H\u001b[2J';
+
+/** Prints the machines that answer. */
+export async function listMachines(
+  text: string | undefined,
+  { json = false, watch = false }: { json?: boolean; watch?: boolean },
+): Promise<void> {
+  const selector = text === undefined ? undefined : parseSelector(text);
+  await withFleet(async (fleet) => {
+    if (watch) return await keepListing(fleet, selector, json);
+    const machines = await fleet.list(selector);
+    process.stdout.write(json ? formatJson(machines) : tableOf(machines));
+  });
+}
+
+export async function describeMachine(name: string, { json = false }: { json?: boolean }): Promise<void> {
+  const machine = await withFleet((fleet) => fleet.describe(name));
+  if (json) return void process.stdout.write(formatJson(machine));
+  const rows = HEADINGS.map((heading, index) => [heading.toLowerCase(), rowOf(machine)[index] ?? '']);
+  const more = [
+    ['cores', String(machine.cores)],
+    ['sessions', String(machine.sessions)],
+    ['joined', new Date(machine.epoch / 1000).toISOString()],
+  ];
+  for (const [key = '', value = ''] of [...rows, ...more])
+    process.stdout.write(`${key.padEnd(10)} ${value}\n`);
+}
+
+/** Draws the list again whenever something has changed. */
+async function keepListing(fleet: Fleet, selector: Selector | undefined, json: boolean): Promise<void> {
+  const draw = async (): Promise<void> => {
+    const machines = await fleet.list(selector);
+    if (json) process.stdout.write(`${JSON.stringify(machines)}\n`);
+    else process.stdout.write(`${process.stdout.isTTY ? CLEAR : ''}${tableOf(machines)}`);
+  };
+  await draw();
+  for await (const _ of fleet.watch()) await draw();
+}
+
+function tableOf(machines: readonly Machine[]): string {
+  return formatTable(HEADINGS, machines.map(rowOf));
+}
+
+function rowOf(machine: Machine): string[] {
+  const { name, state, labels, version, load, cores, processes, sandbox, epoch, seenAt } = machine;
+  const pairs = Object.entries(labels).map(([key, value]) => (value === '' ? key : `${key}=${value}`));
+  return [
+    name,
+    state,
+    pairs.join(','),
+    version,
+    `${load.toFixed(2)}/${cores}`,
+    String(processes),
+    sandbox,
+    durationOf(Math.max(0, seenAt - epoch / 1000) / 1000),
+  ];
+}

@@ -1,0 +1,68 @@
+import type { Msg } from '@nats-io/transport-node';
+import { jsonOf } from './answers.js';
+import { type Bus, MAX_CHANNELS } from './bus/bus.js';
+import type { MachineServer } from './join-options.js';
+import { channelToken, epochOf, type OpenAnswer, OpenRequest } from './open-protocol.js';
+import { ANY, ANY_CHANNEL, isInboxOf, type Subjects } from './subjects.js';
+
+export interface MemberChannelsOptions {
+  readonly bus: Bus;
+  readonly subjects: Subjects;
+  readonly name: string;
+  readonly epoch: number;
+  readonly server: MachineServer;
+}
+
+/** Opens channels for clients that ask this machine for one. */
+export class MemberChannels {
+  readonly #options: MemberChannelsOptions;
+
+  constructor(options: MemberChannelsOptions) {
+    this.#options = options;
+  }
+
+  listen(): void {
+    const { bus, subjects, name } = this.#options;
+    bus.carry(subjects.toMachine(name, ANY, ANY_CHANNEL), (subject) => this.#unknown(subject));
+    bus.answer(subjects.open(name, ANY), (message) => {
+      // The NATS server vouches for the name in the subject.
+      const client = message.subject.slice(message.subject.lastIndexOf('.') + 1);
+      return isInboxOf(message.reply, client) ? this.#open(client, message) : null;
+    });
+  }
+
+  #open(client: string, message: Msg): OpenAnswer {
+    const { bus, subjects, name, server } = this.#options;
+    const request = OpenRequest.safeParse(jsonOf(message));
+    if (!request.success) return refusal('invalidRequest', 'The request to open a channel is malformed.');
+    const epoch = this.#options.epoch.toString(36);
+    const token = channelToken(request.data, epoch);
+    const from = subjects.toMachine(name, client, token);
+    const known = bus.channel(from);
+    if (known) return { epoch, credit: known.credit };
+    if (bus.channelCount >= MAX_CHANNELS)
+      return refusal('overloaded', `${name} has reached its limit of ${MAX_CHANNELS} channels.`);
+    const channel = bus.openChannel({
+      from,
+      to: subjects.toClient(name, client, token),
+      label: `fleet ${client}`,
+      credit: request.data.credit,
+      granted: bus.shares.first,
+    });
+    void server.accept(channel, { principal: `fleet:${client}`, probe: () => channel.probe() });
+    return { epoch, credit: channel.credit };
+  }
+
+  /** A client talks to a channel that does not exist here: of an earlier run, or given up. */
+  #unknown(subject: string): void {
+    const { bus, subjects, name, epoch } = this.#options;
+    // Of a later run: it is for that one to answer.
+    if (!(epochOf(subject) <= epoch)) return;
+    const [client = '', ...token] = subject.split('.').slice(4);
+    bus.refuse(subjects.toClient(name, client, token.join('.')), 'the channel does not exist');
+  }
+}
+
+function refusal(code: string, message: string): OpenAnswer {
+  return { error: { code, message } };
+}

@@ -1,0 +1,234 @@
+// Needs: nats-server
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { connect, type NatsConnection, nkeyAuthenticator } from '@nats-io/transport-node';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { RemoteEnvironment } from '../../src/client/index.js';
+import { Fleet, FleetMember, type FleetSettings, readFleetSettings } from '../../src/fleet/index.js';
+import { FleetDirectory, LocalCluster } from '../../src/fleet/setup/index.js';
+import { ExecServer } from '../../src/server/index.js';
+import { TestFolder } from '../harness/processes.js';
+
+const folder = new TestFolder();
+let cluster: LocalCluster;
+let server: ExecServer;
+let member: FleetMember;
+const settings: Record<string, FleetSettings> = {};
+const raw: NatsConnection[] = [];
+
+beforeAll(async () => {
+  const ports = await freePorts(4);
+  const nodes = [0, 1].map((index) => ({
+    listen: `127.0.0.1:${ports[index]}`,
+    cluster: `127.0.0.1:${ports[index + 2]}`,
+  }));
+  const directory = FleetDirectory.create(join(folder.path, 'fleet'), { fleet: 'f', nodes });
+  const members = [
+    { name: 'good', role: 'machine' },
+    { name: 'evil', role: 'machine' },
+    { name: 'alice', role: 'client' },
+    { name: 'mallory', role: 'client', machines: ['evil'] },
+    { name: 'root', role: 'admin' },
+  ] as const;
+  for (const each of members) settings[each.name] = readFleetSettings(await directory.add(each));
+  const { nodeFiles, urls } = directory;
+  cluster = await LocalCluster.start(nodeFiles.map((file, index) => ({ file, url: urls[index] ?? '' })));
+  server = new ExecServer();
+  member = await FleetMember.join(of('good'), { name: 'good', server });
+});
+afterAll(async () => {
+  for (const each of raw) await each.close();
+  await member.close();
+  await server.close();
+  await cluster.close();
+  folder[Symbol.dispose]();
+});
+
+function of(name: string): FleetSettings {
+  const found = settings[name];
+  if (!found) throw new Error(`no settings for ${name}`);
+  return found;
+}
+
+/** A connection that does as it likes, with the credentials of somebody. */
+async function as(name: string): Promise<NatsConnection> {
+  const { servers, nkey = '' } = of(name);
+  const connection = await connect({
+    servers: [...servers],
+    authenticator: nkeyAuthenticator(new TextEncoder().encode(nkey)),
+    inboxPrefix: `_INBOX_${name}`,
+  });
+  raw.push(connection);
+  return connection;
+}
+
+/** What the server says to a subscription. */
+async function subscribing(connection: NatsConnection, subject: string): Promise<string> {
+  return await new Promise((resolve) => {
+    connection.subscribe(subject, {
+      callback: (error) => {
+        if (error) resolve(error.message);
+      },
+    });
+    void connection.flush().then(() => setTimeout(resolve, 300, 'allowed'));
+  });
+}
+
+async function publishing(connection: NatsConnection, subject: string): Promise<string> {
+  const refused = (async () => {
+    for await (const status of connection.status()) if (status.type === 'error') return status.error.message;
+    return 'closed';
+  })();
+  connection.publish(subject, 'x');
+  return await Promise.race([
+    refused,
+    connection.flush().then(() => new Promise<string>((resolve) => setTimeout(resolve, 300, 'allowed'))),
+  ]);
+}
+
+const REFUSED = /permissions violation/i;
+
+test('members with the right credentials work together', async () => {
+  await using fleet = await Fleet.connect(of('alice'));
+  await using environment = await RemoteEnvironment.connect({
+    id: 'good',
+    dial: () => fleet.dial('good'),
+    resume: true,
+  });
+  const { stdout } = await environment.run(['echo', 'hi']);
+  expect(stdout).toBe('hi\n');
+  expect((await fleet.list()).map(({ name }) => name)).toEqual(['good']);
+});
+
+test('nobody gets in without credentials', async () => {
+  await expect(Fleet.connect({ servers: of('alice').servers, fleet: 'f' })).rejects.toMatchObject({
+    code: 'notConnected',
+    message: 'Cannot connect to the fleet: the NATS server rejected our credentials.',
+  });
+});
+
+describe('a machine with valid credentials', () => {
+  test.each([
+    ['reads what clients send to another machine', 'ew.f.i.good.>'],
+    ['reads what another machine sends', 'ew.f.o.good.>'],
+    ['answers in the name of another machine', 'ew.f.open.good.*'],
+    ['is asked in the name of another machine', 'ew.f.whois.good'],
+    ['listens to answers of clients', '_INBOX_alice.>'],
+    ['listens to everything', '>'],
+  ])('cannot see it when it %s', async (_, subject) => {
+    expect(await subscribing(await as('evil'), subject)).toMatch(REFUSED);
+  });
+
+  test.each([
+    ['speaks to a client as another machine', 'ew.f.o.good.alice.c.1-1'],
+    ['asks another machine for a channel', 'ew.f.open.good.evil'],
+    ['speaks on the channel of a client', 'ew.f.i.good.alice.c.1-1'],
+    ['announces another machine', 'ew.f.news.good'],
+    ['changes the state of another machine', 'ew.f.control.good.evil'],
+    ['answers a client that has not asked', '_INBOX_alice.x'],
+  ])('is refused when it %s', async (_, subject) => {
+    expect(await publishing(await as('evil'), subject)).toMatch(REFUSED);
+  });
+
+  test('cannot join under the name of another one', async () => {
+    const other = new ExecServer();
+    await expect(FleetMember.join(of('evil'), { name: 'good', server: other })).rejects.toMatchObject({
+      message: 'Our credentials do not let us join the fleet as "good".',
+    });
+    await using fleet = await Fleet.connect(of('alice'));
+    expect((await fleet.describe('good')).epoch).toBe(member.describe().epoch);
+    await other.close();
+  });
+});
+
+describe('a client outside its machines', () => {
+  test('cannot reach another one, and is told so', async () => {
+    await using fleet = await Fleet.connect(of('mallory'));
+    await expect(fleet.dial('good')).rejects.toMatchObject({
+      code: 'notConnected',
+      message: 'Our credentials do not give access to "good".',
+    });
+    expect(await fleet.list()).toEqual([]);
+  });
+
+  test.each([
+    ['speaks as another client', 'ew.f.i.good.alice.c.1-1'],
+    ['opens a channel as another client', 'ew.f.open.good.alice'],
+    ['opens a channel to another machine', 'ew.f.open.good.mallory'],
+    ['asks who else is there', 'ew.f.who'],
+    ['drains a machine', 'ew.f.control.evil.mallory'],
+  ])('is refused when it %s', async (_, subject) => {
+    expect(await publishing(await as('mallory'), subject)).toMatch(REFUSED);
+  });
+
+  test('cannot read what machines send to others', async () => {
+    expect(await subscribing(await as('mallory'), 'ew.f.o.*.alice.>')).toMatch(REFUSED);
+    expect(await subscribing(await as('mallory'), '_INBOX_alice.>')).toMatch(REFUSED);
+  });
+});
+
+describe('forged and replayed messages', () => {
+  test('an answer goes to the inbox of whoever asks and nowhere else', async () => {
+    const alice = await as('alice');
+    const heard: string[] = [];
+    (await as('root')).subscribe('_INBOX_root.>', {
+      callback: (_, message) => {
+        heard.push(message.subject);
+      },
+    });
+    alice.publish('ew.f.open.good.alice', '{}', { reply: '_INBOX_root.x' });
+    alice.publish('ew.f.who', '', { reply: 'ew.f.o.good.root.c.1-1' });
+    await alice.flush();
+    // Whatever is said afterwards comes later.
+    await using fleet = await Fleet.connect(of('root'));
+    await fleet.describe('good');
+    expect(heard.filter((subject) => subject.endsWith('.x'))).toEqual([]);
+  });
+
+  test('garbage and replays on a channel change nothing', async () => {
+    const tapped: { subject: string; data: Uint8Array }[] = [];
+    const alice = await as('alice');
+    alice.subscribe('ew.f.o.*.alice.>', {
+      callback: (_, { subject, data }) => {
+        tapped.push({ subject, data });
+      },
+    });
+    await using fleet = await Fleet.connect(of('alice'));
+    await using environment = await RemoteEnvironment.connect({
+      id: 'good',
+      dial: () => fleet.dial('good'),
+      resume: true,
+    });
+    const cat = await environment.start({ argv: ['cat'], pipeStdin: true });
+    await cat.write(Buffer.from('one\n'));
+    const [sent] = tapped;
+    if (!sent) throw new Error('nothing was sent');
+    const channel = sent.subject.replace('.o.', '.i.');
+    alice.publish(channel, 'garbage');
+    alice.publish(channel, new Uint8Array(26));
+    for (const { data } of tapped.slice(0, 20)) alice.publish(channel, data);
+    await alice.flush();
+    await cat.write(Buffer.from('two\n'));
+    await cat.closeStdin();
+    let said = '';
+    for await (const event of cat.events())
+      if (event.type === 'output') said += Buffer.from(event.bytes).toString();
+    expect(said).toBe('one\ntwo\n');
+  });
+});
+
+async function freePorts(count: number): Promise<number[]> {
+  const servers = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const listener = createServer().listen(0, '127.0.0.1');
+      await once(listener, 'listening');
+      return listener;
+    }),
+  );
+  return servers.map((listener) => {
+    const address = listener.address();
+    listener.close();
+    return typeof address === 'object' && address ? address.port : 0;
+  });
+}
