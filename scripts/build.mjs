@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleProgram } from './bundle.mjs';
 import { recordCode } from './code-cache.mjs';
+import { buildPage } from './page.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, 'dist');
@@ -13,12 +14,13 @@ const dist = join(root, 'dist');
 if (existsSync(dist)) {
   for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
     const source = name.replace(/\.(d\.ts|js|js\.map)$/, '.ts');
-    if (source !== name && !name.startsWith('bin/') && !existsSync(join(root, 'src', source)))
+    if (source !== name && !/^(bin|page)\//.test(name) && !existsSync(join(root, 'src', source)))
       rmSync(join(dist, name));
   }
 }
 const tsc = join(root, 'node_modules', '.bin', 'tsc');
 const { status } = spawnSync(tsc, ['-p', join(root, 'tsconfig.build.json')], { stdio: 'inherit' });
 if (status !== 0) process.exit(status ?? 1);
+await buildPage(root);
 await bundleProgram(root);
 await recordCode(root);

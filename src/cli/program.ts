@@ -5,6 +5,7 @@ import { withHint } from './habits/hints.js';
 /** Every command and its module. Imports are slow, so only the commands needed are loaded. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import('./commands/serve.js')).serveCommand(),
+  console: async () => (await import('./commands/console.js')).consoleCommand(),
   'app-server': async () => (await import('./commands/app-server.js')).appServerCommand(),
   mcp: async () => (await import('./commands/mcp.js')).mcpCommand(),
   run: async () => (await import('./commands/run.js')).runCommand(),

@@ -31,6 +31,7 @@ export type { Decided, Decision, NetworkRequest } from './network/index.js';
 export { type ExistingProxyUse, managesNetwork, type NetworkUse } from './managed-network.js';
 export { machineInfo, version } from './machine-info.js';
 export { homeToStartIn } from './start-directory.js';
+export { machineUsage } from './machine-usage.js';
 export { admitsPeer, type ConnectionEnds, peerUser } from './peer/index.js';
 export {
   connectPort,

@@ -63,6 +63,7 @@ export function offeredCapabilities(options: {
     fsLinksAndTimes: true,
     fsDirectoryDetails: true,
     sessionEnd: true,
+    usage: true,
     processLines: true,
     ...(options.spool
       ? {

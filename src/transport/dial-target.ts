@@ -8,6 +8,8 @@ export interface DialOptions {
   readonly authBearerToken?: string | undefined;
   /** Sent as `X-Request-Id`. Not available in browsers. */
   readonly requestId?: string | undefined;
+  /** Subprotocols to offer. A page cannot send headers with a WebSocket, but it can send these. */
+  readonly protocols?: readonly string[] | undefined;
   readonly connectTimeoutMs?: number;
   /**
    * How often to check for silence: a quiet server is pinged, and one that stays quiet for several checks counts as

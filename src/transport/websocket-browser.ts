@@ -35,7 +35,10 @@ export async function dialInBrowser(target: DialTarget, options: DialOptions): P
   if (typeof Socket !== 'function' || target.address.kind === 'unix') {
     throw new ExecError('unsupported', `There is no way to connect to ${target.label} from here.`);
   }
-  const socket = Reflect.construct(Socket, [target.address.url]) as BrowserSocket;
+  const socket = Reflect.construct(Socket, [
+    target.address.url,
+    [...(options.protocols ?? [])],
+  ]) as BrowserSocket;
   const channel = new BrowserChannel(socket, target.label);
   const refused = (why: string): ExecError =>
     new ExecError('notConnected', `Cannot connect to ${target.label}: ${why}.`);

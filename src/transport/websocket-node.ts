@@ -20,7 +20,7 @@ const MAX_FRAME_BYTES = 8 * 1024 * 1024;
 export async function dialInNode(target: DialTarget, options: DialOptions): Promise<Channel> {
   const { connectTimeoutMs = DEFAULT_CONNECT_TIMEOUT_MS } = options;
   const [{ WebSocket }, { createInflateRaw }] = await Promise.all([import('ws'), import('node:zlib')]);
-  const socket = new WebSocket(urlOf(target), {
+  const socket = new WebSocket(urlOf(target), [...(options.protocols ?? [])], {
     // The server decides what is compressed. A local socket is never too slow.
     perMessageDeflate: target.address.kind === 'url' && MESSAGE_DEFLATE,
     maxPayload: MAX_MESSAGE_BYTES,

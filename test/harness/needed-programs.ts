@@ -22,6 +22,7 @@ export const OPTIONAL_PROGRAMS = [
   'curl',
   'wget',
   'nats-server',
+  'chromium',
 ] as const;
 
 export type OptionalProgram = (typeof OPTIONAL_PROGRAMS)[number];

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { DEFAULT_RETAINED_BYTES } from '../../contract/index.js';
 import { DEFAULT_MAX_PROCESSES, leaveHost, hostCapabilities } from '../../host/index.js';
@@ -16,6 +15,8 @@ import {
 import { type CompressionUse, LineChannel, parseListenAddress } from '../../transport/index.js';
 import { logAcceptErrors } from './accept-errors.js';
 import { type AuthFlags, authFromFlags, plainTokenWarning } from '../options/auth-options.js';
+import { addConsoleTokenOption, DEFAULT_CONSOLE_URL } from '../options/console-options.js';
+import { consoleOf, type ServeConsoleFlags } from './serve-console.js';
 import { type DurableFlags, durableFromFlags } from './durable.js';
 import { addFleetOptions, type FleetFlags, fleetFiles, serveFleet } from './serve-fleet.js';
 import { guardTrees } from './guard-trees.js';
@@ -23,6 +24,7 @@ import { nextSteps } from './next-steps.js';
 import { addListenOptions, addLogOptions, collect, wholeNumber } from '../options/listen-options.js';
 import { parseDuration } from '../options/option-values.js';
 import { addSpoolOptions, type SpoolFlags, spoolFromFlags } from '../options/spool-options.js';
+import { tlsFromFlags, withTls } from '../options/tls-options.js';
 import { lazyCollector } from '../garbage-collector.js';
 import { createLog, type LogFormat, type LogLevel } from '../log.js';
 import { admission, hideOwnDoors } from './own-doors.js';
@@ -33,11 +35,9 @@ import { makeThreadPool } from '../thread-pool.js';
 
 const DEFAULT_LISTEN = 'ws://127.0.0.1:0';
 
-interface ServeFlags extends AuthFlags, SpoolFlags, DurableFlags, FleetFlags {
+interface ServeFlags extends AuthFlags, SpoolFlags, DurableFlags, FleetFlags, ServeConsoleFlags {
   readonly listen: string[];
   readonly allowHost: string[];
-  readonly tlsCert?: string;
-  readonly tlsKey?: string;
   readonly sessionTtl: number;
   readonly maxSessions: number;
   readonly maxProcesses: number;
@@ -63,8 +63,11 @@ export function serveCommand(): Command {
       collect,
       [],
     )
-    .option('--tls-cert <file>', 'certificate chain (PEM); serves wss:// instead of ws://')
-    .option('--tls-key <file>', 'private key (PEM) for --tls-cert');
+    .option(
+      '--console [url]',
+      `also serve a page for browsers, on http://IP:PORT or https://IP:PORT (default: ${DEFAULT_CONSOLE_URL})`,
+    );
+  addConsoleTokenOption(withTls(command));
   addListenOptions(command)
     .option(
       '--session-ttl <seconds>',
@@ -121,7 +124,8 @@ async function serve(flags: ServeFlags): Promise<void> {
   spreadSafetyNet(log);
   guardTrees(log);
   log.debug({ ...hostCapabilities() }, 'this machine');
-  hideOwnDoors({ files: [flags.wsTokenFile, flags.wsSharedSecretFile, flags.tlsKey, ...fleetFiles(flags)] });
+  const secrets = [flags.wsTokenFile, flags.wsSharedSecretFile, flags.tlsKey, flags.consoleTokenFile];
+  hideOwnDoors({ files: [...secrets, ...fleetFiles(flags)] });
   await threads;
   const starting = serveMachine({
     listen: addresses.filter((text) => parseListenAddress(text).kind !== 'stdio'),
@@ -148,17 +152,22 @@ async function serve(flags: ServeFlags): Promise<void> {
   const serving = await starting;
   const { urls, server } = serving;
   if (stdio) serveStdio(server, shutDown);
-  const member = await serveFleet(flags, { server, log, lost: shutDown }).catch(async (error: unknown) => {
+  const giveUp = async (error: unknown): Promise<never> => {
     await serving.close();
+    await Promise.all(leaving.map((leave) => leave()));
     leaveHost();
     throw error;
-  });
+  };
+  const member = await serveFleet(flags, { server, log, lost: shutDown }).catch(giveUp);
   leaving.push(member.close);
   durable?.ready();
   // Whoever reads them has them from the first one.
-  if (durable && !durable.isFirst) return;
+  const isFirst = !durable || durable.isFirst;
+  if (isFirst) for (const url of [...urls, ...member.urls]) process.stdout.write(`${url}\n`);
+  const page = await consoleOf(server, flags, { auth, log }).catch(giveUp);
+  if (page) leaving.push(() => page.close());
+  if (!isFirst) return;
   warnOfPlainTokens(addresses, flags, log);
-  for (const url of [...urls, ...member.urls]) process.stdout.write(`${url}\n`);
   const [first] = urls;
   if (first && flags.logFormat === 'human' && flags.logLevel !== 'silent')
     process.stderr.write(nextSteps(first, flags));
@@ -208,23 +217,4 @@ function createShutdown(
   return (why) => {
     if (!begun) shutDown(why);
   };
-}
-
-function tlsFromFlags(flags: ServeFlags): { cert: Buffer; key: Buffer } | undefined {
-  const { tlsCert, tlsKey } = flags;
-  if (tlsCert === undefined && tlsKey === undefined) return undefined;
-  if (tlsCert === undefined || tlsKey === undefined) {
-    throw new ExecError('invalidConfiguration', '--tls-cert and --tls-key must be used together.');
-  }
-  try {
-    return { cert: readFileSync(tlsCert), key: readFileSync(tlsKey) };
-  } catch (cause) {
-    throw new ExecError(
-      'invalidConfiguration',
-      'Cannot read the files given with --tls-cert and --tls-key.',
-      {
-        cause,
-      },
-    );
-  }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { request } from '../method.js';
-import { FileUri } from './common.js';
+import { FileUri, Unsigned } from './common.js';
 
 /** Parameters of a method that takes none: absent, null or an empty object. */
 export const NoParams = z.union([z.null(), z.strictObject({})]).default(null);
@@ -42,6 +42,22 @@ export const environmentInfo = request({
   doc: 'Describes the machine and the server: shell, directories, platform and capabilities.',
   params: NoParams,
   result: EnvironmentInfo,
+  idempotent: true,
+});
+
+export const environmentUsage = request({
+  doc: 'How busy the machine is, and what the server itself takes.',
+  extension: 'usage',
+  params: NoParams,
+  result: z.object({
+    cpus: Unsigned,
+    loadAverage: z.array(z.number()).meta({ description: 'Over 1, 5 and 15 minutes.' }),
+    memoryBytes: Unsigned,
+    availableBytes: Unsigned.meta({ description: 'Memory that programs can still get without swapping.' }),
+    uptimeMs: Unsigned,
+    serverBytes: Unsigned.meta({ description: 'Resident memory of the server.' }),
+    serverCpuMs: Unsigned.meta({ description: 'CPU time of the server since it started.' }),
+  }),
   idempotent: true,
 });
 

@@ -93,6 +93,7 @@ export const ServerCapabilities = z.object({
   viewers: z.boolean().optional().meta({
     description: '`keyboard`, `tail` and `screen` in `process/attach`, and `process/keyboard`.',
   }),
+  usage: z.boolean().optional().meta({ description: '`environment/usage`.' }),
   sessionEnd: z.boolean().optional().meta({ description: 'The notification `session/end`.' }),
   flowControl: z.object({ windowBytes: Unsigned }).optional().meta({
     description: 'Present if the client announced it: how much unacknowledged output may be in flight.',

@@ -1,6 +1,6 @@
 import type { ParamsOf, ParsedParamsOf, ResultOf } from '../method.js';
 import { capabilitiesDiscoverV2, capabilityRootsDiscoverV1, environmentConfigRead } from './discovery.js';
-import { environmentInfo, environmentStatus } from './environment.js';
+import { environmentInfo, environmentStatus, environmentUsage } from './environment.js';
 import { fsSearch } from './file-search.js';
 import { fsClose, fsOpen, fsReadBlock, fsWriteBlock } from './file-streams.js';
 import {
@@ -61,6 +61,7 @@ export const execMethods = {
   initialize,
   'environment/info': environmentInfo,
   'environment/status': environmentStatus,
+  'environment/usage': environmentUsage,
   'process/start': processStart,
   'process/read': processRead,
   'process/history': processHistory,

@@ -1,3 +1,4 @@
+import { machineUsage } from '../../host/index.js';
 import type { ExecMethods } from '../../protocol/index.js';
 import type { Handlers } from '../../rpc/index.js';
 import type { ConnectionOptions } from '../connection-options.js';
@@ -32,6 +33,7 @@ export function sessionHandlers(
       sandbox: await sandboxSummary(),
     }),
     'environment/status': () => ({ status: 'ready' }),
+    'environment/usage': () => machineUsage(),
     ...processHandlers(processes),
     ...fileHandlers({ ...context, files, garbage }),
     ...discoveryHandlers({ files }),

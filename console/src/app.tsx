@@ -1,0 +1,83 @@
+import { useEffect, useState } from 'preact/hooks';
+import { closeMachines, type Machine, machines, openMachines } from './lib/machine.js';
+import { type Route, route } from './lib/router.js';
+import { session } from './lib/session.js';
+import { useStore } from './lib/store.js';
+import { Empty } from './ui/empty.js';
+import { Toasts } from './ui/toasts.js';
+import { FilesView } from './views/files.js';
+import { GridView } from './views/grid.js';
+import { MachinesView } from './views/machines.js';
+import { Palette } from './views/palette.js';
+import { PlayerView } from './views/player.js';
+import { ProcessView } from './views/process.js';
+import { ProcessesView } from './views/processes.js';
+import { Side } from './views/side.js';
+import { SignIn } from './views/sign-in.js';
+
+export function App() {
+  const who = useStore(session);
+  const isSignedIn = who !== null && who !== 'loading';
+  useEffect(() => {
+    if (isSignedIn) openMachines(who.machines);
+    else closeMachines();
+  }, [isSignedIn]);
+  if (who === 'loading') return <main aria-busy="true" aria-label="Loading" />;
+  return (
+    <>
+      {isSignedIn ? <SignedIn /> : <SignIn />}
+      <Toasts />
+    </>
+  );
+}
+
+function SignedIn() {
+  const [isPaletteOpen, setPaletteOpen] = useState(false);
+  const at = useStore(route);
+  const all = useStore(machines);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      event.stopPropagation();
+      setPaletteOpen((isOpen) => !isOpen);
+    };
+    // Before a terminal takes it.
+    addEventListener('keydown', onKey, { capture: true });
+    return () => removeEventListener('keydown', onKey, { capture: true });
+  }, []);
+  return (
+    <div class="frame">
+      <Side onPalette={() => setPaletteOpen(true)} />
+      <main class="main">
+        <View route={at} machines={all} />
+      </main>
+      {isPaletteOpen && <Palette onClose={() => setPaletteOpen(false)} />}
+    </div>
+  );
+}
+
+function View({ route: at, machines: all }: { route: Route; machines: readonly Machine[] }) {
+  if (at.view === 'machines') return <MachinesView machines={all} />;
+  if (at.view === 'player') return <PlayerView />;
+  const machine = all.find(({ id }) => id === at.machine);
+  if (!machine) return <Empty title="There is no such machine here." />;
+  switch (at.view) {
+    case 'processes':
+      return <ProcessesView machine={machine} key={machine.id} />;
+    case 'grid':
+      return <GridView machine={machine} key={machine.id} />;
+    case 'files':
+      return <FilesView machine={machine} path={at.path} key={machine.id} />;
+    case 'process':
+      return (
+        <ProcessView
+          machine={machine}
+          session={at.session}
+          processId={at.process}
+          tab={at.tab}
+          key={`${machine.id} ${at.session} ${at.process}`}
+        />
+      );
+  }
+}

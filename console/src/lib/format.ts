@@ -1,0 +1,79 @@
+/** `3s`, `2m 5s`, `4h 10m`, `3d 2h`. */
+export function duration(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  if (seconds < 60) return `${seconds}s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes}m ${seconds % 60}s`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours}h ${minutes % 60}m` : `${Math.floor(hours / 24)}d ${hours % 24}h`;
+}
+
+/** `1:05`, for time lines. */
+export function clock(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
+  const rest = String(seconds % 60).padStart(2, '0');
+  return hours > 0 ? `${hours}:${String(minutes).padStart(2, '0')}:${rest}` : `${minutes}:${rest}`;
+}
+
+const UNITS = ['B', 'KB', 'MB', 'GB', 'TB'];
+
+export function bytes(count: number): string {
+  let [value, unit] = [count, 0];
+  while (value >= 1000 && unit < UNITS.length - 1) [value, unit] = [value / 1000, unit + 1];
+  return `${unit > 0 && value < 10 ? value.toFixed(1) : Math.round(value)} ${UNITS[unit]}`;
+}
+
+/** A command as one would type it. */
+export function commandLine(argv: readonly string[]): string {
+  return argv.map(quoted).join(' ');
+}
+
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+/** Characters that would hide or reorder text: shown as what they are. */
+// oxlint-disable-next-line no-control-regex -- these are what it is about
+const INVISIBLE = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+
+/** Text of a program or a file name as one harmless line. */
+export function harmless(text: string, maxChars = 4096): string {
+  const shown = text.length > maxChars ? `${text.slice(0, maxChars)}…` : text;
+  return shown.replace(INVISIBLE, (character) => {
+    const code = character.charCodeAt(0);
+    return code < 0x20 ? String.fromCharCode(0x2400 + code) : '\ufffd';
+  });
+}
+
+/** Splits a command line as a shell would: quotes and backslashes, nothing else. Null if a quote is not closed. */
+export function words(line: string): string[] | null {
+  const found: string[] = [];
+  let word: string | null = null;
+  let quote: string | null = null;
+  for (let at = 0; at < line.length; at += 1) {
+    const character = line[at] ?? '';
+    if (quote !== null) {
+      if (character === quote) quote = null;
+      else if (character === '\\' && quote === '"' && at + 1 < line.length) word += line[(at += 1)] ?? '';
+      else word += character;
+    } else if (character === '"' || character === "'") {
+      quote = character;
+      word ??= '';
+    } else if (/\s/.test(character)) {
+      if (word !== null) found.push(word);
+      word = null;
+    } else word = (word ?? '') + (character === '\\' ? (line[(at += 1)] ?? '') : character);
+  }
+  if (quote !== null) return null;
+  return word === null ? found : [...found, word];
+}
+
+/** What a `file:` URI names, for people. */
+export function pathOfUri(uri: string): string {
+  try {
+    return decodeURIComponent(new URL(uri).pathname);
+  } catch {
+    return uri;
+  }
+}

@@ -1,0 +1,163 @@
+import { dialWebSocket, RemoteEnvironment, type ServerProcess } from '../../../src/client/index.js';
+import type { ExecResult } from '../../../src/protocol/index.js';
+import { checkSession, type MachineRow, proof } from './session.js';
+import { Store } from './store.js';
+
+export type Usage = ExecResult<'environment/usage'>;
+export type Info = ExecResult<'environment/info'>;
+
+/** What is measured of a machine at one moment. */
+export interface Sample {
+  readonly atMs: number;
+  readonly rttMs: number;
+  readonly running: number;
+  readonly usage: Usage | null;
+}
+
+export interface MachineState {
+  readonly status: 'connecting' | 'online' | 'offline';
+  /** Why it cannot be reached. */
+  readonly problem: string | null;
+  readonly info: Info | null;
+  readonly processes: readonly ServerProcess[];
+  /** When the list was fetched, by the clock of this browser. */
+  readonly listedAtMs: number;
+  /** What the clock of the machine is ahead of ours. */
+  readonly samples: readonly Sample[];
+}
+
+const POLL_MS = 1_000;
+const HIDDEN_POLL_MS = 10_000;
+const RETRY_MS = 2_000;
+/** An hour of samples, one a second while somebody looks. */
+const MAX_SAMPLES = 3_600;
+
+/** One machine: a connection that comes back by itself, the list of its processes, and what was measured. */
+export class Machine {
+  readonly row: MachineRow;
+  readonly state = new Store<MachineState>({
+    status: 'connecting',
+    problem: null,
+    info: null,
+    processes: [],
+    listedAtMs: 0,
+    samples: [],
+  });
+  #environment: RemoteEnvironment | undefined;
+  #wake: (() => void) | undefined;
+  #isClosed = false;
+
+  constructor(row: MachineRow) {
+    this.row = row;
+    void this.#run();
+  }
+
+  get id(): string {
+    return this.row.id;
+  }
+
+  /** The connection for short requests. Throws if the machine cannot be reached now. */
+  get environment(): RemoteEnvironment {
+    if (this.#environment) return this.#environment;
+    throw new Error(`${this.id} cannot be reached at the moment.`);
+  }
+
+  /** A connection of its own, for one view: a flood in it slows nobody else. */
+  async connect(): Promise<RemoteEnvironment> {
+    const scheme = location.protocol === 'https:' ? 'wss' : 'ws';
+    const url = `${scheme}://${location.host}/machines/${encodeURIComponent(this.id)}`;
+    return await RemoteEnvironment.connect({
+      id: this.id,
+      dial: () => dialWebSocket(url, { protocols: ['execwire', `proof.${proof()}`] }),
+      resume: true,
+      clientName: 'console',
+    });
+  }
+
+  /** Fetches the list now instead of in a second. */
+  refresh(): void {
+    this.#wake?.();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#wake?.();
+    void this.#environment?.close();
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isClosed) {
+      try {
+        await this.#follow(await this.connect());
+      } catch (error) {
+        this.#set({ status: 'offline', problem: error instanceof Error ? error.message : String(error) });
+        await checkSession();
+      }
+      this.#environment = undefined;
+      await this.#pause(RETRY_MS);
+    }
+  }
+
+  async #follow(environment: RemoteEnvironment): Promise<void> {
+    this.#environment = environment;
+    const stop = environment.watchConnection((isConnected) => {
+      this.#set({ status: isConnected ? 'online' : 'connecting', problem: null });
+      // Somebody may have signed us out, and then trying again is in vain.
+      if (!isConnected) void checkSession();
+    });
+    try {
+      const info = await environment.client.call('environment/info', null);
+      this.#set({ status: 'online', problem: null, info });
+      while (!environment.lost && !this.#isClosed) {
+        await this.#look(environment);
+        await this.#pause(document.hidden ? HIDDEN_POLL_MS : POLL_MS);
+      }
+    } finally {
+      stop();
+    }
+  }
+
+  async #look(environment: RemoteEnvironment): Promise<void> {
+    const began = performance.now();
+    await environment.client.call('environment/status', null);
+    const rttMs = performance.now() - began;
+    const offers = environment.client.serverCapabilities;
+    const processes = offers.serverProcesses ? await environment.listServer() : [];
+    const usage = offers.usage ? await environment.client.call('environment/usage', null) : null;
+    const running = processes.filter(({ exited }) => !exited).length;
+    const sample = { atMs: Date.now(), rttMs, running, usage };
+    const { samples } = this.state.value;
+    this.#set({
+      processes,
+      listedAtMs: Date.now(),
+      samples: [...samples.slice(1 - MAX_SAMPLES), sample],
+    });
+  }
+
+  #set(change: Partial<MachineState>): void {
+    this.state.update((state) => ({ ...state, ...change }));
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}
+
+/** The machines of whoever is signed in. */
+export const machines = new Store<readonly Machine[]>([]);
+
+export function openMachines(rows: readonly MachineRow[]): void {
+  closeMachines();
+  machines.set(rows.map((row) => new Machine(row)));
+}
+
+export function closeMachines(): void {
+  for (const machine of machines.value) machine.close();
+  machines.set([]);
+}

@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { ExecError } from '../../protocol/errors.js';
+import { type ListenAddress, parseListenAddress, sha256 } from '../../transport/index.js';
+import { refuseShortToken } from './token-length.js';
+
+export const DEFAULT_CONSOLE_URL = 'http://127.0.0.1:0';
+
+export interface ConsoleTokenFlags {
+  readonly consoleTokenFile?: string;
+}
+
+export function addConsoleTokenOption(command: Command): Command {
+  return command.option(
+    '--console-token-file <file>',
+    'file with a token to sign in to the console with; required on other addresses than loopback',
+  );
+}
+
+/** Parses `http://IP:PORT` or `https://IP:PORT`. */
+export function parseConsoleUrl(text: string): Extract<ListenAddress, { kind: 'tcp' }> {
+  const address = /^https?:\/\//.test(text)
+    ? parseListenAddress(text.replace(/^http/, 'ws').replace(/\/$/, ''))
+    : null;
+  if (address?.kind === 'tcp') return address;
+  throw new ExecError(
+    'invalidConfiguration',
+    `Cannot serve the console on "${text}": use http://IP:PORT, or https://IP:PORT with a certificate.`,
+  );
+}
+
+/** The digest of the token in the file, if one is given. */
+export function consoleToken({ consoleTokenFile: file }: ConsoleTokenFlags): Uint8Array | undefined {
+  if (file === undefined) return undefined;
+  let token: string;
+  try {
+    token = readFileSync(file, 'utf8').trim();
+  } catch (cause) {
+    throw new ExecError('invalidConfiguration', `Cannot read ${file}.`, { cause });
+  }
+  refuseShortToken(token, '--console-token-file');
+  return sha256(token);
+}

@@ -1,0 +1,95 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { isExecError } from '../protocol/errors.js';
+import type { ChannelReceiver } from '../rpc/index.js';
+import { answerCrowded, type Door } from '../transport/door.js';
+import { DEFAULT_LIVENESS, Liveness } from '../transport/liveness.js';
+import { WebSocketChannel } from '../transport/websocket-channel.js';
+import { answerPings } from '../transport/websocket-pongs.js';
+import type { ConsoleSession } from './console-sessions.js';
+import type { ConsoleMachine } from './machine.js';
+import { ViewOnlyChannel } from './view-only-channel.js';
+
+/** Largest message of a page: as on any other listener. */
+const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
+/** The subprotocol the page speaks; what else it offers proves who it is. */
+const SUBPROTOCOL = 'execwire';
+/** Close codes (RFC 6455, and our own range). */
+const SIGNED_OUT = 4401;
+const UNREACHABLE = 4502;
+const MAX_REASON_BYTES = 120;
+
+/** Connections from pages to machines. */
+export class ConsoleLines {
+  readonly #machines: ReadonlyMap<string, ConsoleMachine>;
+  readonly #door: Door;
+  readonly #upgrader = new WebSocketServer({
+    noServer: true,
+    maxPayload: MAX_MESSAGE_BYTES,
+    perMessageDeflate: false,
+    autoPong: false,
+    handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
+  });
+  #connections = 0;
+
+  constructor({ machines, door }: { machines: readonly ConsoleMachine[]; door: Door }) {
+    this.#machines = new Map(machines.map((machine) => [machine.id, machine]));
+    this.#door = door;
+  }
+
+  /** Connects a page to the machine its path names. Returns false if there is none. */
+  connect(
+    request: IncomingMessage,
+    socket: Duplex,
+    { head, session, path }: { head: Buffer; session: ConsoleSession; path: string },
+  ): boolean {
+    const id = /^\/machines\/([A-Za-z0-9_-]{1,64})$/.exec(path)?.[1];
+    const machine = this.#machines.get(id ?? '');
+    if (!machine) return false;
+    if (!this.#door.hasRoom) {
+      answerCrowded(socket);
+      return true;
+    }
+    this.#door.admit(socket);
+    (socket as Socket).setNoDelay(true);
+    this.#upgrader.handleUpgrade(request, socket, head, (webSocket) =>
+      this.#serve(webSocket, socket, { machine, session }),
+    );
+    return true;
+  }
+
+  #serve(
+    webSocket: WebSocket,
+    stream: Duplex,
+    { machine, session }: { machine: ConsoleMachine; session: ConsoleSession },
+  ): void {
+    // Nothing may arrive before the machine is reached.
+    webSocket.pause();
+    answerPings(webSocket);
+    const liveness = new Liveness(webSocket, stream as Socket, DEFAULT_LIVENESS);
+    this.#connections += 1;
+    const label = `console#${this.#connections}`;
+    const channel = new PageChannel(webSocket, label, { stream });
+    const stop = session.onOver(() => end(webSocket, SIGNED_OUT, 'signed out'));
+    webSocket.on('close', stop);
+    const served = session.role === 'view' ? new ViewOnlyChannel(channel) : channel;
+    machine.serve(served, { probe: () => liveness.probe() }).catch((error: unknown) => {
+      end(webSocket, UNREACHABLE, isExecError(error) ? error.message : 'the machine cannot be reached');
+    });
+  }
+}
+
+/** Leaves messages in the socket until there is somebody to receive them. */
+class PageChannel extends WebSocketChannel {
+  override open(receiver: ChannelReceiver): void {
+    super.open(receiver);
+    this.resume();
+  }
+}
+
+function end(webSocket: WebSocket, code: number, reason: string): void {
+  webSocket.resume();
+  webSocket.close(code, Buffer.from(reason).subarray(0, MAX_REASON_BYTES).toString('utf8'));
+}

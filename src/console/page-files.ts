@@ -1,0 +1,65 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { ExecError } from '../protocol/errors.js';
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
+};
+
+/** A file of the page. */
+export interface PageFile {
+  readonly type: string;
+  readonly body: Buffer;
+  /** Null if it does not shrink. */
+  readonly gzipped: Buffer | null;
+  /** Its name changes with its content. */
+  readonly isImmutable: boolean;
+}
+
+/** The built page. Files are looked up by name, never by a path made of what somebody sent. */
+export class PageFiles {
+  readonly #directory: string;
+  readonly #names: ReadonlySet<string>;
+  readonly #loaded = new Map<string, PageFile>();
+
+  constructor(directory: string) {
+    this.#directory = directory;
+    try {
+      const names = readdirSync(directory, { recursive: true, encoding: 'utf8' });
+      this.#names = new Set(names.filter((name) => extname(name) in TYPES));
+    } catch (cause) {
+      throw new ExecError(
+        'invalidConfiguration',
+        'The page of the console is missing. Build it: npm run build',
+        {
+          cause,
+        },
+      );
+    }
+  }
+
+  /** The file at a path of the site; undefined if there is none. */
+  find(path: string): PageFile | undefined {
+    const name = path === '/' ? 'index.html' : path.slice(1);
+    if (!this.#names.has(name)) return undefined;
+    const known = this.#loaded.get(name) ?? this.#load(name);
+    this.#loaded.set(name, known);
+    return known;
+  }
+
+  #load(name: string): PageFile {
+    const body = readFileSync(join(this.#directory, name));
+    const gzipped = gzipSync(body, { level: 9 });
+    return {
+      type: TYPES[extname(name)] ?? 'application/octet-stream',
+      body,
+      gzipped: gzipped.length < body.length ? gzipped : null,
+      isImmutable: name.startsWith('assets/'),
+    };
+  }
+}

@@ -1,0 +1,105 @@
+// Needs: chromium
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { dialWebSocket, RemoteEnvironment } from '../../src/client/index.js';
+import { BrowserConsole, type Person, screenText } from '../harness/browser.js';
+
+/** With this variable set, the pictures in the documents are made again. Without it, they are only tried. */
+const isForDocuments = process.env['EXECWIRE_SCREENSHOTS'] !== undefined;
+const images = isForDocuments
+  ? fileURLToPath(new URL('../../docs/images', import.meta.url))
+  : mkdtempSync(join(tmpdir(), 'execwire-images-'));
+const project = join(tmpdir(), 'shop');
+
+let opened: BrowserConsole;
+let agent: RemoteEnvironment;
+let person: Person;
+
+const TESTS = [
+  'printf "\\033[1m> shop@2.4.1 test\\033[0m\\n> vitest run\\n\\n"',
+  'for each in cart checkout prices stock; do printf " \\033[32m✓\\033[0m test/$each.test.ts \\033[2m(12 tests)\\033[0m\\n"; done',
+  'printf " \\033[31m✗\\033[0m test/invoice.test.ts \\033[2m(7 tests | 1 failed)\\033[0m\\n"',
+  'printf "   \\033[31mError: expected 19.99 to be 20.00\\033[0m\\n      at invoice.test.ts:41:28\\n\\n"',
+  'printf "\\033[1m Tests \\033[0m \\033[31m1 failed\\033[0m | \\033[32m54 passed\\033[0m\\n"',
+].join('; ');
+
+beforeAll(async () => {
+  mkdirSync(images, { recursive: true });
+  mkdirSync(join(project, 'bin'), { recursive: true });
+  // What agents run most, without running it.
+  const script = `case "$1" in test) ${TESTS}; exit 1;; run) exec sleep 1000;; esac`;
+  writeFileSync(join(project, 'bin', 'npm'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  writeFileSync(join(project, 'README.md'), '# Shop\n');
+  writeFileSync(
+    join(project, 'invoice.ts'),
+    `import { round } from './money';\n\n/** The total of an invoice, with tax. */\nexport function total(items: Item[], tax = 0.19): number {\n  const net = items.reduce((sum, { price, count }) => sum + price * count, 0);\n  // Cents are rounded once, at the end.\n  return round(net * (1 + tax), 2);\n}\n`,
+  );
+  for (const name of ['cart.ts', 'checkout.ts', 'money.ts', 'package.json', 'stock.ts'])
+    writeFileSync(join(project, name), '{}\n');
+  opened = await BrowserConsole.open();
+  agent = await RemoteEnvironment.connect({
+    id: 'agent',
+    dial: () => dialWebSocket(opened.url),
+    resume: true,
+    clientName: 'codex',
+  });
+  person = await opened.person();
+});
+
+afterAll(async () => {
+  await agent.close();
+  await opened[Symbol.asyncDispose]();
+  rmSync(project, { recursive: true, force: true });
+  if (!isForDocuments) rmSync(images, { recursive: true });
+});
+
+async function picture(name: string): Promise<void> {
+  const { page } = person;
+  const image = await page.screenshot({ path: join(images, `console-${name}.png`), animations: 'disabled' });
+  expect(image.length).toBeGreaterThan(5_000);
+}
+
+test('the main views', async () => {
+  const { page } = person;
+  const kept = { lease: 'kept', retain: 'disk', cwd: project } as const;
+  const size = { rows: 30, cols: 110 };
+  const PATH = `${project}/bin:${process.env['PATH'] ?? ''}`;
+  const npm = async (args: readonly string[], processId: string) =>
+    await agent.start({ argv: ['npm', ...args], processId, ...kept, env: { PATH } });
+  await (await npm(['test'], 'tests')).wait();
+  await (await npm(['ci'], 'install')).wait();
+  await npm(['run', 'dev'], 'dev');
+  const env = { PATH, PS1: '~/shop $ ', TERM: 'xterm-256color' };
+  const shell = await agent.start({ argv: ['sh'], processId: 'shell', tty: true, env, size, ...kept });
+  await shell.write('clear; npm test\n');
+  await agent.start({ argv: ['npm', 'run', 'build'], processId: 'build', cwd: project, env: { PATH } });
+  await page.goto(`${opened.origin}/#/local/processes`);
+  await page.getByText('waits for input').waitFor();
+  await picture('processes');
+  await page.goto(`${opened.origin}/#/local/processes/kept/shell/live`);
+  await expect.poll(() => screenText(page)).toContain('54 passed');
+  await page.getByRole('button', { name: 'Take the keyboard' }).click();
+  await page.getByText('you type').waitFor();
+  await picture('terminal');
+  await page.goto(`${opened.origin}/#/local/processes/kept/tests/output`);
+  await page.locator('.line', { hasText: '54 passed' }).waitFor();
+  await picture('output');
+  await page.goto(`${opened.origin}/#/local/processes/kept/shell/replay`);
+  await expect.poll(() => screenText(page)).toContain('54 passed');
+  await picture('replay');
+  await page.goto(`${opened.origin}/#/local/files/${encodeURIComponent(project)}`);
+  await page.getByRole('button', { name: 'invoice.ts', exact: true }).click();
+  await page.locator('.tok-keyword').first().waitFor();
+  await picture('files');
+  await page.goto(`${opened.origin}/#/`);
+  await page.getByRole('button', { name: 'Light or dark' }).click();
+  await page.locator('.chart').nth(3).waitFor();
+  await picture('machines');
+  await page.goto(`${opened.origin}/#/local/processes`);
+  await page.setViewportSize({ width: 390, height: 720 });
+  await page.getByText('waits for input').waitFor();
+  await picture('phone');
+});

@@ -1,0 +1,184 @@
+// Needs: chromium
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { dialWebSocket, RemoteEnvironment } from '../../src/client/index.js';
+import type { ExecProcess, ProcessSpec } from '../../src/contract/index.js';
+import { FaultProxy } from '../../testkit/fault-proxy.mjs';
+import { BrowserConsole, screenText } from '../harness/browser.js';
+import { untilPrinted } from '../harness/events.js';
+
+const FLOOD_BYTES = 20_000_000;
+/** Runs in the page: how long there was no new frame, each time. */
+const MEASURE_FRAMES = `
+  globalThis.frameGaps = [];
+  let last = performance.now();
+  const tick = (now) => {
+    frameGaps.push(now - last);
+    last = now;
+    requestAnimationFrame(tick);
+  };
+  requestAnimationFrame(tick);
+  void 0;
+`;
+
+let opened: BrowserConsole;
+let agent: RemoteEnvironment;
+
+beforeAll(async () => {
+  opened = await BrowserConsole.open();
+  agent = await RemoteEnvironment.connect({
+    id: 'agent',
+    dial: () => dialWebSocket(opened.url),
+    resume: true,
+    clientName: 'an agent',
+  });
+});
+
+afterEach(() => expect(opened.complaints.splice(0)).toEqual([]));
+
+afterAll(async () => {
+  await agent.close();
+  await opened[Symbol.asyncDispose]();
+});
+
+async function startShell(more: Partial<ProcessSpec> = {}): Promise<ExecProcess> {
+  const env = { PS1: '$ ', TERM: 'xterm-256color' };
+  const size = { rows: 24, cols: 80 };
+  return await agent.start({ argv: ['sh'], tty: true, env, size, ...more });
+}
+
+function addressOf({ processId }: ExecProcess, session = agent.client.sessionId): string {
+  return `${opened.origin}/#/local/processes/${session}/${processId}/live`;
+}
+
+async function shows(page: Page, text: string): Promise<void> {
+  await expect.poll(() => screenText(page), { timeout: 20_000 }).toContain(text);
+}
+
+describe('a terminal in the page', () => {
+  test('is started, typed to, resized and interrupted', async () => {
+    const { page, context } = await opened.person();
+    await page.getByRole('link', { name: 'Processes' }).click();
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+    await page.getByLabel('Command').fill('sh');
+    await page.getByRole('dialog').getByRole('button', { name: 'Start' }).click();
+    await page.getByRole('button', { name: 'Take the keyboard' }).click();
+    await page.getByText('you type').waitFor();
+    await page.keyboard.type('stty size; echo ready\n');
+    await shows(page, '\nready');
+    const before =
+      (await screenText(page))
+        .match(/^(\d+) (\d+)$/m)
+        ?.slice(1)
+        .map(Number) ?? [];
+    expect(before[1]).toBeGreaterThan(100);
+
+    await page.setViewportSize({ width: 900, height: 600 });
+    await page.locator('.terminal-bar', { hasNotText: `${before[1]} × ${before[0]}` }).waitFor();
+    await page.keyboard.type('clear; stty size; echo smaller\n');
+    await shows(page, '\nsmaller');
+    const after =
+      (await screenText(page))
+        .match(/^(\d+) (\d+)$/m)
+        ?.slice(1)
+        .map(Number) ?? [];
+    expect([Number(after[0]) < Number(before[0]), Number(after[1]) < Number(before[1])]).toEqual([
+      true,
+      true,
+    ]);
+
+    await page.keyboard.type('sleep 1000\n');
+    await page.keyboard.press('Control+c');
+    await page.keyboard.type('echo code $?; exit 7\n');
+    await shows(page, 'code 130');
+    await page.getByText('exited 7').waitFor();
+    await page.getByText('ended', { exact: true }).waitFor();
+    await context.close();
+  });
+
+  test('joins late, leaves the size to others, and takes over', async () => {
+    const child = await startShell();
+    await child.write('echo be""fore\n');
+    await untilPrinted(child, 'before');
+    const [first, second] = [await opened.person(), await opened.person()];
+    for (const { page } of [first, second]) {
+      await page.goto(addressOf(child));
+      await shows(page, 'before');
+      await page.getByText('80 × 24').waitFor();
+    }
+    // Watching does not type.
+    await first.page.locator('.terminal-host').click();
+    await first.page.keyboard.type('echo no""thing\n');
+    await first.page.getByRole('button', { name: 'Take the keyboard' }).click();
+    await first.page.getByText('you type').waitFor();
+    await first.page.keyboard.type('echo from""first\n');
+    await shows(second.page, 'fromfirst');
+    await second.page.getByRole('button', { name: 'Take the keyboard' }).click();
+    await second.page.getByText('you type').waitFor();
+    await first.page.getByText('watching').waitFor();
+    await second.page.keyboard.type('echo from""second\n');
+    await shows(first.page, 'fromsecond');
+    expect(await screenText(first.page)).not.toContain('nothing');
+    await second.page.getByRole('button', { name: 'Stop typing' }).click();
+    await second.page.getByText('watching').waitFor();
+    // The agent was never kept from typing.
+    await child.write('echo from""agent\n');
+    await shows(first.page, 'fromagent');
+    await child.terminate();
+    for (const { page, context } of [first, second]) {
+      await page.getByText('ended', { exact: true }).waitFor();
+      await context.close();
+    }
+  });
+
+  test('comes back after the connection was cut', async () => {
+    const child = await startShell();
+    await untilPrinted(child, '$');
+    await using proxy = await FaultProxy.to(opened.origin);
+    const through = new URL(proxy.url.replace('ws:', 'http:')).origin;
+    const { page, context } = await opened.person({ through });
+    await page.goto(addressOf(child).replace(opened.origin, through));
+    await page.getByText('watching').waitFor();
+    await page.getByRole('button', { name: 'Take the keyboard' }).click();
+    await page.getByText('you type').waitFor();
+    proxy.cut();
+    await child.write('echo mean""while\n');
+    await shows(page, 'meanwhile');
+    await page.getByText('you type').waitFor();
+    await page.keyboard.type('echo still""typing\n');
+    await shows(page, 'stilltyping');
+    // Browsers report connections that fail.
+    opened.complaints.splice(0);
+    await context.close();
+    await child.terminate();
+  });
+
+  test('stays usable while a program floods it, in bounded memory', async () => {
+    const flood = `yes "a line of a flood 0123456789" | head -c ${FLOOD_BYTES}`;
+    const script = `read go; ${flood}; echo; echo the end`;
+    const child = await startShell({ argv: ['sh', '-c', script], lease: 'kept', processId: 'flood' });
+    const { page, context } = await opened.person();
+    await page.goto(addressOf(child, 'kept'));
+    await page.getByText('watching').waitFor();
+    await page.evaluate(MEASURE_FRAMES);
+    const began = Date.now();
+    await child.write('\n');
+    // Nobody else reads, so only the page could make the program wait.
+    await child.detach();
+    await agent.waitFor('flood');
+    const tookMs = Date.now() - began;
+    await shows(page, 'the end');
+    const gaps = await page.evaluate(() => Reflect.get(globalThis, 'frameGaps') as number[]);
+    const heap = await page.evaluate(() => Reflect.get(performance, 'memory').usedJSHeapSize as number);
+    // For those who measure: MB/s, the longest time without a frame, and memory.
+    if (process.env['EXECWIRE_FIGURES'])
+      console.log({
+        mbPerSecond: FLOOD_BYTES / 1000 / tookMs,
+        longestMs: Math.max(...gaps),
+        heapMb: heap / 1e6,
+      });
+    expect(Math.max(...gaps)).toBeLessThan(2_500);
+    expect(heap).toBeLessThan(150_000_000);
+    await context.close();
+  }, 90_000);
+});

@@ -1,0 +1,358 @@
+// Needs: chromium
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { dialWebSocket, RemoteEnvironment } from '../../src/client/index.js';
+import { accessibilityProblems } from '../harness/accessibility.js';
+import { BrowserConsole, screenText } from '../harness/browser.js';
+import { TestFolder } from '../harness/processes.js';
+
+const KEPT = { lease: 'kept', retain: 'disk' } as const;
+
+let opened: BrowserConsole;
+let agent: RemoteEnvironment;
+/** Signed in, with the usual window. Tests that need another one open it. */
+let page: Page;
+
+beforeAll(async () => {
+  opened = await BrowserConsole.open();
+  agent = await RemoteEnvironment.connect({
+    id: 'agent',
+    dial: () => dialWebSocket(opened.url),
+    resume: true,
+    clientName: 'an agent',
+  });
+  ({ page } = await opened.person());
+  await page.getByRole('heading', { name: 'Machines' }).waitFor();
+});
+
+afterEach(() => expect(opened.complaints.splice(0)).toEqual([]));
+
+afterAll(async () => {
+  await agent.close();
+  await opened[Symbol.asyncDispose]();
+});
+
+function at(place: string): string {
+  return `${opened.origin}/#/local/${place}`;
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+describe('output', () => {
+  test('is shown by line, searched as a whole and downloaded', async () => {
+    const script =
+      'i=0; seq 1 30000; echo "\\033[31mFATAL: it broke\\033[0m" >&2; seq 30001 60000; echo a needle; seq 1 2000';
+    const child = await agent.start({ argv: ['sh', '-c', script], processId: 'lines', ...KEPT });
+    await child.wait();
+    await page.goto(at('processes/kept/lines/output'));
+    await page.getByText('62,002 lines').waitFor();
+    await page.getByText('complete').waitFor();
+    // It follows, so the end is in view.
+    await page.locator('.line', { hasText: /^620022000$/ }).waitFor();
+    await page.getByRole('button', { name: 'First error' }).click();
+    const error = page.locator('.line', { hasText: 'FATAL: it broke' });
+    await error.waitFor();
+    expect(await error.locator('span span').getAttribute('style')).toContain('color');
+    await page.getByLabel('Search the whole output').fill('NEEDLE');
+    await page.keyboard.press('Enter');
+    await page.getByText('1 of 1').waitFor();
+    await page.locator('.line.found', { hasText: 'a needle' }).waitFor();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download the output' }).click(),
+    ]);
+    const text = readFileSync(await download.path(), 'utf8');
+    expect(text.split('\n')).toHaveLength(62_003);
+    expect(text).toContain('\n60000\na needle\n1\n');
+    // Few of the lines are in the page.
+    expect(await page.locator('.line').count()).toBeLessThan(200);
+  });
+
+  test('follows what a running process prints', async () => {
+    const child = await agent.start({ argv: ['cat'], pipeStdin: true, processId: 'follow', lease: 'kept' });
+    await page.goto(at('processes/kept/follow/output'));
+    await page.getByText('live', { exact: true }).waitFor();
+    for (const line of ['first', 'second']) {
+      await child.write(`${line}\n`);
+      await page.locator('.line', { hasText: line }).waitFor();
+    }
+    await child.terminate();
+    await page.getByText('complete').waitFor();
+  });
+});
+
+describe('a recording', () => {
+  test('is scrubbed, searched, played and downloaded, and the file is played as well', async () => {
+    const script = 'echo one; sleep 0.3; echo two; sleep 0.3; echo three';
+    const child = await agent.start({ argv: ['sh', '-c', script], tty: true, processId: 'film', ...KEPT });
+    await child.wait();
+    await page.goto(at('processes/kept/film/replay'));
+    await expect.poll(() => screenText(page)).toContain('three');
+    const line = page.getByLabel('Time line');
+    await line.focus();
+    await page.keyboard.press('Home');
+    await expect.poll(() => screenText(page)).not.toContain('two');
+    await page.getByLabel('Find what was printed').fill('two');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => screenText(page)).toContain('two');
+    expect(await screenText(page)).not.toContain('three');
+    await page.getByLabel('Speed').selectOption('4');
+    await page.getByRole('button', { name: 'Play' }).click();
+    await expect.poll(() => screenText(page)).toContain('three');
+    await page.getByRole('button', { name: 'Play' }).waitFor();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download' }).click(),
+    ]);
+    const cast = readFileSync(await download.path());
+    expect(JSON.parse(cast.toString().split('\n')[0] ?? '')).toMatchObject({
+      version: 2,
+      width: 80,
+      height: 24,
+    });
+    await page.goto(`${opened.origin}/#/player`);
+    const file = { name: 'film.cast', mimeType: 'application/octet-stream', buffer: cast };
+    await page.setInputFiles('input[type=file]', file);
+    await expect.poll(() => screenText(page)).toContain('three');
+    await page.setInputFiles('input[type=file]', { ...file, buffer: Buffer.from('nonsense') });
+    await page.getByText('The recording cannot be played').waitFor();
+  });
+});
+
+describe('files', () => {
+  test('are uploaded, compared, renamed, downloaded and deleted, and the list follows', async () => {
+    using folder = new TestFolder();
+    writeFileSync(folder.file('a.ts'), 'const one = 1;\n// two\n');
+    writeFileSync(folder.file('b.ts'), 'const one = 2;\n// two\n');
+    await page.goto(at(`files/${encodeURIComponent(folder.path)}`));
+    await page.getByRole('button', { name: 'a.ts', exact: true }).click();
+    await page.locator('.tok-keyword', { hasText: 'const' }).waitFor();
+    await page.getByLabel('Compare with').selectOption({ label: 'b.ts' });
+    await page.locator('.removed', { hasText: 'const one = 2;' }).waitFor();
+    await page.locator('.added', { hasText: 'const one = 1;' }).waitFor();
+    const buffer = randomBytes(3_000_000);
+    await page.setInputFiles('input[type=file]', { name: 'data.bin', mimeType: '', buffer });
+    await page.getByText('data.bin was uploaded.').waitFor();
+    expect(sha256(readFileSync(folder.file('data.bin')))).toBe(sha256(buffer));
+    await page.getByRole('button', { name: 'Rename data.bin' }).click();
+    await page.getByLabel('New name').fill('other.bin');
+    await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download other.bin' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe('other.bin');
+    expect(sha256(readFileSync(await download.path()))).toBe(sha256(buffer));
+    await page.getByRole('button', { name: 'Delete other.bin' }).click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    expect(existsSync(folder.file('other.bin'))).toBe(true);
+    await page.getByRole('button', { name: 'Delete other.bin' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await expect.poll(() => existsSync(folder.file('other.bin'))).toBe(false);
+    writeFileSync(folder.file('from-elsewhere'), 'x');
+    await page.getByRole('button', { name: 'from-elsewhere', exact: true }).waitFor();
+  });
+
+  test('with hostile names are harmless, and can be opened', async () => {
+    using folder = new TestFolder();
+    const names = [
+      '<img src=x onerror=globalThis.pwned=1>.txt',
+      'line\nbreak',
+      '\u202egnp.exe',
+      '"><script>globalThis.pwned=1</script>',
+      'javascript:globalThis.pwned=1',
+      ' ',
+    ].filter((name) => !name.includes('/'));
+    for (const name of names) writeFileSync(`${folder.path}/${name}`, '<b>bold</b>');
+    writeFileSync(Buffer.concat([Buffer.from(`${folder.path}/`), Buffer.from([0x66, 0xff, 0xfe])]), 'bytes');
+    await page.goto(at(`files/${encodeURIComponent(folder.path)}`));
+    await page.getByRole('button', { name: 'line␊break', exact: true }).click();
+    await page.locator('.code-line', { hasText: '<b>bold</b>' }).waitFor();
+    await page.getByRole('button', { name: 'f\ufffd\ufffd', exact: true }).click();
+    await page.locator('.code-line', { hasText: 'bytes' }).waitFor();
+    expect(await page.locator('td img, td script, td b').count()).toBe(0);
+    expect(await page.evaluate('globalThis.pwned')).toBeUndefined();
+  });
+});
+
+describe('hostile output', () => {
+  const ATTACKS = [
+    '\\033]0;<img src=x onerror=globalThis.pwned=1>\\007',
+    '\\033]2;\\342\\200\\256title\\033\\\\',
+    '\\033]8;;javascript:globalThis.pwned=1\\033\\\\link\\033]8;;\\033\\\\',
+    '\\033]52;c;ZXZpbA==\\007',
+    '\\033]52;c;?\\007',
+    '\\033]10;?\\007\\033]4;1;?\\007\\033[c\\033[6n\\033[>q\\033]11;?\\007',
+    '\\033P$q q\\033\\\\\\033_payload\\033\\\\\\033^x\\033\\\\',
+    '<script>globalThis.pwned=1</script><b>bold</b>',
+    '\\377\\376\\300\\200\\355\\240\\200',
+    '\\033]1337;File=inline=1:AAAA\\007',
+  ];
+
+  test('never becomes markup, a page, clipboard content or input', async () => {
+    const printed = ATTACKS.map((attack) => `printf '${attack}\\n'`).join('; ');
+    const long = `head -c 300000 /dev/zero | tr '\\0' x; echo`;
+    const script = `stty -echo; ${printed}; ${long}; echo done; read -r typed; echo "typed:$typed"`;
+    const child = await agent.start({ argv: ['sh', '-c', script], tty: true, processId: 'hostile', ...KEPT });
+    await page.goto(at('processes/kept/hostile/live'));
+    await expect.poll(() => screenText(page)).toContain('done');
+    await page.goto(at('processes/kept/hostile/output'));
+    await page.locator('.line', { hasText: '<script>globalThis.pwned=1</script><b>bold</b>' }).waitFor();
+    await page.goto(at('processes/kept/hostile/replay'));
+    await expect.poll(() => screenText(page)).toContain('done');
+    expect(await page.locator('.line b, .line img, .terminal-host img').count()).toBe(0);
+    expect(await page.evaluate('globalThis.pwned')).toBeUndefined();
+    expect(page.context().pages()).toHaveLength(1);
+    // Whoever watches answers no question of the program.
+    await child.write('\n');
+    await child.wait();
+    const { lines } = await child.readLines({ from: -1 });
+    expect(lines[0]?.text.trim()).toBe('typed:');
+  });
+
+  test('of live programs offers, and does nothing by itself', async () => {
+    const script = `read go; printf '\\033]52;c;ZXZpbA==\\007\\033]2;<b>title</b>\\007'; echo done; read stay`;
+    const child = await agent.start({
+      argv: ['sh', '-c', script],
+      tty: true,
+      processId: 'offers',
+      lease: 'kept',
+    });
+    await page.goto(at('processes/kept/offers/live'));
+    await page.getByText('watching').waitFor();
+    await child.write('\n');
+    await page.getByText('The program offers text for the clipboard: evil').first().waitFor();
+    await page.getByText('<b>title</b>', { exact: true }).waitFor();
+    await child.terminate();
+  });
+});
+
+describe('somebody who only views', () => {
+  test('watches and cannot change anything', async () => {
+    const child = await agent.start({ argv: ['cat'], tty: true, processId: 'seen', lease: 'kept' });
+    await page.goto(`${opened.origin}/#/`);
+    await page.getByRole('button', { name: 'Links for viewers' }).click();
+    await page.getByRole('button', { name: 'Create a link' }).click();
+    const link = await page.getByLabel('Copy it now').inputValue();
+    const viewer = await opened.person({ link });
+    await viewer.page.goto(at('processes/kept/seen/live'));
+    await viewer.page.getByText('watching').waitFor();
+    await child.write('hello\n');
+    await expect.poll(() => screenText(viewer.page)).toContain('hello');
+    for (const name of ['Take the keyboard', 'Terminate', 'Links for viewers'])
+      expect(await viewer.page.getByRole('button', { name }).count()).toBe(0);
+    expect(await viewer.page.getByRole('link', { name: 'Files' }).count()).toBe(0);
+    await page.getByRole('button', { name: /^Revoke/ }).click();
+    await viewer.page.getByRole('heading', { name: 'Execwire' }).waitFor();
+    opened.complaints.splice(0);
+    await viewer.context.close();
+    await page.getByRole('button', { name: 'Done' }).click();
+    await child.terminate();
+  });
+});
+
+describe('the list', () => {
+  test('is filtered, and signals and ends processes', async () => {
+    const argv = ['sh', '-c', 'trap "echo caught; exit 3" USR1; while :; do sleep 0.1; done'];
+    await agent.start({ argv, processId: 'trap', lease: 'kept' });
+    await agent.start({ argv: ['sleep', '1000'], processId: 'sleeper' });
+    await page.goto(at('processes'));
+    await page.getByLabel('Filter processes').fill('sleep 1000');
+    await page.getByRole('link', { name: 'sleep 1000' }).click();
+    await page.getByText('by an agent').waitFor();
+    await page.getByRole('button', { name: 'Terminate' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Terminate' }).click();
+    await page.getByText('SIGTERM', { exact: true }).first().waitFor();
+    await page.goto(at('processes/kept/trap/output'));
+    await page.getByLabel('Send a signal').selectOption('SIGUSR1');
+    await page.getByText('exited 3').waitFor();
+    await page.locator('.line', { hasText: 'caught' }).waitFor();
+  });
+
+  test('has room for a thousand', async () => {
+    for (let count = 0; count < 1_000; count += 1)
+      void agent.start({ argv: ['true', `number ${count}`], processId: `many-${count}` });
+    await page.goto(at('processes'));
+    await page.getByRole('button', { name: 'All' }).click();
+    await expect
+      .poll(() => page.locator('table').getAttribute('aria-rowcount'), { timeout: 20_000 })
+      .toMatch(/^1\d{3}$/);
+    expect(await page.locator('tbody tr').count()).toBeLessThan(80);
+    await page.getByLabel('Filter processes').fill('number 777');
+    await page.getByRole('link', { name: "true 'number 777'" }).waitFor();
+  });
+});
+
+describe('everybody', () => {
+  test('can do without a mouse', async () => {
+    await page.goto(`${opened.origin}/#/`);
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox').fill('processes local');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Processes' }).waitFor();
+    await page.getByRole('button', { name: 'Start', exact: true }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Command').focus();
+    await page.keyboard.type('echo by keyboard; read stay');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => screenText(page)).toContain('by keyboard');
+    await page.getByRole('button', { name: 'Take the keyboard' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('you type').waitFor();
+    await page.keyboard.press('Control+c');
+    await page.getByText('ended', { exact: true }).waitFor();
+  });
+
+  test.each([
+    ['light', { width: 1280, height: 800 }],
+    ['dark', { width: 1280, height: 800 }],
+    ['light', { width: 390, height: 780 }],
+  ] as const)('finds the page accessible: %s %o', async (colours, size) => {
+    const person = await opened.person({ size, dark: colours === 'dark' });
+    await person.page.getByRole('heading', { name: 'Machines' }).waitFor();
+    const places = [
+      '',
+      'local/processes',
+      'local/processes/kept/lines/output',
+      'local/processes/kept/film/replay',
+      'local/files',
+      'player',
+    ];
+    for (const place of places) {
+      await person.page.goto(`${opened.origin}/#/${place}`);
+      await person.page.locator('.card, .lines, .player-bar, .files, .empty').first().waitFor();
+      expect({ place, problems: await accessibilityProblems(person.page) }).toEqual({ place, problems: [] });
+      const width = await person.page.evaluate('document.documentElement.scrollWidth');
+      expect({ place, width }).toEqual({ place, width: size.width });
+    }
+    await person.page.keyboard.press('Control+k');
+    await person.page.getByRole('combobox').waitFor();
+    expect(await accessibilityProblems(person.page)).toEqual([]);
+    await person.context.close();
+  });
+
+  test('signs out', async () => {
+    const person = await opened.person();
+    await person.page.getByRole('button', { name: 'Sign out' }).click();
+    await person.page.getByText('Open the link that the console printed').waitFor();
+    await person.page.reload();
+    await person.page.getByText('Open the link that the console printed').waitFor();
+    expect(await accessibilityProblems(person.page)).toEqual([]);
+    opened.complaints.splice(0);
+    await person.context.close();
+  });
+
+  test('sees the first paint soon, of a small page', async () => {
+    const person = await opened.person();
+    await person.page.getByRole('heading', { name: 'Machines' }).waitFor();
+    const [sizes] = await person.page.evaluate<[number[]]>(
+      `[performance.getEntriesByType('resource').filter(({ name }) => /assets/.test(name)).map(({ encodedBodySize }) => encodedBodySize)]`,
+    );
+    expect(sizes.reduce((sum, each) => sum + each, 0)).toBeLessThan(350 * 1024);
+    await person.context.close();
+  });
+});

@@ -1,0 +1,134 @@
+// Needs: chromium
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { endChild, bin, launch } from '../../testkit/launch.mjs';
+
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** Drawing without a graphics card makes the driver talk about its speed. */
+const ABOUT_GRAPHICS = /GL Driver Message|WebGL/;
+
+/** A person at a browser: a window of its own, with its own cookies. */
+export interface Person {
+  readonly page: Page;
+  readonly context: BrowserContext;
+}
+
+export interface PersonOptions {
+  /** Default: the newest that was printed. */
+  readonly link?: string;
+  readonly size?: { readonly width: number; readonly height: number };
+  readonly dark?: boolean;
+  /** Another origin that leads to the same server. */
+  readonly through?: string;
+}
+
+/** A real server with a console, and a real browser. */
+export class BrowserConsole implements AsyncDisposable {
+  readonly #child: ReturnType<typeof launch>;
+  readonly #lines: string[] = [];
+  readonly #waiting = new Set<() => void>();
+  readonly #state = mkdtempSync(join(tmpdir(), 'execwire-console-'));
+  #browser: Browser | undefined;
+  /** What pages complained about. Empty at the end of every test. */
+  readonly complaints: string[] = [];
+
+  private constructor(args: readonly string[]) {
+    this.#child = launch([process.execPath, bin, ...args], { env: { XDG_STATE_HOME: this.#state } });
+    createInterface({ input: this.#child.stdout }).on('line', (line) => {
+      this.#lines.push(line);
+      for (const look of this.#waiting) look();
+    });
+    this.#child.stderr.resume();
+  }
+
+  static async open(
+    args: readonly string[] = ['serve', '--console', '--log-level', 'silent'],
+  ): Promise<BrowserConsole> {
+    const opened = new BrowserConsole(args);
+    await opened.line((line) => line.includes('#key='));
+    opened.#browser = await chromium.launch({ executablePath: executable(), args: FLAGS });
+    return opened;
+  }
+
+  /** Where programs connect. */
+  get url(): string {
+    return this.#lines.find((line) => line.startsWith('ws://')) ?? '';
+  }
+
+  get origin(): string {
+    return new URL(this.#lines.find((line) => line.startsWith('http')) ?? '').origin;
+  }
+
+  /** The first line the server prints that is wanted; waits for it. */
+  async line(isWanted: (line: string) => boolean): Promise<string> {
+    for (;;) {
+      const found = this.#lines.find(isWanted);
+      if (found !== undefined) return found;
+      await new Promise<void>((resolve) => {
+        const look = (): void => {
+          this.#waiting.delete(look);
+          resolve();
+        };
+        this.#waiting.add(look);
+      });
+    }
+  }
+
+  /** Opens a window and a link in it. */
+  async person(options: PersonOptions = {}): Promise<Person> {
+    const { link = await this.#freshLink(), size = { width: 1280, height: 800 }, dark = false } = options;
+    const { through = this.origin } = options;
+    if (!this.#browser) throw new Error('there is no browser');
+    const context = await this.#browser.newContext({
+      viewport: size,
+      colorScheme: dark ? 'dark' : 'light',
+      reducedMotion: 'reduce',
+      acceptDownloads: true,
+    });
+    context.setDefaultTimeout(20_000);
+    const page = await context.newPage();
+    page.on('pageerror', (error) => this.complaints.push(error.message));
+    page.on('console', (message) => {
+      const isComplaint = message.type() === 'error' || message.type() === 'warning';
+      if (isComplaint && !ABOUT_GRAPHICS.test(message.text())) this.complaints.push(message.text());
+    });
+    await page.goto(link.replace(this.origin, through));
+    return { page, context };
+  }
+
+  readonly #used = new Set<string>();
+
+  async #freshLink(): Promise<string> {
+    const link = await this.line((line) => line.includes('#key=') && !this.#used.has(line));
+    this.#used.add(link);
+    return link;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#browser?.close();
+    await endChild(this.#child, 'SIGTERM');
+    rmSync(this.#state, { recursive: true, force: true });
+  }
+}
+
+function executable(): string {
+  return process.env['EXECWIRE_CHROMIUM'] ?? '/usr/bin/chromium';
+}
+
+/** What a terminal in a page shows, as screen readers get it. */
+export async function screenText(page: Page): Promise<string> {
+  const rows = await page.locator('.xterm-accessibility-tree > div').allTextContents();
+  return rows.map((row) => row.replaceAll('\u00a0', ' ').trimEnd()).join('\n');
+}
