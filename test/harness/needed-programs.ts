@@ -23,6 +23,7 @@ export const OPTIONAL_PROGRAMS = [
   'wget',
   'nats-server',
   'chromium',
+  'pip3',
 ] as const;
 
 export type OptionalProgram = (typeof OPTIONAL_PROGRAMS)[number];

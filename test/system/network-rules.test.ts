@@ -1,8 +1,9 @@
-// Needs: curl, wget, git, python3, bwrap
+// Needs: curl, wget, git, python3, pip3, bwrap
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LocalEnvironment } from '../../src/environment/index.js';
 import type { Environment } from '../../src/contract/index.js';
@@ -17,19 +18,52 @@ const SITE = `
   require('http').createServer((request, response) => {
     const path = request.url.split('?')[0];
     if (path === '/echo') return response.end(request.headers.host);
-    try { response.end(readFileSync(process.argv[1] + path)); } catch { response.writeHead(404).end(); }
-  }).listen(0, '127.0.0.1', function () { console.log(this.address().port) });`;
+    if (path.endsWith('/')) response.setHeader('content-type', 'text/html');
+    try { response.end(readFileSync(process.argv[1] + path.replace(/\\/$/, '/index.html'))); }
+    catch { response.writeHead(404).end(); }
+  }).listen(0, '127.0.0.1', function () {
+    const { WebSocketServer } = require(process.argv[2]);
+    new WebSocketServer({ server: this }).on('connection', (socket) => socket.send('from a websocket'));
+    console.log(this.address().port);
+  });`;
+
+/** A client of the WebSocket library that most programs for Node use, through the proxy of the environment. */
+const SOCKET_CLIENT = `
+  const [ws, port] = process.argv.slice(1);
+  const { hostname, port: proxy } = new URL(process.env.HTTP_PROXY);
+  require('http').request({ hostname, port: proxy, method: 'CONNECT', path: '127.0.0.1:' + port })
+    .on('connect', (_answer, socket) => {
+      const { WebSocket } = require(ws);
+      new WebSocket('ws://127.0.0.1:' + port, { createConnection: () => socket })
+        .on('message', (data) => { console.log(String(data)); process.exit(); });
+    }).end();`;
+
+const WS = fileURLToPath(import.meta.resolve('ws'));
+const WS_FOR_REQUIRE = join(dirname(WS), 'index.js');
+
+/** Makes a wheel that pip installs. */
+const MAKE_WHEEL = `
+import sys, zipfile
+with zipfile.ZipFile(sys.argv[1], 'w') as wheel:
+    wheel.writestr('right.py', 'said = "from the index"')
+    wheel.writestr('right-1.0.dist-info/METADATA', 'Metadata-Version: 2.1\\nName: right\\nVersion: 1.0\\n')
+    wheel.writestr('right-1.0.dist-info/WHEEL', 'Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n')
+    wheel.writestr('right-1.0.dist-info/RECORD', '')
+`;
 
 let folder: TestFolder;
 let site: ReturnType<typeof spawn>;
 let port: number;
 beforeAll(async () => {
   folder = new TestFolder();
-  site = spawn(process.execPath, ['-e', SITE, folder.path], { stdio: ['ignore', 'pipe', 'inherit'] });
+  site = spawn(process.execPath, ['-e', SITE, folder.path, WS_FOR_REQUIRE], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const [line] = (await once(site.stdout ?? site, 'data')) as [Buffer];
   port = Number(line.toString());
   makeRepository();
   makeRegistry();
+  makeIndex();
 });
 afterAll(() => {
   site.kill();
@@ -56,11 +90,21 @@ function makeRegistry(): void {
     mkdirSync(dirname(folder.file(name)), { recursive: true });
     writeFileSync(folder.file(name), text);
   };
-  const version = { name: 'left', version: '1.2.3', dist: { tarball: 'x', shasum: 'x' } };
+  const version = { name: 'left', version: '1.2.3', dist: { tarball: url('left-1.2.3.tgz') } };
+  write('package/package.json', JSON.stringify({ name: 'left', version: '1.2.3' }));
+  execFileSync('tar', ['-C', folder.path, '-czf', folder.file('left-1.2.3.tgz'), 'package']);
   write(
     'left',
     JSON.stringify({ name: 'left', 'dist-tags': { latest: '1.2.3' }, versions: { '1.2.3': version } }),
   );
+}
+
+function makeIndex(): void {
+  const directory = folder.file('simple/right');
+  mkdirSync(directory, { recursive: true });
+  const wheel = 'right-1.0-py3-none-any.whl';
+  execFileSync('python3', ['-c', MAKE_WHEEL, join(directory, wheel)]);
+  writeFileSync(join(directory, 'index.html'), `<a href="${wheel}">${wheel}</a>`);
 }
 
 const url = (path: string): string => `http://127.0.0.1:${port}/${path}`;
@@ -70,6 +114,9 @@ const sandbox = (network: { allow: string[]; deny?: string[] }) => ({ policy: 'w
 async function run(env: Environment, argv: string[], options: { cwd?: string } = {}) {
   return await env.run(argv, { env: { HOME: folder.path }, ...options });
 }
+
+/** From this version on, Node reads the variables itself. */
+const FETCH_USES_PROXIES = Number(process.versions.node.split('.')[0]) >= 24;
 
 describe('everyday tools find their way through', () => {
   let env: Environment;
@@ -107,11 +154,73 @@ describe('everyday tools find their way through', () => {
       () => ['npm', 'view', 'left', 'version', '--cache', folder.file('.npm'), '--registry', url('')],
       /1\.2\.3/,
     ],
+    [
+      'npm install',
+      () => [
+        ...['npm', 'install', 'left', '--prefix', folder.file('app'), '--cache', folder.file('.npm')],
+        ...['--registry', url(''), '--no-audit', '--no-fund'],
+      ],
+      /added 1 package/,
+    ],
+    [
+      'pip',
+      () => [
+        'sh',
+        '-c',
+        `python3 -m pip install -q --disable-pip-version-check --no-cache-dir --target site --index-url ${url('simple/')} right;
+          PYTHONPATH=site python3 -c 'import right; print(right.said)'`,
+      ],
+      /from the index/,
+    ],
+    [
+      'python requests',
+      () => [
+        'python3',
+        '-c',
+        `from pip._vendor import requests; print(requests.get("${url('work/file')}").text)`,
+      ],
+      /from the repository/,
+    ],
+    [
+      'websockets',
+      () => [process.execPath, '-e', SOCKET_CLIENT, WS_FOR_REQUIRE, String(port)],
+      /from a websocket/,
+    ],
+    ...(FETCH_USES_PROXIES
+      ? ([
+          [
+            'fetch',
+            () => [
+              process.execPath,
+              '-e',
+              `fetch("${url('work/file')}").then((r) => r.text()).then(console.log)`,
+            ],
+            /from the repository/,
+          ],
+        ] satisfies [string, () => string[], RegExp][])
+      : []),
   ];
   test.each(tools)('%s', { timeout: 60_000 }, async (_name, argv, expected) => {
     const { stdout, stderr } = await run(env, argv(), { cwd: folder.path });
     expect(`${stdout}${stderr}`).toMatch(expected);
   });
+});
+
+test('nobody comes too early: the first requests of programs find the proxy', {
+  timeout: 120_000,
+}, async () => {
+  const config = folder.file('urls');
+  writeFileSync(config, `url = "${url('echo')}"\noutput = "/dev/null"\n`.repeat(20));
+  let answers = '';
+  for (let session = 0; session < 5; session += 1) {
+    // Each has a network of its own.
+    await using env = await openEnvironment('local', { sandbox: sandbox({ allow: [`127.0.0.1:${port}`] }) });
+    const starts = Array.from({ length: 10 }, () =>
+      env.run(['curl', '-sS', '-Z', '--parallel-immediate', '-w', '%{http_code} ', '-K', config]),
+    );
+    for (const { stdout } of await Promise.all(starts)) answers += stdout;
+  }
+  expect(answers).toBe('200 '.repeat(1_000));
 });
 
 describe.each(['here', 'on a server'])('rules for hosts %s', (where) => {
