@@ -108,3 +108,4 @@ export {
   type PortsOptions,
   type PortWatch,
 } from './ports/index.js';
+export type { NetworkAnswer, NetworkAsker, NetworkQuestion } from './network-questions.js';

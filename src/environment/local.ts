@@ -1,9 +1,11 @@
 import type { Duplex } from 'node:stream';
+import { randomUUID } from 'node:crypto';
 import {
   type ConnectOptions,
   EnvironmentHandle,
   type ExecProcess,
   type FileSystem,
+  type NetworkAsker,
   type ListeningPort,
   HOME,
   nothingKept,
@@ -25,6 +27,7 @@ import {
   homeToStartIn,
   type LocalProcessSpec,
   machineInfo,
+  networkUse,
   ProcessTable,
   reserveSpace,
   type TreeOwner,
@@ -34,7 +37,7 @@ import {
 import type { Spool, SpoolOptions } from '../spool/index.js';
 import { configurationHome, secretPaths } from './configuration-home.js';
 import { pathBytes, pathText } from '../protocol/file-uri.js';
-import type { EnvironmentInfo, EnvPolicy } from '../protocol/index.js';
+import type { EnvironmentInfo, EnvPolicy, Sandbox } from '../protocol/index.js';
 
 /** What a child inherits by default: all of our variables. */
 const INHERIT_ALL: EnvPolicy = {
@@ -63,6 +66,8 @@ export interface LocalEnvironmentOptions {
   readonly adoptOrphans?: boolean | undefined;
   /** Where output of processes started with `retain: 'disk'` or `onSlowReader: 'spool'` goes. Default: nowhere. */
   readonly spool?: SpoolOptions | undefined;
+  /** Decides about hosts for programs whose rules have `ask`. Default: they are denied. */
+  readonly onNetworkRequest?: NetworkAsker | undefined;
 }
 
 /** This machine, in this process: no wire and no serialisation, but the same contract. */
@@ -75,6 +80,7 @@ export class LocalEnvironment extends EnvironmentHandle {
   readonly #sockets = new Set<Duplex>();
   readonly #releaseHost = claimHost();
   readonly #spoolOptions: SpoolOptions | undefined;
+  readonly #onNetworkRequest: NetworkAsker | undefined;
   #spool: Spool | null = null;
   #spoolCode: Promise<typeof import('../spool/index.js')> | undefined;
 
@@ -86,6 +92,7 @@ export class LocalEnvironment extends EnvironmentHandle {
     for (const path of secretPaths(configurationHome())) hideFromSandboxes(path);
     this.#table = new ProcessTable(options);
     this.#spoolOptions = options.spool;
+    this.#onNetworkRequest = options.onNetworkRequest;
     // Its files hold what other programs printed.
     if (options.spool) hideFromSandboxes(options.spool.directory);
   }
@@ -109,10 +116,22 @@ export class LocalEnvironment extends EnvironmentHandle {
       timeoutMs: spec.timeoutMs,
     };
     const child = { ...plain, ...(await this.#outputUse(plain, spec)) };
-    if (spec.sandbox) return await this.#table.startConfined(child, spec.sandbox);
+    if (spec.sandbox)
+      return await this.#table.startConfined(this.#withAsker(child, spec.sandbox), spec.sandbox);
     const started = this.#table.start(child);
     started.holdFromStart();
     return started;
+  }
+
+  /** Whoever decides about hosts is told which process asks. */
+  #withAsker(child: LocalProcessSpec, sandbox: Sandbox): LocalProcessSpec {
+    const asker = this.#onNetworkRequest;
+    if (!asker || !sandbox.networkRules?.ask) return child;
+    const processId = child.processId ?? randomUUID();
+    const network = networkUse(sandbox, async ({ host, port, protocol }) =>
+      asker({ processId, host, port, protocol }),
+    );
+    return { ...child, processId, network };
   }
 
   /** Loads the spool only where it is wanted: most programs need none. */

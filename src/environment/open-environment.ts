@@ -1,4 +1,4 @@
-import type { Environment } from '../contract/index.js';
+import type { Environment, NetworkAsker } from '../contract/index.js';
 import type { NamedPolicy } from '../policy/index.js';
 import { ExecError, isExecError } from '../protocol/errors.js';
 import type { Sandbox } from '../protocol/index.js';
@@ -30,6 +30,11 @@ export interface OpenOptions {
    * profile from `permissions.toml`, or a complete sandbox. A machine that cannot enforce it refuses. Default: none.
    */
   readonly sandbox?: string | SandboxOptions | Sandbox | undefined;
+  /**
+   * Decides about hosts that the rules of a program do not know, if they have `ask`. The connection waits for up to two
+   * minutes. Without this, or if it throws, the host is denied.
+   */
+  readonly onNetworkRequest?: NetworkAsker | undefined;
   /**
    * Resolve as soon as the machine can be reached, before it has answered the handshake. The first call is then sent
    * right after the handshake, which saves a round trip; if the machine refuses the session, that call fails with the
@@ -126,11 +131,11 @@ export async function openChosen(choice: EnvironmentChoice, options: OpenOptions
   if (isLocal(choice)) {
     // Loaded lazily, so that programs that only use other machines do without the code that spawns on this one.
     const { LocalEnvironment } = await import('./local.js');
-    return new LocalEnvironment();
+    return new LocalEnvironment({ onNetworkRequest: options.onNetworkRequest });
   }
   const { RemoteEnvironment } = await import('../client/index.js');
   const { createDialler, isUrlEnvironment } = await import('./dial-environment.js');
-  const { onLog, clientName, giveUpAfterMs, early = false, onOpening } = options;
+  const { onLog, clientName, giveUpAfterMs, onNetworkRequest, early = false, onOpening } = options;
   const { initializeTimeoutMs } = choice;
   const log = onLog ? { onLog } : {};
   const settings = {
@@ -141,6 +146,7 @@ export async function openChosen(choice: EnvironmentChoice, options: OpenOptions
     resume: isUrlEnvironment(choice),
     ...log,
     ...(clientName === undefined ? {} : { clientName }),
+    ...(onNetworkRequest === undefined ? {} : { onNetworkRequest }),
     ...(giveUpAfterMs === undefined ? {} : { giveUpAfterMs }),
     ...(initializeTimeoutMs === undefined ? {} : { initializeTimeoutMs }),
     ...(isUrlEnvironment(choice) && choice.connectTimeoutMs !== undefined

@@ -1,7 +1,9 @@
 import type { Socket } from 'node:net';
 import type {
+  AskAboutHost,
   Decided,
   Decision,
+  HostAnswers,
   NetworkRequest,
   NetworkRules,
   NetworkSpace,
@@ -19,6 +21,8 @@ export interface NetworkUse {
   readonly rules: NetworkRules;
   /** Asked about hosts that the rules do not know. The signal fires when the program has ended. */
   readonly decide?: ((request: NetworkRequest, signal: AbortSignal) => Promise<Decision>) | undefined;
+  /** The same where answers are remembered; null: nobody is there to ask. */
+  readonly ask?: AskAboutHost | null | undefined;
   readonly onDecided?: ((decided: Decided) => void) | undefined;
   /** Whether the proxy speaks SOCKS. Default true. */
   readonly socks?: boolean | undefined;
@@ -98,6 +102,8 @@ interface SharedSpace {
 export class ManagedNetwork {
   /** By their rules, least recently used first. */
   readonly #spaces = new Map<string, SharedSpace>();
+  /** What the owner said about hosts. */
+  #answers: HostAnswers | undefined;
   #closed = false;
 
   /** Throws `sandboxUnavailable` if it cannot be enforced, `invalidParams` if the rules cannot be understood. */
@@ -107,8 +113,11 @@ export class ManagedNetwork {
   }
 
   async #openProxy(use: NetworkUse, denials: NetworkDenials): Promise<WayOut> {
-    const { rules, decide, onDecided, socks, localIsInside = true } = use;
-    const { Gate, Proxy, proxyVariables } = await room();
+    const { rules, onDecided, socks, localIsInside = true } = use;
+    const { Gate, HostAnswers, Proxy, proxyVariables } = await room();
+    this.#answers ??= new HostAnswers();
+    const decide =
+      use.decide ?? (use.ask === undefined ? undefined : this.#answers.decider(use.ask ?? noAnswer));
     const heard = (decided: Decided): void => {
       denials.note(decided);
       onDecided?.(decided);
@@ -212,10 +221,14 @@ export async function managesNetwork(): Promise<boolean> {
   return (await sandboxSupport()).available && trustedProgram('nsenter') !== null;
 }
 
-/** What a policy says about hosts; undefined if it does not tell them apart. */
-export function networkUse({ networkRules }: Sandbox): NetworkUse | undefined {
-  return networkRules && { rules: { allow: networkRules.allow, deny: networkRules.deny ?? [] } };
+/** What a policy says about hosts; undefined if it does not tell them apart. `ask` is for those it does not know. */
+export function networkUse({ networkRules }: Sandbox, ask?: AskAboutHost): NetworkUse | undefined {
+  if (!networkRules) return undefined;
+  const { allow, deny = [] } = networkRules;
+  return { rules: { allow, deny }, ...(networkRules.ask ? { ask: ask ?? null } : {}) };
 }
+
+const noAnswer: AskAboutHost = () => Promise.resolve(null);
 
 function noProxy(): ExecError {
   return new ExecError(

@@ -6,4 +6,5 @@
 
 export { type McpHttpOptions, type McpHttpServer, startMcpHttp } from './http.js';
 export { createMcpServer, type McpServerOptions } from './mcp-server.js';
+export { NetworkElicitation } from './network-elicitation.js';
 export { type McpOptions, type McpStdioOptions, runMcpStdio } from './stdio.js';

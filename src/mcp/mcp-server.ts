@@ -10,6 +10,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { type CallOptions, mcpTools, type Toolbox, type ToolResult } from '../tools/index.js';
 import { instructions } from './instructions.js';
+import type { NetworkElicitation } from './network-elicitation.js';
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
@@ -21,11 +22,13 @@ export interface McpServerOptions {
    * is three times as long, instead of the text.
    */
   readonly structured?: boolean | undefined;
+  /** Asks the person at the client about hosts that a network policy does not know. Default: they are denied. */
+  readonly network?: NetworkElicitation | undefined;
 }
 
 /** Creates an MCP server for the tools, ready to connect to a transport. */
 export function createMcpServer(toolbox: Toolbox, options: McpServerOptions): McpServer {
-  const { version, structured } = options;
+  const { version, structured, network } = options;
   const mcp = new McpServer(
     { name: 'execwire', title: 'Execwire', version },
     { capabilities: { tools: {} }, instructions },
@@ -34,9 +37,14 @@ export function createMcpServer(toolbox: Toolbox, options: McpServerOptions): Mc
   const { server } = mcp;
   const tools = mcpTools(toolbox.tools, { structured }) as unknown as ListedTool[];
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools }));
-  server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) =>
-    toMcp(await toolbox.call(params.name, params.arguments, callOptions(extra)), options),
-  );
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
+    const answered = network?.called(mcp, extra.requestId);
+    try {
+      return toMcp(await toolbox.call(params.name, params.arguments, callOptions(extra)), options);
+    } finally {
+      answered?.();
+    }
+  });
   return mcp;
 }
 

@@ -15,6 +15,7 @@ const ProfileTable = z.strictObject({
     .strictObject({
       enabled: z.boolean(),
       domains: z.record(z.string(), z.enum(['allow', 'deny', 'none'])).optional(),
+      ask: z.boolean().optional(),
     })
     .optional(),
   protected_names: z.array(z.string().regex(/^[^/\0]+$/)).optional(),
@@ -105,17 +106,22 @@ function merge(base: Profile | undefined, table: Tables[string]): Profile {
 
 type NetworkTable = NonNullable<Tables[string]['network']>;
 
-/** With `domains`, only those. */
-function rulesOf({ enabled, domains }: NetworkTable): NetworkRules | undefined {
-  if (!enabled || domains === undefined) return undefined;
+/** With `domains`, only those; with `ask`, others if somebody allows them. */
+function rulesOf(table: NetworkTable): NetworkRules | undefined {
+  if (!table.enabled || !tellsHostsApart(table)) return undefined;
+  const { domains = {}, ask = false } = table;
   const those = (wanted: string): string[] =>
     Object.entries(domains).flatMap(([pattern, access]) => (access === wanted ? [pattern] : []));
-  return { allow: those('allow'), deny: those('deny') };
+  return { allow: those('allow'), deny: those('deny'), ...(ask ? { ask } : {}) };
 }
 
 /** A server that does not know rules for hosts must not open the whole network. */
-function permissionOf({ enabled, domains }: NetworkTable): 'enabled' | 'restricted' {
-  return enabled && domains === undefined ? 'enabled' : 'restricted';
+function permissionOf(table: NetworkTable): 'enabled' | 'restricted' {
+  return table.enabled && !tellsHostsApart(table) ? 'enabled' : 'restricted';
+}
+
+function tellsHostsApart({ domains, ask }: NetworkTable): boolean {
+  return domains !== undefined || ask === true;
 }
 
 const socketAccess = (allowed: boolean): 'allowed' | 'blocked' => (allowed ? 'allowed' : 'blocked');

@@ -74,7 +74,7 @@ export function offeredCapabilities(options: {
     ...(options.binaryFrames ? { binaryFrames: true } : {}),
     ...(options.leases ? { leases: true, viewers: true } : {}),
     ...(options.shares ? { shares: true, sessionViewers: true } : {}),
-    ...(options.networkRules ? { networkRules: true } : {}),
+    ...(options.networkRules ? { networkRules: true, networkAsk: true } : {}),
     ...(options.ports ? { ports: true } : {}),
     ...(options.ahead ? { ahead: true } : {}),
     ...(options.flowControl ? { flowControl: { windowBytes: options.windowBytes } } : {}),

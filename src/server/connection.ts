@@ -160,6 +160,7 @@ export class Connection implements SessionConnection {
     if (this.#session)
       throw new ExecError('alreadyInitialized', 'initialize may only be called once per connection');
     this.#sendsEarly = params.capabilities?.ahead === true;
+    this.messages.answersQuestions = params.capabilities?.networkAsk === true;
     const resumed = params.resumeSessionId ?? undefined;
     // The session of somebody else may hold more than the one process.
     if (share && resumed !== undefined && sessions.get(resumed)?.principal !== principal)

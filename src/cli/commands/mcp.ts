@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
-import type { Environment } from '../../contract/index.js';
+import type { Environment, NetworkAsker } from '../../contract/index.js';
 import { LocalEnvironment } from '../../environment/index.js';
 import { leaveHost, version } from '../../host/index.js';
 import type { McpOptions } from '../../mcp/index.js';
 import { ExecError } from '../../protocol/index.js';
 import { createLog, type LogFormat, type LogLevel } from '../log.js';
 import { addLogOptions } from '../options/listen-options.js';
-import { type SandboxFlags, sandboxFrom, withSandbox } from '../options/sandbox-options.js';
+import { asksAboutHosts, type SandboxFlags, sandboxFrom, withSandbox } from '../options/sandbox-options.js';
 import { makeThreadPool } from '../thread-pool.js';
 import { spreadSafetyNet } from './safety-net.js';
 import { openTarget, type TargetFlags, withTarget } from '../options/target-options.js';
@@ -59,14 +59,16 @@ async function serveMcp(given: McpFlags): Promise<void> {
   spreadSafetyNet(await createLog({ format: flags.logFormat, level: flags.logLevel }));
   await threads;
   const tools = flags.tools?.split(',').map((name) => name.trim());
-  const { environment, opened } = await beginEnvironment(flags);
+  const { NetworkElicitation } = await import('../../mcp/index.js');
+  const network = asksAboutHosts(flags) ? new NetworkElicitation() : undefined;
+  const { environment, opened } = await beginEnvironment(flags, network?.ask);
   await using _closed = environment;
   if (environment instanceof LocalEnvironment) guardTrees();
   hideOwnDoors({ files: [flags.tokenFile, flags.listenTokenFile] });
   const stop = stopOnSignals();
   const sandbox = await sandboxFrom(flags, environment);
   const { cwd, structured } = flags;
-  const options = { environment, version, tools, sandbox, cwd, structured };
+  const options = { environment, version, tools, sandbox, cwd, structured, network };
   if (flags.listen === 'stdio') {
     const refused = new AbortController();
     opened.catch(() => refused.abort());
@@ -89,15 +91,20 @@ async function serveMcp(given: McpFlags): Promise<void> {
 /** The environment as soon as requests can be sent: the first tool call does not wait for the handshake. */
 async function beginEnvironment(
   flags: TargetFlags,
+  onNetworkRequest: NetworkAsker | undefined,
 ): Promise<{ environment: Environment; opened: Promise<Environment> }> {
   return await new Promise((resolve, reject) => {
     const begun = (environment: Environment): void => resolve({ environment, opened });
-    const opened = openTarget(flags, { clientName: 'execwire mcp', onOpening: begun });
+    const opened = openTarget(flags, {
+      clientName: 'execwire mcp',
+      onOpening: begun,
+      onNetworkRequest,
+    });
     opened.then(begun, reject);
   });
 }
 
-type Serving = Pick<McpOptions, 'environment' | 'version' | 'tools' | 'sandbox' | 'cwd' | 'structured'>;
+type Serving = Pick<McpOptions, 'environment' | 'version' | 'tools' | 'sandbox' | 'cwd' | 'structured' | 'network'>;
 
 async function serveStdio(options: Serving, signal: AbortSignal): Promise<void> {
   // A stray print must not end up between two messages.

@@ -15,6 +15,7 @@ import { forwardInput } from '../terminal/forward-input.js';
 import { ForwardedSignals } from '../terminal/forward-signals.js';
 import { KeyboardNotice } from '../terminal/keyboard-notice.js';
 import { LineEscape } from '../terminal/line-escape.js';
+import { NetworkQuestions } from '../terminal/network-questions.js';
 import { NoticeLine } from '../terminal/notice-line.js';
 import { OutputClosed, printOutput } from '../terminal/print-output.js';
 import { currentSize, RawTerminal, redrawByResizing } from '../terminal/raw-terminal.js';
@@ -66,15 +67,19 @@ export interface AttachedRun {
   readonly outlivesUs?: boolean;
   /** What the user may have meant, if it cannot be started. */
   readonly hint?: (error: unknown) => Promise<string | undefined>;
+  /** Ask at our terminal about hosts that its rules do not know. */
+  readonly asks?: boolean;
 }
 
 /** Runs a process as if it were local. Resolves to our exit code. */
 export async function runAttached(run: AttachedRun): Promise<number> {
   const signals = new ForwardedSignals();
+  const questions = run.asks ? new NetworkQuestions() : undefined;
   let environment: Environment | undefined;
   try {
     let starting: Promise<Begun> | undefined;
     environment = await openTarget(run.target, {
+      onNetworkRequest: questions?.ask,
       onOpening: (opening) => {
         starting = run.begin(opening);
         // If connecting fails, that is what went wrong.
@@ -84,7 +89,7 @@ export async function runAttached(run: AttachedRun): Promise<number> {
     const begun = await (starting ?? run.begin(environment));
     const leaving = new AbortController();
     signals.passTo(begun.child, run.outlivesUs ? () => leaving.abort() : undefined);
-    return signals.leaveWith(await attach(environment, begun, { ...run, leaving }));
+    return signals.leaveWith(await attach(environment, begun, { ...run, leaving, questions }));
   } catch (error) {
     complain(error);
     const hint = await run.hint?.(error);
@@ -124,9 +129,9 @@ async function start(environment: Environment, spec: ProcessSpec): Promise<ExecP
 async function attach(
   environment: Environment,
   { child, onceRaw, missed, write }: Begun,
-  run: AttachedRun & { readonly leaving: AbortController },
+  run: AttachedRun & { readonly leaving: AbortController; readonly questions: NetworkQuestions | undefined },
 ): Promise<number> {
-  const { leaving, outlivesUs = false } = run;
+  const { leaving, questions, outlivesUs = false } = run;
   using terminal = child.tty ? new RawTerminal(child) : undefined;
   const isShown = child.tty && process.stdout.isTTY;
   const shown = (bytes: Uint8Array): void => line?.beforeOutput(bytes);
@@ -135,9 +140,12 @@ async function attach(
   using _notice = line && new ConnectionNotice(environment, line);
   using keyboard = line && new KeyboardNotice(child, line);
   await onceRaw?.(shown);
+  const isTyped = run.stdin && process.stdin.isTTY;
+  if (isTyped) questions?.use({ line });
   using _input = run.stdin
     ? forwardInput(child, {
         write,
+        take: isTyped && questions ? (input) => questions.take(input) : undefined,
         escape:
           run.escape && process.stdin.isTTY && child.tty
             ? new LineEscape({ mayGive: () => keyboard?.isAsked === true })

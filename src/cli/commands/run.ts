@@ -7,7 +7,7 @@ import { startHint } from '../habits/start-hints.js';
 import { directoryFor } from '../options/directory-option.js';
 import { wholeNumber } from '../options/listen-options.js';
 import { collectVariable, parseDuration, parseLease } from '../options/option-values.js';
-import { type SandboxFlags, sandboxFrom, withSandbox } from '../options/sandbox-options.js';
+import { asksAboutHosts, type SandboxFlags, sandboxFrom, withSandbox } from '../options/sandbox-options.js';
 import { type TargetFlags, withTarget } from '../options/target-options.js';
 import type { AttachedStart } from './run-attached.js';
 
@@ -102,6 +102,7 @@ async function run(words: string[], given: RunFlags, command: Command): Promise<
     stdin,
     escape: tty,
     hint: (error) => startHint(error, argv),
+    asks: asksAboutHosts(flags),
   });
   // All output has been written; only an open stdin would keep us running.
   process.exit(exitCode);

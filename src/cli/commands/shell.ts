@@ -7,7 +7,7 @@ import { asUser, refuseUserInSandbox, THEIR_SHELL } from '../habits/as-user.js';
 import { onMachine, withMachine } from '../habits/machine-argument.js';
 import { directoryFor } from '../options/directory-option.js';
 import { collectVariable } from '../options/option-values.js';
-import { type SandboxFlags, sandboxFrom, withSandbox } from '../options/sandbox-options.js';
+import { asksAboutHosts, type SandboxFlags, sandboxFrom, withSandbox } from '../options/sandbox-options.js';
 import { type TargetFlags, withTarget } from '../options/target-options.js';
 import type { AttachedStart, Begun } from './run-attached.js';
 
@@ -72,6 +72,7 @@ async function shell(machine: string | undefined, given: ShellFlags): Promise<vo
         : ((await runningAs(environment, keep)) ?? (await startedToStay(environment, what))),
     stdin: true,
     escape: true,
+    asks: asksAboutHosts(flags),
     outlivesUs: keep !== undefined,
   });
   process.exit(exitCode);

@@ -54,18 +54,28 @@ export function collect(value: string, previous: readonly string[]): string[] {
 
 const HOST_LISTS = ['allow', 'deny'] as const;
 
+interface HostRules {
+  allow: string[];
+  deny: string[];
+  ask?: boolean;
+}
+
 /** Collects `allow=HOST,…` and `deny=HOST,…`. The option may be repeated, and both may be given at once with a blank. */
 export function collectHosts(text: string, previous: NetworkRules | true | undefined): NetworkRules {
-  const { allow = [], deny = [] } = previous === true || previous === undefined ? {} : previous;
-  const rules = { allow: [...allow], deny: [...deny] };
+  const { allow = [], deny = [], ask } = previous === true || previous === undefined ? {} : previous;
+  const rules: HostRules = { allow: [...allow], deny: [...deny], ...(ask ? { ask } : {}) };
   for (const part of text.split(/\s+/).filter((each) => each !== '')) {
+    if (part === 'ask') {
+      rules.ask = true;
+      continue;
+    }
     const list = HOST_LISTS.find((name) => part.startsWith(`${name}=`));
     const hosts = part
       .slice(part.indexOf('=') + 1)
       .split(',')
       .filter((host) => host !== '');
     if (list === undefined || hosts.length === 0)
-      throw new InvalidArgumentError('Use allow=registry.example,*.example.org or deny=HOST,….');
+      throw new InvalidArgumentError('Use allow=registry.example,*.example.org, deny=HOST,… or ask.');
     rules[list] = [...rules[list], ...hosts];
   }
   return rules;

@@ -19,7 +19,7 @@ export function withSandbox(command: Command): Command {
     .option('--writable <directory>', 'with --sandbox: may be written to as well; repeatable', collect, [])
     .option(
       '--network [rules]',
-      'with --sandbox: let it reach the network; with allow=HOST,… and deny=HOST,… only these hosts',
+      'with --sandbox: let it reach the network; with allow=HOST,… and deny=HOST,… only these hosts, with ask also those that you allow',
       collectHosts,
     );
 }
@@ -42,3 +42,12 @@ export async function sandboxFrom(
   const directories = await Promise.all(writable.map((path) => resolvePath(environment, path)));
   return await resolveSandbox(environment, { policy, writable: directories, network, workspace: cwd });
 }
+
+/** Whether there may be questions about hosts: the rules, or those of a profile, may say `ask`. */
+export function asksAboutHosts({ sandbox, network }: SandboxFlags): boolean {
+  if (sandbox === undefined) return false;
+  return network === undefined ? !BUILT_IN.includes(sandbox) : network !== true && network.ask === true;
+}
+
+/** Policies that are not profiles of `permissions.toml`. */
+const BUILT_IN: readonly string[] = ['read-only', 'workspace-write', 'danger-full-access'];

@@ -43,7 +43,11 @@ export async function chooseTarget(flags: TargetFlags): Promise<EnvironmentChoic
  */
 export async function openTarget(
   flags: TargetFlags,
-  { onOpening, clientName = 'execwire-cli' }: Pick<OpenOptions, 'onOpening' | 'clientName'> = {},
+  {
+    onOpening,
+    onNetworkRequest,
+    clientName = 'execwire-cli',
+  }: Pick<OpenOptions, 'onOpening' | 'onNetworkRequest' | 'clientName'> = {},
 ): Promise<Environment> {
   refuseVariable(flags);
   const { openEnvironment } = await import('../../environment/open-environment.js');
@@ -54,6 +58,7 @@ export async function openTarget(
       tokenFile: flags.tokenFile,
       clientName,
       ...(onOpening ? { onOpening } : {}),
+      onNetworkRequest,
       onLog: (line) => {
         if (logLines.size < MAX_LOG_LINES) logLines.add(line);
       },

@@ -15,6 +15,8 @@ interface InputOptions {
   readonly write?: ExecProcess['write'] | undefined;
   /** Looks for the escape sequence in what is typed. */
   readonly escape: LineEscape | undefined;
+  /** Takes away what answers a question of ours. */
+  readonly take?: ((input: Uint8Array) => Uint8Array) | undefined;
   readonly leave: () => void;
   /** Hands the keyboard over. */
   readonly give?: (() => Promise<void>) | undefined;
@@ -46,6 +48,7 @@ async function forward(
   child: ExecProcess,
   {
     escape,
+    take = (input) => input,
     leave,
     give,
     leaveAtEnd = false,
@@ -54,7 +57,8 @@ async function forward(
   }: InputOptions & { failed: (error: unknown) => void },
 ): Promise<void> {
   const ahead = new ReadAhead(escape ? MAX_TYPED_AHEAD_BYTES : MAX_READ_AHEAD_BYTES);
-  for await (const chunk of process.stdin as AsyncIterable<Uint8Array>) {
+  for await (const typed of process.stdin as AsyncIterable<Uint8Array>) {
+    const chunk = take(typed);
     for (const { pass, command } of escape?.parts(chunk) ?? [{ pass: chunk, command: undefined }]) {
       if (pass.length > 0) {
         const written = write(pass);

@@ -1,3 +1,4 @@
+import type { NetworkAsker } from '../../contract/index.js';
 import type { Channel } from '../../rpc/index.js';
 import type { Deadline } from '../../transport/deadline.js';
 
@@ -33,6 +34,8 @@ export interface ExecClientOptions {
   /** How long to try reconnecting before contact counts as lost. Default 25 s, or 65 s after the line went silent. */
   readonly giveUpAfterMs?: number;
   readonly onLog?: (message: string) => void;
+  /** Decides about hosts for programs whose rules have `ask`. Default: they are denied. */
+  readonly onNetworkRequest?: NetworkAsker;
   /**
    * Called as soon as requests can be sent, before the server has answered the handshake. Requests made now go out
    * right after the handshake. The server's capabilities are not known yet, and connecting may still fail.
@@ -52,6 +55,7 @@ export function connectionSettings(options: ExecClientOptions, limitMs: number) 
     connectTimeoutMs: Math.min(connectTimeoutMs, limitMs),
     initializeTimeoutMs: Math.min(initializeTimeoutMs, limitMs),
     onLog: (message: string) => options.onLog?.(message),
+    onNetworkRequest: options.onNetworkRequest,
   };
 }
 

@@ -1,3 +1,4 @@
+import type { NetworkAsker } from '../../contract/index.js';
 import { execDialect } from '../../protocol/dialects.js';
 import {
   type EnvironmentInfo,
@@ -16,6 +17,7 @@ import {
   RpcPeer,
 } from '../../rpc/index.js';
 import { withDeadline } from '../../transport/deadline.js';
+import { answerRequest } from './answer-request.js';
 import { isUnknownSession } from './remote-errors.js';
 
 /** How to open a connection. Every attempt uses a new channel. */
@@ -30,6 +32,8 @@ export interface ConnectionOptions {
   readonly onNotification: (method: string, params: unknown, attached?: Attachment) => void;
   readonly onClosed: (reason: CloseReason) => void;
   readonly onLog: (message: string) => void;
+  /** Answers questions about hosts. Without it, the server is told not to ask. */
+  readonly onNetworkRequest?: NetworkAsker | undefined;
   /**
    * Called before the handshake is answered, so that more can be sent right after it. If absent, the handshake is done
    * step by step, which every server supports.
@@ -57,9 +61,7 @@ export interface OpeningConnection {
 export async function openConnection(options: ConnectionOptions): Promise<Connection> {
   const channel = await dial(options);
   const handler: PeerHandler = {
-    request: (method) => {
-      throw new ExecError('methodNotFound', `unknown method: ${method.slice(0, 100)}`);
-    },
+    request: (method, params) => answerRequest(method, params, options.onNetworkRequest),
     notification: options.onNotification,
     // The answer to an abandoned call still arrives.
     violation: (error) => options.onLog(`${channel.label}: ${error.message}`),
@@ -131,11 +133,12 @@ async function shakeHands(
 
 async function initialize(
   peer: RpcPeer,
-  { clientName, initializeTimeoutMs: timeoutMs }: ConnectionOptions,
+  { clientName, initializeTimeoutMs: timeoutMs, onNetworkRequest }: ConnectionOptions,
   { resumeSessionId, pipelined }: { resumeSessionId: string | null; pipelined: boolean },
 ): Promise<ExecResult<'initialize'>> {
   const bytes = peer.acceptsBytes ? { binaryFrames: true } : {};
-  const capabilities = { flowControl: true, ahead: true, ...bytes };
+  const asks = onNetworkRequest ? { networkAsk: true } : {};
+  const capabilities = { flowControl: true, ahead: true, ...bytes, ...asks };
   const answer = peer.call('initialize', { clientName, resumeSessionId, capabilities }, { timeoutMs });
   if (pipelined) peer.notify('initialized', {});
   const result = readResult('initialize', await answer);

@@ -67,12 +67,19 @@ function sandboxField(
 ): Pick<ExecParams<'process/start'>, 'sandbox'> {
   if (sandbox === undefined) return {};
   if (sandbox?.networkRules && !capabilities?.networkRules) throw noRulesThere();
+  if (sandbox?.networkRules?.ask && !capabilities?.networkAsk) throw asksNobody();
   return { sandbox };
 }
 
 function noRulesThere(): ExecError {
   return new ExecError('sandboxUnavailable', 'That server knows no rules for hosts, so nothing was run.', {
     data: { reason: 'networkRules', hint: 'Update the server, or allow the whole network or none of it.' },
+  });
+}
+
+function asksNobody(): ExecError {
+  return new ExecError('sandboxUnavailable', 'That server cannot ask about hosts, so nothing was run.', {
+    data: { reason: 'networkAsk', hint: 'Update the server, or name the hosts and leave `ask` out.' },
   });
 }
 

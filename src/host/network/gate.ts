@@ -142,6 +142,10 @@ export function explainDenial(request: Authority, reason: DenialReason): string 
       return `The network policy does not allow ${host}.`;
     case 'not_allowed_local':
       return `${host} leads to a private or local address, which the network policy does not name.`;
+    case 'declined':
+      return `Somebody was asked about ${host} and declined.`;
+    case 'unanswered':
+      return `The network policy does not know ${host}, and nobody answered when it asked.`;
     default:
       return `The network policy does not allow ${host}: ${reason}`;
   }

@@ -15,6 +15,14 @@ export const NetworkRules = z.object({
         'it for one port. Private and local addresses are only reached if they are named.',
     }),
   deny: z.array(HostPattern).max(1_000).optional().meta({ description: 'Beats `allow`.' }),
+  ask: z
+    .boolean()
+    .optional()
+    .meta({
+      description:
+        'Extension `networkAsk`: ask the client about all other hosts, with `network/policyRequest`. Private and local addresses ' +
+        'are denied unasked.',
+    }),
 });
 export type NetworkRules = z.input<typeof NetworkRules>;
 
@@ -23,7 +31,9 @@ export const NetworkDenial = z.object({
   host: z.string(),
   port: z.number().int(),
   reason: z.string().meta({
-    description: '`not_allowed`, `denied`, or `not_allowed_local` for a private or local address.',
+    description:
+      '`not_allowed`, `denied`, `not_allowed_local` for a private or local address, `declined` by whoever was asked, ' +
+      '`unanswered`, or what a client gave as its reason.',
   }),
 });
 export type NetworkDenial = z.output<typeof NetworkDenial>;
@@ -47,7 +57,12 @@ const DecisionReason = z.string().meta({ description: 'Told to the program. At m
 
 /** What a client decides about a host. `ask` blocks it as well. */
 export const NetworkDecision = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('allow') }),
+  z.object({
+    type: z.literal('allow'),
+    remember: z.literal('session').optional().meta({
+      description: 'Extension `networkAsk`: do not ask about this host again in this session.',
+    }),
+  }),
   z.object({ type: z.literal('deny'), reason: DecisionReason }),
   z.object({ type: z.literal('ask'), reason: DecisionReason }),
 ]);

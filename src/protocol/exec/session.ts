@@ -16,6 +16,9 @@ export const ClientCapabilities = z.object({
     .boolean()
     .optional()
     .meta({ description: 'The client may send requests after `initialize` before it is answered.' }),
+  networkAsk: z.boolean().optional().meta({
+    description: 'The client answers `network/policyRequest` for starts with `ask` in their `networkRules`.',
+  }),
 });
 
 /** What this server offers beyond Codex’s protocol. A client must treat an absent name as not offered. */
@@ -63,6 +66,9 @@ export const ServerCapabilities = z.object({
     .boolean()
     .optional()
     .meta({ description: '`port/list`, `port/watch`, `port/connect` and what belongs to them.' }),
+  networkAsk: z.boolean().optional().meta({
+    description: '`ask` in `networkRules`, and `remember` in the answer to `network/policyRequest`.',
+  }),
   fsDirectoryDetails: z.boolean().optional().meta({ description: '`details` in `fs/readDirectory`.' }),
   binaryFrames: z.boolean().optional().meta({
     description:

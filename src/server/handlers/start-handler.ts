@@ -38,7 +38,7 @@ export function start(
   params: ExecParsedParams<'process/start'>,
 ): Answer<ExecResult<'process/start'>> {
   const session = context.session();
-  const { sandbox, network } = networkLaunch(session, params);
+  const { sandbox, network } = networkLaunch({ session, sessions: context.sessions }, params);
   return startUnder({ ...context, network }, { ...params, sandbox });
 }
 

@@ -6,6 +6,8 @@ const MAX_QUESTIONS = 256;
 
 /** What a server asks its client, and tells it without being asked. A client that does not read costs nothing more. */
 export class ClientMessages {
+  /** The client announced that it answers questions about hosts. */
+  answersQuestions = false;
   readonly #peer: RpcPeer;
   #questions = 0;
 

@@ -1,7 +1,8 @@
-import type { ExistingProxyUse, NetworkUse } from '../../host/index.js';
+import { type ExistingProxyUse, networkUse, type NetworkUse } from '../../host/index.js';
 import { ExecError, type ExecParsedParams, type Sandbox } from '../../protocol/index.js';
 import type { Session } from '../session.js';
 import { reportDecision } from './policy-decisions.js';
+import { type Askable, askClients } from './ask-clients.js';
 import { askSession } from './policy-questions.js';
 
 type StartParams = ExecParsedParams<'process/start'>;
@@ -24,10 +25,12 @@ export interface NetworkLaunch {
  * on this machine, and hold nobody. A start that relies on a proxy without asking for one needs to name it in its
  * variables, or is refused.
  */
-export function networkLaunch(session: Session, params: StartParams): NetworkLaunch {
+export function networkLaunch(place: Askable, params: StartParams): NetworkLaunch {
   const { sandbox = null, networkProxy, enforceManagedNetwork = false } = params;
   if (!networkProxy) {
-    if (!enforceManagedNetwork || sandbox?.networkRules) return { sandbox };
+    if (sandbox?.networkRules)
+      return { sandbox, network: networkUse(sandbox, askClients(place, params.processId)) };
+    if (!enforceManagedNetwork) return { sandbox };
     return { sandbox: sandbox ?? NOTHING_ELSE, network: { existingProxy: true } };
   }
   requireUsable(networkProxy, params);
@@ -36,11 +39,11 @@ export function networkLaunch(session: Session, params: StartParams): NetworkLau
   const around = sandbox ?? NOTHING_ELSE;
   return {
     sandbox: dangerouslyAllowAllUnixSockets ? { ...around, unixSockets: 'allowed' } : around,
-    network: networkUse(session, params.processId, networkProxy),
+    network: proxyUse(place.session, params.processId, networkProxy),
   };
 }
 
-function networkUse(session: Session, processId: string, launch: ProxyLaunch): NetworkUse {
+function proxyUse(session: Session, processId: string, launch: ProxyLaunch): NetworkUse {
   const { domains, reviewDomains = [], allowLocalBinding, enableSocks5 } = launch.proxy;
   const those = (wanted: string): string[] =>
     Object.entries(domains ?? {}).flatMap(([pattern, access]) => (access === wanted ? [pattern] : []));
