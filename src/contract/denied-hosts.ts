@@ -3,6 +3,7 @@ import type { NetworkDenial } from '../protocol/index.js';
 const WHY: Readonly<Record<string, string>> = {
   not_allowed: 'not allowed',
   not_allowed_local: 'private or local',
+  other_name: 'asked for on a connection to another host',
   unanswered: 'nobody answered when it asked',
 };
 

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Socket } from 'node:net';
 import type {
   AskAboutHost,
@@ -123,6 +124,7 @@ export class ManagedNetwork {
       onDecided?.(decided);
     };
     const over = new AbortController();
+    setMaxListeners(0, over.signal);
     const gate = new Gate(rules, {
       decide: decide && ((request) => decide(request, over.signal)),
       onDecided: heard,

@@ -104,7 +104,10 @@ async function beginEnvironment(
   });
 }
 
-type Serving = Pick<McpOptions, 'environment' | 'version' | 'tools' | 'sandbox' | 'cwd' | 'structured' | 'network'>;
+type Serving = Pick<
+  McpOptions,
+  'environment' | 'version' | 'tools' | 'sandbox' | 'cwd' | 'structured' | 'network'
+>;
 
 async function serveStdio(options: Serving, signal: AbortSignal): Promise<void> {
   // A stray print must not end up between two messages.

@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { type Authority, formatAuthority } from './host-name.js';
+import { type Authority, canonicalHost, formatAuthority } from './host-name.js';
 import { type NetworkRules, RuleBook } from './rules.js';
 
 /** How a program asks for a host. */
@@ -98,6 +98,19 @@ export class Gate {
     return { allowed: true, addresses: found };
   }
 
+  /**
+   * Whether a connection to an admitted host may ask for this name in its TLS handshake; null: for one that cannot be read.
+   * It is the host itself. Behind an address it is any that the rules do not deny.
+   */
+  admitsName(request: NetworkRequest, name: string | null): boolean {
+    const host = name === null ? null : canonicalHost(name);
+    if (host === request.host) return true;
+    const isDenied = host === null || this.#rules.judge({ host, port: request.port }) === 'denied';
+    if (isIP(request.host) !== 0 && !isDenied) return true;
+    this.#refuse({ ...request, host: host ?? request.host }, { reason: 'other_name' });
+    return false;
+  }
+
   /** Null: nobody has decided. */
   async #ask(request: NetworkRequest): Promise<Decision | null> {
     try {
@@ -142,6 +155,8 @@ export function explainDenial(request: Authority, reason: DenialReason): string 
       return `The network policy does not allow ${host}.`;
     case 'not_allowed_local':
       return `${host} leads to a private or local address, which the network policy does not name.`;
+    case 'other_name':
+      return `A connection to another host asked for ${host} in its TLS handshake.`;
     case 'declined':
       return `Somebody was asked about ${host} and declined.`;
     case 'unanswered':

@@ -15,6 +15,7 @@ import { denialAnswer, endWith, failureAnswer, type OwnAnswer, plainAnswer } fro
 import { passedOn } from './http-headers.js';
 import { type HttpTarget, targetOf } from './http-target.js';
 import { join } from './join.js';
+import { joinTunnel } from './join-tunnel.js';
 
 /** How long a client may take for the head of a request. */
 const HEAD_LIMIT_MS = 30_000;
@@ -110,8 +111,7 @@ export class HttpProxy {
     const there = await this.#reach(asked, socket);
     if (there === null) return;
     socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
-    there.write(head);
-    join(socket, there);
+    joinTunnel(socket, there, { head, admitsName: (name) => this.#gate.admitsName(asked, name) });
   }
 
   /** Null if the client has been told why not. */

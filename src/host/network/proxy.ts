@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Socket } from 'node:net';
 import type { Gate } from './gate.js';
 import { HttpProxy } from './http-proxy.js';
@@ -29,6 +30,8 @@ export class Proxy {
   constructor(gate: Gate, { socks = true }: ProxyOptions = {}) {
     this.#gate = gate;
     this.#socks = socks;
+    // Each connection listens, and there may be many.
+    setMaxListeners(0, this.#closing.signal);
     this.#http = new HttpProxy(gate, this.#closing.signal);
   }
 

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { dial, type Dialled } from './dial.js';
 import type { Gate } from './gate.js';
 import { type Authority, canonicalHost, clientOf } from './host-name.js';
-import { join } from './join.js';
+import { joinTunnel } from './join-tunnel.js';
 
 /** The first byte of every message. */
 export const SOCKS_VERSION = 5;
@@ -48,9 +48,11 @@ export async function serveSocks(socket: Socket, gate: Gate, signal: AbortSignal
   if (target === null) return answer(socket, REPLY.unknownAddress);
   if (command !== CONNECT) return answer(socket, REPLY.unknownCommand);
   bytes.stop();
-  const dialled = await dial(gate, { ...target, protocol: 'socks5_tcp', ...clientOf(socket) }, signal);
+  const asked = { ...target, protocol: 'socks5_tcp', ...clientOf(socket) } as const;
+  const dialled = await dial(gate, asked, signal);
   answer(socket, replyFor(dialled));
-  if (dialled.kind === 'connected') join(socket, dialled.socket);
+  if (dialled.kind === 'connected')
+    joinTunnel(socket, dialled.socket, { admitsName: (name) => gate.admitsName(asked, name) });
 }
 
 async function readTarget(bytes: SocketBytes, kind: number): Promise<Authority | null> {

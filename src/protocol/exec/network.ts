@@ -33,7 +33,7 @@ export const NetworkDenial = z.object({
   reason: z.string().meta({
     description:
       '`not_allowed`, `denied`, `not_allowed_local` for a private or local address, `declined` by whoever was asked, ' +
-      '`unanswered`, or what a client gave as its reason.',
+      '`unanswered`, `other_name` for one that a TLS handshake asked for on a connection to another host, or what a client gave as its reason.',
   }),
 });
 export type NetworkDenial = z.output<typeof NetworkDenial>;
