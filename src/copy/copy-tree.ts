@@ -9,14 +9,14 @@ import {
   type FilePlace,
   isPrivate,
   type Original,
-  withPathInError,
 } from './copy-file.js';
 import { copyLink } from './copy-link.js';
+import { described, placeOf } from './describe-entry.js';
 import { Endings, isOpen } from './endings.js';
+import { type DirectoryPair, enterDirectory } from './enter-directory.js';
 import { Failures } from './failures.js';
-import { childPath, listing, mayMeet, Names, requireDistinct } from './listing.js';
+import { childPath, mayMeet, requireDistinct } from './listing.js';
 import { hasNothing } from './open-place.js';
-import { permissionsOf } from './place-file.js';
 
 /** Directories looked at a time. */
 const DIRECTORIES_AT_A_TIME = 16;
@@ -52,21 +52,6 @@ export async function copyTree(
   job: TreeCopyJob,
 ): Promise<void> {
   await new TreeCopy(job).copy(from, to);
-}
-
-/** One directory on its way. */
-export interface DirectoryPair {
-  readonly from: Original & { readonly listed?: Promise<readonly DirectoryEntry[]> | undefined };
-  readonly to: Destination;
-}
-
-/** What is to be copied of one directory. */
-interface Contents {
-  readonly entries: readonly DirectoryEntry[];
-  /** What is at a place in the destination; undefined when nothing is. */
-  readonly there: (path: string) => { readonly isSymlink?: boolean } | undefined;
-  /** Pending while the destination is being made. */
-  readonly directory: Promise<void>;
 }
 
 /** Something of a directory that is being copied. */
@@ -107,7 +92,7 @@ class TreeCopy {
     let hasEntered = false;
     // Files wait for room while their directory counts as looked at: lists of what is to do stay short.
     await this.#attempt(this.#walks, 1, async () => {
-      const contents = await this.#failures.spareBelow(pair.to, () => this.#enter(pair));
+      const contents = await this.#failures.spareBelow(pair.to, () => enterDirectory(pair, this.#job));
       if (!contents) return;
       hasEntered = true;
       const { entries, there, directory } = contents;
@@ -181,55 +166,6 @@ class TreeCopy {
     await this.#copyDirectory(pair, onSent);
   }
 
-  /** Makes the directory, and finds out what is in it on both sides. */
-  async #enter({ from, to }: DirectoryPair): Promise<Contents> {
-    return this.#job.places ? await this.#enterAhead({ from, to }) : await this.#enterMade({ from, to });
-  }
-
-  async #enterMade({ from, to }: DirectoryPair): Promise<Contents> {
-    const [entries, there] = await Promise.all([listing(from), this.#make(to)]);
-    // With what the owner needs to fill it; what it really had it gets at the end.
-    if (isPrivate(from.mode)) await this.#job.protect(to.path, from.mode | 0o700);
-    return { entries, there, directory: Promise.resolve() };
-  }
-
-  /** The same without waiting for a new directory: what goes into it is sent right behind, and done after it is made. */
-  async #enterAhead({ from, to }: DirectoryPair): Promise<Contents> {
-    // With what the owner needs to fill it; what it really had it gets at the end.
-    const permissions = permissionsOf(from.mode === undefined ? undefined : from.mode | 0o700);
-    const make = (): Promise<void> =>
-      to.files.createDirectory(to.path, isPrivate(from.mode) || to.isFree ? permissions : {});
-    const directory = withPathInError(to, this.#makeAfter(to.directory, make));
-    directory.catch(() => undefined);
-    const entries = await (from.listed ?? listing(from));
-    if (to.isFree) return { entries, there: () => undefined, directory };
-    await directory;
-    const names = new Names(await listing(to));
-    return { entries, there: (path) => names.at(path), directory };
-  }
-
-  /** Makes a directory in one that was asked for before. A lost connection may mix up the two. */
-  async #makeAfter(parent: Promise<void> | undefined, make: () => Promise<void>): Promise<void> {
-    const { persistence } = this.#job;
-    await persistence.run(make);
-    // Made with its parents, which then get their permissions from whoever asked for them.
-    await parent;
-  }
-
-  /** Makes a directory. Returns what is at a path in it, or might be. */
-  async #make(to: Destination): Promise<Contents['there']> {
-    const made = withPathInError(to, to.files.createDirectory(to.path));
-    // Sent along: a server lists a directory after it has made it. Without a list every place is looked at.
-    const list = !to.isFree && this.#job.atOnce;
-    const listed = list ? listing(to).catch(() => null) : null;
-    await made;
-    if (to.isFree) return () => undefined;
-    const there = await listed;
-    if (there === null) return () => ({});
-    const names = new Names(there);
-    return (path) => names.at(path);
-  }
-
   /** The link an entry is, if it stays one. */
   #linkOf({ link, isSymlink }: DirectoryEntry): LinkDetails | undefined {
     const { keeps, followLinks, onFollowed } = this.#job;
@@ -291,28 +227,6 @@ class TreeCopy {
       this.#failures.add(error);
     }
   }
-}
-
-/** Where something is, and nothing about what is there. */
-function placeOf({ files, machine }: FilePlace): Omit<FilePlace, 'path'> {
-  return machine === undefined ? { files } : { files, machine };
-}
-
-/** What is to be known about an entry. Servers of others list nothing but names and kinds, and are asked for each. */
-async function described(
-  from: FilePlace,
-  entry: DirectoryEntry,
-): Promise<{
-  isSymlink: boolean;
-  size: number;
-  mode: number | undefined;
-  modifiedAtUs: number | undefined;
-}> {
-  const { isSymlink, size, mode, modifiedAtUs } = entry;
-  if (size !== undefined && (isSymlink !== undefined || entry.isFile))
-    return { isSymlink: isSymlink ?? false, size, mode, modifiedAtUs };
-  const found = await withPathInError(from, from.files.getMetadata(from.path));
-  return { isSymlink: found.isSymlink, size: found.size, mode, modifiedAtUs: found.modifiedAtMs * 1000 };
 }
 
 /** What a link at the destination leads to is not what was asked to be changed. */
