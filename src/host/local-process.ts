@@ -10,7 +10,7 @@ import {
   type ProcessEnd,
   type ProcessEvent,
   ProcessHandle,
-  ProcessLog,
+  type ProcessLog,
   type ProcessSummary,
   ReaderHolds,
   type OutputSearch,
@@ -24,16 +24,16 @@ import {
 } from '../contract/index.js';
 import { ExecError } from '../protocol/errors.js';
 import type { SandboxType } from '../protocol/index.js';
+import { beginChild } from './begin-child.js';
 import { ChildInput } from './child-input.js';
 import { randomBytes } from './kernel/random.js';
 import type { LocalProcessOptions, LocalProcessSpec } from './local-process-spec.js';
 import { logSink } from './log-sink.js';
+import { openLog } from './open-log.js';
 import { ProcessEnding } from './process-ending.js';
 import type { ProcessKeeping } from './process-keeping.js';
 import type { SandboxedLaunch } from './sandbox/index.js';
-import { type Child, recordTrees, releaseChunk } from './spawn/index.js';
-import { spawnScripted } from './spawn-scripted.js';
-import { appendUnentered, takeUp } from './take-up.js';
+import { type Child, recordTrees } from './spawn/index.js';
 
 /** Loaded where it is wanted: most programs search nothing. */
 const lines = (): Promise<typeof import('../lines/index.js')> => import('../lines/index.js');
@@ -75,7 +75,7 @@ export class LocalProcess extends ProcessHandle implements InputQueue {
    *
    * @internal
    */
-  readonly takenWrites: readonly string[] = [];
+  readonly takenWrites: readonly string[];
 
   /** Spawns immediately. On failure it throws `spawnFailed` and leaves nothing behind. */
   constructor(spec: LocalProcessSpec, options: LocalProcessOptions = {}) {
@@ -91,13 +91,8 @@ export class LocalProcess extends ProcessHandle implements InputQueue {
     this.keeping = spec.keeping;
     this.sandboxType = spec.confined?.sandboxType ?? 'none';
     this.#archive = spec.archive?.(this.processId);
-    this.log = new ProcessLog({
-      ...(options.retainedBytes === undefined ? {} : { retainedBytes: options.retainedBytes }),
-      ...(options.windowBytes === undefined ? {} : { windowBytes: options.windowBytes }),
-      ...(options.recycled ? { onEvicted: releaseChunk } : {}),
+    this.log = openLog(spec, options, {
       archive: this.#archive,
-      spills: spec.spills,
-      resumed: spec.taken?.log,
       onPressure: (paused) => (paused ? this.#child.pause() : this.#child.resume()),
     });
     this.#readers = new ReaderHolds(this.log);
@@ -124,14 +119,10 @@ export class LocalProcess extends ProcessHandle implements InputQueue {
       },
       closed: () => closed(),
     });
-    const { taken, keeping } = spec;
     try {
-      if (taken && keeping) {
-        appendUnentered(this.log, taken.unentered);
-        const { child, writes } = takeUp(taken, { log: this.log, keeping, sink });
-        this.#child = child;
-        this.takenWrites = writes;
-      } else this.#child = spec.confined ? spec.confined.spawn(sink) : spawnScripted(spec, sink);
+      const { child, writes } = beginChild(spec, this.log, sink);
+      this.#child = child;
+      this.takenWrites = writes;
     } catch (error) {
       this.#archive?.discard();
       throw error;

@@ -7,6 +7,7 @@ import {
   type SetAside,
 } from '../host/index.js';
 import { ExecError, type Lease, type Sandbox } from '../protocol/index.js';
+import { EndedProcesses } from './ended-processes.js';
 import { KeptProcess } from './kept-process.js';
 import type { ScreenRenderer } from '../screen/index.js';
 import type { ServerLog } from './log.js';
@@ -15,8 +16,6 @@ import type { ServerLog } from './log.js';
 export const DEFAULT_MAX_KEPT_PROCESSES = 1024;
 /** How long a kept process can be read after its end. */
 export const DEFAULT_KEEP_ENDED_MS = 60 * 60_000;
-/** Ended processes a server keeps readable. Of the principal with the most, the one that ended first gives way. */
-const MAX_ENDED = 256;
 /** People type these ids. */
 const MAX_ID_CHARS = 128;
 
@@ -43,8 +42,7 @@ interface Room {
 export class Keep {
   readonly #options: KeepOptions;
   readonly #rooms = new Map<string, Room>();
-  /** Ended processes and whose they are, in the order they ended. */
-  readonly #ended = new Map<KeptProcess, string>();
+  readonly #ended = new EndedProcesses();
   readonly #ending = new Set<Promise<void>>();
   #closed = false;
 
@@ -174,7 +172,7 @@ export class Keep {
       },
       restore: () => {
         inTable.restore();
-        if (!this.#closed) this.#ended.set(earlier, principal);
+        if (!this.#closed) this.#ended.add(earlier, principal);
       },
     };
   }
@@ -233,7 +231,7 @@ export class Keep {
     const look = (): boolean => {
       if (this.#closed) return true;
       if (!process.log.closed) return false;
-      this.#ended.set(kept, principal);
+      this.#ended.add(kept, principal);
       this.#makeRoom();
       return true;
     };
@@ -245,26 +243,11 @@ export class Keep {
   }
 
   #makeRoom(): void {
-    while (this.#ended.size > MAX_ENDED) {
-      const ended = this.#largestShare();
-      const oldest = ended.find(({ attached }) => attached === 0) ?? ended[0];
-      if (oldest) this.#forget(oldest);
-    }
-  }
-
-  /** The ended processes of whoever has the most: nobody can push out those of others. */
-  #largestShare(): KeptProcess[] {
-    const shares = new Map<string, KeptProcess[]>();
-    for (const [kept, principal] of this.#ended) {
-      const share = shares.get(principal) ?? [];
-      shares.set(principal, share);
-      share.push(kept);
-    }
-    return [...shares.values()].reduce((most, share) => (share.length > most.length ? share : most));
+    for (let next = this.#ended.surplus(); next; next = this.#ended.surplus()) this.#forget(next);
   }
 
   #forget(kept: KeptProcess): void {
-    const room = this.#rooms.get(this.#ended.get(kept) ?? '');
+    const room = this.#rooms.get(this.#ended.ownerOf(kept) ?? '');
     room?.table.forget(kept.process);
     this.#ended.delete(kept);
   }
