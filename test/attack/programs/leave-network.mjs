@@ -1,7 +1,8 @@
 // Tries to leave a sandbox whose network has rules. Each attempt wants a witness outside to hear its name.
-//   leave-network.mjs PLAN, where PLAN is JSON: { addresses, names, port, udp, path, abstract, door }
+//   leave-network.mjs PLAN, where PLAN is JSON: { addresses, names, port, udp, path, abstract, door, confuse }
 import { createSocket } from 'node:dgram';
 import { connect } from 'node:net';
+import { confusions } from './confuse-proxy.mjs';
 
 const plan = JSON.parse(process.argv[2]);
 const proxy = new URL(process.env.HTTP_PROXY);
@@ -121,6 +122,10 @@ Object.assign(attempts, {
       `GET http://127.0.0.1:${plan.door}/ HTTP/1.1\r\nHost: 127.0.0.1:${plan.door}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n`,
     ),
 });
+
+if (plan.confuse)
+  for (const [name, parts] of Object.entries(confusions({ port: plan.port, proxyPort: Number(proxy.port) })))
+    attempts[name] = (said) => throughProxy(...parts(said));
 
 const results = {};
 const waiting = Object.entries(attempts);
