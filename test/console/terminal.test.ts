@@ -147,9 +147,9 @@ describe('a terminal in the page', () => {
     await page.getByText('you type').waitFor();
     await page.keyboard.type('echo still""typing\n');
     await shows(page, 'stilltyping');
+    await context.close();
     // Browsers report connections that fail.
     opened.complaints.splice(0);
-    await context.close();
     await child.terminate();
   });
 
