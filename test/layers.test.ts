@@ -104,6 +104,7 @@ const sideDoors: readonly string[] = [
   'host/machine-info.ts',
   'screen/painted-screen.ts',
   'fleet/setup/index.ts',
+  'server/durable/check-state.ts',
   'environment/configuration-home.ts',
   'environment/dial-environment.ts',
   'environment/environment-names.ts',

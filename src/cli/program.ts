@@ -6,6 +6,7 @@ import { withHint } from './habits/hints.js';
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import('./commands/serve.js')).serveCommand(),
   console: async () => (await import('./commands/console.js')).consoleCommand(),
+  upgrade: async () => (await import('./commands/upgrade.js')).upgradeCommand(),
   'app-server': async () => (await import('./commands/app-server.js')).appServerCommand(),
   mcp: async () => (await import('./commands/mcp.js')).mcpCommand(),
   run: async () => (await import('./commands/run.js')).runCommand(),

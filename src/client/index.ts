@@ -10,6 +10,7 @@ export { ExecClient } from './connection/exec-client.js';
 export { MAX_UNREAD_BYTES } from './connection/unread-budget.js';
 export { type ProcessShare, RemoteEnvironment, type ServerProcess } from './remote-environment.js';
 export { RemoteProcess } from './process/remote-process.js';
+export type { ServerStatus, UpgradeRequest } from './server-upgrade.js';
 export { startProcess } from './process/start-process.js';
 export { type DialOptions, dialWebSocket } from '../transport/websocket-dial.js';
 export { ExecError, isExecError } from '../protocol/index.js';

@@ -40,6 +40,7 @@ import { attachProcess } from './process/attach-process.js';
 import { readHistory } from './process/read-history.js';
 import type { RemoteProcess } from './process/remote-process.js';
 import { startProcess } from './process/start-process.js';
+import { type ServerStatus, serverStatus, type UpgradeRequest, upgradeServer } from './server-upgrade.js';
 
 /** A row in the list of all processes of a server. */
 export interface ServerProcess extends ProcessSummary {
@@ -218,6 +219,19 @@ export class RemoteEnvironment extends EnvironmentHandle {
   async revokeShare(shareId: string): Promise<boolean> {
     await this.#requireShares();
     return (await this.client.call('process/unshare', { shareId })).revoked;
+  }
+
+  /** Which server is running. Only for servers whose programs outlive them, as with `execwire serve --durable`. */
+  serverStatus(): Promise<ServerStatus> {
+    return serverStatus(this.client);
+  }
+
+  /**
+   * Replaces the server by the installed version, or by one with other options; programs go on. Resolves with the number
+   * of the new server right before that takes over. Rejects with `upgradeRefused` if it cannot; then nothing has changed.
+   */
+  upgrade(request: UpgradeRequest = {}): Promise<{ generation: number }> {
+    return upgradeServer(this.client, request);
   }
 
   /** All processes of the session if the server lists them, otherwise the live ones started by this environment. */

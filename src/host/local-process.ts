@@ -86,7 +86,7 @@ export class LocalProcess extends ProcessHandle implements InputQueue {
     this.#size = spec.terminal;
     this.cwd = spec.taken ? undefined : spec.cwd;
     this.argv = spec.shownArgv ?? spec.argv;
-    this.startedAtMs = spec.taken?.startedAtMs ?? Date.now();
+    this.startedAtMs = spec.keeping?.startedAtMs ?? Date.now();
     this.#confined = spec.confined;
     this.keeping = spec.keeping;
     this.sandboxType = spec.confined?.sandboxType ?? 'none';

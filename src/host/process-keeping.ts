@@ -3,6 +3,7 @@ import type { ChildKeeping, KeptChild } from './spawn/index.js';
 
 /** What lets a process outlive its server. */
 export interface ProcessKeeping extends ChildKeeping {
+  readonly startedAtMs: number;
   /** It is to be killed at this time. */
   killAt(timeMs: number): void;
   /** Nobody has used it since this time; null: somebody does. */
@@ -15,7 +16,6 @@ export interface ProcessKeeping extends ChildKeeping {
 
 /** A process that an earlier server started. */
 export interface TakenProcess {
-  readonly startedAtMs: number;
   readonly log: ResumedLog;
   /** Output that has no number yet. */
   readonly unentered: { readonly stream: 'stdout' | 'stderr' | 'pty'; readonly bytes: Uint8Array } | null;

@@ -6,8 +6,21 @@ import {
   spawnFailures,
   watchReadiness,
 } from '../host/kernel/index.js';
-import { inheritLineage, listenForExits, reapedElsewhere } from '../host/spawn/parent.js';
-import { KEEPER_FD, KEEPER_VARIABLE, LEDGER_FD, type ToKeeper, type ToServer } from './messages.js';
+import {
+  continueTrees,
+  inheritLineage,
+  listenForExits,
+  reapedElsewhere,
+  spareSibling,
+} from '../host/spawn/parent.js';
+import {
+  KEEPER_FD,
+  KEEPER_VARIABLE,
+  LEDGER_FD,
+  type Predecessor,
+  type ToKeeper,
+  type ToServer,
+} from './messages.js';
 import type { KeeperFacts } from './server-process.js';
 
 /** When to try again to tell the keeper something it had no room for. */
@@ -28,25 +41,37 @@ export function takeKeeperFacts(env: NodeJS.ProcessEnv): KeeperFacts | null {
   return text === undefined ? null : (JSON.parse(text) as KeeperFacts);
 }
 
+/** How the preparation of a successor ended. */
+export type Preparation = { readonly generation: number } | { readonly reason: string };
+
 /** A server's connection to its keeper. */
 export class KeeperLink {
   readonly facts: KeeperFacts;
-  readonly inherited: ReadonlyMap<string, Inherited>;
+  #inherited: ReadonlyMap<string, Inherited> = new Map();
   /** Messages it had no room for. */
   readonly #waiting: ToKeeper[] = [];
   #timer: NodeJS.Timeout | undefined;
+  #prepared: ((preparation: Preparation) => void) | undefined;
 
-  /** Receives everything that is kept, which takes a moment. */
+  /** Call before anything is started. */
   constructor(facts: KeeperFacts) {
     this.facts = facts;
     // Not a moment longer than the keeper: whoever serves on without one promises what nobody can hold.
     libc().prctl(linux.PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-    this.inherited = receiveAll();
+    inheritLineage(facts, { ledger: LEDGER_FD });
   }
 
-  /** Becomes the next server of the line. Call before anything is started. */
+  get inherited(): ReadonlyMap<string, Inherited> {
+    return this.#inherited;
+  }
+
+  /**
+   * Receives everything that is kept, and continues with it. Call before anything is started. Waits until the server
+   * before is gone.
+   */
   inherit(): void {
-    inheritLineage(this.facts, { ledger: LEDGER_FD, isFirst: this.facts.generation === 1 });
+    this.#inherited = receiveAll();
+    if (this.facts.generation > 1) continueTrees(this.facts);
   }
 
   /** Starts to hear of ends that the keeper has seen. Call once all processes are taken up. */
@@ -74,17 +99,57 @@ export class KeeperLink {
     this.#tell({ op: 'ready' });
   }
 
+  /** This server could take the place of the running one. */
+  prepared(): void {
+    this.#tell({ op: 'prepared' });
+  }
+
+  /** This server cannot take the place of the running one. */
+  unfit(reason: string): void {
+    this.#tell({ op: 'unfit', reason });
+  }
+
+  /** Starts a server that is to take our place. Resolves when it could, or cannot. */
+  prepareSuccessor(argv: readonly string[], predecessor: Predecessor): Promise<Preparation> {
+    return new Promise((resolve) => {
+      this.#prepared = resolve;
+      this.#tell({ op: 'succeed', argv, predecessor });
+    });
+  }
+
+  /** The successor is not wanted after all. */
+  dismissSuccessor(): void {
+    this.#tell({ op: 'dismiss' });
+  }
+
+  /** Ends this process in favour of its successor, once the keeper has been told everything. */
+  leave(): void {
+    this.#tell({ op: 'leave' });
+    const end = (): void => {
+      if (this.#waiting.length === 0) process.kill(process.pid, 'SIGKILL');
+      else setTimeout(end, RETRY_MS);
+    };
+    end();
+  }
+
   #receive(): void {
     for (;;) {
       const message = receiveMessage(KEEPER_FD);
       if (message === null) return;
       // The kernel kills us, too, but this may be sooner.
       if (message === 'end') process.exit(1);
-      const { op, ...rest } = JSON.parse(message.text) as ToServer;
-      if (op === 'ended' && 'pid' in rest) {
-        reapedElsewhere(rest.pid, rest.status);
-        this.#tell({ op: 'recorded', pid: rest.pid });
-      }
+      this.#heard(JSON.parse(message.text) as ToServer);
+    }
+  }
+
+  #heard(message: ToServer): void {
+    if (message.op === 'ended') {
+      reapedElsewhere(message.pid, message.status);
+      this.#tell({ op: 'recorded', pid: message.pid });
+    } else if (message.op === 'sibling') spareSibling(message.pid);
+    else if (message.op === 'prepared' || message.op === 'unfit') {
+      this.#prepared?.(message);
+      this.#prepared = undefined;
     }
   }
 

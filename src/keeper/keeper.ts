@@ -8,10 +8,12 @@ import {
   reapEverything,
 } from '../host/spawn/parent.js';
 import { DescriptorStore } from './descriptor-store.js';
-import { LISTENERS, type ToKeeper } from './messages.js';
+import { Exits } from './exits.js';
+import { KEEPER_VERSION, LISTENERS, type Predecessor, type ToKeeper, type ToServer } from './messages.js';
 import { notifyManager } from './service-manager.js';
 import { Restarts } from './restarts.js';
 import { type ServerCommand, ServerProcess } from './server-process.js';
+import { Succession } from './succession.js';
 
 /** Sent at once, so that the socket has room for them. */
 const BATCH = 32;
@@ -24,23 +26,25 @@ const FAILURE = 1;
  * of programs whose parent was a server that is gone. Knows nothing of what a server does.
  */
 export class Keeper {
-  readonly #command: ServerCommand;
+  #command: ServerCommand;
   readonly #passedSockets: number;
   readonly #lineage = createLineage();
   readonly #store = new DescriptorStore();
   readonly #restarts = new Restarts();
-  /** Statuses that no server has recorded yet, by pid. */
-  readonly #ended = new Map<number, number>();
-  /** Of these, the running server has not been told. */
-  readonly #untold = new Set<number>();
+  readonly #exits = new Exits((message) => this.#server?.send(message) ?? false);
   #server: ServerProcess | undefined;
+  #succession: Succession | undefined;
+  /** The running server leaves in favour of its successor. */
+  #isLeaving = false;
+  /** The command to return to if the server that has just taken over fails. */
+  #fallback: ServerCommand | undefined;
+  #failedUpgrade: string | undefined;
   /** What the running server has yet to get; null once it has everything. */
   #due: string[] | null = null;
   #generation = 0;
   #isReady = false;
   #wasEverReady = false;
   #stopping = false;
-  #retry: NodeJS.Timeout | undefined;
 
   /** `sockets`: what the server is to listen on, if they are open already. */
   constructor(command: ServerCommand, sockets: readonly number[] = []) {
@@ -54,33 +58,48 @@ export class Keeper {
     inheritMarks({ nonce: this.#lineage.nonce, lastTreeId: 0 });
     if (!marksAvailable() || libc().prctl(linux.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) !== 0)
       return this.#giveUp('this machine offers no way to find the programs of a dead server');
-    reapEverything((pid, status) => {
-      this.#ended.set(pid, status);
-      this.#untold.add(pid);
-      this.#tell();
-    });
+    reapEverything((pid, status) => this.#exits.add(pid, status));
     ensureWatchdog();
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => this.#stop());
     this.#start();
   }
 
   #start(): void {
-    this.#generation += 1;
-    this.#isReady = false;
-    this.#due = [...this.#store.entries.keys()];
     try {
-      const facts = {
-        ...this.#lineage,
-        generation: this.#generation,
-        passedSockets: this.#passedSockets,
-      };
-      this.#server = new ServerProcess(this.#command, facts, {
-        message: (message, descriptors) => this.#heard(message, descriptors),
-        ended: (status) => this.#died(status),
-      });
+      this.#server = this.#launch(this.#command);
     } catch (error) {
-      this.#giveUp(error instanceof Error ? error.message : String(error));
+      return this.#giveUp(reasonOf(error));
     }
+    this.#begin();
+  }
+
+  /** The server gets everything that is kept, as it asks for it. */
+  #begin(): void {
+    this.#isReady = false;
+    this.#isLeaving = false;
+    this.#exits.hold();
+    this.#due = [...this.#store.entries.keys()];
+  }
+
+  /** Throws if it cannot be started. */
+  #launch(command: ServerCommand, predecessor?: Predecessor): ServerProcess {
+    this.#generation += 1;
+    const facts = {
+      ...this.#lineage,
+      generation: this.#generation,
+      passedSockets: this.#passedSockets,
+      keeperVersion: KEEPER_VERSION,
+      ...(predecessor ? { predecessor } : {}),
+      ...(this.#failedUpgrade === undefined ? {} : { failedUpgrade: this.#failedUpgrade }),
+    };
+    const server: ServerProcess = new ServerProcess(command, facts, {
+      message: (message, descriptors) => {
+        if (server === this.#server) this.#heard(message, descriptors);
+        else if (server === this.#succession?.server) this.#succession.heard(message);
+      },
+      ended: (status) => this.#ended(server, status),
+    });
+    return server;
   }
 
   #heard(message: ToKeeper, descriptors: readonly number[]): void {
@@ -92,16 +111,51 @@ export class Keeper {
       case 'spoil':
         return this.#store.spoil(message.key);
       case 'recorded':
-        this.#ended.delete(message.pid);
-        this.#untold.delete(message.pid);
-        return;
+        return this.#exits.recorded(message.pid);
       case 'next':
         return this.#hand();
       case 'ready':
-        this.#isReady = true;
-        if (!this.#wasEverReady) notifyManager('READY=1');
-        this.#wasEverReady = true;
+        return this.#becameReady();
+      case 'succeed':
+        return this.#prepare(message);
+      case 'dismiss':
+        return this.#dismiss();
+      case 'leave':
+        this.#isLeaving = true;
         return;
+      default:
+    }
+  }
+
+  #becameReady(): void {
+    this.#isReady = true;
+    this.#fallback = undefined;
+    if (!this.#wasEverReady) notifyManager('READY=1');
+    this.#wasEverReady = true;
+  }
+
+  /** In the end, unless the server dies before. */
+  #inform(message: ToServer): void {
+    const server = this.#server;
+    if (!server || server.send(message)) return;
+    setTimeout(() => {
+      if (server === this.#server) this.#inform(message);
+    }, RETRY_MS);
+  }
+
+  /** Starts a successor beside the running server. */
+  #prepare({ argv, predecessor }: { argv: readonly string[]; predecessor: Predecessor }): void {
+    const tell = (message: ToServer): void => this.#inform(message);
+    if (this.#succession) return tell({ op: 'unfit', reason: 'another upgrade is under way' });
+    const [path = ''] = argv;
+    const command = { ...this.#command, path, argv };
+    this.#failedUpgrade = undefined;
+    try {
+      const server = this.#launch(command, predecessor);
+      tell({ op: 'sibling', pid: server.pid });
+      this.#succession = new Succession({ command, server, generation: this.#generation }, tell);
+    } catch (error) {
+      tell({ op: 'unfit', reason: reasonOf(error) });
     }
   }
 
@@ -122,41 +176,62 @@ export class Keeper {
     }
     this.#due = null;
     this.#server?.send({ op: 'all' });
-    for (const pid of this.#ended.keys()) this.#untold.add(pid);
-    this.#tell();
-  }
-
-  /** A server that has not everything yet is told later. */
-  #tell(): void {
-    clearTimeout(this.#retry);
-    if (this.#due !== null) return;
-    for (const pid of this.#untold) {
-      const status = this.#ended.get(pid) ?? 0;
-      if (!this.#server?.send({ op: 'ended', pid, status })) {
-        this.#retry = setTimeout(() => this.#tell(), RETRY_MS);
-        return;
-      }
-      this.#untold.delete(pid);
-    }
+    this.#exits.release();
   }
 
   #stop(): void {
     this.#stopping = true;
+    this.#dismiss();
     notifyManager('STOPPING=1');
     if (this.#server) process.kill(this.#server.pid, 'SIGTERM');
   }
 
+  #ended(server: ServerProcess, status: number): void {
+    if (server === this.#server) return this.#died(status);
+    const succession = this.#succession;
+    if (server !== succession?.server) return;
+    this.#succession = undefined;
+    succession.failed(describe(status));
+  }
+
   #died(status: number): void {
     this.#server = undefined;
+    if (this.#isLeaving && !this.#stopping) return this.#succeed();
+    // Its successor was prepared for a server that leaves in good order.
+    this.#dismiss();
     const wasKilled = (status & 0x7f) !== 0;
-    const code = (status >> 8) & 0xff;
     if (status === 0) dismissWatchdog();
     // In good order; or it was to stop; or it said why it cannot serve at all. The watchdog ends what is left.
-    if (status === 0 || this.#stopping || (!this.#wasEverReady && !wasKilled)) process.exit(code);
+    if (status === 0 || this.#stopping || (!this.#wasEverReady && !wasKilled)) process.exit(exitCode(status));
     const reason = this.#restarts.died({ wasReady: this.#isReady, at: performance.now() });
     if (reason !== null) return this.#giveUp(reason);
     process.stderr.write(`execwire: the server died (${describe(status)}); starting it again\n`);
+    if (this.#fallback) this.#fallBack(describe(status), this.#fallback);
     this.#start();
+  }
+
+  #dismiss(): void {
+    this.#succession?.server.kill();
+    this.#succession = undefined;
+  }
+
+  /** The successor takes the place of the server that has left. If it has failed meanwhile, another server does. */
+  #succeed(): void {
+    const succession = this.#succession;
+    this.#succession = undefined;
+    if (!succession?.isPrepared) return this.#start();
+    this.#fallback = this.#command;
+    this.#command = succession.command;
+    this.#server = succession.server;
+    this.#begin();
+    if (succession.asksForState) this.#hand();
+  }
+
+  #fallBack(how: string, command: ServerCommand): void {
+    process.stderr.write('execwire: the upgrade failed; the server before it is used again\n');
+    this.#failedUpgrade = `the new server died before it could be used (${how})`;
+    this.#command = command;
+    this.#fallback = undefined;
   }
 
   #giveUp(reason: string): void {
@@ -165,7 +240,15 @@ export class Keeper {
   }
 }
 
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function exitCode(status: number): number {
+  return (status >> 8) & 0xff;
+}
+
 function describe(status: number): string {
   const signal = status & 0x7f;
-  return signal === 0 ? `exit code ${(status >> 8) & 0xff}` : `signal ${signal}`;
+  return signal === 0 ? `exit code ${exitCode(status)}` : `signal ${signal}`;
 }

@@ -14,7 +14,25 @@ export type ToKeeper =
   /** Send some of what is kept. */
   | { readonly op: 'next' }
   /** The server can be used. */
-  | { readonly op: 'ready' };
+  | { readonly op: 'ready' }
+  /** Start a server with this command line that is to take the place of this one. */
+  | { readonly op: 'succeed'; readonly argv: readonly string[]; readonly predecessor: Predecessor }
+  /** Of a successor: it could take over now. */
+  | { readonly op: 'prepared' }
+  /** Of a successor: it cannot, and exits. */
+  | { readonly op: 'unfit'; readonly reason: string }
+  /** The successor is not wanted after all. */
+  | { readonly op: 'dismiss' }
+  /** The server exits in favour of its successor. */
+  | { readonly op: 'leave' };
+
+/** What a successor must have in common with the server whose place it takes. */
+export interface Predecessor {
+  /** Where its state is. */
+  readonly directory: string;
+  /** The addresses it listens on, in the order of its command line. */
+  readonly listen: readonly string[];
+}
 
 export type ToServer =
   | {
@@ -25,10 +43,19 @@ export type ToServer =
     }
   /** A process that an earlier server started has ended. */
   | { readonly op: 'ended'; readonly pid: number; readonly status: number }
+  /** A successor was started. */
+  | { readonly op: 'sibling'; readonly pid: number }
+  /** The successor is ready, as the server with this number. */
+  | { readonly op: 'prepared'; readonly generation: number }
+  /** There will be no successor. */
+  | { readonly op: 'unfit'; readonly reason: string }
   /** There is more; ask for it. */
   | { readonly op: 'more' }
   /** This was everything. */
   | { readonly op: 'all' };
+
+/** The version of these messages. A server may be newer than its keeper, which stays when servers are replaced. */
+export const KEEPER_VERSION = 1;
 
 /** The key of the sockets that servers listen on, by the number of their address. */
 export const LISTENERS = 'listen';

@@ -7,7 +7,14 @@ import {
   watchReadiness,
 } from '../host/kernel/index.js';
 import { DescriptorScope, type Lineage, ledgerFile, posixSpawn, watchExit } from '../host/spawn/parent.js';
-import { KEEPER_FD, KEEPER_VARIABLE, LEDGER_FD, type ToKeeper, type ToServer } from './messages.js';
+import {
+  KEEPER_FD,
+  KEEPER_VARIABLE,
+  LEDGER_FD,
+  type Predecessor,
+  type ToKeeper,
+  type ToServer,
+} from './messages.js';
 
 /** How to start a server. */
 export interface ServerCommand {
@@ -23,6 +30,11 @@ export interface KeeperFacts extends Lineage {
   readonly generation: number;
   /** How many sockets to listen on somebody else has opened. */
   readonly passedSockets: number;
+  readonly keeperVersion: number;
+  /** The server that runs already, if this one is to take its place. */
+  readonly predecessor?: Predecessor;
+  /** Why the last upgrade failed, if it did: this server continues in the place of the one that could not. */
+  readonly failedUpgrade?: string;
 }
 
 export interface ServerEvents {
@@ -37,6 +49,7 @@ export class ServerProcess {
   readonly #socket: number;
   readonly #events: ServerEvents;
   #open = true;
+  #running = true;
 
   /** Throws if it cannot be started. */
   constructor(command: ServerCommand, facts: KeeperFacts, events: ServerEvents) {
@@ -53,8 +66,14 @@ export class ServerProcess {
     return this.#open && sendMessage(this.#socket, JSON.stringify(message), descriptors);
   }
 
+  /** Ends it at once. It may have ended already. */
+  kill(): void {
+    if (this.#running) process.kill(this.pid, 'SIGKILL');
+  }
+
   /** What it sent before it died is still there. */
   #ended(status: number): void {
+    this.#running = false;
     this.#receive();
     this.#close();
     this.#events.ended(status);

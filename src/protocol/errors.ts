@@ -111,6 +111,14 @@ export const errorCatalogue = {
     rpc: INVALID_REQUEST,
     doc: 'The output of the process is in memory only, without times; start it with `retain: "disk"` for a history.',
   },
+  upgradeUnavailable: {
+    rpc: INVALID_REQUEST,
+    doc: 'The server cannot be replaced while it runs; start it with `execwire serve --durable DIR`.',
+  },
+  upgradeRefused: {
+    rpc: INVALID_REQUEST,
+    doc: 'The new server could not take over, so the old one goes on; the message says why.',
+  },
   ioFailed: { rpc: INTERNAL, doc: 'The operating system reported an error.' },
   httpFailed: { rpc: INTERNAL, doc: 'The HTTP request failed before a complete answer arrived.' },
   overloaded: {

@@ -47,6 +47,13 @@ export interface PartPlace {
   readonly isFrame: boolean;
 }
 
+/** A connection to continue elsewhere. */
+export interface PassedChannel {
+  readonly descriptor: number;
+  /** What has arrived, before what is still to be read. */
+  readonly unread: Uint8Array;
+}
+
 /** Carries whole messages in both directions without looking into them. */
 export interface Channel {
   /** For logs: the kind of channel and its destination. Never arguments, environment variables or tokens. */
@@ -74,6 +81,13 @@ export interface Channel {
   /** Pauses delivery of incoming messages. */
   pause(): void;
   resume(): void;
+  /**
+   * Gives the connection away to be continued by another process, together with `messages` that came and were not acted
+   * on. Call when nothing is read and everything was sent; null if it is impossible. Absent: always.
+   *
+   * @internal
+   */
+  handOver?(messages: readonly (string | Uint8Array)[]): PassedChannel | null;
   /** Ends the channel after everything queued, giving the reason where the transport can. Idempotent. */
   close(reason: string): void;
   /** Like `close`, because the other side violated the protocol. */

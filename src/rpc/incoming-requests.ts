@@ -28,6 +28,8 @@ export interface IncomingRequestsOptions {
   /** Shared by all connections of a server. */
   readonly budget: ByteBudget;
   readonly handle: RequestHandler;
+  /** Whether the other side may send the same request again. */
+  readonly isRepeatable: (method: string) => boolean;
   /** Whether the other side currently accepts binary frames. */
   readonly sendsBytes: () => boolean;
   /** Called when `busy` may have changed. */
@@ -60,8 +62,18 @@ export class IncomingRequests {
     );
   }
 
-  answer({ id, method, params, attached, trace }: IncomingRequest, bytes: number): void {
-    const request = this.#requests.add(bytes);
+  /** How many requests are in progress that must be answered. */
+  get unrepeatable(): number {
+    return this.#requests.unrepeatable;
+  }
+
+  /** The requests in progress that somebody else could answer, in the order they came; null if one is not kept. */
+  get repeatable(): (string | Uint8Array)[] | null {
+    return this.#requests.repeatable;
+  }
+
+  answer({ id, method, params, attached, trace }: IncomingRequest, raw: string | Uint8Array): void {
+    const request = this.#requests.add(raw, { isRepeatable: this.#options.isRepeatable(method) });
     const slot = new AnswerSlot(this.#queue, () => request.releaseBytes());
     let outcome: unknown;
     try {

@@ -20,6 +20,7 @@ export {
   messageText,
   type OutgoingMessage,
   type PartPlace,
+  type PassedChannel,
   PartCollector,
 } from './channel.js';
 export { Lanes } from './lanes.js';

@@ -27,6 +27,11 @@ export class OutgoingCalls {
     this.#outbox = outbox;
   }
 
+  /** Whether an answer is still to come. */
+  get isWaiting(): boolean {
+    return this.#pending.size > 0;
+  }
+
   /** Rejects with `requestTimeout`, `aborted`, or the error passed to `rejectAll`. */
   call(method: string, params: unknown, options: PeerCallOptions): Promise<unknown> {
     if (options.signal?.aborted) return Promise.reject(new ExecError('aborted', `${method} was given up.`));

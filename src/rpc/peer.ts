@@ -1,7 +1,7 @@
 import type { Dialect } from '../protocol/dialects.js';
 import { ExecError, isExecError } from '../protocol/errors.js';
 import { ByteBudget } from './byte-budget.js';
-import type { Channel, CloseReason, OutgoingMessage } from './channel.js';
+import type { Channel, CloseReason, OutgoingMessage, PassedChannel } from './channel.js';
 import { IncomingRequests, type RequestHandler } from './incoming-requests.js';
 import { LineAccount } from './line-account.js';
 import {
@@ -13,7 +13,7 @@ import {
 } from './message.js';
 import { Outbox } from './outbox.js';
 import { OutgoingCalls, type PeerCallOptions } from './outgoing-calls.js';
-import { ReadGate, type ReadMessage } from './read-gate.js';
+import { ReadGate, type Received } from './read-gate.js';
 import type { Attachment } from './with-bytes.js';
 
 /**
@@ -27,6 +27,8 @@ export interface PeerHandler {
    */
   readonly request: RequestHandler;
   notification(method: string, params: unknown, attached?: Attachment): void;
+  /** Whether the other side may send the same request again. Default: no. */
+  isRepeatable?(method: string): boolean;
   /** The other side violated the protocol. By default the connection ends. */
   violation?(error: ExecError): void;
   /** An unreadable message, in a dialect that drops those. */
@@ -51,6 +53,8 @@ export class RpcPeer {
   readonly #gate: ReadGate;
   readonly #stopListening: () => void;
   #closed: CloseReason | undefined;
+  /** Set once nothing more is read: to be called when all is answered and sent. */
+  #rested: (() => void) | undefined;
 
   /** `budget` is shared by all connections of a server. */
   constructor(channel: Channel, handler: PeerHandler, options: { dialect: Dialect; budget?: ByteBudget }) {
@@ -66,14 +70,15 @@ export class RpcPeer {
       account: this.account,
       budget,
       handle: (method, params, attached, context) => handler.request(method, params, attached, context),
+      isRepeatable: (method) => handler.isRepeatable?.(method) ?? false,
       sendsBytes: () => this.sendsBytes,
-      changed: () => this.#gate.update(),
+      changed: () => this.#changed(),
       destroy: (reason) => channel.destroy(reason),
     });
     this.#gate = new ReadGate({
       channel,
-      isBusy: () => this.#requests.busy,
-      receive: (read, bytes) => this.#receive(read, bytes),
+      isBusy: () => this.#rested !== undefined || this.#requests.busy,
+      receive: (message) => this.#receive(message),
     });
     this.outbox.onDrained(() => this.#gate.update());
     this.outbox.onFlushed = () => this.#retryWaiting();
@@ -90,8 +95,8 @@ export class RpcPeer {
 
   open(): void {
     this.#channel.open({
-      message: (text) => this.#receive(() => parseMessage(text, this.#dialect), text.length),
-      binary: (data) => this.#receive(() => this.#readFrame(data), data.length),
+      message: (raw) => this.#receive({ raw, read: () => parseMessage(raw, this.#dialect) }),
+      binary: (raw) => this.#receive({ raw, read: () => this.#readFrame(raw) }),
       closed: (reason) => this.#ended(reason),
     });
   }
@@ -114,6 +119,25 @@ export class RpcPeer {
     if (!this.#closed) this.outbox.send(message, flushed);
   }
 
+  /**
+   * Reads nothing more. Resolves when everything has been sent and answered, except for requests that the other side may
+   * repeat.
+   */
+  rest(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#rested = resolve;
+      this.#changed();
+    });
+  }
+
+  /** Gives the connection away, if it rests and that is possible. Whoever continues with it answers what is open. */
+  handOver(): PassedChannel | null {
+    const open = this.#requests.repeatable;
+    const isAtRest = this.#requests.unrepeatable === 0 && this.outbox.pendingBytes === 0;
+    if (this.#closed || open === null || !isAtRest || this.#calls.isWaiting) return null;
+    return this.#channel.handOver?.([...open, ...this.#gate.held.map(({ raw }) => raw)]) ?? null;
+  }
+
   close(reason: string): void {
     this.#channel.close(reason);
   }
@@ -134,18 +158,18 @@ export class RpcPeer {
     return parseFrame(data, this.#dialect);
   }
 
-  #receive(read: ReadMessage, bytes: number): void {
+  #receive(received: Received): void {
     if (this.#closed) return;
-    if (this.#gate.paused) return this.#gate.hold(read, bytes);
+    if (this.#gate.paused) return this.#gate.hold(received);
     let message: IncomingMessage & { readonly attached?: Attachment };
     try {
-      message = read();
+      message = received.read();
     } catch (error) {
       if (this.#dialect.brokenMessages === 'dropped') this.#handler.dropped?.(error);
       else this.#requests.refuse(error);
       return;
     }
-    if (message.kind === 'request') this.#requests.answer(message, bytes);
+    if (message.kind === 'request') this.#requests.answer(message, received.raw);
     else if (message.kind === 'notification') this.#notified(message);
     else if (!this.#calls.settle(message))
       this.violation(new ExecError('protocolViolation', 'An answer came to a request that was never made.'));
@@ -173,12 +197,18 @@ export class RpcPeer {
   /** Retries answers and reads that are waiting for room. */
   #retryWaiting(): void {
     this.#requests.retryWaiting();
-    if (this.#gate.paused) this.#gate.update();
+    if (this.#gate.paused) this.#changed();
+  }
+
+  #changed(): void {
+    this.#gate.update();
+    if (this.#rested && this.#requests.unrepeatable === 0 && this.outbox.pendingBytes === 0) this.#rested();
   }
 
   #ended(reason: CloseReason): void {
     if (this.#closed) return;
     this.#closed = reason;
+    this.#rested?.();
     this.#gate.close();
     this.#stopListening();
     this.#calls.rejectAll(connectionClosed(reason));

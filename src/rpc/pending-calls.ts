@@ -17,6 +17,10 @@ interface PendingCall {
 export class PendingCalls {
   readonly #calls = new Map<RawId, PendingCall>();
 
+  get size(): number {
+    return this.#calls.size;
+  }
+
   /** Rejects with `requestTimeout` or `aborted` if the time is up or the signal fires first. */
   wait(id: RawId, method: string, { timeoutMs, signal }: CallDeadline): Promise<unknown> {
     return new Promise<unknown>((resolve, reject) => {

@@ -1,15 +1,19 @@
 import type { Channel } from './channel.js';
 import type { FramedMessage, IncomingMessage } from './message.js';
 
-/** Parses one received message. */
-export type ReadMessage = () => IncomingMessage | FramedMessage;
+/** One message as it was received. */
+export interface Received {
+  readonly raw: string | Uint8Array;
+  /** Parses it. */
+  readonly read: () => IncomingMessage | FramedMessage;
+}
 
 export interface ReadGateOptions {
   readonly channel: Pick<Channel, 'pause' | 'resume'>;
   /** Whether no more should be read for now. */
   readonly isBusy: () => boolean;
   /** Processes a message that was held. */
-  readonly receive: (read: ReadMessage, bytes: number) => void;
+  readonly receive: (message: Received) => void;
 }
 
 /** Pauses reading from a channel while its owner is busy, without losing messages that have already arrived. */
@@ -17,7 +21,7 @@ export class ReadGate {
   readonly #options: ReadGateOptions;
   #paused = false;
   /** Messages the channel still delivered after being paused: no more than a transport reads at once. */
-  #held: { readonly read: ReadMessage; readonly bytes: number }[] = [];
+  #held: Received[] = [];
   #closed = false;
 
   constructor(options: ReadGateOptions) {
@@ -29,8 +33,13 @@ export class ReadGate {
   }
 
   /** Keeps a message that arrived while paused. */
-  hold(read: ReadMessage, bytes: number): void {
-    this.#held.push({ read, bytes });
+  hold(message: Received): void {
+    this.#held.push(message);
+  }
+
+  /** Messages that nobody has seen. */
+  get held(): readonly Received[] {
+    return this.#held;
   }
 
   /** Pauses or resumes after the load changed. */
@@ -52,6 +61,6 @@ export class ReadGate {
   #deliverHeld(): void {
     const held = this.#held;
     this.#held = [];
-    for (const { read, bytes } of held) this.#options.receive(read, bytes);
+    for (const message of held) this.#options.receive(message);
   }
 }

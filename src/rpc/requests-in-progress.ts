@@ -5,11 +5,17 @@ const MAX_REQUESTS = 4096;
 /** Memory those requests may use: one of the largest, or many small ones. */
 const MAX_REQUEST_BYTES = 64 * 1024 * 1024;
 
+/** The longest request that is kept as it came. */
+const MAX_KEPT_BYTES = 64 * 1024;
+
 /** Counts the requests of one connection that are in progress, and their bytes. */
 export class RequestsInProgress {
   readonly #budget: ByteBudget;
   readonly #changed: () => void;
   #count = 0;
+  #unrepeatable = 0;
+  /** Null for those too long to be kept. */
+  readonly #repeatable = new Map<object, string | Uint8Array | null>();
   #bytes = 0;
 
   /** `changed` is called whenever a request begins or finishes. */
@@ -26,14 +32,30 @@ export class RequestsInProgress {
     return this.#count >= MAX_REQUESTS || this.#bytes >= MAX_REQUEST_BYTES;
   }
 
+  /** Those that could be repeated, in the order they came; null if one of them was too long to be kept. */
+  get repeatable(): (string | Uint8Array)[] | null {
+    const messages = [...this.#repeatable.values()];
+    return messages.includes(null) ? null : messages.filter((message) => message !== null);
+  }
+
+  /** How many of them must be answered, because the other side could not repeat them. */
+  get unrepeatable(): number {
+    return this.#unrepeatable;
+  }
+
   /** Registers a received request. It counts from `begin` to `finish`. */
-  add(bytes: number): RequestInProgress {
+  add(message: string | Uint8Array, { isRepeatable }: { isRepeatable: boolean }): RequestInProgress {
+    const bytes = message.length;
+    const kept = bytes <= MAX_KEPT_BYTES ? message : null;
+    const key = {};
     let hasBegun = false;
     let bytesReleased = false;
     return {
       begin: () => {
         hasBegun = true;
         this.#count += 1;
+        if (isRepeatable) this.#repeatable.set(key, kept);
+        else this.#unrepeatable += 1;
         if (!bytesReleased) this.#bytes += bytes;
         this.#budget.add(bytes);
         this.#changed();
@@ -45,6 +67,7 @@ export class RequestsInProgress {
       },
       finish: () => {
         this.#count -= 1;
+        if (!this.#repeatable.delete(key)) this.#unrepeatable -= 1;
         if (!bytesReleased) this.#bytes -= bytes;
         this.#budget.remove(bytes);
         this.#changed();

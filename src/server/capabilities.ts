@@ -39,6 +39,7 @@ export function offeredCapabilities(options: {
   shares: boolean;
   networkRules: boolean;
   ports: boolean;
+  upgrade: boolean;
   spool: { readonly processBytes: number; readonly totalBytes: number } | null;
 }): ServerCapabilities {
   return {
@@ -76,6 +77,7 @@ export function offeredCapabilities(options: {
     ...(options.shares ? { shares: true, sessionViewers: true } : {}),
     ...(options.networkRules ? { networkRules: true, networkAsk: true } : {}),
     ...(options.ports ? { ports: true } : {}),
+    ...(options.upgrade ? { upgrade: true } : {}),
     ...(options.ahead ? { ahead: true } : {}),
     ...(options.flowControl ? { flowControl: { windowBytes: options.windowBytes } } : {}),
   };

@@ -7,6 +7,7 @@ import {
   type ExecParsedParams,
   type ExecResult,
   execMethods,
+  type MethodTable,
   readStreamMessage,
 } from '../protocol/index.js';
 import {
@@ -23,6 +24,8 @@ import {
 } from '../rpc/index.js';
 import { offeredCapabilities } from './capabilities.js';
 import type { ConnectionOptions } from './connection-options.js';
+import { Belongings } from './durable/belongings.js';
+import type { ConnectionRecord } from './durable/records.js';
 import { environmentInfo } from './environment-info.js';
 import type { ConnectionContext } from './handlers/connection-context.js';
 import { sessionHandlers } from './handlers/session-handlers.js';
@@ -32,6 +35,9 @@ import { ClientMessages } from './network/client-messages.js';
 import { ResumeGate } from './resume-gate.js';
 import type { Session, SessionConnection } from './session.js';
 import { requireRoomToView, requireViewing, UNKNOWN_MACHINE } from './shared-view.js';
+
+/** By any name. */
+const methods: MethodTable = execMethods;
 
 /** One client: the handshake, then requests, until the channel ends. */
 export class Connection implements SessionConnection {
@@ -52,6 +58,7 @@ export class Connection implements SessionConnection {
   /** The trace of the request being dispatched. */
   #trace: string | undefined;
   #stopShare: (() => void) | undefined;
+  readonly #belongings = new Belongings();
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
@@ -69,6 +76,7 @@ export class Connection implements SessionConnection {
         return this.#resuming.pass(go);
       },
       notification: (method, params, attached) => this.#notified(method, params, attached),
+      isRepeatable: (method) => methods[method]?.idempotent ?? false,
       closed: (reason) => this.#ended(reason),
     };
     this.#peer = new RpcPeer(options.channel, handler, { dialect: execDialect, budget: options.budget });
@@ -78,6 +86,7 @@ export class Connection implements SessionConnection {
     // The handshake answer needs this, so it is probed while the request is in flight. A failure is reported there.
     sandboxSupport().catch(() => undefined);
     this.#stopShare = options.share?.onOver(() => this.#shareOver());
+    if (options.handshake) this.#continue(options.handshake);
     this.#peer.open();
     options.log.debug({ connection: options.channel.label }, 'connected');
   }
@@ -92,6 +101,60 @@ export class Connection implements SessionConnection {
 
   probe(): void {
     this.#options.probe();
+  }
+
+  /** Pushes and reads nothing more. Resolves when everything has been answered that its client could not repeat. */
+  rest(): Promise<void> {
+    this.queue.rest();
+    return this.#peer.rest();
+  }
+
+  /** What another server needs to continue with this connection, if it rests and that is possible. */
+  handOver(): { descriptor: number; record: ConnectionRecord } | null {
+    const { door, principal, share } = this.#options;
+    const session = this.#session;
+    const isIdle = this.#resuming.isOpen && this.queue.isAtRest && this.#belongings.canBeLeft;
+    if (door === undefined || principal === undefined || share || !isIdle || session?.canBeLeft === false)
+      return null;
+    const passed = this.#peer.handOver();
+    if (!passed) return null;
+    const handshake = session && {
+      session: session.id,
+      clientName: session.clientName,
+      isReady: this.#ready,
+      sendsEarly: this.#sendsEarly,
+      binaryFrames: this.#peer.sendsBytes,
+      positions: session.positions(),
+      missingWatch: this.#belongings.missingWatch,
+    };
+    const unread = Buffer.from(passed.unread).toString('base64');
+    return {
+      descriptor: passed.descriptor,
+      record: { door, principal, unread, handshake: handshake ?? null },
+    };
+  }
+
+  /** Goes on where another server was. */
+  #continue(handshake: NonNullable<ConnectionRecord['handshake']>): void {
+    const { session, clientName, isReady, sendsEarly, binaryFrames, positions, missingWatch } = handshake;
+    this.#session = this.#options.sessions.continueWith(session, this, positions);
+    // Its client has to come back and be told that there is no such session.
+    if (!this.#session) {
+      setImmediate(() => this.close('the session is gone'));
+      return;
+    }
+    this.#session.introduce(clientName);
+    this.#ready = isReady;
+    this.#sendsEarly = sendsEarly;
+    this.#peer.acceptsBytes = binaryFrames;
+    this.#peer.sendsBytes = binaryFrames;
+    this.#options.introduced();
+    if (missingWatch) void this.#watchAgain(missingWatch);
+  }
+
+  async #watchAgain(params: ExecParsedParams<'fs/watchMissing'>): Promise<void> {
+    const isWatched = await this.#belongings.watchAgain(params);
+    if (!isWatched) this.#peer.notify('fs/missingChanged', { watchId: params.watchId });
   }
 
   close(reason: string): void {
@@ -126,6 +189,8 @@ export class Connection implements SessionConnection {
         };
       },
       unsentBytes: () => this.#peer.outbox.pendingBytes,
+      owns: this.#belongings.owns,
+      watchesMissing: this.#belongings.watchesMissing,
       signal: this.#gone.signal,
     };
   }
@@ -193,6 +258,7 @@ export class Connection implements SessionConnection {
         shares: leases && !share,
         networkRules: !share && (await managesNetwork()),
         ports: !share && process.platform === 'linux',
+        upgrade: !share && this.#options.upgrades !== null,
         spool,
       }),
     };

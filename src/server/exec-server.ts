@@ -14,7 +14,11 @@ import { Spool, type SpoolOptions } from '../spool/index.js';
 import { BulkGarbage, type CollectGarbage } from './bulk-garbage.js';
 import { Connection } from './connection.js';
 import { type DurableOptions, DurableState } from './durable/durable-state.js';
+import type { KeptDoors } from './durable/kept-doors.js';
+import { passConnections, takePassed } from './durable/passed-connections.js';
+import type { ConnectionRecord } from './durable/records.js';
 import { takeUpEverything } from './durable/take-up.js';
+import { Upgrades } from './durable/upgrades.js';
 import { Keep } from './keep.js';
 import { type ServerLog, silentLog } from './log.js';
 import { SessionRegistry } from './session-registry.js';
@@ -68,6 +72,12 @@ export interface AcceptOptions {
   readonly probe?: () => void;
   /** Called once the client has a session. */
   readonly introduced?: () => void;
+  /**
+   * The number of the address it came in at.
+   *
+   * @internal
+   */
+  readonly door?: number;
 }
 
 /** Runs processes for its clients. Works on channels, however they were established. */
@@ -87,19 +97,25 @@ export class ExecServer implements AsyncDisposable {
   readonly #renderer = new ScreenRenderer(packageFile('dist/screen/worker.js'));
   readonly #spool: Spool | null;
   readonly #durable: DurableState | null;
+  readonly #upgrades: Upgrades | null;
   readonly #shares: Shares;
+  #doors: KeptDoors | undefined;
+  /** The handshake of a connection that is being continued. */
+  #continued: ConnectionRecord['handshake'] = null;
   #closing: Promise<void> | undefined;
 
   constructor(options: ExecServerOptions = {}) {
     if (options.adoptOrphans) adoptOrphans();
     this.#log = options.log ?? silentLog;
-    this.#shares = new Shares(this.#log);
     this.#http = options.http ?? true;
     this.#spool = openSpool(options.spool, this.#log);
     this.#durable =
       options.durable && this.#spool
         ? new DurableState(options.durable, { spool: this.#spool, log: this.#log })
         : null;
+    this.#shares = new Shares(this.#log, this.#durable);
+    this.#upgrades =
+      options.durable && this.#durable ? this.#upgradesOf(options.durable, this.#durable) : null;
     this.#garbage = new BulkGarbage(options.collectGarbage);
     this.#windowBytes = Math.min(options.retainedBytes ?? DEFAULT_WINDOW_BYTES, DEFAULT_WINDOW_BYTES);
     const { retainedBytes, maxKeptProcesses, keepEndedMs } = options;
@@ -127,6 +143,7 @@ export class ExecServer implements AsyncDisposable {
         state: this.#durable,
         sessions: this.#sessions,
         keep: this.#keep,
+        shares: this.#shares,
         log,
         retainedBytes,
       });
@@ -141,6 +158,8 @@ export class ExecServer implements AsyncDisposable {
         log: this.#log,
         // Who views finds the process again, so nothing of it stays behind that others could need.
         resumable: options.share === undefined && (options.resumable ?? true),
+        door: options.door,
+        handshake: this.#continued,
         principal: options.share ? `share:${options.share.id}` : options.principal,
         share: options.share,
         shares: this.#shares,
@@ -154,6 +173,7 @@ export class ExecServer implements AsyncDisposable {
         spool: this.#spool,
         durable: this.#durable,
         isDraining: () => this.isDraining,
+        upgrades: this.#upgrades,
         closed: () => {
           this.#connections.delete(connection);
           resolve();
@@ -178,6 +198,15 @@ export class ExecServer implements AsyncDisposable {
     return this.#shares.find(token);
   }
 
+  /**
+   * It can be used: what it leaves need not be readable to the version before it any more.
+   *
+   * @internal
+   */
+  settle(): void {
+    this.#durable?.journal.settle();
+  }
+
   /** Disconnects all clients and ends all sessions and all processes, kept ones too. Idempotent. */
   close(): Promise<void> {
     this.#closing ??= this.#shutDown();
@@ -186,6 +215,36 @@ export class ExecServer implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  /**
+   * Clients come in at these doors. Continues with those of the server before.
+   *
+   * @internal
+   */
+  openTo(doors: KeptDoors): void {
+    this.#doors = doors;
+    for (const { fd, record } of this.#durable ? takePassed(this.#durable) : []) {
+      // The door calls `accept`.
+      this.#continued = record.handshake;
+      const { door, principal, unread } = record;
+      doors.adopt(door, fd, Buffer.from(unread, 'base64'), principal);
+      this.#continued = null;
+    }
+    doors.welcomeArrived();
+  }
+
+  #upgradesOf({ succession }: DurableOptions, state: DurableState): Upgrades {
+    return new Upgrades({
+      succession,
+      log: this.#log,
+      restDoors: async () => await this.#doors?.rest(),
+      rest: () => Promise.all([...this.#connections].map((connection) => connection.rest())),
+      handOver: () => {
+        passConnections(state, this.#connections);
+        this.#doors?.handOver();
+      },
+    });
   }
 
   async #shutDown(): Promise<void> {

@@ -18,6 +18,10 @@ export class ResumeGate {
     });
   }
 
+  get isOpen(): boolean {
+    return this.#answered === undefined;
+  }
+
   /** Runs now, or as soon as the gate is open. */
   pass(run: () => unknown): unknown {
     return this.#answered ? this.#answered.then(run) : run();

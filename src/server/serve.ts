@@ -9,7 +9,7 @@ import {
   type WebSocketAuth,
   WebSocketListener,
 } from '../transport/index.js';
-import { keptDoors } from './durable/kept-doors.js';
+import { KeptDoors } from './durable/kept-doors.js';
 import type { Share } from './shares.js';
 import { ExecServer, type ExecServerOptions } from './exec-server.js';
 
@@ -56,16 +56,17 @@ export async function serve(options: ServeOptions = {}): Promise<Serving> {
   const addresses = [listen].flat().map(listenAddress);
   const server = new ExecServer(options);
   const listeners: WebSocketListener[] = [];
-  const doors = keptDoors(options.durable);
+  const doors = new KeptDoors(options.durable);
   const close = async (): Promise<void> => {
     await Promise.all([server.close(), ...listeners.map((listener) => listener.close())]);
   };
   try {
     for (const address of addresses) {
+      const door = listeners.length;
       const onConnection: WebSocketListenerHandler = (channel, { share, ...connection }) => {
-        // The listener passes on what `shareOf` returned.
+        // The listener passes on what `shareOf` returned, or what it was given with a connection.
         const leave = share === undefined ? {} : { share: share as Share };
-        void server.accept(channel, { ...connection, ...leave });
+        void server.accept(channel, { ...connection, ...leave, door });
       };
       const settings = {
         auth,
@@ -78,11 +79,12 @@ export async function serve(options: ServeOptions = {}): Promise<Serving> {
         shareOf: (token: string) => server.shareOf(token),
       };
       if (address.kind === 'unix') hideFromSandboxes(address.path);
-      const socket = doors.socketOf(listeners.length);
+      const socket = doors.socketOf(door);
       const listener = await WebSocketListener.open({ address, ...settings, socket, onConnection });
-      doors.opened(listeners.length, listener.descriptor);
+      doors.opened(listener);
       listeners.push(listener);
     }
+    server.openTo(doors);
   } catch (error) {
     await close();
     throw error;

@@ -4,7 +4,7 @@ import type { ShowProcess } from './session/shown-processes.js';
 import type { ProcessTableOptions } from '../host/index.js';
 import type { ByteBudget } from '../rpc/index.js';
 import type { DurableState } from './durable/durable-state.js';
-import type { SessionRecord } from './durable/records.js';
+import type { PushPosition, SessionRecord } from './durable/records.js';
 import type { Keep } from './keep.js';
 import type { ServerLog } from './log.js';
 import type { ServerInput } from '../contract/index.js';
@@ -106,6 +106,21 @@ export class SessionRegistry {
     session.becomeOf(principal);
     this.#note(session, null);
     session.attach(connection);
+    return session;
+  }
+
+  /** Goes on with a connection of another server. Returns undefined if there is no such session. */
+  continueWith(
+    sessionId: string,
+    connection: SessionConnection,
+    positions: Readonly<Record<string, PushPosition>>,
+  ): Session | undefined {
+    const session = this.#sessions.get(sessionId);
+    if (!session || session.connection) return undefined;
+    this.#leases.get(sessionId)?.();
+    this.#leases.delete(sessionId);
+    this.#note(session, null);
+    session.continueWith(connection, positions);
     return session;
   }
 

@@ -10,6 +10,7 @@ import {
 import { type ByteBudget, SHARE_BYTES } from '../rpc/index.js';
 import { ExecError, type Sandbox } from '../protocol/index.js';
 import type { DurableState } from './durable/durable-state.js';
+import type { PushPosition } from './durable/records.js';
 import type { KeptProcess } from './kept-process.js';
 import type { ClientMessages } from './network/client-messages.js';
 import type { OutputPusher, PushTarget } from './push/output-pusher.js';
@@ -126,6 +127,24 @@ export class Session {
     connection.account.count(() => this.#input.beyondShares);
     this.#pushers.attach(connection);
     this.streams.attach(connection);
+  }
+
+  /** Goes on with a connection of another server, which has come this far with each process. */
+  continueWith(connection: SessionConnection, positions: Readonly<Record<string, PushPosition>>): void {
+    this.#connection = connection;
+    connection.account.count(() => this.#input.beyondShares);
+    this.streams.attach(connection);
+    this.#pushers.continueWith(connection, positions);
+  }
+
+  /** Whether another server could continue with everything its client uses. */
+  get canBeLeft(): boolean {
+    return this.kept.canBeLeft && this.streams.size === 0;
+  }
+
+  /** How far its client has got, by process. */
+  positions(): Record<string, PushPosition> {
+    return this.#pushers.positions();
   }
 
   detach(): void {

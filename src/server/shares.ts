@@ -1,6 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { ExecError } from '../protocol/index.js';
 import { after } from '../protocol/max-timer.js';
+import type { DurableState } from './durable/durable-state.js';
+import type { ShareRecord } from './durable/records.js';
 import type { ServerLog } from './log.js';
 
 /** Shares a server has at a time. */
@@ -32,27 +34,50 @@ interface Entry extends Share {
 /** What can be shared. */
 interface Shareable {
   readonly owner: string;
-  readonly process: { readonly processId: string };
+  readonly process: { readonly processId: string; readonly startedAtMs: number };
   onForgotten(listener: () => void): () => void;
 }
 
-/** Who may view which process besides its owner. Of the tokens, only hashes are kept, and nothing outlives the server. */
+/** Where shares are noted that may outlive this server. */
+type ShareNotes = Pick<DurableState, 'note' | 'forget'>;
+
+/** Who may view which process besides its owner. Of the tokens, only hashes are kept. */
 export class Shares {
   readonly #log: ServerLog;
+  readonly #notes: ShareNotes | null;
   /** By the hash of their tokens. */
   readonly #entries = new Map<string, Entry>();
 
-  constructor(log: ServerLog) {
+  constructor(log: ServerLog, notes: ShareNotes | null) {
     this.#log = log;
+    this.#notes = notes;
   }
 
   create(kept: Shareable, forMs: number): { share: Share; token: string } {
     if (this.#entries.size >= MAX_SHARES)
       throw new ExecError('overloaded', 'The server has as many shares as it may. Revoke some.');
     const token = PREFIX + randomBytes(TOKEN_BYTES).toString('base64url');
+    const [hash, id] = [hashOf(token), randomBytes(ID_BYTES).toString('hex')];
+    const share = this.#add(kept, { hash, id, forMs });
+    const { owner, processId } = share;
+    const { startedAtMs } = kept.process;
+    const record = { id, owner, processId, startedAtMs, forMs, expiresAtMs: Date.now() + forMs };
+    this.#notes?.note(`share ${hash}`, record satisfies ShareRecord);
+    this.#log.info({ share: id, process: processId }, 'a process was shared');
+    return { share, token };
+  }
+
+  /** Continues with a share that an earlier server made. */
+  takeUp(kept: Shareable, hash: string, { id, forMs, expiresAtMs }: ShareRecord): void {
+    // Whatever became of the clock meanwhile, it is not valid for longer than it was to be.
+    const leftMs = Math.min(forMs, expiresAtMs - Date.now());
+    if (leftMs > 0) this.#add(kept, { hash, id, forMs: leftMs });
+    else this.#notes?.forget(`share ${hash}`);
+  }
+
+  #add(kept: Shareable, { hash, id, forMs }: { hash: string; id: string; forMs: number }): Entry {
     const { owner, process } = kept;
     const { processId } = process;
-    const [hash, id] = [hashOf(token), randomBytes(ID_BYTES).toString('hex')];
     const listeners = new Set<() => void>();
     const stopTimer = after(forMs, () => this.#end(hash, 'a share has expired'));
     // It would keep all that is left of the process in memory.
@@ -78,8 +103,7 @@ export class Shares {
       },
     };
     this.#entries.set(hash, share);
-    this.#log.info({ share: id, process: processId }, 'a process was shared');
-    return { share, token };
+    return share;
   }
 
   /** The share a token stands for; null if it is not, or no longer, one of ours; undefined if it is none at all. */
@@ -109,6 +133,7 @@ export class Shares {
     if (!share) return false;
     this.#entries.delete(hash);
     share.stop();
+    this.#notes?.forget(`share ${hash}`);
     this.#log.info({ share: share.id, process: share.processId }, why);
     for (const listener of [...share.listeners]) listener();
     return true;

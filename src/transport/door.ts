@@ -83,6 +83,14 @@ export class Door {
     });
   }
 
+  /** A client that had a place in another server. */
+  readmit(socket: Duplex): void {
+    this.#admitted += 1;
+    socket.once('close', () => {
+      this.#admitted -= 1;
+    });
+  }
+
   /** The client stays a newcomer but must be turned away in a different way. */
   turnAwayBy(socket: Duplex, turnAway: () => void): void {
     const newcomer = this.#waiting.get(this.#keyOf(socket));

@@ -48,13 +48,6 @@ export async function unbindServer(server: Server, { address, socket }: SocketOp
   if (address.kind === 'unix' && socket?.isOurs) rmSync(address.path, { force: true });
 }
 
-/** The descriptor a server listens on; null if it cannot be told. */
-export function listeningDescriptor(server: Server): number | null {
-  const handle: unknown = Reflect.get(server, '_handle');
-  const fd: unknown = handle instanceof Object ? Reflect.get(handle, 'fd') : null;
-  return typeof fd === 'number' && fd >= 0 ? fd : null;
-}
-
 /** Removes a socket file left behind by a server that died. A live one is not ours to take. */
 async function removeStaleSocket(path: string): Promise<void> {
   const existing = lstatSync(path, { throwIfNoEntry: false });

@@ -7,6 +7,7 @@ import {
   isBinaryFrame,
   type OutgoingMessage,
   type PartPlace,
+  type PassedChannel,
 } from '../rpc/index.js';
 import { asciiText } from './ascii-text.js';
 import { writeFrame } from './websocket-frames.js';
@@ -30,6 +31,8 @@ export interface WebSocketChannelOptions {
   readonly binaryMessages?: 'text' | 'ignored';
   /** The stream under the WebSocket. If given, as on a server, frames are written without being copied. */
   readonly stream?: Duplex;
+  /** See `Channel.handOver`. Default: impossible. */
+  readonly pass?: Channel['handOver'];
 }
 
 /** One message per WebSocket message. */
@@ -39,12 +42,16 @@ export class WebSocketChannel implements Channel {
   readonly inflates: boolean;
   readonly #socket: WebSocket;
   readonly #stream: Duplex | undefined;
+  readonly #pass: Channel['handOver'];
   #said: string | undefined;
+  /** Somebody else continues with the connection. */
+  #isPassed = false;
 
   constructor(socket: WebSocket, label: string, options: WebSocketChannelOptions = {}) {
     this.#socket = socket;
     this.label = label;
     this.#stream = options.stream;
+    this.#pass = options.pass;
     this.inflates = this.#stream !== undefined && socket.extensions.includes('permessage-deflate');
     this.carriesBytes = options.binaryMessages !== 'ignored';
   }
@@ -80,7 +87,7 @@ export class WebSocketChannel implements Channel {
   }
 
   send(message: OutgoingMessage, flushed: () => void): void {
-    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    if (this.#isPassed || this.#socket.readyState !== this.#socket.OPEN) return;
     if (this.#stream) writeFrame(this.#stream, message, () => flushed());
     else if (message instanceof BinaryMessage)
       this.#socket.send(message.joined(), BINARY_FRAME, () => flushed());
@@ -88,8 +95,14 @@ export class WebSocketChannel implements Channel {
   }
 
   sendPart(part: Uint8Array, { isLast, isFrame }: PartPlace, flushed: () => void): void {
-    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    if (this.#isPassed || this.#socket.readyState !== this.#socket.OPEN) return;
     this.#socket.send(part, { binary: isFrame, compress: false, fin: isLast }, () => flushed());
+  }
+
+  handOver(messages: readonly (string | Uint8Array)[]): PassedChannel | null {
+    const passed = this.#pass?.(messages) ?? null;
+    this.#isPassed = passed !== null;
+    return passed;
   }
 
   pause(): void {

@@ -5,19 +5,23 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createInflateRaw } from 'node:zlib';
-import { type WebSocket, WebSocketServer } from 'ws';
+import { WebSocket, WebSocketServer } from 'ws';
 import { ExecError } from '../protocol/errors.js';
+import type { PassedChannel } from '../rpc/index.js';
 import { NOT_ADMITTED } from './admission.js';
 import { isAllowedHost } from './browser-guard.js';
 import { type ClientIdentity, identify } from './client-identity.js';
 import { answerCrowded, Door, GREETING_CHECKS, GREETING_MS } from './door.js';
+import { descriptorOf } from './descriptor-of.js';
+import { Greetings } from './greetings.js';
 import { isLoopback, urlHost } from './listen-address.js';
 import type { WebSocketListenerOptions } from './listener-options.js';
-import { bindServer, listeningDescriptor, unbindServer } from './listener-socket.js';
+import { bindServer, unbindServer } from './listener-socket.js';
 import { DEFAULT_LIVENESS, Liveness } from './liveness.js';
+import { passSocket } from './pass-socket.js';
 import { refuse } from './refuse-upgrade.js';
 import { UnfinishedMessages } from './unfinished-messages.js';
 import { WebSocketChannel } from './websocket-channel.js';
@@ -31,11 +35,17 @@ const UPGRADE = { noServer: true, maxPayload: MAX_MESSAGE_BYTES, autoPong: false
 /** Close code (RFC 6455). */
 const TRY_AGAIN_LATER = 1013;
 
+/** How the package gives a WebSocket its connection. */
+interface OwnSocket {
+  setSocket(stream: Socket, head: Buffer, options: { maxPayload: number }): void;
+}
+
 /** Accepts WebSocket connections on a TCP port or a unix socket. */
 export class WebSocketListener {
   readonly #options: WebSocketListenerOptions;
   readonly #server: Server;
   readonly #door: Door;
+  readonly #greetings: Greetings;
   readonly #upgrader = new WebSocketServer({ ...UPGRADE, perMessageDeflate: false });
   readonly #deflatingUpgrader = new WebSocketServer({ ...UPGRADE, perMessageDeflate: MESSAGE_DEFLATE });
   readonly #unfinished: UnfinishedMessages;
@@ -47,15 +57,19 @@ export class WebSocketListener {
       ? createHttpsServer({ ...GREETING_CHECKS, ...options.tls, handshakeTimeout: GREETING_MS })
       : createHttpServer(GREETING_CHECKS);
     this.#door = new Door(this.#server, options.limits);
+    this.#greetings = new Greetings(this.#server, { encrypted: options.tls !== undefined });
     this.#unfinished = new UnfinishedMessages(options.maxUnfinishedBytes);
     this.#server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       const { status, headers } = this.#isAdmitted(request, { authenticated: false })
         ? this.#plainAnswer(request)
         : { status: 403 };
+      this.#greetings.over(request.socket);
       response.writeHead(status, { ...headers, 'content-length': 0 }).end();
     });
     this.#server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-      this.#upgrade(request, socket, head).catch(() => socket.destroy());
+      this.#upgrade(request, socket, head)
+        .catch(() => socket.destroy())
+        .finally(() => this.#greetings.over(socket));
     });
   }
 
@@ -91,7 +105,50 @@ export class WebSocketListener {
 
   /** The descriptor of the socket; null if it cannot be told. */
   get descriptor(): number | null {
-    return listeningDescriptor(this.#server);
+    return descriptorOf(this.#server);
+  }
+
+  /**
+   * Takes nothing from connections that arrive from here on. Resolves when those before it are connected or refused.
+   *
+   * @internal
+   */
+  rest(): Promise<void> {
+    return this.#greetings.rest();
+  }
+
+  /**
+   * Descriptors of connections that nothing was read from. Call when it rests.
+   *
+   * @internal
+   */
+  untouched(): number[] {
+    return this.#greetings.untouched();
+  }
+
+  /**
+   * Serves a connection that was accepted elsewhere. Owns its descriptor.
+   *
+   * @internal
+   */
+  welcome(fd: number): void {
+    this.#server.emit('connection', new Socket({ fd, readable: true, writable: true }));
+  }
+
+  /**
+   * Continues with a connection of another listener. `unread`: what was read from it and not acted on. Owns its
+   * descriptor.
+   *
+   * @internal
+   */
+  adopt(fd: number, unread: Uint8Array, principal: string): void {
+    const stream = new Socket({ fd, readable: true, writable: true });
+    stream.on('error', () => stream.destroy());
+    // The typings know of clients only. This is how the server of the package makes its sockets, too.
+    const socket = Reflect.construct(WebSocket, [null, undefined, UPGRADE]) as WebSocket & OwnSocket;
+    this.#door.readmit(stream);
+    socket.setSocket(stream, Buffer.from(unread), { maxPayload: MAX_MESSAGE_BYTES });
+    this.#accept(socket, stream, { principal });
   }
 
   /** Stops accepting. Open connections remain for their owners to close. */
@@ -158,7 +215,9 @@ export class WebSocketListener {
     const liveness = new Liveness(webSocket, stream as Socket, this.#options.liveness ?? DEFAULT_LIVENESS);
     const { address, binaryMessages = 'text' } = this.#options;
     const label = `${address.kind}#${this.#connections}`;
-    const channel = new WebSocketChannel(webSocket, label, { binaryMessages, stream });
+    const pass = (messages: readonly (string | Uint8Array)[]): PassedChannel | null =>
+      passSocket(webSocket, stream, messages);
+    const channel = new WebSocketChannel(webSocket, label, { binaryMessages, stream, pass });
     const turnAway = (reason: string): void => {
       webSocket.close(TRY_AGAIN_LATER, reason);
       setImmediate(() => webSocket.terminate());

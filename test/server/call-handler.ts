@@ -70,6 +70,8 @@ export function recordingContext(): RecordingContext {
   const context: RecordingContext = {
     notify,
     openStream: () => ({ notify, close: () => undefined }),
+    owns: () => undefined,
+    watchesMissing: () => undefined,
     unsentBytes: () => 0,
     signal: controller.signal,
     sent,

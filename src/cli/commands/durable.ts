@@ -5,6 +5,7 @@ import { ExecError, isExecError } from '../../protocol/errors.js';
 import type { ServeOptions } from '../../server/index.js';
 import { requirePrivateDirectory, writerOf } from '../../spool/index.js';
 import { parseListenAddress } from '../../transport/index.js';
+import { requireFit, successionOf } from './succession.js';
 
 export interface DurableFlags {
   readonly durable?: string;
@@ -12,11 +13,19 @@ export interface DurableFlags {
   readonly spool?: string;
 }
 
+type DurableOptions = NonNullable<ServeOptions['durable']>;
+
 /** A server whose programs outlive it. */
 export interface DurableServer {
-  readonly options: NonNullable<ServeOptions['durable']>;
   /** Whether it is the first of its keeper. */
   readonly isFirst: boolean;
+  /**
+   * Call when nothing can go wrong any more but for what the server before has left. A successor waits here until that
+   * server is gone.
+   */
+  takeOver(): DurableOptions;
+  /** It cannot be used, and exits. */
+  failed(error: unknown): void;
   /** It can be used. */
   ready(): void;
 }
@@ -26,29 +35,39 @@ export interface DurableServer {
  * here again.
  */
 export function durableFromFlags(flags: DurableFlags): DurableServer | null {
-  const { durable: directory } = flags;
+  const { durable: directory, listen } = flags;
   if (directory === undefined) return null;
   const facts = takeKeeperFacts(process.env);
-  if (!facts) {
-    requirePossible(directory, flags);
+  requirePossible(directory, flags);
+  if (!facts)
     throw new ExecError(
       'invalidConfiguration',
       `The keeper of --durable cannot be started (${becomeKeeper()}).`,
     );
-  }
   const keeper = new KeeperLink(facts);
-  keeper.inherit();
-  takeDirectory(directory);
   const isFirst = facts.generation === 1;
+  const { predecessor } = facts;
   return {
-    options: {
-      directory,
-      keeper,
-      isFirst,
-      passedSockets: facts.passedSockets,
-      caretaker: writerOf(process.ppid),
-    },
     isFirst,
+    takeOver: () => {
+      if (predecessor) {
+        requireFit({ directory, listen }, facts);
+        keeper.prepared();
+      }
+      keeper.inherit();
+      takeDirectory(directory);
+      return {
+        directory,
+        keeper,
+        isFirst,
+        passedSockets: facts.passedSockets,
+        caretaker: writerOf(process.ppid),
+        succession: successionOf(keeper, { directory, listen }),
+      };
+    },
+    failed: (error) => {
+      if (predecessor) keeper.unfit(error instanceof Error ? error.message : String(error));
+    },
     ready: () => {
       keeper.listen();
       keeper.ready();

@@ -17,7 +17,7 @@ import { logAcceptErrors } from './accept-errors.js';
 import { type AuthFlags, authFromFlags, plainTokenWarning } from '../options/auth-options.js';
 import { addConsoleTokenOption, DEFAULT_CONSOLE_URL } from '../options/console-options.js';
 import { consoleOf, type ServeConsoleFlags } from './serve-console.js';
-import { type DurableFlags, durableFromFlags } from './durable.js';
+import { type DurableFlags, durableFromFlags, type DurableServer } from './durable.js';
 import { addFleetOptions, type FleetFlags, fleetFiles, serveFleet } from './serve-fleet.js';
 import { guardTrees } from './guard-trees.js';
 import { nextSteps } from './next-steps.js';
@@ -109,6 +109,15 @@ export function serveCommand(): Command {
 
 async function serve(flags: ServeFlags): Promise<void> {
   const durable = durableFromFlags(flags);
+  try {
+    await begin(flags, durable);
+  } catch (error) {
+    durable?.failed(error);
+    throw error;
+  }
+}
+
+async function begin(flags: ServeFlags, durable: DurableServer | null): Promise<void> {
   requireAddressSpace();
   keepHeapSmall();
   const threads = makeThreadPool();
@@ -126,11 +135,12 @@ async function serve(flags: ServeFlags): Promise<void> {
   log.debug({ ...hostCapabilities() }, 'this machine');
   const secrets = [flags.wsTokenFile, flags.wsSharedSecretFile, flags.tlsKey, flags.consoleTokenFile];
   hideOwnDoors({ files: [...secrets, ...fleetFiles(flags)] });
+  const tls = tlsFromFlags(flags);
   await threads;
   const starting = serveMachine({
     listen: addresses.filter((text) => parseListenAddress(text).kind !== 'stdio'),
     auth,
-    tls: tlsFromFlags(flags),
+    tls,
     allowedHosts: flags.allowHost,
     onAcceptError: logAcceptErrors(log),
     admission: admission(log),
@@ -143,7 +153,7 @@ async function serve(flags: ServeFlags): Promise<void> {
     compression: flags.compression,
     http: flags.http,
     spool: spoolFromFlags(flags),
-    durable: durable?.options,
+    durable: durable?.takeOver(),
     collectGarbage: lazyCollector(),
     log,
   });
@@ -161,6 +171,7 @@ async function serve(flags: ServeFlags): Promise<void> {
   const member = await serveFleet(flags, { server, log, lost: shutDown }).catch(giveUp);
   leaving.push(member.close);
   durable?.ready();
+  server.settle();
   // Whoever reads them has them from the first one.
   const isFirst = !durable || durable.isFirst;
   if (isFirst) for (const url of [...urls, ...member.urls]) process.stdout.write(`${url}\n`);

@@ -20,7 +20,7 @@ export function shareCommand(): Command {
     .description(
       'Print a token with which somebody else may watch a kept process, and do nothing else on that server. How to use ' +
         'it is printed to stderr.\n\n' +
-        'The server keeps only a hash of it. It is valid until it expires or is revoked, or the server ends.',
+        'The server keeps only a hash of it. It is valid until it expires or is revoked, or the process is forgotten.',
     )
     .argument('[id]', 'the id that was printed, or its beginning')
     .option('--for <time>', 'how long it is valid, such as 30m or 2h (default: a day)', parseDuration)

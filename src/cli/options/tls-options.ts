@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { createSecureContext } from 'node:tls';
 import type { Command } from 'commander';
 import { ExecError } from '../../protocol/errors.js';
 
@@ -20,9 +21,13 @@ export function tlsFromFlags({ tlsCert, tlsKey }: TlsFlags): { cert: Buffer; key
     throw new ExecError('invalidConfiguration', '--tls-cert and --tls-key must be used together.');
   }
   try {
-    return { cert: readFileSync(tlsCert), key: readFileSync(tlsKey) };
+    const tls = { cert: readFileSync(tlsCert), key: readFileSync(tlsKey) };
+    // Found out now rather than by the first client, or after another server has left in favour of this one.
+    createSecureContext(tls);
+    return tls;
   } catch (cause) {
-    const message = 'Cannot read the files given with --tls-cert and --tls-key.';
+    const message =
+      'The files given with --tls-cert and --tls-key cannot be read, or do not belong together.';
     throw new ExecError('invalidConfiguration', message, { cause });
   }
 }

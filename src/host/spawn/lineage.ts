@@ -19,18 +19,19 @@ export function createLineage(): Lineage {
   return { nonce: createNonce(), slack: createSlack() };
 }
 
-/** Becomes the next server of a line whose keeper is our parent. Call before anything is started. */
-export function inheritLineage(
-  { nonce, slack }: Lineage,
-  options: { readonly ledger: number; readonly isFirst: boolean },
-): void {
+/** Becomes a server of a line whose keeper is our parent. Call before anything is started. */
+export function inheritLineage({ nonce, slack }: Lineage, options: { readonly ledger: number }): void {
   inheritMarks({ nonce, lastTreeId: 0 });
   inheritSlack(slack);
   inheritLedger(options.ledger);
   inheritTrees(statOf(process.ppid)?.startTick ?? 0);
   inheritOrphans(process.ppid);
   guardedElsewhere();
-  if (!options.isFirst) inheritMarks({ nonce, lastTreeId: newestTree() + SPARE_IDS });
+}
+
+/** Continues behind the trees of the server before, which is gone. Call before anything is started. */
+export function continueTrees({ nonce }: Lineage): void {
+  inheritMarks({ nonce, lastTreeId: newestTree() + SPARE_IDS });
 }
 
 /** Ids of trees that nothing is left of may be used again. */

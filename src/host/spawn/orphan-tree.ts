@@ -12,6 +12,14 @@ export function inheritOrphans(parent: number): void {
   keeper = parent;
 }
 
+/** Children of our keeper that it has started itself. */
+const siblings = new Set<number>();
+
+/** Another server of our keeper is none of our orphans. */
+export function spareSibling(pid: number): void {
+  siblings.add(pid);
+}
+
 /** Ids of the trees it may belong to; null if it is none of ours. */
 export type PossibleTrees = readonly number[] | null;
 
@@ -34,7 +42,7 @@ export function treeOfOrphan(each: ScannedProcess): PossibleTrees {
 /** True for a child of ours that no code in this process started. */
 export function isOrphan({ pid, parent, session, unmarked }: ScannedProcess): boolean {
   if (!isSubreaper() || !unmarked || (parent !== process.pid && parent !== keeper)) return false;
-  return session !== ownStat().session && !isWatched(pid) && !isForeignChild(pid);
+  return session !== ownStat().session && !isWatched(pid) && !isForeignChild(pid) && !siblings.has(pid);
 }
 
 function treesAt(startTick: number): number[] {

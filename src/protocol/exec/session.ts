@@ -100,6 +100,9 @@ export const ServerCapabilities = z.object({
     description: '`keyboard`, `tail` and `screen` in `process/attach`, and `process/keyboard`.',
   }),
   usage: z.boolean().optional().meta({ description: '`environment/usage`.' }),
+  upgrade: z.boolean().optional().meta({
+    description: '`server/upgrade` and `server/status`: programs outlive the server.',
+  }),
   sessionEnd: z.boolean().optional().meta({ description: 'The notification `session/end`.' }),
   flowControl: z.object({ windowBytes: Unsigned }).optional().meta({
     description: 'Present if the client announced it: how much unacknowledged output may be in flight.',

@@ -54,6 +54,7 @@ import {
   processTerminate,
   processWrite,
 } from './process.js';
+import { serverStatus, serverUpgrade } from './server.js';
 import { initialize, initialized, sessionEnd } from './session.js';
 
 /** Requests a client may send to an exec server. */
@@ -62,6 +63,8 @@ export const execMethods = {
   'environment/info': environmentInfo,
   'environment/status': environmentStatus,
   'environment/usage': environmentUsage,
+  'server/status': serverStatus,
+  'server/upgrade': serverUpgrade,
   'process/start': processStart,
   'process/read': processRead,
   'process/history': processHistory,

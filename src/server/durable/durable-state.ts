@@ -6,6 +6,7 @@ import { type ProcessKeeping, removeKeptInput, type TreeRoot } from '../../host/
 import type { DurableOutput, ProcessFacts, Spool } from '../../spool/index.js';
 import type { ServerLog } from '../log.js';
 import { Journal } from './journal.js';
+import type { Succession } from './upgrades.js';
 import type {
   EndRecord,
   ProcessOwner,
@@ -38,6 +39,7 @@ export interface DurableOptions {
   readonly isFirst: boolean;
   /** Who takes care of the output, whatever becomes of this server. */
   readonly caretaker: ProcessFacts['server'];
+  readonly succession: Succession;
 }
 
 /** A process that is about to be started. */
@@ -54,6 +56,7 @@ export interface DurableStart {
 
 interface KeepingOptions {
   readonly output: DurableOutput;
+  readonly startedAtMs: number;
   readonly started?: (root: TreeRoot) => void;
   /** Of a process that an earlier server started. */
   readonly root?: TreeRoot;
@@ -108,7 +111,11 @@ export class DurableState {
         this.#lose(key);
       }
     };
-    return { archive: () => output, keeping: this.keeping(key, owner, { output, started }), spills };
+    return {
+      archive: () => output,
+      keeping: this.keeping(key, owner, { output, startedAtMs, started }),
+      spills,
+    };
   }
 
   /** The place of its output, new or made by an earlier server. */
@@ -140,13 +147,14 @@ export class DurableState {
   keeping(
     key: string,
     owner: ProcessOwner,
-    { output, started, root, names = [] }: KeepingOptions,
+    { output, startedAtMs, started, root, names = [] }: KeepingOptions,
   ): ProcessKeeping {
     let tree = root;
     let isTreeGone = false;
     const held = new Set(names);
     return {
       output,
+      startedAtMs,
       inputPath: this.#inputPath(key),
       hold: (descriptors) => {
         this.keeper.hold(key, descriptors);

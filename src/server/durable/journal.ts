@@ -1,7 +1,11 @@
 import { closeSync, constants, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { ExecError } from '../../protocol/errors.js';
 
 const FILE_MODE = 0o600;
-const VERSION = 1;
+/** Of what is written. */
+export const STATE_VERSION = 2;
+/** The oldest version that can be continued. In version 1, no process was in a sandbox. */
+const OLDEST_VERSION = 1;
 /** A journal is written anew when it is this much longer than what it says. */
 const MAX_WASTE_BYTES = 1024 * 1024;
 
@@ -16,24 +20,35 @@ export class Journal {
   #file: number;
   #size = 0;
   #liveBytes = 0;
+  /** Written in our version. */
+  #isCurrent: boolean;
 
-  private constructor(path: string, { live, size }: { live: Map<string, string>; size: number }) {
+  private constructor(path: string, { live, size, version }: Content) {
     this.#path = path;
     this.#live = live;
+    this.#isCurrent = version === STATE_VERSION;
+    // If we fail, the version before continues with it.
+    if (!this.#isCurrent) {
+      this.#file = this.#continue(size);
+      return;
+    }
     try {
       this.#file = this.#rewrite();
     } catch (error) {
       // There may be no room for another one, but this one is still good.
       if (size === 0) throw error;
-      this.#file = openSync(path, constants.O_WRONLY | constants.O_NOFOLLOW);
-      this.#size = size;
-      this.#liveBytes = bytesOf(live);
+      this.#file = this.#continue(size);
     }
   }
 
   /** A new one, whatever is there. */
   static create(path: string): Journal {
-    return new Journal(path, { live: new Map(), size: 0 });
+    return new Journal(path, { live: new Map(), size: 0, version: STATE_VERSION });
+  }
+
+  /** Throws `invalidConfiguration` if this version cannot continue the journal. Changes nothing. */
+  static check(path: string): void {
+    readJournal(path);
   }
 
   /** Continues the journal of an earlier server. */
@@ -63,6 +78,13 @@ export class Journal {
     this.#live.delete(key);
   }
 
+  /** We will not be replaced by the version before: from here on it is written in our own. */
+  settle(): void {
+    if (this.#isCurrent) return;
+    this.#isCurrent = true;
+    this.#compact();
+  }
+
   /** Nobody will need it. */
   remove(): void {
     closeSync(this.#file);
@@ -75,7 +97,7 @@ export class Journal {
     for (let done = 0; done < bytes.length; )
       done += writeSync(this.#file, bytes, done, bytes.length - done, this.#size + done);
     this.#size += bytes.length;
-    if (this.#size - 2 * this.#liveBytes >= MAX_WASTE_BYTES) this.#compact();
+    if (this.#isCurrent && this.#size - 2 * this.#liveBytes >= MAX_WASTE_BYTES) this.#compact();
   }
 
   #compact(): void {
@@ -88,6 +110,13 @@ export class Journal {
     }
   }
 
+  /** Goes on behind what is there. */
+  #continue(size: number): number {
+    this.#size = size;
+    this.#liveBytes = bytesOf(this.#live);
+    return openSync(this.#path, constants.O_WRONLY | constants.O_NOFOLLOW);
+  }
+
   /** Writes a complete new file, then puts it in the place of the old one. */
   #rewrite(): number {
     const draft = `${this.#path}.new`;
@@ -95,7 +124,7 @@ export class Journal {
     const file = openSync(draft, flags, FILE_MODE);
     try {
       const lines = [...this.#live].map(([key, text]) => `[${JSON.stringify(key)},${text}]\n`);
-      const bytes = Buffer.from(`${JSON.stringify({ version: VERSION })}\n${lines.join('')}`);
+      const bytes = Buffer.from(`${JSON.stringify({ version: STATE_VERSION })}\n${lines.join('')}`);
       for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done);
       renameSync(draft, this.#path);
       this.#size = bytes.length;
@@ -115,18 +144,32 @@ function bytesOf(live: ReadonlyMap<string, string>): number {
   return bytes;
 }
 
-/** What a journal says, and how long it is without a part of a line at its end. */
-function readJournal(path: string): { live: Map<string, string>; size: number } {
+interface Content {
+  readonly live: Map<string, string>;
+  /** Without a part of a line at the end. */
+  readonly size: number;
+  readonly version: number;
+}
+
+function readJournal(path: string): Content {
   const live = new Map<string, string>();
   const text = readFileSync(path, 'utf8');
   const whole = text.slice(0, text.lastIndexOf('\n') + 1);
   const [first = '', ...lines] = whole.split('\n').slice(0, -1);
-  const { version } = JSON.parse(first) as { version?: unknown };
-  if (version !== VERSION) throw new Error('the journal was written by another version');
+  const version = versionIn(first);
   for (const line of lines) {
     const [key, value] = JSON.parse(line) as [string, object?];
     if (value === undefined) live.delete(key);
     else live.set(key, JSON.stringify(value));
   }
-  return { live, size: Buffer.byteLength(whole) };
+  return { live, size: Buffer.byteLength(whole), version };
+}
+
+function versionIn(header: string): number {
+  const { version } = JSON.parse(header) as { version?: unknown };
+  if (typeof version === 'number' && version >= OLDEST_VERSION && version <= STATE_VERSION) return version;
+  throw new ExecError(
+    'invalidConfiguration',
+    `The state of the running server has version ${String(version)}, and this release knows ${OLDEST_VERSION} to ${STATE_VERSION}`,
+  );
 }

@@ -1,9 +1,9 @@
 import type { TerminalSize } from '../../contract/index.js';
 import type { TreeRoot } from '../../host/index.js';
-import type { Lease } from '../../protocol/index.js';
+import type { ExecParsedParams, Lease } from '../../protocol/index.js';
 import type { StoredEnd } from '../../spool/index.js';
 
-/** What a journal says. Keys are `session ID`, `process KEY`, `end KEY`, `unused KEY`, `killAt KEY`, `tree ID`, `use …`. */
+/** What a journal says. Keys are `session ID`, `process KEY`, `end KEY`, `unused KEY`, `killAt KEY`, `tree ID`, `use …`, `share HASH`, `connection N`. */
 
 export interface SessionRecord {
   readonly acknowledged: boolean;
@@ -43,6 +43,43 @@ export interface EndRecord {
 export interface TreeRecord {
   readonly root: TreeRoot;
   readonly owner: ProcessOwner;
+}
+
+/** Leave to view a kept process, by the hash of its token. */
+export interface ShareRecord {
+  readonly id: string;
+  readonly owner: string;
+  readonly processId: string;
+  /** Of the process: another one may get its id. */
+  readonly startedAtMs: number;
+  /** How long it was to be valid. */
+  readonly forMs: number;
+  readonly expiresAtMs: number;
+}
+
+/** How far the output of a process has been sent to a client, and acknowledged by it. */
+export interface PushPosition {
+  readonly position: number;
+  readonly settled: number;
+}
+
+/** A connection that another server has given away. */
+export interface ConnectionRecord {
+  /** The number of the address it came in at. */
+  readonly door: number;
+  readonly principal: string;
+  /** What was read from it and not acted on, in base64. */
+  readonly unread: string;
+  readonly handshake: {
+    readonly session: string;
+    readonly clientName: string;
+    readonly isReady: boolean;
+    readonly sendsEarly: boolean;
+    readonly binaryFrames: boolean;
+    readonly positions: Readonly<Record<string, PushPosition>>;
+    /** To be repeated; a change meanwhile is to be reported. */
+    readonly missingWatch: ExecParsedParams<'fs/watchMissing'> | null;
+  } | null;
 }
 
 /** How a session uses a kept process. */

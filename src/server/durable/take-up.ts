@@ -6,18 +6,29 @@ import type { Keep } from '../keep.js';
 import type { ServerLog } from '../log.js';
 import type { SessionRegistry } from '../session-registry.js';
 import type { DurableState } from './durable-state.js';
-import type { EndRecord, ProcessRecord, SessionRecord, TreeRecord, UseRecord } from './records.js';
+import type { Shares } from '../shares.js';
+import type {
+  EndRecord,
+  ProcessRecord,
+  SessionRecord,
+  ShareRecord,
+  TreeRecord,
+  UseRecord,
+} from './records.js';
 
 interface TakeUpOptions {
   readonly state: DurableState;
   readonly sessions: SessionRegistry;
   readonly keep: Keep;
+  readonly shares: Shares;
   readonly log: ServerLog;
   readonly retainedBytes: number | undefined;
 }
 
 /** Descriptors of no process begin their key like this. */
 export const LISTENER_KEY = 'listen';
+export const ARRIVED_KEY = 'arrived';
+export const CONNECTION_KEY = 'connection ';
 
 /**
  * Continues with everything an earlier server left: sessions, their processes and logs, leases. What cannot be continued
@@ -52,8 +63,9 @@ export function takeUpEverything(options: TakeUpOptions): void {
   }
   for (const [, record] of byKey<TreeRecord>('tree')) takeUpTree(options, record);
   for (const [, use] of byKey<UseRecord>('use')) takeUpUse(options, use);
+  for (const [hash, share] of byKey<ShareRecord>('share')) takeUpShare(options, hash, share);
   for (const [key, { descriptors }] of keeper.inherited) {
-    if (taken.has(key) || key === LISTENER_KEY) continue;
+    if (taken.has(key) || isOfNoProcess(key)) continue;
     for (const fd of Object.values(descriptors)) closeSync(fd);
     keeper.letGo(key);
   }
@@ -62,6 +74,10 @@ export function takeUpEverything(options: TakeUpOptions): void {
     { sessions: sessions.all().length, processes: taken.size },
     'continued where the server before ended',
   );
+}
+
+function isOfNoProcess(key: string): boolean {
+  return key === LISTENER_KEY || key === ARRIVED_KEY || key.startsWith(CONNECTION_KEY);
 }
 
 interface More {
@@ -101,9 +117,8 @@ function takeUpProcess(
     timeoutMs: deadlineMs === null || end ? undefined : Math.max(1, deadlineMs - Date.now()),
     archive: () => output,
     spills,
-    keeping: state.keeping(key, owner, { output, root, names: Object.keys(descriptors) }),
+    keeping: state.keeping(key, owner, { output, startedAtMs, root, names: Object.keys(descriptors) }),
     taken: {
-      startedAtMs,
       log: resumedLog(record, tail, end),
       unentered: tail.unentered,
       kept: { root, descriptors, hasExited: end !== undefined },
@@ -140,6 +155,12 @@ function takeUpTree({ state, sessions, keep }: TakeUpOptions, { root, owner }: T
     forgotten();
     state.forget(key);
   });
+}
+
+function takeUpShare({ state, keep, shares }: TakeUpOptions, hash: string, share: ShareRecord): void {
+  const kept = keep.find(share.owner, share.processId);
+  if (kept?.process.startedAtMs === share.startedAtMs) shares.takeUp(kept, hash, share);
+  else state.forget(`share ${hash}`);
 }
 
 function takeUpUse({ state, sessions, keep }: TakeUpOptions, use: UseRecord): void {

@@ -5,6 +5,7 @@ import type {
   ExecServerNotifications,
   ParamsOf,
 } from '../../protocol/index.js';
+import type { MissingWatchSlot } from './missing-watch.js';
 import type { BytesResult } from '../../rpc/index.js';
 
 /**
@@ -29,6 +30,10 @@ export interface ConnectionContext {
   readonly openStream: () => NotificationStream;
   /** What the client has not read yet. */
   readonly unsentBytes: () => number;
+  /** Tells how to find out whether the connection owns something now that another server could not continue with. */
+  readonly owns: (something: () => boolean) => void;
+  /** Where the `fs/watchMissing` of the connection is, which another server would have to repeat. */
+  readonly watchesMissing: (slot: MissingWatchSlot) => void;
   /** Aborted when the connection ends, to release everything it owns. */
   readonly signal: AbortSignal;
 }

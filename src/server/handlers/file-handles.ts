@@ -26,6 +26,10 @@ export class FileHandles {
     signal.addEventListener('abort', () => void this.#end(), { once: true });
   }
 
+  get size(): number {
+    return this.#handles.size;
+  }
+
   async open(params: ExecParsedParams<'fs/open'>): Promise<{ handleId: string }> {
     const { handleId, mode } = params;
     const path = wirePath(params.path);

@@ -23,6 +23,10 @@ export class FileWatches {
     this.#context = context;
   }
 
+  get size(): number {
+    return this.#watches.size;
+  }
+
   async watch(params: ExecParsedParams<'fs/watch'>): Promise<{ path: string }> {
     const path = wirePath(params.path);
     this.#reserve(params.watchId);

@@ -38,6 +38,8 @@ export function fileHandlers(
   const handles = new FileHandles(files, context.signal, context.garbage);
   const missing = new MissingWatchSlot(files, context);
   const watches = new FileWatches(files, context);
+  context.owns(() => handles.size > 0 || watches.size > 0);
+  context.watchesMissing(missing);
   return {
     'fs/readFile': async (params) => {
       const bytes = await files.openContent(wirePath(params.path), linkOptions(params));

@@ -37,6 +37,7 @@ export function httpHandlers(context: ConnectionContext): Handlers<'http/request
   // Every request listens for the end of the connection, so many listeners are no leak.
   setMaxListeners(0, context.signal);
   const streams = new Set<string>();
+  context.owns(() => streams.size > 0);
   const gathered: Gathered = { bytes: 0, unsentBytes: context.unsentBytes };
   return {
     'http/request': async (params) => {

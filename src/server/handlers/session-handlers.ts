@@ -13,6 +13,7 @@ import { httpHandlers } from './http-handlers.js';
 import { portHandlers } from '../ports/port-handlers.js';
 import type { ProcessContext } from './process-context.js';
 import { processHandlers } from './process-handlers.js';
+import { upgradeHandlers } from './upgrade-handlers.js';
 
 interface Attached {
   /** The session of the connection. Throws if it has none. */
@@ -34,6 +35,7 @@ export function sessionHandlers(
     }),
     'environment/status': () => ({ status: 'ready' }),
     'environment/usage': () => machineUsage(),
+    ...upgradeHandlers(options.upgrades),
     ...processHandlers(processes),
     ...fileHandlers({ ...context, files, garbage }),
     ...discoveryHandlers({ files }),

@@ -15,6 +15,7 @@ export class PortWatches {
   constructor(ownerOf: (treeId: number) => TreeOwner | undefined, context: ConnectionContext) {
     this.#ownerOf = ownerOf;
     this.#context = context;
+    context.owns(() => this.#watches.size > 0);
   }
 
   /** Returns what is open now. Only what differs from it is reported later. */

@@ -24,6 +24,11 @@ export class SessionStreams {
   #target: PushTarget | undefined;
   #closed = false;
 
+  /** How many are open. They end with this server. */
+  get size(): number {
+    return this.#streams.size;
+  }
+
   /** Streams go on when the client names them. */
   attach(target: PushTarget): void {
     this.#target = target;

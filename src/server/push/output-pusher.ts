@@ -39,6 +39,7 @@ const MAX_BEHIND_BYTES = 1024 * 1024;
  * acknowledges, what has been acknowledged.
  */
 export class OutputPusher implements PushSource {
+  readonly isResumable = true;
   readonly #process: LocalProcess;
   readonly #acknowledged: boolean;
   readonly #idText: string;
@@ -86,6 +87,21 @@ export class OutputPusher implements PushSource {
     this.#aim(target);
     this.#position = this.#process.log.nextSeq - 1;
     if (this.#paces && !this.#process.log.closed) this.#hold ??= this.#process.log.hold(this.#position);
+  }
+
+  /** How far it has come. */
+  get progress(): { readonly position: number; readonly settled: number } {
+    return { position: this.#position, settled: this.#settled };
+  }
+
+  /** Goes on where another server stopped, on the same connection. */
+  continueAt(target: PushTarget, { position, settled }: { position: number; settled: number }): void {
+    this.#aim(target);
+    this.#release();
+    this.#position = position;
+    this.#settled = settled;
+    if (this.#paces && !this.#process.log.closed) this.#hold = this.#process.log.hold(settled);
+    target.queue.schedule(this);
   }
 
   /**

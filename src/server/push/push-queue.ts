@@ -5,6 +5,8 @@ import { pushLater, turnEnd, turnTaken } from './push-turns.js';
 export interface PushSource {
   /** Pushes one message. Returns false if there is nothing more to push for now. */
   pushOne(): boolean;
+  /** Another server can go on where it stops. Default: no. */
+  readonly isResumable?: boolean;
 }
 
 /** Something long that is sent in several messages, each produced while the previous one leaves. */
@@ -28,6 +30,7 @@ export class PushQueue {
   #running = false;
   #yielding = false;
   #closed = false;
+  #resting = false;
 
   constructor(outbox: Outbox) {
     this.#outbox = outbox;
@@ -36,6 +39,7 @@ export class PushQueue {
 
   /** The source has, or may have, something to push. */
   schedule(source: PushSource): void {
+    if (this.#resting && source.isResumable) return;
     this.#ready.add(source);
     this.#run();
   }
@@ -52,6 +56,17 @@ export class PushQueue {
         this.#openStreams -= 1;
       },
     };
+  }
+
+  /** Pushes only what nobody could push later. */
+  rest(): void {
+    this.#resting = true;
+    for (const source of this.#ready) if (source.isResumable) this.#ready.delete(source);
+  }
+
+  /** Whether there is nothing left that nobody could push later. */
+  get isAtRest(): boolean {
+    return this.#ready.size === 0 && this.#openStreams === 0;
   }
 
   close(): void {

@@ -37,6 +37,11 @@ export class KeptUses {
     return [...this.#uses.values()].map(({ kept }) => kept);
   }
 
+  /** Whether another server knows of all of them. */
+  get canBeLeft(): boolean {
+    return [...this.#uses.values()].every(({ kept }) => kept.lease !== 'session');
+  }
+
   /** Uses a process that is not used yet. */
   attach(kept: KeptProcess, options: AttachOptions): void {
     const { pushers, target } = this.#options;

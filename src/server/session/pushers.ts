@@ -1,4 +1,5 @@
 import type { LocalProcess } from '../../host/index.js';
+import type { PushPosition } from '../durable/records.js';
 import { OutputPusher, type PusherOptions, type PushTarget } from '../push/output-pusher.js';
 
 /** Pushes the output of a session's processes to its client, whichever connection that has at the moment. */
@@ -33,6 +34,21 @@ export class Pushers {
   attach(target: PushTarget): void {
     this.#target = target;
     for (const pusher of this.#pushers.values()) pusher.attach(target);
+  }
+
+  /** Goes on with a connection of another server, which has come this far with each process. */
+  continueWith(target: PushTarget, positions: Readonly<Record<string, PushPosition>>): void {
+    this.#target = target;
+    for (const [processId, pusher] of this.#pushers) {
+      const reached = positions[processId];
+      if (reached) pusher.continueAt(target, reached);
+      else pusher.attach(target);
+    }
+  }
+
+  /** How far the client has got, by process. */
+  positions(): Record<string, PushPosition> {
+    return Object.fromEntries([...this.#pushers].map(([processId, pusher]) => [processId, pusher.progress]));
   }
 
   detach(): void {

@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, copyFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { Journal } from '../../../src/server/durable/journal.js';
 import { TestFolder } from '../../harness/processes.js';
@@ -39,8 +39,23 @@ test('it does not grow without bound, and says the same afterwards', () => {
   expect([...Journal.open(path).all('')].map(([key]) => key)).toEqual(['kept', 'often', 'last']);
 });
 
-test('a journal of another version is refused', () => {
+test.each(['{"version":3}', '{"version":0}', '{}'])('a journal that begins with %s is refused', (header) => {
   using folder = new TestFolder();
-  writeFileSync(folder.file('journal'), '{"version":2}\n');
-  expect(() => Journal.open(folder.file('journal'))).toThrow('another version');
+  writeFileSync(folder.file('journal'), `${header}\n`);
+  expect(() => Journal.open(folder.file('journal'))).toThrow('this release knows 1 to 2');
+  expect(() => Journal.check(folder.file('journal'))).toThrow('this release knows 1 to 2');
+});
+
+test('the journal of an older release stays as it can read it, until there is no way back', () => {
+  using folder = new TestFolder();
+  const path = folder.file('journal');
+  copyFileSync(new URL('../../fixtures/state-1.journal', import.meta.url), path);
+  const journal = Journal.open(path);
+  expect([...journal.all('session ')].length).toBe(2);
+  journal.put('session new', { acknowledged: true, principal: null, detachedAtMs: null });
+  expect(readFileSync(path, 'utf8').split('\n', 1)).toEqual(['{"version":1}']);
+  expect([...Journal.open(path).all('session ')].length).toBe(3);
+  journal.settle();
+  expect(readFileSync(path, 'utf8').split('\n', 1)).toEqual(['{"version":2}']);
+  expect([...Journal.open(path).all('session ')].length).toBe(3);
 });
