@@ -90,12 +90,18 @@ function inputSchema(tool: Tool): JsonSchema {
   return { ...schema, properties: Object.fromEntries(shown.map(([name, each]) => [name, shorten(each)])) };
 }
 
+const BOUNDS: ReadonlySet<string> = new Set(['minimum', 'maximum', 'minLength', 'maxLength']);
+
 /** Without bounds: a call that breaks one is told so. Defaults are words, too, because some clients drop the keyword. */
 function shorten(property: object): object {
-  const { minimum, maximum, minLength, maxLength, ...rest } = property as JsonSchema;
-  const { default: fallback } = rest;
-  if (fallback === undefined || fallback === '') return rest;
-  return { ...rest, description: [rest.description, `Default ${fallback}`].filter(Boolean).join(' ') };
+  const shown = Object.fromEntries(Object.entries(property).filter(([keyword]) => !BOUNDS.has(keyword)));
+  const { default: fallback, description } = shown as {
+    default?: string | number | boolean;
+    description?: string;
+  };
+  if (fallback === undefined || fallback === '') return shown;
+  const value = `Default ${fallback}`;
+  return { ...shown, description: description === undefined ? value : `${description} ${value}` };
 }
 
 function schemaOf(schema: z.ZodObject, io: 'input' | 'output'): JsonSchema {

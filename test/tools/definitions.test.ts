@@ -107,7 +107,7 @@ describe('definitions', () => {
     await using tools = new TestTools();
     const properties = anthropicTools(tools.box.tools).flatMap(({ input_schema }) =>
       Object.values(input_schema.properties ?? {}),
-    ) as { default?: unknown; description?: string }[];
+    ) as { default?: string | number | boolean; description?: string }[];
     const withDefault = properties.filter((each) => each.default !== undefined && each.default !== '');
     expect(withDefault.length).toBeGreaterThan(8);
     for (const each of withDefault) expect(each.description).toContain(`Default ${each.default}`);
