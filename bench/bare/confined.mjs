@@ -24,6 +24,8 @@ const sandbox = {
   workspaceRoots: [pathToFileURL(workspace).href],
 };
 
+const managed = { ...sandbox, networkRules: { allow: ['registry.example'] } };
+
 /** What one would type to get a sandbox of this kind: no filter, no protected names, no bound on memory. */
 const byHand = [
   ...['bwrap', '--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--bind', workspace, workspace],
@@ -67,6 +69,7 @@ const actions = {
   start: () => run(['/bin/true']),
   'start-by-hand': () => run(byHand),
   'start-confined': () => run(['/bin/true'], { sandbox }),
+  'start-managed': () => run(['/bin/true'], { sandbox: managed }),
   'start-first-confined': () => runFirst(['/bin/true'], { sandbox }),
   read: () => read(),
   'read-confined': () => read({ sandbox }),

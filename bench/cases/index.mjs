@@ -13,7 +13,7 @@ import { pty } from './pty.mjs';
 import { ready } from './ready.mjs';
 import { recording } from './recording.mjs';
 import { remote } from './remote.mjs';
-import { sandboxRead, sandboxStart } from './sandbox.mjs';
+import { networkStart, sandboxRead, sandboxStart } from './sandbox.mjs';
 import { slowReader } from './slow-reader.mjs';
 import { spool } from './spool.mjs';
 import { spoolCrowd } from './spool-crowd.mjs';
@@ -52,5 +52,6 @@ export const cases = [
   forward,
   cli,
   sandboxStart,
+  networkStart,
   sandboxRead,
 ];

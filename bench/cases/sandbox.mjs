@@ -20,6 +20,18 @@ export const sandboxStart = {
     }),
 };
 
+export const networkStart = {
+  name: 'network-start',
+  title: 'Start to closed with rules for hosts',
+  about:
+    '`/bin/true` in process, every 20 ms, under a policy for a writable workspace: without network, and with a network of its ' +
+    'own whose only way out is our proxy',
+  metrics: latencyMetrics,
+  headline: 'p50',
+  baseline: 'no network',
+  run: ({ plan }) => measure(plan, { 'no network': 'start-confined', 'rules for hosts': 'start-managed' }),
+};
+
 export const sandboxRead = {
   name: 'sandbox-read',
   title: 'Read of 1 KiB under a policy',
