@@ -83,9 +83,19 @@ export class ConsoleLines {
 
 /** Leaves messages in the socket until there is somebody to receive them. */
 class PageChannel extends WebSocketChannel {
+  readonly #socket: WebSocket;
+
+  constructor(socket: WebSocket, label: string, options: { stream: Duplex }) {
+    super(socket, label, options);
+    this.#socket = socket;
+  }
+
   override open(receiver: ChannelReceiver): void {
     super.open(receiver);
     this.resume();
+    // The page may have left while its machine was being reached.
+    if (this.#socket.readyState === this.#socket.CLOSED)
+      setImmediate(() => receiver.closed({ clean: false, message: 'the page is gone' }));
   }
 }
 
