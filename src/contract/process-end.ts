@@ -1,5 +1,5 @@
 import type { NetworkDenial } from '../protocol/index.js';
-import type { ExitedEvent, ProcessEnd } from './process.js';
+import type { ExitedEvent, ProcessEnd, ProcessUsage } from './process.js';
 import type { ProcessLog } from './process-log.js';
 
 /** How a program ended, without its position in the log. */
@@ -12,14 +12,16 @@ export function exitFacts(reported: {
   timedOut?: boolean | undefined;
   sandboxDenied?: boolean | undefined;
   networkDenied?: readonly NetworkDenial[] | undefined;
+  usage?: ProcessUsage | undefined;
 }): ExitFacts {
-  const { exitCode, signal, timedOut = false, sandboxDenied = false, networkDenied = [] } = reported;
+  const { exitCode, signal, timedOut = false, sandboxDenied = false, networkDenied = [], usage } = reported;
   return {
     exitCode,
     signal: isSignalName(signal) ? signal : null,
     timedOut,
     sandboxDenied,
     ...(networkDenied.length > 0 ? { networkDenied } : {}),
+    ...(usage ? { usage } : {}),
   };
 }
 

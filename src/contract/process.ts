@@ -36,6 +36,8 @@ export interface ProcessSpec {
   readonly envPolicy?: EnvPolicy | null;
   /** The name passed to the program as its own. `argv[0]` alone determines which program runs. */
   readonly arg0?: string;
+  /** Report what it cost, in its `exited` event. Default false. */
+  readonly reportUsage?: boolean;
   /** Run on a terminal. Default: pipes. */
   readonly tty?: boolean;
   /** Size of the terminal. Default: 24 rows, 80 columns. */
@@ -125,6 +127,26 @@ export interface ExitedEvent {
   readonly sandboxDenied: boolean;
   /** The hosts that the rules of its network kept it from; absent if there were none. */
   readonly networkDenied?: readonly NetworkDenial[];
+  /** With `reportUsage`, if the machine reports it. */
+  readonly usage?: ProcessUsage;
+}
+
+/** What a process has used, with all descendants it has waited for. */
+export interface ResourceUsage {
+  /** CPU time in its own code. */
+  readonly userMs: number;
+  /** CPU time in the kernel. */
+  readonly systemMs: number;
+  /** The most memory one of its processes had at a time. */
+  readonly peakMemoryBytes: number;
+  /** True if it had no more than the server has, which is all the kernel tells then. */
+  readonly peakMemoryIsUpperBound?: boolean | undefined;
+}
+
+/** What a process cost. */
+export interface ProcessUsage extends ResourceUsage {
+  /** Output up to its exit. */
+  readonly outputBytes: number;
 }
 
 /** How a process ended: exactly one of these. Lost contact is never presented as an exit. */
@@ -276,6 +298,8 @@ export interface ProcessDetails {
   readonly endedAtMs: number | null;
   readonly signal: string | null;
   readonly timedOut: boolean;
+  /** What it cost; absent while it runs, or if unknown. */
+  readonly usage?: ProcessUsage | undefined;
   /** Its terminal waits until somebody types; null if unknown. */
   readonly waitsForInput: boolean | null;
 }

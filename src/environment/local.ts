@@ -114,6 +114,7 @@ export class LocalEnvironment extends EnvironmentHandle {
       stdin: pipeStdin ? 'pipe' : 'null',
       terminal: tty ? size : null,
       timeoutMs: spec.timeoutMs,
+      reportsUsage: spec.reportUsage,
     };
     const child = { ...plain, ...(await this.#outputUse(plain, spec)) };
     if (spec.sandbox)

@@ -1,3 +1,4 @@
+import type { LocalProcess } from './local-process.js';
 import type { LogArchive } from '../contract/index.js';
 import type { ExistingProxyUse, NetworkDenials, NetworkUse } from './managed-network.js';
 import type { ProcessKeeping, TakenProcess } from './process-keeping.js';
@@ -12,6 +13,8 @@ export interface LocalProcessSpec extends ChildSpec {
   readonly timeoutMs?: number | undefined;
   /** The argv to report, if it differs from an equivalent one that is run. */
   readonly shownArgv?: readonly string[] | undefined;
+  /** Its `exited` event reports what it cost. */
+  readonly reportsUsage?: boolean | undefined;
   /** How the client introduced itself that starts it. */
   readonly startedBy?: string | undefined;
   /** A descriptor passed to the program as `SCRIPT_FD`. We take ownership. Not with `confined`, which has its own. */
@@ -37,4 +40,6 @@ export interface LocalProcessOptions {
   readonly windowBytes?: number | undefined;
   /** Output is not kept beyond the log, except where retained: its memory is reused. */
   readonly recycled?: boolean | undefined;
+  /** Called when a process has ended and its output is closed. */
+  readonly onEnded?: ((process: LocalProcess) => void) | undefined;
 }

@@ -12,6 +12,7 @@ import {
   ProcessHandle,
   type ProcessLog,
   type ProcessSummary,
+  type ProcessUsage,
   ReaderHolds,
   type OutputSearch,
   seqBefore,
@@ -58,6 +59,8 @@ export class LocalProcess extends ProcessHandle implements InputQueue {
   readonly startedBy: string;
   #size: TerminalSize | null;
   #endedAtMs: number | null = null;
+  #outputBytes = 0;
+  #usage: ProcessUsage | undefined;
   readonly #child: Child;
   readonly #archive: LogArchive | undefined;
   readonly #confined: SandboxedLaunch | undefined;
@@ -114,10 +117,19 @@ export class LocalProcess extends ProcessHandle implements InputQueue {
       ending: this.#ending,
       confined,
       denials,
-      exited: () => {
-        this.#endedAtMs = Date.now();
+      reportsUsage: spec.reportsUsage ?? false,
+      outputBytes: () => this.#outputBytes,
+      output: (bytes) => {
+        this.#outputBytes += bytes;
       },
-      closed: () => closed(),
+      exited: (usage) => {
+        this.#endedAtMs = Date.now();
+        this.#usage = usage;
+      },
+      closed: () => {
+        closed();
+        options.onEnded?.(this);
+      },
     });
     try {
       const { child, writes } = beginChild(spec, this.log, sink);
@@ -148,6 +160,16 @@ export class LocalProcess extends ProcessHandle implements InputQueue {
   /** When it exited; null while it runs, or if an earlier server saw it. */
   get endedAtMs(): number | null {
     return this.#endedAtMs;
+  }
+
+  /** Output so far. */
+  get outputBytes(): number {
+    return this.#outputBytes;
+  }
+
+  /** What it cost, once it has exited and if the system reports it. */
+  get usage(): ProcessUsage | undefined {
+    return this.#usage;
   }
 
   /** Whether all of its output is kept on disk. */

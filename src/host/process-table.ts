@@ -28,6 +28,8 @@ export interface ProcessTableOptions extends LocalProcessOptions {
   readonly maxProcesses?: number | undefined;
   /** How long a closed process can still be read. Default 30 s. */
   readonly retainClosedMs?: number | undefined;
+  /** Called when a program runs. */
+  readonly onStarted?: ((process: LocalProcess) => void) | undefined;
   /** Called when an id is free again: anything else kept under it can go. */
   readonly onForgotten?: ((processId: string) => void) | undefined;
   /** Called when the rules keep a process from a host: once for each, and for at most 16. */
@@ -141,6 +143,7 @@ export class ProcessTable {
     this.#remember(process);
     process.onDisposed = () => this.forget(process);
     onceClosed(process.log, () => this.#expire(process));
+    this.#options.onStarted?.(process);
     return process;
   }
 

@@ -60,7 +60,8 @@ export class Keeper {
       return this.#giveUp('this machine offers no way to find the programs of a dead server');
     reapEverything((pid, status) => this.#exits.add(pid, status));
     ensureWatchdog();
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => this.#stop());
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => this.#stop());
+    process.on('SIGHUP', () => this.#reload());
     this.#start();
   }
 
@@ -192,6 +193,12 @@ export class Keeper {
     if (server !== succession?.server) return;
     this.#succession = undefined;
     succession.failed(describe(status));
+  }
+
+  /** The server reads its files again. If our terminal is gone, everything ends. */
+  #reload(): void {
+    if (process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY) this.#stop();
+    else if (this.#server) process.kill(this.#server.pid, 'SIGHUP');
   }
 
   #died(status: number): void {

@@ -53,6 +53,7 @@ export function offeredCapabilities(options: {
     stdinWindow: { windowBytes: STDIN_WINDOW_BYTES },
     serverSignals: true,
     startAtHome: true,
+    processUsage: process.platform === 'linux',
     startSize: true,
     startTimeout: true,
     terminateGrace: true,

@@ -6,6 +6,7 @@ import type { DurableState } from './durable/durable-state.js';
 import type { ConnectionRecord } from './durable/records.js';
 import type { Upgrades } from './durable/upgrades.js';
 import type { ServerLog } from './log.js';
+import type { ServerObserver } from './server-events.js';
 import type { SessionRegistry } from './session-registry.js';
 import type { Share, Shares } from './shares.js';
 
@@ -25,6 +26,11 @@ export interface ConnectionOptions {
   /** By which it views one process, and nothing else; undefined for all others. */
   readonly share: Share | undefined;
   readonly shares: Shares;
+  /** Where the client connects from. */
+  readonly peer: string;
+  readonly observe: ServerObserver;
+  /** Told how long requests took, in seconds. */
+  readonly timeRequest?: ((method: string, seconds: number) => void) | undefined;
   readonly probe: () => void;
   readonly introduced: () => void;
   readonly windowBytes: number;

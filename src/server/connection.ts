@@ -33,6 +33,8 @@ import { Compression } from './push/compression.js';
 import { PushQueue } from './push/push-queue.js';
 import { ClientMessages } from './network/client-messages.js';
 import { ResumeGate } from './resume-gate.js';
+import { timed } from './request-time.js';
+import { whoIs } from './server-events.js';
 import type { Session, SessionConnection } from './session.js';
 import { requireRoomToView, requireViewing, UNKNOWN_MACHINE } from './shared-view.js';
 
@@ -73,7 +75,7 @@ export class Connection implements SessionConnection {
         if (options.share) requireViewing(options.share, method, params);
         const run = (): unknown => this.#router.dispatch(method, params, attached, slot);
         const go = (): unknown => (trace === undefined ? run() : this.#traced(method, trace, run));
-        return this.#resuming.pass(go);
+        return timed(method, options.timeRequest, () => this.#resuming.pass(go));
       },
       notification: (method, params, attached) => this.#notified(method, params, attached),
       isRepeatable: (method) => methods[method]?.idempotent ?? false,
@@ -155,6 +157,10 @@ export class Connection implements SessionConnection {
   async #watchAgain(params: ExecParsedParams<'fs/watchMissing'>): Promise<void> {
     const isWatched = await this.#belongings.watchAgain(params);
     if (!isWatched) this.#peer.notify('fs/missingChanged', { watchId: params.watchId });
+  }
+
+  get unsentBytes(): number {
+    return this.#peer.outbox.pendingBytes;
   }
 
   close(reason: string): void {
@@ -244,8 +250,21 @@ export class Connection implements SessionConnection {
     this.#options.introduced();
     const leases = principal !== undefined;
     const trace = this.#trace === undefined ? {} : { trace: this.#trace };
-    const details = { connection: channel.label, session, resumed: resumed !== undefined, ...trace };
+    const details = {
+      connection: channel.label,
+      peer: this.#options.peer,
+      session,
+      resumed: resumed !== undefined,
+      ...trace,
+    };
     log.info(details, 'session attached');
+    this.#options.observe({
+      event: resumed === undefined ? 'sessionOpened' : 'sessionResumed',
+      session,
+      client: this.#session.clientName,
+      peer: this.#options.peer,
+      who: whoIs(principal),
+    });
     return {
       sessionId: session,
       environmentInfo: share ? UNKNOWN_MACHINE : await environmentInfo(this.#options),

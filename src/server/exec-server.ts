@@ -4,15 +4,18 @@ import {
   claimHost,
   ConfinableFileSystem,
   hideFromSandboxes,
+  type LocalProcess,
   packageFile,
   reserveSpace,
 } from '../host/index.js';
 import type { NetworkDenial } from '../protocol/index.js';
+import { KEPT_SESSION } from '../protocol/index.js';
 import { ByteBudget, type Channel } from '../rpc/index.js';
 import { ScreenRenderer } from '../screen/index.js';
 import { Spool, type SpoolOptions } from '../spool/index.js';
 import { BulkGarbage, type CollectGarbage } from './bulk-garbage.js';
 import { Connection } from './connection.js';
+import { drainProcesses } from './drain.js';
 import { type DurableOptions, DurableState } from './durable/durable-state.js';
 import type { KeptDoors } from './durable/kept-doors.js';
 import { passConnections, takePassed } from './durable/passed-connections.js';
@@ -21,6 +24,7 @@ import { takeUpEverything } from './durable/take-up.js';
 import { Upgrades } from './durable/upgrades.js';
 import { Keep } from './keep.js';
 import { type ServerLog, silentLog } from './log.js';
+import { type ServerObserver, observeProcesses } from './server-events.js';
 import { SessionRegistry } from './session-registry.js';
 import { type Share, Shares } from './shares.js';
 
@@ -49,12 +53,28 @@ export interface ExecServerOptions {
    */
   readonly adoptOrphans?: boolean | undefined;
   readonly log?: ServerLog | undefined;
+  /** Told how long requests took, in seconds. */
+  readonly timeRequest?: ((method: string, seconds: number) => void) | undefined;
+  /** Told of refused clients, sessions, and starts and ends of processes. */
+  readonly observe?: ServerObserver | undefined;
   /**
    * Continues where an earlier server ended, and leaves enough for the next one. Needs a spool.
    *
    * @internal
    */
   readonly durable?: DurableOptions | undefined;
+}
+
+/** What a server does at one moment. */
+export interface ServerStatus {
+  readonly connections: number;
+  readonly sessions: number;
+  /** Running ones, kept ones included. */
+  readonly processes: number;
+  /** What clients have not taken yet. */
+  readonly unsentBytes: number;
+  /** Input that programs have not read yet. */
+  readonly unreadInputBytes: number;
 }
 
 /** Facts about a channel that it cannot report itself. */
@@ -68,6 +88,8 @@ export interface AcceptOptions {
   readonly principal?: string | undefined;
   /** By which the client views one process, from `shareOf`. It may then do nothing else, whoever it is. */
   readonly share?: Share | undefined;
+  /** Where the client connects from, for the log. */
+  readonly peer?: string | undefined;
   /** Makes the other side prove that it is alive. */
   readonly probe?: () => void;
   /** Called once the client has a session. */
@@ -102,11 +124,15 @@ export class ExecServer implements AsyncDisposable {
   #doors: KeptDoors | undefined;
   /** The handshake of a connection that is being continued. */
   #continued: ConnectionRecord['handshake'] = null;
+  readonly #observe: ServerObserver;
+  readonly #timeRequest: ExecServerOptions['timeRequest'];
   #closing: Promise<void> | undefined;
 
   constructor(options: ExecServerOptions = {}) {
     if (options.adoptOrphans) adoptOrphans();
     this.#log = options.log ?? silentLog;
+    this.#timeRequest = options.timeRequest;
+    this.#observe = options.observe ?? (() => undefined);
     this.#http = options.http ?? true;
     this.#spool = openSpool(options.spool, this.#log);
     this.#durable =
@@ -127,12 +153,14 @@ export class ExecServer implements AsyncDisposable {
       onNetworkDenied: (process: string, denial: NetworkDenial) =>
         log.info({ process, ...denial }, 'the network policy denied a host'),
     };
-    this.#keep = new Keep({ table, maxKeptProcesses, keepEndedMs, log, renderer: this.#renderer });
+    const observed = { ...table, ...observeProcesses(this.#observe, KEPT_SESSION) };
+    this.#keep = new Keep({ table: observed, maxKeptProcesses, keepEndedMs, log, renderer: this.#renderer });
     this.#sessions = new SessionRegistry({
       sessionTtlMs: options.sessionTtlMs,
       maxSessions: options.maxSessions,
       table: { maxProcesses: options.maxProcesses, ...table },
       log,
+      observe: this.#observe,
       budget: this.#budget,
       input: new ServerInput(),
       keep: this.#keep,
@@ -163,6 +191,9 @@ export class ExecServer implements AsyncDisposable {
         principal: options.share ? `share:${options.share.id}` : options.principal,
         share: options.share,
         shares: this.#shares,
+        peer: options.peer ?? channel.label,
+        observe: this.#observe,
+        timeRequest: this.#timeRequest,
         probe: options.probe ?? (() => undefined),
         introduced: options.introduced ?? (() => undefined),
         windowBytes: this.#windowBytes,
@@ -205,6 +236,32 @@ export class ExecServer implements AsyncDisposable {
    */
   settle(): void {
     this.#durable?.journal.settle();
+  }
+
+  /** What it does at the moment. */
+  status(): ServerStatus {
+    const processes = this.#running();
+    return {
+      connections: this.#connections.size,
+      sessions: this.#sessions.all().length,
+      processes: processes.length,
+      unsentBytes: [...this.#connections].reduce((sum, { unsentBytes }) => sum + unsentBytes, 0),
+      unreadInputBytes: processes.reduce((sum, { queuedInputBytes }) => sum + queuedInputBytes, 0),
+    };
+  }
+
+  /**
+   * Starts nothing new and asks all processes to end: SIGTERM, and SIGHUP on a terminal, then SIGKILL after the grace
+   * period. Resolves when they have ended. Clients stay connected and see how.
+   */
+  async drain({ graceMs }: { graceMs: number }): Promise<void> {
+    this.isDraining = true;
+    await drainProcesses(this.#running(), graceMs);
+  }
+
+  #running(): LocalProcess[] {
+    const own = this.#sessions.all().flatMap(({ processes }) => processes.all());
+    return [...own, ...this.#keep.processes()].filter(({ log }) => !log.closed);
   }
 
   /** Disconnects all clients and ends all sessions and all processes, kept ones too. Idempotent. */

@@ -5,7 +5,8 @@
  */
 
 export type { CollectGarbage } from './bulk-garbage.js';
-export { type AcceptOptions, ExecServer, type ExecServerOptions } from './exec-server.js';
+export { type AcceptOptions, ExecServer, type ExecServerOptions, type ServerStatus } from './exec-server.js';
+export type { ClientFacts, ProcessFacts, ServerEvent, ServerObserver } from './server-events.js';
 export { DEFAULT_KEEP_ENDED_MS, DEFAULT_MAX_KEPT_PROCESSES } from './keep.js';
 export type { ServerLog } from './log.js';
 export type { Share } from './shares.js';

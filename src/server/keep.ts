@@ -177,6 +177,11 @@ export class Keep {
     };
   }
 
+  /** Of all clients. */
+  processes(): LocalProcess[] {
+    return [...this.#rooms.values()].flatMap(({ kept }) => [...kept.values()].map(({ process }) => process));
+  }
+
   /** How many are running or being started. */
   running(): number {
     let count = -this.#ended.size;

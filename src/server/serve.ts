@@ -4,6 +4,7 @@ import {
   type Admission,
   type CompressionUse,
   type ListenAddress,
+  type Refusal,
   parseListenAddress,
   sha256,
   type WebSocketAuth,
@@ -44,6 +45,10 @@ export interface Serving extends AsyncDisposable {
   readonly urls: readonly string[];
   /** Accepts clients that connect some other way, over a channel of your own. */
   readonly server: ExecServer;
+  /** Uses other credentials for new connections. Whoever is connected stays. */
+  renew(credentials: Pick<ServeOptions, 'auth' | 'tls'>): void;
+  /** Accepts no more connections. Whoever is connected stays. */
+  stopListening(): Promise<void>;
   /** Stops listening and ends all sessions with their processes. Idempotent. */
   close(): Promise<void>;
 }
@@ -52,7 +57,7 @@ export interface Serving extends AsyncDisposable {
 export async function serve(options: ServeOptions = {}): Promise<Serving> {
   const { listen = DEFAULT_LISTEN, auth: given, tls, allowedHosts = [], onAcceptError } = options;
   const { admission = admitsPeer, compression } = options;
-  const auth = given && 'token' in given ? capabilityToken(given.token) : given;
+  const auth = authOf(given);
   const addresses = [listen].flat().map(listenAddress);
   const server = new ExecServer(options);
   const listeners: WebSocketListener[] = [];
@@ -77,6 +82,7 @@ export async function serve(options: ServeOptions = {}): Promise<Serving> {
         compression,
         userAt: peerUser,
         shareOf: (token: string) => server.shareOf(token),
+        onRefused: (refusal: Refusal) => options.observe?.({ event: 'loginRefused', ...refusal }),
       };
       if (address.kind === 'unix') hideFromSandboxes(address.path);
       const socket = doors.socketOf(door);
@@ -94,6 +100,13 @@ export async function serve(options: ServeOptions = {}): Promise<Serving> {
   return {
     urls: listeners.map(({ url }) => url),
     server,
+    renew: (credentials) => {
+      const renewed = { auth: authOf(credentials.auth), tls: credentials.tls };
+      for (const listener of listeners) listener.renew(renewed);
+    },
+    stopListening: async () => {
+      for (const listener of listeners) listener.refuseNewcomers();
+    },
     close: closeOnce,
     [Symbol.asyncDispose]: closeOnce,
   };
@@ -110,6 +123,10 @@ function listenAddress(text: string): Exclude<ListenAddress, { kind: 'stdio' }> 
     );
   }
   return address;
+}
+
+function authOf(given: ServeOptions['auth']): WebSocketAuth | undefined {
+  return given && 'token' in given ? capabilityToken(given.token) : given;
 }
 
 function capabilityToken(token: string): WebSocketAuth {

@@ -7,6 +7,7 @@ import type { DurableState } from './durable/durable-state.js';
 import type { PushPosition, SessionRecord } from './durable/records.js';
 import type { Keep } from './keep.js';
 import type { ServerLog } from './log.js';
+import type { ServerObserver } from './server-events.js';
 import type { ServerInput } from '../contract/index.js';
 import { after } from '../protocol/max-timer.js';
 
@@ -20,6 +21,7 @@ export interface SessionRegistryOptions {
   readonly maxSessions?: number | undefined;
   readonly table: ProcessTableOptions;
   readonly log: ServerLog;
+  readonly observe?: ServerObserver | undefined;
   readonly budget: ByteBudget;
   readonly input: ServerInput;
   readonly keep: Keep;
@@ -76,9 +78,9 @@ export class SessionRegistry {
 
   /** What all sessions have in common. */
   #shared() {
-    const { table, budget, input, durable, keep } = this.#options;
+    const { table, budget, input, durable, keep, observe } = this.#options;
     const show: ShowProcess = (process, owner) => keep.show(process, owner);
-    return { table, budget, input, durable, show };
+    return { table, budget, input, durable, show, observe };
   }
 
   /** For the server that comes after this one. */
@@ -133,16 +135,19 @@ export class SessionRegistry {
     const ttlMs = Math.max(0, Math.min(fullMs, sinceMs + fullMs - Date.now()));
     const expired = (): void => {
       this.#options.log.info({ session: session.id }, 'session expired');
-      void this.end(session);
+      void this.end(session, 'expired');
     };
     this.#leases.set(session.id, after(ttlMs, expired));
   }
 
   /** Ends a session and everything it owns. Never rejects, because often nothing awaits it. */
-  async end(session: Session): Promise<void> {
+  async end(session: Session, reason = 'ended by its client'): Promise<void> {
     this.#leases.get(session.id)?.();
     this.#leases.delete(session.id);
-    this.#sessions.delete(session.id);
+    if (this.#sessions.delete(session.id)) {
+      const durationMs = Date.now() - session.openedAtMs;
+      this.#options.observe?.({ event: 'sessionEnded', session: session.id, reason, durationMs });
+    }
     this.#options.durable?.forget(`session ${session.id}`);
     const ending = session.close();
     this.#ending.add(ending);
@@ -158,7 +163,7 @@ export class SessionRegistry {
 
   /** Ends all sessions. Also waits for those already ending, whose processes may still be dying. */
   async close(): Promise<void> {
-    for (const session of this.#sessions.values()) void this.end(session);
+    for (const session of this.#sessions.values()) void this.end(session, 'the server is shutting down');
     await Promise.allSettled(this.#ending);
   }
 }

@@ -16,6 +16,7 @@ import type { ClientMessages } from './network/client-messages.js';
 import type { OutputPusher, PushTarget } from './push/output-pusher.js';
 import type { AttachOptions } from './session/kept-client.js';
 import { KeptUses } from './session/kept-uses.js';
+import { observeProcesses, type ServerObserver } from './server-events.js';
 import { PendingStarts } from './session/pending-starts.js';
 import { Pushers } from './session/pushers.js';
 import { SessionStreams } from './ports/session-streams.js';
@@ -39,6 +40,7 @@ export interface SessionOptions {
   readonly budget: ByteBudget;
   readonly input: ServerInput;
   readonly durable?: DurableState | undefined;
+  readonly observe?: ServerObserver | undefined;
   /** Lets other sessions of the same client view a process of this one. */
   readonly show?: ShowProcess | undefined;
   /** Of a session that an earlier server opened. */
@@ -49,6 +51,7 @@ export interface SessionOptions {
 export class Session {
   readonly id: string;
   readonly processes: ProcessTable;
+  readonly openedAtMs = Date.now();
   /** The client acknowledges output: nothing unacknowledged is discarded, attached or not. */
   readonly acknowledged: boolean;
   readonly writes = new RememberedWrites();
@@ -80,7 +83,8 @@ export class Session {
       this.#shown.hide(processId);
       forget(processId);
     };
-    this.processes = new ProcessTable({ ...table, onForgotten });
+    const hooks = options.observe && observeProcesses(options.observe, this.id);
+    this.processes = new ProcessTable({ ...table, ...hooks, onForgotten });
     this.kept = new KeptUses({
       sessionId: this.id,
       pushers: this.#pushers,

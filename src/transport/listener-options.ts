@@ -26,6 +26,8 @@ export interface WebSocketListenerOptions {
   readonly onAcceptError?: ((error: Error) => void) | undefined;
   /** Whose messages may be compressed. Default: clients on other machines. */
   readonly compression?: CompressionUse | undefined;
+  /** Called when a client is turned away before it is connected. */
+  readonly onRefused?: ((refusal: Refusal) => void) | undefined;
   /** Limits on the number of connections. */
   readonly limits?: DoorLimits;
   /** Bytes of messages that have not ended yet, on all connections together. Default: 512 MiB. */
@@ -37,7 +39,16 @@ export interface WebSocketListenerOptions {
   readonly onConnection: (channel: Channel, connection: ListenerConnection) => void;
 }
 
+/** A client that was turned away. */
+export interface Refusal {
+  readonly peer: string;
+  readonly status: number;
+  readonly reason: string;
+}
+
 export interface ListenerConnection {
+  /** The client's address, or `unix`. */
+  readonly peer: string;
   /** Who the client is: its token, its subject, its user, or anyone who may connect. */
   readonly principal: string;
   /** What its token gives leave to, from `shareOf`, instead of everything. */

@@ -3,7 +3,12 @@ import type { Duplex } from 'node:stream';
 /** How long a refused client may take to read the reason and close its end. */
 const REFUSAL_GRACE_MS = 1_000;
 
-const STATUS_TEXT: Record<number, string> = { 401: 'Unauthorized', 403: 'Forbidden', 404: 'Not Found' };
+/** What a status is called. */
+export const STATUS_TEXT: Record<number, string> = {
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+};
 
 /** Answers a request to become a WebSocket with an HTTP error, and ends the connection. */
 export function refuse(socket: Duplex, status: number, body: string): void {

@@ -4,7 +4,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import { createServer as createHttpsServer } from 'node:https';
+import { createServer as createHttpsServer, Server as HttpsServer } from 'node:https';
 import { type AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createInflateRaw } from 'node:zlib';
@@ -22,7 +22,8 @@ import type { WebSocketListenerOptions } from './listener-options.js';
 import { bindServer, unbindServer } from './listener-socket.js';
 import { DEFAULT_LIVENESS, Liveness } from './liveness.js';
 import { passSocket } from './pass-socket.js';
-import { refuse } from './refuse-upgrade.js';
+import { refuse, STATUS_TEXT } from './refuse-upgrade.js';
+import type { WebSocketAuth } from './websocket-auth.js';
 import { UnfinishedMessages } from './unfinished-messages.js';
 import { WebSocketChannel } from './websocket-channel.js';
 import { asksForSmallWindow, MESSAGE_DEFLATE } from './websocket-deflate.js';
@@ -49,10 +50,12 @@ export class WebSocketListener {
   readonly #upgrader = new WebSocketServer({ ...UPGRADE, perMessageDeflate: false });
   readonly #deflatingUpgrader = new WebSocketServer({ ...UPGRADE, perMessageDeflate: MESSAGE_DEFLATE });
   readonly #unfinished: UnfinishedMessages;
+  #auth: WebSocketAuth | undefined;
   #connections = 0;
 
   private constructor(options: WebSocketListenerOptions) {
     this.#options = options;
+    this.#auth = options.auth;
     this.#server = options.tls
       ? createHttpsServer({ ...GREETING_CHECKS, ...options.tls, handshakeTimeout: GREETING_MS })
       : createHttpServer(GREETING_CHECKS);
@@ -151,6 +154,17 @@ export class WebSocketListener {
     this.#accept(socket, stream, { principal });
   }
 
+  /** Uses other credentials from here on. Whoever is connected stays. */
+  renew({ auth, tls }: Pick<WebSocketListenerOptions, 'auth' | 'tls'>): void {
+    if (this.#auth && auth) this.#auth = auth;
+    if (tls && this.#server instanceof HttpsServer) this.#server.setSecureContext(tls);
+  }
+
+  /** Accepts nobody any more, and lets everybody stay who is connected. */
+  refuseNewcomers(): void {
+    this.#server.close();
+  }
+
   /** Stops accepting. Open connections remain for their owners to close. */
   async close(): Promise<void> {
     await unbindServer(this.#server, this.#options);
@@ -181,15 +195,21 @@ export class WebSocketListener {
     return { status: this.#isServed(path) ? 400 : 404 };
   }
 
+  #refuse(socket: Duplex, status: number, reason: string): void {
+    const told = reason || (STATUS_TEXT[status] ?? '');
+    this.#options.onRefused?.({ peer: peerOf(socket), status, reason: told });
+    refuse(socket, status, reason);
+  }
+
   async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     socket.on('error', () => socket.destroy());
-    if (this.#isForeign(request)) return refuse(socket, 403, '');
-    if (!this.#isServed(pathOf(request))) return refuse(socket, 404, '');
-    const { auth } = this.#options;
-    const identity = await identify(request, socket, this.#options);
-    if ('refusal' in identity) return refuse(socket, 401, identity.refusal);
+    if (this.#isForeign(request)) return this.#refuse(socket, 403, '');
+    if (!this.#isServed(pathOf(request))) return this.#refuse(socket, 404, '');
+    const auth = this.#auth;
+    const identity = await identify(request, socket, { ...this.#options, auth });
+    if ('refusal' in identity) return this.#refuse(socket, 401, identity.refusal);
     if (!this.#isAdmitted(request, { authenticated: auth !== undefined }))
-      return refuse(socket, 403, NOT_ADMITTED);
+      return this.#refuse(socket, 403, NOT_ADMITTED);
     if (!this.#door.hasRoom) return answerCrowded(socket);
     // The bearer of a share could fill the place of others with connections that ask for nothing.
     if (auth && !('share' in identity)) this.#door.admit(socket);
@@ -228,11 +248,17 @@ export class WebSocketListener {
     );
     inflateWithin(webSocket, { createInflateRaw, stream, maxBytes: MAX_MESSAGE_BYTES, grown });
     this.#options.onConnection(channel, {
+      peer: peerOf(stream),
       probe: () => liveness.probe(),
       introduced: () => this.#door.admit(stream),
       ...identity,
     });
   }
+}
+
+function peerOf(socket: Duplex): string {
+  const { remoteAddress, remotePort } = socket as Socket;
+  return remoteAddress === undefined ? 'unix' : `${urlHost(remoteAddress)}:${remotePort}`;
 }
 
 function pathOf(request: IncomingMessage): string {

@@ -11,12 +11,15 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { execFileSync } from 'node:child_process';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { parseLocation } from '../../src/cli/options/copy-location.js';
 import { nameTest } from '../../src/copy/name-pattern.js';
 import { execwire } from '../../testkit/command-line.mjs';
 import { ServerProcess } from '../../testkit/server-process.mjs';
 import { TestFolder } from '../harness/processes.js';
+
+// Each test starts several programs, on a machine that may be busy.
+vi.setConfig({ testTimeout: 180_000 });
 
 let server: ServerProcess;
 const home = new TestFolder();

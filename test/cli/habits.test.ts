@@ -1,11 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startHint } from '../../src/cli/habits/start-hints.js';
 import { rewriteArguments } from '../../src/cli/habits/rewrite-arguments.js';
 import { type CommandResult, execwire } from '../../testkit/command-line.mjs';
 import { ServerProcess } from '../../testkit/server-process.mjs';
 import { TestFolder } from '../harness/processes.js';
+
+// Each test starts several programs, on a machine that may be busy.
+vi.setConfig({ testTimeout: 180_000 });
 
 let server: ServerProcess;
 let folder: TestFolder;

@@ -24,6 +24,7 @@ export const OPTIONAL_PROGRAMS = [
   'nats-server',
   'chromium',
   'pip3',
+  'time',
 ] as const;
 
 export type OptionalProgram = (typeof OPTIONAL_PROGRAMS)[number];

@@ -13,6 +13,7 @@ import { ConnectionNotice } from '../terminal/connection-notice.js';
 import { BROKEN_PIPE, complain, exitCodeOfEnd, exitCodeOfFailure, OUR_FAILURE } from '../exit-codes.js';
 import { forwardInput } from '../terminal/forward-input.js';
 import { ForwardedSignals } from '../terminal/forward-signals.js';
+import { printCost } from '../terminal/cost.js';
 import { KeyboardNotice } from '../terminal/keyboard-notice.js';
 import { LineEscape } from '../terminal/line-escape.js';
 import { NetworkQuestions } from '../terminal/network-questions.js';
@@ -65,6 +66,8 @@ export interface AttachedRun {
   readonly escape: boolean;
   /** It goes on when we leave. */
   readonly outlivesUs?: boolean;
+  /** Print what it cost. */
+  readonly stat?: boolean;
   /** What the user may have meant, if it cannot be started. */
   readonly hint?: (error: unknown) => Promise<string | undefined>;
   /** Ask at our terminal about hosts that its rules do not know. */
@@ -132,6 +135,7 @@ async function attach(
   run: AttachedRun & { readonly leaving: AbortController; readonly questions: NetworkQuestions | undefined },
 ): Promise<number> {
   const { leaving, questions, outlivesUs = false } = run;
+  const began = performance.now();
   using terminal = child.tty ? new RawTerminal(child) : undefined;
   const isShown = child.tty && process.stdout.isTTY;
   const shown = (bytes: Uint8Array): void => line?.beforeOutput(bytes);
@@ -177,6 +181,7 @@ async function attach(
     return 0;
   }
   const end = await child.wait();
+  if (run.stat) printCost(outcome?.usage, performance.now() - began);
   if (outcome?.networkDenied) complain(new Error(hostsDenied(outcome.networkDenied)));
   else if (outcome?.sandboxDenied) complain(new Error(DENIED));
   if (end.kind !== 'contactLost') return exitCodeOfEnd(end);

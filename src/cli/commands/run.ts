@@ -18,6 +18,7 @@ interface RunFlags extends TargetFlags, SandboxFlags {
   readonly env: Record<string, string>;
   readonly cwd?: string;
   readonly user?: string;
+  readonly stat?: boolean;
   readonly detach?: boolean;
   readonly lease?: number | 'kept';
   readonly keepStdin?: boolean;
@@ -48,6 +49,7 @@ export function runCommand(): Command {
     .option('--env <name=value>', 'set a variable; NAME alone copies its local value', collectVariable, {})
     .option('-w, --cwd <directory>', 'working directory on that machine (default: home; here: this one)')
     .option('-u, --user <name>', 'run as this user; needs a server that runs as root')
+    .option('--stat', 'print what the program cost, on stderr')
     .option('--detach', 'print an id and return; the program goes on, see `execwire attach`')
     .option(
       '--lease <time>',
@@ -83,6 +85,7 @@ async function run(words: string[], given: RunFlags, command: Command): Promise<
         tty,
         pipeStdin: detach ? keepStdin : stdin && flags.all !== true,
         ...where,
+        ...(flags.stat ? { reportUsage: true } : {}),
         ...(timeout === undefined ? {} : { timeoutMs: timeout }),
       };
     },
@@ -101,6 +104,7 @@ async function run(words: string[], given: RunFlags, command: Command): Promise<
     begin: (environment) => startAttached(environment, what),
     stdin,
     escape: tty,
+    stat: flags.stat === true,
     hint: (error) => startHint(error, argv),
     asks: asksAboutHosts(flags),
   });

@@ -9,7 +9,6 @@ import {
   DEFAULT_SESSION_TTL_MS,
   type ExecServer,
   type ServerLog,
-  type Serving,
   serve as serveMachine,
 } from '../../server/index.js';
 import { type CompressionUse, LineChannel, parseListenAddress } from '../../transport/index.js';
@@ -23,11 +22,13 @@ import { guardTrees } from './guard-trees.js';
 import { nextSteps } from './next-steps.js';
 import { addListenOptions, addLogOptions, collect, wholeNumber } from '../options/listen-options.js';
 import { parseDuration } from '../options/option-values.js';
+import { addOperationOptions, Operation, type OperationFlags } from '../options/operation-options.js';
 import { addSpoolOptions, type SpoolFlags, spoolFromFlags } from '../options/spool-options.js';
 import { tlsFromFlags, withTls } from '../options/tls-options.js';
 import { lazyCollector } from '../garbage-collector.js';
 import { createLog, type LogFormat, type LogLevel } from '../log.js';
 import { admission, hideOwnDoors } from './own-doors.js';
+import { handleSignals } from './server-signals.js';
 import { spreadSafetyNet } from './safety-net.js';
 import { requireAddressSpace } from '../address-space.js';
 import { keepHeapSmall } from '../small-heap.js';
@@ -35,7 +36,13 @@ import { makeThreadPool } from '../thread-pool.js';
 
 const DEFAULT_LISTEN = 'ws://127.0.0.1:0';
 
-interface ServeFlags extends AuthFlags, SpoolFlags, DurableFlags, FleetFlags, ServeConsoleFlags {
+interface ServeFlags
+  extends AuthFlags,
+    SpoolFlags,
+    DurableFlags,
+    FleetFlags,
+    ServeConsoleFlags,
+    OperationFlags {
   readonly listen: string[];
   readonly allowHost: string[];
   readonly sessionTtl: number;
@@ -104,7 +111,7 @@ export function serveCommand(): Command {
     '--durable <dir>',
     'start the server again if it dies; its programs go on, with what is kept in this directory',
   );
-  return addLogOptions(addFleetOptions(command)).action(serve);
+  return addLogOptions(addOperationOptions(addFleetOptions(command))).action(serve);
 }
 
 async function serve(flags: ServeFlags): Promise<void> {
@@ -133,9 +140,18 @@ async function begin(flags: ServeFlags, durable: DurableServer | null): Promise<
   spreadSafetyNet(log);
   guardTrees(log);
   log.debug({ ...hostCapabilities() }, 'this machine');
-  const secrets = [flags.wsTokenFile, flags.wsSharedSecretFile, flags.tlsKey, flags.consoleTokenFile];
+  const secrets = [
+    flags.wsTokenFile,
+    flags.wsSharedSecretFile,
+    flags.tlsKey,
+    flags.consoleTokenFile,
+    flags.audit,
+  ];
   hideOwnDoors({ files: [...secrets, ...fleetFiles(flags)] });
   const tls = tlsFromFlags(flags);
+  const operation = await Operation.begin(flags, { log, logsEvents: !stdio });
+  const metricsUrl = await operation.listen();
+  if (metricsUrl !== undefined) log.info({ url: metricsUrl }, 'serving metrics');
   await threads;
   const starting = serveMachine({
     listen: addresses.filter((text) => parseListenAddress(text).kind !== 'stdio'),
@@ -156,11 +172,21 @@ async function begin(flags: ServeFlags, durable: DurableServer | null): Promise<
     durable: durable?.takeOver(),
     collectGarbage: lazyCollector(),
     log,
+    ...operation.options,
   });
   const leaving: (() => Promise<void>)[] = [];
-  const shutDown = createShutdown(starting, { leaving, log });
+  const shutDown = handleSignals(starting, {
+    log,
+    leaving,
+    graceMs: flags.shutdownGrace,
+    reload: (serving) => {
+      serving.renew({ auth: authFromFlags(flags), tls: tlsFromFlags(flags) });
+      operation.reopen();
+    },
+  });
   const serving = await starting;
   const { urls, server } = serving;
+  operation.watch(server);
   if (stdio) serveStdio(server, shutDown);
   const giveUp = async (error: unknown): Promise<never> => {
     await serving.close();
@@ -203,29 +229,4 @@ function serveStdio(server: ExecServer, shutDown: (why: string) => void): void {
   // Stray console output must not end up between messages.
   console.log = console.error;
   void server.accept(channel, { resumable: false }).then(() => shutDown('the client is gone'));
-}
-
-/** Returns a function that shuts everything down once. Signals call it too. */
-function createShutdown(
-  starting: Promise<Serving>,
-  { leaving, log }: { leaving: readonly (() => Promise<void>)[]; log: ServerLog },
-): (why: string) => void {
-  let begun = false;
-  const shutDown = (why: string): void => {
-    // A second signal exits immediately: the watchdog cleans up.
-    if (begun) process.exit(1);
-    begun = true;
-    log.info({ why }, 'shutting down');
-    void starting
-      .then((serving) => serving.close())
-      .then(() => Promise.all(leaving.map((leave) => leave())))
-      .then(() => {
-        leaveHost();
-        process.exit();
-      });
-  };
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => shutDown(signal));
-  return (why) => {
-    if (!begun) shutDown(why);
-  };
 }

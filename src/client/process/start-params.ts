@@ -44,6 +44,8 @@ export function startParams(
     ...(spec.arg0 === undefined ? {} : { arg0: spec.arg0 }),
     ...sizeField(spec, context?.capabilities ?? { startSize: true }),
     ...timeLimitField(spec, context?.capabilities),
+    // A server that does not know it reports nothing.
+    ...(spec.reportUsage ? { reportUsage: true } : {}),
     ...leaseField(spec, context?.capabilities),
     ...sandboxField(spec, context?.capabilities),
     ...spoolFields(spec, context?.capabilities),

@@ -67,6 +67,7 @@ export interface CFunctions {
   readonly memfdCreate: (name: string, flags: number) => number;
   readonly schedYield: () => number;
   readonly waitpid: (pid: number, status: Int32Array, options: number) => number;
+  readonly wait4: (pid: number, status: Int32Array, options: number, usage: Int32Array) => number;
   readonly waitid: (kind: number, id: number, info: Uint8Array, options: number) => number;
   readonly getrlimit: (resource: number, limits: BigUint64Array) => number;
   readonly setrlimit: (resource: number, limits: BigUint64Array) => number;
@@ -140,6 +141,7 @@ export const declarations: Readonly<Record<keyof CFunctions, string>> = {
   memfdCreate: 'int memfd_create(const char *name, unsigned int flags)',
   schedYield: 'int sched_yield()',
   waitpid: 'int waitpid(int pid, void *status, int options)',
+  wait4: 'int wait4(int pid, void *status, int options, void *usage)',
   waitid: 'int waitid(int kind, int id, void *info, int options)',
   getrlimit: 'int getrlimit(int resource, void *limits)',
   setrlimit: 'int setrlimit(int resource, void *limits)',

@@ -1,9 +1,12 @@
 import { constants } from 'node:os';
+import type { ResourceUsage } from '../../contract/index.js';
 
 /** How the direct child ended: its exit code 0-255, or 128 + n and the name of the signal n that killed it. */
 export interface ChildEnd {
   readonly exitCode: number;
   readonly signal: `SIG${string}` | null;
+  /** If the system reports it. */
+  readonly usage?: ResourceUsage;
 }
 
 const SIGNAL_EXIT_BASE = 128;

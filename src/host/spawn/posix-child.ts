@@ -1,4 +1,4 @@
-import type { OutputStream, TerminalSize, TerminalState } from '../../contract/index.js';
+import type { OutputStream, ResourceUsage, TerminalSize, TerminalState } from '../../contract/index.js';
 import type { Child, ChildSink, ChildSpec, ParkedChild } from './child.js';
 import { ChildBase } from './child-base.js';
 import type { ChildInput } from './child-input.js';
@@ -114,7 +114,11 @@ class PosixChild extends ChildBase {
     super(root, sink);
     const recordsFirst = keeping !== undefined;
     if (!hasExited)
-      watchExit(root.pid, { keepAlive: true, recordsFirst, exited: (status) => this.#reaped(status) });
+      watchExit(root.pid, {
+        keepAlive: true,
+        recordsFirst,
+        exited: (status, usage) => this.#reaped(status, usage),
+      });
     this.#connections = connect((stream: OutputStream) => ({
       bytes: (bytes) => sink.output(stream, bytes),
       ended: () => this.closeIfOver(),
@@ -156,10 +160,10 @@ class PosixChild extends ChildBase {
   }
 
   /** All output of the child is in the kernel by now and goes out first. */
-  #reaped(status: number): void {
+  #reaped(status: number, usage: ResourceUsage | undefined): void {
     this.leaderReaped();
     for (const reader of this.#connections.readers) reader.leaderExited();
-    this.reportExit(decodeWaitStatus(status));
+    this.reportExit({ ...decodeWaitStatus(status), ...(usage ? { usage } : {}) });
   }
 
   /** Reads what it left. */

@@ -1,5 +1,7 @@
 import { libc, linux } from '../kernel/index.js';
+import type { ResourceUsage } from '../../contract/index.js';
 import { isMarked } from './process-scan.js';
+import { lastUsage, rusage } from './resource-usage.js';
 
 /** Size of `siginfo_t` and the offsets of some members, on 64-bit machines. */
 const SIGINFO_BYTES = 128;
@@ -16,7 +18,8 @@ const LOOK_AGAIN_MS = 1000;
 const ABANDONED_MS = 1000;
 
 interface Watch {
-  readonly exited: (status: number) => void;
+  /** `usage` is unknown if somebody else reaps it, or if it is reaped only afterwards. */
+  readonly exited: (status: number, usage: ResourceUsage | undefined) => void;
   readonly keepAlive: boolean;
   /** It is reaped after `exited` has recorded its status: if we are killed meanwhile, its new parent still learns it. */
   readonly recordsFirst?: boolean;
@@ -151,7 +154,8 @@ function collect(pid: number): void {
     if (ended === null) return;
     finish(pid, watch, ended);
     libc().waitpid(pid, status, linux.WNOHANG);
-  } else if (libc().waitpid(pid, status, linux.WNOHANG) === pid) finish(pid, watch, status[0] ?? 0);
+  } else if (libc().wait4(pid, status, linux.WNOHANG, rusage) === pid)
+    finish(pid, watch, status[0] ?? 0, lastUsage());
 }
 
 /** Somebody else has reaped it. */
@@ -171,13 +175,13 @@ function peekAt(pid: number): number | null {
   return number | (code === linux.CLD_DUMPED ? CORE_DUMPED : 0);
 }
 
-function finish(pid: number, watch: Watch, ended: number): void {
+function finish(pid: number, watch: Watch, ended: number, usage?: ResourceUsage): void {
   watched.delete(pid);
   if (watch.keepAlive) keptAlive -= 1;
   if (keptAlive === 0) {
     clearInterval(ticker);
     ticker = undefined;
   }
-  watch.exited(ended);
+  watch.exited(ended, usage);
   leaveIfIdle();
 }

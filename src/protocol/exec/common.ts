@@ -23,3 +23,16 @@ export const TerminalSize = z.object({
 
 /** Requests about one process are ordered under this key. */
 export const processLane = (params: { processId: string }): string => `process:${params.processId}`;
+
+/** What a process cost. */
+export const ProcessUsage = z.object({
+  userMs: z
+    .number()
+    .meta({ description: 'CPU time in its own code, with all descendants it has waited for.' }),
+  systemMs: z.number().meta({ description: 'CPU time in the kernel.' }),
+  peakMemoryBytes: Unsigned.meta({ description: 'The most memory one of its processes had at a time.' }),
+  peakMemoryIsUpperBound: z.boolean().optional().meta({
+    description: 'True if it had no more than the server has, which is all the kernel tells then.',
+  }),
+  outputBytes: Unsigned.meta({ description: 'Output up to its exit.' }),
+});

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { notification } from '../method.js';
-import { Chunk, OutputStreamName, ProcessId, Unsigned } from './common.js';
+import { Chunk, OutputStreamName, ProcessId, ProcessUsage, Unsigned } from './common.js';
 import { NetworkDenied } from './network.js';
 
 export const processAck = notification({
@@ -28,6 +28,7 @@ export const processExited = notification({
       .meta({ description: 'The signal that killed it. Not sent by other servers.' }),
     timedOut: z.boolean().optional(),
     networkDenied: NetworkDenied,
+    usage: ProcessUsage.optional().meta({ description: 'With `reportUsage`: what it cost.' }),
   }),
 });
 

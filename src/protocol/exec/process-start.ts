@@ -61,6 +61,9 @@ export const processStart = request({
     pipeStdin: z.boolean().default(false).meta({ description: 'Keep stdin writable when `tty` is false.' }),
     arg0: z.string().nullish().meta({ description: 'The name passed to the program as its own.' }),
     size: TerminalSize.nullish().meta({ description: 'Terminal size. Default: 24 rows and 80 columns.' }),
+    reportUsage: z.boolean().nullish().meta({
+      description: 'Extension `processUsage`: report in `process/exited` what the process cost.',
+    }),
     timeoutMs: Unsigned.nullish().meta({ description: 'Kill the whole process tree after this time.' }),
     lease: Lease.nullish().meta({
       description:

@@ -6,6 +6,7 @@ import {
   OutputStreamName,
   ProcessId,
   processLane,
+  ProcessUsage,
   TerminalSize,
   Unsigned,
 } from './common.js';
@@ -168,6 +169,7 @@ const ProcessDetails = z.object({
   endedAtMs: Unsigned.nullable().meta({ description: 'When it exited. Null while it runs, or if unknown.' }),
   signal: z.string().nullable().meta({ description: 'The signal that killed it.' }),
   timedOut: z.boolean(),
+  usage: ProcessUsage.optional().meta({ description: 'What it cost. Absent while it runs, or if unknown.' }),
   waitsForInput: z.boolean().nullable().meta({
     description:
       'Its terminal waits until somebody types. Null without a terminal, if unknown, and for all but the 256 newest terminals.',

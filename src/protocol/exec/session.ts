@@ -44,6 +44,9 @@ export const ServerCapabilities = z.object({
   }),
   serverSignals: z.boolean().optional().meta({ description: '`sessionId` in `process/signal`.' }),
   startAtHome: z.boolean().optional().meta({ description: '`startAtHome` in `process/start`.' }),
+  processUsage: z.boolean().optional().meta({
+    description: '`reportUsage` in `process/start`, and `usage` in the details of `process/list`.',
+  }),
   startSize: z.boolean().optional().meta({ description: '`size` in `process/start`.' }),
   startTimeout: z.boolean().optional().meta({ description: '`timeoutMs` in `process/start`.' }),
   terminateGrace: z.boolean().optional().meta({ description: '`graceMs` in `process/terminate`.' }),

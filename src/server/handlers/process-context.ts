@@ -1,6 +1,7 @@
 import type { Spool } from '../../spool/index.js';
 import type { DurableState } from '../durable/durable-state.js';
 import type { ClientKeep } from '../kept-by.js';
+import type { ServerObserver } from '../server-events.js';
 import type { SessionRegistry } from '../session-registry.js';
 import type { Share, Shares } from '../shares.js';
 import type { Session } from '../session.js';
@@ -21,6 +22,9 @@ export interface ProcessContext {
   readonly spool: Spool | null;
   /** What processes leave for the server that comes after this one; null if there will be none. */
   readonly durable: DurableState | null;
+  /** Where the client connects from. */
+  readonly peer: string;
+  readonly observe: ServerObserver;
   /** Aborted when the connection ends. */
   readonly gone: AbortSignal;
 }

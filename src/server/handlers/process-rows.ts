@@ -94,6 +94,7 @@ function detailsOf(process: LocalProcess, waiting: ReadonlyMap<LocalProcess, boo
     endedAtMs,
     signal,
     timedOut,
+    ...(process.usage ? { usage: process.usage } : {}),
     waitsForInput: waiting.get(process) ?? null,
   };
 }

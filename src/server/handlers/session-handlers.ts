@@ -45,7 +45,7 @@ export function sessionHandlers(
 }
 
 function processContext(options: ConnectionOptions, { session, context }: Attached): ProcessContext {
-  const { sessions, principal, share, shares, spool, durable } = options;
+  const { sessions, principal, share, shares, spool, durable, peer, observe } = options;
   const keep = keptBy(sessions.keep, share?.owner ?? principal);
   return {
     session,
@@ -54,6 +54,8 @@ function processContext(options: ConnectionOptions, { session, context }: Attach
     principal,
     shares,
     share,
+    peer,
+    observe,
     // What is on disk belongs to the owner.
     spool: share ? null : spool,
     durable,

@@ -9,6 +9,7 @@ import {
   ExecError,
   type ExecParsedParams,
   type ExecResult,
+  isExecError,
   isFileUri,
   parseFileUri,
   pathText,
@@ -16,6 +17,7 @@ import {
 import { type Answer, DeferredAnswer } from '../../rpc/index.js';
 import { outputUse } from '../../spool/index.js';
 import { networkLaunch } from '../network/proxy-launch.js';
+import { whoIs } from '../server-events.js';
 import type { Session } from '../session.js';
 import type { ProcessContext } from './process-context.js';
 
@@ -38,8 +40,30 @@ export function start(
   params: ExecParsedParams<'process/start'>,
 ): Answer<ExecResult<'process/start'>> {
   const session = context.session();
-  const { sandbox, network } = networkLaunch({ session, sessions: context.sessions }, params);
-  return startUnder({ ...context, network }, { ...params, sandbox });
+  const refused = announce(context, params);
+  try {
+    const { sandbox, network } = networkLaunch({ session, sessions: context.sessions }, params);
+    const answer = startUnder({ ...context, network }, { ...params, sandbox });
+    if (answer instanceof DeferredAnswer) answer.answer.catch(refused);
+    return answer;
+  } catch (error) {
+    refused(error);
+    throw error;
+  }
+}
+
+/** Tells observers what is asked for. Returns a function that tells them why it was refused. */
+function announce(
+  { session, principal, peer, observe }: ProcessContext,
+  { processId, argv, cwd, lease }: ExecParsedParams<'process/start'>,
+): (error: unknown) => void {
+  const facts = { session: session().id, processId, program: argv[0] ?? '' };
+  const who = whoIs(principal);
+  observe({ event: 'startRequested', ...facts, argv, cwd, lease: String(lease ?? 'session'), peer, who });
+  return (error) => {
+    const reason = isExecError(error) ? error.code : 'internalError';
+    observe({ event: 'startRefused', ...facts, reason });
+  };
 }
 
 function startUnder(
@@ -123,6 +147,7 @@ function childOf(
     stdin: pipeStdin ? 'pipe' : 'null',
     terminal: tty ? (size ?? DEFAULT_SIZE) : null,
     timeoutMs: timeoutMs ?? undefined,
+    reportsUsage: params.reportUsage ?? false,
     startedBy: session().clientName,
     network,
   } as const;

@@ -230,8 +230,9 @@ export class OutputPusher implements PushSource {
     const head = `"params":{"processId":${this.#idText},"seq":${event.seq}`;
     switch (event.type) {
       case 'exited': {
-        const { exitCode, sandboxDenied, signal, timedOut, networkDenied } = event;
-        const details = JSON.stringify({ exitCode, sandboxDenied, signal, timedOut, networkDenied }).slice(1);
+        const { exitCode, sandboxDenied, signal, timedOut, networkDenied, usage } = event;
+        const facts = { exitCode, sandboxDenied, signal, timedOut, networkDenied, usage };
+        const details = JSON.stringify(facts).slice(1);
         return `{"method":"process/exited",${head},${details}}`;
       }
       case 'closed':

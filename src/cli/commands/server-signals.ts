@@ -1,0 +1,61 @@
+import { leaveHost } from '../../host/index.js';
+import type { ServerLog, Serving } from '../../server/index.js';
+
+interface ServerSignals {
+  readonly log: ServerLog;
+  readonly graceMs: number;
+  /** What else is to be left at the end. */
+  readonly leaving: readonly (() => Promise<void>)[];
+  /** Reads files again: credentials, and the audit file. May throw. */
+  readonly reload: (serving: Serving) => void;
+}
+
+/**
+ * SIGTERM and SIGINT end a server: programs are asked to end, and killed after a while; a second signal kills them at once, a
+ * third one exits. SIGHUP reloads files, unless it means that our own terminal is gone. Returns a function that shuts down
+ * without asking anybody.
+ */
+export function handleSignals(
+  starting: Promise<Serving>,
+  { log, graceMs, leaving, reload }: ServerSignals,
+): (why: string) => void {
+  const hasTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY;
+  let signals = 0;
+  const close = async (why: string, drainMs: number): Promise<void> => {
+    log.info({ why }, 'shutting down');
+    const serving = await starting;
+    await serving.stopListening();
+    if (drainMs > 0) await serving.server.drain({ graceMs: drainMs });
+    await serving.close();
+    await Promise.all(leaving.map((leave) => leave()));
+    leaveHost();
+    process.exit();
+  };
+  const end = (why: string): void => {
+    signals += 1;
+    if (signals === 1) void close(why, graceMs);
+    else if (signals === 2) void starting.then((serving) => serving.server.drain({ graceMs: 0 }));
+    // The watchdog cleans up.
+    else process.exit(1);
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => end(signal));
+  process.on('SIGHUP', () => {
+    if (hasTerminal) return end('SIGHUP');
+    void starting.then((serving) => reloadSafely(serving, { log, reload }));
+  });
+  return (why) => {
+    if (signals === 0) void close(why, 0);
+    signals += 1;
+  };
+}
+
+/** What is wrong with a file is no reason to stop serving with what it was. */
+function reloadSafely(serving: Serving, { log, reload }: Pick<ServerSignals, 'log' | 'reload'>): void {
+  try {
+    reload(serving);
+    log.info({}, 'reloaded tokens and certificates');
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    log.warn({ reason }, 'nothing was reloaded; the server goes on as before');
+  }
+}

@@ -1,0 +1,6 @@
+/** What an operator sees of a server: its log, an audit file, metrics. */
+
+export { AuditFile } from './audit-file.js';
+export { logEvents } from './event-log.js';
+export { MetricsListener } from './metrics-listener.js';
+export { type RequestTimes, ServerMetrics } from './server-metrics.js';
