@@ -105,6 +105,7 @@ const sideDoors: readonly string[] = [
   'host/http/index.ts',
   'host/machine-info.ts',
   'screen/painted-screen.ts',
+  'fleet/gateway/index.ts',
   'fleet/setup/index.ts',
   'server/durable/check-state.ts',
   'environment/configuration-home.ts',

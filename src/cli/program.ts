@@ -24,6 +24,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   cp: async () => (await import('./commands/cp.js')).cpCommand(),
   env: async () => (await import('./commands/env.js')).envCommand(),
   fleet: async () => (await import('./commands/fleet.js')).fleetCommand(),
+  gateway: async () => (await import('./commands/gateway.js')).gatewayCommand(),
   connect: async () => (await import('./commands/connect.js')).connectCommand(),
   token: async () => (await import('./commands/token.js')).tokenCommand(),
   doctor: async () => (await import('./doctor/doctor.js')).doctorCommand(),

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { RemoteEnvironment } from '../client/index.js';
 import type { Environment, ExecProcess, OutputStream, ProcessEnd, ProcessSpec } from '../contract/index.js';
 import type { Fleet } from './fleet.js';
@@ -48,6 +49,8 @@ export async function* fanOut(
   const { maxParallel = DEFAULT_MAX_PARALLEL, failFast = false, signal } = options;
   const over = new AbortController();
   const ended = signal ? AbortSignal.any([signal, over.signal]) : over.signal;
+  // One listener for each machine in use.
+  setMaxListeners(0, ended);
   const queue = new EventQueue();
   const waiting = [...machines];
   const worker = async (): Promise<void> => {

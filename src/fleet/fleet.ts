@@ -9,7 +9,7 @@ import { explained, granted, noAccess, isPassing, jsonOf, noAnswer } from './ans
 import { channelToken, type OpenRequest } from './open-protocol.js';
 import { type FleetEvent, MachineNews } from './control.js';
 import { watchFleet } from './fleet-watch.js';
-import { leastLoaded, Machine, type MachineState } from './machine.js';
+import { leastLoaded, Machine, type MachineState, preferred } from './machine.js';
 import { callRoll } from './roll-call.js';
 import { explainNoMatch, matches, type Selector } from './selector.js';
 import { ANY, inboxOf, requireName, type Subjects, subjectsOf } from './subjects.js';
@@ -113,11 +113,15 @@ export class Fleet implements AsyncDisposable {
     });
   }
 
-  /** Chooses the least loaded machine that matches and takes work. */
-  async choose(selector: Selector): Promise<Machine> {
+  /**
+   * Chooses the least loaded machine that matches and takes work. With `sticky`, the same text leads to the same machine as
+   * long as that is possible, whoever asks.
+   */
+  async choose(selector: Selector, { sticky }: { sticky?: string } = {}): Promise<Machine> {
     const machines = await this.list();
     const matching = machines.filter((machine) => matches(selector, machine));
-    const chosen = leastLoaded(matching.filter(({ state }) => state === 'ready'));
+    const ready = matching.filter(({ state }) => state === 'ready');
+    const chosen = sticky === undefined ? leastLoaded(ready) : preferred(ready, `${sticky} ${selector.text}`);
     if (chosen) return chosen;
     const message =
       matching.length === 0

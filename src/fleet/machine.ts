@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 
 /** Whether a machine takes work: `cordoned` ones only by name, `draining` ones nothing new. */
@@ -34,4 +35,11 @@ export function leastLoaded(machines: readonly Machine[]): Machine | undefined {
   const ranked = machines.map((machine) => ({ machine, busy: busyness(machine), luck: Math.random() }));
   ranked.sort((a, b) => a.busy - b.busy || a.luck - b.luck);
   return ranked[0]?.machine;
+}
+
+/** The machine that a text leads to. If others come or go, most texts still lead where they did. */
+export function preferred(machines: readonly Machine[], text: string): Machine | undefined {
+  const rank = ({ name }: Machine): string => createHash('sha256').update(`${text} ${name}`).digest('hex');
+  const ranked = machines.map((machine) => ({ machine, rank: rank(machine) }));
+  return ranked.toSorted((a, b) => (a.rank < b.rank ? -1 : 1))[0]?.machine;
 }

@@ -2,9 +2,13 @@ import type { Msg } from '@nats-io/transport-node';
 import type { Bus } from './bus/bus.js';
 import { Machine } from './machine.js';
 
-/** How long to wait for the first answer, and after the latest one. */
-const FIRST_ANSWER_MS = 1000;
-const QUIET_MS = 150;
+/**
+ * How long to wait for the first answer, and after the latest one. Counted in ticks, because a busy process reads what has
+ * arrived between two of them.
+ */
+const TICK_MS = 50;
+const FIRST_ANSWER_TICKS = 20;
+const QUIET_TICKS = 5;
 /** Machines in one answer to `list`. */
 const MAX_MACHINES = 20_000;
 
@@ -17,11 +21,15 @@ export function callRoll(
     const machines = new Map<string, Machine>();
     let unanswered = 0;
     const finish = (): void => {
-      clearTimeout(timer);
+      clearInterval(timer);
       subscription.unsubscribe();
       resolve([...machines.values()].sort((a, b) => (a.name < b.name ? -1 : 1)));
     };
-    let timer = setTimeout(finish, FIRST_ANSWER_MS);
+    let ticksLeft = FIRST_ANSWER_TICKS;
+    const timer = setInterval(() => {
+      ticksLeft -= 1;
+      if (ticksLeft <= 0) finish();
+    }, TICK_MS);
     const subscription = bus.nats.subscribe(inbox, {
       callback: (error, message) => {
         if (!error && message.headers?.code === 503) unanswered += 1;
@@ -31,8 +39,7 @@ export function callRoll(
         // Of two with the same name, the later one is meant.
         if ((machines.get(machine.name)?.epoch ?? 0) <= machine.epoch) machines.set(machine.name, machine);
         if (machines.size >= MAX_MACHINES) return finish();
-        clearTimeout(timer);
-        timer = setTimeout(finish, QUIET_MS);
+        ticksLeft = QUIET_TICKS;
       },
     });
     for (const subject of subjects) bus.post(subject, new Uint8Array(0), { reply: inbox });

@@ -51,6 +51,8 @@ export interface ListenerConnection {
   readonly peer: string;
   /** Who the client is: its token, its subject, its user, or anyone who may connect. */
   readonly principal: string;
+  /** Path and query of the request. */
+  readonly url: string;
   /** What its token gives leave to, from `shareOf`, instead of everything. */
   readonly share?: object | undefined;
   /** Makes the client prove that it is alive. */

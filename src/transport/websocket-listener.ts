@@ -151,7 +151,7 @@ export class WebSocketListener {
     const socket = Reflect.construct(WebSocket, [null, undefined, UPGRADE]) as WebSocket & OwnSocket;
     this.#door.readmit(stream);
     socket.setSocket(stream, Buffer.from(unread), { maxPayload: MAX_MESSAGE_BYTES });
-    this.#accept(socket, stream, { principal });
+    this.#accept(socket, stream, { principal, url: '/' });
   }
 
   /** Uses other credentials from here on. Whoever is connected stays. */
@@ -216,7 +216,9 @@ export class WebSocketListener {
     // Without this, small messages wait for the acknowledgement of the previous one (40 ms each).
     if ('setNoDelay' in socket) (socket as Socket).setNoDelay(true);
     const upgrader = this.#compresses(request) ? this.#deflatingUpgrader : this.#upgrader;
-    upgrader.handleUpgrade(request, socket, head, (webSocket) => this.#accept(webSocket, socket, identity));
+    upgrader.handleUpgrade(request, socket, head, (webSocket) =>
+      this.#accept(webSocket, socket, { ...identity, url: request.url ?? '/' }),
+    );
   }
 
   #compresses({ socket, headers }: IncomingMessage): boolean {
@@ -228,7 +230,7 @@ export class WebSocketListener {
     return remoteAddress !== undefined && !isLoopback(remoteAddress);
   }
 
-  #accept(webSocket: WebSocket, stream: Duplex, identity: ClientIdentity): void {
+  #accept(webSocket: WebSocket, stream: Duplex, identity: ClientIdentity & { url: string }): void {
     this.#connections += 1;
     answerPings(webSocket);
     // Both a TCP and a unix socket, encrypted or not.

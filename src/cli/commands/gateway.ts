@@ -1,0 +1,68 @@
+import { Command } from 'commander';
+import { fleetSource } from '../../environment/configuration-home.js';
+import { readFleetSettings } from '../../fleet/index.js';
+import { Gateway, readGatewayClients } from '../../fleet/gateway/index.js';
+import { ExecError } from '../../protocol/errors.js';
+import { parseListenAddress } from '../../transport/index.js';
+import { type AuthFlags, authFromFlags } from '../options/auth-options.js';
+import { addListenOptions, addLogOptions } from '../options/listen-options.js';
+import { type TlsFlags, tlsFromFlags, withTls } from '../options/tls-options.js';
+import { createLog, type LogFormat, type LogLevel } from '../log.js';
+import { logAcceptErrors } from './accept-errors.js';
+
+interface GatewayFlags extends AuthFlags, TlsFlags {
+  readonly fleet?: string;
+  readonly clients?: string;
+  readonly listen: string;
+  readonly allowHost: string[];
+  readonly logFormat: LogFormat;
+  readonly logLevel: LogLevel;
+}
+
+/** `execwire gateway`: the machines of a fleet as plain WebSocket servers. */
+export function gatewayCommand(): Command {
+  const command = new Command('gateway')
+    .summary('offer the machines of a fleet as WebSocket servers')
+    .description(
+      'Offer every machine of a fleet as a WebSocket server: /e/NAME, or /e/?SELECTOR for one that matches.\n\n' +
+        'For clients that know nothing about fleets. Several gateways can serve the same fleet.',
+    )
+    .option('--fleet <where>', 'nats://HOST:PORT or a settings file (default: as for -e fleet:)')
+    .option('--clients <file>', 'tokens of clients, and the fleet settings that each of them uses')
+    .option('--listen <url>', 'ws://IP:PORT, wss://IP:PORT or unix:///PATH', 'ws://127.0.0.1:0');
+  return addLogOptions(addListenOptions(withTls(command))).action(runGateway);
+}
+
+async function runGateway(flags: GatewayFlags): Promise<void> {
+  const address = parseListenAddress(flags.listen);
+  if (address.kind === 'stdio')
+    throw new ExecError('invalidConfiguration', 'A gateway listens on ws://, wss:// or unix://.');
+  const auth = authFromFlags(flags);
+  requireProtection(flags, auth !== undefined || address.kind === 'unix');
+  const log = await createLog({ format: flags.logFormat, level: flags.logLevel });
+  const stopped = new Promise<void>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+  });
+  await using gateway = await Gateway.open({
+    address,
+    auth,
+    tls: tlsFromFlags(flags),
+    allowedHosts: flags.allowHost,
+    onAcceptError: logAcceptErrors(log),
+    log,
+    // Clients of the list have settings of their own.
+    settings: flags.clients === undefined ? readFleetSettings(flags.fleet ?? fleetSource()) : undefined,
+    clientOf: flags.clients === undefined ? undefined : readGatewayClients(flags.clients),
+  });
+  process.stdout.write(`${gateway.url}\n`);
+  await stopped;
+}
+
+/** A confined program with network access reaches every port of its machine; a token keeps it out. */
+function requireProtection({ clients, insecure }: GatewayFlags, isProtected: boolean): void {
+  if (isProtected || clients !== undefined || insecure) return;
+  throw new ExecError(
+    'invalidConfiguration',
+    'Whoever reaches a gateway without authentication could use the whole fleet. Add --clients or --ws-auth, or --insecure.',
+  );
+}
