@@ -19,7 +19,8 @@ export function isPassing(error: unknown): boolean {
 }
 
 /** The library wraps what happened. */
-function isNobody(error: Error): boolean {
+export function isNobody(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
   const { cause } = error;
   return error.name === 'NoResponders' || (cause instanceof Error && cause.name === 'NoResponders');
 }

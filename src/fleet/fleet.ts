@@ -5,7 +5,7 @@ import type { Channel } from '../rpc/index.js';
 import { DEFAULT_CONNECT_TIMEOUT_MS } from '../transport/dial-target.js';
 import { Bus, MAX_CHANNELS } from './bus/bus.js';
 import { DEFAULT_IDENTITY, DEFAULT_FLEET, type FleetSettings } from './bus/bus-settings.js';
-import { explained, granted, noAccess, isPassing, jsonOf, noAnswer } from './answers.js';
+import { explained, granted, isNobody, noAccess, isPassing, jsonOf, noAnswer } from './answers.js';
 import { channelToken, type OpenRequest } from './open-protocol.js';
 import { type FleetEvent, MachineNews } from './control.js';
 import { watchFleet } from './fleet-watch.js';
@@ -17,6 +17,8 @@ import { ANY, inboxOf, requireName, type Subjects, subjectsOf } from './subjects
 /** How long a machine may take to answer before it is asked again: a NATS node may just have died. */
 const ANSWER_TIMEOUT_MS = 1000;
 const ASK_AGAIN_MS = 50;
+/** A machine that has just joined, or changes to another NATS node, is known to all nodes after a moment. */
+const NOBODY_PATIENCE_MS = 500;
 /** How long a machine may take to describe itself. */
 const ASK_TIMEOUT_MS = 5000;
 
@@ -49,7 +51,7 @@ export class Fleet implements AsyncDisposable {
     return this.#bus.channelCount === 0;
   }
 
-  /** Opens a channel to a machine. Fails at once if there is no machine of that name. */
+  /** Opens a channel to a machine. Fails within half a second if there is no machine of that name. */
   async dial(
     machine: string,
     options: { connectTimeoutMs?: number; ended?: () => void } = {},
@@ -156,7 +158,8 @@ export class Fleet implements AsyncDisposable {
     timeoutMs: number,
   ): Promise<{ epoch: string; credit: number }> {
     const subject = this.#subjects.open(machine, this.#identity);
-    const deadline = performance.now() + timeoutMs;
+    const begun = performance.now();
+    const deadline = begun + timeoutMs;
     for (;;) {
       const left = deadline - performance.now();
       if (left <= 0) throw noAnswer(machine, timeoutMs);
@@ -164,7 +167,8 @@ export class Fleet implements AsyncDisposable {
         const timeout = Math.min(left, ANSWER_TIMEOUT_MS);
         return granted(await this.#bus.nats.request(subject, JSON.stringify(request), { timeout }));
       } catch (error) {
-        if (!isPassing(error)) throw explained(error, machine);
+        const isPatient = performance.now() - begun < NOBODY_PATIENCE_MS;
+        if (!isPassing(error) && !(isPatient && isNobody(error))) throw explained(error, machine);
         if (await this.#bus.isRefused(subject)) throw noAccess(machine);
         await pause(ASK_AGAIN_MS);
       }
