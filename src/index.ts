@@ -5,7 +5,20 @@
  */
 
 export {
+  type AppliedChanges,
+  type ApplyChangesOptions,
   type AttachOptions,
+  type ChangeCounts,
+  type ChangeDiff,
+  type ChangeSet,
+  type ChangeSetInfo,
+  type ChangesPage,
+  type ChangesUpdate,
+  type DiffChangesOptions,
+  type DiffPage,
+  type HeldChange,
+  type ListChangesOptions,
+  type ReadChangeOptions,
   CommandFailure,
   type CommandInput,
   type CommandOptions,

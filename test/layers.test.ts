@@ -24,6 +24,7 @@ const mayImport: Record<string, readonly string[]> = {
   'host/network': ['host/kernel', 'protocol'],
   'host/ports': ['host/kernel', 'host/spawn', 'contract', 'protocol'],
   'host/files': ['host/kernel', 'host/sandbox', 'contract', 'protocol'],
+  'host/changes': ['host/kernel', 'host/sandbox', 'contract', 'protocol'],
   host: [
     'host/kernel',
     'host/spawn',
@@ -31,6 +32,7 @@ const mayImport: Record<string, readonly string[]> = {
     'host/network',
     'host/files',
     'host/ports',
+    'host/changes',
     'lines',
     'contract',
     'protocol',

@@ -21,6 +21,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   kill: async () => (await import('./commands/kill.js')).killCommand(),
   ports: async () => (await import('./commands/ports.js')).portsCommand(),
   forward: async () => (await import('./commands/forward.js')).forwardCommand(),
+  changes: async () => (await import('./commands/changes.js')).changesCommand(),
   cp: async () => (await import('./commands/cp.js')).cpCommand(),
   env: async () => (await import('./commands/env.js')).envCommand(),
   fleet: async () => (await import('./commands/fleet.js')).fleetCommand(),

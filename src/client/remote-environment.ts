@@ -2,6 +2,9 @@ import type { Duplex } from 'node:stream';
 import {
   type AttachOptions,
   type ConnectOptions,
+  type ChangeSet,
+  type ChangeSetInfo,
+  type ChangesUpdate,
   endOf,
   entriesOf,
   EnvironmentHandle,
@@ -30,6 +33,7 @@ import {
 } from '../protocol/index.js';
 import type { ExecClientOptions } from './connection/client-options.js';
 import { ExecClient } from './connection/exec-client.js';
+import { listChangeSets, RemoteChangeSet, watchChanges, withChangesId } from './changes/remote-change-set.js';
 import { RemoteFileSystem } from './files/remote-file-system.js';
 import { unsupported } from './connection/remote-errors.js';
 import { RemoteStreams } from './ports/remote-streams.js';
@@ -110,7 +114,7 @@ export class RemoteEnvironment extends EnvironmentHandle {
   }
 
   async start(spec: ProcessSpec): Promise<ExecProcess> {
-    const process = await startProcess(this.client, spec);
+    const process = await startProcess(this.client, withChangesId(spec));
     this.#forgetFinished();
     this.#processes.add(process);
     return process;
@@ -232,6 +236,21 @@ export class RemoteEnvironment extends EnvironmentHandle {
    */
   upgrade(request: UpgradeRequest = {}): Promise<{ generation: number }> {
     return upgradeServer(this.client, request);
+  }
+
+  changes(changesId: string): ChangeSet {
+    return new RemoteChangeSet(this.client, changesId);
+  }
+
+  async changeSets(): Promise<readonly ChangeSetInfo[]> {
+    return await listChangeSets(this.client);
+  }
+
+  /**
+   * Calls `listener` when a program that ran in a set of ours has ended. Returns an unsubscribe function.
+   */
+  watchChanges(listener: (update: ChangesUpdate) => void): () => void {
+    return watchChanges(this.client, listener);
   }
 
   /** All processes of the session if the server lists them, otherwise the live ones started by this environment. */

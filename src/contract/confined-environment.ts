@@ -1,5 +1,6 @@
 import { ExecError, isExecError } from '../protocol/errors.js';
 import type { EnvironmentInfo, Sandbox } from '../protocol/index.js';
+import type { ChangeSet, ChangeSetInfo } from './changes.js';
 import { confineFiles } from './confined-files.js';
 import type { Environment } from './environment.js';
 import { EnvironmentHandle } from './environment-handle.js';
@@ -48,6 +49,14 @@ export class ConfinedEnvironment extends EnvironmentHandle {
       `Environment "${this.id}" ignored the sandbox policy; the program was ended.`,
       { data: { hint: 'Use a server that enforces policies, or run without --sandbox.' } },
     );
+  }
+
+  changes(changesId: string): ChangeSet {
+    return this.#inner.changes(changesId);
+  }
+
+  changeSets(): Promise<readonly ChangeSetInfo[]> {
+    return this.#inner.changeSets();
   }
 
   list(): Promise<ProcessSummary[]> {

@@ -1,5 +1,6 @@
 import { ExecError } from '../protocol/errors.js';
 import type { EnvironmentInfo } from '../protocol/index.js';
+import type { ChangeSet, ChangeSetInfo } from './changes.js';
 import type { Environment } from './environment.js';
 import type { FileSystem } from './file-system.js';
 import type { Duplex } from 'node:stream';
@@ -32,6 +33,8 @@ export abstract class EnvironmentHandle implements Environment {
   abstract start(spec: ProcessSpec): Promise<ExecProcess>;
   abstract list(): Promise<ProcessSummary[]>;
   abstract close(): Promise<void>;
+  abstract changes(changesId: string): ChangeSet;
+  abstract changeSets(): Promise<readonly ChangeSetInfo[]>;
 
   async kept(): Promise<ProcessSummary[]> {
     throw nothingKept();

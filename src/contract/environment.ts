@@ -1,4 +1,5 @@
 import type { EnvironmentInfo, Sandbox } from '../protocol/index.js';
+import type { ChangeSet, ChangeSetInfo } from './changes.js';
 import type { FileSystem } from './file-system.js';
 import type { Duplex } from 'node:stream';
 import type {
@@ -55,6 +56,13 @@ export interface Environment extends AsyncDisposable {
   /** Makes a port available here, on loopback, until it is closed. */
   forward(port: number, options?: ForwardOptions): Promise<PortForward>;
   readonly files: FileSystem;
+  /**
+   * What programs have changed under a policy that holds changes: `sandbox: { …, changes: 'hold', changesId }`. Nothing is
+   * asked of the machine until a method is called.
+   */
+  changes(changesId: string): ChangeSet;
+  /** The sets of held changes on this machine that belong to us, oldest first. */
+  changeSets(): Promise<readonly ChangeSetInfo[]>;
   /** The policy for everything that does not specify its own. Absent: none. */
   readonly sandbox?: Sandbox;
   /** True once the machine is permanently unreachable: open the environment again. Absent where that cannot happen. */

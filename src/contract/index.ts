@@ -1,5 +1,20 @@
 export { ConfinedEnvironment } from './confined-environment.js';
 export { ChangeLog, type ChangeReader, MAX_PENDING_CHANGES } from './change-log.js';
+export type {
+  AppliedChanges,
+  ApplyChangesOptions,
+  ChangeCounts,
+  ChangeDiff,
+  ChangeSet,
+  ChangeSetInfo,
+  ChangesPage,
+  ChangesUpdate,
+  DiffChangesOptions,
+  DiffPage,
+  HeldChange,
+  ListChangesOptions,
+  ReadChangeOptions,
+} from './changes.js';
 export type { Environment } from './environment.js';
 export { withFixedTemporary } from './fixed-temporary.js';
 export { EnvironmentHandle, noPorts, nothingKept } from './environment-handle.js';

@@ -209,6 +209,8 @@ export interface ExecProcess extends AsyncDisposable {
   readonly processId: string;
   readonly tty: boolean;
   /** How it is sandboxed, as reported by the machine. */
+  /** The set that its changes are held in. Absent if they are not. */
+  readonly changesId?: string | undefined;
   readonly sandboxType: SandboxType;
 
   /** Everything from `afterSeq` (default 0) to `closed`, in order. Each call creates an independent reader. */

@@ -1,3 +1,4 @@
+export { defaultChangesDirectory } from './local-changes.js';
 export type {
   EnvironmentConfig,
   EnvironmentsConfig,

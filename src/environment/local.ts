@@ -2,6 +2,8 @@ import type { Duplex } from 'node:stream';
 import { randomUUID } from 'node:crypto';
 import {
   type ConnectOptions,
+  type ChangeSet,
+  type ChangeSetInfo,
   EnvironmentHandle,
   type ExecProcess,
   type FileSystem,
@@ -17,9 +19,11 @@ import {
 } from '../contract/index.js';
 import {
   adoptOrphans,
+  ChangeSets,
   claimHost,
   ConfinableFileSystem,
   connectPort,
+  holdFiles,
   childEnvironment,
   findTarget,
   hideFromSandboxes,
@@ -28,6 +32,7 @@ import {
   type LocalProcessSpec,
   machineInfo,
   networkUse,
+  OwnedChanges,
   ProcessTable,
   reserveSpace,
   type TreeOwner,
@@ -35,6 +40,7 @@ import {
   watchListeners,
 } from '../host/index.js';
 import type { Spool, SpoolOptions } from '../spool/index.js';
+import { defaultChangesDirectory, LOCAL_CLIENT, localChangeSet } from './local-changes.js';
 import { configurationHome, secretPaths } from './configuration-home.js';
 import { pathBytes, pathText } from '../protocol/file-uri.js';
 import type { EnvironmentInfo, EnvPolicy, Sandbox } from '../protocol/index.js';
@@ -68,13 +74,19 @@ export interface LocalEnvironmentOptions {
   readonly spool?: SpoolOptions | undefined;
   /** Decides about hosts for programs whose rules have `ask`. Default: they are denied. */
   readonly onNetworkRequest?: NetworkAsker | undefined;
+  /**
+   * Where changes are held that a policy asks for. Default: `execwire/changes` in XDG_STATE_HOME, or in `~/.local/state`.
+   */
+  readonly changesDirectory?: string | undefined;
 }
 
 /** This machine, in this process: no wire and no serialisation, but the same contract. */
 export class LocalEnvironment extends EnvironmentHandle {
   readonly id: string;
   readonly files: FileSystem;
-  readonly #files = new ConfinableFileSystem();
+  readonly #files: ConfinableFileSystem;
+  readonly #sets: ChangeSets;
+  readonly #changes: OwnedChanges;
   readonly #table: ProcessTable;
   readonly #portWatches = new Set<PortWatch>();
   readonly #sockets = new Set<Duplex>();
@@ -87,10 +99,15 @@ export class LocalEnvironment extends EnvironmentHandle {
   constructor(options: LocalEnvironmentOptions = {}) {
     super();
     if (options.adoptOrphans) adoptOrphans();
+    this.#sets = new ChangeSets({ directory: options.changesDirectory ?? defaultChangesDirectory() });
+    const session = `local:${randomUUID()}`;
+    this.#changes = new OwnedChanges(this.#sets, () => ({ session, client: LOCAL_CLIENT }));
+    this.#files = new ConfinableFileSystem((sandbox) => holdFiles(this.#changes, sandbox));
+    this.#sets.onEndView((id) => this.#files.endView(id));
     this.files = this.#files;
     this.id = options.id ?? 'local';
     for (const path of secretPaths(configurationHome())) hideFromSandboxes(path);
-    this.#table = new ProcessTable(options);
+    this.#table = new ProcessTable({ ...options, changes: this.#changes });
     this.#spoolOptions = options.spool;
     this.#onNetworkRequest = options.onNetworkRequest;
     // Its files hold what other programs printed.
@@ -147,6 +164,14 @@ export class LocalEnvironment extends EnvironmentHandle {
     return outputUse(this.#spool, { ...child, owner: this.id }, { retain, onSlowReader });
   }
 
+  changes(changesId: string): ChangeSet {
+    return localChangeSet(this.#changes, changesId);
+  }
+
+  async changeSets(): Promise<readonly ChangeSetInfo[]> {
+    return this.#changes.list();
+  }
+
   async list(): Promise<ProcessSummary[]> {
     return this.#table.all().map((each) => each.summary());
   }
@@ -182,6 +207,8 @@ export class LocalEnvironment extends EnvironmentHandle {
     for (const socket of this.#sockets) socket.destroy();
     for (const watch of [...this.#portWatches]) await watch.close();
     await Promise.all([this.#table.close(), this.#files.close()]);
+    await this.#changes.close();
+    this.#sets.close();
     this.#spool?.close();
     this.#releaseHost();
   }

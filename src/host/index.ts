@@ -21,7 +21,16 @@ export { leaveHost } from './leave-host.js';
 export { packageFile } from './kernel/package-file.js';
 export { reserveSpace } from './kernel/index.js';
 export { childEnvironment } from './environment-variables.js';
-export { ConfinableFileSystem, type HostFileSystem } from './files/index.js';
+export { ConfinableFileSystem, type HostFileSystem, noChanges } from './files/index.js';
+export {
+  ChangeSets,
+  type ChangeSetsOptions,
+  type ChangesOwner,
+  type ChangesSupport,
+  type HeldUse,
+  OwnedChanges,
+  type OwnedSet,
+} from './changes/index.js';
 export { hideFromSandboxes, sandboxSupport } from './sandbox/index.js';
 export { STDIN_WINDOW_BYTES } from './child-input.js';
 export { LocalProcess } from './local-process.js';
@@ -29,6 +38,7 @@ export type { LocalProcessSpec } from './local-process-spec.js';
 export { snapshotsAvailable } from './shell-snapshot/index.js';
 export type { AskAboutHost, Decided, Decision, HostAnswer, NetworkRequest } from './network/index.js';
 export { type ExistingProxyUse, managesNetwork, networkUse, type NetworkUse } from './managed-network.js';
+export { holdFiles } from './hold-changes.js';
 export { machineInfo, version } from './machine-info.js';
 export { homeToStartIn } from './start-directory.js';
 export { machineUsage } from './machine-usage.js';

@@ -10,6 +10,8 @@ export interface LocalProcessSpec extends ChildSpec {
   readonly processId?: string;
   /** The sandbox it runs in, prepared for this very spec. */
   readonly confined?: SandboxedLaunch | undefined;
+  /** The set that its changes are held in. */
+  readonly changesId?: string | undefined;
   readonly timeoutMs?: number | undefined;
   /** The argv to report, if it differs from an equivalent one that is run. */
   readonly shownArgv?: readonly string[] | undefined;

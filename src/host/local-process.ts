@@ -44,6 +44,7 @@ export class LocalProcess extends ProcessHandle implements InputQueue {
   readonly processId: string;
   readonly tty: boolean;
   readonly sandboxType: SandboxType;
+  readonly changesId: string | undefined;
   readonly startedAtMs: number;
   readonly argv: readonly string[];
   /** Where it was started; undefined if an earlier server did that. */
@@ -92,6 +93,7 @@ export class LocalProcess extends ProcessHandle implements InputQueue {
     this.startedAtMs = spec.keeping?.startedAtMs ?? Date.now();
     this.#confined = spec.confined;
     this.keeping = spec.keeping;
+    this.changesId = spec.changesId;
     this.sandboxType = spec.confined?.sandboxType ?? 'none';
     this.#archive = spec.archive?.(this.processId);
     this.log = openLog(spec, options, {

@@ -1,3 +1,5 @@
+import { holdChanges } from './hold-changes.js';
+import type { HeldUse, OwnedChanges } from './changes/index.js';
 import { closeSync } from 'node:fs';
 import { ExecError } from '../protocol/errors.js';
 import { after } from '../protocol/max-timer.js';
@@ -30,6 +32,8 @@ export interface ProcessTableOptions extends LocalProcessOptions {
   readonly retainClosedMs?: number | undefined;
   /** Called when a program runs. */
   readonly onStarted?: ((process: LocalProcess) => void) | undefined;
+  /** Where changes are held that policies ask for. Absent: such starts are refused. */
+  readonly changes?: OwnedChanges | undefined;
   /** Called when an id is free again: anything else kept under it can go. */
   readonly onForgotten?: ((processId: string) => void) | undefined;
   /** Called when the rules keep a process from a host: once for each, and for at most 16. */
@@ -110,7 +114,8 @@ export class ProcessTable {
   async withoutProfile(spec: LocalProcessSpec, request: ProfileRequest): Promise<LocalProcessSpec> {
     const { asked } = request;
     const sandbox = withoutManagedNetwork(spec, request.sandbox);
-    if (sandbox === undefined) return spec;
+    // Running the profile would be a change of its own.
+    if (sandbox === undefined || sandbox?.changes) return spec;
     const snapshot = await this.#snapshots.get(spec, request, (inner, sink) =>
       this.#spawnUnlisted(inner, sandbox, sink),
     );
@@ -167,13 +172,19 @@ export class ProcessTable {
     const { processId = '', env: asIs } = spec;
     const onDenied = (denial: NetworkDenial): void => this.#options.onNetworkDenied?.(processId, denial);
     const way = network ? await this.#network.open(network, { env: asIs, onDenied }) : null;
+    let held: HeldUse | null = null;
     try {
+      held = await holdChanges(this.#options.changes, sandbox, { spec, managed: way !== null });
       const env = way ? { ...asIs, ...way.variables } : asIs;
-      const asked = { ...spec, env, network: way?.network };
+      const asked = { ...spec, env, network: way?.network, held: held?.view };
       const confined = this.#untilGone(await SandboxedLaunch.prepare(asked, sandbox, this.#spares));
       // The sandbox owns the script by now.
       const { script: _, ...program } = spec;
-      const process = await this.#untilReady(this.start({ ...program, confined, denials: way?.denials }));
+      const changesId = held?.changesId;
+      const process = await this.#untilReady(
+        this.start({ ...program, confined, changesId, denials: way?.denials }),
+      );
+      if (held) leaveWhenEnded(held, { process, gone: confined.gone });
       const { treeId } = process;
       const removeSandbox = addSandbox({ treeId, initPid: () => confined.initPid });
       onceClosed(process.log, () => {
@@ -184,6 +195,7 @@ export class ProcessTable {
       return process;
     } catch (error) {
       way?.close();
+      held?.close();
       throw error;
     }
   }
@@ -306,6 +318,14 @@ function withoutManagedNetwork(
   const { networkRules: _, ...rest } = sandbox ?? {};
   if (sandbox?.permissions.type !== 'managed') return undefined;
   return { ...rest, permissions: { ...sandbox.permissions, network: 'restricted' } };
+}
+
+function leaveWhenEnded(
+  { ended, close }: HeldUse,
+  { process, gone }: { process: LocalProcess; gone: Promise<unknown> },
+): void {
+  onceClosed(process.log, ended);
+  void gone.then(close);
 }
 
 function onceClosed(log: LocalProcess['log'], listener: () => void): void {

@@ -84,6 +84,15 @@ export const errorCatalogue = {
     rpc: INTERNAL,
     doc: 'The sandbox policy cannot be enforced here, so nothing was run.',
   },
+  changesNotFound: { rpc: NOT_FOUND, doc: 'No set of held changes with this id belongs to the client.' },
+  changesInUse: {
+    rpc: SESSION_BUSY,
+    doc: 'Programs still run in this set of held changes, or another server uses it; try again when they have ended.',
+  },
+  changesFull: {
+    rpc: OVERLOADED,
+    doc: 'The held changes take up as much room as they may; apply or discard some.',
+  },
   notFound: { rpc: NOT_FOUND, doc: 'The file, directory or handle does not exist.' },
   permissionDenied: { rpc: INVALID_REQUEST, doc: 'The operating system refused access.' },
   invalidFile: { rpc: INVALID_REQUEST, doc: 'The operation does not apply to this kind of file.' },

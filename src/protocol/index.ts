@@ -19,6 +19,7 @@ export {
   appServerNotifications,
 } from './app/table.js';
 export { decodeBase64, decodeBase64Into, encodeBase64 } from './base64.js';
+export type { ChangeCounts, HeldChange } from './exec/changes.js';
 export { EnvironmentInfo } from './exec/environment.js';
 export { KEPT_SESSION, Lease } from './exec/kept.js';
 export { readStreamMessage, STREAM_METHODS, type StreamMessage } from './exec/stream-messages.js';

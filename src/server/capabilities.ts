@@ -40,6 +40,7 @@ export function offeredCapabilities(options: {
   networkRules: boolean;
   ports: boolean;
   upgrade: boolean;
+  changes: boolean;
   spool: { readonly processBytes: number; readonly totalBytes: number } | null;
 }): ServerCapabilities {
   return {
@@ -79,6 +80,7 @@ export function offeredCapabilities(options: {
     ...(options.networkRules ? { networkRules: true, networkAsk: true } : {}),
     ...(options.ports ? { ports: true } : {}),
     ...(options.upgrade ? { upgrade: true } : {}),
+    ...(options.changes ? { changes: true } : {}),
     ...(options.ahead ? { ahead: true } : {}),
     ...(options.flowControl ? { flowControl: { windowBytes: options.windowBytes } } : {}),
   };

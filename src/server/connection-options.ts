@@ -1,4 +1,4 @@
-import type { HostFileSystem } from '../host/index.js';
+import type { ChangeSets, ConfinableFileSystem } from '../host/index.js';
 import type { ByteBudget, Channel } from '../rpc/index.js';
 import type { Spool } from '../spool/index.js';
 import type { BulkGarbage } from './bulk-garbage.js';
@@ -34,11 +34,13 @@ export interface ConnectionOptions {
   readonly probe: () => void;
   readonly introduced: () => void;
   readonly windowBytes: number;
-  readonly files: HostFileSystem;
+  readonly files: ConfinableFileSystem;
   readonly garbage: BulkGarbage;
   /** The message budget shared by all connections. */
   readonly budget: ByteBudget;
   readonly spool: Spool | null;
+  /** Where changes are held; null if there is no such place. */
+  readonly changes: ChangeSets | null;
   readonly durable: DurableState | null;
   /** Replaces the server; null if nothing outlives it. */
   readonly upgrades: Upgrades | null;

@@ -276,6 +276,7 @@ export class Connection implements SessionConnection {
         leases,
         shares: leases && !share,
         networkRules: !share && (await managesNetwork()),
+        changes: !share && this.#options.changes !== null && (await sandboxSupport()).available,
         ports: !share && process.platform === 'linux',
         upgrade: !share && this.#options.upgrades !== null,
         spool,

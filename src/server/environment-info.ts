@@ -1,4 +1,4 @@
-import { machineInfo, managesNetwork, sandboxSupport } from '../host/index.js';
+import { type ChangeSets, machineInfo, managesNetwork, sandboxSupport } from '../host/index.js';
 import type { ExecResult } from '../protocol/index.js';
 import { codexCapabilities } from './capabilities.js';
 
@@ -11,9 +11,14 @@ export async function environmentInfo({ http }: { http: boolean }): Promise<Envi
   return { ...machineInfo(), capabilities: codexCapabilities({ http, sandbox, networkProxy }) };
 }
 
+const NO_PLACE = 'Give the server a directory for held changes: --changes-dir.';
+
 /** Which policies this machine can enforce, probed once by trying. */
-export async function sandboxSummary(): Promise<EnvironmentInfo['sandbox']> {
+export async function sandboxSummary(changes: ChangeSets | null): Promise<EnvironmentInfo['sandbox']> {
   const support = await sandboxSupport();
   const { level } = support;
-  return support.available ? { level, maxProcesses: support.processLimit } : { level, hint: support.hint };
+  if (!support.available) return { level, hint: support.hint };
+  const holds = await changes?.support();
+  const held = holds?.available ? { available: true } : { available: false, hint: holds?.hint ?? NO_PLACE };
+  return { level, maxProcesses: support.processLimit, changes: held };
 }

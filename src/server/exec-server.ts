@@ -2,6 +2,7 @@ import { DEFAULT_WINDOW_BYTES, ServerInput } from '../contract/index.js';
 import {
   adoptOrphans,
   claimHost,
+  ChangeSets,
   ConfinableFileSystem,
   hideFromSandboxes,
   type LocalProcess,
@@ -44,6 +45,8 @@ export interface ExecServerOptions {
   readonly http?: boolean | undefined;
   /** Where output of processes goes whose clients ask for it. Default: nowhere, and such starts are refused. */
   readonly spool?: SpoolOptions | undefined;
+  /** Where changes are held that policies ask for. Default: nowhere, and such starts are refused. */
+  readonly changesDirectory?: string | undefined;
   /** Called when a lot of garbage has accumulated. Default: none; the engine decides when to collect. */
   readonly collectGarbage?: CollectGarbage | undefined;
   /**
@@ -118,6 +121,7 @@ export class ExecServer implements AsyncDisposable {
   readonly #budget = new ByteBudget();
   readonly #renderer = new ScreenRenderer(packageFile('dist/screen/worker.js'));
   readonly #spool: Spool | null;
+  readonly #changes: ChangeSets | null;
   readonly #durable: DurableState | null;
   readonly #upgrades: Upgrades | null;
   readonly #shares: Shares;
@@ -142,6 +146,7 @@ export class ExecServer implements AsyncDisposable {
     this.#shares = new Shares(this.#log, this.#durable);
     this.#upgrades =
       options.durable && this.#durable ? this.#upgradesOf(options.durable, this.#durable) : null;
+    this.#changes = openChanges(options.changesDirectory, this.#files);
     this.#garbage = new BulkGarbage(options.collectGarbage);
     this.#windowBytes = Math.min(options.retainedBytes ?? DEFAULT_WINDOW_BYTES, DEFAULT_WINDOW_BYTES);
     const { retainedBytes, maxKeptProcesses, keepEndedMs } = options;
@@ -153,8 +158,16 @@ export class ExecServer implements AsyncDisposable {
       onNetworkDenied: (process: string, denial: NetworkDenial) =>
         log.info({ process, ...denial }, 'the network policy denied a host'),
     };
+    const changes = this.#changes;
     const observed = { ...table, ...observeProcesses(this.#observe, KEPT_SESSION) };
-    this.#keep = new Keep({ table: observed, maxKeptProcesses, keepEndedMs, log, renderer: this.#renderer });
+    this.#keep = new Keep({
+      table: observed,
+      changes,
+      maxKeptProcesses,
+      keepEndedMs,
+      log,
+      renderer: this.#renderer,
+    });
     this.#sessions = new SessionRegistry({
       sessionTtlMs: options.sessionTtlMs,
       maxSessions: options.maxSessions,
@@ -164,8 +177,10 @@ export class ExecServer implements AsyncDisposable {
       budget: this.#budget,
       input: new ServerInput(),
       keep: this.#keep,
+      changes,
       durable: this.#durable ?? undefined,
     });
+    void changes?.recover({ keepSessions: this.#durable !== null });
     if (this.#durable && !options.durable?.isFirst)
       takeUpEverything({
         state: this.#durable,
@@ -202,6 +217,7 @@ export class ExecServer implements AsyncDisposable {
         garbage: this.#garbage,
         budget: this.#budget,
         spool: this.#spool,
+        changes: this.#changes,
         durable: this.#durable,
         isDraining: () => this.isDraining,
         upgrades: this.#upgrades,
@@ -307,12 +323,21 @@ export class ExecServer implements AsyncDisposable {
   async #shutDown(): Promise<void> {
     for (const connection of this.#connections) connection.close('the server is shutting down');
     await Promise.all([this.#sessions.close(), this.#keep.close(), this.#files.close()]);
+    this.#changes?.close();
     this.#shares.close();
     await this.#renderer.close();
     this.#spool?.close();
     this.#durable?.close();
     this.#releaseHost();
   }
+}
+
+/** What ends beside programs when the mounts of a set go: the helpers of file operations. */
+function openChanges(directory: string | undefined, files: ConfinableFileSystem): ChangeSets | null {
+  if (directory === undefined) return null;
+  const sets = new ChangeSets({ directory });
+  sets.onEndView((id) => files.endView(id));
+  return sets;
 }
 
 /** Programs in sandboxes run as our user, and must not read what others printed. */

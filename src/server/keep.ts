@@ -1,13 +1,16 @@
 import {
   abandonStart,
+  type ChangeSets,
   type LocalProcess,
   type LocalProcessSpec,
+  OwnedChanges,
   ProcessTable,
   type ProcessTableOptions,
   type SetAside,
 } from '../host/index.js';
 import { ExecError, type Lease, type Sandbox } from '../protocol/index.js';
 import { EndedProcesses } from './ended-processes.js';
+import { clientOf } from './changes-owner.js';
 import { KeptProcess } from './kept-process.js';
 import type { ScreenRenderer } from '../screen/index.js';
 import type { ServerLog } from './log.js';
@@ -21,6 +24,8 @@ const MAX_ID_CHARS = 128;
 
 export interface KeepOptions {
   readonly table: ProcessTableOptions;
+  /** Where changes of kept processes are held. */
+  readonly changes?: ChangeSets | null;
   readonly maxKeptProcesses?: number | undefined;
   readonly keepEndedMs?: number | undefined;
   readonly log: ServerLog;
@@ -192,11 +197,13 @@ export class Keep {
   #room(principal: string): Room {
     const known = this.#rooms.get(principal);
     if (known) return known;
-    const { table, keepEndedMs = DEFAULT_KEEP_ENDED_MS } = this.#options;
+    const { table, changes, keepEndedMs = DEFAULT_KEEP_ENDED_MS } = this.#options;
     const kept = new Map<string, KeptProcess>();
     const room: Room = {
       table: new ProcessTable({
         ...table,
+        // What they change outlives their session, as they do.
+        changes: changes ? new OwnedChanges(changes, () => ({ client: clientOf(principal) })) : undefined,
         maxProcesses: Number.POSITIVE_INFINITY,
         retainClosedMs: keepEndedMs,
         onForgotten: (processId) => {

@@ -1,7 +1,7 @@
 import { ExecError } from '../protocol/index.js';
 import { Session, type SessionConnection } from './session.js';
 import type { ShowProcess } from './session/shown-processes.js';
-import type { ProcessTableOptions } from '../host/index.js';
+import type { ChangeSets, ProcessTableOptions } from '../host/index.js';
 import type { ByteBudget } from '../rpc/index.js';
 import type { DurableState } from './durable/durable-state.js';
 import type { PushPosition, SessionRecord } from './durable/records.js';
@@ -25,6 +25,8 @@ export interface SessionRegistryOptions {
   readonly budget: ByteBudget;
   readonly input: ServerInput;
   readonly keep: Keep;
+  /** Where changes are held; null if there is no such place. */
+  readonly changes?: ChangeSets | null;
   /** Where sessions are noted that may outlive this server. */
   readonly durable?: DurableState | undefined;
 }
@@ -78,9 +80,9 @@ export class SessionRegistry {
 
   /** What all sessions have in common. */
   #shared() {
-    const { table, budget, input, durable, keep, observe } = this.#options;
+    const { table, budget, input, changes, durable, keep, observe } = this.#options;
     const show: ShowProcess = (process, owner) => keep.show(process, owner);
-    return { table, budget, input, durable, show, observe };
+    return { table, budget, input, changes, durable, show, observe };
   }
 
   /** For the server that comes after this one. */

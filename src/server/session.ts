@@ -2,13 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { DEFAULT_WINDOW_BYTES, QueuedInput, type ServerInput } from '../contract/index.js';
 import {
   abandonStart,
+  type ChangeSets,
   type LocalProcess,
   type LocalProcessSpec,
+  type OwnedChanges,
   ProcessTable,
   type ProcessTableOptions,
 } from '../host/index.js';
 import { type ByteBudget, SHARE_BYTES } from '../rpc/index.js';
 import { ExecError, type Sandbox } from '../protocol/index.js';
+import { ownerOf } from './changes-owner.js';
 import type { DurableState } from './durable/durable-state.js';
 import type { PushPosition } from './durable/records.js';
 import type { KeptProcess } from './kept-process.js';
@@ -20,6 +23,7 @@ import { observeProcesses, type ServerObserver } from './server-events.js';
 import { PendingStarts } from './session/pending-starts.js';
 import { Pushers } from './session/pushers.js';
 import { SessionStreams } from './ports/session-streams.js';
+import { SessionChanges } from './session/session-changes.js';
 import { RememberedWrites } from './session/remembered-writes.js';
 import { type ShowProcess, ShownProcesses } from './session/shown-processes.js';
 
@@ -39,6 +43,8 @@ export interface SessionOptions {
   readonly table: ProcessTableOptions;
   readonly budget: ByteBudget;
   readonly input: ServerInput;
+  /** Where changes are held; absent if there is no such place. */
+  readonly changes?: ChangeSets | null | undefined;
   readonly durable?: DurableState | undefined;
   readonly observe?: ServerObserver | undefined;
   /** Lets other sessions of the same client view a process of this one. */
@@ -61,6 +67,7 @@ export class Session {
   /** Kept processes this session uses. */
   readonly kept: KeptUses;
   readonly #shown: ShownProcesses;
+  readonly #changes: SessionChanges | null | undefined;
   readonly #pushers: Pushers;
   readonly #budget: ByteBudget;
   readonly #input: QueuedInput;
@@ -83,8 +90,11 @@ export class Session {
       this.#shown.hide(processId);
       forget(processId);
     };
+    this.#changes =
+      options.changes &&
+      new SessionChanges(options.changes, { owner: () => ownerOf(this), target: () => this.#connection });
     const hooks = options.observe && observeProcesses(options.observe, this.id);
-    this.processes = new ProcessTable({ ...table, ...hooks, onForgotten });
+    this.processes = new ProcessTable({ ...table, ...hooks, changes: this.changes, onForgotten });
     this.kept = new KeptUses({
       sessionId: this.id,
       pushers: this.#pushers,
@@ -92,6 +102,11 @@ export class Session {
       target: () => this.#connection,
       forget,
     });
+  }
+
+  /** What its programs have changed under policies that hold changes; undefined if nothing can be held here. */
+  get changes(): OwnedChanges | undefined {
+    return this.#changes?.owned;
   }
 
   get connection(): SessionConnection | undefined {
@@ -257,6 +272,7 @@ export class Session {
     this.#pushers.close();
     this.streams.close();
     await this.processes.close();
+    await this.#changes?.close();
   }
 
   /** Ends an earlier use of this id. Writes to the same process may be repeated, because their answers were lost. */

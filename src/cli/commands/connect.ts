@@ -52,7 +52,8 @@ async function serveLocally(stdio: LineChannel): Promise<void> {
   const { dismissWatchdog } = await import('../dismiss-watchdog.js');
   const { guardTrees } = await import('./guard-trees.js');
   guardTrees();
-  const server = new ExecServer();
+  const { defaultChangesDirectory } = await import('../../environment/index.js');
+  const server = new ExecServer({ changesDirectory: defaultChangesDirectory() });
   await server.accept(stdio, { resumable: false });
   await server.close();
   dismissWatchdog();

@@ -52,6 +52,8 @@ export interface Begun {
   readonly onceRaw?: (shown: (bytes: Uint8Array) => void) => Promise<void>;
   /** Called when output is missing that nobody counts: the screen has to be drawn again. */
   readonly missed?: (shown: (bytes: Uint8Array) => void) => Promise<void>;
+  /** Called when it has ended and all of its output is written. */
+  readonly atEnd?: () => Promise<void>;
   /** How to type to it, if not simply by writing. */
   readonly write?: ExecProcess['write'];
 }
@@ -108,7 +110,13 @@ export async function startAttached(environment: Environment, run: AttachedStart
   const spec = onOurTerminal(await run.spec(environment));
   const sandbox = await run.sandbox(environment, spec);
   const machine = sandbox ? new ConfinedEnvironment(environment, sandbox) : environment;
-  return { child: await start(machine, spec) };
+  const child = await start(machine, spec);
+  return { child, ...(child.changesId === undefined ? {} : { atEnd: () => summarize(environment, child) }) };
+}
+
+async function summarize(environment: Environment, { changesId = '' }: ExecProcess): Promise<void> {
+  const { summarizeChanges } = await import('./changes-summary.js');
+  await summarizeChanges(environment, changesId);
 }
 
 /** Gives the remote terminal the size and type of ours. */
@@ -131,7 +139,7 @@ async function start(environment: Environment, spec: ProcessSpec): Promise<ExecP
 
 async function attach(
   environment: Environment,
-  { child, onceRaw, missed, write }: Begun,
+  { child, onceRaw, missed, write, atEnd }: Begun,
   run: AttachedRun & { readonly leaving: AbortController; readonly questions: NetworkQuestions | undefined },
 ): Promise<number> {
   const { leaving, questions, outlivesUs = false } = run;
@@ -184,7 +192,11 @@ async function attach(
   if (run.stat) printCost(outcome?.usage, performance.now() - began);
   if (outcome?.networkDenied) complain(new Error(hostsDenied(outcome.networkDenied)));
   else if (outcome?.sandboxDenied) complain(new Error(DENIED));
-  if (end.kind !== 'contactLost') return exitCodeOfEnd(end);
+  if (end.kind !== 'contactLost') {
+    terminal?.reset();
+    await atEnd?.();
+    return exitCodeOfEnd(end);
+  }
   terminal?.reset();
   complain(new Error(`Environment "${environment.id}": ${end.error.message}`));
   return OUR_FAILURE;

@@ -23,6 +23,7 @@ import { nextSteps } from './next-steps.js';
 import { addListenOptions, addLogOptions, collect, wholeNumber } from '../options/listen-options.js';
 import { parseDuration } from '../options/option-values.js';
 import { addOperationOptions, Operation, type OperationFlags } from '../options/operation-options.js';
+import { addChangesOptions, type ChangesFlags, changesFromFlags } from '../options/changes-options.js';
 import { addSpoolOptions, type SpoolFlags, spoolFromFlags } from '../options/spool-options.js';
 import { tlsFromFlags, withTls } from '../options/tls-options.js';
 import { lazyCollector } from '../garbage-collector.js';
@@ -39,6 +40,7 @@ const DEFAULT_LISTEN = 'ws://127.0.0.1:0';
 interface ServeFlags
   extends AuthFlags,
     SpoolFlags,
+    ChangesFlags,
     DurableFlags,
     FleetFlags,
     ServeConsoleFlags,
@@ -107,7 +109,7 @@ export function serveCommand(): Command {
         .default('remote'),
     )
     .option('--no-http', 'do not make HTTP requests for clients');
-  addSpoolOptions(command).option(
+  addChangesOptions(addSpoolOptions(command)).option(
     '--durable <dir>',
     'start the server again if it dies; its programs go on, with what is kept in this directory',
   );
@@ -169,6 +171,7 @@ async function begin(flags: ServeFlags, durable: DurableServer | null): Promise<
     compression: flags.compression,
     http: flags.http,
     spool: spoolFromFlags(flags),
+    changesDirectory: changesFromFlags(flags),
     durable: durable?.takeOver(),
     collectGarbage: lazyCollector(),
     log,

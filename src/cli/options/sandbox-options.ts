@@ -10,6 +10,8 @@ export interface SandboxFlags {
   readonly sandbox?: string;
   readonly writable: readonly string[];
   readonly network?: true | NetworkRules;
+  readonly hold?: boolean;
+  readonly changes?: string;
 }
 
 /** Adds the options that confine a command. */
@@ -21,7 +23,12 @@ export function withSandbox(command: Command): Command {
       '--network [rules]',
       'with --sandbox: let it reach the network; with allow=HOST,… and deny=HOST,… only these hosts, with ask also those that you allow',
       collectHosts,
-    );
+    )
+    .option(
+      '--hold',
+      'hold what it changes until you apply it, see `execwire changes`; implies --sandbox workspace-write',
+    )
+    .option('--changes <id>', 'with --hold: the set of changes to go on with, or the name of a new one');
 }
 
 /**
@@ -33,14 +40,34 @@ export async function sandboxFrom(
   environment: Environment,
   { cwd }: { cwd?: string | undefined } = {},
 ): Promise<Sandbox | null | undefined> {
-  const { sandbox: policy, writable, network } = flags;
+  const { writable, network, hold = false, changes } = flags;
+  if (changes !== undefined && !hold) throw new ExecError('invalidConfiguration', '--changes needs --hold.');
+  const policy = flags.sandbox ?? (hold ? 'workspace-write' : undefined);
   if (policy === undefined) {
     if (writable.length === 0 && network === undefined) return undefined;
     throw new ExecError('invalidConfiguration', '--writable and --network need --sandbox POLICY.');
   }
   const { resolveSandbox } = await import('../../environment/index.js');
   const directories = await Promise.all(writable.map((path) => resolvePath(environment, path)));
-  return await resolveSandbox(environment, { policy, writable: directories, network, workspace: cwd });
+  const sandbox = await resolveSandbox(environment, {
+    policy,
+    writable: directories,
+    network,
+    workspace: cwd,
+  });
+  return hold ? holding(sandbox, changes) : sandbox;
+}
+
+/** What is changed is kept until somebody decides: the next command is another client. */
+function holding(sandbox: Sandbox | null, changesId: string | undefined): Sandbox {
+  if (sandbox === null)
+    throw new ExecError('invalidConfiguration', '--hold needs a policy that restricts what can be written.');
+  return {
+    ...sandbox,
+    changes: 'hold',
+    changesLease: 'kept',
+    ...(changesId === undefined ? {} : { changesId }),
+  };
 }
 
 /** Whether there may be questions about hosts: the rules, or those of a profile, may say `ask`. */

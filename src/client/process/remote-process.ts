@@ -70,6 +70,7 @@ export class RemoteProcess extends ProcessHandle {
   readonly #attachment: Attachment;
   #tty: boolean;
   #sandboxType: SandboxType = 'none';
+  readonly #changesId: string | undefined;
   #timeout: ClientTimeout | undefined;
 
   constructor({
@@ -91,6 +92,7 @@ export class RemoteProcess extends ProcessHandle {
     this.#client = client;
     this.#spec = spec;
     this.#isKept = hasLease(spec);
+    this.#changesId = spec.sandbox?.changes ? spec.sandbox.changesId : undefined;
     this.#attachment = new Attachment(client, processId, attach);
     this.#output = new RemoteOutput({
       client,
@@ -116,6 +118,11 @@ export class RemoteProcess extends ProcessHandle {
 
   get tty(): boolean {
     return this.#tty;
+  }
+
+  /** The set that its changes are held in. */
+  get changesId(): string | undefined {
+    return this.#changesId;
   }
 
   get sandboxType(): SandboxType {

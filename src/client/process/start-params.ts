@@ -57,7 +57,7 @@ export function startParams(
  * not refuse it. Servers without `ahead` refuse a start without a directory, and all others support the rest as well.
  */
 export function mayStartEarly(spec: ProcessSpec): boolean {
-  if (spec.sandbox?.networkRules) return false;
+  if (spec.sandbox?.networkRules || spec.sandbox?.changes) return false;
   if (hasLease(spec) || spec.retain === 'disk' || spec.onSlowReader === 'spool') return false;
   return spec.cwd === undefined || spec.cwd === HOME || !spec.tty || !spec.size;
 }
@@ -70,7 +70,18 @@ function sandboxField(
   if (sandbox === undefined) return {};
   if (sandbox?.networkRules && !capabilities?.networkRules) throw noRulesThere();
   if (sandbox?.networkRules?.ask && !capabilities?.networkAsk) throw asksNobody();
+  if (sandbox?.changes && !capabilities?.changes) throw nothingHeldThere();
   return { sandbox };
+}
+
+/** A server that does not know held changes would make them at once. */
+export function nothingHeldThere(): ExecError {
+  return new ExecError('sandboxUnavailable', 'That server cannot hold changes, so nothing was run.', {
+    data: {
+      reason: 'changes',
+      hint: 'Ask `environment/info` why, update the server, or run without `changes`.',
+    },
+  });
 }
 
 function noRulesThere(): ExecError {

@@ -44,6 +44,21 @@ export interface CFunctions {
   readonly linkat: PooledCall<
     [fromDirectory: number, from: string, toDirectory: number, to: Uint8Array, flags: number]
   >;
+  readonly listxattr: (path: Uint8Array, into: Uint8Array, size: number) => number;
+  readonly getxattr: (path: Uint8Array, name: Uint8Array, into: Uint8Array, size: number) => number;
+  readonly listxattrFollowed: (path: Uint8Array, into: Uint8Array, size: number) => number;
+  readonly getxattrFollowed: (path: Uint8Array, name: Uint8Array, into: Uint8Array, size: number) => number;
+  readonly setxattr: (
+    path: Uint8Array,
+    name: Uint8Array,
+    from: Uint8Array,
+    size: number,
+    flags: number,
+  ) => number;
+  readonly removexattr: (path: Uint8Array, name: Uint8Array) => number;
+  readonly utimensat: (directory: number, path: Uint8Array, times: BigInt64Array, flags: number) => number;
+  readonly mknod: (path: Uint8Array, mode: number, device: number) => number;
+  readonly syncfs: PooledCall<[fd: number]>;
   readonly pipe2: (fds: Int32Array, flags: number) => number;
   readonly poll: (fds: Int32Array, count: number, timeoutMs: number) => number;
   readonly epollCreate: (flags: number) => number;
@@ -125,6 +140,15 @@ export const declarations: Readonly<Record<keyof CFunctions, string>> = {
   statx: 'int statx(int directory, const char *path, int flags, unsigned int mask, void *into)',
   getdents: 'long getdents64(int fd, void *into, size_t size)',
   linkat: 'int linkat(int fromDirectory, const char *from, int toDirectory, void *to, int flags)',
+  listxattr: 'long llistxattr(void *path, void *into, size_t size)',
+  getxattr: 'long lgetxattr(void *path, void *name, void *into, size_t size)',
+  listxattrFollowed: 'long listxattr(void *path, void *into, size_t size)',
+  getxattrFollowed: 'long getxattr(void *path, void *name, void *into, size_t size)',
+  setxattr: 'int setxattr(void *path, void *name, void *from, size_t size, int flags)',
+  removexattr: 'int removexattr(void *path, void *name)',
+  utimensat: 'int utimensat(int directory, void *path, void *times, int flags)',
+  mknod: 'int mknod(void *path, unsigned int mode, unsigned long device)',
+  syncfs: 'int syncfs(int fd)',
   pipe2: 'int pipe2(void *fds, int flags)',
   poll: 'int poll(void *fds, unsigned long count, int timeoutMs)',
   epollCreate: 'int epoll_create1(int flags)',

@@ -1,4 +1,5 @@
 export { bootTicks } from './boot-clock.js';
+export { crypto, randomBytes } from './random.js';
 export { type KernelCalls, kernelCalls } from './cached-calls.js';
 export { sendDatagram } from './datagram.js';
 export {
@@ -67,6 +68,7 @@ export { reserveSpace } from './reserve-space.js';
 export { unwatchReadiness, watchReadiness } from './readiness.js';
 export {
   hasKernel,
+  openBeneath,
   openInside,
   openPipe,
   openWithoutLinks,
@@ -79,3 +81,14 @@ export {
 export { isScarcity, mentionsScarcity } from './scarcity.js';
 export { spawnFailure, type SpawnFailureReason, spawnFailures } from './spawn-failures.js';
 export { type HelperName, trustedPath, trustedProgram } from './trusted-path.js';
+export {
+  type Attribute,
+  extendedAttribute,
+  extendedAttributes,
+  makeNode,
+  removeExtendedAttribute,
+  setExtendedAttribute,
+  setTimes,
+  syncFileSystem,
+} from './file-attributes.js';
+export { TimeSlice } from './time-slice.js';

@@ -39,7 +39,9 @@ export const linux = {
 
   /** The system call number, the same on every architecture. */
   SYS_openat2: 437,
+  RESOLVE_NO_XDEV: 0x01,
   RESOLVE_NO_SYMLINKS: 0x04,
+  RESOLVE_BENEATH: 0x08,
   RESOLVE_IN_ROOT: 0x10,
   /** Resolve from the kernel's caches only: fail rather than ask a disk or a server. Since Linux 5.12. */
   RESOLVE_CACHED: 0x20,
@@ -68,6 +70,10 @@ export const linux = {
   EPOLLIN: 1,
   EPOLLOUT: 4,
   SEEK_CUR: 1,
+  /** The next byte at or after an offset that is not in a hole… */
+  SEEK_DATA: 3,
+  /** …and the next that is. */
+  SEEK_HOLE: 4,
   SPLICE_F_NONBLOCK: 2,
 
   TCGETS: 0x5401,

@@ -17,6 +17,12 @@ const handleInRoot = BigUint64Array.of(
   BigInt(linux.RESOLVE_NO_SYMLINKS | linux.RESOLVE_IN_ROOT),
 );
 
+const handleBeneath = BigUint64Array.of(
+  BigInt(linux.O_PATH | linux.O_CLOEXEC),
+  0n,
+  BigInt(linux.RESOLVE_NO_SYMLINKS | linux.RESOLVE_BENEATH | linux.RESOLVE_NO_XDEV),
+);
+
 let kernel: Libc | null | undefined;
 
 /** False if no C library can be loaded; sandboxes are then unavailable. */
@@ -49,6 +55,33 @@ export function openInside(root: number, path: string): number {
   const fd = openat2(root, path, handleInRoot);
   if (fd < 0) throw new Error('the path does not exist or contains a link');
   return fd;
+}
+
+/**
+ * An `O_PATH` descriptor of what is at a relative path below an open directory: no link on the way, no `..` and no other
+ * mount. Throws the kernel's error.
+ */
+export function openBeneath(directory: number, path: Buffer): number {
+  if (path.length <= MAX_PATH_BYTES) return openOneBeneath(directory, path);
+  const slash = path.subarray(0, MAX_PATH_BYTES).lastIndexOf(SLASH);
+  const nearer = openOneBeneath(directory, path.subarray(0, slash));
+  try {
+    return openBeneath(nearer, path.subarray(slash + 1));
+  } finally {
+    calls().close(nearer);
+  }
+}
+
+/** The kernel takes no longer path in one call. */
+const MAX_PATH_BYTES = 4000;
+const SLASH = 0x2f;
+
+function openOneBeneath(directory: number, path: Buffer): number {
+  const name = Buffer.concat([path.length === 0 ? Buffer.from('.') : path, Buffer.of(0)]);
+  const fd = calls().openat2(linux.SYS_openat2, directory, name, handleBeneath, handleBeneath.byteLength);
+  if (fd >= 0) return fd;
+  const code = calls().errno();
+  throw Object.assign(new Error(`${code}, openat2`), { code });
 }
 
 /** The user namespace that owns another namespace. Throws. */

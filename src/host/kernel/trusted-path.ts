@@ -3,7 +3,16 @@ import { dirname, isAbsolute, join, normalize } from 'node:path';
 import { judgeProgram, programPlaces } from './program-search.js';
 
 /** Programs the server runs itself or wraps around sandboxed ones. */
-export type HelperName = 'bwrap' | 'rg' | 'unshare' | 'dash' | 'bash' | 'setsid' | 'prlimit' | 'nsenter';
+export type HelperName =
+  | 'bwrap'
+  | 'rg'
+  | 'unshare'
+  | 'dash'
+  | 'bash'
+  | 'setsid'
+  | 'prlimit'
+  | 'nsenter'
+  | 'mount';
 
 const NAMES: readonly HelperName[] = [
   'bwrap',
@@ -14,6 +23,7 @@ const NAMES: readonly HelperName[] = [
   'setsid',
   'prlimit',
   'nsenter',
+  'mount',
 ];
 
 /** System directories come first, whatever PATH says. */

@@ -8,7 +8,8 @@ export {
 } from './bwrap/confine.js';
 export { DENIAL_TAIL_BYTES, type FinishedProcess, wasDenied } from './launch/denial.js';
 export { type Disk, snapshotDisk, type PlaceKind, type ResolvedPath } from './plan/disk.js';
-export { isPathChange } from './plan/exact-path.js';
+export { isPathChange, openExactly, pathChanged } from './plan/exact-path.js';
+export type { FileView, HeldView } from './plan/file-view.js';
 export { FileHelper, type HelperOptions, type HelperTarget } from './launch/file-helper.js';
 export { FileHelpers, type HelperLease, type PoolLimits } from './launch/file-helpers.js';
 export { planNow } from './plan/known-plans.js';
@@ -36,8 +37,10 @@ export {
   type SandboxPolicy,
 } from '../../policy/internal.js';
 export { checkCwd, locateVisibleProgram, type View } from './plan/visible-program.js';
+export { type MountedPlace, mountTable, parseMountTable } from './plan/mount-table.js';
+export { compileGlob } from './plan/glob.js';
 export { probeSandbox, type SandboxSupport, sandboxSupport, withSupport } from './probe/probe.js';
-export type { SandboxGap } from './probe/probe-failure.js';
+export { gaps, type SandboxGap } from './probe/probe-failure.js';
 export { explainSetupFailure, type FailedStart } from './launch/setup-failure.js';
 export { type FilterOptions, seccompFilter } from './seccomp/seccomp.js';
 export { type SandboxOutcome, SandboxStatus } from './launch/status.js';

@@ -30,6 +30,10 @@ export const EnvironmentInfo = z.object({
         .boolean()
         .optional()
         .meta({ description: 'Whether a policy may limit the number of processes.' }),
+      changes: z
+        .object({ available: z.boolean(), hint: z.string().optional() })
+        .optional()
+        .meta({ description: 'Whether a policy may hold changes; if not, why and what to do about it.' }),
     })
     .optional()
     .meta({

@@ -101,6 +101,12 @@ export const processStart = request({
       .nullish()
       .meta({ description: 'Informational.' }),
   }),
-  result: z.object({ processId: ProcessId, sandboxType: SandboxType.optional() }),
+  result: z.object({
+    processId: ProcessId,
+    sandboxType: SandboxType.optional(),
+    changesId: z.string().optional().meta({
+      description: 'Extension `changes`: the set that its changes are held in.',
+    }),
+  }),
   orderedBy: processLane,
 });

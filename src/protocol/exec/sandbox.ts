@@ -123,6 +123,22 @@ export const Sandbox = z.object({
     .min(1)
     .optional()
     .meta({ description: 'Extension: maximum number of processes in the sandbox.' }),
+  changes: z
+    .enum(['hold'])
+    .optional()
+    .meta({
+      description:
+        'Extension `changes`: what is written below the writable paths is held in a set, and the files stay as they are ' +
+        'until it is applied.',
+    }),
+  changesId: z.string().optional().meta({
+    description:
+      'Extension `changes`: the set to use; it is made if there is none. Absent: a new set for this process alone.',
+  }),
+  changesLease: z.enum(['session', 'kept']).optional().meta({
+    description:
+      'Extension `changes`: whether a new set ends with the session, or is kept until it is applied or discarded. Default `session`.',
+  }),
   networkRules: NetworkRules.optional().meta({
     description:
       'Extension `networkRules`: a network of its own, with a proxy as the only way out. Takes the place of `network` ' +

@@ -106,6 +106,9 @@ export const ServerCapabilities = z.object({
   upgrade: z.boolean().optional().meta({
     description: '`server/upgrade` and `server/status`: programs outlive the server.',
   }),
+  changes: z.boolean().optional().meta({
+    description: '`changes`, `changesId` and `changesLease` in a sandbox, and `changes/*`.',
+  }),
   sessionEnd: z.boolean().optional().meta({ description: 'The notification `session/end`.' }),
   flowControl: z.object({ windowBytes: Unsigned }).optional().meta({
     description: 'Present if the client announced it: how much unacknowledged output may be in flight.',

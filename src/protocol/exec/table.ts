@@ -1,4 +1,13 @@
 import type { ParamsOf, ParsedParamsOf, ResultOf } from '../method.js';
+import {
+  changesApply,
+  changesDiff,
+  changesDiscard,
+  changesList,
+  changesRead,
+  changesSets,
+  changesUpdated,
+} from './changes.js';
 import { capabilitiesDiscoverV2, capabilityRootsDiscoverV1, environmentConfigRead } from './discovery.js';
 import { environmentInfo, environmentStatus, environmentUsage } from './environment.js';
 import { fsSearch } from './file-search.js';
@@ -112,6 +121,12 @@ export const execMethods = {
   'capabilityRoots/discoverV1': capabilityRootsDiscoverV1,
   'capabilities/discoverV2': capabilitiesDiscoverV2,
   'http/request': httpRequest,
+  'changes/sets': changesSets,
+  'changes/list': changesList,
+  'changes/read': changesRead,
+  'changes/diff': changesDiff,
+  'changes/apply': changesApply,
+  'changes/discard': changesDiscard,
 } as const;
 
 /** Notifications a client may send. */
@@ -140,6 +155,7 @@ export const execServerNotifications = {
   'fs/missingChanged': fsMissingChanged,
   'fs/changed': fsChanged,
   'http/request/bodyDelta': httpRequestBodyDelta,
+  'changes/updated': changesUpdated,
   'network/policyDecision': networkPolicyDecision,
 } as const;
 

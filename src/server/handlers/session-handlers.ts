@@ -1,4 +1,4 @@
-import { machineUsage } from '../../host/index.js';
+import { holdFiles, machineUsage, noChanges, type OwnedChanges } from '../../host/index.js';
 import type { ExecMethods } from '../../protocol/index.js';
 import type { Handlers } from '../../rpc/index.js';
 import type { ConnectionOptions } from '../connection-options.js';
@@ -7,6 +7,7 @@ import { keptBy } from '../kept-by.js';
 import type { Session } from '../session.js';
 import { keptByShare } from '../shared-view.js';
 import type { ConnectionContext } from './connection-context.js';
+import { changesHandlers } from './changes-handlers.js';
 import { discoveryHandlers } from './discovery-handlers.js';
 import { fileHandlers } from './files-handlers.js';
 import { httpHandlers } from './http-handlers.js';
@@ -26,12 +27,18 @@ export function sessionHandlers(
   options: ConnectionOptions,
   { session, context }: Attached,
 ): Omit<Handlers<ExecMethods>, 'initialize'> {
-  const { files, garbage } = options;
+  const { garbage, changes } = options;
+  const owned = (): OwnedChanges => {
+    const found = session().changes;
+    if (!found) throw noChanges();
+    return found;
+  };
+  const files = options.files.withChanges(async (sandbox) => await holdFiles(owned(), sandbox));
   const processes = processContext(options, { session, context });
   return {
     'environment/info': async () => ({
       ...(await environmentInfo(options)),
-      sandbox: await sandboxSummary(),
+      sandbox: await sandboxSummary(changes),
     }),
     'environment/status': () => ({ status: 'ready' }),
     'environment/usage': () => machineUsage(),
@@ -40,6 +47,7 @@ export function sessionHandlers(
     ...fileHandlers({ ...context, files, garbage }),
     ...discoveryHandlers({ files }),
     ...httpHandlers(context),
+    ...changesHandlers(owned),
     ...portHandlers(processes, context),
   };
 }

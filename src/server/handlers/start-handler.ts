@@ -127,8 +127,8 @@ async function withoutProfile(
   return await session.processes.withoutProfile(child, { key, shell, sandbox, asked: env });
 }
 
-function startResult({ processId, sandboxType }: LocalProcess): ExecResult<'process/start'> {
-  return { processId, sandboxType };
+function startResult({ processId, sandboxType, changesId }: LocalProcess): ExecResult<'process/start'> {
+  return { processId, sandboxType, ...(changesId === undefined ? {} : { changesId }) };
 }
 
 function childOf(

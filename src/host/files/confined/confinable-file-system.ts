@@ -20,7 +20,10 @@ import type {
   WriteFileOptions,
 } from '../../../contract/index.js';
 import { ExecError } from '../../../protocol/errors.js';
+import type { Sandbox } from '../../../protocol/index.js';
+import type { ConfinedPolicy } from '../../sandbox/index.js';
 import { FileConfiner, policyOf } from './file-confiner.js';
+import { type FilesUse, HeldFileHandle, type HoldFiles, noChanges } from './held-files.js';
 import type { FileContent } from '../access/file-content.js';
 import { type HostFileSystem, LocalFileSystem } from '../local-file-system.js';
 
@@ -29,8 +32,25 @@ type Operation = Exclude<keyof FileSystem, 'open' | 'watch' | 'watchMissing'>;
 
 /** The files of this machine. An operation under a policy runs in a process confined by that policy. */
 export class ConfinableFileSystem implements HostFileSystem {
-  readonly #local = new LocalFileSystem();
-  readonly #confiner = new FileConfiner();
+  readonly #local: LocalFileSystem;
+  readonly #confiner: FileConfiner;
+  readonly #hold: HoldFiles | undefined;
+
+  constructor(hold?: HoldFiles, shared?: ConfinableFileSystem) {
+    this.#hold = hold;
+    this.#local = shared ? shared.#local : new LocalFileSystem();
+    this.#confiner = shared ? shared.#confiner : new FileConfiner();
+  }
+
+  /** The same files for a client whose changes are held elsewhere. Close this one only. */
+  withChanges(hold: HoldFiles): ConfinableFileSystem {
+    return new ConfinableFileSystem(hold, this);
+  }
+
+  /** Ends everything that uses a view of held changes. */
+  async endView(id: string): Promise<void> {
+    await this.#confiner.endView(id);
+  }
 
   readFile(path: string, options: LinkOptions = {}): Promise<Uint8Array> {
     return this.#do('readFile', [path], options);
@@ -100,7 +120,7 @@ export class ConfinableFileSystem implements HostFileSystem {
     const policy = policyOf(sandbox);
     return policy === null
       ? await this.#local.open(path, rest)
-      : await this.#confiner.open(policy, path, rest);
+      : await this.#openConfined(policy, { sandbox, path, options: rest });
   }
 
   async watchMissing(
@@ -136,6 +156,37 @@ export class ConfinableFileSystem implements HostFileSystem {
     if (policy === null)
       return (await Reflect.apply(this.#local[operation], this.#local, [...args, rest])) as Result;
     const { signal: _, ...plain } = rest;
-    return (await this.#confiner.call(policy, operation, [...args, plain])) as Result;
+    const use = await this.#holdFor(sandbox);
+    try {
+      const confined = { policy, held: use?.view };
+      return (await this.#confiner.call(confined, operation, [...args, plain])) as Result;
+    } finally {
+      use?.close();
+    }
+  }
+
+  /** The view is kept as long as the file is open. */
+  async #openConfined(
+    policy: ConfinedPolicy,
+    {
+      sandbox,
+      path,
+      options,
+    }: { sandbox: Sandbox | null | undefined; path: string; options: OpenFileOptions },
+  ): Promise<FileHandle> {
+    const use = await this.#holdFor(sandbox);
+    try {
+      const handle = await this.#confiner.open({ policy, held: use?.view }, path, options);
+      return use ? new HeldFileHandle(handle, use.close) : handle;
+    } catch (error) {
+      use?.close();
+      throw error;
+    }
+  }
+
+  async #holdFor(sandbox: Sandbox | null | undefined): Promise<FilesUse | null> {
+    if (!sandbox?.changes) return null;
+    if (this.#hold === undefined) throw noChanges();
+    return await this.#hold(sandbox);
   }
 }

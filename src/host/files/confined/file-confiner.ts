@@ -8,6 +8,7 @@ import { packageFile } from '../../kernel/package-file.js';
 import {
   type ConfinedPolicy,
   FileHelpers,
+  type HeldView,
   type HelperLease,
   policyOfRequest,
   type SandboxSupport,
@@ -16,13 +17,19 @@ import {
 import { ConfinedFileHandle } from './confined-file-handle.js';
 import { asExecError } from '../access/os-error.js';
 
+/** A policy, and the files it applies to if changes are held. */
+export interface Confined {
+  readonly policy: ConfinedPolicy;
+  readonly held?: HeldView | undefined;
+}
+
 /** Enforces a policy on file operations by running them in a process confined by it. */
 export class FileConfiner {
   #pool: { readonly support: SandboxSupport; readonly helpers: FileHelpers } | undefined;
 
   /** Calls a method of a file system inside. Errors come out unchanged. */
-  async call(policy: ConfinedPolicy, method: string, args: readonly unknown[]): Promise<unknown> {
-    const lease = await this.#lease(policy);
+  async call({ policy, held }: Confined, method: string, args: readonly unknown[]): Promise<unknown> {
+    const lease = await this.#lease(policy, held);
     try {
       return await lease.call(method, args);
     } finally {
@@ -30,8 +37,8 @@ export class FileConfiner {
     }
   }
 
-  async open(policy: ConfinedPolicy, path: string, options: OpenFileOptions): Promise<FileHandle> {
-    const lease = await this.#lease(policy);
+  async open({ policy, held }: Confined, path: string, options: OpenFileOptions): Promise<FileHandle> {
+    const lease = await this.#lease(policy, held);
     try {
       return new ConfinedFileHandle(lease, Number(await lease.call('openHandle', [path, options])));
     } catch (error) {
@@ -40,15 +47,20 @@ export class FileConfiner {
     }
   }
 
+  /** Ends everything that uses a view which is about to go. */
+  async endView(id: string): Promise<void> {
+    await this.#pool?.helpers.endView(id);
+  }
+
   async close(): Promise<void> {
     const pool = this.#pool;
     this.#pool = undefined;
     await pool?.helpers.close();
   }
 
-  async #lease(policy: ConfinedPolicy): Promise<HelperLease> {
+  async #lease(policy: ConfinedPolicy, held: HeldView | undefined): Promise<HelperLease> {
     try {
-      return await withSupport((support) => this.#helpersOf(support).lease(policy));
+      return await withSupport((support) => this.#helpersOf(support).lease(policy, held));
     } catch (error) {
       // Making a sandbox may fail for lack of descriptors or memory.
       throw asExecError(error);

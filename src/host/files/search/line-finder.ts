@@ -1,6 +1,6 @@
 import { createContext, Script } from 'node:vm';
 import { ExecError } from '../../../protocol/errors.js';
-import type { TimeSlice } from '../access/time-slice.js';
+import type { TimeSlice } from '../../kernel/index.js';
 import { requireSpareDescriptors } from '../access/spare-descriptors.js';
 
 /** How long an expression may hold the event loop at a time. Some take ages on harmless-looking text. */

@@ -1,5 +1,5 @@
 import type { SearchQuery } from '../../../contract/index.js';
-import type { TimeSlice } from '../access/time-slice.js';
+import type { TimeSlice } from '../../kernel/index.js';
 import { createFinder, type Finder } from './line-finder.js';
 
 const NEWLINE = 0x0a;

@@ -1,7 +1,7 @@
 import { lstat, stat } from 'node:fs/promises';
 import type { SearchQuery } from '../../../contract/index.js';
 import { isExecError } from '../../../protocol/errors.js';
-import { TimeSlice } from '../access/time-slice.js';
+import { TimeSlice } from '../../kernel/index.js';
 import { Descent } from '../access/descent.js';
 import { entriesOf } from '../access/directories.js';
 import { type HeldDirectory, holdResolved } from '../access/held-directory.js';

@@ -16,6 +16,8 @@ export interface BwrapRequest {
   readonly fds: { readonly seccomp: number; readonly status: number };
   /** Places that are already open, by path: they are mounted as opened, whatever the path leads to by then. */
   readonly sources?: ReadonlyMap<string, number>;
+  /** What to mount at a path that is not open. Default: the path itself. */
+  readonly sourceOf?: ((path: string) => string) | undefined;
 }
 
 /** Shared memory inside is private and uses the machine's memory: as much as a browser needs, no more. */
@@ -26,7 +28,7 @@ export function bwrapOptions(request: BwrapRequest): string[] {
   const { plan } = request;
   return [
     ...baseOptions(plan.base),
-    ...plan.mounts.flatMap((mount) => mountOptions(mount, request.sources?.get(mount.path))),
+    ...plan.mounts.flatMap((mount) => mountOptions(mount, request)),
     ...sealOptions(plan),
     ...isolationOptions(request),
     ...environmentOptions(request),
@@ -51,9 +53,12 @@ function baseOptions(base: MountPlan['base']): string[] {
   return own;
 }
 
-function mountOptions(mount: Mount, source?: number): string[] {
+function mountOptions(mount: Mount, { sources, sourceOf = (path) => path }: BwrapRequest): string[] {
+  const source = sources?.get(mount.path);
   const bind = (option: string) =>
-    source === undefined ? [option, mount.path, mount.path] : [`${option}-fd`, String(source), mount.path];
+    source === undefined
+      ? [option, sourceOf(mount.path), mount.path]
+      : [`${option}-fd`, String(source), mount.path];
   switch (mount.kind) {
     case 'readOnly':
       return bind('--ro-bind');

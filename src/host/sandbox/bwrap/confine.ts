@@ -16,6 +16,8 @@ import { checkCwd, locateVisibleProgram } from '../plan/visible-program.js';
 import { Resources } from './resources.js';
 import { openFilter } from '../seccomp/seccomp.js';
 import { launcherFor } from '../launch/launcher.js';
+import { type HeldView, hostView } from '../plan/file-view.js';
+import { withMountPoints } from '../plan/mount-points.js';
 import type { SandboxStatus } from '../launch/status.js';
 import { lookAt, viewIdentity } from '../launch/view-identity.js';
 
@@ -80,6 +82,8 @@ export interface ConfineOptions {
   readonly disk?: Disk;
   /** Under a policy that manages it: the network to join. */
   readonly network?: NetworkToJoin | undefined;
+  /** The files it sees, if its changes are held. */
+  readonly held?: HeldView | undefined;
 }
 
 /** A network namespace that exists already. */
@@ -92,27 +96,31 @@ export interface NetworkToJoin {
  * Puts a program under a policy: returns the program unchanged if there is nothing to enforce, throws if the policy
  * cannot be enforced.
  */
-export function confine(spec: ConfineSpec, { policy, support, disk, network }: ConfineOptions): Confinement {
+export function confine(
+  spec: ConfineSpec,
+  { policy, support, disk, network, held }: ConfineOptions,
+): Confinement {
   if (policy.kind === 'open') return unconfined(spec);
   // Before any of it exists, so that no connection slips through in between.
   if (policy.network === 'enabled') noteNetworkGrant();
-  const resources = new Resources();
+  const files = held ?? hostView;
+  const resources = new Resources(files);
   try {
     if (spec.script !== undefined) resources.pass(SCRIPT_FD, spec.script);
     if (spec.report !== undefined) resources.pass(REPORT_FD, spec.report);
     if (!support.available) throw unavailable(support);
-    const view = disk ? { plan: planMounts(policy.files, disk), disk } : planNow(policy.files);
+    const view = disk ? { plan: planMounts(policy.files, disk), disk } : planNow(policy.files, files);
     requireTrusted(support.bwrap, view.plan);
     checkCwd(spec.cwd, view);
     const program = locateVisibleProgram(spec, view);
     const { command, arg0 } = launcherFor(spec, { program, policy, support, view });
-    const held = resources.holdPlaceholders(view.plan);
+    const plan = resources.holdPlaceholders(held ? withMountPoints(view.plan, held) : view.plan);
     const firstSource = firstFreeFd(spec);
     const options = bwrapOptions({
       plan:
         policy.maxProcesses === null
-          ? withoutKernelMounts(held)
-          : withFixedKernelMounts(withoutKernelMounts(held)),
+          ? withoutKernelMounts(plan)
+          : withFixedKernelMounts(withoutKernelMounts(plan)),
       network: policy.network,
       cwd: spec.cwd,
       env: confinedEnv(spec.env, policy),
@@ -120,22 +128,24 @@ export function confine(spec: ConfineSpec, { policy, support, disk, network }: C
       userNamespace: support.userNamespace,
       arg0,
       fds: { seccomp: SECCOMP_FD, status: STATUS_FD },
-      sources: support.bindFd ? resources.openSources(held.mounts, firstSource) : new Map(),
+      // Descriptors opened here do not lead into the namespaces of a held view.
+      sources: support.bindFd && !held ? resources.openSources(plan.mounts, firstSource) : new Map(),
+      sourceOf: held && ((path) => held.sourceOf(path)),
     });
     const { architecture } = support;
     resources.pass(ARGUMENTS_FD, openBytes(encodeOptions(options)));
     resources.pass(SECCOMP_FD, openFilter({ architecture, unixSockets: policy.unixSockets }));
     const status = resources.openStatus(STATUS_FD, { terminal: spec.terminal });
-    const hold = (plan: MountPlan) => resources.holdPlaceholders(plan);
-    resources.guard(Protection.of({ files: policy.files, plan: held, disk: view.disk, status, hold }));
+    const hold = (next: MountPlan) => resources.holdPlaceholders(next);
+    resources.guard(Protection.of({ files: policy.files, plan, disk: view.disk, view: files, status, hold }));
     const limit = support.root && policy.maxProcesses !== null ? resources.limit(policy.maxProcesses) : [];
     const managed = policy.network === 'managed' ? enterNetwork(network) : [];
-    const privateMounts = support.laterMounts === 'keptOut' ? requirePrivateMounts(support) : [];
+    const mounts = held ? enterMounts(held) : separateMounts(support);
     return {
       argv: [
         ...limit,
         ...managed,
-        ...privateMounts,
+        ...mounts,
         support.bwrap,
         '--args',
         String(ARGUMENTS_FD),
@@ -149,7 +159,7 @@ export function confine(spec: ConfineSpec, { policy, support, disk, network }: C
       sandboxType: 'linuxSeccomp',
       controllingTerminal: spec.terminal ? 'inside' : 'caller',
       // Only mounts that were actually made: a name that could not be blocked now may be blockable later.
-      viewIdentity: () => viewIdentity(held, (mount) => resources.opened(mount) ?? lookAt(mount)),
+      viewIdentity: () => viewIdentity(plan, (mount) => resources.opened(mount) ?? lookAt(mount)),
       release: () => resources.release(),
       abandon: () => resources.cleanUp(),
       status,
@@ -183,10 +193,18 @@ function requireTrusted(bwrap: string, plan: MountPlan): void {
   if (!trustedPath().findAll('bwrap').includes(bwrap)) throw unavailable(withoutBwrap());
 }
 
-function requirePrivateMounts(support: Extract<SandboxSupport, { available: true }>): readonly string[] {
+function separateMounts(support: Extract<SandboxSupport, { available: true }>): readonly string[] {
+  if (support.laterMounts !== 'keptOut') return [];
   const prefix = privateMountsPrefix(support);
   if (prefix === null) throw unavailable(gaps.bubblewrapWritable);
   return prefix;
+}
+
+/** Its namespaces are private, too. */
+function enterMounts({ enter }: HeldView): readonly string[] {
+  const nsenter = trustedProgram('nsenter');
+  if (nsenter === null) throw unavailable(gaps.changesNotHeld);
+  return [nsenter, ...enter, '--'];
 }
 
 function enterNetwork(network: NetworkToJoin | undefined): readonly string[] {

@@ -2,6 +2,7 @@ import { type BigIntStats, closeSync, fstatSync } from 'node:fs';
 import { openExactly } from '../plan/exact-path.js';
 import { openPipe } from '../../kernel/index.js';
 import type { Mount, MountPlan } from '../plan/mount-plan.js';
+import { type FileView, hostView } from '../plan/file-view.js';
 import { holdPlaceholder, type Placeholder } from '../plan/placeholder.js';
 import type { Protection } from '../launch/protection.js';
 import { openProcessLimit, type ProcessGroupLimit } from './process-limit.js';
@@ -18,6 +19,12 @@ export class Resources {
   #limit: ProcessGroupLimit | undefined;
   #protection: Protection | null = null;
   #released = false;
+  readonly #view: FileView;
+
+  /** `view`: where placeholders are made. */
+  constructor(view: FileView = hostView) {
+    this.#view = view;
+  }
 
   /** Drops mounts whose placeholder we may not create: nobody inside can create it either. */
   holdPlaceholders(plan: MountPlan): MountPlan {
@@ -25,7 +32,7 @@ export class Resources {
     const before = this.#placeholders;
     this.#placeholders = [];
     const needless = plan.placeholders.filter((path) => {
-      const placeholder = holdPlaceholder(path);
+      const placeholder = holdPlaceholder(path, this.#view);
       if (placeholder) this.#placeholders.push(placeholder);
       return placeholder === null;
     });

@@ -6,6 +6,7 @@ import { packageFile } from '../../kernel/package-file.js';
 import { type Confinement, confine } from '../bwrap/confine.js';
 import { encodeFrame, FrameReader, type HelperMessage } from './helper-frame.js';
 import { accessAt, type ConfinedPolicy, indexRules, type PathRule } from '../../../policy/internal.js';
+import type { HeldView } from '../plan/file-view.js';
 import type { SandboxSupport } from '../probe/probe.js';
 
 /**
@@ -52,14 +53,17 @@ export class FileHelper {
   /** Settles when the helper and its whole sandbox are gone. */
   readonly ended: Promise<void>;
 
-  constructor(policy: ConfinedPolicy, options: HelperOptions) {
+  constructor(policy: ConfinedPolicy, options: HelperOptions, held?: HeldView) {
     const script =
       options.script ?? fileURLToPath(packageFile('dist/host/sandbox/launch/file-helper-main.js'));
     const { target, support, ids } = options;
     const argv = [process.execPath, script, target.module, target.exportName];
     const modules = options.modulePaths ?? [dirname(script), dirname(fileURLToPath(target.module))];
     const visible = withRuntime(policy, [dirname(process.execPath), ...modules]);
-    this.#confinement = confine({ argv, cwd: '/', env: {}, terminal: false }, { policy: visible, support });
+    this.#confinement = confine(
+      { argv, cwd: '/', env: {}, terminal: false },
+      { policy: visible, support, held },
+    );
     this.#child = start(this.#confinement, ids);
     this.#child.stdin?.on('error', () => {});
     this.#child.stdout?.on('data', (chunk: Buffer) => this.#read(chunk));

@@ -3,6 +3,7 @@ import { FileHelper, type HelperOptions } from './file-helper.js';
 import { planNow } from '../plan/known-plans.js';
 import type { MountPlan } from '../plan/mount-plan.js';
 import type { ConfinedPolicy } from '../../../policy/internal.js';
+import type { HeldView } from '../plan/file-view.js';
 import { idleMsOf, viewIdentity } from './view-identity.js';
 
 /** Each is a Node process of about 50 MB. */
@@ -16,6 +17,7 @@ export interface PoolLimits {
 
 interface Slot {
   readonly key: string;
+  readonly viewId: string | undefined;
   readonly helper: FileHelper;
   readonly idleMs: number;
   /** Callers with state inside, such as open files. */
@@ -53,8 +55,8 @@ export class FileHelpers {
   }
 
   /** Reserves the helper of a policy for a series of calls. */
-  lease(policy: ConfinedPolicy): HelperLease {
-    const slot = this.#slotFor(policy);
+  lease(policy: ConfinedPolicy, held?: HeldView): HelperLease {
+    const slot = this.#slotFor(policy, held);
     slot.leases += 1;
     clearTimeout(slot.timer);
     let released = false;
@@ -76,9 +78,9 @@ export class FileHelpers {
     await Promise.all(slots.map(({ helper }) => helper.ended));
   }
 
-  #slotFor(policy: ConfinedPolicy): Slot {
-    const { plan } = planNow(policy.files);
-    const key = keyOf(plan, policy);
+  #slotFor(policy: ConfinedPolicy, held: HeldView | undefined): Slot {
+    const { plan } = planNow(policy.files, held);
+    const key = keyOf(plan, policy, held);
     const known = this.#slots.get(key);
     if (known?.helper.usable) {
       this.#slots.delete(key);
@@ -86,11 +88,12 @@ export class FileHelpers {
       return known;
     }
     this.#makeRoom();
-    const helper = new FileHelper(policy, this.#options);
+    const helper = new FileHelper(policy, this.#options, held);
     const idleMs = Math.min(this.#limits.idleMs, idleMsOf(plan));
     // Only now do the placeholders exist, and with them the view the next call will see.
     const slot: Slot = {
-      key: keyOf(planNow(policy.files).plan, policy),
+      key: keyOf(planNow(policy.files, held).plan, policy, held),
+      viewId: held?.id,
       helper,
       idleMs,
       leases: 0,
@@ -98,6 +101,13 @@ export class FileHelpers {
     };
     this.#slots.set(slot.key, slot);
     return slot;
+  }
+
+  /** Ends the helpers of a view that is about to go. Resolves when nothing is left of them. */
+  async endView(id: string): Promise<void> {
+    const slots = [...this.#slots.values()].filter((slot) => slot.viewId === id);
+    for (const slot of slots) this.#end(slot);
+    await Promise.all(slots.map(({ helper }) => helper.ended));
   }
 
   #makeRoom(): void {
@@ -122,6 +132,7 @@ export class FileHelpers {
   }
 }
 
-function keyOf(plan: MountPlan, { unixSockets }: ConfinedPolicy): string {
-  return `${unixSockets} ${viewIdentity(plan)}`;
+/** The same held view shows the same files, whatever has become of the machine's own. */
+function keyOf(plan: MountPlan, { unixSockets }: ConfinedPolicy, held: HeldView | undefined): string {
+  return `${unixSockets} ${held?.id ?? ''} ${viewIdentity(plan)}`;
 }

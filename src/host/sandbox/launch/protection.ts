@@ -1,6 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { posix } from 'node:path';
 import { type Disk, snapshotDisk } from '../plan/disk.js';
+import type { FileView } from '../plan/file-view.js';
 import { mountInside } from './enter-mounts.js';
 import { type Mount, type MountPlan, planMounts } from '../plan/mount-plan.js';
 import { mountsOf } from '../plan/mount-table.js';
@@ -24,6 +25,8 @@ interface Guarded {
   readonly files: FilePolicy;
   readonly plan: MountPlan;
   readonly disk: Disk;
+  /** What the sandbox shows of the disk. */
+  readonly view: FileView;
   readonly status: SandboxStatus;
   /** Blocks names that do not exist yet; returns the plan without those that need not be blocked. */
   readonly hold: (plan: MountPlan) => MountPlan;
@@ -37,6 +40,7 @@ interface Guarded {
 export class Protection {
   readonly #files: FilePolicy;
   readonly #status: SandboxStatus;
+  readonly #view: FileView;
   readonly #hold: Guarded['hold'];
   readonly #names = new Map<string, Set<string>>();
   #plan: MountPlan;
@@ -46,7 +50,8 @@ export class Protection {
   #isBusy = false;
   #isClosed = false;
 
-  private constructor({ files, plan, disk, status, hold }: Guarded) {
+  private constructor({ files, plan, disk, view, status, hold }: Guarded) {
+    this.#view = view;
     this.#files = withGlobMatches(files, plan);
     this.#plan = plan;
     this.#status = status;
@@ -132,7 +137,8 @@ export class Protection {
     for (;;) {
       const plan = this.#replan();
       const isAwaited =
-        performance.now() < until && missingMounts(plan, init).every(({ path }) => isFree(path));
+        performance.now() < until &&
+        missingMounts(plan, init).every(({ path }) => isFree(this.#view.reach(path)));
       if (isAwaited && (await this.#nextChange(until))) continue;
       this.#plan = this.#hold(plan);
       const [mount] = missingMounts(this.#plan, init);
@@ -163,7 +169,7 @@ export class Protection {
   #replan(): MountPlan {
     const before = this.#unwatch;
     this.#unwatch = [];
-    const disk = snapshotDisk();
+    const disk = snapshotDisk(this.#view);
     this.#watch(this.#plan, disk);
     for (const stop of before) stop();
     return planMounts(this.#files, disk);

@@ -11,6 +11,7 @@ import {
   spawnChild,
 } from '../../spawn/index.js';
 import { type Confinement, confine, type NetworkToJoin } from '../bwrap/confine.js';
+import type { HeldView } from '../plan/file-view.js';
 import { managedPolicy } from './managed-policy.js';
 import { DENIAL_TAIL_BYTES, wasDenied } from './denial.js';
 import { pathChanged } from '../plan/exact-path.js';
@@ -32,11 +33,14 @@ export interface ConfinedSpec extends ChildSpec {
   readonly askedTemporary?: string | null | undefined;
   /** The network it gets, whatever else the policy says about networks. */
   readonly network?: NetworkToJoin | undefined;
+  /** The files it sees, if its changes are held. */
+  readonly held?: HeldView | undefined;
 }
 
 interface PreparedSpec extends ChildSpec {
   readonly askedTemporary?: string | null | undefined;
   readonly network?: NetworkToJoin | undefined;
+  readonly held?: HeldView | undefined;
   /** From here on someone else closes the descriptor. */
   readonly handOver?: () => number;
 }
@@ -110,8 +114,9 @@ export class SandboxedLaunch {
     sandbox: Sandbox,
     spares?: SpareSandboxes,
   ): Promise<SandboxedLaunch> {
+    if (sandbox.changes && !spec.held) throw new Error('the changes of this program are not held');
     assertSpawnable(spec);
-    const { askedTemporary = spec.env.TMPDIR, network } = spec;
+    const { askedTemporary = spec.env.TMPDIR, network, held } = spec;
     const asked = policyOfRequest(sandbox, { cwd: spec.cwd, temporary: askedTemporary ?? undefined });
     const policy = network ? managedPolicy(asked, network) : asked;
     if (policy.kind === 'open') {
@@ -119,14 +124,15 @@ export class SandboxedLaunch {
       return new SandboxedLaunch(spec, { policy, prepared, onReady: () => {} });
     }
     return await withSupport((support) => {
-      const found = spares?.take(policy, spec) ?? null;
+      // A spare shows the machine's own files.
+      const found = held ? null : (spares?.take(policy, spec) ?? null);
       const prepared = found
         ? fromSpare(spec, found)
         : fromConfinement(spec, confinementFor(spec, policy, support));
       return new SandboxedLaunch(spec, {
         policy,
         prepared,
-        onReady: () => spares?.started(policy, { support, network }),
+        onReady: () => (held ? undefined : spares?.started(policy, { support, network })),
       });
     });
   }
@@ -204,13 +210,13 @@ export class SandboxedLaunch {
 }
 
 function confinementFor(
-  { argv, arg0, cwd, env, terminal, handOver, network }: PreparedSpec,
+  { argv, arg0, cwd, env, terminal, handOver, network, held }: PreparedSpec,
   policy: SandboxPolicy,
   support: SandboxSupport,
 ): Confinement {
   const script = handOver ? { script: handOver() } : {};
   const program = { argv, arg0, cwd, env, terminal: terminal !== null, ...script };
-  return confine(program, { policy, support, network });
+  return confine(program, { policy, support, network, held });
 }
 
 /** A new sandbox, started together with the program. */

@@ -5,6 +5,7 @@ import { gitDirectoriesOf } from './git-directory.js';
 import { compileGlob } from './glob.js';
 import { type MountedPlace, mountTable, parseMountTable } from './mount-table.js';
 import { ownPlaces } from './own-places.js';
+import { type FileView, hostView } from './file-view.js';
 import { isPlaceholder } from './placeholder.js';
 import { type HiddenPattern, parentOf } from '../../../policy/internal.js';
 
@@ -32,6 +33,8 @@ export interface Disk {
   ownPlaces(): readonly string[];
   /** What the pattern matches right now, without following links. */
   glob(pattern: HiddenPattern): readonly string[];
+  /** A path by which we can open what is at a path without links. Absent: the path itself. */
+  readonly reach?: (path: string) => string;
 }
 
 /** The kernel's limit: more links in one path count as a loop. */
@@ -60,14 +63,15 @@ export interface RecordingDisk extends Disk {
   stillMatches(answers: Observations): boolean;
 }
 
-/** This machine's disk as it is now, with every path looked at once. For one plan only: the disk keeps changing. */
-export function snapshotDisk(): RecordingDisk {
+/** This machine's disk as it is now, or as a view of it shows it, with every path looked at once. For one plan only: the disk keeps changing. */
+export function snapshotDisk(view: FileView = hostView): RecordingDisk {
   const places = new Map<string, Found>();
   const placeholders = new Map<string, boolean>();
   const pointers = new Map<string, readonly string[]>();
-  const lookAt = (path: string): Found => once(places, path, look);
-  const pointsTo = (path: string): readonly string[] => once(pointers, path, gitDirectoriesOf);
-  const isHeld = (path: string): boolean => once(placeholders, path, isPlaceholder);
+  const lookAt = (path: string): Found => once(places, path, () => look(view.reach(path)));
+  const pointsTo = (path: string): readonly string[] =>
+    once(pointers, path, () => gitDirectoriesOf(path, view));
+  const isHeld = (path: string): boolean => once(placeholders, path, () => isPlaceholder(path, view));
   let table: string | undefined;
   const tableOfNow = (): string => {
     table ??= mountTable();
@@ -79,7 +83,8 @@ export function snapshotDisk(): RecordingDisk {
     gitDirectories: pointsTo,
     ownPlaces,
     mounts: () => parseMountTable(tableOfNow()),
-    glob: findMatches,
+    glob: (pattern) => findMatches(pattern, view),
+    reach: (path) => view.reach(path),
     answers: () => ({
       mountTable: tableOfNow(),
       own: ownPlaces().join('\n'),
@@ -160,12 +165,12 @@ function unlessRefused<T>(ask: () => T | undefined): T | undefined {
   }
 }
 
-function findMatches({ pattern, maxDepth }: HiddenPattern): string[] {
+function findMatches({ pattern, maxDepth }: HiddenPattern, view: FileView): string[] {
   const { base, matches } = compileGlob(pattern);
   const found: string[] = [];
   let budget = MAX_GLOB_ENTRIES;
   const walk = (directory: Buffer, depth: number): void => {
-    for (const entry of entriesOf(directory)) {
+    for (const entry of entriesOf(view.reachBytes(directory))) {
       if (--budget < 0 || found.length > MAX_GLOB_MATCHES) throw tooMany();
       const bytes = Buffer.concat([directory, entry.name]);
       const path = bytes.toString();

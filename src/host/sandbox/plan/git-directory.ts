@@ -1,6 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { posix } from 'node:path';
 import { parentOf } from '../../../policy/internal.js';
+import { type FileView, hostView } from './file-view.js';
 
 /** A pointer is one line with one path. */
 const MAX_POINTER_BYTES = 8 * 1024;
@@ -9,11 +10,11 @@ const MAX_POINTER_BYTES = 8 * 1024;
  * Where git keeps its data if `.git` is a file: in worktrees, submodules and clones with a separate directory. Both the
  * worktree's own directory and the shared one hold settings and hooks that git runs.
  */
-export function gitDirectoriesOf(pointer: string): readonly string[] {
-  const target = /^gitdir: *(.+)/.exec(firstLineOf(pointer))?.[1];
+export function gitDirectoriesOf(pointer: string, view: FileView = hostView): readonly string[] {
+  const target = /^gitdir: *(.+)/.exec(firstLineOf(view.reach(pointer)))?.[1];
   if (target === undefined) return [];
   const own = posix.resolve(parentOf(pointer), target);
-  const shared = firstLineOf(posix.join(own, 'commondir'));
+  const shared = firstLineOf(view.reach(posix.join(own, 'commondir')));
   return shared === '' ? [own] : [own, posix.resolve(own, shared)];
 }
 

@@ -2,6 +2,7 @@ import { ownPlaces } from '../../kernel/index.js';
 import { type Observations, type Disk, snapshotDisk } from './disk.js';
 import { type MountPlan, planMounts } from './mount-plan.js';
 import type { FilePolicy, PathRule } from '../../../policy/internal.js';
+import { type FileView, hostView } from './file-view.js';
 import type { View } from './visible-program.js';
 
 /** The last plan of each policy, with everything the disk answered while it was made. */
@@ -11,8 +12,8 @@ const known = new WeakMap<FilePolicy, { readonly plan: MountPlan; readonly answe
  * The plan for the disk as it is now. It depends only on the policy and on what the disk answers, so the last plan
  * still holds if every answer is the same. Patterns are searched for each time.
  */
-export function planNow(files: FilePolicy): View {
-  const disk = snapshotDisk();
+export function planNow(files: FilePolicy, view: FileView = hostView): View {
+  const disk = snapshotDisk(view);
   const last = known.get(files);
   if (last !== undefined && disk.stillMatches(last.answers)) return { plan: last.plan, disk };
   const plan = planProtected(files, disk);

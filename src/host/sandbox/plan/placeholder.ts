@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { posix } from 'node:path';
 import { ExecError } from '../../../protocol/errors.js';
-import { openPlace } from './exact-path.js';
+import { type FileView, hostView } from './file-view.js';
 import { tryLock } from '../../kernel/index.js';
 import { parentOf } from '../../../policy/internal.js';
 
@@ -35,7 +35,7 @@ export interface Placeholder {
   release(): void;
 }
 
-/** Placeholders of this server, by path: all its sandboxes share one descriptor and one lock. */
+/** Placeholders of this server, by view and path: all its sandboxes share one descriptor and one lock. */
 const held = new Map<string, HeldPlaceholder>();
 
 /**
@@ -44,19 +44,19 @@ const held = new Map<string, HeldPlaceholder>();
  * it: then the confined process may not either, having no more privileges than we do. If it could grant itself
  * permission, as we could, the start fails.
  */
-export function holdPlaceholder(path: string): Placeholder | null {
-  const known = heldAt(path);
+export function holdPlaceholder(path: string, view: FileView = hostView): Placeholder | null {
+  const known = heldAt(path, view);
   if (known !== undefined) return known.share();
   let parent: number | undefined;
   try {
-    parent = openPlace(parentOf(path));
+    parent = view.open(parentOf(path));
     const lock = makeLocked({ parent, name: posix.basename(path) });
-    return new HeldPlaceholder(path, { lock, parent }).share();
+    return new HeldPlaceholder(path, { lock, parent, view }).share();
   } catch (error) {
     if (parent !== undefined) closeSync(parent);
     if (error instanceof ExecError) throw error;
     const code = (error as NodeJS.ErrnoException).code ?? '';
-    const changeable = code === 'EACCES' && isOursToOpen(path);
+    const changeable = code === 'EACCES' && isOursToOpen(path, view);
     if (FORBIDDEN.includes(code) && !changeable) return null;
     throw cannotHold(path, error);
   }
@@ -93,21 +93,25 @@ function makeLocked(entry: Entry): LockedDirectory {
 }
 
 /** True for a placeholder of this or another sandbox, or one left behind by a killed server. */
-export function isPlaceholder(path: string): boolean {
-  return heldAt(path) !== undefined || looksLikeOne(path);
+export function isPlaceholder(path: string, view: FileView = hostView): boolean {
+  return heldAt(path, view) !== undefined || looksLikeOne(view.reach(path));
+}
+
+function keyOf(path: string, view: FileView): string {
+  return `${view.id}:${path}`;
 }
 
 /** Holding it is pointless once another directory has taken its place. */
-function heldAt(path: string): HeldPlaceholder | undefined {
-  const found = held.get(path);
+function heldAt(path: string, view: FileView): HeldPlaceholder | undefined {
+  const found = held.get(keyOf(path, view));
   return found?.isStillThere ? found : undefined;
 }
 
 /** True if we own the directory that keeps us from making it: the first one on the way up that we can look at. */
-function isOursToOpen(path: string): boolean {
+function isOursToOpen(path: string, view: FileView): boolean {
   for (let at = parentOf(path); ; at = parentOf(at)) {
     try {
-      return lstatSync(at).uid === process.geteuid?.();
+      return lstatSync(view.reach(at)).uid === process.geteuid?.();
     } catch {
       if (at === '/') return false;
     }
@@ -152,10 +156,10 @@ function isAt(path: string, { dev, ino }: Pick<LockedDirectory, 'dev' | 'ino'>):
 }
 
 /** True if the path itself, without a link in it, leads there. */
-function leadsTo(path: string, lock: LockedDirectory): boolean {
+function leadsTo(path: string, { lock, view }: { lock: LockedDirectory; view: FileView }): boolean {
   let fd: number | undefined;
   try {
-    fd = openPlace(path);
+    fd = view.open(path);
     const { dev, ino } = fstatSync(fd);
     return dev === lock.dev && ino === lock.ino;
   } catch {
@@ -185,6 +189,7 @@ function isMarked(mode: number): boolean {
 
 class HeldPlaceholder {
   readonly #path: string;
+  readonly #view: FileView;
   readonly #lock: LockedDirectory;
   readonly #entry: Entry;
   readonly #ours: boolean;
@@ -192,21 +197,29 @@ class HeldPlaceholder {
   #ended = false;
 
   /** Owns the descriptors. */
-  constructor(path: string, { lock, parent }: { lock: LockedDirectory; parent: number }) {
+  constructor(
+    path: string,
+    { lock, parent, view }: { lock: LockedDirectory; parent: number; view: FileView },
+  ) {
     this.#path = path;
+    this.#view = view;
     this.#lock = lock;
     this.#entry = { parent, name: posix.basename(path) };
     this.#ours = looksLikeOne(`/proc/self/fd/${lock.fd}/.`);
   }
 
+  get #key(): string {
+    return keyOf(this.#path, this.#view);
+  }
+
   get isStillThere(): boolean {
-    return leadsTo(this.#path, this.#lock);
+    return leadsTo(this.#path, { lock: this.#lock, view: this.#view });
   }
 
   share(): Placeholder {
     this.#users += 1;
     // We cannot vouch for what belongs to someone else.
-    if (this.#ours) held.set(this.#path, this);
+    if (this.#ours) held.set(this.#key, this);
     let shared = true;
     return {
       release: () => {
@@ -223,7 +236,7 @@ class HeldPlaceholder {
     if (this.#ended) return;
     this.#ended = true;
     const { fd } = this.#lock;
-    if (held.get(this.#path) === this) held.delete(this.#path);
+    if (held.get(this.#key) === this) held.delete(this.#key);
     const at = pathOf(this.#entry);
     try {
       if (this.#ours && tryLock(fd, 'exclusive') && isAt(at, this.#lock)) rmdirSync(at);

@@ -42,7 +42,12 @@ export function locateVisibleProgram(
 function judgeVisible(path: string, { view, isPath }: { view: View; isPath: boolean }): ProgramVerdict {
   const place = visiblePlace(path, view);
   if (place === 'missing' || (place === 'directory' && !isPath)) return 'absent';
-  return place === 'file' && mayExecute(path) ? 'runnable' : 'denied';
+  return place === 'file' && mayExecute(reached(path, view)) ? 'runnable' : 'denied';
+}
+
+/** Where we find it, with links resolved as the process will resolve them. */
+function reached(path: string, { disk }: View): string {
+  return disk.reach?.(disk.resolve(path).path) ?? path;
 }
 
 function visiblePlace(path: string, { plan, disk }: View): 'file' | 'directory' | 'missing' {
@@ -62,11 +67,11 @@ function leadsSomewhere(path: string, { mounts }: MountPlan): boolean {
 
 /** True if a process could execute it. */
 export function isRunnable(path: string, view: View): boolean {
-  return visiblePlace(path, view) === 'file' && mayExecute(path);
+  return visiblePlace(path, view) === 'file' && mayExecute(reached(path, view));
 }
 
 function checkInterpreter(path: string, { name, view }: { name: string; view: View }): void {
-  const head = headOf(path);
+  const head = headOf(reached(path, view));
   if (head === null || head.startsWith('\x7fELF')) return;
   const interpreter = /^#![ \t]*([^ \t\n]+)/.exec(head)?.[1];
   if (interpreter === undefined) throw spawnFailures.notAProgram(name);

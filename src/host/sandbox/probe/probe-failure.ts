@@ -40,6 +40,11 @@ export const gaps = {
     message: 'A network with rules for hosts cannot be set up here.',
     hint: 'Install the package "util-linux" of your distribution, which has nsenter, or restrict the network.',
   },
+  changesNotHeld: {
+    reason: 'changes',
+    message: 'Changes cannot be held here: the tools that mount file systems are missing.',
+    hint: 'Install the packages "util-linux" and "mount" of your distribution, or start without `changes`.',
+  },
   noRoom: {
     reason: 'resourceLimit',
     message: 'The machine had no room to try out a sandbox.',

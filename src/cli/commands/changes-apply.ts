@@ -1,0 +1,44 @@
+import { ExecError } from '../../protocol/errors.js';
+import { resolvePath } from '../options/copy-location.js';
+import type { TargetFlags } from '../options/target-options.js';
+import { formatJson, printable } from '../terminal/table.js';
+import type { ChangesCommandFlags } from './changes.js';
+import { countText } from './changes-summary.js';
+import { withChangeSet } from './changes-target.js';
+
+interface ApplyFlags extends ChangesCommandFlags {
+  readonly skipConflicts?: boolean;
+  readonly overwrite?: boolean;
+  readonly keep?: boolean;
+}
+
+/** Applies changes. False if a conflict kept some or all of them from being applied. */
+export async function applyHeld(id: string | undefined, flags: ApplyFlags): Promise<boolean> {
+  const { skipConflicts = false, overwrite = false, keep = false, json = false } = flags;
+  if (skipConflicts && overwrite)
+    throw new ExecError('invalidConfiguration', 'Use --skip-conflicts or --overwrite, not both.');
+  return await withChangeSet(id, flags, async (set, environment) => {
+    const paths = await Promise.all(flags.path.map((path) => resolvePath(environment, path)));
+    const result = await set.apply({
+      ...(paths.length === 0 ? {} : { paths }),
+      onConflict: overwrite ? 'overwrite' : skipConflicts ? 'skip' : 'refuse',
+    });
+    if (json) process.stdout.write(formatJson(result));
+    else process.stdout.write(`${countText(result.applied)}\n`);
+    for (const { path } of result.conflicts)
+      process.stderr.write(`execwire: conflict: somebody else has changed ${printable(path)}\n`);
+    if (result.conflicts.length > 0 && !skipConflicts)
+      process.stderr.write('execwire: Nothing was applied. Use --skip-conflicts or --overwrite.\n');
+    if (!keep && result.conflicts.length === 0 && (await set.list({ limit: 1 })).changes.length === 0)
+      await set.discard();
+    return result.conflicts.length === 0;
+  });
+}
+
+/** Forgets a set. */
+export async function discardHeld(id: string | undefined, flags: TargetFlags): Promise<void> {
+  await withChangeSet(id, flags, async (set) => {
+    await set.discard();
+    process.stdout.write(`discarded ${printable(set.changesId)}\n`);
+  });
+}

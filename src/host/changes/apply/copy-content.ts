@@ -1,0 +1,48 @@
+import { type BigIntStats, ftruncateSync, readSync, writeSync } from 'node:fs';
+import { libc, linux, type TimeSlice } from '../../kernel/index.js';
+
+const BLOCK_BYTES = 256 * 1024;
+const BYTES_PER_SECTOR = 512n;
+
+/** Copies the content of an open file. Holes stay holes. */
+export async function copyContent(
+  from: { readonly fd: number; readonly node: BigIntStats },
+  to: number,
+  slice: TimeSlice,
+): Promise<void> {
+  const size = Number(from.node.size);
+  const isSparse = from.node.blocks * BYTES_PER_SECTOR < from.node.size;
+  let offset = 0;
+  while (offset < size) {
+    const part = isSparse ? nextData(from.fd, offset, size) : { start: offset, end: size };
+    await copyPart(from.fd, to, { ...part, slice });
+    offset = part.end;
+  }
+  if (isSparse) ftruncateSync(to, size);
+}
+
+/** The next bytes that are not a hole; nothing at the end if only a hole is left. */
+function nextData(fd: number, offset: number, size: number): { start: number; end: number } {
+  const start = libc().lseek(fd, offset, linux.SEEK_DATA);
+  if (start < 0) return { start: size, end: size };
+  const end = libc().lseek(fd, start, linux.SEEK_HOLE);
+  return { start, end: end < 0 ? size : Math.min(end, size) };
+}
+
+async function copyPart(
+  from: number,
+  to: number,
+  { start, end, slice }: { start: number; end: number; slice: TimeSlice },
+): Promise<void> {
+  // Our own: others may copy while we wait.
+  const buffer = Buffer.allocUnsafe(Math.min(BLOCK_BYTES, end - start));
+  for (let offset = start; offset < end; ) {
+    const count = readSync(from, buffer, 0, Math.min(buffer.length, end - offset), offset);
+    // A program made it shorter meanwhile.
+    if (count === 0) return;
+    for (let written = 0; written < count; )
+      written += writeSync(to, buffer, written, count - written, offset + written);
+    offset += count;
+    await slice.yieldIfOver();
+  }
+}

@@ -1,0 +1,68 @@
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { z } from 'zod';
+import { Attributes } from './attributes.js';
+
+const Place = z.object({ root: z.number(), path: z.string() });
+
+/** What is to be done, with everything it takes: the held files are not looked at again. */
+const Step = z.discriminatedUnion('do', [
+  /** Moves what was written beside a path to that path. */
+  Place.extend({ do: z.literal('place'), temporary: z.string() }),
+  Place.extend({ do: z.literal('attributes'), attributes: Attributes }),
+  /** Removes what is at a path, if it is still this. */
+  Place.extend({ do: z.literal('delete'), inode: z.string() }),
+  /** Sets the times of a directory whose entries have changed, and the mode it must have afterwards. */
+  Place.extend({ do: z.literal('settle'), mode: z.number(), atimeNs: z.string(), mtimeNs: z.string() }),
+]);
+export type Step = z.infer<typeof Step>;
+
+const Journal = z.object({
+  /** Before `commit`, nothing but temporary files exist: they are removed. After it, everything is done again. */
+  phase: z.enum(['stage', 'commit']),
+  steps: z.array(Step),
+  /** Everything that will have changed, including what is in new directories. */
+  changed: z.array(Place),
+  /** Directories that were made writable for a while, with their modes. */
+  unlocked: z.array(Place.extend({ mode: z.number() })),
+});
+export type Journal = z.infer<typeof Journal>;
+
+/** Replaces the journal. On disk when this returns, as a whole or not at all. */
+export function writeJournal(file: string, journal: Journal): void {
+  const beside = `${file}.new`;
+  const fd = openSync(beside, 'w', 0o600);
+  try {
+    writeSync(fd, JSON.stringify(journal));
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+  renameSync(beside, file);
+  syncDirectory(dirname(file));
+}
+
+/** Null if nothing was under way. */
+export function readJournal(file: string): Journal | null {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+  return Journal.parse(JSON.parse(text));
+}
+
+export function removeJournal(file: string): void {
+  rmSync(file, { force: true });
+}
+
+function syncDirectory(path: string): void {
+  const fd = openSync(path, 'r');
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}

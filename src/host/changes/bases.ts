@@ -1,0 +1,89 @@
+import { appendFileSync, type BigIntStats, readFileSync } from 'node:fs';
+import type { FoundChange } from './scan.js';
+
+/** What was below a change when we first saw it. */
+interface Seen {
+  /** Null: nothing. */
+  readonly identity: string | null;
+  /** It had changed after the program took it over. */
+  readonly stale: boolean;
+}
+
+/** Keys are the number of the root and the path in it. */
+type Line = readonly [key: string, identity: string | null, stale: boolean];
+
+/**
+ * Remembers what was below each change, to tell whether somebody else has changed it since. A program takes a file over
+ * when it first changes it, which is when the held file is born; what was deleted has no such time, so there the time
+ * counts at which the directory was first held.
+ */
+export class Bases {
+  readonly #file: string;
+  readonly #seen = new Map<string, Seen>();
+
+  constructor(file: string) {
+    this.#file = file;
+    for (const [key, identity, stale] of readLines(file)) this.#seen.set(key, { identity, stale });
+  }
+
+  /** Remembers what is below changes that are new. */
+  note(root: number, changes: readonly FoundChange[], heldSinceNs: bigint): void {
+    const fresh = changes.flatMap((change): Line[] => {
+      const key = keyOf(root, change.path);
+      if (this.#seen.has(key)) return [];
+      return [[key, identityOf(change.base), isNewer(change, heldSinceNs)]];
+    });
+    this.#write(fresh);
+  }
+
+  /** What is below is what we made it: remember that instead. */
+  applied(root: number, paths: readonly { path: string; base: BigIntStats | null }[]): void {
+    this.#write(paths.map(({ path, base }): Line => [keyOf(root, path), identityOf(base), false]));
+  }
+
+  /** True if somebody else has changed what is below since the program took it over. */
+  isConflict(root: number, { path, base }: FoundChange): boolean {
+    const seen = this.#seen.get(keyOf(root, path));
+    return seen !== undefined && (seen.stale || seen.identity !== identityOf(base));
+  }
+
+  #write(lines: readonly Line[]): void {
+    if (lines.length === 0) return;
+    for (const [key, identity, stale] of lines) this.#seen.set(key, { identity, stale });
+    appendFileSync(this.#file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''), { mode: 0o600 });
+  }
+}
+
+function keyOf(root: number, path: string): string {
+  return `${root}/${path}`;
+}
+
+function isNewer({ held, base }: FoundChange, heldSinceNs: bigint): boolean {
+  if (base === null || base.isDirectory()) return false;
+  return base.ctimeNs > (held ? held.birthtimeNs : heldSinceNs);
+}
+
+/** A directory also changes with what is in it, which is checked on its own. */
+function identityOf(node: BigIntStats | null): string | null {
+  if (node === null) return null;
+  const common = `${node.dev}:${node.ino}:${node.mode}:${node.uid}:${node.gid}`;
+  return node.isDirectory() ? common : `${common}:${node.size}:${node.mtimeNs}:${node.ctimeNs}`;
+}
+
+/** A line that was being written when the server was killed is not one. */
+function readLines(file: string): Line[] {
+  let text = '';
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch {
+    return [];
+  }
+  const complete = text.slice(0, text.lastIndexOf('\n') + 1);
+  return complete.split('\n').flatMap((line): Line[] => {
+    try {
+      return line === '' ? [] : [JSON.parse(line) as Line];
+    } catch {
+      return [];
+    }
+  });
+}

@@ -1,0 +1,84 @@
+import { lstatSync } from 'node:fs';
+import { ExecError } from '../../protocol/errors.js';
+import { type MountedPlace, type MountPlan } from '../sandbox/index.js';
+
+/** Places that are the kernel's own, in every sandbox. What is written there is not a file. */
+const KERNEL_PLACES: readonly string[] = ['/dev', '/proc', '/sys'];
+
+/** File systems that are kernel interfaces or devices: sandboxes hide them below a root. */
+const NOT_FILES: readonly string[] = [
+  'proc',
+  'sysfs',
+  'cgroup',
+  'cgroup2',
+  'debugfs',
+  'tracefs',
+  'securityfs',
+  'configfs',
+  'bpf',
+  'pstore',
+  'efivarfs',
+  'binfmt_misc',
+];
+
+/** What a policy lets programs write to, as far as changes can be held there. */
+export interface HeldRoots {
+  /** Directories, outer ones before inner ones. An inner one is on another file system. */
+  readonly roots: readonly string[];
+  /** Mount points below them that need a mount of their own in the sandbox. */
+  readonly mountPoints: readonly string[];
+}
+
+/** Throws if the changes of this policy cannot be held. */
+export function heldRoots(plan: MountPlan, mounts: readonly MountedPlace[]): HeldRoots {
+  if (plan.base === 'writable' || plan.base === 'unrestricted') throw everythingWritable();
+  const writable = plan.mounts
+    .filter(({ kind, path }) => kind === 'writable' && !KERNEL_PLACES.some((place) => isBelow(path, place)))
+    .map(({ path }) => directoryOf(path));
+  const top = [...new Set(writable)].filter(
+    (path) => !writable.some((other) => other !== path && isBelow(path, other)),
+  );
+  const nested = mounts
+    .filter(({ path, type }) => !NOT_FILES.includes(type) && !top.includes(path))
+    .map(({ path }) => path)
+    .filter((path) => top.some((root) => isBelow(path, root)) && plan.accessAt(path) !== 'none');
+  const mountPoints = [...new Set(nested)].toSorted((a, b) => depth(a) - depth(b));
+  const further = mountPoints.filter((path) => plan.accessAt(path) === 'write');
+  for (const path of further) if (!isDirectory(path)) throw fileMounted(path);
+  return { roots: [...top.toSorted((a, b) => depth(a) - depth(b)), ...further], mountPoints };
+}
+
+/** A single file is held by way of its directory, of which the sandbox shows nothing else. */
+function directoryOf(path: string): string {
+  return isDirectory(path) ? path : path.slice(0, path.lastIndexOf('/')) || '/';
+}
+
+function isDirectory(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+function isBelow(path: string, place: string): boolean {
+  return path === place || place === '/' || path.startsWith(`${place}/`);
+}
+
+function depth(path: string): number {
+  return path.split('/').length;
+}
+
+function everythingWritable(): ExecError {
+  return new ExecError(
+    'sandboxUnavailable',
+    'Changes can be held below certain directories only, and this policy makes the whole disk writable.',
+    { data: { reason: 'changesEverywhere', hint: 'Use a policy that names its writable directories.' } },
+  );
+}
+
+function fileMounted(path: string): ExecError {
+  return new ExecError(
+    'sandboxUnavailable',
+    `Changes of ${path} cannot be held: a single file is mounted there.`,
+    {
+      data: { reason: 'changesFileMount', hint: 'Make it read-only in the policy, or unmount it.' },
+    },
+  );
+}

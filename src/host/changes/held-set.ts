@@ -1,0 +1,204 @@
+import { chmodSync, chownSync, closeSync, existsSync, fstatSync, lstatSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { ExecError } from '../../protocol/errors.js';
+import { type Attribute, setExtendedAttribute, tryLock } from '../kernel/index.js';
+import { openExactly, type HeldView } from '../sandbox/index.js';
+import { openDirectory } from './accessible.js';
+import { Bases } from './bases.js';
+import { HeldMounts } from './held-mounts.js';
+import type { HeldRoots } from './held-roots.js';
+import { plainAttributes } from './node.js';
+import { type Layers, ownAttributes, scan, type ScanResult } from './scan.js';
+import { makePrivateDirectory, type SetRecord, writeRecord } from './set-record.js';
+import { type ChangesSupport, changesUnavailable } from './support.js';
+
+/** One directory of a set, with what has changed in it. */
+export interface ScannedRoot extends ScanResult {
+  readonly root: number;
+  /** Absolute. */
+  readonly path: string;
+}
+
+/** A set of held changes on disk. */
+export class HeldSet {
+  readonly directory: string;
+  #record: SetRecord;
+  #mounts: HeldMounts | null = null;
+  #lock: number | null = null;
+  #bases: Bases | undefined;
+  #tail: Promise<unknown> = Promise.resolve();
+  #users = 0;
+  /** Those of them whose program has ended. */
+  #leaving = 0;
+  #idle: (() => void)[] = [];
+
+  constructor(directory: string, record: SetRecord) {
+    this.directory = directory;
+    this.#record = record;
+  }
+
+  get record(): SetRecord {
+    return this.#record;
+  }
+
+  /** How many programs run in it. */
+  get running(): number {
+    return this.#users - this.#leaving;
+  }
+
+  get bases(): Bases {
+    this.#bases ??= new Bases(join(this.directory, 'bases'));
+    return this.#bases;
+  }
+
+  get journal(): string {
+    return join(this.directory, 'journal.json');
+  }
+
+  /** True while changes are being applied, and after a server was killed while it did that. */
+  get isUnfinished(): boolean {
+    return existsSync(this.journal);
+  }
+
+  /** One thing at a time. */
+  exclusively<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#tail.then(work, work);
+    this.#tail = result.catch(() => undefined);
+    return result;
+  }
+
+  /** Throws if another process uses the set. */
+  lock(): void {
+    if (this.#lock !== null) return;
+    const fd = openSync(join(this.directory, 'lock'), 'a', 0o600);
+    if (!tryLock(fd, 'exclusive')) {
+      closeSync(fd);
+      throw inUse('Another server or command uses these changes.');
+    }
+    this.#lock = fd;
+  }
+
+  /** The files as a program sees them that may write to these directories. Call `leave` when it has ended. */
+  async enter({ roots, mountPoints }: HeldRoots, support: ChangesSupport): Promise<HeldView> {
+    if (!support.available) throw changesUnavailable(support);
+    this.lock();
+    this.#users += 1;
+    try {
+      for (const path of roots) this.#addRoot(path);
+      this.#mounts ??= new HeldMounts(this.#record.changesId, support);
+      await this.#mounts.add(roots.map((path) => ({ path, place: this.#placeOf(path) })));
+      return this.#mounts.view(mountPoints);
+    } catch (error) {
+      this.leave();
+      throw error;
+    }
+  }
+
+  /** Its program has ended, and its sandbox is about to. */
+  leaving(): void {
+    this.#leaving += 1;
+  }
+
+  leave({ announced = false }: { announced?: boolean } = {}): void {
+    this.#users -= 1;
+    if (announced) this.#leaving -= 1;
+    if (this.#users === 0) for (const wake of this.#idle.splice(0)) wake();
+  }
+
+  /** Resolves when nobody uses it. Throws if a program still runs. */
+  async untilIdle(): Promise<void> {
+    if (this.#users > this.#leaving) throw inUse('Programs still run in this set; end them first.');
+    if (this.#users > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
+  }
+
+  /** Identifies the mounts, if there are any. */
+  get viewId(): string | null {
+    return this.#mounts?.id ?? null;
+  }
+
+  /** Finds all changes, and remembers what was below them. */
+  async scan(): Promise<ScannedRoot[]> {
+    const found: ScannedRoot[] = [];
+    for (const [root, { path, heldSinceNs, attributes }] of this.#record.roots.entries()) {
+      const layers = this.openLayers(root);
+      try {
+        const result = await scan(layers, attributes);
+        this.bases.note(root, result.changes, BigInt(heldSinceNs));
+        found.push({ root, path, ...result });
+      } finally {
+        closeLayers(layers);
+      }
+    }
+    return found;
+  }
+
+  /** Both layers of a root. The caller closes them. */
+  openLayers(root: number): Layers {
+    const path = this.#record.roots[root]?.path ?? '';
+    const upper = openDirectory(join(this.directory, String(root), 'upper'));
+    try {
+      const base = openExactly(path);
+      return { upper, base, device: fstatSync(base, { bigint: true }).dev };
+    } catch (error) {
+      closeSync(upper);
+      throw error;
+    }
+  }
+
+  /** What we changed ourselves until now is no conflict. */
+  settle(): void {
+    this.#record = { ...this.#record, settledNs: String(nowNs()) };
+    writeRecord(this.directory, this.#record);
+  }
+
+  /** Unmounts everything. Other processes may use the set then. Idempotent. */
+  close(): void {
+    this.#mounts?.close();
+    this.#mounts = null;
+    if (this.#lock !== null) closeSync(this.#lock);
+    this.#lock = null;
+  }
+
+  #placeOf(path: string): string {
+    return join(this.directory, String(this.#record.roots.findIndex((root) => root.path === path)));
+  }
+
+  /** The upper layer looks like the directory below: its attributes are those that programs see. */
+  #addRoot(path: string): void {
+    if (this.#record.roots.some((root) => root.path === path)) return;
+    const place = join(this.directory, String(this.#record.roots.length));
+    for (const layer of ['work', 'view', 'upper']) makePrivateDirectory(join(place, layer));
+    const { mode, uid, gid } = lstatSync(path);
+    const upper = join(place, 'upper');
+    if (process.geteuid?.() === 0) chownSync(upper, uid, gid);
+    chmodSync(upper, mode & 0o7777);
+    for (const attribute of plainAttributes(Buffer.from(path))) copyIfPossible(upper, attribute);
+    const root = { path, heldSinceNs: String(nowNs()), attributes: ownAttributes(Buffer.from(upper)) };
+    this.#record = { ...this.#record, roots: [...this.#record.roots, root] };
+    writeRecord(this.directory, this.#record);
+  }
+}
+
+/** Some file systems have none, and some attributes are not ours to set. */
+function copyIfPossible(path: string, attribute: Attribute): void {
+  try {
+    setExtendedAttribute(Buffer.from(path), attribute);
+  } catch {
+    // The directory is shown without it.
+  }
+}
+
+export function closeLayers({ upper, base }: Layers): void {
+  for (const fd of [upper, base]) closeSync(fd);
+}
+
+export function inUse(message: string): ExecError {
+  return new ExecError('changesInUse', message);
+}
+
+const NS_PER_MS = 1_000_000n;
+
+/** Comparable with the times of files. */
+function nowNs(): bigint {
+  return BigInt(Date.now()) * NS_PER_MS;
+}

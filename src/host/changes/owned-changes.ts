@@ -1,0 +1,74 @@
+import type { ChangeSetInfo } from '../../contract/index.js';
+import type { Sandbox } from '../../protocol/index.js';
+import type { ChangeSets, HeldUse } from './change-sets.js';
+import { OwnedSet } from './owned-set.js';
+import type { ChangesSupport } from './support.js';
+
+/** Whose sets are meant. */
+export interface ChangesOwner {
+  /** Sets with the lease `session` belong to it. Absent: there are none. */
+  readonly session?: string | undefined;
+  /** Sets that are kept belong to it. */
+  readonly client: string;
+}
+
+/** The held changes of one client. */
+export class OwnedChanges {
+  readonly #sets: ChangeSets;
+  readonly #owner: () => ChangesOwner;
+
+  /** `owner` is asked each time: a session may change hands. */
+  constructor(sets: ChangeSets, owner: () => ChangesOwner) {
+    this.#sets = sets;
+    this.#owner = owner;
+  }
+
+  support(): Promise<ChangesSupport> {
+    return this.#sets.support();
+  }
+
+  /** Makes the files of a set ready for a program or a file operation under this policy. */
+  use(sandbox: Sandbox, place: { cwd: string; temporary: string | undefined }): Promise<HeldUse> {
+    const { session, client } = this.#owner();
+    const isKept = session === undefined || sandbox.changesLease === 'kept';
+    return this.#sets.use({
+      ...place,
+      sandbox: isKept ? { ...sandbox, changesLease: 'kept' } : sandbox,
+      owner: isKept ? client : session,
+      owners: this.#owners,
+    });
+  }
+
+  /** Calls `listener` when a program that ran in one of these sets has ended. Returns an unsubscribe function. */
+  watch(listener: (set: OwnedSet, running: number) => void): () => void {
+    return this.#sets.watch((set) => {
+      if (this.#owners.includes(set.record.owner)) listener(new OwnedSet(this.#sets, set), set.running);
+    });
+  }
+
+  list(): ChangeSetInfo[] {
+    return this.#sets.list(this.#owners).map(({ record, running }) => ({
+      changesId: record.changesId,
+      lease: record.lease,
+      createdAtMs: record.createdAtMs,
+      roots: record.roots.map(({ path }) => path),
+      running,
+    }));
+  }
+
+  /** Throws `changesNotFound`. */
+  get(changesId: string): OwnedSet {
+    return new OwnedSet(this.#sets, this.#sets.find(changesId, this.#owners));
+  }
+
+  /** The session is over. */
+  async close(): Promise<void> {
+    const { session } = this.#owner();
+    if (session !== undefined) await this.#sets.ownerGone(session);
+  }
+
+  get #owners(): string[] {
+    const { session, client } = this.#owner();
+    return session === undefined ? [client] : [session, client];
+  }
+}

@@ -1,0 +1,61 @@
+import { type BigIntStats, closeSync, readSync } from 'node:fs';
+import type { TimeSlice } from '../kernel/index.js';
+import { openForReading, openHeldFile } from './accessible.js';
+
+const BLOCK_BYTES = 128 * 1024;
+const [ours, theirs] = [Buffer.alloc(BLOCK_BYTES), Buffer.alloc(BLOCK_BYTES)];
+
+/** Results of comparisons, which are repeated with every list. Least recently used first. */
+const known = new Map<string, boolean>();
+const MAX_KNOWN = 10_000;
+
+/** A file and what is known of it. */
+export interface KnownFile {
+  readonly path: Buffer;
+  readonly node: BigIntStats;
+}
+
+/** Whether a held file and the one below have the same bytes. Reads them only if sizes leave it open. */
+export async function sameContent(held: KnownFile, base: KnownFile, slice: TimeSlice): Promise<boolean> {
+  if (held.node.size !== base.node.size) return false;
+  if (held.node.size === 0n) return true;
+  const key = `${version(held.node)} ${version(base.node)}`;
+  const result = known.get(key) ?? (await compare(held, base, slice));
+  known.delete(key);
+  known.set(key, result);
+  if (known.size > MAX_KNOWN) known.delete(known.keys().next().value ?? '');
+  return result;
+}
+
+function version({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+  return `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`;
+}
+
+async function compare(held: KnownFile, base: KnownFile, slice: TimeSlice): Promise<boolean> {
+  const a = openHeldFile(held.path, held.node);
+  try {
+    const b = openForReading(base.path);
+    try {
+      return await sameBytes(a, b, slice);
+    } finally {
+      closeSync(b);
+    }
+  } catch (error) {
+    // Neither could the program read it; what it replaced has another time.
+    if ((error as NodeJS.ErrnoException).code === 'EACCES') return held.node.mtimeNs === base.node.mtimeNs;
+    throw error;
+  } finally {
+    closeSync(a);
+  }
+}
+
+async function sameBytes(a: number, b: number, slice: TimeSlice): Promise<boolean> {
+  for (let offset = 0; ; offset += BLOCK_BYTES) {
+    // Others may use the buffers once we wait.
+    const count = readSync(a, ours, 0, BLOCK_BYTES, offset);
+    const other = readSync(b, theirs, 0, BLOCK_BYTES, offset);
+    if (count !== other || !ours.subarray(0, count).equals(theirs.subarray(0, count))) return false;
+    if (count < BLOCK_BYTES) return true;
+    await slice.yieldIfOver();
+  }
+}

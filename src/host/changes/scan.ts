@@ -1,0 +1,224 @@
+import { type BigIntStats, closeSync, readdirSync, readlinkSync } from 'node:fs';
+import { TimeSlice } from '../kernel/index.js';
+import { openDirectory, withAccess } from './accessible.js';
+import { entryOf, join, pathOfDirectory } from './byte-path.js';
+import {
+  heldAttributes,
+  isOpaque,
+  isWhiteout,
+  looksLikePlaceholder,
+  nodeAt,
+  type NodeType,
+  plainAttributes,
+  sameAttributes,
+  typeOf,
+} from './node.js';
+import { sameContent } from './same-content.js';
+
+/** How something differs from what is below. */
+export type ChangeKind =
+  | 'created'
+  | 'modified'
+  | 'deleted'
+  | 'typeChanged'
+  | 'linkChanged'
+  | 'attributesChanged';
+
+/** One difference between a held directory and the one below. */
+export interface FoundChange {
+  /** Relative to the root, one character per byte. */
+  readonly path: string;
+  readonly kind: ChangeKind;
+  /** What is held; null if it was deleted. */
+  readonly held: BigIntStats | null;
+  /** What is below; null if there is nothing. */
+  readonly base: BigIntStats | null;
+}
+
+/** One directory whose changes are held, both layers open. */
+export interface Layers {
+  readonly upper: number;
+  readonly base: number;
+  /** The device of the base: what is mounted below it is not part of it. */
+  readonly device: bigint;
+}
+
+/** All changes of one directory. */
+export interface ScanResult {
+  /** Directories before what is in them. */
+  readonly changes: readonly FoundChange[];
+  /** Held files that are the same below and have another name, by `inodeOf`. */
+  readonly unchangedLinks: ReadonlyMap<string, string>;
+}
+
+/** Finds all changes. The cost follows the changes, not the size of the directory below. */
+export async function scan(layers: Layers, attributes: string): Promise<ScanResult> {
+  const result = { changes: rootChange(layers, attributes), unchangedLinks: new Map<string, string>() };
+  await new Scan(layers, result).directory('', { upper: layers.upper, base: layers.base, opaque: false });
+  return result;
+}
+
+/** Whether the attributes of the directory itself are still those it was given. */
+function rootChange({ upper, base }: Layers, attributes: string): FoundChange[] {
+  const [ours, theirs] = [pathOfDirectory(upper), pathOfDirectory(base)];
+  if (ownAttributes(ours) === attributes) return [];
+  const [held, below] = [nodeAt(ours), nodeAt(theirs)];
+  if (!held || !below || !differsAsDirectory({ entry: ours, held }, { entry: theirs, node: below }))
+    return [];
+  return [{ path: '', kind: 'attributesChanged', held, base: below }];
+}
+
+/** The mode and the extended attributes of a held directory, as a text to compare. */
+export function ownAttributes(path: Buffer): string {
+  const extended = heldAttributes(path).map(({ name, value }) => [name, value.toString('base64')]);
+  return JSON.stringify([String(nodeAt(path)?.mode), extended]);
+}
+
+/** Names of one file have this in common. */
+export function inodeOf({ dev, ino }: BigIntStats): string {
+  return `${dev}:${ino}`;
+}
+
+interface Directories {
+  readonly upper: number;
+  /** Null if there is none below. */
+  readonly base: number | null;
+  readonly opaque: boolean;
+}
+
+class Scan {
+  readonly #device: bigint;
+  readonly #result: { readonly changes: FoundChange[]; readonly unchangedLinks: Map<string, string> };
+  readonly #slice = new TimeSlice();
+
+  constructor({ device }: Layers, result: { changes: FoundChange[]; unchangedLinks: Map<string, string> }) {
+    this.#device = device;
+    this.#result = result;
+  }
+
+  async directory(path: string, { upper, base, opaque }: Directories): Promise<void> {
+    const names = namesIn(upper);
+    for (const name of names) {
+      const held = nodeAt(entryOf(upper, name));
+      // A program removed it meanwhile.
+      if (held === undefined) continue;
+      const below = base === null ? null : this.#below(base, name);
+      await this.#entry(join(path, name), { name, upper, base, held, below });
+      await this.#slice.yieldIfOver();
+    }
+    if (opaque && base !== null) this.#missing(path, base, new Set(names));
+  }
+
+  /** What is left of a directory that another took the place of. */
+  #missing(path: string, base: number, present: ReadonlySet<string>): void {
+    for (const name of namesIn(base)) {
+      const below = present.has(name) ? null : this.#below(base, name);
+      if (below) this.#add({ path: join(path, name), kind: 'deleted', held: null, base: below });
+    }
+  }
+
+  async #entry(
+    path: string,
+    place: { name: string; upper: number; base: number | null; held: BigIntStats; below: BigIntStats | null },
+  ): Promise<void> {
+    const { held, below } = place;
+    if (isWhiteout(held)) {
+      if (below) this.#add({ path, kind: 'deleted', held: null, base: below });
+      return;
+    }
+    if (held.isDirectory()) return await this.#subdirectory(path, place);
+    if (below === null) return this.#add({ path, kind: 'created', held, base: null });
+    if (typeOf(held) !== typeOf(below)) return this.#add({ path, kind: 'typeChanged', held, base: below });
+    const kind = await this.#difference(place, below);
+    if (kind) this.#add({ path, kind, held, base: below });
+    else if (held.nlink > 1n) this.#result.unchangedLinks.set(inodeOf(held), path);
+  }
+
+  async #subdirectory(
+    path: string,
+    {
+      name,
+      upper,
+      base,
+      held,
+      below,
+    }: {
+      name: string;
+      upper: number;
+      base: number | null;
+      held: BigIntStats;
+      below: BigIntStats | null;
+    },
+  ): Promise<void> {
+    const entry = entryOf(upper, name);
+    const inner = openDirectory(entry);
+    try {
+      const isMerged = below?.isDirectory() === true;
+      const isPlaceholder = !isMerged && looksLikePlaceholder(held);
+      if (isPlaceholder && (await withAccess(inner, held, () => namesIn(inner))).length === 0) return;
+      if (!isMerged) this.#add({ path, kind: below ? 'typeChanged' : 'created', held, base: below });
+      else if (differsAsDirectory({ entry, held }, { entry: entryOf(base ?? -1, name), node: below }))
+        this.#add({ path, kind: 'attributesChanged', held, base: below });
+      const opaque = isMerged && isOpaque(entry);
+      const lower = isMerged && base !== null ? openDirectory(entryOf(base, name)) : null;
+      try {
+        await withAccess(inner, held, () => this.directory(path, { upper: inner, base: lower, opaque }));
+      } finally {
+        if (lower !== null) closeSync(lower);
+      }
+    } finally {
+      closeSync(inner);
+    }
+  }
+
+  async #difference(
+    { name, upper, base, held }: { name: string; upper: number; base: number | null; held: BigIntStats },
+    below: BigIntStats,
+  ): Promise<ChangeKind | null> {
+    const [ours, theirs] = [entryOf(upper, name), entryOf(base ?? -1, name)];
+    if (held.isFile()) {
+      const same = await sameContent({ path: ours, node: held }, { path: theirs, node: below }, this.#slice);
+      if (!same) return 'modified';
+    }
+    if (held.isSymbolicLink() && !readlinkSync(ours, 'buffer').equals(readlinkSync(theirs, 'buffer')))
+      return 'linkChanged';
+    const same =
+      sameOwnerAndMode(held, below) &&
+      held.mtimeNs === below.mtimeNs &&
+      sameAttributes(heldAttributes(ours), plainAttributes(theirs));
+    return same ? null : 'attributesChanged';
+  }
+
+  #below(base: number, name: string): BigIntStats | null {
+    const node = nodeAt(entryOf(base, name));
+    return node === undefined || node.dev !== this.#device ? null : node;
+  }
+
+  #add(change: FoundChange): void {
+    this.#result.changes.push(change);
+  }
+}
+
+/** Its times follow what is in it, so they are not a change of their own. */
+function differsAsDirectory(
+  ours: { entry: Buffer; held: BigIntStats },
+  theirs: { entry: Buffer; node: BigIntStats | null },
+): boolean {
+  if (theirs.node === null) return true;
+  if (!sameOwnerAndMode(ours.held, theirs.node)) return true;
+  return !sameAttributes(heldAttributes(ours.entry), plainAttributes(theirs.entry));
+}
+
+function sameOwnerAndMode(a: BigIntStats, b: BigIntStats): boolean {
+  return a.mode === b.mode && a.uid === b.uid && a.gid === b.gid;
+}
+
+export function namesIn(directory: number): string[] {
+  const names = readdirSync(pathOfDirectory(directory), { encoding: 'buffer' });
+  return names.map((name) => name.toString('latin1')).toSorted();
+}
+
+export function typeOfChange({ held, base }: FoundChange): NodeType {
+  const node = held ?? base;
+  return node ? typeOf(node) : 'file';
+}

@@ -1,0 +1,36 @@
+import { type ChangeSets, type ChangesOwner, OwnedChanges, type OwnedSet } from '../../host/index.js';
+import { Notices } from '../push/notices.js';
+import type { PushTarget } from '../push/output-pusher.js';
+
+/** The held changes of a session, and the word to its client when a set may have grown. */
+export class SessionChanges {
+  readonly owned: OwnedChanges;
+  readonly #target: () => PushTarget | undefined;
+  readonly #stopWatching: () => void;
+
+  constructor(
+    sets: ChangeSets,
+    { owner, target }: { owner: () => ChangesOwner; target: () => PushTarget | undefined },
+  ) {
+    this.owned = new OwnedChanges(sets, owner);
+    this.#target = target;
+    this.#stopWatching = this.owned.watch((set, running) => void this.#tell(set, running));
+  }
+
+  /** The session is over, and with it the sets that belong to it alone. */
+  async close(): Promise<void> {
+    this.#stopWatching();
+    await this.owned.close();
+  }
+
+  async #tell(set: OwnedSet, running: number): Promise<void> {
+    if (this.#target() === undefined) return;
+    const { changesId } = set;
+    // It may be gone before it is counted.
+    const counts = await set.counts().catch(() => null);
+    if (counts === null) return;
+    const notices = new Notices((message) => this.#target()?.send(message));
+    notices.add('changes/updated', { changesId, counts, running });
+    this.#target()?.queue.schedule(notices);
+  }
+}

@@ -1,0 +1,51 @@
+// Needs: bwrap
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { execwire } from '../../testkit/command-line.mjs';
+import { ServerProcess } from '../../testkit/server-process.mjs';
+import { TestFolder } from '../harness/processes.js';
+
+describe.each(['local', 'a server'])('execwire changes on %s', (where) => {
+  test('run --hold, ls, diff, apply and discard', { timeout: 90_000 }, async () => {
+    using folder = new TestFolder();
+    const workspace = folder.file('workspace');
+    mkdirSync(workspace);
+    writeFileSync(`${workspace}/a`, 'one\n');
+    const env = { ...process.env, XDG_STATE_HOME: folder.file('state') };
+    await using server = where === 'local' ? null : await ServerProcess.start({ env });
+    const target = server ? ['-e', server.url] : ['-e', 'local'];
+    const run = (...args: string[]) => execwire(args, { env });
+    const held = async (script: string, ...flags: string[]) =>
+      await run('run', ...target, '--hold', ...flags, '--cwd', workspace, '--', 'sh', '-c', script);
+
+    const first = await held('echo two >> a; echo new > b');
+    expect(first).toMatchObject({ code: 0, stdout: '' });
+    const id = /1 created, 1 modified: execwire changes diff ([a-z2-9]+)/.exec(first.stderr)?.[1] ?? '';
+    expect(id).not.toBe('');
+    expect(readFileSync(`${workspace}/a`, 'utf8')).toBe('one\n');
+
+    expect((await held('cat a b; rm b', '--changes', id)).stdout).toBe('one\ntwo\nnew\n');
+    expect((await run('changes', 'ls', ...target, id.slice(0, 4))).stdout).toBe(`M ${workspace}/a\n`);
+    expect((await run('changes', 'ls', ...target)).stdout).toContain('1 modified');
+    const diff = await run('changes', 'diff', ...target, id);
+    expect(diff.stdout).toContain('@@ -1 +1,2 @@\n one\n+two\n');
+    expect(JSON.parse((await run('changes', 'diff', ...target, '--json', id)).stdout)).toMatchObject([
+      { path: `${workspace}/a`, kind: 'modified' },
+    ]);
+
+    expect(await run('changes', 'apply', ...target)).toMatchObject({
+      code: 0,
+      stdout: '1 modified\n',
+      stderr: '',
+    });
+    expect(readFileSync(`${workspace}/a`, 'utf8')).toBe('one\ntwo\n');
+    expect(await run('changes', 'diff', ...target, id)).toMatchObject({
+      code: 1,
+      stderr: `execwire: There are no held changes "${id}". List them: execwire changes ls\n`,
+    });
+
+    expect((await held('echo three > a', '--changes', 'mine')).code).toBe(0);
+    expect((await run('changes', 'discard', ...target, 'mine')).stdout).toBe('discarded mine\n');
+    expect(readFileSync(`${workspace}/a`, 'utf8')).toBe('one\ntwo\n');
+  });
+});

@@ -1,0 +1,76 @@
+// Needs: bwrap
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { Scene } from './harness.js';
+
+test('a program sees its changes, the files stay as they are, and apply makes them so', async () => {
+  await using scene = new Scene();
+  writeFileSync(scene.file('kept'), 'kept\n');
+  writeFileSync(scene.file('changed'), 'before\n');
+  writeFileSync(scene.file('removed'), 'gone\n');
+  expect(await scene.run('echo after > changed; rm removed; echo new > made; cat changed made')).toBe(
+    'after\nnew\n',
+  );
+  expect(readdirSync(scene.workspace).toSorted()).toEqual(['changed', 'kept', 'removed']);
+  expect(readFileSync(scene.file('changed'), 'utf8')).toBe('before\n');
+
+  const set = scene.environment.changes('task');
+  expect((await set.list()).changes).toMatchObject([
+    { path: scene.file('changed'), kind: 'modified', type: 'file', size: 6, baseSize: 7, conflict: false },
+    { path: scene.file('made'), kind: 'created', size: 4, baseSize: null },
+    { path: scene.file('removed'), kind: 'deleted', size: null, baseSize: 5 },
+  ]);
+  const { diffs } = await set.diff();
+  expect(diffs[0]?.text).toContain('-before\n+after\n');
+
+  expect(await set.apply()).toEqual({ applied: { created: 1, modified: 1, deleted: 1 }, conflicts: [] });
+  expect(readFileSync(scene.file('changed'), 'utf8')).toBe('after\n');
+  expect(existsSync(scene.file('removed'))).toBe(false);
+  expect(readdirSync(scene.workspace).toSorted()).toEqual(['changed', 'kept', 'made']);
+  expect((await set.list()).changes).toEqual([]);
+  expect(await set.apply()).toEqual({ applied: { created: 0, modified: 0, deleted: 0 }, conflicts: [] });
+
+  await set.discard();
+  expect(readdirSync(scene.sets)).toEqual([]);
+});
+
+test('commands of one set build on each other, one after the other and at once', async () => {
+  await using scene = new Scene();
+  await scene.run(
+    `mkdir built && printf '#!/bin/sh\\necho ran in $PWD\\n' > built/tool && chmod +x built/tool`,
+  );
+  const inside = await scene.environment.run([scene.file('built', 'tool')], {
+    cwd: scene.file('built'),
+    sandbox: scene.policy(),
+  });
+  expect(inside.stdout).toBe(`ran in ${scene.file('built')}\n`);
+  await Promise.all([1, 2, 3, 4].map((n) => scene.run(`for i in $(seq 50); do echo $i >> f${n}; done`)));
+  expect(await scene.run('cat f1 f2 f3 f4 | wc -l')).toBe('200\n');
+  await scene.environment.files.writeFile(scene.file('written'), 'by us', { sandbox: scene.policy() });
+  expect(await scene.run('cat written')).toBe('by us');
+  expect(await scene.environment.files.readDirectory(scene.workspace)).toEqual([]);
+  const { counts } = await scene.environment.changes('task').list();
+  expect(counts).toEqual({ created: 7, modified: 0, deleted: 0 });
+});
+
+test('a path whose base changed meanwhile is a conflict', async () => {
+  await using scene = new Scene();
+  mkdirSync(scene.file('d'));
+  for (const name of ['a', 'b', 'c', 'd/x']) writeFileSync(scene.file(name), `${name}\n`);
+  await scene.run('echo 2 >> a; sed -i s/b/B/ b; rm c; rm -r d; echo n > n');
+  const set = scene.environment.changes('task');
+  await set.list();
+  writeFileSync(scene.file('a'), 'mine\n');
+  writeFileSync(scene.file('d/x'), 'mine\n');
+  writeFileSync(scene.file('n'), 'mine\n');
+  const refused = await set.apply();
+  expect(refused.applied).toEqual({ created: 0, modified: 0, deleted: 0 });
+  expect(refused.conflicts.map(({ path }) => path)).toEqual(['a', 'd', 'n'].map((name) => scene.file(name)));
+  expect(readFileSync(scene.file('b'), 'utf8')).toBe('b\n');
+  const skipped = await set.apply({ onConflict: 'skip' });
+  expect(skipped.applied).toEqual({ created: 0, modified: 1, deleted: 1 });
+  expect(readFileSync(scene.file('a'), 'utf8')).toBe('mine\n');
+  expect((await set.apply({ onConflict: 'overwrite' })).conflicts).toEqual([]);
+  expect(readFileSync(scene.file('a'), 'utf8')).toBe('a\n2\n');
+  expect(readdirSync(scene.workspace).toSorted()).toEqual(['a', 'b', 'n']);
+});

@@ -1,0 +1,82 @@
+// Needs: bwrap
+import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, rmSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { Scene } from './harness.js';
+
+/** `npm run test:tricks` kills it more often. */
+const KILLS = process.env.EXECWIRE_ALL_TRICKS === '1' ? 200 : 12;
+
+const MAKE = `
+  mkdir -p old/a old/b gone/deep typed; for i in $(seq 30); do echo old $i > old/a/$i; echo g > gone/deep/$i; done
+  echo f > file; ln -s file link; echo t > typed/inside; chmod 700 old/b`;
+
+const CHANGE = `
+  for i in $(seq 1 2 30); do echo new $i > old/a/$i; done; rm -r gone; mkdir -p fresh/x/y; for i in $(seq 60); do echo $i > fresh/x/$i; done
+  head -c 3000000 /dev/zero > fresh/big; rm -r typed; echo now a file > typed; rm file; mkdir file; echo d > file/d; ln -sfn old link
+  chmod 750 old/b; touch -d 2020-01-01 old/a/2; ln fresh/x/1 old/linked; mkfifo queue`;
+
+/** Everything that matters, as one text. */
+function look(directory: string): string {
+  const script = `find . -mindepth 1 -printf '%p %y %m %l %n\\n' | sort; find . -type f -print0 | sort -z | xargs -0 sha1sum`;
+  return execFileSync('bash', ['-c', script], { cwd: directory, encoding: 'utf8' });
+}
+
+async function lineOf(child: ChildProcessWithoutNullStreams): Promise<string> {
+  const [data] = (await once(child.stdout, 'data')) as [Buffer];
+  return data.toString();
+}
+
+async function applyElsewhere(scene: Scene): Promise<ChildProcessWithoutNullStreams> {
+  const program = fileURLToPath(new URL('./apply-once.mjs', import.meta.url));
+  const child = spawn(process.execPath, [program, scene.sets, 'task']);
+  child.stderr.pipe(process.stderr);
+  expect(await lineOf(child)).toBe('ready\n');
+  return child;
+}
+
+test('a server that is killed while it applies leaves everything or nothing', {
+  timeout: 900_000,
+}, async () => {
+  await using scene = new Scene();
+  const outcomes = { undone: 0, finished: 0, completed: 0 };
+  let longestMs = 0;
+  let [before, after] = ['', ''];
+  for (let round = 0; round <= KILLS; round += 1) {
+    rmSync(scene.workspace, { recursive: true });
+    mkdirSync(scene.workspace);
+    execFileSync('bash', ['-ec', MAKE], { cwd: scene.workspace });
+    before = look(scene.workspace);
+    await scene.run(CHANGE, { ...scene.policy(), changesLease: 'kept' });
+    await scene.letGo();
+    const child = await applyElsewhere(scene);
+    const ended = once(child, 'exit');
+    const answer = lineOf(child).catch(() => '');
+    child.stdin.write('go\n');
+    if (round === 0) longestMs = Number((await answer).split(' ')[1]);
+    else {
+      // Anywhere in it, to the microsecond.
+      const until = performance.now() + (longestMs * round) / KILLS;
+      await new Promise((resolve) => setTimeout(resolve, Math.max(0, until - performance.now() - 2)));
+      while (performance.now() < until);
+      child.kill('SIGKILL');
+    }
+    await ended;
+    const set = scene.environment.changes('task');
+    const { changes } = await set.list();
+    const now = look(scene.workspace);
+    if (round === 0) after = now;
+    expect(now).not.toContain('.execwire-');
+    if (now === after) expect(changes).toEqual([]);
+    else expect(now).toBe(before);
+    if (round > 0) outcomes[now === before ? 'undone' : child.exitCode === 0 ? 'completed' : 'finished'] += 1;
+    await set.apply({ onConflict: 'overwrite' });
+    expect(look(scene.workspace)).toBe(after);
+    await set.discard();
+  }
+  expect(before).not.toBe(after);
+  console.info(`killed ${KILLS} times: ${JSON.stringify(outcomes)}`);
+  expect(outcomes.undone).toBeGreaterThan(0);
+});
