@@ -48,15 +48,16 @@ function addGauges(client: Client, registry: Registry, status: () => ServerStatu
     unreadInputBytes: ['execwire_unread_input_bytes', 'Input that programs have not read yet.'],
   };
   for (const [key, [name, help]] of Object.entries(gauges)) {
-    new client.Gauge({
+    const gauge = new client.Gauge({
       name,
       help,
-      registers: [registry],
+      registers: [],
       collect() {
         // The keys of `gauges` are those of the status.
         this.set(status()[key as keyof ServerStatus]);
       },
     });
+    registry.registerMetric(gauge);
   }
 }
 
