@@ -1,6 +1,7 @@
 // Needs: bwrap, setpriv, python3, git
 import { spawn } from 'node:child_process';
-import { chownSync, mkdirSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
@@ -34,6 +35,8 @@ test.each(identities)('everyday tools and tricks as $name', { timeout: 900_000 }
   using folder = new TestFolder();
   const place = folder.file('tricks');
   mkdirSync(place);
+  // A plain user must get there.
+  chmodSync(dirname(place), 0o755);
   const drop = uid === undefined ? [] : ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups'];
   if (uid !== undefined) chownSync(place, uid, uid);
   const program = fileURLToPath(new URL('./tricks.mjs', import.meta.url));
