@@ -45,7 +45,7 @@ const mayImport: Record<string, readonly string[]> = {
   operation: ['server', 'protocol'],
   environment: ['contract', 'policy', 'protocol', 'spool', 'transport', 'host', 'client', 'fleet'],
   tools: ['contract', 'policy', 'protocol', 'spool', 'lines'],
-  app: ['contract', 'policy', 'protocol', 'rpc'],
+  app: ['contract', 'policy', 'protocol', 'spool', 'rpc'],
   mcp: ['tools', 'transport', 'contract', 'protocol'],
   console: ['transport', 'rpc', 'protocol'],
   conformance: ['protocol', 'transport'],

@@ -21,6 +21,7 @@ import {
   traced,
 } from '../rpc/index.js';
 import { AdmissionControl } from './admission-control.js';
+import { CapturedRoom, type ServerCapture } from './captured-room.js';
 import { type ClientProfile, clientProfile, serverProfile } from './client-profile.js';
 import { commandHandlers } from './command-handlers.js';
 import { ConnectionEnvironments } from './connection-environments.js';
@@ -44,6 +45,8 @@ export interface AppConnectionOptions {
   readonly budget: ByteBudget;
   /** The input that programs of all connections have not read. */
   readonly input: ServerInput;
+  /** The output that programs of all connections printed and no answer contains yet. */
+  readonly capture: ServerCapture;
   /** Called once the client has introduced itself. */
   readonly introduced: () => void;
   /** Called when an id now refers to another environment, for every connection. */
@@ -65,6 +68,7 @@ export class AppConnection {
   readonly #peer: RpcPeer;
   readonly #router: Router<AppMethods>;
   readonly #environments: ConnectionEnvironments;
+  readonly #captured: CapturedRoom;
   readonly #admission = new AdmissionControl();
   readonly #gone = new AbortController();
   #client: ClientProfile | undefined;
@@ -75,6 +79,7 @@ export class AppConnection {
     // Every watch listens for the end of the connection.
     setMaxListeners(0, this.#gone.signal);
     this.#environments = new ConnectionEnvironments(options.environments);
+    this.#captured = new CapturedRoom(options.capture);
     this.#router = new Router({
       table: appMethods,
       handlers: this.#handlers(),
@@ -131,6 +136,7 @@ export class AppConnection {
       room: () => (this.#peer.outbox.full ? this.#peer.outbox.room() : undefined),
       signal: this.#gone.signal,
       queued: new QueuedInput(input),
+      captured: this.#captured,
       chooseSandbox,
       log,
     };
@@ -166,6 +172,7 @@ export class AppConnection {
     log.debug({ connection: channel.label, reason: reason.message }, 'disconnected');
     this.#gone.abort();
     await this.#environments.close();
+    this.#captured.close();
     this.#options.closed();
   }
 }

@@ -1,6 +1,7 @@
 import { ServerInput } from '../contract/index.js';
 import { ByteBudget, type Channel } from '../rpc/index.js';
 import { AppConnection } from './app-connection.js';
+import { ServerCapture } from './captured-room.js';
 import type { AppEnvironments } from './environments.js';
 import { type AppLog, silentLog } from './log.js';
 import { refuseConfinement, type SandboxChooser } from '../policy/index.js';
@@ -16,6 +17,8 @@ export interface AppServerOptions {
   readonly log?: AppLog;
   /** @internal The input that programs have not read. */
   readonly input?: ServerInput;
+  /** @internal The output that programs printed and no answer contains yet. */
+  readonly capture?: ServerCapture;
 }
 
 /** Runs commands and accesses files for applications. Works on channels of any kind. */
@@ -24,11 +27,13 @@ export class AppServer {
   readonly #connections = new Set<AppConnection>();
   readonly #budget = new ByteBudget();
   readonly #input: ServerInput;
+  readonly #capture: ServerCapture;
   #closing: Promise<void> | undefined;
 
   constructor(options: AppServerOptions) {
     this.#options = options;
     this.#input = options.input ?? new ServerInput();
+    this.#capture = options.capture ?? new ServerCapture();
   }
 
   /**
@@ -47,6 +52,7 @@ export class AppServer {
         log,
         budget: this.#budget,
         input: this.#input,
+        capture: this.#capture,
         introduced: options.introduced ?? (() => undefined),
         replaced: (environmentId) => {
           for (const each of this.#connections) each.retire(environmentId);

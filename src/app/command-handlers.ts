@@ -1,6 +1,7 @@
 import { withFixedTemporary } from '../contract/index.js';
 import { type AppMethods, type AppParsedParams, type AppResult, ExecError } from '../protocol/index.js';
-import { DeferredAnswer, type Handlers } from '../rpc/index.js';
+import { DeferredAnswer, type Handlers, LargeAnswer } from '../rpc/index.js';
+import { ALWAYS_BYTES } from './captured-output.js';
 import { emptyAfter } from './empty-answer.js';
 import type { HandlerContext } from './handler-context.js';
 import type { Run, RunEnd } from './run.js';
@@ -17,6 +18,7 @@ import { stdinDelta } from './stdin-delta.js';
 
 type CommandMethods = Pick<AppMethods, Extract<keyof AppMethods, `command/${string}`>>;
 type ExecParams = AppParsedParams<'command/exec'>;
+type ExecResult = AppResult<'command/exec'>;
 
 /** The `command/*` methods of one connection. */
 export function commandHandlers(context: HandlerContext): Handlers<CommandMethods> {
@@ -28,7 +30,7 @@ export function commandHandlers(context: HandlerContext): Handlers<CommandMethod
     'command/exec': async (params) => {
       const run = await execute(context, runs, params);
       // The program has started: later requests for it must not wait for its end.
-      return new DeferredAnswer(run.ended.then(execResult));
+      return new DeferredAnswer(run.ended.then(execAnswer));
     },
     'command/exec/write': (params) => {
       const bytes = stdinDelta('command/exec/write', params);
@@ -67,6 +69,7 @@ async function execute(context: HandlerContext, runs: RunTable, params: ExecPara
       params,
       environment,
       queued: context.queued,
+      captured: context.captured,
       cwd,
       sandbox,
       capBytes: params.disableOutputCap ? null : (params.outputBytesCap ?? DEFAULT_CAP_BYTES),
@@ -100,12 +103,28 @@ function assertConsistent(params: ExecParams): void {
   }
 }
 
-function execResult({ exitCode, stdout, stderr }: RunEnd): AppResult<'command/exec'> {
-  // The result has no field to report missing output.
-  if (stdout.tooLarge || stderr.tooLarge) {
-    throw new ExecError('outputTooLarge', 'The output is too large for one answer; stream it or set a cap.');
+/** Output stays where it was captured until earlier answers have been read. */
+function execAnswer(end: RunEnd): ExecResult | LargeAnswer<ExecResult> {
+  const { stdout, stderr } = end;
+  const bytes = stdout.keptBytes + stderr.keptBytes;
+  const isSmall = bytes <= ALWAYS_BYTES || stdout.tooLarge || stderr.tooLarge;
+  return isSmall ? execResult(end) : new LargeAnswer(() => execResult(end), { bytes });
+}
+
+function execResult({ exitCode, stdout, stderr }: RunEnd): ExecResult {
+  try {
+    // The result has no field to report missing output.
+    if (stdout.tooLarge || stderr.tooLarge) throw outputTooLarge();
+    return { exitCode, stdout: stdout.text(), stderr: stderr.text() };
+  } finally {
+    stdout.release();
+    stderr.release();
   }
-  return { exitCode, stdout: stdout.text(), stderr: stderr.text() };
+}
+
+function outputTooLarge(): ExecError {
+  const message = 'The output is too large for one answer, or to be kept until it is read';
+  return new ExecError('outputTooLarge', `${message}; stream it, set a cap or read earlier answers.`);
 }
 
 function invalidRequest(message: string): ExecError {

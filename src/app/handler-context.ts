@@ -1,5 +1,6 @@
 import type { Environment, QueuedInput } from '../contract/index.js';
 import type { AppServerNotificationName, AppServerNotifications, ParamsOf } from '../protocol/index.js';
+import type { CapturedRoom } from './captured-room.js';
 import type { AppLog } from './log.js';
 import type { SandboxChooser } from '../policy/index.js';
 
@@ -19,6 +20,8 @@ export interface HandlerContext {
   readonly signal: AbortSignal;
   /** The input that programs of the connection have not read. */
   readonly queued: QueuedInput;
+  /** The output that programs of the connection printed and no answer contains yet. */
+  readonly captured: CapturedRoom;
   readonly chooseSandbox: SandboxChooser;
   readonly log: AppLog;
 }

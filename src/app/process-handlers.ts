@@ -1,5 +1,7 @@
 import { type AppMethods, type AppParsedParams, ExecError } from '../protocol/index.js';
 import type { Handlers } from '../rpc/index.js';
+import type { CappedOutput } from './capped-output.js';
+import { ALWAYS_BYTES } from './captured-output.js';
 import { emptyAfter } from './empty-answer.js';
 import type { HandlerContext } from './handler-context.js';
 import type { Run, RunEnd } from './run.js';
@@ -28,8 +30,7 @@ export function processHandlers(context: HandlerContext): Handlers<ProcessMethod
   });
   return {
     'process/spawn': async (params) => {
-      const run = await spawn(context, runs, params);
-      void announceEnd(context, params.processHandle, run);
+      await spawn(context, runs, params);
       return {};
     },
     'process/writeStdin': (params) => {
@@ -49,11 +50,12 @@ async function spawn(context: HandlerContext, runs: RunTable, params: SpawnParam
   const environment = await context.environment(params.environmentId);
   const { processHandle, outputBytesCap, timeoutMs } = params;
   const handleText = JSON.stringify(processHandle);
-  return await runs.add(processHandle, () =>
+  const start = (): Promise<Run> =>
     startRun({
       params,
       environment,
       queued: context.queued,
+      captured: context.captured,
       cwd: absolutePath(params.cwd),
       sandbox: null,
       // Null switches a limit off; only undefined means the default.
@@ -65,8 +67,9 @@ async function spawn(context: HandlerContext, runs: RunTable, params: SpawnParam
         notRunning: `process ${handleText} is no longer running`,
         noStdin: 'stdin streaming is not enabled for this process',
       },
-    }),
-  );
+    });
+  // The handle stays taken until its end is announced, so that the next process is not taken for this one.
+  return await runs.add(processHandle, start, (run) => announceEnd(context, processHandle, run));
 }
 
 function assertConsistent(params: SpawnParams): void {
@@ -82,6 +85,8 @@ function assertConsistent(params: SpawnParams): void {
 
 async function announceEnd(context: HandlerContext, processHandle: string, run: Run): Promise<void> {
   const end = await run.ended.catch((): undefined => undefined);
+  // Output stays where it was captured until there is room: others may have taken it each time we hear of some.
+  if (end && isLarge(end)) for (let room = context.room(); room; room = context.room()) await room;
   context.notify('process/exited', {
     processHandle,
     exitCode: end?.exitCode ?? UNKNOWN_EXIT_CODE,
@@ -90,11 +95,29 @@ async function announceEnd(context: HandlerContext, processHandle: string, run: 
   });
 }
 
+function isLarge({ stdout, stderr }: RunEnd): boolean {
+  return stdout.keptBytes + stderr.keptBytes > ALWAYS_BYTES;
+}
+
 function collected(end: RunEnd | undefined) {
+  const stdout = textOf(end?.stdout);
+  const stderr = textOf(end?.stderr);
   return {
-    stdout: end?.stdout.text() ?? '',
-    stdoutCapReached: end ? end.stdout.capReached || end.stdout.tooLarge : false,
-    stderr: end?.stderr.text() ?? '',
-    stderrCapReached: end ? end.stderr.capReached || end.stderr.tooLarge : false,
+    stdout: stdout.text,
+    stdoutCapReached: stdout.isCut,
+    stderr: stderr.text,
+    stderrCapReached: stderr.isCut,
   };
+}
+
+function textOf(output: CappedOutput | undefined): { text: string; isCut: boolean } {
+  if (!output) return { text: '', isCut: false };
+  try {
+    return { text: output.text(), isCut: output.capReached || output.tooLarge };
+  } catch {
+    // It was on a disk that fails. The end is announced all the same.
+    return { text: '', isCut: true };
+  } finally {
+    output.release();
+  }
 }

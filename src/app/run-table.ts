@@ -25,8 +25,15 @@ export class RunTable {
     return run;
   }
 
-  /** Adds what `start` returns until it ends. Starts with the same id must not overlap: lanes ensure that. */
-  async add(id: string | undefined, start: () => Promise<Run>): Promise<Run> {
+  /**
+   * Adds what `start` returns until it ends, or until what `reported` returns has settled. Starts with the same id must
+   * not overlap: lanes ensure that.
+   */
+  async add(
+    id: string | undefined,
+    start: () => Promise<Run>,
+    reported: (run: Run) => Promise<unknown> = (run) => run.ended,
+  ): Promise<Run> {
     if (id !== undefined && this.#runs.has(id)) {
       throw new ExecError('processIdInUse', this.#wording.inUse(id));
     }
@@ -42,7 +49,7 @@ export class RunTable {
       const run = await start();
       if (id !== undefined) this.#runs.set(id, run);
       // Registered before anything else waits for the end, so that the id is free when the client learns of it.
-      run.ended.then(remove, remove);
+      reported(run).then(remove, remove);
       return run;
     } catch (error) {
       this.#count -= 1;

@@ -1,6 +1,7 @@
 import type { ExecProcess, ExitedEvent, OutputStream, QueuedInput, TerminalSize } from '../contract/index.js';
 import { ExecError } from '../protocol/index.js';
 import { CappedOutput } from './capped-output.js';
+import type { CapturedRoom } from './captured-room.js';
 import { RunInput } from './run-input.js';
 import { PausableTimer } from './pausable-timer.js';
 import { after } from '../protocol/max-timer.js';
@@ -25,6 +26,8 @@ export interface RunOptions {
   readonly acceptsInput: boolean;
   /** What all programs of the connection have not read. */
   readonly queued: QueuedInput;
+  /** What all programs of the connection have captured. */
+  readonly captured: CapturedRoom;
   /** Null: output is collected until the end. */
   readonly outlet: RunOutlet | null;
   /** Per stream. Null: no cap. */
@@ -60,13 +63,13 @@ export class Run {
   #settle: { resolve(end: RunEnd): void; reject(error: Error): void } | undefined;
 
   constructor(options: RunOptions) {
-    const { capBytes, outlet, timeoutMs } = options;
+    const { capBytes, captured, outlet, timeoutMs } = options;
     this.#options = options;
     this.#process = options.process;
-    const keeps = outlet === null;
+    const room = outlet === null ? captured : null;
     this.#output = {
-      stdout: new CappedOutput({ capBytes, keeps }),
-      stderr: new CappedOutput({ capBytes, keeps }),
+      stdout: new CappedOutput({ capBytes, room }),
+      stderr: new CappedOutput({ capBytes, room }),
     };
     this.ended = new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
@@ -189,6 +192,7 @@ export class Run {
     this.#over();
     // It can no longer be observed or stopped; if it is still running, end it.
     this.#process.terminate().catch(() => undefined);
+    for (const output of Object.values(this.#output)) output.release();
     const message = 'Contact with the environment was lost; what became of the process is unknown.';
     this.#settle?.reject(new ExecError('environmentUnavailable', message, { cause }));
   }

@@ -23,7 +23,8 @@ interface ProgramParams {
   readonly size?: TerminalSize | null | undefined;
 }
 
-export interface RunRequest extends Pick<RunOptions, 'capBytes' | 'timeoutMs' | 'wording' | 'queued'> {
+export interface RunRequest
+  extends Pick<RunOptions, 'capBytes' | 'timeoutMs' | 'wording' | 'queued' | 'captured'> {
   readonly params: ProgramParams;
   readonly environment: Environment;
   readonly cwd: string | undefined;
@@ -35,12 +36,13 @@ export interface RunRequest extends Pick<RunOptions, 'capBytes' | 'timeoutMs' | 
 
 /** Starts a program and the run that supervises it. */
 export async function startRun(request: RunRequest): Promise<Run> {
-  const { params, capBytes, timeoutMs, wording, outlet, queued } = request;
+  const { params, capBytes, timeoutMs, wording, outlet, queued, captured } = request;
   const process = await startProcess(request);
   return new Run({
     process,
     acceptsInput: params.tty || params.streamStdin,
     queued,
+    captured,
     outlet: params.tty || params.streamStdoutStderr ? outlet : null,
     capBytes,
     timeoutMs,

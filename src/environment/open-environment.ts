@@ -5,6 +5,7 @@ import type { Sandbox } from '../protocol/index.js';
 import type { EnvironmentConfig, EnvironmentsConfig } from './configuration.js';
 import { configurationHome, environmentsPath, fileExists, isConfigured } from './configuration-home.js';
 import { isServerUrl, LOCAL_ID, NONE_ID, REMOTE_ID } from './environment-names.js';
+import type { LocalEnvironmentOptions } from './local.js';
 
 /** This machine, or a configured one. */
 export type EnvironmentChoice = EnvironmentConfig | { readonly id: typeof LOCAL_ID };
@@ -47,6 +48,12 @@ export interface OpenOptions {
    * @internal
    */
   readonly onOpening?: (environment: Environment) => void;
+  /**
+   * What processes of this machine hold in memory.
+   *
+   * @internal
+   */
+  readonly local?: Pick<LocalEnvironmentOptions, 'retainedBytes' | 'windowBytes'>;
 }
 
 /** A named policy, and the directory that counts as the project. */
@@ -131,7 +138,7 @@ export async function openChosen(choice: EnvironmentChoice, options: OpenOptions
   if (isLocal(choice)) {
     // Loaded lazily, so that programs that only use other machines do without the code that spawns on this one.
     const { LocalEnvironment } = await import('./local.js');
-    return new LocalEnvironment({ onNetworkRequest: options.onNetworkRequest });
+    return new LocalEnvironment({ ...options.local, onNetworkRequest: options.onNetworkRequest });
   }
   const { RemoteEnvironment } = await import('../client/index.js');
   const { createDialler, isUrlEnvironment } = await import('./dial-environment.js');

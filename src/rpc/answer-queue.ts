@@ -118,7 +118,11 @@ export class AnswerSlot {
 
   /** Produces an answer of about this size, immediately if there is room, otherwise as soon as there is. */
   make<Value>(atMost: number, make: () => Value | Promise<Value>): Value | Promise<Value> {
-    const bytes = this.#queue.estimate(atMost);
+    return this.makeOf(this.#queue.estimate(atMost), make);
+  }
+
+  /** The same for a size that is known. */
+  makeOf<Value>(bytes: number, make: () => Value | Promise<Value>): Value | Promise<Value> {
     if (!this.#queue.tryReserve(bytes)) return this.#makeLater(bytes, make);
     this.#reserved += bytes;
     return make();

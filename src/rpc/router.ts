@@ -22,7 +22,8 @@ export class DeferredAnswer<Value> {
 export class LargeAnswer<Value> {
   constructor(
     readonly make: () => Value | Promise<Value>,
-    readonly due?: Promise<unknown>,
+    /** `bytes`: its size, if that is known. */
+    readonly options: { readonly due?: Promise<unknown> | undefined; readonly bytes?: number } = {},
   ) {}
 }
 
@@ -106,8 +107,10 @@ export class Router<Table extends MethodTable> {
 function unwrap(outcome: unknown, slot: AnswerSlot): unknown {
   if (outcome instanceof Promise) return outcome.then((value) => unwrap(value, slot));
   if (outcome instanceof LargeAnswer) {
-    const make = (): unknown => slot.make(LARGE_ANSWER_BYTES, outcome.make);
-    return outcome.due ? outcome.due.then(make) : make();
+    const { due, bytes } = outcome.options;
+    const make = (): unknown =>
+      bytes === undefined ? slot.make(LARGE_ANSWER_BYTES, outcome.make) : slot.makeOf(bytes, outcome.make);
+    return due ? due.then(make) : make();
   }
   if (!(outcome instanceof DeferredAnswer)) return outcome;
   if (outcome.options.paramsDone === true) slot.paramsDone();

@@ -1,5 +1,6 @@
 export type { DurableOutput } from './durable-output.js';
 export type { LogTail } from './log-tail.js';
+export { type NamelessFile, openNamelessFile } from './nameless-file.js';
 export { type OutputUse, outputUse } from './output-use.js';
 export { requirePrivateDirectory } from './private-directory.js';
 export { type ProcessFacts, type StoredEnd, writerOf } from './process-facts.js';

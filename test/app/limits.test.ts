@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { AdmissionControl } from '../../src/app/admission-control.js';
 import { CappedOutput, MAX_BUFFERED_BYTES } from '../../src/app/capped-output.js';
+import { CapturedRoom } from '../../src/app/captured-room.js';
 import { isExecError } from '../../src/protocol/index.js';
 import { OUTBOX_FULL_BYTES } from '../../src/rpc/index.js';
 import { openInProcess } from '../harness/app-in-process.js';
@@ -91,7 +92,7 @@ describe('admission', () => {
 
 describe('capped output', () => {
   test('without a cap it keeps what one message can carry and says when that was not all', () => {
-    const output = new CappedOutput({ capBytes: null, keeps: true });
+    const output = new CappedOutput({ capBytes: null, room: new CapturedRoom() });
     const megabyte = new Uint8Array(1024 * 1024).fill(0x61);
     for (let index = 0; index < 32; index += 1) output.take(megabyte);
     expect([output.text().length, output.tooLarge, output.capReached]).toEqual([

@@ -1,4 +1,5 @@
 import { expect, test, vi } from 'vitest';
+import { CapturedRoom } from '../../src/app/captured-room.js';
 import { Run, type RunOptions } from '../../src/app/run.js';
 import { type ExecProcess, type ProcessEvent, QueuedInput, ServerInput } from '../../src/contract/index.js';
 import { ExecError } from '../../src/protocol/index.js';
@@ -20,7 +21,16 @@ function scripted(events: ProcessEvent[], more: Partial<ExecProcess> = {}): Exec
 function run(process: ExecProcess, more: Partial<RunOptions> = {}): Run {
   const wording = { notRunning: 'over', noStdin: 'none' };
   const queued = new QueuedInput(new ServerInput());
-  const defaults = { acceptsInput: true, queued, outlet: null, capBytes: null, timeoutMs: null, wording };
+  const captured = new CapturedRoom();
+  const defaults = {
+    acceptsInput: true,
+    queued,
+    captured,
+    outlet: null,
+    capBytes: null,
+    timeoutMs: null,
+    wording,
+  };
   return new Run({ process, ...defaults, ...more });
 }
 

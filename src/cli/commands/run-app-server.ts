@@ -4,6 +4,7 @@ import {
   EnvironmentManager,
   loadEnvironments,
   openChosen,
+  type OpenEnvironment,
 } from '../../environment/index.js';
 import { leaveHost, version } from '../../host/index.js';
 import { type AppSandboxPolicy, ExecError } from '../../protocol/index.js';
@@ -40,6 +41,9 @@ const POLICIES: Record<AppServerFlags['defaultSandbox'], AppSandboxPolicy> = {
   'danger-full-access': { type: 'dangerFullAccess' },
 };
 
+/** Output is read once, as it comes, so it need not be kept for later readers: there may be thousands of programs. */
+const READ_ONCE = { retainedBytes: 16 * 1024, windowBytes: 256 * 1024 };
+
 /** Serves until a signal arrives or the client on stdio disconnects. */
 export async function runAppServer(flags: AppServerFlags): Promise<void> {
   requireAddressSpace();
@@ -62,7 +66,7 @@ export async function runAppServer(flags: AppServerFlags): Promise<void> {
   await threads;
   const manager = environmentManager();
   const defaultId = defaultEnvironment(manager, flags);
-  const environments = new ManagedEnvironments(manager, { open: openChosen, defaultId });
+  const environments = new ManagedEnvironments(manager, { open, defaultId });
   const chooseSandbox = createSandboxChooser(POLICIES[flags.defaultSandbox], {
     profiles: readProfiles(configurationHome()),
   });
@@ -87,9 +91,11 @@ export async function runAppServer(flags: AppServerFlags): Promise<void> {
   log.info({ url: listener.url }, 'listening');
 }
 
+const open: OpenEnvironment = (choice) => openChosen(choice, { local: READ_ONCE });
+
 /** The environments from the configuration. */
 function environmentManager(): EnvironmentManager {
-  return new EnvironmentManager(loadEnvironments(), { open: openChosen });
+  return new EnvironmentManager(loadEnvironments(), { open });
 }
 
 function defaultEnvironment(manager: EnvironmentManager, { environment }: AppServerFlags): string | null {

@@ -12,5 +12,5 @@ export function outputAnswer<Value>(
   { bytes, due }: { readonly bytes: () => number; readonly due?: Promise<unknown> | undefined },
 ): LargeAnswer<Value> {
   const makeInTurn = (): Value | Promise<Value> => (bytes() > SHORT_BYTES ? ownTurn().then(make) : make());
-  return new LargeAnswer(makeInTurn, due);
+  return new LargeAnswer(makeInTurn, { due });
 }
