@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { mkdtempSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 
+/** Between two attempts, so that a client that has given up does not spin. */
+const RETRY_MS = 20;
 const EXITED = { kind: 'exited', exitCode: 0 };
 /** Where a mark is put: every descendant inherits it. */
 export const MARK_NAME = 'EXECWIRE_CHAOS_MARK';
@@ -103,7 +108,54 @@ export const jobs = {
       assert.ok(Buffer.from(chunk, 'base64').equals(streamed.get(seq) ?? ''), `read differs at ${seq}`);
     assert.equal(digest(Buffer.concat([...streamed.values()])), digest(numbers(1, count)));
   },
+
+  /** A file is what was written last, whole, however often that had to be repeated. */
+  async files({ client, folder, job: { sizes } }) {
+    const own = mkdtempSync(join(folder, 'files-'));
+    for (const [index, size] of sizes.entries()) {
+      const path = pathToFileURL(join(own, `file-${index}`)).href;
+      const data = Buffer.from(letters(index, size)).toString('base64');
+      await persist(() => client.call('fs/writeFile', { path, dataBase64: data, atomic: true }));
+      const { dataBase64 } = await persist(() => client.call('fs/readFile', { path }));
+      assert.ok(dataBase64 === data, 'a file differs');
+    }
+  },
+
+  /** A kept process is used by clients that come and go; in the end, all of its output is there once. */
+  async attach({ start, connect, job: { count, rounds } }) {
+    const child = await start({
+      argv: ['sh', '-c', `seq 1 ${count}; read end`],
+      pipeStdin: true,
+      lease: 'kept',
+    });
+    for (let round = 0; round < rounds; round += 1) {
+      const other = await persist(connect, 'notConnected');
+      try {
+        const params = { processId: child.processId, afterSeq: 0, keyboard: 'view' };
+        await persist(() => other.call('process/attach', params));
+        await persist(() => other.call('process/detach', { processId: child.processId }));
+      } finally {
+        await other.close();
+      }
+    }
+    const output = wholeOutput(child);
+    await child.write('end\n');
+    assert.equal(digest(await output), digest(numbers(1, count)), 'output differs');
+    assert.deepEqual(await child.wait(), EXITED);
+  },
 };
+
+/** Asks again if the connection was lost before the answer came. */
+async function persist(ask, lost = 'connectionClosed') {
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (/** @type {{ code?: string }} */ (error).code !== lost) throw error;
+      await pause(RETRY_MS);
+    }
+  }
+}
 
 /** All output; rejects when a number is missing, doubled or out of order, or when bytes were let go. */
 function wholeOutput(child) {

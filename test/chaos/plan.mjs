@@ -1,5 +1,5 @@
 /** Numbers below 1 that look random and are the same for the same seed. */
-function randomOf(seed) {
+export function randomOf(seed) {
   let state = (seed * 0x9e3779b1) >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;
@@ -37,8 +37,12 @@ export function planOf(seed) {
   return plan;
 }
 
-function jobOf(kind, { random, whole }) {
+export function jobOf(kind, { random, whole }) {
   switch (kind) {
+    case 'files':
+      return { kind, sizes: sizes(whole(1, 6), () => whole(0, 50_000)) };
+    case 'attach':
+      return { kind, count: whole(100, 30_000), rounds: whole(1, 3) };
     case 'print':
       return { kind, from: whole(1, 1000), count: random() < 0.2 ? whole(10_000, 150_000) : whole(0, 8000) };
     case 'echo':

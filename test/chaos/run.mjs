@@ -33,6 +33,7 @@ const { values } = parseArgs({
     count: { type: 'string', default: '5000' },
     concurrency: { type: 'string', default: '10' },
     seed: { type: 'string' },
+    death: { type: 'boolean' },
   },
 });
 const from = Number(values.seed ?? values.from);

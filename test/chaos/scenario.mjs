@@ -41,11 +41,16 @@ export async function play(plan, subject) {
 /** Runs all jobs beside each other over one connection that suffers. */
 async function runJobs({ plan, subject, proxy, mark }) {
   const client = await openClient(proxy.url);
-  const start = (spec) => startProcess(client, { ...spec, env: { [MARK_NAME]: mark } });
+  const sandbox = plan.confined ? subject.sandbox : undefined;
+  const start = (spec) => startProcess(client, { ...spec, sandbox, env: { [MARK_NAME]: mark } });
+  const connect = () => openClient(proxy.url);
+  const { folder } = subject;
   const over = new AbortController();
   const faults = plan.faults.map((fault) => strike({ fault, proxy, subject, over: over.signal }));
   try {
-    await Promise.all(plan.jobs.map((job) => labelled(job, jobs[job.kind]({ job, start, client }))));
+    await Promise.all(
+      plan.jobs.map((job) => labelled(job, jobs[job.kind]({ job, start, client, connect, folder }))),
+    );
     if (plan.ending === 'abandoned') await leaveBehind(start, proxy);
   } finally {
     over.abort();
@@ -100,6 +105,9 @@ const FAULTS = {
   silentToServer: ({ proxy }) => proxy.silenceToServer(),
   refuse: ({ proxy, forMs }) => proxy.refuse(forMs),
   freezeServer: ({ subject, forMs }) => subject.freeze(forMs),
+  killServer: ({ subject }) => subject.killServer(),
+  freezeKeeper: ({ subject, forMs }) => subject.freezeKeeper(forMs),
+  upgrade: ({ subject }) => subject.upgrade(),
 };
 
 async function nothingLeft(mark, limitMs) {

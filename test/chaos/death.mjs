@@ -1,0 +1,102 @@
+// Plays scenarios in which servers die, are stopped and replaced, and tells what broke.
+//   node test/chaos/death.mjs [--from N] [--count N] [--concurrency N]
+//   node test/chaos/death.mjs --seed N        one scenario, to look at a failure again
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { dialWebSocket, ExecClient, startProcess } from '../../dist/client/index.js';
+import { deathPlanOf } from './death-plan.mjs';
+import { DurableSubject } from './durable-subject.mjs';
+import { MARK_NAME } from './jobs.mjs';
+import { play } from './scenario.mjs';
+import { pidsWithMark } from './subject.mjs';
+
+/** A keeper allows a server so many deaths in a minute, and each scenario has up to three. */
+const SCENARIOS_PER_SERVER = 5;
+
+const { values } = parseArgs({
+  options: {
+    from: { type: 'string', default: '1' },
+    count: { type: 'string', default: '1000' },
+    concurrency: { type: 'string', default: '3' },
+    seed: { type: 'string' },
+    death: { type: 'boolean' },
+  },
+});
+const from = Number(values.seed ?? values.from);
+const count = values.seed === undefined ? Number(values.count) : 1;
+const queue = Array.from({ length: count }, (_, index) => from + index).values();
+const failures = [];
+const begun = Date.now();
+// Each server is ended when this program is, whatever ends it.
+process.setMaxListeners(0);
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
+
+await Promise.all(Array.from({ length: Number(values.concurrency) }, worker));
+const seconds = ((Date.now() - begun) / 1000).toFixed(1);
+console.log(`${count} scenarios from seed ${from}, ${failures.length} failed, ${seconds} s`);
+process.exitCode = failures.length === 0 ? 0 : 1;
+
+/** Uses one server for a few scenarios, then another. */
+async function worker() {
+  for (let isOver = false; !isOver; ) {
+    const seeds = [];
+    for (const seed of queue) if (seeds.push(seed) === SCENARIOS_PER_SERVER) break;
+    isOver = seeds.length < SCENARIOS_PER_SERVER;
+    const plans = seeds.map(deathPlanOf);
+    const survivors = plans.filter(({ ending }) => ending !== 'keeperKilled');
+    if (survivors.length > 0) await onOneServer(survivors);
+    for (const plan of plans) if (!survivors.includes(plan)) await killKeeper(plan).catch(failed(plan));
+  }
+}
+
+async function onOneServer(plans) {
+  const subject = await DurableSubject.start();
+  mkdirSync(subject.folder, { recursive: true });
+  const checks = [];
+  for (const plan of plans) {
+    try {
+      if (subject.died) throw new Error(subject.died);
+      checks.push(await play(plan, subject));
+    } catch (error) {
+      failed(plan)(error);
+    }
+  }
+  for (const check of checks) await check().catch(failed({ seeds: plans.map(({ seed }) => seed) }));
+  await subject.stop().catch(failed({ seeds: plans.map(({ seed }) => seed) }));
+}
+
+/** Everything ends with the keeper, and nobody says how. */
+async function killKeeper(plan) {
+  const subject = await DurableSubject.start();
+  const mark = `death-${process.pid}-${plan.seed}-`;
+  try {
+    const client = await ExecClient.connect({ dial: () => dialWebSocket(subject.url), resume: true });
+    const env = { [MARK_NAME]: mark };
+    const tree = ['sh', '-c', 'sleep 1000 & setsid sleep 1000 & wait'];
+    const children = [
+      await startProcess(client, { argv: tree, env }),
+      await startProcess(client, { argv: ['yes'], env }),
+      await startProcess(client, { argv: ['cat'], env, tty: true }),
+    ];
+    const ends = children.map((child) => child.wait().catch((error) => ({ kind: error.code })));
+    await pause(plan.killAfterMs);
+    await subject.killKeeper();
+    await DurableSubject.gone(() => pidsWithMark(mark));
+    await client.close();
+    for (const { kind } of await Promise.all(ends))
+      assert.ok(kind !== 'exited' && kind !== 'signalled', kind);
+  } finally {
+    subject.discard();
+  }
+}
+
+function failed(plan) {
+  return (error) => {
+    failures.push(plan.seed ?? plan.seeds);
+    console.error(
+      `seed ${plan.seed ?? plan.seeds} failed: ${error.message}\n  plan: ${JSON.stringify(plan)}\n  ${error.stack}`,
+    );
+  };
+}
