@@ -31,7 +31,7 @@ export {
   OwnedChanges,
   type OwnedSet,
 } from './changes/index.js';
-export { hideFromSandboxes, sandboxSupport } from './sandbox/index.js';
+export { hideFromSandboxes, SandboxedLaunch, sandboxSupport } from './sandbox/index.js';
 export { STDIN_WINDOW_BYTES } from './child-input.js';
 export { LocalProcess } from './local-process.js';
 export type { LocalProcessSpec } from './local-process-spec.js';

@@ -31,8 +31,10 @@ export interface LocalProcessSpec extends ChildSpec {
   readonly archive?: ((processId: string) => LogArchive) | undefined;
   /** With an archive: a slow reader does not pause the program. */
   readonly spills?: boolean | undefined;
-  /** It may outlive its server. Not with `confined`. */
+  /** It may outlive its server. */
   readonly keeping?: ProcessKeeping | undefined;
+  /** For every attempt to start it under a policy: makes what lets it outlive its server. Instead of `keeping`. */
+  readonly begin?: (() => Pick<LocalProcessSpec, 'archive' | 'keeping' | 'spills'>) | undefined;
   /** An earlier server started it. Only with `keeping`. */
   readonly taken?: TakenProcess | undefined;
 }

@@ -137,6 +137,7 @@ export class LocalProcess extends ProcessHandle implements InputQueue {
       const { child, writes } = beginChild(spec, this.log, sink);
       this.#child = child;
       this.takenWrites = writes;
+      if (spec.taken && this.log.exit) this.#confined?.over();
     } catch (error) {
       this.#archive?.discard();
       throw error;
@@ -152,6 +153,8 @@ export class LocalProcess extends ProcessHandle implements InputQueue {
   async ready(): Promise<void> {
     const [closed, wasKilled, kill] = [this.#closed, () => this.#ending.wasKilled, () => void this.kill()];
     await this.#confined?.ready({ closed, wasKilled, kill });
+    const firstPid = this.#confined?.firstPid ?? null;
+    if (firstPid !== null) this.keeping?.confined(firstPid);
   }
 
   /** The size of its terminal; null without one. */

@@ -33,6 +33,7 @@ export function logSink(options: LogSinkOptions): ChildSink {
     exited: (end) => {
       const cost = end.usage && { ...end.usage, outputBytes: options.outputBytes() };
       options.exited(cost);
+      confined?.over();
       const networkDenied = denials?.list;
       const wasKept = networkDenied !== undefined && networkDenied.length > 0 && end.exitCode !== 0;
       const sandboxDenied = wasKept || (confined?.denied(end.exitCode) ?? false);

@@ -4,6 +4,8 @@ import type { ChildKeeping, KeptChild } from './spawn/index.js';
 /** What lets a process outlive its server. */
 export interface ProcessKeeping extends ChildKeeping {
   readonly startedAtMs: number;
+  /** Its sandbox is ready: the first process inside. */
+  confined(initPid: number): void;
   /** It is to be killed at this time. */
   killAt(timeMs: number): void;
   /** Nobody has used it since this time; null: somebody does. */

@@ -144,6 +144,7 @@ export class ProcessTable {
       throw error;
     }
     const process = new LocalProcess(spec, this.#options);
+    if (spec.taken && spec.confined) listSandbox(process, this.#untilGone(spec.confined));
     this.#processes.set(process.processId, process);
     this.#remember(process);
     process.onDisposed = () => this.forget(process);
@@ -176,21 +177,17 @@ export class ProcessTable {
     try {
       held = await holdChanges(this.#options.changes, sandbox, { spec, managed: way !== null });
       const env = way ? { ...asIs, ...way.variables } : asIs;
-      const asked = { ...spec, env, network: way?.network, held: held?.view };
+      // The proxy of its network and the holder of its view end with us, so it does, too.
+      const kept = way || held ? undefined : spec.begin?.();
+      const asked = { ...spec, env, network: way?.network, held: held?.view, keeping: kept?.keeping };
       const confined = this.#untilGone(await SandboxedLaunch.prepare(asked, sandbox, this.#spares));
       // The sandbox owns the script by now.
       const { script: _, ...program } = spec;
-      const changesId = held?.changesId;
-      const process = await this.#untilReady(
-        this.start({ ...program, confined, changesId, denials: way?.denials }),
-      );
+      const started = { ...program, ...kept, confined, changesId: held?.changesId, denials: way?.denials };
+      const process = await this.#untilReady(this.start(started));
       if (held) leaveWhenEnded(held, { process, gone: confined.gone });
-      const { treeId } = process;
-      const removeSandbox = addSandbox({ treeId, initPid: () => confined.initPid });
-      onceClosed(process.log, () => {
-        removeSandbox();
-        closeUnused();
-      });
+      listSandbox(process, confined);
+      onceClosed(process.log, closeUnused);
       if (way) onceClosed(process.log, () => way.close());
       return process;
     } catch (error) {
@@ -326,6 +323,11 @@ function leaveWhenEnded(
 ): void {
   onceClosed(process.log, ended);
   void gone.then(close);
+}
+
+function listSandbox(process: LocalProcess, confined: SandboxedLaunch): void {
+  const { treeId, log } = process;
+  onceClosed(log, addSandbox({ treeId, initPid: () => confined.initPid }));
 }
 
 function onceClosed(log: LocalProcess['log'], listener: () => void): void {

@@ -45,6 +45,7 @@ export { explainSetupFailure, type FailedStart } from './launch/setup-failure.js
 export { type FilterOptions, seccompFilter } from './seccomp/seccomp.js';
 export { type SandboxOutcome, SandboxStatus } from './launch/status.js';
 export { idleMsOf, viewIdentity } from './launch/view-identity.js';
+export type { KeptSandbox } from './launch/adopted-sandbox.js';
 export { SandboxedLaunch } from './launch/sandboxed-launch.js';
 export type { ConfinedSpec } from './launch/sandboxed-launch.js';
 export { SpareSandboxes } from './launch/spare-sandboxes.js';

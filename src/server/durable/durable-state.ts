@@ -11,6 +11,7 @@ import type {
   EndRecord,
   ProcessOwner,
   ProcessRecord,
+  SandboxRecord,
   SessionRecord,
   TreeRecord,
   UseRecord,
@@ -52,6 +53,8 @@ export interface DurableStart {
   readonly timeoutMs: number | undefined;
   readonly keep: boolean;
   readonly spills: boolean;
+  /** The policy it runs under; null without one. */
+  readonly confined: ProcessRecord['confined'];
 }
 
 interface KeepingOptions {
@@ -101,9 +104,10 @@ export class DurableState {
     const key = `${this.#mark}-${this.#created}`;
     const startedAtMs = Date.now();
     const output = this.output(key, { ...start, startedAtMs }, { isNew: true });
-    const { processId, owner, spoolOwner, argv, terminal, timeoutMs, keep, spills } = start;
+    const { processId, owner, spoolOwner, argv, terminal, timeoutMs, keep, spills, confined } = start;
     const deadlineMs = timeoutMs === undefined ? null : startedAtMs + timeoutMs;
-    const record = { processId, owner, spoolOwner, argv, terminal, startedAtMs, deadlineMs, keep, spills };
+    const shared = { processId, owner, spoolOwner, argv, terminal, startedAtMs, deadlineMs, keep, spills };
+    const record = { ...shared, ...(confined ? { confined } : {}) };
     const started = (root: TreeRoot): void => {
       try {
         this.journal.put(`process ${key}`, { ...record, root } satisfies ProcessRecord);
@@ -121,7 +125,7 @@ export class DurableState {
   /** The place of its output, new or made by an earlier server. */
   output(
     key: string,
-    process: Omit<DurableStart, 'owner' | 'timeoutMs'> & { readonly startedAtMs: number },
+    process: Omit<DurableStart, 'owner' | 'timeoutMs' | 'confined'> & { readonly startedAtMs: number },
     { isNew }: { isNew: boolean },
   ): DurableOutput {
     const { processId, spoolOwner, argv, terminal, keep, spills, startedAtMs } = process;
@@ -165,6 +169,7 @@ export class DurableState {
         tree = begun;
         started?.(begun);
       },
+      confined: (initPid) => this.note(`sandbox ${key}`, { initPid } satisfies SandboxRecord),
       unused: (sinceMs) =>
         sinceMs === null ? this.forget(`unused ${key}`) : this.note(`unused ${key}`, { sinceMs }),
       killAt: (timeMs) => this.note(`killAt ${key}`, { timeMs }),
@@ -181,7 +186,7 @@ export class DurableState {
 
   /** Nothing of it is needed any more, except for its output if that is to stay. */
   forgetProcess(key: string, names: Iterable<string>): void {
-    for (const kind of ['process', 'end', 'killAt', 'unused']) this.forget(`${kind} ${key}`);
+    for (const kind of ['process', 'sandbox', 'end', 'killAt', 'unused']) this.forget(`${kind} ${key}`);
     this.keeper.letGo(key);
     removeKeptInput(this.#inputPath(key), names);
   }

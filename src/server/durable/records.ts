@@ -1,9 +1,9 @@
 import type { TerminalSize } from '../../contract/index.js';
 import type { TreeRoot } from '../../host/index.js';
-import type { ExecParsedParams, Lease } from '../../protocol/index.js';
+import type { ExecParsedParams, Lease, Sandbox } from '../../protocol/index.js';
 import type { StoredEnd } from '../../spool/index.js';
 
-/** What a journal says. Keys are `session ID`, `process KEY`, `end KEY`, `unused KEY`, `killAt KEY`, `tree ID`, `use …`, `share HASH`, `connection N`. */
+/** What a journal says. Keys are `session ID`, `process KEY`, `sandbox KEY`, `end KEY`, `unused KEY`, `killAt KEY`, `tree ID`, `use …`, `share HASH`, `connection N`. */
 
 export interface SessionRecord {
   readonly acknowledged: boolean;
@@ -28,9 +28,21 @@ export interface ProcessRecord {
   /** Its output stays on disk. */
   readonly keep: boolean;
   readonly spills: boolean;
+  /** The policy it runs under, and what that depends on. */
+  readonly confined?: {
+    readonly sandbox: Sandbox;
+    readonly cwd: string;
+    readonly temporary: string | null;
+  } | null;
   /** Who finds the output on disk. */
   readonly spoolOwner: string;
   readonly root: TreeRoot;
+}
+
+/** Its sandbox was ready. */
+export interface SandboxRecord {
+  /** The first process inside. */
+  readonly initPid: number;
 }
 
 /** How it ended, and how much it had printed then. */

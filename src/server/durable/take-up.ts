@@ -1,6 +1,12 @@
 import { closeSync } from 'node:fs';
 import { DEFAULT_RETAINED_BYTES, type ResumedLog } from '../../contract/index.js';
-import { killUnknownTrees, type LocalProcessSpec, rememberLeftTree, terminalSize } from '../../host/index.js';
+import {
+  killUnknownTrees,
+  type LocalProcessSpec,
+  rememberLeftTree,
+  SandboxedLaunch,
+  terminalSize,
+} from '../../host/index.js';
 import type { LogTail } from '../../spool/index.js';
 import type { Keep } from '../keep.js';
 import type { ServerLog } from '../log.js';
@@ -10,6 +16,7 @@ import type { Shares } from '../shares.js';
 import type {
   EndRecord,
   ProcessRecord,
+  SandboxRecord,
   SessionRecord,
   ShareRecord,
   TreeRecord,
@@ -43,11 +50,13 @@ export function takeUpEverything(options: TakeUpOptions): void {
   const taken = new Set<string>();
   const [ends, kills] = [byKey<EndRecord>('end'), byKey<{ timeMs: number }>('killAt')];
   const unused = byKey<{ sinceMs: number }>('unused');
+  const sandboxes = byKey<SandboxRecord>('sandbox');
   for (const [key, record] of byKey<ProcessRecord>('process')) {
     const more = {
       end: ends.get(key),
       unusedSinceMs: unused.get(key)?.sinceMs,
       killAtMs: kills.get(key)?.timeMs,
+      initPid: sandboxes.get(key)?.initPid,
     };
     try {
       takeUpProcess(options, key, record, more);
@@ -84,6 +93,7 @@ interface More {
   readonly end: EndRecord | undefined;
   readonly unusedSinceMs: number | undefined;
   readonly killAtMs: number | undefined;
+  readonly initPid: number | undefined;
 }
 
 /** Throws if there is nothing to continue with. */
@@ -91,7 +101,7 @@ function takeUpProcess(
   { state, sessions, keep, retainedBytes }: TakeUpOptions,
   key: string,
   record: ProcessRecord,
-  { end, unusedSinceMs, killAtMs }: More,
+  { end, unusedSinceMs, killAtMs, initPid }: More,
 ): void {
   const { owner, processId, argv, startedAtMs, deadlineMs, spills, root } = record;
   const session = 'session' in owner ? sessions.get(owner.session) : undefined;
@@ -105,6 +115,7 @@ function takeUpProcess(
   }
   const descriptors = held?.descriptors ?? {};
   const tail = output.resume(end?.end ?? null, retainedBytes ?? DEFAULT_RETAINED_BYTES);
+  const confined = isClosed ? undefined : sandboxOf(record, { initPid, descriptors });
   const { master } = descriptors;
   const size = master === undefined ? null : terminalSize(master);
   const spec: LocalProcessSpec & { processId: string } = {
@@ -117,6 +128,7 @@ function takeUpProcess(
     timeoutMs: deadlineMs === null || end ? undefined : Math.max(1, deadlineMs - Date.now()),
     archive: () => output,
     spills,
+    confined,
     keeping: state.keeping(key, owner, { output, startedAtMs, root, names: Object.keys(descriptors) }),
     taken: {
       log: resumedLog(record, tail, end),
@@ -130,6 +142,18 @@ function takeUpProcess(
   const process =
     'lease' in owner ? keep.find(owner.principal, processId)?.process : session?.find(processId);
   void process?.terminate({ graceMs: Math.max(0, killAtMs - Date.now()) });
+}
+
+/** The sandbox it runs in, if it has one. Throws if that was not ready. */
+function sandboxOf(
+  { confined, argv, terminal, root }: ProcessRecord,
+  { initPid, descriptors }: Pick<More, 'initPid'> & { descriptors: Readonly<Record<string, number>> },
+): SandboxedLaunch | undefined {
+  const { status } = descriptors;
+  if (!confined) return undefined;
+  if (initPid === undefined || status === undefined) throw new Error('its sandbox was not ready');
+  const kept = { ...confined, terminal: terminal !== null, initPid, bwrapPid: root.pid, status };
+  return SandboxedLaunch.adopt(argv, kept);
 }
 
 function resumedLog(

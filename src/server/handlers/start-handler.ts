@@ -154,21 +154,22 @@ function childOf(
   // What outlives its session is found again by whoever started it.
   const owner = isKept(params) ? principal : undefined;
   const spoolOwner = owner ?? session().id;
-  // A sandbox ends with the server that made it.
-  if (!durable || params.sandbox)
+  const { lease, retain, onSlowReader, sandbox } = params;
+  // The proxy for rules of hosts ends with the server, and what depends on it.
+  if (!durable || sandbox?.networkRules)
     return { ...child, ...outputUse(spool, { ...child, owner: spoolOwner }, params) };
-  const { lease, retain, onSlowReader } = params;
   const isOwned = owner !== undefined && lease != null && lease !== 'session';
-  return {
-    ...child,
-    ...durable.begin({
+  const { cwd } = child;
+  const begin = (): ReturnType<typeof durable.begin> =>
+    durable.begin({
       ...child,
       owner: isOwned ? { principal: owner, lease } : { session: session().id },
       spoolOwner,
       keep: retain === 'disk',
       spills: onSlowReader === 'spool',
-    }),
-  };
+      confined: sandbox ? { sandbox, cwd, temporary: env.TMPDIR ?? null } : null,
+    });
+  return sandbox ? { ...child, begin } : { ...child, ...begin() };
 }
 
 function isKept({ lease }: ExecParsedParams<'process/start'>): boolean {

@@ -12,6 +12,8 @@ export interface BwrapRequest {
   /** Root without the privilege to create namespaces needs a user namespace around the others. */
   readonly userNamespace: boolean;
   readonly arg0?: string | undefined;
+  /** It does not end with this process: somebody else sees to its end. */
+  readonly outlivesUs?: boolean | undefined;
   /** Descriptor numbers in our child. */
   readonly fds: { readonly seccomp: number; readonly status: number };
   /** Places that are already open, by path: they are mounted as opened, whatever the path leads to by then. */
@@ -85,7 +87,7 @@ function sealOptions({ base, mounts }: MountPlan): string[] {
   return [...hidden, ...own, ...root].flatMap((path) => ['--remount-ro', path]);
 }
 
-function isolationOptions({ network, terminal, userNamespace, fds }: BwrapRequest): string[] {
+function isolationOptions({ network, terminal, userNamespace, outlivesUs, fds }: BwrapRequest): string[] {
   return [
     ...(userNamespace ? ['--unshare-user'] : []),
     '--unshare-pid',
@@ -94,7 +96,7 @@ function isolationOptions({ network, terminal, userNamespace, fds }: BwrapReques
     ...(network === 'restricted' ? ['--unshare-net'] : []),
     '--cap-drop',
     'ALL',
-    '--die-with-parent',
+    ...(outlivesUs ? [] : ['--die-with-parent']),
     ...(terminal ? [] : ['--new-session']),
     '--seccomp',
     String(fds.seccomp),

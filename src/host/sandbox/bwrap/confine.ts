@@ -84,6 +84,8 @@ export interface ConfineOptions {
   readonly network?: NetworkToJoin | undefined;
   /** The files it sees, if its changes are held. */
   readonly held?: HeldView | undefined;
+  /** It does not end with this process. */
+  readonly outlivesUs?: boolean | undefined;
 }
 
 /** A network namespace that exists already. */
@@ -98,7 +100,7 @@ export interface NetworkToJoin {
  */
 export function confine(
   spec: ConfineSpec,
-  { policy, support, disk, network, held }: ConfineOptions,
+  { policy, support, disk, network, held, outlivesUs }: ConfineOptions,
 ): Confinement {
   if (policy.kind === 'open') return unconfined(spec);
   // Before any of it exists, so that no connection slips through in between.
@@ -126,6 +128,7 @@ export function confine(
       env: confinedEnv(spec.env, policy),
       terminal: spec.terminal,
       userNamespace: support.userNamespace,
+      outlivesUs,
       arg0,
       fds: { seccomp: SECCOMP_FD, status: STATUS_FD },
       // Descriptors opened here do not lead into the namespaces of a held view.

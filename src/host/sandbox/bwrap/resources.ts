@@ -75,7 +75,11 @@ export class Resources {
   openStatus(childFd: number, options: { terminal: boolean }): SandboxStatus {
     const { readEnd, writeEnd } = openPipe();
     this.inheritFds.push({ childFd, fd: writeEnd });
-    const status = new SandboxStatus(readEnd, options);
+    return this.belongTo(new SandboxStatus(readEnd, options));
+  }
+
+  /** They are freed when nothing is left of the sandbox. */
+  belongTo(status: SandboxStatus): SandboxStatus {
     void status.ended.then(() => this.cleanUp());
     return status;
   }

@@ -65,6 +65,11 @@ export class Protection {
     return protectiveMounts(plan).length === 0 ? null : new Protection(guarded);
   }
 
+  /** Looks for mounts that were lost while nobody watched. */
+  check(): void {
+    this.#changed();
+  }
+
   /** Idempotent. */
   close(): void {
     this.#isClosed = true;

@@ -13,6 +13,7 @@ import {
 import { type Confinement, confine, type NetworkToJoin } from '../bwrap/confine.js';
 import type { HeldView } from '../plan/file-view.js';
 import { managedPolicy } from './managed-policy.js';
+import { adoptSandbox, type KeptSandbox } from './adopted-sandbox.js';
 import { DENIAL_TAIL_BYTES, wasDenied } from './denial.js';
 import { pathChanged } from '../plan/exact-path.js';
 import { explainSetupFailure } from './setup-failure.js';
@@ -78,7 +79,7 @@ export class SandboxedLaunch {
   #tail = '';
 
   private constructor(
-    spec: ChildSpec,
+    spec: Pick<ChildSpec, 'argv' | 'cwd'>,
     { policy, prepared, onReady }: { policy: SandboxPolicy; prepared: PreparedSandbox; onReady: () => void },
   ) {
     this.#policy = policy;
@@ -124,17 +125,45 @@ export class SandboxedLaunch {
       return new SandboxedLaunch(spec, { policy, prepared, onReady: () => {} });
     }
     return await withSupport((support) => {
-      // A spare shows the machine's own files.
-      const found = held ? null : (spares?.take(policy, spec) ?? null);
+      // A spare shows the machine's own files, and nobody else could take it over.
+      const usable = held || spec.keeping ? undefined : spares;
+      const found = usable?.take(policy, spec) ?? null;
       const prepared = found
         ? fromSpare(spec, found)
         : fromConfinement(spec, confinementFor(spec, policy, support));
       return new SandboxedLaunch(spec, {
         policy,
         prepared,
-        onReady: () => (held ? undefined : spares?.started(policy, { support, network })),
+        onReady: () => usable?.started(policy, { support, network }),
       });
     });
+  }
+
+  /** A program that another server has started, and that goes on. */
+  static adopt(argv: readonly string[], kept: KeptSandbox): SandboxedLaunch {
+    const { policy, status } = adoptSandbox(kept);
+    const prepared: PreparedSandbox = {
+      sandboxType: 'linuxSeccomp',
+      status,
+      program: argv[0] ?? '',
+      report: null,
+      spawn: () => {
+        throw new Error('it runs already');
+      },
+      discard: () => undefined,
+    };
+    const spec = { argv, cwd: kept.cwd };
+    return new SandboxedLaunch(spec, { policy, prepared, onReady: () => {} });
+  }
+
+  /** What another server needs to find it again; null unless the program was in a sandbox. */
+  get firstPid(): number | null {
+    return this.#prepared.status?.firstPid ?? null;
+  }
+
+  /** Bubblewrap has ended. Idempotent. */
+  over(): void {
+    this.#prepared.status?.over();
   }
 
   get sandboxType(): SandboxType {
@@ -210,13 +239,13 @@ export class SandboxedLaunch {
 }
 
 function confinementFor(
-  { argv, arg0, cwd, env, terminal, handOver, network, held }: PreparedSpec,
+  { argv, arg0, cwd, env, terminal, handOver, network, held, keeping }: PreparedSpec,
   policy: SandboxPolicy,
   support: SandboxSupport,
 ): Confinement {
   const script = handOver ? { script: handOver() } : {};
   const program = { argv, arg0, cwd, env, terminal: terminal !== null, ...script };
-  return confine(program, { policy, support, network, held });
+  return confine(program, { policy, support, network, held, outlivesUs: keeping !== undefined });
 }
 
 /** A new sandbox, started together with the program. */
@@ -231,6 +260,7 @@ function fromConfinement(spec: ChildSpec, confinement: Confinement): PreparedSan
     stdin: spec.stdin,
     terminal: spec.terminal,
     controlsTerminal: controllingTerminal === 'caller',
+    keeping: spec.keeping,
   };
   const discard = (): void => {
     confinement.release();
@@ -242,6 +272,8 @@ function fromConfinement(spec: ChildSpec, confinement: Confinement): PreparedSan
   };
   const spawn = (sink: ChildSink): Child => {
     try {
+      const reports = status?.descriptor ?? null;
+      if (reports !== null) spec.keeping?.hold({ status: reports });
       return spawnChild(child, { ...sink, exited: exited(sink) });
     } catch (error) {
       discard();

@@ -50,10 +50,11 @@ export class SandboxStatus {
   /** Settles when bubblewrap and everything inside are gone. */
   readonly ended: Promise<SandboxOutcome>;
 
-  /** Owns the descriptor, which is non-blocking. */
-  constructor(readEnd: number, { terminal }: { terminal: boolean }) {
+  /** Owns the descriptor, which is non-blocking. `initPid`: of a sandbox that another server has made. */
+  constructor(readEnd: number, { terminal, initPid }: { terminal: boolean; initPid?: number }) {
     this.#terminal = terminal;
     this.#readEnd = readEnd;
+    this.#initPid = initPid ?? null;
     this.#gone = new Promise((resolve) => {
       this.#bwrapGone = resolve;
     });
@@ -67,6 +68,17 @@ export class SandboxStatus {
     if (this.#readEnd !== null) closeSync(this.#readEnd);
     this.#readEnd = null;
     this.#bwrapGone();
+  }
+
+  /** Where it is reported, until bubblewrap is gone. */
+  get descriptor(): number | null {
+    return this.#readEnd;
+  }
+
+  /** The first process inside, whether or not it is still there. */
+  get firstPid(): number | null {
+    this.#look();
+    return this.#initPid;
   }
 
   /** The first process inside, while there is one. All others inside are its descendants. */
