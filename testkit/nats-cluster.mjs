@@ -81,7 +81,10 @@ export class NatsCluster {
   async restart(node) {
     const child = spawn(program, ['-c', node.file], { stdio: 'ignore' });
     node.child = child;
-    await accepting(node.port, child);
+    const running = this.nodes.filter(
+      ({ child: each }) => each && each.exitCode === null && !each.signalCode,
+    );
+    await accepting(node.port, child, running.length);
   }
 
   /**
@@ -126,8 +129,9 @@ async function freePorts(count) {
 /**
  * @param {number} port
  * @param {import('node:child_process').ChildProcess} child
+ * @param {number} nodes How many of them must have found each other.
  */
-async function accepting(port, child) {
+async function accepting(port, child, nodes) {
   const deadline = Date.now() + READY_LIMIT_MS;
   while (Date.now() < deadline) {
     if (child.exitCode !== null) throw new Error(`nats-server ended with ${child.exitCode}`);
@@ -137,8 +141,18 @@ async function accepting(port, child) {
       once(socket, 'close').then(() => []),
     ]);
     socket.destroy();
-    if (answer) return;
+    if (answer && knownNodes(answer) >= nodes) return;
     await pause(20);
   }
   throw new Error('nats-server did not become ready');
+}
+
+/**
+ * A node greets with the nodes that clients may connect to.
+ * @param {Buffer} greeting
+ */
+function knownNodes(greeting) {
+  const [, json] = /^INFO (.*)\r\n/.exec(greeting.toString()) ?? [];
+  const { connect_urls: urls = [] } = JSON.parse(json ?? '{}');
+  return Math.max(1, urls.length);
 }

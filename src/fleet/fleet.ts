@@ -141,13 +141,18 @@ export class Fleet implements AsyncDisposable {
   }
 
   async #ask(subject: string, machine: string, request: object): Promise<Machine> {
-    try {
-      const timeout = ASK_TIMEOUT_MS;
-      return Machine.parse(
-        (await this.#bus.nats.request(subject, JSON.stringify(request), { timeout })).json(),
-      );
-    } catch (error) {
-      throw explained(error, machine);
+    const begun = performance.now();
+    for (;;) {
+      try {
+        const options = { timeout: ASK_TIMEOUT_MS };
+        return Machine.parse(
+          (await this.#bus.nats.request(subject, JSON.stringify(request), options)).json(),
+        );
+      } catch (error) {
+        const isPatient = performance.now() - begun < NOBODY_PATIENCE_MS;
+        if (!isPatient || !isNobody(error)) throw explained(error, machine);
+        await pause(ASK_AGAIN_MS);
+      }
     }
   }
 
