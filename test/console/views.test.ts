@@ -45,7 +45,7 @@ function sha256(bytes: Uint8Array): string {
 describe('output', () => {
   test('is shown by line, searched as a whole and downloaded', async () => {
     const script =
-      'i=0; seq 1 30000; echo "\\033[31mFATAL: it broke\\033[0m" >&2; seq 30001 60000; echo a needle; seq 1 2000';
+      'i=0; seq 1 30000; echo "\\033[31mFATAL: it broke\\033[0m"; seq 30001 60000; echo a needle; seq 1 2000';
     const child = await agent.start({ argv: ['sh', '-c', script], processId: 'lines', ...KEPT });
     await child.wait();
     await page.goto(at('processes/kept/lines/output'));
