@@ -108,7 +108,8 @@ export function wireEnvelopeContract(name: string, open: OpenWire): void {
       const result = await wire.client.call('initialize', { clientName: 'x', resumeSessionId: null });
       wire.client.send('{"method":"initialized"}');
       const info = await wire.client.call('environment/info', null);
-      const sandbox = { level: 'full', maxProcesses: expect.any(Boolean) };
+      const changes = expect.objectContaining({ available: expect.any(Boolean) }) as unknown;
+      const sandbox = { level: 'full', maxProcesses: expect.any(Boolean), changes };
       expect(info).toEqual({ ...(result.environmentInfo as object), sandbox });
       expect(info).toMatchObject({
         shell: { name: expect.any(String), path: expect.stringMatching(/^\//) },
