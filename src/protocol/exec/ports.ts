@@ -60,7 +60,7 @@ export const portUnwatch = request({
 });
 
 export const portOpened = notification({
-  doc: 'A program listens on a port since at most 100 ms.',
+  doc: 'A program has begun to listen on a port. On a machine that is not overloaded, this comes within 100 ms.',
   extension: 'ports',
   params: ListeningPort.extend({ watchId: WatchId }),
 });
