@@ -76,7 +76,6 @@ export class ChangeSets {
 
   /** Whether changes can be held here. */
   support(): ReturnType<typeof changesSupport> {
-    makePrivateDirectory(this.#directory);
     return changesSupport(this.#directory);
   }
 

@@ -19,11 +19,12 @@ const OVERLAY_MAGIC = 0x794c7630;
 /** By directory and user: a program that embeds us may become another one. */
 const known = new Map<string, Promise<ChangesSupport>>();
 
-/** Determined once for each directory, by trying. */
+/** Determined once for each directory, by trying. What does not work now may work later, so a failure is tried again. */
 export function changesSupport(directory: string): Promise<ChangesSupport> {
   const key = `${process.geteuid?.()} ${directory}`;
   const probed = known.get(key) ?? probe(directory);
   known.set(key, probed);
+  void probed.then(({ available }) => available || known.delete(key));
   return probed;
 }
 
@@ -50,7 +51,15 @@ async function probe(directory: string): Promise<ChangesSupport> {
   } catch (error) {
     return { available: false, ...explain(error) };
   } finally {
+    removeTrial(trial);
+  }
+}
+
+function removeTrial(trial: string): void {
+  try {
     rmSync(trial, { recursive: true, force: true });
+  } catch {
+    // Where nothing can be made, there is nothing to remove.
   }
 }
 
@@ -92,6 +101,13 @@ function reasonNotTo(directory: string): SandboxGap | null {
 }
 
 function explain(error: unknown): SandboxGap {
+  const { syscall, code } = error as NodeJS.ErrnoException;
+  if (syscall === 'mkdir')
+    return {
+      reason: 'changesDirectory',
+      message: `Changes cannot be held here: the directory they would be kept in cannot be made (${code}).`,
+      hint: 'Let --changes-dir name a directory that the server may write to.',
+    };
   const said = error instanceof MountFailure || error instanceof Error ? error.message : String(error);
   if (!readFileSync('/proc/filesystems', 'utf8').includes('overlay'))
     return {

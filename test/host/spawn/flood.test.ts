@@ -53,7 +53,7 @@ describe('a terminal whose program floods', () => {
     await seen.untilClosed();
     expect(seen.bytes().equals(text)).toBe(true);
     expect(seen.events).toEqual(['pty', 'exited', 'closed']);
-    expect(seen.end).toEqual({ exitCode: 7, signal: null });
+    expect(seen.end).toMatchObject({ exitCode: 7, signal: null });
   });
 
   test('floods, waits for input, and floods again', async () => {

@@ -68,7 +68,7 @@ describe('typing on a terminal', () => {
     await seen.until(() => seen.text() === 'hello\r\nhello\r\n');
     child.closeStdin();
     await seen.untilClosed();
-    expect(seen.end).toEqual({ exitCode: 0, signal: null });
+    expect(seen.end).toMatchObject({ exitCode: 0, signal: null });
   });
 
   test('the end of file on a line that has begun completes the line first', async () => {
@@ -94,7 +94,7 @@ describe('typing on a terminal', () => {
     await seen.until(() => seen.text() === 'up\r\nup\r\n');
     child.write(Uint8Array.of(3));
     await seen.untilClosed();
-    expect(seen.end).toEqual({ exitCode: 130, signal: 'SIGINT' });
+    expect(seen.end).toMatchObject({ exitCode: 130, signal: 'SIGINT' });
   });
 
   test('the size is what was asked for, and changes are announced', async () => {

@@ -13,7 +13,7 @@ describe.each(backends)('output over %s', (_name, spawn) => {
     expect(seen.text('stdout')).toBe('out\n');
     expect(seen.text('stderr')).toBe('err\n');
     expect(seen.events.slice(-2)).toEqual(['exited', 'closed']);
-    expect(seen.end).toEqual({ exitCode: 3, signal: null });
+    expect(seen.end).toMatchObject({ exitCode: 3, signal: null });
   });
 
   test('a burst of a megabyte right before the end arrives completely and before exited', async () => {
