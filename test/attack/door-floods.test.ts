@@ -15,7 +15,7 @@ const MB = 1_000_000;
 /** A line of text is as long as people write them. */
 const LINE = `${'x'.repeat(79)}\n`;
 /** What a client that does not read may cost, everything included. Far below what the answers add up to. */
-const MAX_GROWTH_MB = 250;
+const MAX_GROWTH_MB = 350;
 /** Commands of an app server whose answers nobody reads. The long form is about all that a connection may have. */
 const COMMANDS = isLong ? 1_000 : 300;
 /** While it runs, each command has its pipes and what was just read from them. */

@@ -39,11 +39,6 @@ export class Mounting {
       timeout: LIMIT_MS,
       killSignal: 'SIGKILL',
     });
-    this.#child.stdin.on('error', () => {});
-    this.#child.stdout.setEncoding('latin1').on('data', (text: string) => this.#heard(text));
-    this.#child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      this.#said = (this.#said + text).slice(-MAX_SAID);
-    });
     this.#closed = new Promise((resolve) => {
       const ended = (): void => {
         this.#over = true;
@@ -52,6 +47,14 @@ export class Mounting {
       };
       this.#child.on('error', ended);
       this.#child.on('close', ended);
+    });
+    // Out of descriptors, there are no pipes, whatever the type says. The error event follows.
+    if ((this.#child.stdin as Writable | undefined) === undefined)
+      throw new MountFailure('Too many files are open.');
+    this.#child.stdin.on('error', () => {});
+    this.#child.stdout.setEncoding('latin1').on('data', (text: string) => this.#heard(text));
+    this.#child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      this.#said = (this.#said + text).slice(-MAX_SAID);
     });
   }
 

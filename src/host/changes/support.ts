@@ -24,7 +24,8 @@ export function changesSupport(directory: string): Promise<ChangesSupport> {
   const key = `${process.geteuid?.()} ${directory}`;
   const probed = known.get(key) ?? probe(directory);
   known.set(key, probed);
-  void probed.then(({ available }) => available || known.delete(key));
+  const forget = (): unknown => known.delete(key);
+  probed.then(({ available }) => available || forget(), forget);
   return probed;
 }
 
@@ -100,6 +101,15 @@ function reasonNotTo(directory: string): SandboxGap | null {
   return null;
 }
 
+/** True in doubt. */
+function knowsOverlays(): boolean {
+  try {
+    return readFileSync('/proc/filesystems', 'utf8').includes('overlay');
+  } catch {
+    return true;
+  }
+}
+
 function explain(error: unknown): SandboxGap {
   const { syscall, code } = error as NodeJS.ErrnoException;
   if (syscall === 'mkdir')
@@ -109,7 +119,7 @@ function explain(error: unknown): SandboxGap {
       hint: 'Let --changes-dir name a directory that the server may write to.',
     };
   const said = error instanceof MountFailure || error instanceof Error ? error.message : String(error);
-  if (!readFileSync('/proc/filesystems', 'utf8').includes('overlay'))
+  if (!knowsOverlays())
     return {
       reason: 'changesNoOverlay',
       message: 'Changes cannot be held here: this kernel has no overlay file system.',
