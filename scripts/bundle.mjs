@@ -17,10 +17,12 @@ const INLINED = [...NEEDED_BY_ALL, ...MODULES_ONLY];
 const BASICS = [
   'protocol/(?:errors|file-uri|max-timer)',
   'contract/[^/]+',
-  'contract/run/[^/]+',
+  'contract/(?:run|ports)/[^/]+',
+  'host/kernel/(?:package-file|random|ip-bytes)',
   'environment/(?:open-environment|configuration-home|environment-names)',
-  'cli/options/(?:copy-location|option-values|sandbox-options|target-options)',
-  'cli/terminal/(?:table|paint|print-output)',
+  'cli/options/(?:copy-location|directory-option|option-values|sandbox-options|target-options)',
+  'cli/habits/machine-argument',
+  'cli/terminal/(?:table|paint|print-output|quantities)',
 ];
 
 /** Whitespace costs time to read at each start; names stay, for stack traces. */

@@ -1,5 +1,4 @@
 import type { Duplex } from 'node:stream';
-import { randomUUID } from 'node:crypto';
 import {
   type ConnectOptions,
   type ChangeSet,
@@ -34,6 +33,7 @@ import {
   networkUse,
   OwnedChanges,
   ProcessTable,
+  randomBytes,
   reserveSpace,
   type TreeOwner,
   visiblePorts,
@@ -100,7 +100,7 @@ export class LocalEnvironment extends EnvironmentHandle {
     super();
     if (options.adoptOrphans) adoptOrphans();
     this.#sets = new ChangeSets({ directory: options.changesDirectory ?? defaultChangesDirectory() });
-    const session = `local:${randomUUID()}`;
+    const session = `local:${randomName()}`;
     this.#changes = new OwnedChanges(this.#sets, () => ({ session, client: LOCAL_CLIENT }));
     this.#files = new ConfinableFileSystem((sandbox) => holdFiles(this.#changes, sandbox));
     this.#sets.onEndView((id) => this.#files.endView(id));
@@ -145,7 +145,7 @@ export class LocalEnvironment extends EnvironmentHandle {
   #withAsker(child: LocalProcessSpec, sandbox: Sandbox): LocalProcessSpec {
     const asker = this.#onNetworkRequest;
     if (!asker || !sandbox.networkRules?.ask) return child;
-    const processId = child.processId ?? randomUUID();
+    const processId = child.processId ?? randomName();
     const network = networkUse(sandbox, async ({ host, port, protocol }) =>
       asker({ processId, host, port, protocol }),
     );
@@ -217,4 +217,9 @@ export class LocalEnvironment extends EnvironmentHandle {
 function directoryOf({ cwd }: ProcessSpec): string {
   if (cwd === HOME) return homeToStartIn();
   return cwd === undefined ? process.cwd() : pathText(pathBytes(cwd));
+}
+
+/** Nobody else has it. */
+function randomName(): string {
+  return randomBytes(16).toString('hex');
 }

@@ -43,8 +43,17 @@ function certificateVariable({ tlsCert }: ClientFacts): string {
   }
 }
 
+/** None if the system cannot tell, such as when too many files are open. */
+function addressesHere(): ReturnType<typeof networkInterfaces> {
+  try {
+    return networkInterfaces();
+  } catch {
+    return {};
+  }
+}
+
 /** An address that stands for all addresses of a machine is none to connect to. */
-export function reachable(url: string, interfaces = networkInterfaces()): string {
+export function reachable(url: string, interfaces = addressesHere()): string {
   const [, scheme, host, port] = /^(wss?:\/\/)(0\.0\.0\.0|\[::\]):(\d+)$/.exec(url) ?? [];
   if (host === undefined) return url;
   const addresses = Object.values(interfaces).flatMap((each) => each ?? []);

@@ -1,29 +1,32 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
+import type { z } from 'zod';
+import { storedSchema } from './stored-schema.js';
 
 /** What is known of a set, on disk. */
-const SetRecord = z.object({
-  version: z.literal(1),
-  changesId: z.string(),
-  /** Who may see it. */
-  owner: z.string(),
-  /** `session`: it ends with its session. `kept`: it stays until somebody decides. */
-  lease: z.enum(['session', 'kept']),
-  createdAtMs: z.number(),
-  /** When changes were last applied: what we changed ourselves is no conflict. */
-  settledNs: z.string(),
-  /** The directories whose changes are held. Their layers are in folders with the numbers of this list. */
-  roots: z.array(
-    z.object({
-      path: z.string(),
-      heldSinceNs: z.string(),
-      /** The attributes of the directory itself when it was first held; see `ownAttributes`. */
-      attributes: z.string(),
-    }),
-  ),
-});
-export type SetRecord = z.infer<typeof SetRecord>;
+const setRecord = storedSchema((z) =>
+  z.object({
+    version: z.literal(1),
+    changesId: z.string(),
+    /** Who may see it. */
+    owner: z.string(),
+    /** `session`: it ends with its session. `kept`: it stays until somebody decides. */
+    lease: z.enum(['session', 'kept']),
+    createdAtMs: z.number(),
+    /** When changes were last applied: what we changed ourselves is no conflict. */
+    settledNs: z.string(),
+    /** The directories whose changes are held. Their layers are in folders with the numbers of this list. */
+    roots: z.array(
+      z.object({
+        path: z.string(),
+        heldSinceNs: z.string(),
+        /** The attributes of the directory itself when it was first held; see `ownAttributes`. */
+        attributes: z.string(),
+      }),
+    ),
+  }),
+);
+export type SetRecord = z.infer<ReturnType<typeof setRecord>>;
 export type ChangesLease = SetRecord['lease'];
 
 const FILE = 'set.json';
@@ -31,7 +34,7 @@ const FILE = 'set.json';
 /** Null if there is none, or it was being made when its server was killed. */
 export function readRecord(directory: string): SetRecord | null {
   try {
-    return SetRecord.parse(JSON.parse(readFileSync(join(directory, FILE), 'utf8')));
+    return setRecord().parse(JSON.parse(readFileSync(join(directory, FILE), 'utf8')));
   } catch {
     return null;
   }

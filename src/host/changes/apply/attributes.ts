@@ -1,5 +1,5 @@
 import { type BigIntStats, chmodSync, chownSync } from 'node:fs';
-import { z } from 'zod';
+import type { z } from 'zod';
 import {
   type Attribute,
   errnoOf,
@@ -9,18 +9,21 @@ import {
 } from '../../kernel/index.js';
 import type { Handle } from '../accessible.js';
 import { followedAttributes } from '../node.js';
+import { storedSchema } from '../stored-schema.js';
 
 /** Everything about a file except its content, as it can be written to a journal. */
-export const Attributes = z.object({
-  mode: z.number(),
-  uid: z.number(),
-  gid: z.number(),
-  atimeNs: z.string(),
-  mtimeNs: z.string(),
-  /** Names and values, the latter as base64. */
-  extended: z.array(z.tuple([z.string(), z.string()])),
-});
-export type Attributes = z.infer<typeof Attributes>;
+export const attributesSchema = storedSchema((z) =>
+  z.object({
+    mode: z.number(),
+    uid: z.number(),
+    gid: z.number(),
+    atimeNs: z.string(),
+    mtimeNs: z.string(),
+    /** Names and values, the latter as base64. */
+    extended: z.array(z.tuple([z.string(), z.string()])),
+  }),
+);
+export type Attributes = z.infer<ReturnType<typeof attributesSchema>>;
 
 export function attributesOf(node: BigIntStats, extended: readonly Attribute[]): Attributes {
   return {

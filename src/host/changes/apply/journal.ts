@@ -1,32 +1,33 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { z } from 'zod';
-import { Attributes } from './attributes.js';
+import type { z } from 'zod';
+import { storedSchema } from '../stored-schema.js';
+import { attributesSchema } from './attributes.js';
 
-const Place = z.object({ root: z.number(), path: z.string() });
-
-/** What is to be done, with everything it takes: the held files are not looked at again. */
-const Step = z.discriminatedUnion('do', [
-  /** Moves what was written beside a path to that path. */
-  Place.extend({ do: z.literal('place'), temporary: z.string() }),
-  Place.extend({ do: z.literal('attributes'), attributes: Attributes }),
-  /** Removes what is at a path, if it is still this. */
-  Place.extend({ do: z.literal('delete'), inode: z.string() }),
-  /** Sets the times of a directory whose entries have changed, and the mode it must have afterwards. */
-  Place.extend({ do: z.literal('settle'), mode: z.number(), atimeNs: z.string(), mtimeNs: z.string() }),
-]);
-export type Step = z.infer<typeof Step>;
-
-const Journal = z.object({
-  /** Before `commit`, nothing but temporary files exist: they are removed. After it, everything is done again. */
-  phase: z.enum(['stage', 'commit']),
-  steps: z.array(Step),
-  /** Everything that will have changed, including what is in new directories. */
-  changed: z.array(Place),
-  /** Directories that were made writable for a while, with their modes. */
-  unlocked: z.array(Place.extend({ mode: z.number() })),
+const journalSchema = storedSchema((z) => {
+  const Place = z.object({ root: z.number(), path: z.string() });
+  /** What is to be done, with everything it takes: the held files are not looked at again. */
+  const Step = z.discriminatedUnion('do', [
+    /** Moves what was written beside a path to that path. */
+    Place.extend({ do: z.literal('place'), temporary: z.string() }),
+    Place.extend({ do: z.literal('attributes'), attributes: attributesSchema() }),
+    /** Removes what is at a path, if it is still this. */
+    Place.extend({ do: z.literal('delete'), inode: z.string() }),
+    /** Sets the times of a directory whose entries have changed, and the mode it must have afterwards. */
+    Place.extend({ do: z.literal('settle'), mode: z.number(), atimeNs: z.string(), mtimeNs: z.string() }),
+  ]);
+  return z.object({
+    /** Before `commit`, nothing but temporary files exist: they are removed. After it, everything is done again. */
+    phase: z.enum(['stage', 'commit']),
+    steps: z.array(Step),
+    /** Everything that will have changed, including what is in new directories. */
+    changed: z.array(Place),
+    /** Directories that were made writable for a while, with their modes. */
+    unlocked: z.array(Place.extend({ mode: z.number() })),
+  });
 });
-export type Journal = z.infer<typeof Journal>;
+export type Journal = z.infer<ReturnType<typeof journalSchema>>;
+export type Step = Journal['steps'][number];
 
 /** Replaces the journal. On disk when this returns, as a whole or not at all. */
 export function writeJournal(file: string, journal: Journal): void {
@@ -51,7 +52,7 @@ export function readJournal(file: string): Journal | null {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
   }
-  return Journal.parse(JSON.parse(text));
+  return journalSchema().parse(JSON.parse(text));
 }
 
 export function removeJournal(file: string): void {
