@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { describe, expect, test, vi } from 'vitest';
 import { openEnvironment } from '../../src/environment/index.js';
 import { execwire } from '../../testkit/command-line.mjs';
+import { signalOne } from '../../testkit/signal-one.mjs';
 import { ServerProcess } from '../../testkit/server-process.mjs';
 import { makeCertificate } from '../harness/certificate.js';
 import { TestFolder } from '../harness/processes.js';
@@ -143,7 +144,7 @@ describe('SIGHUP', () => {
     writeFileSync(cert, readFileSync(nextCert));
     writeFileSync(key, readFileSync(nextKey));
     renameSync(folder.file('audit'), folder.file('audit.1'));
-    process.kill(server.pid, 'SIGHUP');
+    signalOne(server.pid, 'SIGHUP');
     await server.saysOnStderr(/reloaded/);
     expect(await use(`${TOKEN}-2`, nextCert)).toBe(0);
     expect(await use(TOKEN, nextCert)).toBe(125);
@@ -151,7 +152,7 @@ describe('SIGHUP', () => {
     expect(stays.destroyed).toBe(false);
     stays.destroy();
     writeFileSync(folder.file('token'), '');
-    process.kill(server.pid, 'SIGHUP');
+    signalOne(server.pid, 'SIGHUP');
     await server.saysOnStderr(/nothing was reloaded/);
     expect(await use(`${TOKEN}-2`, nextCert)).toBe(0);
   });
@@ -160,7 +161,7 @@ describe('SIGHUP', () => {
     await using server = await ServerProcess.start();
     await using environment = await openEnvironment(server.url);
     const child = await environment.start({ argv: ['cat'], pipeStdin: true });
-    process.kill(server.pid, 'SIGHUP');
+    signalOne(server.pid, 'SIGHUP');
     await server.saysOnStderr(/reloaded/);
     await child.write('still here');
     await child.closeStdin();
@@ -206,7 +207,7 @@ describe('SIGTERM', () => {
     await expect.poll(async () => (await child.read()).chunks.length).toBeGreaterThan(0);
     const stopped = server.stop();
     await server.saysOnStderr(/shutting down/);
-    process.kill(server.pid, 'SIGTERM');
+    signalOne(server.pid, 'SIGTERM');
     expect(await child.wait()).toMatchObject({ kind: 'signalled' });
     expect(await stopped).toBe(0);
   });
