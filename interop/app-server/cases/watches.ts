@@ -28,7 +28,9 @@ function watches(
       const awaited = options.awaited.map((each) => bench.at(each));
       await bench.client.wire.until(() => awaited.every((each) => changed(bench).has(each)));
       const unwatched = await bench.ask('fs/unwatch', { watchId: 'w' });
-      const names = [...changed(bench)].map((each) => posix.relative(bench.folder, each)).sort();
+      // Whether the directory itself is reported beside its entries depends on the moment.
+      const reported = [...changed(bench)].filter((each) => awaited.includes(each) || each !== bench.folder);
+      const names = reported.map((each) => posix.relative(bench.folder, each)).sort();
       return { answer, names, unwatched };
     },
   };
