@@ -1,4 +1,4 @@
-import { randomBytes, randomInt } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { arch, availableParallelism, loadavg, platform } from 'node:os';
 import type { Msg } from '@nats-io/transport-node';
 import { ExecError } from '../protocol/errors.js';
@@ -19,8 +19,8 @@ export class FleetMember implements AsyncDisposable {
   readonly #options: JoinOptions;
   readonly #subjects: Subjects;
   readonly #guard: NameGuard;
-  /** Tells this run from all others of the same name: when it began, in microseconds, to be sure with some luck. */
-  readonly #epoch = Date.now() * 1000 + randomInt(1000);
+  /** Tells this run from all others of the same name: when it began, in microseconds. */
+  readonly #epoch = Date.now() * 1000 + (Math.floor(performance.now() * 1000) % 1000);
   #isMember = false;
   #state: MachineState = 'ready';
   #closing: Promise<void> | undefined;

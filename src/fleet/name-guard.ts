@@ -5,6 +5,8 @@ import { z } from 'zod';
 
 /** How long another machine may take to say that it has our name. */
 const ANSWER_MS = 250;
+/** How often to ask before a name is ours. */
+const CLAIM_ROUNDS = 2;
 /** How often to make sure that nobody else has it. */
 const CHECK_INTERVAL_MS = 10_000;
 
@@ -38,17 +40,23 @@ export class NameGuard {
     this.#options = options;
   }
 
-  /** Fails if the name is taken. Of two that join at once, the first one gets it. */
+  /**
+   * Fails if the name is taken. Of two that join at once, the first one gets it. One that could not answer our first
+   * question, because it began later, answers the second; by its own second one, we are a member.
+   */
   async claim(): Promise<void> {
+    for (let round = 1; round <= CLAIM_ROUNDS; round += 1) await this.#requireFree();
+  }
+
+  async #requireFree(): Promise<void> {
     const { epoch, name } = this.#options;
     const others = await this.#others();
-    const rival = others.find((other) => other.isMember || other.epoch < epoch);
-    if (rival)
-      throw new ExecError(
-        'invalidConfiguration',
-        `A machine named "${name}" is in the fleet already. Choose another --name, or stop it first.`,
-        { data: { name } },
-      );
+    if (!others.some((other) => other.isMember || other.epoch < epoch)) return;
+    throw new ExecError(
+      'invalidConfiguration',
+      `A machine named "${name}" is in the fleet already. Choose another --name, or stop it first.`,
+      { data: { name } },
+    );
   }
 
   /** Begins to watch over the name. */
