@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { WebSocket } from 'ws';
 import { describe, expect, test } from 'vitest';
-import { type ConsoleMachine, ConsoleServer } from '../../src/console/index.js';
+import { ConsoleServer } from '../../src/console/index.js';
 import { execMethods } from '../../src/protocol/index.js';
 import { socketWire, startParams, WireClient } from '../../testkit/wire-client.mjs';
 import { TestConsole, type Visitor } from '../harness/console.js';
@@ -21,15 +21,6 @@ async function statusWith(origin: string, path: string, headers: Record<string, 
   const [response] = await once(sent, 'response');
   response.resume();
   return response.statusCode;
-}
-
-/** A promise and what resolves it. */
-function gate<Value>(): { promise: Promise<Value>; resolve: (value: Value) => void } {
-  let resolve: (value: Value) => void = () => undefined;
-  const promise = new Promise<Value>((each) => {
-    resolve = each;
-  });
-  return { promise, resolve };
 }
 
 describe('the link', () => {
@@ -306,22 +297,4 @@ test('whoever may come from a sandbox is not even shown the page', async () => {
   await using opened = await TestConsole.open({ admission: () => false });
   expect((await opened.fetch('/')).status).toBe(403);
   expect(await opened.connect({ origin: opened.origin })).toBe(403);
-});
-
-test('a page that left while its machine was being reached leaves nothing open', async () => {
-  const reached = gate<void>();
-  const over = gate<string>();
-  const serve: ConsoleMachine['serve'] = async (channel) => {
-    await reached.promise;
-    channel.open({ message: () => undefined, closed: ({ message }) => over.resolve(message) });
-  };
-  const machines = [{ id: 'local', kind: 'url', where: '', serve }] as const;
-  await using opened = await TestConsole.open({ machines });
-  const who = await opened.signIn();
-  const { socket } = await client(opened, who);
-  const closed = once(socket, 'close');
-  await opened.call(who, 'POST', '/api/sign-out', {});
-  await closed;
-  reached.resolve();
-  expect(await over.promise).not.toBe('');
 });
