@@ -1,25 +1,9 @@
 import { lstatSync } from 'node:fs';
 import { ExecError } from '../../protocol/errors.js';
-import { type MountedPlace, type MountPlan } from '../sandbox/index.js';
+import { KERNEL_TYPES, type MountedPlace, type MountPlan } from '../sandbox/index.js';
 
 /** Places that are the kernel's own, in every sandbox. What is written there is not a file. */
 const KERNEL_PLACES: readonly string[] = ['/dev', '/proc', '/sys'];
-
-/** File systems that are kernel interfaces or devices: sandboxes hide them below a root. */
-const NOT_FILES: readonly string[] = [
-  'proc',
-  'sysfs',
-  'cgroup',
-  'cgroup2',
-  'debugfs',
-  'tracefs',
-  'securityfs',
-  'configfs',
-  'bpf',
-  'pstore',
-  'efivarfs',
-  'binfmt_misc',
-];
 
 /** What a policy lets programs write to, as far as changes can be held there. */
 export interface HeldRoots {
@@ -39,7 +23,7 @@ export function heldRoots(plan: MountPlan, mounts: readonly MountedPlace[]): Hel
     (path) => !writable.some((other) => other !== path && isBelow(path, other)),
   );
   const nested = mounts
-    .filter(({ path, type }) => !NOT_FILES.includes(type) && !top.includes(path))
+    .filter(({ path, type }) => !KERNEL_TYPES.includes(type) && !top.includes(path))
     .map(({ path }) => path)
     .filter((path) => top.some((root) => isBelow(path, root)) && plan.accessAt(path) !== 'none');
   const mountPoints = [...new Set(nested)].toSorted((a, b) => depth(a) - depth(b));

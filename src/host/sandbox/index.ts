@@ -37,7 +37,7 @@ export {
   type SandboxPolicy,
 } from '../../policy/internal.js';
 export { checkCwd, locateVisibleProgram, type View } from './plan/visible-program.js';
-export { type MountedPlace, mountTable, parseMountTable } from './plan/mount-table.js';
+export { KERNEL_TYPES, type MountedPlace, mountTable, parseMountTable } from './plan/mount-table.js';
 export { compileGlob } from './plan/glob.js';
 export { probeSandbox, type SandboxSupport, sandboxSupport, withSupport } from './probe/probe.js';
 export { gaps, type SandboxGap } from './probe/probe-failure.js';

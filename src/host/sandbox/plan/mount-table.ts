@@ -15,8 +15,8 @@ export interface MountedPlace {
   readonly propagates: boolean;
 }
 
-/** File systems that are kernel interfaces. */
-const KERNEL_TYPES: readonly string[] = [
+/** File systems that are kernel interfaces: they hold no files of anybody. */
+export const KERNEL_TYPES: readonly string[] = [
   'proc',
   'sysfs',
   'cgroup',
