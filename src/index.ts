@@ -12,6 +12,7 @@ export {
   type ChangeDiff,
   type ChangeSet,
   type ChangeSetInfo,
+  type ChangesLimits,
   type ChangesPage,
   type ChangesUpdate,
   type DiffChangesOptions,
@@ -129,6 +130,7 @@ export type {
   NetworkDenial,
   NetworkRules,
   Permissions,
+  ProcessLimits,
   Sandbox,
   SandboxType,
 } from './protocol/index.js';

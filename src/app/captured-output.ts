@@ -56,7 +56,7 @@ export class CapturedOutput {
     if (!this.#file) return;
     this.#file.release();
     this.#file = undefined;
-    this.#room.disk.giveBack(this.#length);
+    this.#room.disk.release(this.#length);
     this.#length = 0;
   }
 
@@ -65,7 +65,7 @@ export class CapturedOutput {
     const before = this.#memory.length;
     if (needed <= before) return true;
     const size = Math.max(needed, before * 2, ALWAYS_BYTES);
-    if (!this.#room.memory.take(counted(size) - counted(before))) return false;
+    if (!this.#room.memory.acquire(counted(size) - counted(before))) return false;
     if (before === 0) this.#room.hold(this);
     const larger = new Uint8Array(size);
     larger.set(this.#memory);
@@ -90,18 +90,18 @@ export class CapturedOutput {
   }
 
   #releaseMemory(): void {
-    this.#room.memory.giveBack(counted(this.#memory.length));
+    this.#room.memory.release(counted(this.#memory.length));
     this.#memory = new Uint8Array(0);
   }
 
   #write({ descriptor }: NamelessFile, bytes: Uint8Array): boolean {
-    if (!this.#room.disk.take(bytes.length)) return false;
+    if (!this.#room.disk.acquire(bytes.length)) return false;
     try {
       for (let done = 0; done < bytes.length; )
         done += writeSync(descriptor, bytes, done, bytes.length - done, this.#length + done);
     } catch {
       // The disk is full, for example.
-      this.#room.disk.giveBack(bytes.length);
+      this.#room.disk.release(bytes.length);
       return false;
     }
     this.#length += bytes.length;

@@ -21,15 +21,15 @@ export class Allowance {
   }
 
   /** Returns whether there was room for all of them. */
-  take(bytes: number): boolean {
-    if (this.#used + bytes > this.#limit || this.#whole?.take(bytes) === false) return false;
+  acquire(bytes: number): boolean {
+    if (this.#used + bytes > this.#limit || this.#whole?.acquire(bytes) === false) return false;
     this.#used += bytes;
     return true;
   }
 
-  giveBack(bytes: number): void {
+  release(bytes: number): void {
     this.#used -= bytes;
-    this.#whole?.giveBack(bytes);
+    this.#whole?.release(bytes);
   }
 }
 

@@ -8,7 +8,9 @@ export type { CallOptions, ExecClientOptions } from './connection/client-options
 export type { ClientListener } from './connection/client-listeners.js';
 export { ExecClient } from './connection/exec-client.js';
 export { MAX_UNREAD_BYTES } from './connection/unread-budget.js';
-export { type ProcessShare, RemoteEnvironment, type ServerProcess } from './remote-environment.js';
+export { RemoteEnvironment } from './remote-environment.js';
+export type { ServerProcess } from './server-view.js';
+export type { ProcessShare } from './shares.js';
 export { RemoteProcess } from './process/remote-process.js';
 export type { ServerStatus, UpgradeRequest } from './server-upgrade.js';
 export { startProcess } from './process/start-process.js';

@@ -5,15 +5,12 @@ import {
   type ChangeSet,
   type ChangeSetInfo,
   type ChangesUpdate,
-  endOf,
   entriesOf,
   EnvironmentHandle,
   type ExecProcess,
-  exitFacts,
   type FileSystem,
   type HistoryEntry,
   type ListeningPort,
-  noPorts,
   nothingKept,
   type OutputMatches,
   type OutputSearch,
@@ -24,48 +21,32 @@ import {
   type ProcessSummary,
   type SignalName,
 } from '../contract/index.js';
-import {
-  type EnvironmentInfo,
-  type ExecParams,
-  type ExecResult,
-  isExecError,
-  KEPT_SESSION,
-} from '../protocol/index.js';
+import { type EnvironmentInfo, KEPT_SESSION } from '../protocol/index.js';
 import type { ExecClientOptions } from './connection/client-options.js';
 import { ExecClient } from './connection/exec-client.js';
 import { listChangeSets, RemoteChangeSet, watchChanges, withChangesId } from './changes/remote-change-set.js';
 import { RemoteFileSystem } from './files/remote-file-system.js';
-import { unsupported } from './connection/remote-errors.js';
-import { RemoteStreams } from './ports/remote-streams.js';
-import { watchRemotePorts } from './ports/remote-port-watch.js';
+import { RemotePorts } from './ports/remote-ports.js';
 import { type PastOutput, type PastPart, pastOutput } from './process/past-output.js';
 import { searchRemote } from './process/remote-lines.js';
 import { attachProcess } from './process/attach-process.js';
+import { LiveProcesses } from './process/live-processes.js';
 import { readHistory } from './process/read-history.js';
 import type { RemoteProcess } from './process/remote-process.js';
 import { startProcess } from './process/start-process.js';
+import { storedOutput } from './process/stored-output.js';
+import { waitForKept } from './process/wait-for-kept.js';
 import { type ServerStatus, serverStatus, type UpgradeRequest, upgradeServer } from './server-upgrade.js';
-
-/** A row in the list of all processes of a server. */
-export interface ServerProcess extends ProcessSummary {
-  /** Process ids are unique only within a session. */
-  readonly sessionId: string;
-}
-
-/** Leave to view one process, without its token. */
-export interface ProcessShare {
-  readonly shareId: string;
-  readonly processId: string;
-  readonly expiresInMs: number;
-}
+import { listServerProcesses, type ServerProcess, signalOnServer, terminateOnServer } from './server-view.js';
+import { listShares, type ProcessShare, revokeShare, shareProcess } from './shares.js';
 
 /** A machine behind a connection to an exec server. */
 export class RemoteEnvironment extends EnvironmentHandle {
   readonly id: string;
   readonly client: ExecClient;
   readonly files: FileSystem;
-  readonly #processes = new Set<RemoteProcess>();
-  #streams: RemoteStreams | undefined;
+  readonly #processes = new LiveProcesses();
+  readonly #ports: RemotePorts;
   #closing: Promise<void> | undefined;
 
   constructor({ id, client }: { id: string; client: ExecClient }) {
@@ -73,6 +54,7 @@ export class RemoteEnvironment extends EnvironmentHandle {
     this.id = id;
     this.client = client;
     this.files = new RemoteFileSystem(client);
+    this.#ports = new RemotePorts(client);
   }
 
   /** Connects to a server and returns it as an environment. */
@@ -114,17 +96,11 @@ export class RemoteEnvironment extends EnvironmentHandle {
   }
 
   async start(spec: ProcessSpec): Promise<ExecProcess> {
-    const process = await startProcess(this.client, withChangesId(spec));
-    this.#forgetFinished();
-    this.#processes.add(process);
-    return process;
+    return this.#processes.add(await startProcess(this.client, withChangesId(spec)));
   }
 
   override async attach(processId: string, options: AttachOptions = {}): Promise<ExecProcess> {
-    const process = await attachProcess(this.client, processId, options);
-    this.#forgetFinished();
-    this.#processes.add(process);
-    return process;
+    return this.#processes.add(await attachProcess(this.client, processId, options));
   }
 
   /**
@@ -160,14 +136,7 @@ export class RemoteEnvironment extends EnvironmentHandle {
     processId: string,
     part: PastPart = {},
   ): Promise<AsyncGenerator<PastOutput, void> | null> {
-    if (!this.client.serverCapabilities.spool) return null;
-    try {
-      await this.client.call('process/read', { processId, maxBytes: 1 });
-    } catch (error) {
-      if (isExecError(error, 'processNotFound')) return null;
-      throw error;
-    }
-    return pastOutput(this.client, { processId, upTo: Number.POSITIVE_INFINITY, ...part });
+    return await storedOutput(this.client, processId, part);
   }
 
   /**
@@ -186,16 +155,7 @@ export class RemoteEnvironment extends EnvironmentHandle {
   }
 
   override async waitFor(processId: string): Promise<ProcessEnd> {
-    if (!this.client.introduced) await this.client.ready();
-    if (!this.client.serverCapabilities.leases) throw nothingKept();
-    try {
-      const params = { processId };
-      const timeoutMs = Number.POSITIVE_INFINITY;
-      return endOf(exitFacts(await this.client.call('process/wait', params, { timeoutMs })));
-    } catch (error) {
-      if (!isExecError(error, 'connectionClosed') && !isExecError(error, 'contactLost')) throw error;
-      return { kind: 'contactLost', error };
-    }
+    return await waitForKept(this.client, processId);
   }
 
   /**
@@ -204,25 +164,19 @@ export class RemoteEnvironment extends EnvironmentHandle {
    */
   async share(
     processId: string,
-    { forMs }: { forMs?: number } = {},
+    options: { forMs?: number } = {},
   ): Promise<ProcessShare & { readonly token: string }> {
-    await this.#requireShares();
-    return await this.client.call(
-      'process/share',
-      forMs === undefined ? { processId } : { processId, forMs },
-    );
+    return await shareProcess(this.client, processId, options);
   }
 
   /** Our shares on this server. */
   async shares(): Promise<ProcessShare[]> {
-    await this.#requireShares();
-    return (await this.client.call('process/shares', null)).shares;
+    return await listShares(this.client);
   }
 
   /** Ends a share at once, for those who are viewing as well. Returns false if there is none. */
   async revokeShare(shareId: string): Promise<boolean> {
-    await this.#requireShares();
-    return (await this.client.call('process/unshare', { shareId })).revoked;
+    return await revokeShare(this.client, shareId);
   }
 
   /** Which server is running. Only for servers whose programs outlive them, as with `execwire serve --durable`. */
@@ -259,8 +213,7 @@ export class RemoteEnvironment extends EnvironmentHandle {
     if (this.client.serverCapabilities.processList) {
       return (await this.client.call('process/list', null)).processes;
     }
-    this.#forgetFinished();
-    return [...this.#processes].map((process) => process.summary());
+    return this.#processes.rows();
   }
 
   /**
@@ -268,8 +221,7 @@ export class RemoteEnvironment extends EnvironmentHandle {
    * and details; so do those of other sessions on servers that do not offer `processDetails`.
    */
   async listServer(): Promise<ServerProcess[]> {
-    const { processes } = await this.#listWithDetails();
-    return processes.map((row) => ({ ...row, sessionId: row.sessionId ?? this.client.sessionId }));
+    return await listServerProcesses(this.client);
   }
 
   /** Kills a process of any session on the server and everything it started. Returns false if there was none. */
@@ -278,38 +230,28 @@ export class RemoteEnvironment extends EnvironmentHandle {
     sessionId: string;
     graceMs?: number;
   }): Promise<boolean> {
-    // A server that ignores `sessionId` would terminate one of our own processes instead.
-    if (!this.client.introduced) await this.client.ready();
-    return (await this.#callServerView('process/terminate', process)).running;
-  }
-
-  override async ports({ scope }: PortsOptions = {}): Promise<ListeningPort[]> {
-    await this.#requirePorts();
-    return (await this.client.call('port/list', scope === undefined ? null : { scope })).ports;
-  }
-
-  override async watchPorts(options: PortsOptions = {}): Promise<PortWatch> {
-    await this.#requirePorts();
-    return await watchRemotePorts(this.client, options);
+    return await terminateOnServer(this.client, process);
   }
 
   /** Sends a signal to a process of any session on the server. Finished processes are ignored. */
   async signalOnServer(process: { processId: string; sessionId: string; signal: SignalName }): Promise<void> {
-    // A server that ignores `sessionId` would signal one of our own processes instead.
-    if (!this.client.introduced) await this.client.ready();
-    if (!this.client.serverCapabilities.serverSignals)
-      throw unsupported('signals to the processes of other connections');
-    await this.client.call('process/signal', process);
+    await signalOnServer(this.client, process);
+  }
+
+  override async ports(options: PortsOptions = {}): Promise<ListeningPort[]> {
+    return await this.#ports.list(options);
+  }
+
+  override async watchPorts(options: PortsOptions = {}): Promise<PortWatch> {
+    return await this.#ports.watch(options);
   }
 
   override async connect(port: number, options: ConnectOptions = {}): Promise<Duplex> {
-    await this.#requirePorts();
-    this.#streams ??= new RemoteStreams(this.client);
-    return await this.#streams.connect(port, options);
+    return await this.#ports.connect(port, options);
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#endAll().then(() => this.client.close());
+    this.#closing ??= this.#processes.end().then(() => this.client.close());
     return this.#closing;
   }
 
@@ -319,57 +261,7 @@ export class RemoteEnvironment extends EnvironmentHandle {
    * @internal
    */
   leave(): Promise<void> {
-    this.#closing ??= this.#endAll().then(() => this.client.leave());
+    this.#closing ??= this.#processes.end().then(() => this.client.leave());
     return this.#closing;
-  }
-
-  /**
-   * Ends running processes and waits for their last events. A server out of reach ends them when the session's lease
-   * expires.
-   */
-  async #endAll(): Promise<void> {
-    this.#forgetFinished();
-    await Promise.allSettled([...this.#processes].map((process) => process[Symbol.asyncDispose]()));
-  }
-
-  async #requirePorts(): Promise<void> {
-    if (!this.client.introduced) await this.client.ready();
-    if (!this.client.serverCapabilities.ports) throw noPorts();
-  }
-
-  async #requireShares(): Promise<void> {
-    if (!this.client.introduced) await this.client.ready();
-    if (!this.client.serverCapabilities.shares) throw unsupported('shares');
-  }
-
-  async #listWithDetails(): Promise<ExecResult<'process/list'>> {
-    const { introduced, serverCapabilities } = this.client;
-    const plain = { scope: 'server' } as const;
-    if (introduced && !serverCapabilities.processDetails)
-      return await this.#callServerView('process/list', plain);
-    try {
-      return await this.#callServerView('process/list', { ...plain, details: true });
-    } catch (error) {
-      // Asked before its capabilities were known.
-      if (!isExecError(error, 'invalidParams')) throw error;
-      return await this.#callServerView('process/list', plain);
-    }
-  }
-
-  /** Sent before the server's capabilities are known; the answer is ignored if the server does not offer this view. */
-  async #callServerView<Name extends 'process/list' | 'process/terminate'>(
-    method: Name,
-    params: ExecParams<Name>,
-  ): Promise<ExecResult<Name>> {
-    const answer = this.client.isOpening ? this.client.call(method, params) : undefined;
-    answer?.catch(() => undefined);
-    if (!this.client.introduced) await this.client.ready();
-    if (!this.client.serverCapabilities.serverProcesses)
-      throw unsupported('a view of the processes of other connections');
-    return await (answer ?? this.client.call(method, params));
-  }
-
-  #forgetFinished(): void {
-    for (const process of this.#processes) if (!process.live) this.#processes.delete(process);
   }
 }

@@ -13,6 +13,12 @@ export interface ChangeSetInfo {
   readonly roots: readonly string[];
   /** How many programs run in it. */
   readonly running: number;
+  /** What it took up on disk when it was last measured, if the machine reports it. */
+  readonly bytes?: number | undefined;
+  /** The same in files and directories. */
+  readonly files?: number | undefined;
+  /** Nothing more fits into it: programs in it were ended, and no other starts. */
+  readonly isFull?: boolean | undefined;
 }
 
 export interface ListChangesOptions {
@@ -99,4 +105,16 @@ export interface ChangesUpdate {
   readonly changesId: string;
   readonly counts: ChangeCounts;
   readonly running: number;
+}
+
+/** How much room held changes may take. */
+export interface ChangesLimits {
+  /** Bytes on disk in one set. Default 8 GiB. */
+  readonly maxSetBytes: number;
+  /** Files, directories and everything else with a name in one set. Default 500,000. */
+  readonly maxSetFiles: number;
+  /** Bytes on disk in all sets together. Default 32 GiB. */
+  readonly maxTotalBytes: number;
+  /** Files in all sets together. Default 2,000,000. */
+  readonly maxTotalFiles: number;
 }

@@ -8,7 +8,10 @@ import { withFixedTemporary } from './fixed-temporary.js';
 import type { FileSystem } from './file-system.js';
 import type { Duplex } from 'node:stream';
 import type { ConnectOptions, ListeningPort, PortsOptions, PortWatch } from './ports/index.js';
-import type { AttachOptions, ExecProcess, ProcessEnd, ProcessSpec, ProcessSummary } from './process.js';
+import type { ExecProcess } from './process.js';
+import type { ProcessEnd } from './process-event.js';
+import type { AttachOptions, ProcessSpec } from './process-spec.js';
+import type { ProcessSummary } from './process-summary.js';
 
 /**
  * An environment whose policy applies to everything that does not specify its own. It owns the environment it wraps and

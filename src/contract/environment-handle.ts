@@ -12,7 +12,10 @@ import type {
   PortsOptions,
   PortWatch,
 } from './ports/index.js';
-import type { AttachOptions, ExecProcess, ProcessEnd, ProcessSpec, ProcessSummary } from './process.js';
+import type { ExecProcess } from './process.js';
+import type { ProcessEnd } from './process-event.js';
+import type { AttachOptions, ProcessSpec } from './process-spec.js';
+import type { ProcessSummary } from './process-summary.js';
 import {
   type CommandTag,
   commandLines,

@@ -1,4 +1,4 @@
-import type { OutputStream, SignalName, TerminalSize } from './process.js';
+import type { OutputStream, SignalName, TerminalSize } from './process-event.js';
 
 /** Something that happened while a process ran. */
 export type HistoryEvent =

@@ -1,5 +1,6 @@
 export { ConfinedEnvironment } from './confined-environment.js';
 export { ChangeLog, type ChangeReader, MAX_PENDING_CHANGES } from './change-log.js';
+export { CHANGE_LETTERS } from './change-letters.js';
 export type {
   AppliedChanges,
   ApplyChangesOptions,
@@ -7,6 +8,7 @@ export type {
   ChangeDiff,
   ChangeSet,
   ChangeSetInfo,
+  ChangesLimits,
   ChangesPage,
   ChangesUpdate,
   DiffChangesOptions,
@@ -49,26 +51,20 @@ export type {
   WriteFileOptions,
 } from './file-system.js';
 export type { FileChange, FileChanges, FileWatch, MissingWatch, WatchOptions } from './file-watch.js';
+export type { ExecProcess, ReadRequest, ReadResult, TerminalState, WriteStatus } from './process.js';
 export type {
-  AttachOptions,
-  ExecProcess,
   ExitedEvent,
   OutputStream,
   ProcessEnd,
   ProcessEvent,
-  ProcessSpec,
-  ProcessDetails,
-  ProcessSummary,
   ProcessUsage,
-  ReadRequest,
-  ReadResult,
   ResourceUsage,
   SignalName,
   TerminalSize,
-  TerminalState,
-  WriteStatus,
-} from './process.js';
-export { HOME } from './process.js';
+} from './process-event.js';
+export type { AttachOptions, ProcessSpec } from './process-spec.js';
+export type { ProcessDetails, ProcessSummary } from './process-summary.js';
+export { HOME } from './process-spec.js';
 export { countNewlines } from './count-newlines.js';
 export type { ChunkPlace, LineMark, LineSource, MarkRequest } from './line-source.js';
 export type {

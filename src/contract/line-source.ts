@@ -1,4 +1,4 @@
-import type { OutputStream } from './process.js';
+import type { OutputStream } from './process-event.js';
 
 /** A place in the output of a process, and how many newlines come before it. */
 export interface LineMark {

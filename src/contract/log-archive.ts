@@ -1,6 +1,6 @@
 import type { HistoryPage, HistoryRequest } from './history.js';
 import type { LineMark, LineSource, MarkRequest } from './line-source.js';
-import type { ExitedEvent, OutputStream, TerminalSize } from './process.js';
+import type { ExitedEvent, OutputStream, TerminalSize } from './process-event.js';
 
 /** A chunk of output with its place in the log. */
 export interface ArchivedOutput {

@@ -1,4 +1,4 @@
-import type { ProcessEvent } from './process.js';
+import type { ProcessEvent } from './process-event.js';
 import type { LogHold } from './log-holds.js';
 import type { ProcessLog } from './process-log.js';
 import { positionAfter } from './read-log.js';

@@ -1,4 +1,4 @@
-import type { OutputStream } from './process.js';
+import type { OutputStream } from './process-event.js';
 
 /**
  * Where output goes before anybody sees it: a file, so that its length says how much of the output was taken, whatever

@@ -1,5 +1,5 @@
 import type { NetworkDenial } from '../protocol/index.js';
-import type { ExitedEvent, ProcessEnd, ProcessUsage } from './process.js';
+import type { ExitedEvent, ProcessEnd, ProcessUsage } from './process-event.js';
 import type { ProcessLog } from './process-log.js';
 
 /** How a program ended, without its position in the log. */
@@ -10,16 +10,19 @@ export function exitFacts(reported: {
   exitCode: number;
   signal?: string | null | undefined;
   timedOut?: boolean | undefined;
+  changesFull?: boolean | undefined;
   sandboxDenied?: boolean | undefined;
   networkDenied?: readonly NetworkDenial[] | undefined;
   usage?: ProcessUsage | undefined;
 }): ExitFacts {
-  const { exitCode, signal, timedOut = false, sandboxDenied = false, networkDenied = [], usage } = reported;
+  const { exitCode, signal, timedOut = false, sandboxDenied = false } = reported;
+  const { changesFull = false, networkDenied = [], usage } = reported;
   return {
     exitCode,
     signal: isSignalName(signal) ? signal : null,
     timedOut,
     sandboxDenied,
+    ...(changesFull ? { changesFull } : {}),
     ...(networkDenied.length > 0 ? { networkDenied } : {}),
     ...(usage ? { usage } : {}),
   };

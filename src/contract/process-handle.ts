@@ -8,17 +8,8 @@ import {
   type HistoryRequest,
 } from './history.js';
 import type { LinesPage, LinesRequest, OutputMatches, OutputSearch } from './process-lines.js';
-import type {
-  ExecProcess,
-  OutputStream,
-  ProcessEnd,
-  ProcessEvent,
-  ReadRequest,
-  ReadResult,
-  SignalName,
-  TerminalSize,
-  WriteStatus,
-} from './process.js';
+import type { ExecProcess, ReadRequest, ReadResult, WriteStatus } from './process.js';
+import type { OutputStream, ProcessEnd, ProcessEvent, SignalName, TerminalSize } from './process-event.js';
 
 /** Everything that can be derived from the events of a process, the same for every kind of machine. */
 export abstract class ProcessHandle implements ExecProcess {

@@ -1,4 +1,4 @@
-import type { OutputStream } from './process.js';
+import type { OutputStream } from './process-event.js';
 
 /** A line of output. Streams share their lines, as on a terminal. */
 export interface OutputLine {

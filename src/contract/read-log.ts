@@ -1,5 +1,6 @@
 import type { LineSource } from './line-source.js';
-import type { ExitedEvent, ProcessEvent, ReadResult } from './process.js';
+import type { ReadResult } from './process.js';
+import type { ExitedEvent, ProcessEvent } from './process-event.js';
 
 /** Anything that can be read like a log. */
 export interface ReadableLog {

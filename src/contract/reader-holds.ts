@@ -1,5 +1,5 @@
 import { followLog } from './log-reader.js';
-import type { ProcessEvent } from './process.js';
+import type { ProcessEvent } from './process-event.js';
 import type { LogHold } from './log-holds.js';
 import type { ProcessLog } from './process-log.js';
 

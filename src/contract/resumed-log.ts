@@ -1,5 +1,5 @@
 import type { ArchivedOutput } from './log-archive.js';
-import type { ExitedEvent } from './process.js';
+import type { ExitedEvent } from './process-event.js';
 import type { LogEntry } from './retained-entries.js';
 
 /** What is known of a log that another server began. */

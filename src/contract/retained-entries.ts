@@ -1,5 +1,5 @@
 import { Checkpoints, firstIndex } from './checkpoints.js';
-import type { ProcessEvent } from './process.js';
+import type { ProcessEvent } from './process-event.js';
 
 /** Tiny chunks cost more than their bytes, so their number is limited too. */
 const MAX_RETAINED_ENTRIES = 50_000;

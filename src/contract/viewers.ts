@@ -1,4 +1,4 @@
-import type { TerminalSize } from './process.js';
+import type { TerminalSize } from './process-event.js';
 
 /** What a terminal shows. */
 export interface TerminalScreen {

@@ -165,7 +165,7 @@ class BlocksOnTheirWay {
     // What comes from far away comes in memory of its own.
     if (asked || from.machine !== undefined)
       return await this.#pass(offset, asked ?? source.read(offset, BLOCK_BYTES), onSent);
-    await this.#job.blockPool.lend((into) =>
+    await this.#job.blockPool.withBlock((into) =>
       this.#pass(offset, source.read(offset, BLOCK_BYTES, into), onSent),
     );
   }

@@ -19,7 +19,7 @@ export async function bearerTokenOf(
 }
 
 /** Reads a file that holds nothing but a token. */
-export function readTokenFile(path: string): string {
+function readTokenFile(path: string): string {
   let token: string;
   try {
     token = readFileSync(path, 'utf8').trim();

@@ -3,6 +3,7 @@ import {
   type ConnectOptions,
   type ChangeSet,
   type ChangeSetInfo,
+  type ChangesLimits,
   EnvironmentHandle,
   type ExecProcess,
   type FileSystem,
@@ -78,6 +79,8 @@ export interface LocalEnvironmentOptions {
    * Where changes are held that a policy asks for. Default: `execwire/changes` in XDG_STATE_HOME, or in `~/.local/state`.
    */
   readonly changesDirectory?: string | undefined;
+  /** How much room held changes may take there. */
+  readonly changesLimits?: Partial<ChangesLimits> | undefined;
 }
 
 /** This machine, in this process: no wire and no serialisation, but the same contract. */
@@ -99,7 +102,10 @@ export class LocalEnvironment extends EnvironmentHandle {
   constructor(options: LocalEnvironmentOptions = {}) {
     super();
     if (options.adoptOrphans) adoptOrphans();
-    this.#sets = new ChangeSets({ directory: options.changesDirectory ?? defaultChangesDirectory() });
+    this.#sets = new ChangeSets({
+      directory: options.changesDirectory ?? defaultChangesDirectory(),
+      limits: options.changesLimits,
+    });
     const session = `local:${randomName()}`;
     this.#changes = new OwnedChanges(this.#sets, () => ({ session, client: LOCAL_CLIENT }));
     this.#files = new ConfinableFileSystem((sandbox) => holdFiles(this.#changes, sandbox));
@@ -132,6 +138,7 @@ export class LocalEnvironment extends EnvironmentHandle {
       terminal: tty ? size : null,
       timeoutMs: spec.timeoutMs,
       reportsUsage: spec.reportUsage,
+      limits: spec.limits,
     };
     const child = { ...plain, ...(await this.#outputUse(plain, spec)) };
     if (spec.sandbox)
@@ -208,7 +215,7 @@ export class LocalEnvironment extends EnvironmentHandle {
     for (const watch of [...this.#portWatches]) await watch.close();
     await Promise.all([this.#table.close(), this.#files.close()]);
     await this.#changes.close();
-    this.#sets.close();
+    await this.#sets.close();
     this.#spool?.close();
     this.#releaseHost();
   }

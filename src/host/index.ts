@@ -6,11 +6,13 @@ export {
   ensureWatchdog,
   type HostCapabilities,
   hostCapabilities,
+  limitsAvailable,
   killAllTrees,
   onWatchdogTrouble,
   killUnknownTrees,
   releaseChunk,
   rememberLeftTree,
+  inputNames,
   removeKeptInput,
   retainChunk,
   terminalSize,
@@ -26,15 +28,19 @@ export {
   ChangeSets,
   type ChangeSetsOptions,
   type ChangesOwner,
+  DEFAULT_LIMITS,
   type ChangesSupport,
   type HeldUse,
+  newSetId,
   OwnedChanges,
   type OwnedSet,
+  type SetKeeping,
 } from './changes/index.js';
 export { hideFromSandboxes, SandboxedLaunch, sandboxSupport } from './sandbox/index.js';
 export { STDIN_WINDOW_BYTES } from './child-input.js';
 export { LocalProcess } from './local-process.js';
-export type { LocalProcessSpec } from './local-process-spec.js';
+export type { LocalProcessSpec, Surroundings } from './local-process-spec.js';
+export { KeptWay } from './kept-way.js';
 export { snapshotsAvailable } from './shell-snapshot/index.js';
 export type { AskAboutHost, Decided, Decision, HostAnswer, NetworkRequest } from './network/index.js';
 export { type ExistingProxyUse, managesNetwork, networkUse, type NetworkUse } from './managed-network.js';
@@ -49,6 +55,7 @@ export {
   listListeners,
   type PortRequest,
   type PortTarget,
+  type SocketReader,
   type TreeOwner,
   visiblePorts,
   watchListeners,
@@ -56,6 +63,7 @@ export {
 export {
   abandonStart,
   DEFAULT_MAX_PROCESSES,
+  processIdInUse,
   ProcessTable,
   type ProcessTableOptions,
   type SetAside,

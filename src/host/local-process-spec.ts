@@ -1,6 +1,8 @@
 import type { LocalProcess } from './local-process.js';
+import type { KeptUse } from './changes/index.js';
 import type { LogArchive } from '../contract/index.js';
-import type { ExistingProxyUse, NetworkDenials, NetworkUse } from './managed-network.js';
+import type { ExistingProxyUse, NetworkUse } from './managed-network.js';
+import type { NetworkDenials } from './network-denials.js';
 import type { ProcessKeeping, TakenProcess } from './process-keeping.js';
 import type { SandboxedLaunch } from './sandbox/index.js';
 import type { ChildSpec } from './spawn/index.js';
@@ -34,9 +36,19 @@ export interface LocalProcessSpec extends ChildSpec {
   /** It may outlive its server. */
   readonly keeping?: ProcessKeeping | undefined;
   /** For every attempt to start it under a policy: makes what lets it outlive its server. Instead of `keeping`. */
-  readonly begin?: (() => Pick<LocalProcessSpec, 'archive' | 'keeping' | 'spills'>) | undefined;
+  readonly begin?:
+    | ((surroundings: Surroundings) => Pick<LocalProcessSpec, 'archive' | 'keeping' | 'spills'>)
+    | undefined;
   /** An earlier server started it. Only with `keeping`. */
   readonly taken?: TakenProcess | undefined;
+}
+
+/** What the server that comes after ours must know of a sandbox. */
+export interface Surroundings {
+  /** Where the existing proxies listen that it leads to. */
+  readonly bridges?: readonly number[] | undefined;
+  /** The files it sees, if its changes are held. */
+  readonly held?: KeptUse | undefined;
 }
 
 export interface LocalProcessOptions {

@@ -12,10 +12,7 @@ import {
   ProcessHandle,
   type ProcessLog,
   type ProcessSummary,
-  type ProcessUsage,
-  ReaderHolds,
   type OutputSearch,
-  seqBefore,
   type ReadRequest,
   type ReadResult,
   type SignalName,
@@ -29,15 +26,14 @@ import { beginChild } from './begin-child.js';
 import { ChildInput } from './child-input.js';
 import { randomBytes } from './kernel/random.js';
 import type { LocalProcessOptions, LocalProcessSpec } from './local-process-spec.js';
+import { LocalOutput } from './local-output.js';
 import { logSink } from './log-sink.js';
 import { openLog } from './open-log.js';
 import { ProcessEnding } from './process-ending.js';
 import type { ProcessKeeping } from './process-keeping.js';
+import { RunRecord } from './run-record.js';
 import type { SandboxedLaunch } from './sandbox/index.js';
 import { type Child, recordTrees } from './spawn/index.js';
-
-/** Loaded where it is wanted: most programs search nothing. */
-const lines = (): Promise<typeof import('../lines/index.js')> => import('../lines/index.js');
 
 /** A process on this machine: a child, its log, and a single way to end. */
 export class LocalProcess extends ProcessHandle implements InputQueue {
@@ -59,15 +55,14 @@ export class LocalProcess extends ProcessHandle implements InputQueue {
   /** How the client introduced itself that started it. May be empty. */
   readonly startedBy: string;
   #size: TerminalSize | null;
-  #endedAtMs: number | null = null;
-  #outputBytes = 0;
-  #usage: ProcessUsage | undefined;
+  /** What the run has come to so far. */
+  readonly run = new RunRecord();
   readonly #child: Child;
   readonly #archive: LogArchive | undefined;
   readonly #confined: SandboxedLaunch | undefined;
   readonly #closed: Promise<void>;
   readonly #ending: ProcessEnding;
-  readonly #readers: ReaderHolds;
+  readonly #output: LocalOutput;
   /**
    * What lets it outlive its server.
    *
@@ -100,7 +95,7 @@ export class LocalProcess extends ProcessHandle implements InputQueue {
       archive: this.#archive,
       onPressure: (paused) => (paused ? this.#child.pause() : this.#child.resume()),
     });
-    this.#readers = new ReaderHolds(this.log);
+    this.#output = new LocalOutput(this.log);
     let closed: () => void = () => undefined;
     this.#closed = new Promise((resolve) => {
       closed = resolve;
@@ -110,9 +105,11 @@ export class LocalProcess extends ProcessHandle implements InputQueue {
       recordTree: () => void recordTrees(),
       killTree: () => this.#child.killTree(),
       abandonOutput: () => this.#child.abandonOutput(),
+      timedOut: () => this.keeping?.killAt(Date.now(), { timedOut: true }),
       exited: () => this.log.exit !== undefined,
       closed: this.#closed,
     });
+    if (spec.taken?.timedOut) this.#ending.hasTimedOut();
     const { confined, denials } = spec;
     const sink = logSink({
       log: this.log,
@@ -120,14 +117,7 @@ export class LocalProcess extends ProcessHandle implements InputQueue {
       confined,
       denials,
       reportsUsage: spec.reportsUsage ?? false,
-      outputBytes: () => this.#outputBytes,
-      output: (bytes) => {
-        this.#outputBytes += bytes;
-      },
-      exited: (usage) => {
-        this.#endedAtMs = Date.now();
-        this.#usage = usage;
-      },
+      run: this.run,
       closed: () => {
         closed();
         options.onEnded?.(this);
@@ -160,21 +150,6 @@ export class LocalProcess extends ProcessHandle implements InputQueue {
   /** The size of its terminal; null without one. */
   get size(): TerminalSize | null {
     return this.#size;
-  }
-
-  /** When it exited; null while it runs, or if an earlier server saw it. */
-  get endedAtMs(): number | null {
-    return this.#endedAtMs;
-  }
-
-  /** Output so far. */
-  get outputBytes(): number {
-    return this.#outputBytes;
-  }
-
-  /** What it cost, once it has exited and if the system reports it. */
-  get usage(): ProcessUsage | undefined {
-    return this.#usage;
   }
 
   /** Whether all of its output is kept on disk. */
@@ -221,39 +196,32 @@ export class LocalProcess extends ProcessHandle implements InputQueue {
    * end.
    */
   holdFromStart(): void {
-    this.#readers.holdFromStart();
+    this.#output.holdFromStart();
   }
 
   /** From here on the reader's progress is tracked elsewhere. */
   stopHolding(): void {
-    this.#readers.stopHolding();
+    this.#output.stopHolding();
   }
 
   override events(options: { afterSeq?: number } = {}): AsyncIterableIterator<ProcessEvent> {
-    return this.#readers.follow(options.afterSeq ?? 0);
+    return this.#output.events(options.afterSeq ?? 0);
   }
 
   override async read(request: ReadRequest = {}): Promise<ReadResult> {
-    const afterSeq = request.afterSeq ?? 0;
-    const waitMs = request.waitMs ?? 0;
-    if (waitMs > 0) await this.log.news(afterSeq, waitMs);
-    const since = request.sinceMs === undefined ? 0 : seqBefore(this.log, request.sinceMs);
-    return this.log.read(Math.max(afterSeq, since), request.maxBytes);
+    return await this.#output.read(request);
   }
 
   override async search(request: OutputSearch): Promise<OutputMatches> {
-    const { searchLog } = await lines();
-    return await searchLog(this.log, request);
+    return await this.#output.search(request);
   }
 
   override async readLines(request: LinesRequest = {}): Promise<LinesPage> {
-    const { readLogLines } = await lines();
-    return await readLogLines(this.log, request);
+    return await this.#output.readLines(request);
   }
 
   protected override async historyPage(request: HistoryRequest): Promise<HistoryPage> {
-    if (request.waitMs) await this.log.historyNews(request);
-    return this.log.history(request);
+    return await this.#output.history(request);
   }
 
   /** Queued input that the program has not read. */
@@ -287,8 +255,9 @@ export class LocalProcess extends ProcessHandle implements InputQueue {
 
   /** Nobody will ask this object for output again. What is to be kept of it is on disk. */
   forgotten(): void {
-    this.keeping?.forgotten();
+    // First what the next server could not find any more.
     this.#archive?.release();
+    this.keeping?.forgotten();
   }
 
   /** Its start failed after all: nothing of it is kept. */
@@ -308,9 +277,14 @@ export class LocalProcess extends ProcessHandle implements InputQueue {
   override async terminate(options: { graceMs?: number } = {}): Promise<boolean> {
     if (this.log.closed) return false;
     const { graceMs = 0 } = options;
-    this.keeping?.killAt(Date.now() + graceMs);
+    this.keeping?.killAt(Date.now() + graceMs, { timedOut: this.#ending.timedOut });
     this.#ending.terminate(graceMs);
     return true;
+  }
+
+  /** Kills the whole tree, because its held changes take up too much room. */
+  stopForRoom(): void {
+    this.#ending.stopForRoom();
   }
 
   /** Kills the whole tree, including survivors of a closed process. Resolves when nothing is left of it. */
@@ -319,7 +293,7 @@ export class LocalProcess extends ProcessHandle implements InputQueue {
   }
 
   override async wait(): Promise<ProcessEnd> {
-    this.#readers.stopHolding();
+    this.#output.stopHolding();
     return await logEnd(this.log);
   }
 

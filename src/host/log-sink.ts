@@ -1,6 +1,7 @@
-import { exitFacts, type ProcessLog, type ProcessUsage } from '../contract/index.js';
-import type { NetworkDenials } from './managed-network.js';
+import { exitFacts, type ProcessLog } from '../contract/index.js';
+import type { NetworkDenials } from './network-denials.js';
 import type { ProcessEnding } from './process-ending.js';
+import type { RunRecord } from './run-record.js';
 import type { SandboxedLaunch } from './sandbox/index.js';
 import type { ChildSink } from './spawn/index.js';
 
@@ -9,37 +10,32 @@ export interface LogSinkOptions {
   readonly ending: ProcessEnding;
   readonly confined: SandboxedLaunch | undefined;
   readonly denials: NetworkDenials | undefined;
-  /** Called when the child has ended, before the log says so. */
-  readonly exited: (usage: ProcessUsage | undefined) => void;
   /** Whether the log says what the process cost. */
   readonly reportsUsage: boolean;
-  /** Output so far. */
-  readonly outputBytes: () => number;
-  /** Called with each chunk of output. */
-  readonly output: (bytes: number) => void;
+  /** Told before the log is. */
+  readonly run: RunRecord;
   /** Called after the last event. */
   readonly closed: () => void;
 }
 
 /** Writes what a child does to its log, with what its sandbox has to say about it. */
 export function logSink(options: LogSinkOptions): ChildSink {
-  const { log, ending, confined, denials } = options;
+  const { log, ending, confined, denials, run } = options;
   return {
     output: (stream, bytes) => {
-      options.output(bytes.length);
+      run.printed(bytes.length);
       confined?.heard(stream, bytes);
       log.appendOutput(stream, bytes);
     },
     exited: (end) => {
-      const cost = end.usage && { ...end.usage, outputBytes: options.outputBytes() };
-      options.exited(cost);
+      const cost = run.exited(end.usage);
       confined?.over();
       const networkDenied = denials?.list;
       const wasKept = networkDenied !== undefined && networkDenied.length > 0 && end.exitCode !== 0;
       const sandboxDenied = wasKept || (confined?.denied(end.exitCode) ?? false);
-      const { timedOut } = ending;
+      const { timedOut, changesFull } = ending;
       const usage = options.reportsUsage ? cost : undefined;
-      log.appendExited(exitFacts({ ...end, timedOut, sandboxDenied, networkDenied, usage }));
+      log.appendExited(exitFacts({ ...end, timedOut, changesFull, sandboxDenied, networkDenied, usage }));
     },
     closed: () => {
       ending.over();

@@ -8,9 +8,12 @@ import type {
   NetworkRequest,
   NetworkRules,
   NetworkSpace,
+  Proxy,
   SpacePort,
   SpaceTools,
 } from './network/index.js';
+import { type KeptWay, wayDescriptors } from './kept-way.js';
+import { NetworkDenials } from './network-denials.js';
 import { trustedProgram } from './kernel/index.js';
 import { isOwnDoor } from './peer/index.js';
 import { type NetworkToJoin, sandboxSupport } from './sandbox/index.js';
@@ -36,32 +39,6 @@ export interface ExistingProxyUse {
   readonly existingProxy: true;
 }
 
-/** So many different hosts are remembered for whoever asks why a program failed. */
-const MAX_DENIALS = 16;
-
-/** Collects what the rules kept a program from. */
-export class NetworkDenials {
-  readonly #seen = new Map<string, NetworkDenial>();
-  readonly #onNew: (denial: NetworkDenial) => void;
-
-  constructor(onNew: (denial: NetworkDenial) => void = () => undefined) {
-    this.#onNew = onNew;
-  }
-
-  readonly note = ({ request, decision, reason }: Decided): void => {
-    const { host, port } = request;
-    const key = `${host} ${port} ${reason}`;
-    if (decision === 'allow' || this.#seen.size >= MAX_DENIALS || this.#seen.has(key)) return;
-    const denial = { host, port, reason };
-    this.#seen.set(key, denial);
-    this.#onNew(denial);
-  };
-
-  get list(): readonly NetworkDenial[] {
-    return [...this.#seen.values()];
-  }
-}
-
 /** About the program that needs a way out. */
 export interface WayOutOptions {
   readonly env: Readonly<Record<string, string>>;
@@ -81,9 +58,30 @@ export interface WayOut {
   /** They lead its programs to the proxy. */
   readonly variables: Readonly<Record<string, string>>;
   readonly denials: NetworkDenials;
+  /** Where existing proxies listen that it leads to. */
+  readonly bridges: readonly number[];
+  /** What another server needs to continue with it. They stay ours. */
+  readonly descriptors: Readonly<Record<string, number>>;
   /** Ends every connection. Idempotent. */
   close(): void;
 }
+
+/** Existing proxies, by the ports they listen on. */
+export interface BridgeUse {
+  readonly bridges: readonly number[];
+}
+
+/** Who answers inside, on a port each. */
+interface Answering {
+  /** Programs with the same one share a network. */
+  readonly key: string;
+  readonly servers: readonly PortServer[];
+}
+
+/** A network that somebody answers in. */
+type Entered = Pick<WayOut, 'network' | 'descriptors' | 'close'> & { readonly ports: number[] };
+
+type Place = (space: NetworkSpace, serve: (socket: Socket) => void, index: number) => Promise<SpacePort>;
 
 /** Loaded where it is wanted: most programs have the network or none. */
 const room = (): Promise<typeof import('./network/index.js')> => import('./network/index.js');
@@ -105,65 +103,101 @@ export class ManagedNetwork {
   readonly #spaces = new Map<string, SharedSpace>();
   /** What the owner said about hosts. */
   #answers: HostAnswers | undefined;
+  /** Networks that are being continued: new programs may belong into one of them. */
+  #adopting: Promise<unknown> = Promise.resolve();
   #closed = false;
 
   /** Throws `sandboxUnavailable` if it cannot be enforced, `invalidParams` if the rules cannot be understood. */
   async open(use: NetworkUse | ExistingProxyUse, { env, onDenied }: WayOutOptions): Promise<WayOut> {
+    await this.#adopting;
     if ('existingProxy' in use) return await this.#openBridges(env);
     return await this.#openProxy(use, new NetworkDenials(onDenied));
   }
 
+  /**
+   * Answers again where an earlier server has answered; connections from inside wait for that. Resolves to a function that
+   * ends it. Owns the descriptors; if it fails, the program has no way out.
+   */
+  adopt(use: NetworkUse | BridgeUse, kept: KeptWay, denials: NetworkDenials): Promise<() => void> {
+    const adopted = this.#adopting.then(() => this.#adopt(use, kept, denials));
+    this.#adopting = adopted.catch(() => kept.close());
+    return adopted;
+  }
+
+  async #adopt(use: NetworkUse | BridgeUse, kept: KeptWay, denials: NetworkDenials): Promise<() => void> {
+    const { NetworkSpace } = await room();
+    const tools = await spaceTools();
+    const answering = 'bridges' in use ? await bridged(use.bridges) : await this.#answering(use, denials);
+    if (this.#closed) throw notManaged();
+    const shared = this.#take(answering.key, () => NetworkSpace.adopt(tools, kept.takeNamespaces()));
+    if (!kept.isIn(shared.space)) {
+      this.#giveBack(shared);
+      throw notManaged();
+    }
+    const entered = await this.#enter(shared, answering.servers, (space, serve, index) =>
+      space.adoptPort(kept.takeSocket(index), serve),
+    );
+    kept.close();
+    return entered.close;
+  }
+
   async #openProxy(use: NetworkUse, denials: NetworkDenials): Promise<WayOut> {
-    const { rules, onDecided, socks, localIsInside = true } = use;
-    const { Gate, HostAnswers, Proxy, proxyVariables } = await room();
+    const { socks, localIsInside = true } = use;
+    const { proxyVariables } = await room();
+    const { key, servers, namesLoopback } = await this.#answering(use, denials);
+    const { ports, ...way } = await this.#enterNew({ key, servers });
+    const [port = 0] = ports;
+    // Inside, loopback is the sandboxes' own, unless the rules mean that of this machine.
+    const variables = proxyVariables(port, { socks, localIsInside: localIsInside && !namesLoopback });
+    return { ...way, denials, variables, bridges: [] };
+  }
+
+  /** The proxy for one program. */
+  async #answering(
+    use: NetworkUse,
+    denials: NetworkDenials,
+  ): Promise<Answering & { readonly namesLoopback: boolean }> {
+    const { rules, onDecided, socks } = use;
+    const { Gate, HostAnswers, Proxy } = await room();
     this.#answers ??= new HostAnswers();
     const decide =
       use.decide ?? (use.ask === undefined ? undefined : this.#answers.decider(use.ask ?? noAnswer));
-    const heard = (decided: Decided): void => {
-      denials.note(decided);
-      onDecided?.(decided);
-    };
     const over = new AbortController();
     setMaxListeners(0, over.signal);
     const gate = new Gate(rules, {
       decide: decide && ((request) => decide(request, over.signal)),
-      onDecided: heard,
+      onDecided: (decided) => {
+        denials.note(decided);
+        onDecided?.(decided);
+      },
       isOwnDoor,
     });
     const proxy = new Proxy(gate, { socks });
     // Whoever may ask can do more than whoever may not.
-    const entered = await this.#enter(JSON.stringify([rules, decide !== undefined]), [proxy]);
-    const [port = 0] = entered.ports;
-    // Inside, loopback is the sandboxes' own, unless the rules mean that of this machine.
-    const variables = proxyVariables(port, { socks, localIsInside: localIsInside && !gate.namesLoopback });
-    const close = (): void => {
-      over.abort();
-      entered.close();
-    };
-    return { denials, network: entered.network, variables, close };
+    const key = JSON.stringify([rules, decide !== undefined]);
+    return { key, servers: [endingWith(proxy, over)], namesLoopback: gate.namesLoopback };
   }
 
   async #openBridges(env: Readonly<Record<string, string>>): Promise<WayOut> {
-    const { Bridge, ExistingProxies } = await room();
+    const { ExistingProxies } = await room();
     const proxies = new ExistingProxies(env);
-    const outside = proxies.ports;
-    if (outside.length === 0) throw noProxy();
-    if (outside.some((port) => isOwnDoor('127.0.0.1', port))) throw noProxy();
-    const bridges = outside.map((port) => new Bridge(port));
-    const { ports, network, close } = await this.#enter(JSON.stringify(outside), bridges);
-    const inside = new Map(outside.map((port, index) => [port, ports[index] ?? 0]));
-    return { denials: new NetworkDenials(), network, variables: proxies.variables(inside), close };
+    const bridges = proxies.ports;
+    const { ports, ...way } = await this.#enterNew(await bridged(bridges));
+    const inside = new Map(bridges.map((port, index) => [port, ports[index] ?? 0]));
+    return { ...way, denials: new NetworkDenials(), variables: proxies.variables(inside), bridges };
   }
 
-  /** Makes each of them answer on a port inside. They are closed with the way out. */
-  async #enter(
-    key: string,
-    servers: readonly PortServer[],
-  ): Promise<{ ports: number[]; network: NetworkToJoin; close: () => void }> {
+  async #enterNew({ key, servers }: Answering): Promise<Entered> {
     const { NetworkSpace } = await room();
     const tools = await spaceTools();
     if (this.#closed) throw notManaged();
     const shared = this.#take(key, () => new NetworkSpace(tools));
+    return await this.#enter(shared, servers, (space, serve) => space.take(serve));
+  }
+
+  /** Makes each of them answer on a port inside. They are closed with the way out. */
+  async #enter(shared: SharedSpace, servers: readonly PortServer[], place: Place): Promise<Entered> {
+    const { space } = shared;
     const taken: SpacePort[] = [];
     const close = once(() => {
       for (const server of servers) server.close();
@@ -171,8 +205,10 @@ export class ManagedNetwork {
       this.#giveBack(shared);
     });
     try {
-      for (const server of servers) taken.push(await shared.space.take((socket) => server.serve(socket)));
-      return { ports: taken.map(({ port }) => port), network: shared.space.entrance, close };
+      for (const [index, server] of servers.entries())
+        taken.push(await place(space, (socket) => server.serve(socket), index));
+      const descriptors = wayDescriptors(space.namespaces, taken);
+      return { ports: taken.map(({ port }) => port), network: space.entrance, descriptors, close };
     } catch (error) {
       close();
       throw error;
@@ -201,6 +237,23 @@ export class ManagedNetwork {
       space.close();
     }
   }
+}
+
+/** Its questions end with it. */
+function endingWith(proxy: Proxy, over: AbortController): PortServer {
+  return {
+    serve: (socket) => proxy.serve(socket),
+    close: () => {
+      over.abort();
+      proxy.close();
+    },
+  };
+}
+
+async function bridged(ports: readonly number[]): Promise<Answering> {
+  const { Bridge } = await room();
+  if (ports.length === 0 || ports.some((port) => isOwnDoor('127.0.0.1', port))) throw noProxy();
+  return { key: JSON.stringify(ports), servers: ports.map((port) => new Bridge(port)) };
 }
 
 function once(task: () => void): () => void {

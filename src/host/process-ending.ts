@@ -11,6 +11,8 @@ export interface ProcessControls {
   recordTree(): void;
   killTree(): Promise<unknown>;
   abandonOutput(): void;
+  /** Called when its time is up, before it is killed. */
+  timedOut(): void;
   /** True once the process itself has ended, though its output may still be open. */
   exited(): boolean;
   /** Resolves when its output has closed, too. */
@@ -21,6 +23,7 @@ export interface ProcessControls {
 export class ProcessEnding {
   readonly #controls: ProcessControls;
   #timedOut = false;
+  #changesFull = false;
   #wasKilled = false;
   #stopTimeout: (() => void) | undefined;
   #stopGrace: (() => void) | undefined;
@@ -35,6 +38,11 @@ export class ProcessEnding {
     return this.#timedOut;
   }
 
+  /** True if it was stopped because its held changes take up too much room. */
+  get changesFull(): boolean {
+    return this.#changesFull;
+  }
+
   get wasKilled(): boolean {
     return this.#wasKilled;
   }
@@ -43,8 +51,20 @@ export class ProcessEnding {
   limit(timeoutMs: number): void {
     this.#stopTimeout = after(timeoutMs, () => {
       this.#timedOut = !this.#controls.exited();
+      if (this.#timedOut) this.#controls.timedOut();
       void this.kill();
     });
+  }
+
+  /** Kills it, because its held changes take up too much room. */
+  stopForRoom(): void {
+    this.#changesFull ||= !this.#controls.exited();
+    void this.kill();
+  }
+
+  /** An earlier server was about to kill it because its time was up. */
+  hasTimedOut(): void {
+    this.#timedOut = true;
   }
 
   /** Asks it to end and kills it after the grace period; without one it kills right away. */

@@ -1,4 +1,7 @@
 import type { ResumedLog } from '../contract/index.js';
+import type { HeldUse } from './changes/index.js';
+import type { KeptWay } from './kept-way.js';
+import type { BridgeUse, NetworkUse } from './managed-network.js';
 import type { ChildKeeping, KeptChild } from './spawn/index.js';
 
 /** What lets a process outlive its server. */
@@ -6,8 +9,8 @@ export interface ProcessKeeping extends ChildKeeping {
   readonly startedAtMs: number;
   /** Its sandbox is ready: the first process inside. */
   confined(initPid: number): void;
-  /** It is to be killed at this time. */
-  killAt(timeMs: number): void;
+  /** It is to be killed at this time, perhaps because it has timed out. */
+  killAt(timeMs: number, why: { readonly timedOut: boolean }): void;
   /** Nobody has used it since this time; null: somebody does. */
   unused(sinceMs: number | null): void;
   /** Nobody will ask for it again; what it left in the background goes on. */
@@ -22,4 +25,12 @@ export interface TakenProcess {
   /** Output that has no number yet. */
   readonly unentered: { readonly stream: 'stdout' | 'stderr' | 'pty'; readonly bytes: Uint8Array } | null;
   readonly kept: KeptChild;
+  /** Of the files with its input. */
+  readonly inputNames: readonly string[];
+  /** Its time was up. */
+  readonly timedOut: boolean;
+  /** Its way out, if it is in a network of its own. */
+  readonly way?: { readonly use: NetworkUse | BridgeUse; readonly kept: KeptWay } | undefined;
+  /** Its files, if its changes are held. */
+  readonly held?: HeldUse | undefined;
 }

@@ -1,27 +1,22 @@
-import { holdChanges } from './hold-changes.js';
-import type { HeldUse, OwnedChanges } from './changes/index.js';
 import { closeSync } from 'node:fs';
 import { ExecError } from '../protocol/errors.js';
-import { after } from '../protocol/max-timer.js';
 import type { NetworkDenial, Sandbox } from '../protocol/index.js';
-import { type Child, type ChildSink, killTrees } from './spawn/index.js';
-import { type ConfinedSpec, isPathChange, SandboxedLaunch, SpareSandboxes } from './sandbox/index.js';
-import { ManagedNetwork, networkUse } from './managed-network.js';
-import { addSandbox, closeUnused } from './ports/index.js';
+import { after } from '../protocol/max-timer.js';
+import type { OwnedChanges } from './changes/index.js';
+import { ConfinedStarts } from './confined-starts.js';
 import { LocalProcess } from './local-process.js';
 import type { LocalProcessOptions, LocalProcessSpec } from './local-process-spec.js';
-import { ShellSnapshots, type SnapshotRequest } from './shell-snapshot/index.js';
+import { onceClosed } from './once-closed.js';
+import { type ConfinedSpec, SandboxedLaunch } from './sandbox/index.js';
+import { ShellSnapshots } from './shell-snapshot/index.js';
+import { type Child, type ChildSink, killTrees } from './spawn/index.js';
 import { spawnScripted } from './spawn-scripted.js';
+import { type ProfileRequest, withoutProfile } from './without-profile.js';
 
 /** How long a closed process can still be read; the same as Codex. */
 const RETAIN_CLOSED_MS = 30_000;
 /** The longest a closed process is kept for a reader that has not acknowledged everything. */
 const RETAIN_UNREAD_MS = 10 * 60_000;
-/**
- * How often a sandbox is set up whose paths change meanwhile. Another sandbox on this machine may block the same names in a
- * shared directory such as /tmp, with directories that come and go with its commands.
- */
-const MAX_SETUPS = 10;
 
 /** Processes one owner may have at a time. Closed ones that are merely retained give way. */
 export const DEFAULT_MAX_PROCESSES = 4096;
@@ -38,13 +33,6 @@ export interface ProcessTableOptions extends LocalProcessOptions {
   readonly onForgotten?: ((processId: string) => void) | undefined;
   /** Called when the rules keep a process from a host: once for each, and for at most 16. */
   readonly onNetworkDenied?: ((processId: string, denial: NetworkDenial) => void) | undefined;
-}
-
-/** A login shell that may start from the saved state of its profile. */
-export interface ProfileRequest extends SnapshotRequest {
-  readonly sandbox: Sandbox | null;
-  /** Variables requested by name: no profile changes them. */
-  readonly asked: Readonly<Record<string, string>>;
 }
 
 /** A closed process whose id another may take. Call exactly one of these. */
@@ -71,15 +59,17 @@ export class ProcessTable {
    * ones are dropped in bulk.
    */
   readonly #trees = new Map<number, string | null>();
-  readonly #spares = new SpareSandboxes();
-  /** Existing sandboxes: their names on disk are free a moment after their processes have ended. */
-  readonly #sandboxes = new Set<SandboxedLaunch>();
+  readonly #confined: ConfinedStarts;
   readonly #snapshots = new ShellSnapshots();
-  readonly #network = new ManagedNetwork();
   #closed = false;
 
   constructor(options: ProcessTableOptions = {}) {
     this.#options = options;
+    this.#confined = new ConfinedStarts({
+      changes: options.changes,
+      onNetworkDenied: options.onNetworkDenied,
+      start: (spec) => this.start(spec),
+    });
   }
 
   get(processId: string): LocalProcess | undefined {
@@ -100,35 +90,21 @@ export class ProcessTable {
     return [...this.#processes.values()];
   }
 
-  #untilGone(launch: SandboxedLaunch): SandboxedLaunch {
-    this.#sandboxes.add(launch);
-    void launch.gone.then(() => this.#sandboxes.delete(launch));
-    return launch;
-  }
-
   /**
    * The same command with the state its login shell has after the profile, if that is known or can be determined;
    * otherwise unchanged. The first of a kind runs the profile once, under the same policy. The caller must start the
    * result or close its `script`.
    */
   async withoutProfile(spec: LocalProcessSpec, request: ProfileRequest): Promise<LocalProcessSpec> {
-    const { asked } = request;
-    const sandbox = withoutManagedNetwork(spec, request.sandbox);
-    // Running the profile would be a change of its own.
-    if (sandbox === undefined || sandbox?.changes) return spec;
-    const snapshot = await this.#snapshots.get(spec, request, (inner, sink) =>
-      this.#spawnUnlisted(inner, sandbox, sink),
-    );
-    const given = snapshot?.give(spec.env, asked);
-    if (!given) return spec;
-    const [shell = '', , ...rest] = spec.argv;
-    const askedTemporary = spec.env.TMPDIR ?? null;
-    return { ...spec, ...given, argv: [shell, '-c', ...rest], shownArgv: spec.argv, askedTemporary };
+    return await withoutProfile(spec, request, {
+      snapshots: this.#snapshots,
+      spawn: (...profile) => this.#spawnUnlisted(...profile),
+    });
   }
 
   /** Has no id in the table, but its tree ends with all others here. */
   async #spawnUnlisted(spec: ConfinedSpec, sandbox: Sandbox | null, sink: ChildSink): Promise<Child> {
-    const confined = sandbox ? this.#untilGone(await SandboxedLaunch.prepare(spec, sandbox)) : null;
+    const confined = sandbox ? this.#confined.add(await SandboxedLaunch.prepare(spec, sandbox)) : null;
     const child = confined?.spawn(sink) ?? spawnScripted({ ...spec, keeping: undefined }, sink);
     this.#trees.set(child.treeId, null);
     if (this.#closed) await child.killTree();
@@ -143,8 +119,9 @@ export class ProcessTable {
       abandonStart(spec);
       throw error;
     }
-    const process = new LocalProcess(spec, this.#options);
-    if (spec.taken && spec.confined) listSandbox(process, this.#untilGone(spec.confined));
+    const takeUp = spec.taken && this.#confined.takeUp(spec, spec.taken);
+    const process = new LocalProcess(takeUp?.spec ?? spec, this.#options);
+    takeUp?.begun(process);
     this.#processes.set(process.processId, process);
     this.#remember(process);
     process.onDisposed = () => this.forget(process);
@@ -158,56 +135,7 @@ export class ProcessTable {
    * byte on. If its sandbox cannot be set up, nothing is left of it and the id is free again.
    */
   async startConfined(spec: LocalProcessSpec, sandbox: Sandbox): Promise<LocalProcess> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await this.#startConfined(spec, sandbox);
-      } catch (error) {
-        // A script is a descriptor that the first attempt has used up.
-        if (!isPathChange(error) || attempt === MAX_SETUPS || spec.script !== undefined) throw error;
-      }
-    }
-  }
-
-  async #startConfined(spec: LocalProcessSpec, sandbox: Sandbox): Promise<LocalProcess> {
-    const network = spec.network ?? networkUse(sandbox);
-    const { processId = '', env: asIs } = spec;
-    const onDenied = (denial: NetworkDenial): void => this.#options.onNetworkDenied?.(processId, denial);
-    const way = network ? await this.#network.open(network, { env: asIs, onDenied }) : null;
-    let held: HeldUse | null = null;
-    try {
-      held = await holdChanges(this.#options.changes, sandbox, { spec, managed: way !== null });
-      const env = way ? { ...asIs, ...way.variables } : asIs;
-      // The proxy of its network and the holder of its view end with us, so it does, too.
-      const kept = way || held ? undefined : spec.begin?.();
-      const asked = { ...spec, env, network: way?.network, held: held?.view, keeping: kept?.keeping };
-      const confined = this.#untilGone(await SandboxedLaunch.prepare(asked, sandbox, this.#spares));
-      // The sandbox owns the script by now.
-      const { script: _, ...program } = spec;
-      const started = { ...program, ...kept, confined, changesId: held?.changesId, denials: way?.denials };
-      const process = await this.#untilReady(this.start(started));
-      if (held) leaveWhenEnded(held, { process, gone: confined.gone });
-      listSandbox(process, confined);
-      onceClosed(process.log, closeUnused);
-      if (way) onceClosed(process.log, () => way.close());
-      return process;
-    } catch (error) {
-      way?.close();
-      held?.close();
-      throw error;
-    }
-  }
-
-  async #untilReady(process: LocalProcess): Promise<LocalProcess> {
-    process.holdFromStart();
-    try {
-      await process.ready();
-    } catch (error) {
-      process.stopHolding();
-      await process[Symbol.asyncDispose]();
-      process.discardOutput();
-      throw error;
-    }
-    return process;
+    return await this.#confined.start(spec, sandbox);
   }
 
   /** A tree whose process is forgotten ends with the others here. Call when it has turned out to be empty. */
@@ -227,9 +155,7 @@ export class ProcessTable {
   #admit(processId: string | undefined): void {
     if (this.#closed) throw new ExecError('sessionNotFound', 'The session has ended.');
     if (processId !== undefined && this.#processes.has(processId)) {
-      throw new ExecError('processIdInUse', 'A process with this id exists already.', {
-        data: { processId },
-      });
+      throw processIdInUse(processId);
     }
     const limit = this.#options.maxProcesses ?? DEFAULT_MAX_PROCESSES;
     if (this.#processes.size >= limit && !this.#makeRoom()) {
@@ -257,10 +183,9 @@ export class ProcessTable {
     await Promise.all([
       ...running.map((process) => process.kill()),
       killTrees(this.#trees.keys()),
-      this.#spares.close(),
+      this.#confined.closeSpares(),
     ]);
-    this.#network.close();
-    await Promise.all([...this.#sandboxes].map(({ gone }) => gone));
+    await this.#confined.close();
     for (const process of this.all()) process.forgotten();
     this.#processes.clear();
     this.#trees.clear();
@@ -306,35 +231,6 @@ export class ProcessTable {
   }
 }
 
-/** A profile runs without the network that a proxy manages. Undefined: nothing would keep it from the whole network. */
-function withoutManagedNetwork(
-  { network }: LocalProcessSpec,
-  sandbox: Sandbox | null,
-): Sandbox | null | undefined {
-  if (!network && !sandbox?.networkRules) return sandbox;
-  const { networkRules: _, ...rest } = sandbox ?? {};
-  if (sandbox?.permissions.type !== 'managed') return undefined;
-  return { ...rest, permissions: { ...sandbox.permissions, network: 'restricted' } };
-}
-
-function leaveWhenEnded(
-  { ended, close }: HeldUse,
-  { process, gone }: { process: LocalProcess; gone: Promise<unknown> },
-): void {
-  onceClosed(process.log, ended);
-  void gone.then(close);
-}
-
-function listSandbox(process: LocalProcess, confined: SandboxedLaunch): void {
-  const { treeId, log } = process;
-  onceClosed(log, addSandbox({ treeId, initPid: () => confined.initPid }));
-}
-
-function onceClosed(log: LocalProcess['log'], listener: () => void): void {
-  if (log.closed) return listener();
-  const stop = log.subscribe(() => {
-    if (!log.closed) return;
-    stop();
-    listener();
-  });
+export function processIdInUse(processId: string): ExecError {
+  return new ExecError('processIdInUse', 'A process with this id exists already.', { data: { processId } });
 }

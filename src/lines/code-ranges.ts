@@ -1,7 +1,7 @@
 /** Code points from `[0]` up to and including `[1]`. */
 export type CodeRange = readonly [number, number];
 
-export const MAX_CODE = 0x10ffff;
+const MAX_CODE = 0x10ffff;
 const FIRST_SURROGATE = 0xd800;
 const LAST_SURROGATE = 0xdfff;
 /** Sets with more characters beyond ASCII match in the case they are written in: looking at each would take too long. */

@@ -1,4 +1,5 @@
 import type { LineSource, OutputLine } from '../contract/index.js';
+import { joinBytes } from '../protocol/join-bytes.js';
 
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
@@ -24,23 +25,13 @@ export function readLine(
     pieces.push(Uint8Array.from(piece));
     length += piece.length;
   }
-  const bytes = pieces.length === 1 && pieces[0] ? pieces[0] : joined(pieces, length);
+  const bytes = joinBytes(pieces);
   const kept = bytes.subarray(0, Math.min(ended ? withoutReturns(bytes) : length, maxLineBytes));
   const { seq, timeMs, stream } = place;
   const cut = length > maxLineBytes;
   const text = new TextDecoder().decode(kept);
   const found = { line, seq, offset, timeMs, stream, bytes: kept, text, cut };
   return { found, behind: ended ? offset + length + 1 : null };
-}
-
-function joined(pieces: readonly Uint8Array[], length: number): Uint8Array {
-  const whole = new Uint8Array(length);
-  let at = 0;
-  for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.length;
-  }
-  return whole;
 }
 
 function withoutReturns(bytes: Uint8Array): number {

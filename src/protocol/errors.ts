@@ -84,6 +84,10 @@ export const errorCatalogue = {
     rpc: INTERNAL,
     doc: 'The sandbox policy cannot be enforced here, so nothing was run.',
   },
+  limitsUnavailable: {
+    rpc: INTERNAL,
+    doc: 'Limits of memory, CPU time or open files cannot be enforced here, so nothing was run.',
+  },
   changesNotFound: { rpc: NOT_FOUND, doc: 'No set of held changes with this id belongs to the client.' },
   changesInUse: {
     rpc: SESSION_BUSY,
@@ -91,7 +95,7 @@ export const errorCatalogue = {
   },
   changesFull: {
     rpc: OVERLOADED,
-    doc: 'The held changes take up as much room as they may; apply or discard some.',
+    doc: 'The held changes take up as much room as they may; apply what you want to keep and discard a set.',
   },
   notFound: { rpc: NOT_FOUND, doc: 'The file, directory or handle does not exist.' },
   permissionDenied: { rpc: INVALID_REQUEST, doc: 'The operating system refused access.' },

@@ -23,7 +23,7 @@ export type { ChangeCounts, HeldChange } from './exec/changes.js';
 export { EnvironmentInfo } from './exec/environment.js';
 export { KEPT_SESSION, Lease } from './exec/kept.js';
 export { readStreamMessage, STREAM_METHODS, type StreamMessage } from './exec/stream-messages.js';
-export { EnvPolicy } from './exec/process-start.js';
+export { EnvPolicy, ProcessLimits } from './exec/process-start.js';
 export {
   NetworkPermission,
   PermissionEntry,

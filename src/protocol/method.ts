@@ -54,6 +54,11 @@ export interface RequestMethod<
    * It ends or changes something that is running, so it is admitted even when other requests are refused as too many.
    */
   readonly control: boolean;
+  /**
+   * Who may call it beside those who may do everything: whoever views one process, or only whoever views all that a
+   * machine runs. Absent: nobody, as files may hold secrets.
+   */
+  readonly viewing: 'process' | 'machine' | undefined;
   /** Only clients that requested the experimental API may use it: the whole method, or the named members. */
   readonly experimental: boolean | readonly string[];
 }
@@ -98,6 +103,7 @@ export function request<
   idempotent?: boolean;
   sessionBound?: boolean;
   control?: boolean;
+  viewing?: 'process' | 'machine';
   experimental?: boolean | readonly string[];
 }): RequestMethod<Params, Result, Bytes> {
   return {
@@ -110,6 +116,7 @@ export function request<
     idempotent: false,
     sessionBound: false,
     control: false,
+    viewing: undefined,
     experimental: false,
     ...declaration,
     // Omitted means undefined, which is then the type `Bytes`.

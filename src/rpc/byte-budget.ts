@@ -1,5 +1,5 @@
 /** Memory for the messages of all connections together: requests in progress, and answers and output not yet read. */
-export const SERVER_BYTES = 256 * 1024 * 1024;
+const SERVER_BYTES = 256 * 1024 * 1024;
 /** What each connection may still use when the budget is exhausted, so that clients that read are always served. */
 export const SHARE_BYTES = 1024 * 1024;
 

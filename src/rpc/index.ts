@@ -10,7 +10,7 @@ export {
   type StreamUser,
 } from './byte-stream/byte-stream.js';
 export { type StreamCarrier, streamLine, type StreamMethods } from './byte-stream/stream-line.js';
-export type { NumberedBytes } from './byte-stream/outgoing-bytes.js';
+export { MAX_PIECE_BYTES, type NumberedBytes } from './byte-stream/outgoing-bytes.js';
 export { ByteBudget, SHARE_BYTES } from './byte-budget.js';
 export { BytesResult, type ByteSource } from './bytes-result.js';
 export {

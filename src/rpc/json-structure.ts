@@ -1,9 +1,9 @@
 import { ExecError } from '../protocol/errors.js';
 
 /** Deeper nesting has no use in this protocol and costs stack in recursive readers. */
-export const MAX_JSON_DEPTH = 127;
+const MAX_JSON_DEPTH = 127;
 /** Limits how many objects one message can make the parser build. */
-export const MAX_JSON_VALUES = 262_144;
+const MAX_JSON_VALUES = 262_144;
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;

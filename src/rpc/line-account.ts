@@ -1,5 +1,5 @@
 /** Bytes that one connection may hold for readers that have stopped, beyond the share that each of them always has. */
-export const MAX_HELD_BYTES = 32 * 1024 * 1024;
+const MAX_HELD_BYTES = 32 * 1024 * 1024;
 
 /**
  * The one account of what a connection holds: messages that have not left, output and input in flight beyond the first

@@ -4,7 +4,7 @@ import type { Channel, OutgoingMessage } from './channel.js';
 /** Above this many unsent bytes nothing should be pushed, which bounds the cost of a stalled reader. */
 export const OUTBOX_FULL_BYTES = 4 * 1024 * 1024;
 /** Pushing resumes below this, so that the channel does not run dry in between. */
-export const OUTBOX_DRAINED_BYTES = 1024 * 1024;
+const OUTBOX_DRAINED_BYTES = 1024 * 1024;
 /** Parts of one message in flight: one is being sent while the next is produced. */
 const MAX_PARTS_IN_FLIGHT = 2;
 

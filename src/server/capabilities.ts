@@ -1,4 +1,4 @@
-import { snapshotsAvailable, STDIN_WINDOW_BYTES } from '../host/index.js';
+import { limitsAvailable, snapshotsAvailable, STDIN_WINDOW_BYTES } from '../host/index.js';
 import type { ServerCapabilities } from '../protocol/index.js';
 
 /** The Codex capabilities this server implements. Clients treat an absent one as false. */
@@ -55,6 +55,7 @@ export function offeredCapabilities(options: {
     serverSignals: true,
     startAtHome: true,
     processUsage: process.platform === 'linux',
+    processLimits: limitsAvailable(),
     startSize: true,
     startTimeout: true,
     terminateGrace: true,

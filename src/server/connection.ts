@@ -1,11 +1,11 @@
-import { managesNetwork, sandboxSupport } from '../host/index.js';
+import { once } from 'node:events';
+import { sandboxSupport } from '../host/index.js';
 import { execDialect } from '../protocol/dialects.js';
 import {
   execClientNotifications,
   ExecError,
   type ExecMethods,
   type ExecParsedParams,
-  type ExecResult,
   execMethods,
   type MethodTable,
   readStreamMessage,
@@ -22,27 +22,25 @@ import {
   traced,
   validate,
 } from '../rpc/index.js';
-import { offeredCapabilities } from './capabilities.js';
 import type { ConnectionOptions } from './connection-options.js';
 import { Belongings } from './durable/belongings.js';
 import type { ConnectionRecord } from './durable/records.js';
-import { environmentInfo } from './environment-info.js';
 import type { ConnectionContext } from './handlers/connection-context.js';
 import { sessionHandlers } from './handlers/session-handlers.js';
+import { Handshake, type HandshakeConnection } from './handshake.js';
 import { Compression } from './push/compression.js';
 import { PushQueue } from './push/push-queue.js';
 import { ClientMessages } from './network/client-messages.js';
 import { ResumeGate } from './resume-gate.js';
 import { timed } from './request-time.js';
-import { whoIs } from './server-events.js';
-import type { Session, SessionConnection } from './session.js';
-import { requireRoomToView, requireViewing, UNKNOWN_MACHINE } from './shared-view.js';
+import type { Session } from './session.js';
+import { requireViewing } from './shared-view.js';
 
 /** By any name. */
 const methods: MethodTable = execMethods;
 
 /** One client: the handshake, then requests, until the channel ends. */
-export class Connection implements SessionConnection {
+export class Connection implements HandshakeConnection {
   readonly queue: PushQueue;
   readonly account: LineAccount;
   readonly compression: Compression | undefined;
@@ -50,12 +48,9 @@ export class Connection implements SessionConnection {
   readonly #options: ConnectionOptions;
   readonly #peer: RpcPeer;
   readonly #router: Router<ExecMethods>;
-  #session: Session | undefined;
+  readonly #handshake: Handshake;
   /** Aborted when the channel has ended, to release the connection's file handles, watches and streams. */
   readonly #gone = new AbortController();
-  #ready = false;
-  /** The client sends requests before the handshake is answered, so they may be meant for a session it does not get. */
-  #sendsEarly = false;
   readonly #resuming = new ResumeGate();
   /** The trace of the request being dispatched. */
   #trace: string | undefined;
@@ -64,11 +59,12 @@ export class Connection implements SessionConnection {
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
+    this.#handshake = new Handshake(options, this);
     this.compression = options.channel.inflates ? new Compression() : undefined;
     this.#router = new Router({
       table: methodsOffered(options),
       handlers: this.#handlers(),
-      admit: (method, params) => this.#admit(method, params),
+      admit: (method, params) => this.#handshake.admit(method, params),
     });
     const handler: PeerHandler = {
       request: (method, params, attached, { slot, trace }) => {
@@ -97,6 +93,15 @@ export class Connection implements SessionConnection {
     return this.#peer.sendsBytes;
   }
 
+  useBinaryFrames(used: boolean): void {
+    this.#peer.acceptsBytes = used;
+    this.#peer.sendsBytes = used;
+  }
+
+  get trace(): string | undefined {
+    return this.#trace;
+  }
+
   send(message: OutgoingMessage, flushed?: () => void): void {
     this.#peer.send(message, flushed);
   }
@@ -114,44 +119,27 @@ export class Connection implements SessionConnection {
   /** What another server needs to continue with this connection, if it rests and that is possible. */
   handOver(): { descriptor: number; record: ConnectionRecord } | null {
     const { door, principal, share } = this.#options;
-    const session = this.#session;
+    const session = this.#handshake.session;
     const isIdle = this.#resuming.isOpen && this.queue.isAtRest && this.#belongings.canBeLeft;
     if (door === undefined || principal === undefined || share || !isIdle || session?.canBeLeft === false)
       return null;
     const passed = this.#peer.handOver();
     if (!passed) return null;
-    const handshake = session && {
-      session: session.id,
-      clientName: session.clientName,
-      isReady: this.#ready,
-      sendsEarly: this.#sendsEarly,
-      binaryFrames: this.#peer.sendsBytes,
-      positions: session.positions(),
-      missingWatch: this.#belongings.missingWatch,
-    };
     const unread = Buffer.from(passed.unread).toString('base64');
-    return {
-      descriptor: passed.descriptor,
-      record: { door, principal, unread, handshake: handshake ?? null },
-    };
+    const { missingWatch } = this.#belongings;
+    const known = this.#handshake.record();
+    const handshake = known && { ...known, missingWatch };
+    return { descriptor: passed.descriptor, record: { door, principal, unread, handshake } };
   }
 
   /** Goes on where another server was. */
   #continue(handshake: NonNullable<ConnectionRecord['handshake']>): void {
-    const { session, clientName, isReady, sendsEarly, binaryFrames, positions, missingWatch } = handshake;
-    this.#session = this.#options.sessions.continueWith(session, this, positions);
-    // Its client has to come back and be told that there is no such session.
-    if (!this.#session) {
-      setImmediate(() => this.close('the session is gone'));
+    if (!this.#handshake.continueWith(handshake)) {
+      // Its client has to come back and be told that there is no such session.
+      setImmediate(() => void this.close('the session is gone'));
       return;
     }
-    this.#session.introduce(clientName);
-    this.#ready = isReady;
-    this.#sendsEarly = sendsEarly;
-    this.#peer.acceptsBytes = binaryFrames;
-    this.#peer.sendsBytes = binaryFrames;
-    this.#options.introduced();
-    if (missingWatch) void this.#watchAgain(missingWatch);
+    if (handshake.missingWatch) void this.#watchAgain(handshake.missingWatch);
   }
 
   async #watchAgain(params: ExecParsedParams<'fs/watchMissing'>): Promise<void> {
@@ -163,19 +151,28 @@ export class Connection implements SessionConnection {
     return this.#peer.outbox.pendingBytes;
   }
 
-  close(reason: string): void {
+  /** Resolves when the channel has ended. */
+  close(reason: string): Promise<void> {
+    const { signal } = this.#gone;
+    const gone = signal.aborted ? Promise.resolve() : once(signal, 'abort').then(() => undefined);
     this.#peer.close(reason);
+    return gone;
+  }
+
+  /** Resolves when the client has been sent all there is for it. */
+  pushed(): Promise<void> {
+    return this.queue.pushed();
   }
 
   #handlers(): Handlers<ExecMethods> {
     return {
       initialize: (params) => {
-        const answer = this.#initialize(params);
+        const answer = this.#handshake.initialize(params);
         if (params.resumeSessionId != null) this.#resuming.holdUntil(answer);
         return answer;
       },
       ...sessionHandlers(this.#options, {
-        session: () => this.#attachedSession(),
+        session: () => this.#handshake.requireSession(),
         context: this.#context(),
       }),
     };
@@ -212,113 +209,36 @@ export class Connection implements SessionConnection {
     }
   }
 
-  #admit(method: string, params: unknown): void {
-    if (method === 'initialize') return;
-    if (method === 'process/start' && !this.#sendsEarly && !Object.hasOwn(Object(params), 'cwd'))
-      throw new ExecError('invalidParams', 'params.cwd: Invalid input: expected string, received undefined');
-    if (!this.#session)
-      throw new ExecError('notInitialized', 'client must call initialize before other methods');
-    if (method === 'process/start' && this.#options.isDraining())
-      throw new ExecError('machineDraining', 'This machine is being drained; start the program elsewhere.');
-    if (!this.#ready)
-      throw new ExecError('notInitialized', 'client must send initialized before other methods');
-  }
-
-  /** The session is open when this returns, whatever the answer is still waiting for. */
-  async #initialize(params: ExecParsedParams<'initialize'>): Promise<ExecResult<'initialize'>> {
-    const { sessions, log, channel, windowBytes, principal, share } = this.#options;
-    const spool = share ? null : this.#options.spool;
-    if (this.#session)
-      throw new ExecError('alreadyInitialized', 'initialize may only be called once per connection');
-    this.#sendsEarly = params.capabilities?.ahead === true;
-    this.messages.answersQuestions = params.capabilities?.networkAsk === true;
-    const resumed = params.resumeSessionId ?? undefined;
-    // The session of somebody else may hold more than the one process.
-    if (share && resumed !== undefined && sessions.get(resumed)?.principal !== principal)
-      throw new ExecError('sessionNotFound', 'unknown session id');
-    if (share) requireRoomToView(sessions.all().filter((each) => each.principal === principal).length);
-    const acknowledged = params.capabilities?.flowControl === true;
-    this.#session =
-      resumed === undefined
-        ? sessions.open(this, { acknowledged, principal })
-        : sessions.resume(resumed, this, { principal });
-    this.#session.introduce(params.clientName);
-    const binaryFrames = params.capabilities?.binaryFrames === true && channel.carriesBytes === true;
-    this.#peer.acceptsBytes = binaryFrames;
-    this.#peer.sendsBytes = binaryFrames;
-    const { id: session, acknowledged: flowControl } = this.#session;
-    this.#options.introduced();
-    const leases = principal !== undefined;
-    const trace = this.#trace === undefined ? {} : { trace: this.#trace };
-    const details = {
-      connection: channel.label,
-      peer: this.#options.peer,
-      session,
-      resumed: resumed !== undefined,
-      ...trace,
-    };
-    log.info(details, 'session attached');
-    this.#options.observe({
-      event: resumed === undefined ? 'sessionOpened' : 'sessionResumed',
-      session,
-      client: this.#session.clientName,
-      peer: this.#options.peer,
-      who: whoIs(principal),
-    });
-    return {
-      sessionId: session,
-      environmentInfo: share ? UNKNOWN_MACHINE : await environmentInfo(this.#options),
-      capabilities: offeredCapabilities({
-        flowControl,
-        windowBytes,
-        binaryFrames,
-        ahead: this.#sendsEarly,
-        leases,
-        shares: leases && !share,
-        networkRules: !share && (await managesNetwork()),
-        changes: !share && this.#options.changes !== null && (await sandboxSupport()).available,
-        ports: !share && process.platform === 'linux',
-        upgrade: !share && this.#options.upgrades !== null,
-        spool,
-      }),
-    };
-  }
-
   #notified(method: string, params: unknown, attached?: Attachment): void {
-    const message = this.#session && readStreamMessage(method, params, attached?.bytes);
+    const { session, sendsEarly } = this.#handshake;
+    const message = session && readStreamMessage(method, params, attached?.bytes);
     if (message) {
-      this.#session?.streams.receive(message);
-    } else if (method === 'initialized' && this.#session) {
-      this.#ready = true;
-    } else if (method === 'process/ack' && this.#session?.acknowledged) {
+      session.streams.receive(message);
+    } else if (method === 'initialized' && session) {
+      this.#handshake.initialized();
+    } else if (method === 'process/ack' && session?.acknowledged) {
       const { processId, seq } = validate(execClientNotifications['process/ack'].params, params);
-      this.#session.acknowledge(processId, seq);
-    } else if (method === 'session/end' && this.#session) {
-      this.#endSession(this.#session);
-    } else if (this.#session || !this.#sendsEarly) {
+      session.acknowledge(processId, seq);
+    } else if (method === 'session/end' && session) {
+      this.#endSession(session);
+    } else if (session || !sendsEarly) {
       this.#peer.violation(new ExecError('protocolViolation', 'unexpected notification'));
     }
   }
 
   /** Nobody views by it any more, and nobody comes back. */
   #shareOver(): void {
-    if (this.#session) this.#endSession(this.#session);
-    this.close('the share is over');
+    const { session } = this.#handshake;
+    if (session) this.#endSession(session);
+    void this.close('the share is over');
   }
 
   /** The client will not return to this session. Closing the connection is up to the client. */
   #endSession(session: Session): void {
     const { sessions, log, channel } = this.#options;
     log.info({ connection: channel.label, session: session.id }, 'session ended by its client');
-    this.#session = undefined;
-    this.#ready = false;
+    this.#handshake.leaveSession();
     void sessions.end(session);
-  }
-
-  #attachedSession(): Session {
-    if (!this.#session)
-      throw new ExecError('notInitialized', 'client must call initialize before other methods');
-    return this.#session;
   }
 
   #ended(reason: CloseReason): void {
@@ -327,8 +247,9 @@ export class Connection implements SessionConnection {
     this.#stopShare?.();
     this.#gone.abort();
     log.debug({ connection: channel.label, reason: reason.message }, 'disconnected');
-    if (this.#session && resumable) sessions.detach(this.#session);
-    else if (this.#session) void sessions.end(this.#session);
+    const { session } = this.#handshake;
+    if (session && resumable) sessions.detach(session);
+    else if (session) void sessions.end(session);
     this.#options.closed();
   }
 }

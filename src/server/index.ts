@@ -5,9 +5,11 @@
  */
 
 export type { CollectGarbage } from './bulk-garbage.js';
-export { type AcceptOptions, ExecServer, type ExecServerOptions, type ServerStatus } from './exec-server.js';
+export { ExecServer } from './exec-server.js';
+export type { AcceptOptions, ExecServerOptions, ServerStatus } from './exec-server-options.js';
 export type { ClientFacts, ProcessFacts, ServerEvent, ServerObserver } from './server-events.js';
-export { DEFAULT_KEEP_ENDED_MS, DEFAULT_MAX_KEPT_PROCESSES } from './keep.js';
+export { DEFAULT_MAX_KEPT_PROCESSES } from './keep.js';
+export { DEFAULT_KEEP_ENDED_MS } from './kept-room.js';
 export type { ServerLog } from './log.js';
 export type { Share } from './shares.js';
 export { type ServeOptions, type Serving, serve } from './serve.js';

@@ -1,43 +1,18 @@
-import {
-  abandonStart,
-  type ChangeSets,
-  type LocalProcess,
-  type LocalProcessSpec,
-  OwnedChanges,
-  ProcessTable,
-  type ProcessTableOptions,
-  type SetAside,
-} from '../host/index.js';
+import { abandonStart, type LocalProcess, processIdInUse, type SetAside } from '../host/index.js';
 import { ExecError, type Lease, type Sandbox } from '../protocol/index.js';
 import { EndedProcesses } from './ended-processes.js';
-import { clientOf } from './changes-owner.js';
 import { KeptProcess } from './kept-process.js';
-import type { ScreenRenderer } from '../screen/index.js';
+import { KeptRoom, type KeptRoomOptions, type KeptSpec, type TakenLease } from './kept-room.js';
 import type { ServerLog } from './log.js';
 
 /** Processes with a lease that a server runs at a time. */
 export const DEFAULT_MAX_KEPT_PROCESSES = 1024;
-/** How long a kept process can be read after its end. */
-export const DEFAULT_KEEP_ENDED_MS = 60 * 60_000;
 /** People type these ids. */
 const MAX_ID_CHARS = 128;
 
-export interface KeepOptions {
-  readonly table: ProcessTableOptions;
-  /** Where changes of kept processes are held. */
-  readonly changes?: ChangeSets | null;
+export interface KeepOptions extends KeptRoomOptions {
   readonly maxKeptProcesses?: number | undefined;
-  readonly keepEndedMs?: number | undefined;
   readonly log: ServerLog;
-  readonly renderer: ScreenRenderer;
-}
-
-/** The processes of one principal. */
-interface Room {
-  readonly table: ProcessTable;
-  readonly kept: Map<string, KeptProcess>;
-  /** Ids of processes that are being started. */
-  readonly starting: Set<string>;
 }
 
 /**
@@ -46,7 +21,7 @@ interface Room {
  */
 export class Keep {
   readonly #options: KeepOptions;
-  readonly #rooms = new Map<string, Room>();
+  readonly #rooms = new Map<string, KeptRoom>();
   readonly #ended = new EndedProcesses();
   readonly #ending = new Set<Promise<void>>();
   #closed = false;
@@ -56,11 +31,11 @@ export class Keep {
   }
 
   find(principal: string, processId: string): KeptProcess | undefined {
-    return this.#rooms.get(principal)?.kept.get(processId);
+    return this.#rooms.get(principal)?.get(processId);
   }
 
   all(principal: string): KeptProcess[] {
-    return [...(this.#rooms.get(principal)?.kept.values() ?? [])];
+    return this.#rooms.get(principal)?.all() ?? [];
   }
 
   /** See `ProcessTable`. */
@@ -83,7 +58,7 @@ export class Keep {
   start(principal: string, spec: KeptSpec, lease: Lease): KeptProcess {
     const { room, earlier } = this.#admit(principal, spec);
     try {
-      const kept = this.#add(principal, room, room.table.start(spec), lease);
+      const kept = this.#add(principal, room, room.table.start(spec), { lease });
       earlier?.forget();
       return kept;
     } catch (error) {
@@ -103,7 +78,7 @@ export class Keep {
     const { room, earlier } = this.#admit(principal, spec);
     room.starting.add(spec.processId);
     try {
-      const kept = this.#add(principal, room, await room.table.startConfined(spec, sandbox), lease);
+      const kept = this.#add(principal, room, await room.table.startConfined(spec, sandbox), { lease });
       earlier?.forget();
       return kept;
     } catch (error) {
@@ -116,9 +91,9 @@ export class Keep {
   }
 
   /** Continues with a process that an earlier server started. */
-  takeUp(principal: string, spec: KeptSpec, { lease, unusedSinceMs }: TakenLease): void {
+  takeUp(principal: string, spec: KeptSpec, lease: TakenLease): void {
     const room = this.#room(principal);
-    this.#add(principal, room, room.table.start(spec), lease, unusedSinceMs);
+    this.#add(principal, room, room.table.start(spec), lease);
   }
 
   /** What a forgotten process of an earlier server left ends with this principal's processes. */
@@ -132,11 +107,11 @@ export class Keep {
     const rooms = [...this.#rooms.values()];
     this.#rooms.clear();
     this.#ended.clear();
-    for (const { kept } of rooms) for (const each of kept.values()) each.forget();
+    for (const room of rooms) for (const kept of room.all()) kept.forget();
     await Promise.allSettled([...rooms.map(({ table }) => table.close()), ...this.#ending]);
   }
 
-  #admit(principal: string, spec: KeptSpec): { room: Room; earlier: SetAside | undefined } {
+  #admit(principal: string, spec: KeptSpec): { room: KeptRoom; earlier: SetAside | undefined } {
     try {
       const earlier = this.#requireRoom(principal, spec.processId);
       const room = this.#room(principal);
@@ -157,10 +132,7 @@ export class Keep {
       );
     const earlier = this.find(principal, processId);
     const isStarting = this.#rooms.get(principal)?.starting.has(processId);
-    if (isStarting || (earlier && !this.#ended.has(earlier)))
-      throw new ExecError('processIdInUse', 'A process with this id exists already.', {
-        data: { processId },
-      });
+    if (isStarting || (earlier && !this.#ended.has(earlier))) throw processIdInUse(processId);
     const { maxKeptProcesses = DEFAULT_MAX_KEPT_PROCESSES } = this.#options;
     if (this.running() >= maxKeptProcesses)
       throw new ExecError('tooManyKeptProcesses', 'The server keeps as many processes as it may. End some.');
@@ -168,7 +140,7 @@ export class Keep {
   }
 
   /** It can be read until another process has its id. */
-  #setAside(principal: string, room: Room, earlier: KeptProcess): SetAside {
+  #setAside(principal: string, room: KeptRoom, earlier: KeptProcess): SetAside {
     const inTable = room.table.setAside(earlier.process);
     return {
       forget: () => {
@@ -184,62 +156,34 @@ export class Keep {
 
   /** Of all clients. */
   processes(): LocalProcess[] {
-    return [...this.#rooms.values()].flatMap(({ kept }) => [...kept.values()].map(({ process }) => process));
+    return [...this.#rooms.values()].flatMap((room) => room.all().map(({ process }) => process));
   }
 
   /** How many are running or being started. */
   running(): number {
     let count = -this.#ended.size;
-    for (const { kept, starting } of this.#rooms.values()) count += kept.size + starting.size;
+    for (const { size } of this.#rooms.values()) count += size;
     return count;
   }
 
-  #room(principal: string): Room {
+  #room(principal: string): KeptRoom {
     const known = this.#rooms.get(principal);
     if (known) return known;
-    const { table, changes, keepEndedMs = DEFAULT_KEEP_ENDED_MS } = this.#options;
-    const kept = new Map<string, KeptProcess>();
-    const room: Room = {
-      table: new ProcessTable({
-        ...table,
-        // What they change outlives their session, as they do.
-        changes: changes ? new OwnedChanges(changes, () => ({ client: clientOf(principal) })) : undefined,
-        maxProcesses: Number.POSITIVE_INFINITY,
-        retainClosedMs: keepEndedMs,
-        onForgotten: (processId) => {
-          const process = kept.get(processId);
-          if (process) this.#drop(principal, room, process);
-        },
-      }),
-      kept,
-      starting: new Set(),
-    };
+    const room: KeptRoom = new KeptRoom(principal, this.#options, (kept) => {
+      this.#retire(kept);
+      this.#removeIfEmpty(principal, room);
+    });
     this.#rooms.set(principal, room);
     return room;
   }
 
-  #add(
-    principal: string,
-    room: Room,
-    process: LocalProcess,
-    lease: Lease,
-    unusedSinceMs?: number,
-  ): KeptProcess {
-    const expired = (): void => {
+  #add(principal: string, room: KeptRoom, process: LocalProcess, lease: TakenLease): KeptProcess {
+    const kept = room.add(process, lease, () => {
       this.#options.log.info({ process: process.processId }, 'lease expired');
       this.#end(process);
-    };
-    const kept = new KeptProcess(process, {
-      owner: principal,
-      lease,
-      expired,
-      renderer: this.#options.renderer,
-      retainedBytes: this.#options.table.retainedBytes,
-      unusedSinceMs,
     });
     // Closing has not seen this one.
     if (this.#closed) kept.forget();
-    room.kept.set(process.processId, kept);
     const look = (): boolean => {
       if (this.#closed) return true;
       if (!process.log.closed) return false;
@@ -264,13 +208,6 @@ export class Keep {
     this.#ended.delete(kept);
   }
 
-  /** The table no longer knows it. */
-  #drop(principal: string, room: Room, kept: KeptProcess): void {
-    room.kept.delete(kept.process.processId);
-    this.#retire(kept);
-    this.#removeIfEmpty(principal, room);
-  }
-
   /** What it left in the background has lost its owner. */
   #retire(kept: KeptProcess): void {
     this.#ended.delete(kept);
@@ -278,8 +215,8 @@ export class Keep {
     this.#end(kept.process);
   }
 
-  #removeIfEmpty(principal: string, room: Room): void {
-    if (room.kept.size > 0 || room.starting.size > 0 || this.#rooms.get(principal) !== room) return;
+  #removeIfEmpty(principal: string, room: KeptRoom): void {
+    if (room.size > 0 || this.#rooms.get(principal) !== room) return;
     this.#rooms.delete(principal);
     this.#await(room.table.close());
   }
@@ -299,12 +236,3 @@ export class Keep {
     void settled.then(() => this.#ending.delete(settled));
   }
 }
-
-/** The lease of a process from an earlier server. */
-export interface TakenLease {
-  readonly lease: Lease;
-  readonly unusedSinceMs: number | undefined;
-}
-
-/** A kept process always has an id. */
-export type KeptSpec = LocalProcessSpec & { readonly processId: string };

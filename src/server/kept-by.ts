@@ -1,6 +1,7 @@
 import { abandonStart, type LocalProcessSpec } from '../host/index.js';
 import { ExecError, type Lease, type Sandbox } from '../protocol/index.js';
-import type { Keep, KeptSpec } from './keep.js';
+import type { Keep } from './keep.js';
+import type { KeptSpec } from './kept-room.js';
 import type { KeptProcess } from './kept-process.js';
 
 /** The kept processes of one client. */

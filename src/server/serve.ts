@@ -12,7 +12,8 @@ import {
 } from '../transport/index.js';
 import { KeptDoors } from './durable/kept-doors.js';
 import type { Share } from './shares.js';
-import { ExecServer, type ExecServerOptions } from './exec-server.js';
+import { ExecServer } from './exec-server.js';
+import type { ExecServerOptions } from './exec-server-options.js';
 
 const DEFAULT_LISTEN = 'ws://127.0.0.1:0';
 

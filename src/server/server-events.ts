@@ -90,8 +90,8 @@ export function observeProcesses(
         signal,
         timedOut,
         durationMs: Date.now() - process.startedAtMs,
-        outputBytes: process.outputBytes,
-        usage: process.usage,
+        outputBytes: process.run.outputBytes,
+        usage: process.run.usage,
       });
     },
   };

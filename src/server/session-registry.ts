@@ -1,5 +1,6 @@
 import { ExecError } from '../protocol/index.js';
-import { Session, type SessionConnection } from './session.js';
+import { Session } from './session.js';
+import type { SessionConnection } from './session/session-options.js';
 import type { ShowProcess } from './session/shown-processes.js';
 import type { ChangeSets, ProcessTableOptions } from '../host/index.js';
 import type { ByteBudget } from '../rpc/index.js';

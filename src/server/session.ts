@@ -1,57 +1,32 @@
 import { randomUUID } from 'node:crypto';
-import { DEFAULT_WINDOW_BYTES, QueuedInput, type ServerInput } from '../contract/index.js';
+import { DEFAULT_WINDOW_BYTES } from '../contract/index.js';
 import {
   abandonStart,
-  type ChangeSets,
   type LocalProcess,
   type LocalProcessSpec,
   type OwnedChanges,
+  processIdInUse,
   ProcessTable,
-  type ProcessTableOptions,
 } from '../host/index.js';
-import { type ByteBudget, SHARE_BYTES } from '../rpc/index.js';
-import { ExecError, type Sandbox } from '../protocol/index.js';
+import type { Sandbox } from '../protocol/index.js';
 import { ownerOf } from './changes-owner.js';
-import type { DurableState } from './durable/durable-state.js';
 import type { PushPosition } from './durable/records.js';
 import type { KeptProcess } from './kept-process.js';
-import type { ClientMessages } from './network/client-messages.js';
-import type { OutputPusher, PushTarget } from './push/output-pusher.js';
+import type { OutputPusher } from './push/output-pusher.js';
 import type { AttachOptions } from './session/kept-client.js';
 import { KeptUses } from './session/kept-uses.js';
-import { observeProcesses, type ServerObserver } from './server-events.js';
+import { observeProcesses } from './server-events.js';
 import { PendingStarts } from './session/pending-starts.js';
 import { Pushers } from './session/pushers.js';
 import { SessionStreams } from './ports/session-streams.js';
 import { SessionChanges } from './session/session-changes.js';
 import { RememberedWrites } from './session/remembered-writes.js';
-import { type ShowProcess, ShownProcesses } from './session/shown-processes.js';
+import { SessionInput } from './session/session-input.js';
+import type { SessionConnection, SessionOptions } from './session/session-options.js';
+import { ShownProcesses } from './session/shown-processes.js';
 
 /** How much of the name by which a client introduces itself is shown to others. */
 const MAX_CLIENT_NAME_CHARS = 128;
-
-/** What a session needs of its connection. */
-export interface SessionConnection extends PushTarget {
-  /** Another client wants the session: this connection must prove that it is alive. */
-  probe(): void;
-  readonly messages: ClientMessages;
-}
-
-export interface SessionOptions {
-  readonly acknowledged: boolean;
-  readonly principal: string | undefined;
-  readonly table: ProcessTableOptions;
-  readonly budget: ByteBudget;
-  readonly input: ServerInput;
-  /** Where changes are held; absent if there is no such place. */
-  readonly changes?: ChangeSets | null | undefined;
-  readonly durable?: DurableState | undefined;
-  readonly observe?: ServerObserver | undefined;
-  /** Lets other sessions of the same client view a process of this one. */
-  readonly show?: ShowProcess | undefined;
-  /** Of a session that an earlier server opened. */
-  readonly id?: string;
-}
 
 /** Owns processes and outlives its connection. */
 export class Session {
@@ -60,7 +35,7 @@ export class Session {
   readonly openedAtMs = Date.now();
   /** The client acknowledges output: nothing unacknowledged is discarded, attached or not. */
   readonly acknowledged: boolean;
-  readonly writes = new RememberedWrites();
+  readonly writes: RememberedWrites;
   readonly starts = new PendingStarts();
   /** Connections to ports. */
   readonly streams = new SessionStreams();
@@ -69,8 +44,8 @@ export class Session {
   readonly #shown: ShownProcesses;
   readonly #changes: SessionChanges | null | undefined;
   readonly #pushers: Pushers;
-  readonly #budget: ByteBudget;
-  readonly #input: QueuedInput;
+  /** What its programs have not read. */
+  readonly input: SessionInput;
   #connection: SessionConnection | undefined;
   #principal: string | undefined;
   #closed = false;
@@ -81,8 +56,8 @@ export class Session {
     this.id = options.id ?? randomUUID();
     this.acknowledged = acknowledged;
     this.#principal = options.principal;
-    this.#budget = options.budget;
-    this.#input = new QueuedInput(options.input);
+    this.input = new SessionInput(options);
+    this.writes = new RememberedWrites(this.id);
     this.#pushers = new Pushers({ acknowledged, windowBytes: table.windowBytes ?? DEFAULT_WINDOW_BYTES });
     const forget = (processId: string): void => this.#forget(processId);
     this.#shown = new ShownProcesses(options.show);
@@ -143,7 +118,7 @@ export class Session {
 
   attach(connection: SessionConnection): void {
     this.#connection = connection;
-    connection.account.count(() => this.#input.beyondShares);
+    this.input.attach(connection.account);
     this.#pushers.attach(connection);
     this.streams.attach(connection);
   }
@@ -151,7 +126,7 @@ export class Session {
   /** Goes on with a connection of another server, which has come this far with each process. */
   continueWith(connection: SessionConnection, positions: Readonly<Record<string, PushPosition>>): void {
     this.#connection = connection;
-    connection.account.count(() => this.#input.beyondShares);
+    this.input.attach(connection.account);
     this.streams.attach(connection);
     this.#pushers.continueWith(connection, positions);
   }
@@ -168,6 +143,7 @@ export class Session {
 
   detach(): void {
     this.#connection = undefined;
+    this.input.detach();
     this.#pushers.detach();
     this.streams.detach();
   }
@@ -183,7 +159,7 @@ export class Session {
     const { processId } = spec;
     if (processId === undefined || this.find(processId) === undefined) return;
     abandonStart(spec);
-    throw idInUse(processId);
+    throw processIdInUse(processId);
   }
 
   /** Spawns synchronously. Events are pushed from the next turn of the event loop on, after the answer to the start. */
@@ -229,9 +205,9 @@ export class Session {
       stopHolding();
       return;
     }
-    if (this.processes.get(processId)) throw idInUse(processId);
+    if (this.processes.get(processId)) throw processIdInUse(processId);
     this.#detachBefore(kept);
-    this.#input.count(process);
+    this.input.count(process);
     this.kept.attach(kept, options);
     stopHolding();
   }
@@ -239,7 +215,7 @@ export class Session {
   /** Continues with a process that an earlier server started for this session. What clients have not seen is on disk. */
   takeUp(spec: LocalProcessSpec): void {
     const process = this.processes.start(spec);
-    this.#recallWrites(process);
+    this.writes.recall(process);
     const afterSeq = process.log.nextSeq - 1;
     this.#startPushing(process, this.#pushers.open(process, { afterSeq }));
   }
@@ -247,21 +223,11 @@ export class Session {
   /** The same for its use of a kept process. */
   takeUpKept(kept: KeptProcess, options: AttachOptions): void {
     this.attachKept(kept, options);
-    this.#recallWrites(kept.process);
-  }
-
-  /** What a write of this session is called where writes of other sessions are, too. */
-  writeName(writeId: string): string {
-    return `${this.id} ${writeId}`;
+    this.writes.recall(kept.process);
   }
 
   acknowledge(processId: string, seq: number): void {
     this.#pushers.acknowledge(processId, seq);
-  }
-
-  /** Call right before queueing input: rejects it if too much is held already for programs that do not read. */
-  requireInputRoom(process: LocalProcess, bytes: number): void {
-    this.#input.requireRoom(process, bytes, () => this.#freeForInput());
   }
 
   async close(): Promise<void> {
@@ -283,17 +249,6 @@ export class Session {
     else detach();
   }
 
-  #recallWrites({ processId, takenWrites }: LocalProcess): void {
-    const mark = this.writeName('');
-    for (const name of takenWrites)
-      if (name.startsWith(mark)) this.writes.remember(processId, name.slice(mark.length));
-  }
-
-  #freeForInput(): number {
-    const free = this.#connection?.account.free ?? 0;
-    return this.#budget.tight ? Math.min(free, SHARE_BYTES - this.#input.beyondShares) : free;
-  }
-
   #startPushing(process: LocalProcess, pusher: OutputPusher): void {
     if (this.processes.get(process.processId) === process) this.#pushers.begin(process.processId, pusher);
     else pusher.close();
@@ -303,10 +258,6 @@ export class Session {
   #forget(processId: string): void {
     this.#pushers.forget(processId);
     this.writes.forget(processId);
-    this.#input.forget(processId);
+    this.input.forget(processId);
   }
-}
-
-function idInUse(processId: string): ExecError {
-  return new ExecError('processIdInUse', 'A process with this id exists already.', { data: { processId } });
 }

@@ -1,17 +1,10 @@
-import { ExecError, type ExecMethodName } from '../protocol/index.js';
+import { ExecError, execMethods, type MethodTable } from '../protocol/index.js';
 import type { ClientKeep } from './kept-by.js';
 import type { KeptProcess } from './kept-process.js';
 import type { Share } from './shares.js';
 
-/** All that the bearer of a share may call. */
-const VIEWING: readonly ExecMethodName[] = [
-  'initialize',
-  'process/list',
-  'process/attach',
-  'process/detach',
-  'process/read',
-  'process/wait',
-];
+/** By any name. */
+const methods: MethodTable = execMethods;
 
 /** What the bearer of a share learns about the machine: what every machine has. Clients ask if they are told nothing. */
 export const UNKNOWN_MACHINE = { shell: { name: 'sh', path: '/bin/sh' } };
@@ -27,7 +20,7 @@ export function requireRoomToView(viewers: number): void {
 
 /** Throws unless the bearer of a share may do this. */
 export function requireViewing(share: Share, method: string, params: unknown): void {
-  if (!VIEWING.some((name) => name === method))
+  if (!Object.hasOwn(methods, method) || methods[method]?.viewing !== 'process')
     throw new ExecError('viewOnly', 'A share only views its process. Use the token of the server for more.');
   if (method === 'initialize' || method === 'process/list') return;
   const processId: unknown = Reflect.get(Object(params) as object, 'processId');

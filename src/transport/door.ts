@@ -13,7 +13,7 @@ export interface DoorLimits {
   readonly maxNewcomersPerOrigin: number;
 }
 
-export const DEFAULT_DOOR_LIMITS: DoorLimits = {
+const DEFAULT_DOOR_LIMITS: DoorLimits = {
   maxConnections: 1024,
   // The system's accept backlog, so that a burst of connections is not refused.
   maxNewcomers: 512,

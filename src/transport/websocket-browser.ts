@@ -22,7 +22,13 @@ export interface BrowserSocket {
   binaryType: string;
   send(data: string | Uint8Array): void;
   close(code?: number, reason?: string): void;
-  addEventListener(type: string, listener: (event: { data?: unknown; code?: number }) => void): void;
+  addEventListener(type: string, listener: (event: SocketEvent) => void): void;
+}
+
+interface SocketEvent {
+  readonly data?: unknown;
+  readonly code?: number;
+  readonly reason?: string;
 }
 
 const OPEN = 1;
@@ -69,6 +75,8 @@ export class BrowserChannel implements Channel {
   #receiver: ChannelReceiver | undefined;
   #paused = true;
   #delivering = false;
+  /** Why the other side closed. */
+  #reason = '';
   #said: string | undefined;
   readonly #parts = new PartCollector();
   #ended = false;
@@ -81,7 +89,10 @@ export class BrowserChannel implements Channel {
       if (typeof data === 'string' || data instanceof ArrayBuffer) this.#inbox.push(data);
       this.#deliver();
     });
-    socket.addEventListener('close', () => this.#deliver());
+    socket.addEventListener('close', ({ reason = '' }) => {
+      this.#reason = reason;
+      this.#deliver();
+    });
     // Tells nothing more than `close`, which always follows.
     socket.addEventListener('error', () => undefined);
   }
@@ -142,7 +153,7 @@ export class BrowserChannel implements Channel {
     this.#delivering = false;
     if (this.#inbox.length > 0 || this.#socket.readyState !== CLOSED || this.#ended) return;
     this.#ended = true;
-    const message = this.#said ?? 'the socket was closed';
+    const message = this.#said ?? (this.#reason || 'the socket was closed');
     this.#receiver.closed({ clean: this.#said !== undefined, message });
   }
 }

@@ -89,7 +89,7 @@ export class WebSocketListener {
       throw new ExecError(
         'invalidConfiguration',
         `Refusing to serve ${urlHost(address.host)} without authentication: anyone who reaches it could run ` +
-          'programs here. Add authentication (--ws-auth), or listen on 127.0.0.1.',
+          'programs here. Add authentication (--token-file), or listen on 127.0.0.1.',
       );
     }
     const listener = new WebSocketListener(options);

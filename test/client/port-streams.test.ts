@@ -69,6 +69,27 @@ describe.each([
     expect(await cut).toBeGreaterThan(5);
   });
 
+  test('many at once: each has its own bytes, all of them', { timeout: 60_000 }, async () => {
+    await using server = await serve();
+    await using proxy = await FaultProxy.to(server.url);
+    await using environment = await open(proxy, binary);
+    const contents = Array.from({ length: 8 }, () => randomBytes(3 * MIB));
+    await using source = await listen((socket) =>
+      socket.once('data', (index) => socket.end(contents[Number(index)] ?? Buffer.alloc(0))),
+    );
+    const digests = contents.map(async (_, index) => {
+      const stream = await environment.connect(source.port);
+      stream.end(String(index));
+      return await digestOf(stream);
+    });
+    const all = Promise.all(digests);
+    for (let cuts = 0; cuts < 5; cuts += 1) {
+      await Promise.race([proxy.afterBytes(2 * MIB), all]);
+      proxy.cut();
+    }
+    expect(await all).toEqual(contents.map((bytes) => createHash('sha256').update(bytes).digest('hex')));
+  });
+
   test('a request in flight during a cut is made once', async () => {
     await using server = await serve();
     await using proxy = await FaultProxy.to(server.url);

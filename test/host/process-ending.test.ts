@@ -13,6 +13,7 @@ function begin(): { ending: ProcessEnding; done: string[] } {
     recordTree: () => undefined,
     killTree: async () => void done.push('killed'),
     abandonOutput: () => undefined,
+    timedOut: () => undefined,
     exited: () => false,
     closed: new Promise(() => undefined),
   });

@@ -55,3 +55,15 @@ describe.each(dialects)('methods of an %s', (_name, base64Members, methods) => {
     expect(all.length).toBeGreaterThan(0);
   });
 });
+
+/** What is added here is open to whoever has a link. */
+test.each([
+  ['process', 'initialize process/attach process/detach process/list process/read process/wait'],
+  [
+    'machine',
+    'environment/info environment/status environment/usage process/history process/inspect process/lines process/search',
+  ],
+])('whoever views a %s may call no more than this', (what, names) => {
+  const may = Object.entries(execMethods).filter(([, { viewing }]) => viewing === what);
+  expect(may.map(([name]) => name).sort()).toEqual(names.split(' '));
+});

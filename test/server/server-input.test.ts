@@ -4,7 +4,8 @@ import { ScreenRenderer } from '../../src/screen/index.js';
 import { Keep } from '../../src/server/keep.js';
 import { silentLog } from '../../src/server/log.js';
 import { ServerInput } from '../../src/contract/index.js';
-import { Session, type SessionConnection } from '../../src/server/session.js';
+import { Session } from '../../src/server/session.js';
+import type { SessionConnection } from '../../src/server/session/session-options.js';
 import type { LocalProcess } from '../../src/host/index.js';
 
 const KiB = 1024;
@@ -61,7 +62,7 @@ function fill(
   const piece = new Uint8Array(pieceBytes);
   for (let typed = 0; typed < upTo; typed += pieceBytes) {
     try {
-      session.requireInputRoom(process, piece.length);
+      session.input.requireRoom(process, piece.length);
     } catch (error) {
       expect(error).toMatchObject({ code: 'stdinFull' });
       break;

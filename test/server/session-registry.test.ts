@@ -4,7 +4,7 @@ import { Keep } from '../../src/server/keep.js';
 import { ServerInput } from '../../src/contract/index.js';
 import { ScreenRenderer } from '../../src/screen/index.js';
 import { SessionRegistry } from '../../src/server/session-registry.js';
-import type { SessionConnection } from '../../src/server/session.js';
+import type { SessionConnection } from '../../src/server/session/session-options.js';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -42,6 +42,7 @@ describe('the processes of all sessions', () => {
         endedAtMs: null,
         signal: null,
         timedOut: false,
+        outputBytes: 0,
         waitsForInput: true,
       });
     const rows = await person.listServer();

@@ -6,7 +6,7 @@ import { sh, startParams } from '../../testkit/wire-client.mjs';
 const written = ['process/output', 'process/exited', 'process/closed'] as const;
 
 /** Only there if there is something to tell, or if somebody asked. */
-const RARE = ['networkDenied', 'usage'];
+const RARE = ['changesFull', 'networkDenied', 'usage'];
 
 test('messages that are written by hand have the members their declarations name', async () => {
   await using wire = await openMemoryWire();

@@ -21,32 +21,20 @@ import {
   type TerminalState,
   type WriteStatus,
 } from '../../contract/index.js';
-import {
-  type ErrorCode,
-  ExecError,
-  type ExecResult,
-  isExecError,
-  type SandboxType,
-} from '../../protocol/index.js';
-import { withDeadline } from '../../transport/deadline.js';
+import { type ExecResult, isExecError, type SandboxType } from '../../protocol/index.js';
 import { Attachment } from './attachment.js';
 import { ClientTimeout } from './client-timeout.js';
 import type { ExecClient } from '../connection/exec-client.js';
 import type { ProcessFeed } from './process-feed.js';
 import { Contact } from './contact.js';
 import { KeptInput } from './kept-input.js';
+import { endInTime, letGo } from './let-go.js';
 import { openInput, type ProcessInput, type SessionInput } from './process-input.js';
 import { readHistory } from './read-history.js';
 import { RemoteControls } from './remote-controls.js';
 import { readRemoteLines, searchRemote } from './remote-lines.js';
 import { RemoteOutput } from './remote-output.js';
 import { hasLease } from './start-params.js';
-
-/** How long the last events of a process may take when it is disposed of. */
-const DISPOSE_LIMIT_MS = 5_000;
-
-/** The server lets go by itself when the session ends. */
-const OUT_OF_REACH: readonly ErrorCode[] = ['contactLost', 'connectionClosed', 'requestTimeout'];
 
 /** A process on a server, and the local copy of its log. */
 export class RemoteProcess extends ProcessHandle {
@@ -233,13 +221,7 @@ export class RemoteProcess extends ProcessHandle {
 
   override async detach(): Promise<void> {
     if (!this.#isKept) return await super.detach();
-    const { processId } = this;
-    // Whoever still reads hears that there will be no more. If contact is lost, the server lets go when the session ends.
-    const told = this.#client.call('process/detach', { processId }, { timeoutMs: DISPOSE_LIMIT_MS });
-    this.feed.lost(new ExecError('aborted', 'This handle has let go of the process, which goes on.'));
-    await told.catch((error: unknown) => {
-      if (!OUT_OF_REACH.some((code) => isExecError(error, code))) throw error;
-    });
+    await letGo(this.#client, this);
   }
 
   async wait(): Promise<ProcessEnd> {
@@ -256,11 +238,7 @@ export class RemoteProcess extends ProcessHandle {
     if (this.#isKept && this.#client.usable) return await this.detach();
     if (!this.live) return;
     const ended = this.terminate().then(() => logEnd(this.feed.log));
-    await withDeadline(ended, {
-      timeoutMs: DISPOSE_LIMIT_MS,
-      what: 'Ending a process',
-      late: () => new ExecError('requestTimeout', 'The end of the process was not confirmed in time.'),
-    }).catch((error: unknown) => {
+    await endInTime(ended).catch((error: unknown) => {
       if (this.live) throw error;
     });
   }

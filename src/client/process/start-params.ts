@@ -46,6 +46,7 @@ export function startParams(
     ...timeLimitField(spec, context?.capabilities),
     // A server that does not know it reports nothing.
     ...(spec.reportUsage ? { reportUsage: true } : {}),
+    ...limitsField(spec, context?.capabilities),
     ...leaseField(spec, context?.capabilities),
     ...sandboxField(spec, context?.capabilities),
     ...spoolFields(spec, context?.capabilities),
@@ -58,7 +59,7 @@ export function startParams(
  */
 export function mayStartEarly(spec: ProcessSpec): boolean {
   if (spec.sandbox?.networkRules || spec.sandbox?.changes) return false;
-  if (hasLease(spec) || spec.retain === 'disk' || spec.onSlowReader === 'spool') return false;
+  if (spec.limits || hasLease(spec) || spec.retain === 'disk' || spec.onSlowReader === 'spool') return false;
   return spec.cwd === undefined || spec.cwd === HOME || !spec.tty || !spec.size;
 }
 
@@ -75,7 +76,7 @@ function sandboxField(
 }
 
 /** A server that does not know held changes would make them at once. */
-export function nothingHeldThere(): ExecError {
+function nothingHeldThere(): ExecError {
   return new ExecError('sandboxUnavailable', 'That server cannot hold changes, so nothing was run.', {
     data: {
       reason: 'changes',
@@ -155,6 +156,18 @@ function timeLimitField(
   capabilities: ServerCapabilities | undefined,
 ): { timeoutMs?: number } {
   return timeoutMs === undefined || (capabilities && !capabilities.startTimeout) ? {} : { timeoutMs };
+}
+
+/** A server that does not know limits would ignore them. */
+function limitsField(
+  { limits }: ProcessSpec,
+  capabilities: ServerCapabilities | undefined,
+): Pick<ExecParams<'process/start'>, 'limits'> {
+  if (!limits) return {};
+  if (capabilities?.processLimits) return { limits };
+  throw new ExecError('limitsUnavailable', 'That server cannot enforce limits, so nothing was run.', {
+    data: { hint: 'Update the server, or start without `limits`.' },
+  });
 }
 
 /** Whether the process may outlive its session. */

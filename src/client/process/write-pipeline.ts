@@ -1,7 +1,8 @@
 import type { WriteStatus } from '../../contract/index.js';
 import { type ExecError, isExecError } from '../../protocol/index.js';
+import { joinBytes } from '../../protocol/join-bytes.js';
 import type { LineWindow } from '../../rpc/index.js';
-import { joined, MAX_WRITE_BYTES } from './write-queue.js';
+import { MAX_WRITE_BYTES } from './write-queue.js';
 
 /** Smallest piece, used until the line is known to be fast: other messages must not wait long behind it. */
 const MIN_PIECE_BYTES = 64 * 1024;
@@ -160,7 +161,7 @@ export class WritePipeline {
       job = this.#waiting[0];
     }
     this.#waitingBytes -= length;
-    const bytes = joined(parts);
+    const bytes = joinBytes(parts);
     const writeId = `${this.#options.idPrefix}${this.#nextWriteId}`;
     this.#nextWriteId += 1;
     return { bytes: length, writeId, send: (after) => this.#options.send({ bytes, writeId, after }), jobs };

@@ -1,5 +1,6 @@
 import type { WriteStatus } from '../../contract/index.js';
 import type { ExecError } from '../../protocol/index.js';
+import { joinBytes } from '../../protocol/join-bytes.js';
 
 /** Most bytes per message. Small enough for every server's frame limit, large enough to keep a link busy. */
 export const MAX_WRITE_BYTES = 512 * 1024;
@@ -72,7 +73,7 @@ export class WriteQueue {
     this.#inFlight += 1;
     const done = first.run
       ? first.run(undefined).then((): WriteStatus => 'accepted')
-      : this.#sendAll(joined(batch.map((job) => job.bytes)));
+      : this.#sendAll(joinBytes(batch.map((job) => job.bytes)));
     done
       .then(
         (status) => batch.forEach((job) => job.resolve(status)),
@@ -108,16 +109,4 @@ export class WriteQueue {
       if (status !== 'accepted' || start + MAX_WRITE_BYTES >= bytes.length) return status;
     }
   }
-}
-
-export function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const [only] = parts;
-  if (only && parts.length === 1) return only;
-  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 }

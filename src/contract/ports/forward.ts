@@ -21,7 +21,7 @@ export async function forwardPort(
     connections.add(client);
     client.on('close', () => connections.delete(client)).on('error', () => undefined);
     connect(port, { processId, ownOnly, early: true }).then(
-      (remote) => join(client, remote, onError),
+      (remote) => join(client, remote, options),
       (error: Error) => {
         onError?.(error);
         client.resetAndDestroy();
@@ -68,7 +68,7 @@ function listenOn(server: Server, host: string, port: number): Promise<Server> {
 }
 
 /** Until both directions have ended. If one side breaks, the other does too. */
-function join(client: Socket, remote: Duplex, onError?: (error: Error) => void): void {
+function join(client: Socket, remote: Duplex, { onError, onBytes }: ForwardOptions): void {
   remote.on('error', (error) => {
     onError?.(error);
     client.resetAndDestroy();
@@ -78,6 +78,7 @@ function join(client: Socket, remote: Duplex, onError?: (error: Error) => void):
     if (!client.readableEnded) remote.destroy();
   });
   if (client.destroyed) return void remote.destroy();
+  if (onBytes) remote.on('data', ({ length }: Buffer) => onBytes(length));
   client.pipe(remote);
   remote.pipe(client);
 }

@@ -1,7 +1,7 @@
 import type { ListeningPort, PortEvent, PortWatch } from './listening-port.js';
 
 /** Two listeners with the same key are the same one. */
-export function portKey({ port, address, pid, processId, sessionId, sandboxed }: ListeningPort): string {
+function portKey({ port, address, pid, processId, sessionId, sandboxed }: ListeningPort): string {
   return [port, address, pid, processId, sessionId, sandboxed].join(' ');
 }
 

@@ -17,6 +17,12 @@ export interface ForwardOptions extends Pick<ConnectOptions, 'processId' | 'ownO
   readonly localPort?: number | undefined;
   /** Called when a connection could not be made or broke. */
   readonly onError?: ((error: Error) => void) | undefined;
+  /**
+   * Called as bytes arrive from the port.
+   *
+   * @internal
+   */
+  readonly onBytes?: ((count: number) => void) | undefined;
 }
 
 /** A port of the environment that is available here, on loopback. */

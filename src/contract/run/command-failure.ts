@@ -24,7 +24,8 @@ function nameOf(program: string): string {
   return program.slice(program.lastIndexOf('/') + 1).slice(0, 64) || 'The program';
 }
 
-function ending({ exitCode, signal, timedOut }: RunResult<OutputEncoding>): string {
+function ending({ exitCode, signal, timedOut, changesFull }: RunResult<OutputEncoding>): string {
+  if (changesFull) return 'was killed because its held changes take up as much room as they may.';
   if (timedOut) return 'did not end in time and was killed.';
   return signal === null ? `exited with code ${exitCode}.` : `was killed by ${signal}.`;
 }

@@ -1,5 +1,5 @@
 import { ExecError } from '../../protocol/errors.js';
-import type { ExitedEvent } from '../process.js';
+import type { ExitedEvent } from '../process-event.js';
 import { CapturedOutput } from './captured-output.js';
 import { CommandFailure, succeeded } from './command-failure.js';
 import { LineSplitter } from './line-splitter.js';
@@ -33,7 +33,7 @@ export async function* commandLines(
     else yield* lines.push(event.bytes);
   }
   yield* lines.rest();
-  const { exitCode, signal, timedOut } = requireExit(exit);
+  const { exitCode, signal, timedOut, changesFull } = requireExit(exit);
   const { kept, truncatedBytes } = stderr.text;
   const result = {
     stdout: '',
@@ -41,6 +41,7 @@ export async function* commandLines(
     exitCode,
     signal,
     timedOut,
+    ...(changesFull ? { changesFull } : {}),
     durationMs: Math.round(performance.now() - startedAt),
     truncatedBytes: { stdout: 0, stderr: truncatedBytes },
     lostBytes: 0,

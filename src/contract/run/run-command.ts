@@ -1,5 +1,5 @@
 import { ExecError } from '../../protocol/errors.js';
-import type { ExitedEvent } from '../process.js';
+import type { ExitedEvent } from '../process-event.js';
 import { CapturedOutput } from './captured-output.js';
 import { CommandFailure, succeeded } from './command-failure.js';
 import type { OutputEncoding, OutputOf, RunOptions, RunResult } from './run-options.js';
@@ -37,7 +37,7 @@ export function requireExit(exit: ExitedEvent | undefined): ExitedEvent {
 }
 
 function resultOf<Encoding extends OutputEncoding>(
-  { exitCode, signal, timedOut }: ExitedEvent,
+  { exitCode, signal, timedOut, changesFull }: ExitedEvent,
   output: { stdout: CapturedOutput; stderr: CapturedOutput; encoding: Encoding | undefined },
 ): Omit<RunResult<Encoding>, 'durationMs' | 'lostBytes'> {
   const how = output.encoding === 'buffer' ? 'bytes' : 'text';
@@ -49,6 +49,7 @@ function resultOf<Encoding extends OutputEncoding>(
     exitCode,
     signal,
     timedOut,
+    ...(changesFull ? { changesFull } : {}),
     truncatedBytes: { stdout: stdout.truncatedBytes, stderr: stderr.truncatedBytes },
   };
 }

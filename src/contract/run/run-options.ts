@@ -1,4 +1,5 @@
-import type { ProcessSpec, SignalName } from '../process.js';
+import type { SignalName } from '../process-event.js';
+import type { ProcessSpec } from '../process-spec.js';
 
 /** How captured output is returned: as text or as bytes. */
 export type OutputEncoding = 'utf8' | 'buffer';
@@ -11,7 +12,7 @@ export type CommandInput = string | Uint8Array | AsyncIterable<string | Uint8Arr
 
 /** Options that `run` and `lines` share. All have defaults. */
 export interface CommandOptions
-  extends Pick<ProcessSpec, 'cwd' | 'env' | 'envPolicy' | 'arg0' | 'sandbox' | 'timeoutMs'> {
+  extends Pick<ProcessSpec, 'cwd' | 'env' | 'envPolicy' | 'arg0' | 'sandbox' | 'timeoutMs' | 'limits'> {
   /** What the program reads from stdin, which is closed at the end. Default: stdin is empty. */
   readonly input?: CommandInput;
   /** Kills the whole process tree when aborted; the call then fails with `aborted`. */
@@ -47,6 +48,8 @@ export interface RunResult<Encoding extends OutputEncoding = 'utf8'> {
   readonly signal: SignalName | null;
   /** Whether the tree was killed because `timeoutMs` passed. */
   readonly timedOut: boolean;
+  /** Present if the tree was killed because the changes it held took up as much room as they may. */
+  readonly changesFull?: true;
   /** From the call to the end of all output, measured by the caller. */
   readonly durationMs: number;
   /** Bytes that were read but not kept because of `maxOutputBytes`. */

@@ -1,6 +1,7 @@
 import { ExecError } from '../../protocol/errors.js';
 import type { Environment } from '../environment.js';
-import type { ExecProcess, ProcessEvent } from '../process.js';
+import type { ExecProcess } from '../process.js';
+import type { ProcessEvent } from '../process-event.js';
 import { feedInput } from './feed-input.js';
 import type { CommandOptions } from './run-options.js';
 
@@ -28,7 +29,7 @@ export class RunningCommand implements AsyncDisposable {
     argv: readonly string[],
     options: CommandOptions,
   ): Promise<RunningCommand> {
-    const { cwd, env, envPolicy, arg0, sandbox, timeoutMs, input, signal } = options;
+    const { cwd, env, envPolicy, arg0, sandbox, timeoutMs, limits, input, signal } = options;
     if (signal?.aborted) throw aborted(signal);
     const starting = host.start({
       argv,
@@ -38,6 +39,7 @@ export class RunningCommand implements AsyncDisposable {
       ...(arg0 === undefined ? {} : { arg0 }),
       ...(sandbox === undefined ? {} : { sandbox }),
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      ...(limits === undefined ? {} : { limits }),
       ...(input === undefined ? {} : { pipeStdin: true }),
     });
     return new RunningCommand(await (signal ? unlessAborted(starting, signal) : starting), options);

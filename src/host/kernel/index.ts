@@ -40,6 +40,7 @@ export {
   SOCKET_TABLES,
 } from './listening-sockets.js';
 export { linux } from './linux.js';
+export { socketDescriptor } from './socket-descriptor.js';
 export { openBytes, SharedBytes } from './memory-file.js';
 export { ownPlaces } from './own-places.js';
 export {

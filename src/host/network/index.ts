@@ -12,7 +12,7 @@ export {
   type NetworkRequest,
 } from './gate.js';
 export { ANSWER_LIMIT_MS, type AskAboutHost, type HostAnswer, HostAnswers } from './host-answers.js';
-export { NetworkSpace, type SpacePort, type SpaceTools } from './network-space.js';
+export { type Namespaces, NetworkSpace, type SpacePort, type SpaceTools } from './network-space.js';
 export { Proxy } from './proxy.js';
 export { proxyVariables } from './proxy-variables.js';
 export { type NetworkRules, RuleBook } from './rules.js';

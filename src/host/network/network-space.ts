@@ -1,17 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync, readlinkSync } from 'node:fs';
-import type { Server, Socket } from 'node:net';
+import { closeSync, fstatSync, openSync, readlinkSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { ExecError } from '../../protocol/errors.js';
+import { socketDescriptor } from '../kernel/index.js';
 import { packageFile } from '../kernel/package-file.js';
-
-/** Ports opened at a time: each program under rules of its own takes one while it runs. */
-const BATCH = 16;
-
-/** Node starts in a tenth of a second. On a machine without room for its threads it may hang for ever. */
-const OPEN_LIMIT_MS = 15_000;
-
-const EXIT_LIMIT_MS = 2_000;
+import { BATCH, dismissed, type OpenPort, portsFrom, prepared, turnAway, unavailable } from './open-ports.js';
 
 /** What it takes to open a network namespace, and to enter it later. */
 export interface SpaceTools {
@@ -26,6 +19,8 @@ export interface SpaceTools {
 /** A port inside, and who answers there. */
 export interface SpacePort {
   readonly port: number;
+  /** Of the listening socket. */
+  readonly descriptor: number;
   /** Ends the connections of whoever had it; another program may get it. */
   readonly release: () => void;
 }
@@ -36,13 +31,8 @@ export interface Entrance {
   readonly enter: readonly string[];
 }
 
-interface OpenPort {
-  readonly port: number;
-  readonly server: Server;
-}
-
 /** Descriptors that keep the namespaces alive while nobody is in them. The user's is null if it is our own. */
-interface Namespaces {
+export interface Namespaces {
   readonly net: number;
   readonly user: number | null;
 }
@@ -64,6 +54,25 @@ export class NetworkSpace {
     this.#tools = tools;
   }
 
+  /** A network that another server has made. Owns the descriptors. */
+  static adopt(tools: SpaceTools, namespaces: Namespaces): NetworkSpace {
+    const space = new NetworkSpace(tools);
+    space.#namespaces = namespaces;
+    space.#entrance = entranceOf(namespaces);
+    return space;
+  }
+
+  /** What another server needs to continue with this network, once there is a port. */
+  get namespaces(): Namespaces {
+    if (this.#namespaces === null) throw unavailable('there is none');
+    return this.#namespaces;
+  }
+
+  /** True if these are the namespaces of this network. */
+  isAt({ net }: Namespaces): boolean {
+    return this.#namespaces !== null && isSameFile(net, this.#namespaces.net);
+  }
+
   /** How to get in, once there is a port. Always the same object: whatever is kept for it is kept for this network. */
   get entrance(): Entrance {
     if (this.#entrance === null) throw unavailable('there is none');
@@ -79,11 +88,31 @@ export class NetworkSpace {
     }
     const open = this.#free.pop();
     if (open === undefined) throw unavailable('it has no port');
-    open.server.removeAllListeners('connection').on('connection', serve);
+    return this.#serve(open, serve);
+  }
+
+  /** Continues to answer on a port that another server has opened here. Owns the descriptor. */
+  async adoptPort(socket: number, serve: (socket: Socket) => void): Promise<SpacePort> {
+    const server = prepared(createServer());
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen({ fd: socket }, resolve);
+    });
+    const address = server.address();
+    const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+    if (this.#closed) server.close();
+    else this.#servers.add(server);
+    return this.#serve({ port, server }, serve);
+  }
+
+  #serve(open: OpenPort, serve: (socket: Socket) => void): SpacePort {
+    const { port, server } = open;
+    server.removeAllListeners('connection').on('connection', serve);
     return {
-      port: open.port,
+      port,
+      descriptor: socketDescriptor(server) ?? -1,
       release: () => {
-        open.server.removeAllListeners('connection').on('connection', turnAway);
+        server.removeAllListeners('connection').on('connection', turnAway);
         if (!this.#closed && !this.#free.includes(open)) this.#free.push(open);
       },
     };
@@ -145,60 +174,15 @@ export class NetworkSpace {
   }
 }
 
-/** Until it is gone it may still accept connections on the ports it made, and leave them without an answer. */
-async function dismissed(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
-  const gone = new Promise((resolve) => void child.once('exit', resolve));
-  // It exits then, and bubblewrap after it.
-  if (child.connected) child.disconnect();
-  const limit = setTimeout(() => child.kill('SIGKILL'), EXIT_LIMIT_MS);
-  await gone;
-  clearTimeout(limit);
-}
-
-/** The helper waits inside until it is dismissed. bubblewrap, our child, stays outside. */
-function portsFrom(child: ChildProcess): Promise<{ pid: number; ports: OpenPort[] }> {
-  const ports: OpenPort[] = [];
-  let said = '';
-  child.stderr?.on('data', (chunk: Buffer) => void (said = (said + chunk.toString()).slice(-1_000)));
-  return new Promise((resolve, reject) => {
-    const fail = (why: string): void => {
-      clearTimeout(limit);
-      for (const { server } of ports) server.close();
-      child.kill('SIGKILL');
-      reject(unavailable(said.trim() || why));
-    };
-    const limit = setTimeout(() => fail('it took too long'), OPEN_LIMIT_MS);
-    child.on('error', (error) => fail(error.message));
-    child.on('exit', () => fail('its helper ended'));
-    child.on('message', ({ pid, port }: { pid: number; port: number }, server: unknown) => {
-      ports.push({ port, server: prepared(server as Server) });
-      if (ports.length < BATCH) return;
-      clearTimeout(limit);
-      child.removeAllListeners();
-      resolve({ pid, ports });
-    });
-  });
-}
-
-/** Until somebody takes its port, nobody inside is answered. */
-function prepared(server: Server): Server {
-  // Not in its type, yet read for each connection: an end of one direction must not end the other.
-  (server as Server & { allowHalfOpen: boolean }).allowHalfOpen = true;
-  return server
-    .on('connection', turnAway)
-    .on('error', () => undefined)
-    .unref();
-}
-
-function turnAway(socket: Socket): void {
-  socket.destroy();
-}
-
 function namespacesOf(pid: number): Namespaces {
   const isOurs = readlinkSync(`/proc/${pid}/ns/user`) === readlinkSync('/proc/self/ns/user');
   const net = openSync(`/proc/${pid}/ns/net`, 'r');
   return { net, user: isOurs ? null : openSync(`/proc/${pid}/ns/user`, 'r') };
+}
+
+function isSameFile(a: number, b: number): boolean {
+  const [one, other] = [fstatSync(a), fstatSync(b)];
+  return one.dev === other.dev && one.ino === other.ino;
 }
 
 /** By our own descriptors, which nobody can replace. */
@@ -206,18 +190,4 @@ function entranceOf({ net, user }: Namespaces): Entrance {
   const path = (fd: number): string => `/proc/${process.pid}/fd/${fd}`;
   const users = user === null ? [] : [`--user=${path(user)}`, '--preserve-credentials'];
   return { enter: [...users, `--net=${path(net)}`] };
-}
-
-function unavailable(why: string): ExecError {
-  return new ExecError(
-    'sandboxUnavailable',
-    'No network could be set up for a sandbox, so nothing was run.',
-    {
-      data: {
-        reason: 'managedNetwork',
-        hint: 'See whether `execwire doctor` finds sandboxes in order.',
-        why,
-      },
-    },
-  );
 }

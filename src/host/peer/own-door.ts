@@ -5,15 +5,30 @@ import { holds } from './socket-holders.js';
 import { isOfThisMachine } from './this-machine.js';
 
 /**
+ * To look through all processes takes milliseconds, and a program may ask thousands of times. So what is known of a socket
+ * counts for as long. Somebody may hand it on meanwhile, to a server that takes longer than this to start.
+ */
+const KNOWN_FOR_MS = 250;
+
+const known = new Map<number, { readonly isOurs: boolean; readonly at: number }>();
+
+/**
  * True if one of our servers, this one or another on this machine, listens there. What they run is not confined, so
  * nobody in a sandbox may reach them, whichever way.
  */
 export function isOwnDoor(address: string, port: number): boolean {
   if (!isOfThisMachine(address)) return false;
-  const listeners = listeningSockets().filter((each) => each.port === port);
-  if (listeners.length === 0) return false;
+  const inodes = listeningSockets().flatMap((each) => (each.port === port ? [each.inode] : []));
+  if (inodes.length === 0) return false;
+  const now = performance.now();
+  for (const [inode, { at }] of known) if (now - at > KNOWN_FOR_MS) known.delete(inode);
+  if (!inodes.every((inode) => known.has(inode))) lookAt(inodes, now);
+  return inodes.some((inode) => known.get(inode)?.isOurs);
+}
+
+function lookAt(inodes: readonly number[], at: number): void {
   const ours = ['self', ...(listPids() ?? []).filter(isServer)];
-  return ours.some((pid) => listeners.some(({ inode }) => holds(pid, inode)));
+  for (const inode of inodes) known.set(inode, { isOurs: ours.some((pid) => holds(pid, inode)), at });
 }
 
 /** Reading a command line is quick. Only of those that look like ours do we read what they have open. */

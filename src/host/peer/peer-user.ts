@@ -1,4 +1,4 @@
-import { linux, loadLibc } from '../kernel/index.js';
+import { linux, loadLibc, socketDescriptor } from '../kernel/index.js';
 
 /** `struct ucred`: pid, uid, gid. */
 const CREDENTIAL_FIELDS = 3;
@@ -9,18 +9,11 @@ const UID = 1;
  * cannot be asked.
  */
 export function peerUser(socket: object): number | null {
-  const fd = descriptorOf(socket);
+  const fd = socketDescriptor(socket);
   const libc = fd === null ? null : loadLibc();
   if (fd === null || libc === null) return null;
   const credentials = new Int32Array(CREDENTIAL_FIELDS);
   const size = Int32Array.of(credentials.byteLength);
   const outcome = libc.getsockopt(fd, linux.SOL_SOCKET, linux.SO_PEERCRED, credentials, size);
   return outcome === 0 ? (credentials[UID] ?? null) : null;
-}
-
-/** Node has no public name for the descriptor of a socket. */
-function descriptorOf(socket: object): number | null {
-  const handle: unknown = Reflect.get(socket, '_handle');
-  const fd: unknown = typeof handle === 'object' && handle !== null ? Reflect.get(handle, 'fd') : undefined;
-  return typeof fd === 'number' && fd >= 0 ? fd : null;
 }

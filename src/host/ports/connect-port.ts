@@ -1,4 +1,4 @@
-import { isIPv4, Socket } from 'node:net';
+import { isIPv4, type OnReadOpts, Socket } from 'node:net';
 import { ExecError } from '../../protocol/errors.js';
 import type { PortTarget } from './port-target.js';
 import { takeSocket } from './socket-supply.js';
@@ -6,11 +6,14 @@ import { takeSocket } from './socket-supply.js';
 /** A program on the same machine accepts at once, unless it is stopped or overwhelmed. */
 const CONNECT_LIMIT_MS = 10_000;
 
+/** Where the bytes of a socket go, instead of into buffers of its own. See `onread` of `net.Socket`. */
+export type SocketReader = OnReadOpts;
+
 /** Connects to a port on this machine or in a sandbox. Rejects with `portRefused`. */
-export async function connectPort(target: PortTarget): Promise<Socket> {
+export async function connectPort(target: PortTarget, reader?: SocketReader): Promise<Socket> {
   let last: unknown;
   for (const address of addressesOf(target)) {
-    const socket = await openSocket(target);
+    const socket = await openSocket(target, reader);
     try {
       return await connected(socket, { host: target.network ? mapped(address) : address, port: target.port });
     } catch (error) {
@@ -31,8 +34,8 @@ function mapped(address: string): string {
   return isIPv4(address) ? `::ffff:${address}` : address;
 }
 
-async function openSocket({ network }: PortTarget): Promise<Socket> {
-  const options = { allowHalfOpen: true };
+async function openSocket({ network }: PortTarget, onread: SocketReader | undefined): Promise<Socket> {
+  const options = { allowHalfOpen: true, ...(onread ? { onread } : {}) };
   if (network === null) return new Socket(options);
   const fd = await takeSocket(network);
   // It is not connected yet, so reading must not begin: `manualStart` is what Node's own streams use for that.

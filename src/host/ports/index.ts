@@ -1,4 +1,4 @@
-export { connectPort } from './connect-port.js';
+export { connectPort, type SocketReader } from './connect-port.js';
 export { findTarget, type PortRequest, type PortTarget } from './port-target.js';
 export type { Listener } from './listeners.js';
 export { listListeners, watchListeners } from './port-watch.js';

@@ -1,8 +1,9 @@
 import { type Listener, Listeners } from './listeners.js';
+import { timeSpent } from './time-spent.js';
 
 /** How often we look while somebody watches: whoever waits for a port learns of it within 100 ms. */
 const LOOK_EVERY_MS = 40;
-/** Looking may take this share of the time, however much there is to look at… */
+/** Looking may take this share of a processor, however much there is to look at… */
 const MAX_SHARE = 1 / 4;
 /** …and never pauses longer than this. */
 const MAX_PAUSE_MS = 500;
@@ -29,15 +30,15 @@ export function watchListeners(subscriber: Subscriber): () => void {
 async function keepLooking(): Promise<void> {
   isLooking = true;
   while (subscribers.size > 0) {
-    const startedAt = performance.now();
+    const spent = timeSpent();
     const found = await listeners.look();
     for (const subscriber of [...subscribers]) subscriber(found);
-    await pause(performance.now() - startedAt);
+    await pause(spent());
   }
   isLooking = false;
 }
 
-function pause(tookMs: number): Promise<void> {
-  const ms = Math.min(Math.max(LOOK_EVERY_MS, tookMs / MAX_SHARE), MAX_PAUSE_MS);
+function pause(spentMs: number): Promise<void> {
+  const ms = Math.min(Math.max(LOOK_EVERY_MS, spentMs / MAX_SHARE), MAX_PAUSE_MS);
   return new Promise((resolve) => void setTimeout(resolve, ms));
 }

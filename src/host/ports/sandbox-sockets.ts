@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { listenersInTable, type ListeningSocket, SOCKET_TABLES } from '../kernel/index.js';
 import type { Look } from './listeners.js';
 import type { SandboxNetwork } from './sandbox-networks.js';
+import { timeSpent } from './time-spent.js';
 
 /**
  * A listener that replaces another between two looks leaves the count as it was. So the table is read now and then even if
@@ -10,7 +11,7 @@ import type { SandboxNetwork } from './sandbox-networks.js';
  */
 const REREAD_MS = 1_000;
 
-/** Reading a table may take this share of the time, whatever programs do inside. */
+/** Reading a table may take this share of a processor, whatever programs do inside. */
 const MAX_SHARE = 1 / 8;
 
 /** One of the two tables, as last read. */
@@ -18,7 +19,7 @@ interface TableState {
   count: string;
   sockets: readonly ListeningSocket[];
   readAtMs: number;
-  tookMs: number;
+  spentMs: number;
 }
 
 /**
@@ -38,17 +39,16 @@ export class SandboxSockets {
     const count = countSockets(pid, name);
     const known = this.#tables.get(name);
     if (known && !isDue(known, count)) return known.sockets;
-    const startedAt = performance.now();
+    const spent = timeSpent();
     const sockets = count === '0' ? [] : listenersInTable(await tableOf(pid, name));
-    const readAtMs = performance.now();
-    this.#tables.set(name, { count, sockets, readAtMs, tookMs: readAtMs - startedAt });
+    this.#tables.set(name, { count, sockets, readAtMs: performance.now(), spentMs: spent() });
     return sockets;
   }
 }
 
-function isDue({ count, readAtMs, tookMs }: TableState, countNow: string): boolean {
+function isDue({ count, readAtMs, spentMs }: TableState, countNow: string): boolean {
   const age = performance.now() - readAtMs;
-  if (age * MAX_SHARE < tookMs) return false;
+  if (age * MAX_SHARE < spentMs) return false;
   return count !== countNow || (countNow !== '0' && age > REREAD_MS);
 }
 

@@ -1,4 +1,5 @@
 import type { OutputStream, SignalName, TerminalSize, TerminalState } from '../../contract/index.js';
+import type { ProcessLimits } from '../../protocol/index.js';
 import type { ChildKeeping } from './child-keeping.js';
 import type { ChildEnd } from './exit-status.js';
 
@@ -25,6 +26,8 @@ export interface ChildSpec {
   readonly inheritFds?: readonly InheritedFd[];
   /** It may outlive us. */
   readonly keeping?: ChildKeeping | undefined;
+  /** For each process of its tree. */
+  readonly limits?: ProcessLimits | undefined;
 }
 
 export interface InheritedFd {

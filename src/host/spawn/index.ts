@@ -4,7 +4,7 @@ export type { ChildKeeping, KeptChild, KeptDescriptors } from './child-keeping.j
 export { claimHost } from './claim.js';
 export type { ChildEnd } from './exit-status.js';
 export { goneChild } from './gone-child.js';
-export { removeKeptInput } from './kept-input.js';
+export { inputNames, keptWrites, removeKeptInput } from './kept-input.js';
 export type { TreeRoot } from './known-trees.js';
 export { adoptPosixChild as takeUpChild } from './posix-child.js';
 export { terminalSize } from './pseudo-terminal.js';
@@ -16,6 +16,7 @@ export {
   spawnParkedChild,
 } from './spawn-child.js';
 export { assertSpawnable } from './spawn-failure.js';
+export { assertLimits, limitOptions, limitsAvailable } from './process-limits.js';
 export { rememberLeftTree } from './left-trees.js';
 export type { ProcessTrees } from './process-trees.js';
 export { currentTrees, killAllTrees, killTrees, killUnknownTrees, recordTrees } from './tree-killer.js';

@@ -6,6 +6,7 @@ import {
   openSync,
   readFileSync,
   rmSync,
+  statSync,
   writeSync,
 } from 'node:fs';
 import { libc, linux } from '../kernel/index.js';
@@ -100,10 +101,10 @@ export class InputFile {
   }
 }
 
-/** Write ids in a file whose input has all been delivered. */
+/** Write ids in a file to which nothing will be added. */
 export function writesIn(path: string): readonly string[] {
   try {
-    return complete(readFileSync(`${path}.writes`, 'utf8'), Number.POSITIVE_INFINITY).writes;
+    return complete(readFileSync(`${path}.writes`, 'utf8'), statSync(`${path}.input`).size).writes;
   } catch {
     return [];
   }

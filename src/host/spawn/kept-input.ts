@@ -209,6 +209,23 @@ export function keptInputFile(
   return { file, number, record: { ...record, writes: [...earlier, ...record.writes] } };
 }
 
+/** The ids of writes to a process that has ended. */
+export function keptWrites(inputPath: string, names: Iterable<string>): readonly string[] {
+  const number = newestNumber(names);
+  return [number - 1, number].flatMap((each) => writesIn(pathOf({ inputPath }, each)));
+}
+
+/** What the files in a directory of inputs are called where copies of them are kept, by the beginning of their names. */
+export function inputNames(files: readonly string[]): Map<string, string[]> {
+  const names = new Map<string, string[]>();
+  for (const file of files) {
+    const [, start = '', number] = /^(.+)\.(\d+)\.writes$/.exec(file) ?? [];
+    if (number === undefined) continue;
+    names.set(start, [...(names.get(start) ?? []), inputName(Number(number))]);
+  }
+  return names;
+}
+
 /** Removes what is on disk of the input of a process. `names`: of the descriptors that were ever kept of it. */
 export function removeKeptInput(inputPath: string, names: Iterable<string>): void {
   const number = newestNumber(names);

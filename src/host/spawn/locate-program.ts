@@ -1,4 +1,5 @@
-import { findProgram, spawnFailures } from '../kernel/index.js';
+import { accessSync, constants, statSync } from 'node:fs';
+import { errnoOf, findProgram, spawnFailures } from '../kernel/index.js';
 import type { ChildSpec } from './child.js';
 
 /**
@@ -12,4 +13,15 @@ export function locateProgram({ argv, cwd, env }: ChildSpec): string {
   const found = findProgram({ name, cwd, path: env.PATH });
   if (found !== null) return found.path;
   throw spawnFailures.notInPath(name);
+}
+
+/** Why the file at a path cannot be executed, as far as that can be told without trying; null if it may be possible. */
+export function runnableErrno(path: string): string | null {
+  try {
+    if (statSync(path).isDirectory()) return 'EACCES';
+    accessSync(path, constants.X_OK);
+    return null;
+  } catch (error) {
+    return errnoOf(error);
+  }
 }

@@ -40,7 +40,7 @@ export function treeOfOrphan(each: ScannedProcess): PossibleTrees {
 }
 
 /** True for a child of ours that no code in this process started. */
-export function isOrphan({ pid, parent, session, unmarked }: ScannedProcess): boolean {
+function isOrphan({ pid, parent, session, unmarked }: ScannedProcess): boolean {
   if (!isSubreaper() || !unmarked || (parent !== process.pid && parent !== keeper)) return false;
   return session !== ownStat().session && !isWatched(pid) && !isForeignChild(pid) && !siblings.has(pid);
 }

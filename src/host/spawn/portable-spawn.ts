@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { accessSync, constants, statSync } from 'node:fs';
 import { ExecError } from '../../protocol/errors.js';
 import { bootTicks, errnoOf } from '../kernel/index.js';
 import type { Child, ChildSink, ChildSpec } from './child.js';
 import { nextTreeId } from './tree-mark.js';
-import { locateProgram } from './locate-program.js';
+import { locateProgram, runnableErrno } from './locate-program.js';
+import { withOomScore } from './oom-score.js';
 import { PortableChild } from './portable-child.js';
 import { assertSpawnable, explainSpawnError } from './spawn-failure.js';
 
@@ -20,7 +20,8 @@ export function spawnPortableChild(spec: ChildSpec, sink: ChildSink): Child {
   child.on('error', () => {});
   if (child.pid === undefined) {
     for (const stream of child.stdio) stream?.destroy();
-    throw explainSpawnError(spec, path, guessErrno(path));
+    // Node reports the error only in a later turn, so we work it out ourselves.
+    throw explainSpawnError(spec, path, runnableErrno(path) ?? 'EUNKNOWN');
   }
   return new PortableChild(child, { pid: child.pid, treeId: nextTreeId(), startTick, marked: false }, sink);
 }
@@ -29,7 +30,9 @@ function start(spec: ChildSpec, path: string): ChildProcess {
   const { argv, arg0, cwd, env } = spec;
   try {
     const argv0 = arg0 ?? argv[0] ?? path;
-    return spawn(path, argv.slice(1), { cwd, env: { ...env }, argv0, stdio: stdioOf(spec), detached: true });
+    return withOomScore(() =>
+      spawn(path, argv.slice(1), { cwd, env: { ...env }, argv0, stdio: stdioOf(spec), detached: true }),
+    );
   } catch (error) {
     throw explainSpawnError(spec, path, errnoOf(error));
   }
@@ -39,15 +42,4 @@ function stdioOf({ stdin, inheritFds = [] }: ChildSpec): ('pipe' | 'ignore' | nu
   const stdio: ('pipe' | 'ignore' | number)[] = [stdin === 'pipe' ? 'pipe' : 'ignore', 'pipe', 'pipe'];
   for (const { childFd, fd } of inheritFds) stdio[childFd] = fd;
   return Array.from(stdio, (entry) => entry ?? 'ignore');
-}
-
-/** Node reports the error only in a later turn, so we work it out ourselves. */
-function guessErrno(path: string): string {
-  try {
-    if (statSync(path).isDirectory()) return 'EACCES';
-    accessSync(path, constants.X_OK);
-    return 'EUNKNOWN';
-  } catch (error) {
-    return errnoOf(error);
-  }
 }

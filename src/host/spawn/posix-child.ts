@@ -10,6 +10,7 @@ import { decodeWaitStatus } from './exit-status.js';
 import type { InputRecord } from './input-file.js';
 import { rewire, wireKept } from './kept-wiring.js';
 import { locateProgram } from './locate-program.js';
+import { withOomScore } from './oom-score.js';
 import { posixSpawn } from './posix-spawn.js';
 import { ProcessTree } from './process-tree.js';
 import type { TreeRoot } from './known-trees.js';
@@ -92,7 +93,7 @@ function start({ spec, path, treeId, wiring }: StartOrder, scope: DescriptorScop
   const { argv, arg0, env, cwd, inheritFds = [] } = spec;
   const seenArgv = arg0 === undefined ? argv : [arg0, ...argv.slice(1)];
   const request = { path, argv: seenArgv, env, cwd, inheritFds, streams: wiring.streams };
-  const spawn = (): ReturnType<typeof posixSpawn> => posixSpawn(request, scope);
+  const spawn = (): ReturnType<typeof posixSpawn> => withOomScore(() => posixSpawn(request, scope));
   const started = marksAvailable() ? withSlack(treeId, () => withMark(treeId, spawn)) : spawn();
   if ('errno' in started) throw explainSpawnError(spec, path, started.errno);
   return started.pid;

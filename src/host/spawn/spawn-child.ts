@@ -2,6 +2,7 @@ import type { Child, ChildSink, ChildSpec, ParkedChild } from './child.js';
 import { marksAvailable } from './tree-mark.js';
 import { loadLibc, spawnFailure } from '../kernel/index.js';
 import { spawnPortableChild } from './portable-spawn.js';
+import { withLimits } from './process-limits.js';
 import { becomeSubreaper, isSubreaper } from './orphans.js';
 import { spawnPosixChild, spawnParkedPosixChild } from './posix-child.js';
 
@@ -22,11 +23,12 @@ export interface HostCapabilities {
 const BACKEND_VARIABLE = 'EXECWIRE_SPAWN_BACKEND';
 
 /**
- * Starts a program on this machine. Synchronous: throws `spawnFailed` (`data.reason` says why) or `ptyUnavailable`, or
- * returns a running child. The sink gets its first event in the next turn of the event loop at the earliest.
+ * Starts a program on this machine. Synchronous: throws `spawnFailed` (`data.reason` says why), `ptyUnavailable` or
+ * `limitsUnavailable`, or returns a running child. The sink gets its first event in the next turn of the event loop at the earliest.
  */
 export function spawnChild(spec: ChildSpec, sink: ChildSink): Child {
-  return usesPosixSpawn() ? spawnPosixChild(spec, sink) : spawnPortableChild(spec, sink);
+  const limited = withLimits(spec);
+  return usesPosixSpawn() ? spawnPosixChild(limited, sink) : spawnPortableChild(limited, sink);
 }
 
 /** Like `spawnChild`, for a child nobody listens to yet. Throws with `node:child_process`, which always listens. */

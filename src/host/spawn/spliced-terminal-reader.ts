@@ -45,8 +45,15 @@ export class SplicedTerminalReader extends SplicedReader {
     this.#passage = passage;
   }
 
+  override start(): this {
+    super.start();
+    this.#lookIntoPassage();
+    return this;
+  }
+
   override resume(): void {
     super.resume();
+    this.#lookIntoPassage();
     if (this.#leaderGone) setImmediate(() => this.#settle());
   }
 
@@ -86,6 +93,14 @@ export class SplicedTerminalReader extends SplicedReader {
   protected override readDirectly(): { filled: number; state: ReadState } {
     const left = waitingBytes(this.#passage.readEnd) > 0 ? fillBuffer(this.#passage.readEnd, 0) : null;
     return left ?? fillBuffer(this.fd, 0);
+  }
+
+  /** What an earlier server left there is taken at once: the terminal may have nothing more to tell us of. */
+  #lookIntoPassage(): void {
+    if (waitingBytes(this.#passage.readEnd) === 0) return;
+    setImmediate(() => {
+      if (!this.ended && !this.paused) this.ready();
+    });
   }
 
   #settle(): void {

@@ -7,10 +7,10 @@ import { Empty } from './file-common.js';
 const extension = 'changes';
 
 /** The most changes in one answer. */
-export const MAX_CHANGES_PER_PAGE = 10_000;
+const MAX_CHANGES_PER_PAGE = 10_000;
 
 /** The longest text of a diff, and the longest part of a file, in one answer. */
-export const MAX_DIFF_BYTES = 4 * 1024 * 1024;
+const MAX_DIFF_BYTES = 4 * 1024 * 1024;
 
 export const ChangesId = z.string().meta({
   description: 'Names a set of held changes: up to 64 letters, digits, dots, dashes and underscores.',
@@ -64,6 +64,13 @@ export const changesSets = request({
         createdAtMs: Unsigned,
         roots: z.array(FileUri).meta({ description: 'The directories whose changes are held.' }),
         running: Unsigned.meta({ description: 'How many programs run in it.' }),
+        bytes: Unsigned.optional().meta({
+          description: 'What it took up on disk when it was last measured.',
+        }),
+        files: Unsigned.optional().meta({ description: 'The same in files and directories.' }),
+        isFull: z.boolean().optional().meta({
+          description: 'Nothing more fits into it: programs in it were ended, and no other starts.',
+        }),
       }),
     ),
   }),

@@ -36,3 +36,9 @@ export const ProcessUsage = z.object({
   }),
   outputBytes: Unsigned.meta({ description: 'Output up to its exit.' }),
 });
+
+/** Part of how a process ended. */
+export const ChangesFull = z.boolean().optional().meta({
+  description:
+    'Extension `changes`: it was killed because the changes it held took up as much room as they may. Absent: no.',
+});

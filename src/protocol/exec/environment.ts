@@ -47,6 +47,7 @@ export const environmentInfo = request({
   params: NoParams,
   result: EnvironmentInfo,
   idempotent: true,
+  viewing: 'machine',
 });
 
 export const environmentUsage = request({
@@ -63,6 +64,7 @@ export const environmentUsage = request({
     serverCpuMs: Unsigned.meta({ description: 'CPU time of the server since it started.' }),
   }),
   idempotent: true,
+  viewing: 'machine',
 });
 
 export const environmentStatus = request({
@@ -70,4 +72,5 @@ export const environmentStatus = request({
   params: NoParams,
   result: z.object({ status: z.literal('ready') }),
   idempotent: true,
+  viewing: 'machine',
 });

@@ -61,4 +61,5 @@ export const processHistory = request({
   }),
   idempotent: true,
   sessionBound: true,
+  viewing: 'machine',
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { notification, request } from '../method.js';
-import { Chunk, ProcessId, processLane, TerminalSize, Unsigned } from './common.js';
+import { ChangesFull, Chunk, ProcessId, processLane, TerminalSize, Unsigned } from './common.js';
 import { NetworkDenied } from './network.js';
 import { SandboxType } from './sandbox.js';
 
@@ -92,6 +92,7 @@ export const processAttach = request({
   }),
   orderedBy: processLane,
   idempotent: true,
+  viewing: 'process',
 });
 
 export const processKeyboard = request({
@@ -182,6 +183,7 @@ export const processDetach = request({
   orderedBy: processLane,
   idempotent: true,
   sessionBound: true,
+  viewing: 'process',
 });
 
 export const processWait = request({
@@ -195,8 +197,10 @@ export const processWait = request({
     signal: z.string().nullable().meta({ description: 'The signal that killed it.' }),
     timedOut: z.boolean(),
     sandboxDenied: z.boolean(),
+    changesFull: ChangesFull,
     networkDenied: NetworkDenied,
   }),
   answeredAtEnd: true,
   idempotent: true,
+  viewing: 'process',
 });

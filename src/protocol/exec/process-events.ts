@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { notification } from '../method.js';
-import { Chunk, OutputStreamName, ProcessId, ProcessUsage, Unsigned } from './common.js';
+import { ChangesFull, Chunk, OutputStreamName, ProcessId, ProcessUsage, Unsigned } from './common.js';
 import { NetworkDenied } from './network.js';
 
 export const processAck = notification({
@@ -27,6 +27,7 @@ export const processExited = notification({
       .nullish()
       .meta({ description: 'The signal that killed it. Not sent by other servers.' }),
     timedOut: z.boolean().optional(),
+    changesFull: ChangesFull,
     networkDenied: NetworkDenied,
     usage: ProcessUsage.optional().meta({ description: 'With `reportUsage`: what it cost.' }),
   }),

@@ -72,6 +72,7 @@ export const processSearch = request({
   }),
   idempotent: true,
   answerSize: 'list',
+  viewing: 'machine',
 });
 
 export const processLines = request({
@@ -92,4 +93,5 @@ export const processLines = request({
   }),
   idempotent: true,
   answerSize: 'list',
+  viewing: 'machine',
 });

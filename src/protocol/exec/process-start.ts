@@ -21,6 +21,21 @@ export const EnvPolicy = z.object({
 });
 export type EnvPolicy = z.input<typeof EnvPolicy>;
 
+const Limit = Unsigned.min(1);
+
+/** Bounds for each process of a tree, inherited by everything it starts. */
+export const ProcessLimits = z.object({
+  memoryBytes: Limit.optional().meta({
+    description:
+      'Heap, stacks of threads and other private memory. Allocations beyond it fail. Files and shared memory do not count.',
+  }),
+  cpuSeconds: Limit.optional().meta({
+    description: 'CPU time. Beyond it, the process gets SIGXCPU, and SIGKILL a second later.',
+  }),
+  openFiles: Limit.optional().meta({ description: 'Descriptors. Opening more fails with EMFILE.' }),
+});
+export type ProcessLimits = z.output<typeof ProcessLimits>;
+
 /** The same as Codex's: a scope is a thread and an environment. */
 const MAX_SCOPE_BYTES = 256;
 
@@ -65,6 +80,10 @@ export const processStart = request({
       description: 'Extension `processUsage`: report in `process/exited` what the process cost.',
     }),
     timeoutMs: Unsigned.nullish().meta({ description: 'Kill the whole process tree after this time.' }),
+    limits: ProcessLimits.nullish().meta({
+      description:
+        'Extension `processLimits`: bounds for each process of the tree. Refused with `limitsUnavailable` where they cannot be enforced.',
+    }),
     lease: Lease.nullish().meta({
       description:
         'Extension `leases`: how long it may outlive its clients. Default `session`. A process with another lease is ' +

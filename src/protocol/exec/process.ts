@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { request } from '../method.js';
 import {
+  ChangesFull,
   Chunk,
   FileUri,
   OutputStreamName,
@@ -51,9 +52,11 @@ export const processRead = request({
     sandboxDenied: z.boolean().optional(),
     signal: z.string().nullish().meta({ description: 'The signal that killed the process.' }),
     timedOut: z.boolean().optional(),
+    changesFull: ChangesFull,
   }),
   idempotent: true,
   sessionBound: true,
+  viewing: 'process',
 });
 
 const AfterWrite = z.string().nullish().meta({
@@ -155,6 +158,7 @@ export const processInspect = request({
       })
       .nullable(),
   }),
+  viewing: 'machine',
 });
 
 const ProcessDetails = z.object({
@@ -169,6 +173,7 @@ const ProcessDetails = z.object({
   endedAtMs: Unsigned.nullable().meta({ description: 'When it exited. Null while it runs, or if unknown.' }),
   signal: z.string().nullable().meta({ description: 'The signal that killed it.' }),
   timedOut: z.boolean(),
+  outputBytes: Unsigned.optional().meta({ description: 'What it has printed so far.' }),
   usage: ProcessUsage.optional().meta({ description: 'What it cost. Absent while it runs, or if unknown.' }),
   waitsForInput: z.boolean().nullable().meta({
     description:
@@ -224,4 +229,5 @@ export const processList = request({
   }),
   idempotent: true,
   answerSize: 'list',
+  viewing: 'process',
 });

@@ -47,6 +47,7 @@ export const ServerCapabilities = z.object({
   processUsage: z.boolean().optional().meta({
     description: '`reportUsage` in `process/start`, and `usage` in the details of `process/list`.',
   }),
+  processLimits: z.boolean().optional().meta({ description: '`limits` in `process/start`.' }),
   startSize: z.boolean().optional().meta({ description: '`size` in `process/start`.' }),
   startTimeout: z.boolean().optional().meta({ description: '`timeoutMs` in `process/start`.' }),
   terminateGrace: z.boolean().optional().meta({ description: '`graceMs` in `process/terminate`.' }),
@@ -107,7 +108,8 @@ export const ServerCapabilities = z.object({
     description: '`server/upgrade` and `server/status`: programs outlive the server.',
   }),
   changes: z.boolean().optional().meta({
-    description: '`changes`, `changesId` and `changesLease` in a sandbox, and `changes/*`.',
+    description:
+      '`changes`, `changesId` and `changesLease` in a sandbox, `changes/*`, and `changesFull` in `process/exited`, `process/read` and `process/wait`.',
   }),
   sessionEnd: z.boolean().optional().meta({ description: 'The notification `session/end`.' }),
   flowControl: z.object({ windowBytes: Unsigned }).optional().meta({
@@ -132,6 +134,7 @@ export const initialize = request({
     environmentInfo: EnvironmentInfo.optional(),
     capabilities: ServerCapabilities.optional(),
   }),
+  viewing: 'process',
 });
 
 export const sessionEnd = notification({

@@ -91,9 +91,12 @@ export class ByteStream {
     this.#window = undefined;
   }
 
-  /** False if enough is on its way: `room` is called when more can follow. The bytes must not change. */
-  write(bytes: Uint8Array): boolean {
-    this.#out.add(bytes);
+  /**
+   * False if enough is on its way: `room` is called when more can follow. The bytes must not change until `release` is called,
+   * which does not happen if the stream ends first.
+   */
+  write(bytes: Uint8Array, release?: () => void): boolean {
+    this.#out.add(bytes, release);
     this.#line?.schedule(this);
     this.#wasFull = this.#isFull;
     return !this.#wasFull;
@@ -159,8 +162,13 @@ export class ByteStream {
     return true;
   }
 
+  /** How much can be written before it is full; not positive if it is. */
+  get room(): number {
+    return (this.#window?.bytes ?? STREAM_WINDOW_BYTES) - this.#out.unacknowledged;
+  }
+
   get #isFull(): boolean {
-    return this.#out.unacknowledged >= (this.#window?.bytes ?? STREAM_WINDOW_BYTES);
+    return this.room <= 0;
   }
 
   #offerRoom(): void {

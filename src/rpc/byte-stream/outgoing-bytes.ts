@@ -1,3 +1,5 @@
+import { joinBytes } from '../../protocol/join-bytes.js';
+
 /** Small pieces that wait are sent together, up to this size. */
 const GATHER_BYTES = 64 * 1024;
 
@@ -16,6 +18,8 @@ export interface NumberedBytes {
 export class OutgoingBytes {
   /** From `#acknowledged` on. */
   readonly #kept: Uint8Array[] = [];
+  /** Of the pieces that somebody wants back. */
+  readonly #release = new Map<Uint8Array, () => void>();
   /** How much of the first piece is acknowledged. */
   #skipped = 0;
   #acknowledged = 0;
@@ -45,10 +49,13 @@ export class OutgoingBytes {
     return this.#ended && this.#acknowledged > this.#total;
   }
 
-  add(bytes: Uint8Array): void {
+  /** `release` is called once the other side has taken them all. */
+  add(bytes: Uint8Array, release?: () => void): void {
     if (bytes.length === 0 || this.#ended) return;
     for (let at = 0; at < bytes.length; at += MAX_PIECE_BYTES)
       this.#kept.push(bytes.subarray(at, at + MAX_PIECE_BYTES));
+    const last = this.#kept.at(-1);
+    if (release && last) this.#release.set(last, release);
     this.#total += bytes.length;
   }
 
@@ -78,7 +85,7 @@ export class OutgoingBytes {
       taken -= piece.length;
       pieces += 1;
     }
-    this.#kept.splice(0, pieces);
+    for (const piece of this.#kept.splice(0, pieces)) this.#giveBack(piece);
     this.#piece -= pieces;
     this.#skipped = taken;
     this.#acknowledged = offset;
@@ -99,6 +106,11 @@ export class OutgoingBytes {
     return true;
   }
 
+  #giveBack(piece: Uint8Array): void {
+    this.#release.get(piece)?.();
+    this.#release.delete(piece);
+  }
+
   #gather(): Uint8Array {
     const first = this.#take();
     if (first.length >= GATHER_BYTES / 4) return first;
@@ -109,7 +121,7 @@ export class OutgoingBytes {
       pieces.push(this.#take());
       length += next.length;
     }
-    return pieces.length === 1 ? first : joined(pieces, length);
+    return joinBytes(pieces);
   }
 
   #take(): Uint8Array {
@@ -118,14 +130,4 @@ export class OutgoingBytes {
     this.#within = 0;
     return piece;
   }
-}
-
-function joined(pieces: readonly Uint8Array[], length: number): Uint8Array {
-  const whole = new Uint8Array(length);
-  let at = 0;
-  for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.length;
-  }
-  return whole;
 }

@@ -143,12 +143,13 @@ function untilClosed(log: ProcessLog, gone: AbortSignal): Promise<void> {
 
 function endOf({ log }: LocalProcess): ExecResult<'process/wait'> {
   if (!log.exit) throw new ExecError('internalError', 'The process closed without an exit.');
-  const { exitCode, signal, timedOut, sandboxDenied, networkDenied } = log.exit;
+  const { exitCode, signal, timedOut, sandboxDenied, changesFull, networkDenied } = log.exit;
   return {
     exitCode,
     signal,
     timedOut,
     sandboxDenied,
+    ...(changesFull ? { changesFull } : {}),
     ...(networkDenied ? { networkDenied: [...networkDenied] } : {}),
   };
 }

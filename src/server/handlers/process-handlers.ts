@@ -137,9 +137,9 @@ function write(
   session.kept.requireKeyboard(processId);
   if (process.input.isOpen) {
     requirePrevious(session, params);
-    session.requireInputRoom(process, bytes.length);
+    session.input.requireRoom(process, bytes.length);
   }
-  const status = process.input.enqueue(bytes, session.writeName(writeId));
+  const status = process.input.enqueue(bytes, session.writes.nameOf(writeId));
   if (status === 'accepted') session.writes.remember(processId, writeId);
   if (process.input.takesMore) return { status };
   // The bytes are queued. A program that does not read delays this answer and nothing else.
@@ -207,6 +207,7 @@ function readResult(
     ...state,
     failure: typeof log.failure === 'string' ? log.failure : null,
     ...(log.exit ? { signal: log.exit.signal, timedOut: log.exit.timedOut } : {}),
+    ...(log.exit?.changesFull ? { changesFull: true } : {}),
   };
 }
 

@@ -84,17 +84,18 @@ async function waitingForInput(listed: readonly Listed[]): Promise<ReadonlyMap<L
 }
 
 function detailsOf(process: LocalProcess, waiting: ReadonlyMap<LocalProcess, boolean>): ProcessDetails {
-  const { cwd, startedBy: clientName, sandboxType, recorded, endedAtMs, log } = process;
+  const { cwd, startedBy: clientName, sandboxType, recorded, log, run } = process;
   const { signal = null, timedOut = false } = log.exit ?? {};
   return {
     ...(cwd === undefined ? {} : { cwd: fileUri(cwd) }),
     clientName,
     sandboxType,
     recorded,
-    endedAtMs,
+    endedAtMs: run.endedAtMs,
     signal,
     timedOut,
-    ...(process.usage ? { usage: process.usage } : {}),
+    outputBytes: run.outputBytes,
+    ...(run.usage ? { usage: run.usage } : {}),
     waitsForInput: waiting.get(process) ?? null,
   };
 }

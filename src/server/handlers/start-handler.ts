@@ -4,6 +4,7 @@ import {
   type LocalProcess,
   type LocalProcessSpec,
   machineInfo,
+  type Surroundings,
 } from '../../host/index.js';
 import {
   ExecError,
@@ -148,26 +149,27 @@ function childOf(
     terminal: tty ? (size ?? DEFAULT_SIZE) : null,
     timeoutMs: timeoutMs ?? undefined,
     reportsUsage: params.reportUsage ?? false,
+    limits: params.limits ?? undefined,
     startedBy: session().clientName,
     network,
   } as const;
   // What outlives its session is found again by whoever started it.
   const owner = isKept(params) ? principal : undefined;
   const spoolOwner = owner ?? session().id;
-  const { lease, retain, onSlowReader, sandbox } = params;
-  // The proxy for rules of hosts ends with the server, and what depends on it.
-  if (!durable || sandbox?.networkRules)
-    return { ...child, ...outputUse(spool, { ...child, owner: spoolOwner }, params) };
+  const { lease, retain, onSlowReader, sandbox, networkProxy, enforceManagedNetwork } = params;
+  if (!durable) return { ...child, ...outputUse(spool, { ...child, owner: spoolOwner }, params) };
   const isOwned = owner !== undefined && lease != null && lease !== 'session';
   const { cwd } = child;
-  const begin = (): ReturnType<typeof durable.begin> =>
+  const temporary = env.TMPDIR ?? null;
+  const asked = { networkProxy, enforceManagedNetwork };
+  const begin = (surroundings: Surroundings = {}): ReturnType<typeof durable.begin> =>
     durable.begin({
       ...child,
       owner: isOwned ? { principal: owner, lease } : { session: session().id },
       spoolOwner,
       keep: retain === 'disk',
       spills: onSlowReader === 'spool',
-      confined: sandbox ? { sandbox, cwd, temporary: env.TMPDIR ?? null } : null,
+      confined: sandbox ? { sandbox, cwd, temporary, network: asked, surroundings } : null,
     });
   return sandbox ? { ...child, begin } : { ...child, ...begin() };
 }

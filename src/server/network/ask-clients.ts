@@ -3,9 +3,12 @@ import { execServerRequests } from '../../protocol/index.js';
 import type { Session } from '../session.js';
 import type { SessionRegistry } from '../session-registry.js';
 
+/** Who started a process: a session, or nobody who is still there. */
+export type Starter = Pick<Session, 'principal' | 'connection'>;
+
 /** Who started a process, and who else may use it. */
 export interface Askable {
-  readonly session: Session;
+  readonly session: Starter;
   readonly sessions: Pick<SessionRegistry, 'all'>;
 }
 

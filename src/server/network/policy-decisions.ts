@@ -1,11 +1,11 @@
 import type { Decided } from '../../host/index.js';
 import type { ExecServerNotifications, ParamsOf } from '../../protocol/index.js';
-import type { Session } from '../session.js';
+import type { Starter } from './ask-clients.js';
 
 type PolicyDecision = ParamsOf<ExecServerNotifications['network/policyDecision']>;
 
 /** Tells the client of a session what was decided about a host, unless it is away or does not read. */
-export function reportDecision(session: Session, processId: string, decided: Decided): void {
+export function reportDecision(session: Starter, processId: string, decided: Decided): void {
   session.connection?.messages.tell('network/policyDecision', policyDecision(processId, decided));
 }
 

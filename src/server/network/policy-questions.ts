@@ -1,6 +1,6 @@
 import type { Decision, NetworkRequest } from '../../host/index.js';
 import { execServerRequests, type NetworkDecision } from '../../protocol/index.js';
-import type { Session } from '../session.js';
+import type { Starter } from './ask-clients.js';
 
 /** What an answer may take on its way, beyond the time the client has to decide; as Codex has it. */
 const ANSWER_GRACE_MS = 5_000;
@@ -16,7 +16,7 @@ const UNDECIDED: Decision = { type: 'deny', reason: 'not_allowed' };
 
 /** A decider that asks the client of a session about every request. While none is connected, hosts are denied. */
 export function askSession(
-  session: Session,
+  session: Starter,
   { processId, timeoutMs }: { processId: string; timeoutMs: number },
 ): (request: NetworkRequest, signal: AbortSignal) => Promise<Decision> {
   return async ({ protocol, host, port }, signal) => {

@@ -1,11 +1,13 @@
 import { type ExistingProxyUse, networkUse, type NetworkUse } from '../../host/index.js';
 import { ExecError, type ExecParsedParams, type Sandbox } from '../../protocol/index.js';
-import type { Session } from '../session.js';
 import { reportDecision } from './policy-decisions.js';
-import { type Askable, askClients } from './ask-clients.js';
+import { type Askable, askClients, type Starter } from './ask-clients.js';
 import { askSession } from './policy-questions.js';
 
-type StartParams = ExecParsedParams<'process/start'>;
+type StartParams = Pick<
+  ExecParsedParams<'process/start'>,
+  'processId' | 'sandbox' | 'networkProxy' | 'enforceManagedNetwork'
+>;
 type ProxyLaunch = NonNullable<StartParams['networkProxy']>;
 
 /** Questions about hosts name the process. Codex limits that id to this length. */
@@ -43,7 +45,7 @@ export function networkLaunch(place: Askable, params: StartParams): NetworkLaunc
   };
 }
 
-function proxyUse(session: Session, processId: string, launch: ProxyLaunch): NetworkUse {
+function proxyUse(session: Starter, processId: string, launch: ProxyLaunch): NetworkUse {
   const { domains, reviewDomains = [], allowLocalBinding, enableSocks5 } = launch.proxy;
   const those = (wanted: string): string[] =>
     Object.entries(domains ?? {}).flatMap(([pattern, access]) => (access === wanted ? [pattern] : []));

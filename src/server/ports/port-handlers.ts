@@ -23,12 +23,12 @@ export function portHandlers(processes: ProcessContext, context: ConnectionConte
       return {};
     },
     'port/connect': ({ streamId, port, processId, ownOnly }) =>
-      processes.session().streams.open(streamId, async () => {
+      processes.session().streams.open(streamId, async (reader) => {
         const request = { port, processId: processId ?? undefined, ownOnly: ownOnly ?? undefined };
         const target = findTarget(await listListeners(), ownerOf, request);
         const { address, network } = target;
         const result = { address, processId: target.processId, sandboxed: network !== null };
-        return { socket: await connectPort(target), result };
+        return { socket: await connectPort(target, reader), result };
       }),
     'port/resume': async ({ streams }) => ({ streams: processes.session().streams.resume(streams) }),
   };

@@ -1,15 +1,23 @@
 import type { Socket } from 'node:net';
 import { ExecError, type ExecResult, STREAM_METHODS, type StreamMessage } from '../../protocol/index.js';
-import { streamLine } from '../../rpc/index.js';
+import type { SocketReader } from '../../host/index.js';
+import { BufferPool, streamLine } from '../../rpc/index.js';
 import type { PushTarget } from '../push/output-pusher.js';
 import { SocketStream } from './socket-stream.js';
+import { READ_BYTES, streamReader } from './stream-reader.js';
 
 /** Streams that a session may have open. Each has 128 KiB in flight in each direction, or more within the connection's account. */
 const MAX_STREAMS = 1_024;
 /** The same for all sessions of a server. */
 const MAX_SERVER_STREAMS = 4_096;
 
+/** Enough for a busy stream: it has this much in flight on a fast line. */
+const KEPT_BUFFERS = 32;
+
 type Connected = Omit<ExecResult<'port/connect'>, 'received'>;
+
+/** Connects a socket that gives what it reads to `reader`. */
+type ConnectStream = (reader: SocketReader) => Promise<{ socket: Socket; result: Connected }>;
 
 interface OpenStream {
   readonly socket: SocketStream;
@@ -21,6 +29,10 @@ let serverStreams = 0;
 /** The connections to ports that one session has open. They outlive its connection, as the session does. */
 export class SessionStreams {
   readonly #streams = new Map<string, OpenStream>();
+  /**
+   * Of this session alone: a client that acknowledges what has not left yet gets the bytes of later reads, which are its own.
+   */
+  readonly #buffers = new BufferPool({ bytes: READ_BYTES, kept: KEPT_BUFFERS });
   #target: PushTarget | undefined;
   #closed = false;
 
@@ -40,10 +52,7 @@ export class SessionStreams {
   }
 
   /** Opens a stream, or returns the one that was opened by an earlier request whose answer was lost. */
-  async open(
-    streamId: string,
-    connect: () => Promise<{ socket: Socket; result: Connected }>,
-  ): Promise<ExecResult<'port/connect'>> {
+  async open(streamId: string, connect: ConnectStream): Promise<ExecResult<'port/connect'>> {
     const opened = this.#streams.get(streamId) ?? this.#begin(streamId, connect);
     const result = await opened.connected;
     return { ...result, received: opened.socket.stream.received };
@@ -76,7 +85,7 @@ export class SessionStreams {
     for (const { socket } of [...this.#streams.values()]) socket.stream.fail(abandoned());
   }
 
-  #begin(streamId: string, connect: () => Promise<{ socket: Socket; result: Connected }>): OpenStream {
+  #begin(streamId: string, connect: ConnectStream): OpenStream {
     if (this.#closed) throw new ExecError('sessionNotFound', 'The session has ended.');
     if (this.#streams.size >= MAX_STREAMS || serverStreams >= MAX_SERVER_STREAMS)
       throw new ExecError('tooManyStreams', `At most ${MAX_STREAMS} streams can be open at a time.`);
@@ -92,12 +101,9 @@ export class SessionStreams {
     return opened;
   }
 
-  async #connect(
-    stream: SocketStream,
-    connect: () => Promise<{ socket: Socket; result: Connected }>,
-  ): Promise<Connected> {
+  async #connect(stream: SocketStream, connect: ConnectStream): Promise<Connected> {
     try {
-      const { socket, result } = await connect();
+      const { socket, result } = await connect(streamReader(this.#buffers, stream.stream));
       stream.join(socket);
       return result;
     } catch (error) {

@@ -15,12 +15,10 @@ export class SocketStream implements StreamUser {
     this.#forget = forget;
   }
 
+  /** `socket` gives what it reads to `stream`. */
   join(socket: Socket): void {
     if (this.#isOver) return void socket.destroy();
     this.#socket = socket;
-    socket.on('data', (bytes: Buffer) => {
-      if (!this.stream.write(bytes)) socket.pause();
-    });
     socket.on('end', () => this.stream.end());
     socket.on('error', (error: NodeJS.ErrnoException) => this.#broke(error.code ?? 'EIO'));
     socket.on('close', () => {

@@ -230,8 +230,8 @@ export class OutputPusher implements PushSource {
     const head = `"params":{"processId":${this.#idText},"seq":${event.seq}`;
     switch (event.type) {
       case 'exited': {
-        const { exitCode, sandboxDenied, signal, timedOut, networkDenied, usage } = event;
-        const facts = { exitCode, sandboxDenied, signal, timedOut, networkDenied, usage };
+        const { exitCode, sandboxDenied, signal, timedOut, changesFull, networkDenied, usage } = event;
+        const facts = { exitCode, sandboxDenied, signal, timedOut, changesFull, networkDenied, usage };
         const details = JSON.stringify(facts).slice(1);
         return `{"method":"process/exited",${head},${details}}`;
       }

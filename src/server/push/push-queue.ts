@@ -26,6 +26,7 @@ export class PushQueue {
   /** Releases whoever waits for a turn that will not come. */
   readonly #waiting = new Set<() => void>();
   readonly #stop: () => void;
+  #idle: (() => void)[] = [];
   #openStreams = 0;
   #running = false;
   #yielding = false;
@@ -69,11 +70,17 @@ export class PushQueue {
     return this.#ready.size === 0 && this.#openStreams === 0;
   }
 
+  /** Resolves when there is nothing left to push, or nobody to push it to. */
+  async pushed(): Promise<void> {
+    if (this.#closed || this.#ready.size === 0) return;
+    await new Promise<void>((resolve) => this.#idle.push(resolve));
+  }
+
   close(): void {
     this.#closed = true;
     this.#stop();
     this.#ready.clear();
-    for (const release of [...this.#waiting]) release();
+    for (const release of [...this.#waiting, ...this.#idle.splice(0)]) release();
   }
 
   async #inTurn(send: () => void): Promise<void> {
@@ -117,6 +124,7 @@ export class PushQueue {
     }
     turnTaken(performance.now() - begun);
     this.#running = false;
+    if (this.#ready.size === 0) for (const tell of this.#idle.splice(0)) tell();
   }
 
   #yield(): void {

@@ -1,9 +1,29 @@
+import type { LocalProcess } from '../../host/index.js';
+
 /** Write ids remembered per process to recognise retries. A client has only a few writes in flight. */
 const MAX_REMEMBERED_WRITES = 4096;
 
 /** Which writes a session has accepted, so that one repeated after a reconnect is not typed twice. */
 export class RememberedWrites {
+  readonly #sessionId: string;
   readonly #seen = new Map<string, Set<string>>();
+
+  constructor(sessionId: string) {
+    this.#sessionId = sessionId;
+  }
+
+  /** What a write of this session is called where writes of other sessions are, too. */
+  nameOf(writeId: string): string {
+    return `${this.#sessionId} ${writeId}`;
+  }
+
+  /** Remembers the writes that an earlier server accepted. */
+  recall(process: LocalProcess): void {
+    const { processId, takenWrites } = process;
+    const mark = this.nameOf('');
+    for (const name of takenWrites)
+      if (name.startsWith(mark)) this.remember(processId, name.slice(mark.length));
+  }
 
   /** Whether this write id has not been seen for the process yet. */
   isNew(processId: string, writeId: string): boolean {

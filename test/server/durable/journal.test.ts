@@ -39,11 +39,11 @@ test('it does not grow without bound, and says the same afterwards', () => {
   expect([...Journal.open(path).all('')].map(([key]) => key)).toEqual(['kept', 'often', 'last']);
 });
 
-test.each(['{"version":3}', '{"version":0}', '{}'])('a journal that begins with %s is refused', (header) => {
+test.each(['{"version":4}', '{"version":0}', '{}'])('a journal that begins with %s is refused', (header) => {
   using folder = new TestFolder();
   writeFileSync(folder.file('journal'), `${header}\n`);
-  expect(() => Journal.open(folder.file('journal'))).toThrow('this release knows 1 to 2');
-  expect(() => Journal.check(folder.file('journal'))).toThrow('this release knows 1 to 2');
+  expect(() => Journal.open(folder.file('journal'))).toThrow('this release knows 1 to 3');
+  expect(() => Journal.check(folder.file('journal'))).toThrow('this release knows 1 to 3');
 });
 
 test('the journal of an older release stays as it can read it, until there is no way back', () => {
@@ -56,6 +56,6 @@ test('the journal of an older release stays as it can read it, until there is no
   expect(readFileSync(path, 'utf8').split('\n', 1)).toEqual(['{"version":1}']);
   expect([...Journal.open(path).all('session ')].length).toBe(3);
   journal.settle();
-  expect(readFileSync(path, 'utf8').split('\n', 1)).toEqual(['{"version":2}']);
+  expect(readFileSync(path, 'utf8').split('\n', 1)).toEqual(['{"version":3}']);
   expect([...Journal.open(path).all('session ')].length).toBe(3);
 });

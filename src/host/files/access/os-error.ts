@@ -46,7 +46,7 @@ export function hasOsCode(error: unknown, ...codes: readonly string[]): boolean 
 }
 
 /** The operating system's text for an error, e.g. `No such file or directory (os error 2)`. */
-export function osMessage(code: string): string {
+function osMessage(code: string): string {
   const errno = errnoOf.get(code);
   const text = osText[code] ?? getSystemErrorMap().get(-(errno ?? 0))?.[1] ?? code;
   return errno === undefined ? text : `${text} (os error ${errno})`;

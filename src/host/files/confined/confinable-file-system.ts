@@ -30,6 +30,9 @@ import { type HostFileSystem, LocalFileSystem } from '../local-file-system.js';
 /** Methods with one request and one answer, which can therefore run in another process. */
 type Operation = Exclude<keyof FileSystem, 'open' | 'watch' | 'watchMissing'>;
 
+/** What may make a set of held changes larger. */
+const GROWING: readonly Operation[] = ['writeFile', 'createDirectory', 'createSymlink', 'copy', 'rename'];
+
 /** The files of this machine. An operation under a policy runs in a process confined by that policy. */
 export class ConfinableFileSystem implements HostFileSystem {
   readonly #local: LocalFileSystem;
@@ -158,6 +161,7 @@ export class ConfinableFileSystem implements HostFileSystem {
     const { signal: _, ...plain } = rest;
     const use = await this.#holdFor(sandbox);
     try {
+      if (GROWING.includes(operation)) await use?.requireRoom();
       const confined = { policy, held: use?.view };
       return (await this.#confiner.call(confined, operation, [...args, plain])) as Result;
     } finally {
@@ -177,7 +181,7 @@ export class ConfinableFileSystem implements HostFileSystem {
     const use = await this.#holdFor(sandbox);
     try {
       const handle = await this.#confiner.open({ policy, held: use?.view }, path, options);
-      return use ? new HeldFileHandle(handle, use.close) : handle;
+      return use ? new HeldFileHandle(handle, use) : handle;
     } catch (error) {
       use?.close();
       throw error;

@@ -5,7 +5,9 @@ import type { HeldView } from '../../sandbox/index.js';
 
 /** Files with held changes, while they are used. */
 export interface FilesUse {
-  readonly view: HeldView;
+  readonly view: HeldView | undefined;
+  /** Throws `changesFull` if nothing more fits into the set. */
+  readonly requireRoom: () => Promise<void>;
   readonly close: () => void;
 }
 
@@ -15,27 +17,28 @@ export type HoldFiles = (sandbox: Sandbox) => Promise<FilesUse>;
 /** A file that is open in a view of held changes, which is kept as long. */
 export class HeldFileHandle implements FileHandle {
   readonly #inner: FileHandle;
-  readonly #leave: () => void;
+  readonly #use: FilesUse;
 
-  constructor(inner: FileHandle, leave: () => void) {
+  constructor(inner: FileHandle, use: FilesUse) {
     this.#inner = inner;
-    this.#leave = leave;
+    this.#use = use;
   }
 
   read(offset: number, length: number): Promise<{ bytes: Uint8Array; eof: boolean }> {
     return this.#inner.read(offset, length);
   }
 
-  write(offset: number, bytes: Uint8Array): Promise<void> {
-    return this.#inner.write(offset, bytes);
+  async write(offset: number, bytes: Uint8Array): Promise<void> {
+    await this.#use.requireRoom();
+    await this.#inner.write(offset, bytes);
   }
 
   async close(): Promise<void> {
-    await this.#inner.close().finally(this.#leave);
+    await this.#inner.close().finally(this.#use.close);
   }
 
   async closeAs(path: string, options?: TimeOptions): Promise<void> {
-    await this.#inner.closeAs(path, options).finally(this.#leave);
+    await this.#inner.closeAs(path, options).finally(this.#use.close);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -179,6 +179,6 @@ function setOf(characters: string): ByteSet {
   return set;
 }
 
-export function notAGlob(why: string): ExecError {
+function notAGlob(why: string): ExecError {
   return new ExecError('invalidParams', `A glob is not valid: ${why}.`);
 }

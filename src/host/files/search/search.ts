@@ -15,9 +15,6 @@ export interface RawMatch {
   readonly text: Buffer;
 }
 
-/** Finds matches in order of path and line, so that a page can be found again by counting. */
-export type Searcher = (root: Buffer, query: SearchQuery) => AsyncGenerator<RawMatch>;
-
 /** Uses ripgrep if there is a trusted one, otherwise our own slower scan. */
 export async function search(root: Buffer, query: SearchQuery): Promise<SearchPage> {
   const bounds = boundsOf(query);
@@ -30,7 +27,7 @@ export async function search(root: Buffer, query: SearchQuery): Promise<SearchPa
 }
 
 /** Leaving the loop ends the searcher, and with it the program it may run. */
-export async function collectPage(
+async function collectPage(
   found: AsyncIterable<RawMatch>,
   bounds: SearchBounds,
   signal: AbortSignal | undefined,

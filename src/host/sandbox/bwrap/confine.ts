@@ -1,5 +1,5 @@
 import { ExecError } from '../../../protocol/errors.js';
-import type { SandboxType } from '../../../protocol/index.js';
+import type { ProcessLimits, SandboxType } from '../../../protocol/index.js';
 import { isScarcity, openBytes, spawnFailures, trustedPath, trustedProgram } from '../../kernel/index.js';
 import { bwrapOptions } from './bwrap-argv.js';
 import type { Disk } from '../plan/disk.js';
@@ -30,6 +30,8 @@ export interface ConfineSpec {
   /** The complete environment. */
   readonly env: Readonly<Record<string, string>>;
   readonly terminal: boolean;
+  /** For each process of its tree. */
+  readonly limits?: ProcessLimits | undefined;
   /** A descriptor of ours, passed to the program as `SCRIPT_FD`. We take ownership. */
   readonly script?: number;
   /** The same as `REPORT_FD`, for a waiting shell. It gets nothing else of ours but its streams. */

@@ -1,9 +1,11 @@
-import { hostView } from '../plan/file-view.js';
+import { type HeldView, hostView } from '../plan/file-view.js';
 import type { Sandbox } from '../../../protocol/index.js';
 import { policyOfRequest, type SandboxPolicy } from '../../../policy/internal.js';
 import { statOf, trustedPath } from '../../kernel/index.js';
 import { Resources } from '../bwrap/resources.js';
 import { planNow } from '../plan/known-plans.js';
+import { withMountPoints } from '../plan/mount-points.js';
+import { managedPolicy } from './managed-policy.js';
 import { noteNetworkGrant } from './network-grant.js';
 import { Protection } from './protection.js';
 import { SandboxStatus } from './status.js';
@@ -20,6 +22,10 @@ export interface KeptSandbox {
   readonly bwrapPid: number;
   /** Where bubblewrap reports. We take ownership. */
   readonly status: number;
+  /** It is in a network of its own, whatever its policy says about networks. */
+  readonly isManaged: boolean;
+  /** The files it sees, if its changes are held. */
+  readonly held: HeldView | undefined;
 }
 
 /**
@@ -27,21 +33,23 @@ export interface KeptSandbox {
  * lost while nobody watched are restored, or the sandbox is ended.
  */
 export function adoptSandbox(kept: KeptSandbox): { policy: SandboxPolicy; status: SandboxStatus } {
-  const { sandbox, cwd, temporary, terminal, initPid, bwrapPid } = kept;
-  const policy = policyOfRequest(sandbox, { cwd, temporary: temporary ?? undefined });
+  const { sandbox, cwd, temporary, terminal, initPid, bwrapPid, isManaged, held } = kept;
+  const asked = policyOfRequest(sandbox, { cwd, temporary: temporary ?? undefined });
+  const policy = isManaged ? managedPolicy(asked, { enter: [] }) : asked;
   if (policy.kind === 'open') throw new Error('its policy asks for no sandbox');
   // Before it can reach a listener of ours.
   if (policy.network === 'enabled') noteNetworkGrant();
-  const resources = new Resources();
+  const view = held ?? hostView;
+  const resources = new Resources(view);
   const isRunning = statOf(initPid)?.parent === bwrapPid;
   const options = isRunning ? { terminal, initPid } : { terminal };
   const status = resources.belongTo(new SandboxStatus(kept.status, options));
   if (!isRunning) return { policy, status };
-  const { plan, disk } = planNow(policy.files);
-  trustedPath().distrust(plan.accessAt);
+  const { plan: files, disk } = planNow(policy.files, view);
+  trustedPath().distrust(files.accessAt);
+  const plan = held ? withMountPoints(files, held) : files;
   const hold: Parameters<typeof Protection.of>[0]['hold'] = (next) => resources.holdPlaceholders(next);
-  const { files } = policy;
-  const protection = Protection.of({ files, plan: hold(plan), disk, view: hostView, status, hold });
+  const protection = Protection.of({ files: policy.files, plan: hold(plan), disk, view, status, hold });
   resources.guard(protection);
   protection?.check();
   return { policy, status };

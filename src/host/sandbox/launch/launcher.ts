@@ -1,5 +1,6 @@
 import { ExecError } from '../../../protocol/errors.js';
 import { type HelperName, trustedPath } from '../../kernel/index.js';
+import { limitOptions } from '../../spawn/index.js';
 import type { ConfineSpec } from '../bwrap/confine.js';
 import { WAITING_SHELL } from './launch-script.js';
 import type { ConfinedPolicy } from '../../../policy/internal.js';
@@ -22,13 +23,14 @@ interface LaunchContext {
 
 /** Prepends what the program's terminal, process limit and name require to its argv. */
 export function launcherFor(
-  { argv, arg0, env, terminal }: ConfineSpec,
+  { argv, arg0, env, terminal, limits }: ConfineSpec,
   { program, policy, support, view }: LaunchContext,
 ): Launch {
   const tool = (name: HelperName) => findTool(name, view);
   // A session of its own with the terminal as controlling terminal: ^C reaches the program and nothing before it.
   const session = terminal ? [tool('setsid'), '-c', '--'] : [];
-  const limit = policy.maxProcesses === null ? [] : limitProcesses(policy.maxProcesses, { support, tool });
+  const bounds = [...limitProcesses(policy, support), ...(limits ? limitOptions(limits) : [])];
+  const limit = bounds.length === 0 ? [] : [tool('prlimit'), ...bounds, '--'];
   const before = [...session, ...limit];
   // Looked up by the same rules inside, so that the program sees the name it was called by.
   const name = env.PATH === undefined ? program : (argv[0] ?? program);
@@ -46,11 +48,8 @@ function rename(arg0: string, bash: string): string[] {
 }
 
 /** Counted per user namespace, hence per sandbox. Root is exempt from this count and gets a control group instead. */
-function limitProcesses(
-  maxProcesses: number,
-  { support, tool }: { support: LaunchContext['support']; tool: (name: HelperName) => string },
-): string[] {
-  return support.root ? [] : [tool('prlimit'), `--nproc=${maxProcesses}:${maxProcesses}`, '--'];
+function limitProcesses({ maxProcesses }: ConfinedPolicy, { root }: LaunchContext['support']): string[] {
+  return root || maxProcesses === null ? [] : [`--nproc=${maxProcesses}:${maxProcesses}`];
 }
 
 /** The shell that can wait in a sandbox for its program. */

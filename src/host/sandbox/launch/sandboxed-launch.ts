@@ -1,27 +1,32 @@
 import { closeSync } from 'node:fs';
 import type { OutputStream, SignalName } from '../../../contract/index.js';
+import { policyOfRequest, type SandboxPolicy } from '../../../policy/internal.js';
 import type { ExecError } from '../../../protocol/errors.js';
 import type { Sandbox, SandboxType } from '../../../protocol/index.js';
 import {
+  assertLimits,
   assertSpawnable,
   type Child,
-  type ChildEnd,
   type ChildSink,
   type ChildSpec,
-  spawnChild,
 } from '../../spawn/index.js';
-import { type Confinement, confine, type NetworkToJoin } from '../bwrap/confine.js';
+import type { NetworkToJoin } from '../bwrap/confine.js';
+import { pathChanged } from '../plan/exact-path.js';
 import type { HeldView } from '../plan/file-view.js';
-import { managedPolicy } from './managed-policy.js';
+import { sandboxSupport, withSupport } from '../probe/probe.js';
 import { adoptSandbox, type KeptSandbox } from './adopted-sandbox.js';
 import { DENIAL_TAIL_BYTES, wasDenied } from './denial.js';
-import { pathChanged } from '../plan/exact-path.js';
+import { managedPolicy } from './managed-policy.js';
+import {
+  alreadyRunning,
+  confinementFor,
+  fromConfinement,
+  fromSpare,
+  type PreparedSandbox,
+  type PreparedSpec,
+} from './prepared-sandbox.js';
 import { explainSetupFailure } from './setup-failure.js';
-import type { LaunchReport } from './launch-report.js';
-import { policyOfRequest, type SandboxPolicy } from '../../../policy/internal.js';
-import type { SandboxStatus } from './status.js';
-import { type SandboxSupport, sandboxSupport, withSupport } from '../probe/probe.js';
-import type { FoundSpare, SpareSandboxes } from './spare-sandboxes.js';
+import type { SpareSandboxes } from './spare-sandboxes.js';
 
 /** A sandbox takes a few dozen mounts; if setup takes longer than this, it hangs on a dead file system. */
 const SETUP_LIMIT_MS = 30_000;
@@ -38,34 +43,12 @@ export interface ConfinedSpec extends ChildSpec {
   readonly held?: HeldView | undefined;
 }
 
-interface PreparedSpec extends ChildSpec {
-  readonly askedTemporary?: string | null | undefined;
-  readonly network?: NetworkToJoin | undefined;
-  readonly held?: HeldView | undefined;
-  /** From here on someone else closes the descriptor. */
-  readonly handOver?: () => number;
-}
-
 /** What the sandbox needs to know about the started process. */
 export interface StartedSandbox {
   /** Its output has ended and so has the process. */
   readonly closed: Promise<void>;
   readonly wasKilled: () => boolean;
   readonly kill: () => void;
-}
-
-/** Where a program will run: a new sandbox or a spare one. */
-interface PreparedSandbox {
-  readonly sandboxType: SandboxType;
-  /** Null without a sandbox. */
-  readonly status: SandboxStatus | null;
-  /** Where the program was found. */
-  readonly program: string;
-  /** Set if a waiting shell becomes the program. */
-  readonly report: LaunchReport | null;
-  spawn(sink: ChildSink): Child;
-  /** The program will not be started. */
-  discard(): void;
 }
 
 /** A program under a policy: how to start it, and how it differs while it runs. */
@@ -117,6 +100,7 @@ export class SandboxedLaunch {
   ): Promise<SandboxedLaunch> {
     if (sandbox.changes && !spec.held) throw new Error('the changes of this program are not held');
     assertSpawnable(spec);
+    if (spec.limits) assertLimits(spec.limits);
     const { askedTemporary = spec.env.TMPDIR, network, held } = spec;
     const asked = policyOfRequest(sandbox, { cwd: spec.cwd, temporary: askedTemporary ?? undefined });
     const policy = network ? managedPolicy(asked, network) : asked;
@@ -125,8 +109,8 @@ export class SandboxedLaunch {
       return new SandboxedLaunch(spec, { policy, prepared, onReady: () => {} });
     }
     return await withSupport((support) => {
-      // A spare shows the machine's own files, and nobody else could take it over.
-      const usable = held || spec.keeping ? undefined : spares;
+      // A spare shows the machine's own files, has no limits, and nobody else could take it over.
+      const usable = held || spec.keeping || spec.limits ? undefined : spares;
       const found = usable?.take(policy, spec) ?? null;
       const prepared = found
         ? fromSpare(spec, found)
@@ -142,16 +126,7 @@ export class SandboxedLaunch {
   /** A program that another server has started, and that goes on. */
   static adopt(argv: readonly string[], kept: KeptSandbox): SandboxedLaunch {
     const { policy, status } = adoptSandbox(kept);
-    const prepared: PreparedSandbox = {
-      sandboxType: 'linuxSeccomp',
-      status,
-      program: argv[0] ?? '',
-      report: null,
-      spawn: () => {
-        throw new Error('it runs already');
-      },
-      discard: () => undefined,
-    };
+    const prepared = alreadyRunning(argv, status);
     const spec = { argv, cwd: kept.cwd };
     return new SandboxedLaunch(spec, { policy, prepared, onReady: () => {} });
   }
@@ -236,63 +211,4 @@ export class SandboxedLaunch {
     if (this.#prepared.status?.revoked) return true;
     return wasDenied(this.#policy, { exitCode, cwd: this.#cwd, outputTail: this.#tail });
   }
-}
-
-function confinementFor(
-  { argv, arg0, cwd, env, terminal, handOver, network, held, keeping }: PreparedSpec,
-  policy: SandboxPolicy,
-  support: SandboxSupport,
-): Confinement {
-  const script = handOver ? { script: handOver() } : {};
-  const program = { argv, arg0, cwd, env, terminal: terminal !== null, ...script };
-  return confine(program, { policy, support, network, held, outlivesUs: keeping !== undefined });
-}
-
-/** A new sandbox, started together with the program. */
-function fromConfinement(spec: ChildSpec, confinement: Confinement): PreparedSandbox {
-  const { argv, arg0, cwd, env, inheritFds, controllingTerminal, sandboxType, status, program } = confinement;
-  const child = {
-    argv,
-    ...(arg0 === undefined ? {} : { arg0 }),
-    cwd,
-    env,
-    inheritFds,
-    stdin: spec.stdin,
-    terminal: spec.terminal,
-    controlsTerminal: controllingTerminal === 'caller',
-    keeping: spec.keeping,
-  };
-  const discard = (): void => {
-    confinement.release();
-    status?.over();
-  };
-  const exited = (sink: ChildSink) => (end: ChildEnd) => {
-    status?.over();
-    sink.exited(end);
-  };
-  const spawn = (sink: ChildSink): Child => {
-    try {
-      const reports = status?.descriptor ?? null;
-      if (reports !== null) spec.keeping?.hold({ status: reports });
-      return spawnChild(child, { ...sink, exited: exited(sink) });
-    } catch (error) {
-      discard();
-      throw error;
-    } finally {
-      confinement.release();
-    }
-  };
-  return { sandboxType, status, program, report: null, spawn, discard };
-}
-
-/** A spare sandbox, whose waiting shell becomes the program. */
-function fromSpare({ stdin }: ChildSpec, { spare, script, program }: FoundSpare): PreparedSandbox {
-  const spawn = (sink: ChildSink): Child => {
-    const child = spare.launch(script, sink);
-    if (stdin === 'null') child.closeStdin();
-    return child;
-  };
-  const discard = (): void => void spare.discard();
-  const { status, report } = spare;
-  return { sandboxType: 'linuxSeccomp', status, program, report, spawn, discard };
 }

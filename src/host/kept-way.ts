@@ -1,0 +1,71 @@
+import { closeSync } from 'node:fs';
+import type { Namespaces, NetworkSpace, SpacePort } from './network/index.js';
+
+/** How the descriptors of a way out are called, besides those of its program. */
+const NET = 'network';
+const USER = 'network user';
+const PORT = 'network port ';
+
+/** What another server needs to continue with a way out. */
+export function wayDescriptors(
+  { net, user }: Namespaces,
+  ports: readonly SpacePort[],
+): Record<string, number> {
+  return {
+    [NET]: net,
+    ...(user === null ? {} : { [USER]: user }),
+    ...Object.fromEntries(ports.map(({ descriptor }, index) => [`${PORT}${index}`, descriptor])),
+  };
+}
+
+/** A way out that an earlier server has made. Owns its descriptors until somebody takes them. */
+export class KeptWay {
+  readonly #descriptors: Map<string, number>;
+  #isFirst = false;
+
+  private constructor(descriptors: Map<string, number>) {
+    this.#descriptors = descriptors;
+  }
+
+  /** Null if the program had none. */
+  static of(descriptors: Readonly<Record<string, number>>): KeptWay | null {
+    const own = Object.entries(descriptors).filter(
+      ([name]) => [NET, USER].includes(name) || name.startsWith(PORT),
+    );
+    return own.length === 0 ? null : new KeptWay(new Map(own));
+  }
+
+  /** Of what nobody has taken. */
+  get names(): string[] {
+    return [...this.#descriptors.keys()];
+  }
+
+  takeNamespaces(): Namespaces {
+    this.#isFirst = true;
+    const user = this.#descriptors.has(USER) ? this.#take(USER) : null;
+    return { net: this.#take(NET), user };
+  }
+
+  takeSocket(index: number): number {
+    return this.#take(`${PORT}${index}`);
+  }
+
+  /** True if this is the network it leads out of. */
+  isIn(space: NetworkSpace): boolean {
+    const net = this.#descriptors.get(NET);
+    return this.#isFirst || (net !== undefined && space.isAt({ net, user: null }));
+  }
+
+  /** Closes what nobody has taken. Idempotent. */
+  close(): void {
+    for (const fd of this.#descriptors.values()) closeSync(fd);
+    this.#descriptors.clear();
+  }
+
+  #take(name: string): number {
+    const fd = this.#descriptors.get(name);
+    if (fd === undefined) throw new Error('a descriptor of its network is missing');
+    this.#descriptors.delete(name);
+    return fd;
+  }
+}
