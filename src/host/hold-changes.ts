@@ -16,7 +16,14 @@ export async function holdChanges(
   // Each is in a user namespace of its own, and a program can be in one only.
   if (managed && support.available && support.rights !== null) throw notTogether();
   const temporary = spec.askedTemporary === undefined ? spec.env.TMPDIR : (spec.askedTemporary ?? undefined);
-  return await changes.use(sandbox, { cwd: spec.cwd, temporary });
+  const use = await changes.use(sandbox, { cwd: spec.cwd, temporary });
+  try {
+    await use.requireRoom();
+    return use;
+  } catch (error) {
+    use.close();
+    throw error;
+  }
 }
 
 /** For file operations, which belong to no program: they must name the set. */

@@ -142,8 +142,10 @@ function hints(
   }
   if (input.password) found.push('The program is asking for a password or passphrase: echo is off.');
   else if (input.needsInput) found.push('The program is waiting for input.');
-  const { networkDenied, sandboxDenied } = (session.over && session.exit) || {};
-  if (networkDenied)
+  const { changesFull, networkDenied, sandboxDenied } = (session.over && session.exit) || {};
+  if (changesFull)
+    found.push('The command was killed: the changes held so far take up as much room as they may.');
+  else if (networkDenied)
     found.push(`The network policy kept the command from ${deniedHosts(networkDenied)}. ${ASK_FOR_HOSTS}`);
   else if (sandboxDenied) found.push(DENIED);
   if (session.lostBytes > 0) found.push(`${session.lostBytes} bytes of the output could not be kept.`);

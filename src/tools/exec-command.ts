@@ -67,6 +67,7 @@ async function start(args: Arguments, context: ToolContext): Promise<ExecProcess
     env: settings.env,
     ...(cwd === undefined ? {} : { cwd }),
     ...(args.tty ? { tty: true, size: SIZE } : { pipeStdin: true }),
+    ...(settings.limits ? { limits: settings.limits } : {}),
     ...(args.sandbox === 'read-only' ? { sandbox: readOnlySandbox(environment.sandbox ?? null) } : {}),
   });
 }

@@ -22,4 +22,4 @@ export { DEFAULT_SPOOL_QUOTA_BYTES, SpoolQuota } from '../spool/index.js';
 export { type Budgeted, BudgetedText, truncateMiddle } from './text/budgeted-text.js';
 export { byteTokenizer, type Tokenizer } from './text/tokenizer.js';
 export type { CallOptions, Progress, Tool, ToolAnnotations, ToolResult } from './tool.js';
-export { resultText, Toolbox, type ToolboxOptions } from './toolbox.js';
+export { type KeptOutput, resultText, Toolbox, type ToolboxOptions } from './toolbox.js';

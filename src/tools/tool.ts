@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Environment } from '../contract/index.js';
+import type { ProcessLimits } from '../protocol/index.js';
 import type { SessionTable } from './session/session-table.js';
 import type { Tokenizer } from './text/tokenizer.js';
 
@@ -41,6 +42,9 @@ export interface ToolSettings {
   readonly maxLineChars: number;
   readonly cwd: string | undefined;
   readonly env: Readonly<Record<string, string>>;
+  readonly limits: ProcessLimits | undefined;
+  /** The set in which changes are held, if they are. */
+  readonly changesId: string | undefined;
 }
 
 export interface ToolContext extends CallOptions {

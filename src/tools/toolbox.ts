@@ -1,14 +1,18 @@
 import { z } from 'zod';
 import { ConfinedEnvironment, type Environment } from '../contract/index.js';
-import { ExecError, isExecError, type Sandbox } from '../protocol/index.js';
+import { ExecError, isExecError, type ProcessLimits, type Sandbox } from '../protocol/index.js';
 import { allTools } from './all-tools.js';
+import { heldChanges } from './held-changes.js';
 import { DEFAULT_OUTPUT_TOKENS } from './arguments.js';
 import { SessionTable, type SessionLimits } from './session/session-table.js';
-import { byteTokenizer, type Tokenizer } from './text/tokenizer.js';
+import { viewOutput } from './session/output-view.js';
+import { byteTokenizer, tokensOfBytes, type Tokenizer } from './text/tokenizer.js';
 import type { CallOptions, Tool, ToolContext, ToolResult, ToolSettings } from './tool.js';
 
 /** Longer lines are mostly minified code and base64: expensive and useless to a model. */
 const DEFAULT_MAX_LINE_CHARS = 2048;
+/** 1 MiB: more than a conversation takes, less than a client chokes on. */
+const KEPT_OUTPUT_TOKENS = tokensOfBytes(1024 ** 2);
 /** A terminal type every program knows, and no pager waiting for a key. */
 const DEFAULT_ENV = { TERM: 'xterm-256color', PAGER: 'cat', GIT_PAGER: 'cat', GH_PAGER: 'cat' };
 
@@ -28,21 +32,45 @@ export interface ToolboxOptions extends SessionLimits {
    * environment allows.
    */
   readonly sandbox?: Sandbox | null | undefined;
+  /** Bounds for each process of a command. Default: those of the machine. */
+  readonly limits?: ProcessLimits | undefined;
+  /**
+   * Hold what commands and file tools change until somebody applies it: they all build on each other in one set, which
+   * `environment.changes(toolbox.changesId)` lists, applies and discards, and the model has a tool to look at it. Needs a
+   * policy, as `sandbox` or of the environment. Default: as the policy says.
+   */
+  readonly changes?: 'hold' | undefined;
+}
+
+/** Output that can be read again. */
+export interface KeptOutput {
+  readonly sessionId: number;
+  /** What was printed so far, including what could not be kept. */
+  readonly bytes: number;
 }
 
 /** Tools that let a model work on a machine. Closing the toolbox ends the sessions they started. */
 export class Toolbox implements AsyncDisposable {
   readonly environment: Environment;
   readonly tools: readonly Tool[];
+  /** The set that holds what the tools change; undefined if they change the files themselves. */
+  readonly changesId: string | undefined;
   readonly #sessions: SessionTable;
   readonly #settings: ToolSettings;
 
   constructor(environment: Environment, options: ToolboxOptions = {}) {
-    this.environment = options.sandbox ? new ConfinedEnvironment(environment, options.sandbox) : environment;
-    this.tools = selectTools(options.tools);
+    const sandbox = policyFor(environment, options);
+    this.environment = sandbox ? new ConfinedEnvironment(environment, sandbox) : environment;
+    this.changesId = this.environment.sandbox?.changesId;
+    this.tools = selectTools(
+      options.tools,
+      this.changesId === undefined ? allTools : [...allTools, heldChanges],
+    );
     const { tokenizer = byteTokenizer, maxLineChars = DEFAULT_MAX_LINE_CHARS } = options;
-    const { cwd } = options;
-    this.#settings = { tokenizer, maxLineChars, cwd, env: { ...DEFAULT_ENV, ...options.env } };
+    const { cwd, limits } = options;
+    const { changesId } = this;
+    const env = { ...DEFAULT_ENV, ...options.env };
+    this.#settings = { tokenizer, maxLineChars, cwd, limits, env, changesId };
     const live = { maxLineChars, tokenizer, viewTokens: DEFAULT_OUTPUT_TOKENS };
     this.#sessions = new SessionTable({ ...options, live });
   }
@@ -72,6 +100,21 @@ export class Toolbox implements AsyncDisposable {
     }
   }
 
+  /** The sessions whose output can be read, oldest first. */
+  keptOutput(): KeptOutput[] {
+    return this.#sessions.all().map(({ id, transcript }) => ({ sessionId: id, bytes: transcript.end }));
+  }
+
+  /** What a session has printed, as text: beginning and end if it is more than 1 MiB. Null if there is no such session. */
+  async readKeptOutput(sessionId: number): Promise<string | null> {
+    const session = this.#sessions.all().find(({ id }) => id === sessionId);
+    if (!session) return null;
+    const { maxLineChars } = this.#settings;
+    const options = { raw: false, maxLineChars, tokenizer: byteTokenizer, maxTokens: KEPT_OUTPUT_TOKENS };
+    const { transcript } = session;
+    return (await viewOutput(transcript, { ...options, from: 0, to: transcript.end })).text;
+  }
+
   /** Ends every session. The environment stays open. Idempotent. */
   async close(): Promise<void> {
     await this.#sessions.close();
@@ -89,11 +132,31 @@ export function resultText({ text, notes }: ToolResult): string {
     : `${text.replace(/\n?$/, '\n')}${notes.map((note) => `Note: ${note}`).join('\n')}`;
 }
 
+/** The policy of all calls; undefined for that of the environment. A policy that holds changes gets a set for all of them. */
+function policyFor(
+  environment: Environment,
+  { sandbox, changes }: ToolboxOptions,
+): Sandbox | null | undefined {
+  const policy = sandbox ?? environment.sandbox;
+  const holds = changes === 'hold' || policy?.changes === 'hold';
+  if (!holds) return sandbox;
+  if (!policy)
+    throw new ExecError(
+      'invalidConfiguration',
+      'Changes can be held only under a policy; give the toolbox one.',
+    );
+  return { ...policy, changes: 'hold', changesId: policy.changesId ?? newChangesId() };
+}
+
+function newChangesId(): string {
+  return `tools-${crypto.randomUUID().slice(0, 8)}`;
+}
+
 /** All tools, or the listed ones. Throws for an unknown name. */
-function selectTools(names: readonly string[] | undefined): readonly Tool[] {
-  if (names === undefined) return allTools;
+function selectTools(names: readonly string[] | undefined, offered: readonly Tool[]): readonly Tool[] {
+  if (names === undefined) return offered;
   return names.map((name) => {
-    const found = allTools.find((tool) => tool.name === name);
+    const found = offered.find((tool) => tool.name === name);
     if (!found) throw new ExecError('invalidConfiguration', `There is no tool named ${name}.`);
     return found;
   });

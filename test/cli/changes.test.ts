@@ -20,8 +20,10 @@ describe.each(['local', 'a server'])('execwire changes on %s', (where) => {
 
     const first = await held('echo two >> a; echo new > b');
     expect(first).toMatchObject({ code: 0, stdout: '' });
-    const id = /1 created, 1 modified: execwire changes diff ([a-z2-9]+)/.exec(first.stderr)?.[1] ?? '';
-    expect(id).not.toBe('');
+    // What is told to type works as it is.
+    const told = /1 created, 1 modified: execwire (changes diff .*)\n/.exec(first.stderr)?.[1] ?? '';
+    const id = told.split(' ').at(-1) ?? '';
+    expect((await run(...told.split(' '))).stdout).toContain('+two\n');
     expect(readFileSync(`${workspace}/a`, 'utf8')).toBe('one\n');
 
     expect((await held('cat a b; rm b', '--changes', id)).stdout).toBe('one\ntwo\nnew\n');

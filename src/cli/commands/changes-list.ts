@@ -1,4 +1,10 @@
-import type { ChangeSet, ChangeSetInfo, Environment, HeldChange } from '../../contract/index.js';
+import {
+  CHANGE_LETTERS,
+  type ChangeSet,
+  type ChangeSetInfo,
+  type Environment,
+  type HeldChange,
+} from '../../contract/index.js';
 import { ExecError } from '../../protocol/errors.js';
 import { formatJson, formatTable, printable } from '../terminal/table.js';
 import { paint } from '../terminal/paint.js';
@@ -31,16 +37,6 @@ async function rowOf(environment: Environment, set: ChangeSetInfo): Promise<stri
   return [set.changesId, since, String(set.running), countText(counts), set.roots.join(' ')];
 }
 
-/** The letters of `git status`, and for a directory a slash. */
-const LETTERS: Record<HeldChange['kind'], string> = {
-  created: 'A',
-  modified: 'M',
-  deleted: 'D',
-  typeChanged: 'T',
-  linkChanged: 'L',
-  attributesChanged: 'm',
-};
-
 const COLOURS = { A: 'green', D: 'red' } as const;
 
 async function listSet(set: ChangeSet, { json = false, glob }: ListFlags): Promise<void> {
@@ -56,7 +52,7 @@ async function listSet(set: ChangeSet, { json = false, glob }: ListFlags): Promi
 }
 
 function lineOf({ kind, path, type, conflict }: HeldChange): string {
-  const letter = LETTERS[kind];
+  const letter = CHANGE_LETTERS[kind];
   const text = `${letter} ${printable(path)}${type === 'directory' ? '/' : ''}`;
   const mark = conflict ? paint('  (changed by somebody else, too)', 'yellow') : '';
   return `${letter === 'A' || letter === 'D' ? paint(text, COLOURS[letter]) : text}${mark}\n`;

@@ -1,4 +1,5 @@
 import type { ChangeCounts, Environment } from '../../contract/index.js';
+import { type TargetFlags, targetWords } from '../options/target-options.js';
 import { printable } from '../terminal/table.js';
 
 /** `12 created, 3 modified, 1 deleted`. */
@@ -12,10 +13,13 @@ export function countText({ created, modified, deleted }: ChangeCounts): string 
 }
 
 /** Says on stderr what a program has changed, and how to see it. */
-export async function summarizeChanges(environment: Environment, changesId: string): Promise<void> {
+export async function summarizeChanges(
+  environment: Environment,
+  changesId: string,
+  target: TargetFlags,
+): Promise<void> {
   const { counts } = await environment.changes(changesId).list({ limit: 1 });
-  const where = environment.id === 'local' ? '' : ' (with the same -e)';
   process.stderr.write(
-    `execwire: ${countText(counts)}: execwire changes diff ${printable(changesId)}${where}\n`,
+    `execwire: ${countText(counts)}: execwire changes diff ${targetWords(target)}${printable(changesId)}\n`,
   );
 }

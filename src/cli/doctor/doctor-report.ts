@@ -3,7 +3,7 @@ import { loadEnvironments } from '../../environment/providers.js';
 import { type Diagnosis, diagnose, type Probe } from './diagnosis.js';
 import { checkEnvironment } from '../commands/env-check.js';
 import { environmentRows } from '../commands/env-list.js';
-import { describeHost, examineSandbox, serverProbe } from './local-probes.js';
+import { describeHost, examineChanges, examineSandbox, serverProbe } from './local-probes.js';
 import { machineProbes } from './machine-probes.js';
 import { paint } from '../terminal/paint.js';
 import { formatJson, formatTable } from '../terminal/table.js';
@@ -25,6 +25,7 @@ async function examineAll(): Promise<Diagnosis[]> {
       ...describeHost(),
       ...(await oneByOne(await machineProbes(environment))),
       await examineSandbox(),
+      await examineChanges(),
       await diagnose(serverProbe()),
       ...(await configuredOnes()),
     ];

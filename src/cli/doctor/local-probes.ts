@@ -1,6 +1,13 @@
 import { fileURLToPath } from 'node:url';
 import { openChosen } from '../../environment/open-environment.js';
-import { hostCapabilities, type HostCapabilities, packageFile } from '../../host/index.js';
+import { defaultChangesDirectory } from '../../environment/index.js';
+import {
+  ChangeSets,
+  type ChangesSupport,
+  hostCapabilities,
+  type HostCapabilities,
+  packageFile,
+} from '../../host/index.js';
 import { probeSandbox, type SandboxSupport } from '../../host/sandbox/index.js';
 import { type Diagnosis, diagnose, type Probe } from './diagnosis.js';
 
@@ -48,6 +55,21 @@ export async function examineSandbox(): Promise<Diagnosis> {
   const { reason, message, hint } = support;
   const verdict = ABSENCES.includes(reason) ? 'absent' : 'broken';
   return { layer: 'sandbox', verdict, ms: null, hint: `${message} ${hint}` };
+}
+
+/** Checks whether changes can be held where they are kept by default, by doing it. Without a sandbox, that says why. */
+export async function examineChanges(): Promise<Diagnosis> {
+  let support: ChangesSupport | undefined;
+  const measured = await diagnose({
+    layer: 'held changes',
+    slowMs: 1_000,
+    slowHint: 'Mounting is slow, which delays the first command of every set of held changes.',
+    measure: async () => {
+      support = await new ChangeSets({ directory: defaultChangesDirectory() }).support();
+    },
+  });
+  if (support === undefined || support.available) return measured;
+  return { layer: 'held changes', verdict: 'absent', ms: null, hint: `${support.message} ${support.hint}` };
 }
 
 /** Describes what this machine can enforce. */

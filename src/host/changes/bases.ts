@@ -60,7 +60,8 @@ function keyOf(root: number, path: string): string {
 
 function isNewer({ held, base }: FoundChange, heldSinceNs: bigint): boolean {
   if (base === null || base.isDirectory()) return false;
-  return base.ctimeNs > (held ? held.birthtimeNs : heldSinceNs);
+  // The clock of file times ticks slowly: of two things in one tick, nobody knows which was first. Asking loses nothing.
+  return held ? base.ctimeNs >= held.birthtimeNs : base.ctimeNs > heldSinceNs;
 }
 
 /** A directory also changes with what is in it, which is checked on its own. */

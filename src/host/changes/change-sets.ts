@@ -1,21 +1,25 @@
 import { closeSync, mkdirSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+import type { ChangesLimits } from '../../contract/index.js';
 import { ExecError } from '../../protocol/errors.js';
-import type { Sandbox } from '../../protocol/index.js';
-import { crypto, randomBytes, TimeSlice } from '../kernel/index.js';
+import { TimeSlice } from '../kernel/index.js';
 import {
+  type HeldView,
   hideFromSandboxes,
   mountTable,
   parseMountTable,
   planNow,
   policyOfRequest,
 } from '../sandbox/index.js';
-import type { HeldView } from '../sandbox/index.js';
 import { openDirectory } from './accessible.js';
 import { finishApply } from './apply/apply.js';
 import { removeTree } from './apply/remove-tree.js';
 import { heldRoots } from './held-roots.js';
-import { HeldSet } from './held-set.js';
+import { HeldSet, type SetKeeping } from './held-set.js';
+import { type HeldUse, type KeptUse, type UseRequest, useOf } from './held-use.js';
+import { folderName, isSetId, newSetId, requireSetId } from './set-id.js';
+import { DEFAULT_LIMITS, type Size, sum } from './set-limits.js';
+import { storedSize } from './set-size.js';
 import {
   type ChangesLease,
   makePrivateDirectory,
@@ -31,45 +35,29 @@ export interface ChangeSetsOptions {
   readonly directory: string;
   /** Default 256. */
   readonly maxSets?: number | undefined;
+  /** How much room they may take. */
+  readonly limits?: Partial<ChangesLimits> | undefined;
+  /** Holds what a set needs for the server that comes after this one, by the folder of the set. */
+  readonly keepingOf?: ((folder: string) => SetKeeping) | undefined;
 }
 
 const DEFAULT_MAX_SETS = 256;
-
-/** What an id may look like: it is the name of a folder, and people type it. */
-const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
-
-/** A program that is about to run in a set. */
-export interface HeldUse {
-  readonly changesId: string;
-  readonly view: HeldView;
-  /** The program has ended. Its sandbox will, in a moment. */
-  readonly ended: () => void;
-  /** Nothing is left of it. Idempotent. */
-  readonly close: () => void;
-}
-
-/** Who asks, and for what. */
-export interface UseRequest {
-  readonly sandbox: Sandbox;
-  readonly cwd: string;
-  readonly temporary: string | undefined;
-  /** Whose set it becomes if there is none yet. */
-  readonly owner: string;
-  /** Whose sets may be used. */
-  readonly owners: readonly string[];
-}
 
 /** All sets of held changes in one directory. */
 export class ChangeSets {
   readonly #directory: string;
   readonly #maxSets: number;
+  readonly #limits: ChangesLimits;
+  readonly #keepingOf: ChangeSetsOptions['keepingOf'];
   readonly #sets = new Map<string, HeldSet>();
   readonly #listeners = new Set<(set: HeldSet) => void>();
   /** Called before the mounts of a set go, to end what uses them beside programs. */
   #endView: (viewId: string) => Promise<void> = async () => {};
 
-  constructor({ directory, maxSets = DEFAULT_MAX_SETS }: ChangeSetsOptions) {
+  constructor({ directory, maxSets = DEFAULT_MAX_SETS, limits = {}, keepingOf }: ChangeSetsOptions) {
     this.#directory = directory;
+    this.#limits = { ...DEFAULT_LIMITS, ...limits };
+    this.#keepingOf = keepingOf;
     this.#maxSets = maxSets;
     hideFromSandboxes(directory);
   }
@@ -99,8 +87,31 @@ export class ChangeSets {
     return await set.exclusively(async () => {
       await finishApply(set);
       const { plan } = planNow(policy.files);
-      const view = await set.enter(heldRoots(plan, parseMountTable(mountTable())), support);
-      return { changesId: set.record.changesId, view, ...this.#leaver(set) };
+      const earlier = set.record.roots.map(({ path }) => path);
+      const view = await set.enter(heldRoots(plan, parseMountTable(mountTable()), earlier), support);
+      return this.#useOf(set, view);
+    });
+  }
+
+  /**
+   * The files of a program that an earlier server has started. `descriptors` are those of its set; they are taken if the set
+   * has none yet. Throws if there is no such set.
+   */
+  takeUp({ folder, mountPoints }: KeptUse, descriptors: Readonly<Record<string, number>>): HeldUse {
+    const set = this.#at(join(this.#directory, folder));
+    if (set === null) throw new Error('its held changes are gone');
+    if (set.viewId === null) set.adopt(descriptors);
+    return this.#useOf(set, set.reenter(mountPoints));
+  }
+
+  /** True if the files of this set are mounted here. */
+  isMounted(folder: string): boolean {
+    return (this.#sets.get(join(this.#directory, folder))?.viewId ?? null) !== null;
+  }
+
+  #useOf(set: HeldSet, view: HeldView | undefined): HeldUse {
+    return useOf(set, view, () => {
+      for (const listener of this.#listeners) listener(set);
     });
   }
 
@@ -127,6 +138,7 @@ export class ChangeSets {
       await set.untilIdle();
       set.lock();
       await this.release(set);
+      await set.meter.close();
       await this.#remove(set.directory);
       this.#sets.delete(set.directory);
     });
@@ -144,16 +156,18 @@ export class ChangeSets {
     await Promise.all(sets.map((set) => this.discard(set).catch(() => undefined)));
   }
 
-  /** Finishes what a killed server was doing, and forgets sets whose session went with it. */
-  async recover({ keepSessions = false }: { keepSessions?: boolean } = {}): Promise<void> {
+  /** Finishes what a killed server was doing, and forgets sets whose session went with it. `lives`: of an owner. */
+  async recover({ lives = () => false }: { lives?: (owner: string) => boolean } = {}): Promise<void> {
     for (const set of this.#all()) {
+      if (set.isInUse) continue;
       try {
         set.lock();
       } catch {
         // A server that is alive uses it.
         continue;
       }
-      if (set.record.lease === 'session' && !keepSessions) await this.discard(set).catch(() => undefined);
+      if (set.record.lease === 'session' && !lives(set.record.owner))
+        await this.discard(set).catch(() => undefined);
       else
         await set
           .exclusively(() => finishApply(set))
@@ -163,49 +177,29 @@ export class ChangeSets {
   }
 
   /** Unmounts everything. Idempotent. */
-  close(): void {
-    for (const set of this.#sets.values()) set.close();
+  async close(): Promise<void> {
+    const sets = [...this.#sets.values()];
     this.#sets.clear();
-  }
-
-  #leaver(set: HeldSet): Pick<HeldUse, 'ended' | 'close'> {
-    let state: 'in' | 'leaving' | 'out' = 'in';
-    return {
-      ended: () => {
-        if (state !== 'in') return;
-        state = 'leaving';
-        set.leaving();
-      },
-      close: () => {
-        if (state === 'out') return;
-        set.leave({ announced: state === 'leaving' });
-        // What only looked at files is nobody's program.
-        if (state === 'leaving') for (const listener of this.#listeners) listener(set);
-        state = 'out';
-      },
-    };
+    for (const set of sets) set.close();
+    await Promise.all(sets.map(({ meter }) => meter.close()));
   }
 
   #setFor({ sandbox, owner, owners }: UseRequest): HeldSet {
-    const changesId = sandbox.changesId ?? newId();
+    const changesId = sandbox.changesId ?? newSetId();
     return (
       this.#lookUp(changesId, owners) ?? this.#create(changesId, owner, sandbox.changesLease ?? 'session')
     );
   }
 
   #create(changesId: string, owner: string, lease: ChangesLease): HeldSet {
-    if (!ID.test(changesId))
-      throw new ExecError(
-        'invalidParams',
-        'The id of held changes consists of up to 64 letters, digits, dots, dashes and underscores.',
-      );
+    requireSetId(changesId);
     if (this.#folders().length >= this.#maxSets)
       throw new ExecError(
         'changesFull',
         'There are as many sets of held changes as there may be; discard some.',
       );
     makePrivateDirectory(this.#directory);
-    const directory = this.#folderOf(changesId, owner);
+    const directory = join(this.#directory, folderName(changesId, owner));
     mkdirSync(directory, { mode: 0o700 });
     const record: SetRecord = {
       version: 1,
@@ -217,7 +211,7 @@ export class ChangeSets {
       roots: [],
     };
     writeRecord(directory, record);
-    const set = new HeldSet(directory, record);
+    const set = this.#setIn(directory, record);
     // A session ends with its server, and so does its set: nobody else may think that it is abandoned.
     set.lock();
     this.#sets.set(directory, set);
@@ -225,9 +219,9 @@ export class ChangeSets {
   }
 
   #lookUp(changesId: string, owners: readonly string[]): HeldSet | null {
-    if (!ID.test(changesId)) return null;
+    if (!isSetId(changesId)) return null;
     for (const owner of owners) {
-      const found = this.#at(this.#folderOf(changesId, owner));
+      const found = this.#at(join(this.#directory, folderName(changesId, owner)));
       if (found) return found;
     }
     return null;
@@ -238,9 +232,23 @@ export class ChangeSets {
     if (known) return known;
     const record = readRecord(directory);
     if (record === null) return null;
-    const set = new HeldSet(directory, record);
+    const set = this.#setIn(directory, record);
     this.#sets.set(directory, set);
     return set;
+  }
+
+  #setIn(directory: string, record: SetRecord): HeldSet {
+    const others = (): Size => this.#sizeWithout(directory);
+    return new HeldSet(directory, record, {
+      limits: this.#limits,
+      others,
+      keeping: this.#keepingOf?.(basename(directory)),
+    });
+  }
+
+  #sizeWithout(directory: string): Size {
+    const all = this.#folders().map((name) => join(this.#directory, name));
+    return sum(all.filter((each) => each !== directory).map(storedSize));
   }
 
   #all(): HeldSet[] {
@@ -255,12 +263,6 @@ export class ChangeSets {
     }
   }
 
-  /** Ids of different owners have nothing to do with each other. */
-  #folderOf(changesId: string, owner: string): string {
-    const digest = crypto().createHash('sha256').update(owner).digest('hex').slice(0, 12);
-    return join(this.#directory, `${digest}-${changesId}`);
-  }
-
   async #remove(directory: string): Promise<void> {
     const parent = openDirectory(this.#directory);
     try {
@@ -269,12 +271,6 @@ export class ChangeSets {
       closeSync(parent);
     }
   }
-}
-
-/** Short, and without characters that are mistaken for each other. */
-function newId(): string {
-  const letters = 'abcdefghjkmnpqrstuvwxyz23456789';
-  return Array.from(randomBytes(8), (byte) => letters[byte % letters.length]).join('');
 }
 
 function nothingEnforced(): ExecError {

@@ -9,6 +9,15 @@ interface MountedRoot extends ToMount {
   readonly view: number;
 }
 
+/** What it takes to mount something. */
+export interface MountMeans {
+  readonly tools: MountTools;
+  readonly rights: Rights;
+}
+
+/** How the descriptors of merged directories are called, before their number. */
+const VIEW = 'view ';
+
 let lastNumber = 0;
 
 /**
@@ -17,8 +26,6 @@ let lastNumber = 0;
  */
 export class HeldMounts {
   readonly #id: string;
-  readonly #tools: MountTools;
-  readonly #rights: Rights;
   /** Inner directories first. */
   readonly #roots: MountedRoot[] = [];
   #mount: number | null = null;
@@ -26,11 +33,36 @@ export class HeldMounts {
   #user: number | null = null;
   #owner: number | null = null;
 
-  constructor(setId: string, { tools, rights }: { tools: MountTools; rights: Rights }) {
-    this.#tools = tools;
-    this.#rights = rights;
+  constructor(setId: string) {
     // Whatever is kept for a view is kept for these very mounts.
     this.#id = `${setId} ${++lastNumber}`;
+  }
+
+  /** Continues with the mounts that an earlier server has made at these places. Owns the descriptors. */
+  static adopt(
+    setId: string,
+    descriptors: Readonly<Record<string, number>>,
+    places: readonly ToMount[],
+  ): HeldMounts {
+    const mounts = new HeldMounts(setId);
+    const { mount, user = null, owner = null } = descriptors;
+    if (mount === undefined) throw new Error('the namespace of its files is missing');
+    [mounts.#mount, mounts.#user, mounts.#owner] = [mount, user, owner];
+    for (const [index, place] of places.entries()) {
+      const view = descriptors[`${VIEW}${index}`];
+      if (view !== undefined) mounts.#roots.push({ ...place, view });
+    }
+    mounts.#sort();
+    return mounts;
+  }
+
+  /** What another server needs to continue with them, where `places` are all that there may be. They stay ours. */
+  descriptors(places: readonly ToMount[]): Record<string, number> {
+    const named = { mount: this.#mount, user: this.#user, owner: this.#owner };
+    const views = this.#roots.map(
+      ({ path, view }) => [`${VIEW}${places.findIndex((place) => place.path === path)}`, view] as const,
+    );
+    return Object.fromEntries([...Object.entries(named), ...views].filter(isOpen));
   }
 
   /** Identifies these mounts, as long as this process runs. */
@@ -38,19 +70,27 @@ export class HeldMounts {
     return this.#id;
   }
 
-  /** Mounts what is not mounted yet; outer directories come first. If that fails, everything stays as it was. */
-  async add(wanted: readonly ToMount[]): Promise<void> {
+  /**
+   * Mounts what is not mounted yet; outer directories come first. If that fails, everything stays as it was. Resolves to
+   * whether there is something new.
+   */
+  async add(wanted: readonly ToMount[], { tools, rights }: MountMeans): Promise<boolean> {
     const missing = wanted.filter(({ path }) => !this.#roots.some((root) => root.path === path));
-    if (missing.length === 0) return;
-    const mounting = new Mounting(this.#command(missing.flatMap(({ path, place }) => [path, place])));
+    if (missing.length === 0) return false;
+    const pairs = missing.flatMap(({ path, place }) => [path, place]);
+    const mounting = new Mounting(this.#command(pairs, { tools, rights }));
     try {
       await mounting.run(missing, () => {
-        if (this.#rights && this.#owner === null) this.#owner = mounting.namespace('user');
+        if (rights && this.#owner === null) this.#owner = mounting.namespace('user');
       });
-      if (this.#mount === null) this.#hold(mounting);
+      if (this.#mount === null) {
+        if (rights) this.#user = mounting.namespace('user');
+        this.#mount = mounting.namespace('mnt');
+      }
       for (const each of missing)
         this.#roots.push({ ...each, view: mounting.directory(`${each.place}/view`) });
-      this.#roots.sort((a, b) => b.path.length - a.path.length);
+      this.#sort();
+      return true;
     } finally {
       await mounting.end();
     }
@@ -79,15 +119,14 @@ export class HeldMounts {
     this.#owner = null;
   }
 
-  #command(pairs: readonly string[]): string[] {
-    if (this.#mount === null) return makeCommand(this.#tools, this.#rights, pairs);
+  #command(pairs: readonly string[], { tools, rights }: MountMeans): string[] {
+    if (this.#mount === null) return makeCommand(tools, rights, pairs);
     const owner = this.#owner === null ? null : ownFd(this.#owner);
-    return extendCommand(this.#tools, { mount: ownFd(this.#mount), owner }, pairs);
+    return extendCommand(tools, { mount: ownFd(this.#mount), owner }, pairs);
   }
 
-  #hold(mounting: Mounting): void {
-    if (this.#rights) this.#user = mounting.namespace('user');
-    this.#mount = mounting.namespace('mnt');
+  #sort(): void {
+    this.#roots.sort((a, b) => b.path.length - a.path.length);
   }
 
   #entrance(): string[] {
@@ -122,6 +161,10 @@ export class HeldMounts {
     );
     return root === undefined || covered ? path : `${root.place}/view${path.slice(root.path.length)}`;
   }
+}
+
+function isOpen(entry: readonly [string, number | null]): entry is [string, number] {
+  return entry[1] !== null;
 }
 
 /** For other processes of ours. */

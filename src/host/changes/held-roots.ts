@@ -13,21 +13,36 @@ export interface HeldRoots {
   readonly mountPoints: readonly string[];
 }
 
-/** Throws if the changes of this policy cannot be held. */
-export function heldRoots(plan: MountPlan, mounts: readonly MountedPlace[]): HeldRoots {
+/**
+ * Throws if the changes of this policy cannot be held. `earlier`: directories whose changes the set holds already. A program
+ * that may only read them sees those changes all the same.
+ */
+export function heldRoots(
+  plan: MountPlan,
+  mounts: readonly MountedPlace[],
+  earlier: readonly string[] = [],
+): HeldRoots {
   if (plan.base === 'writable' || plan.base === 'unrestricted') throw everythingWritable();
   const writable = plan.mounts
     .filter(({ kind, path }) => kind === 'writable' && !KERNEL_PLACES.some((place) => isBelow(path, place)))
     .map(({ path }) => directoryOf(path));
-  const top = [...new Set(writable)].filter(
-    (path) => !writable.some((other) => other !== path && isBelow(path, other)),
+  const readable = earlier.filter(
+    (path) =>
+      isDirectory(path) &&
+      plan.accessAt(path) !== 'none' &&
+      !writable.some((other) => isBelow(path, other)) &&
+      !mounts.some((mounted) => mounted.path === path),
+  );
+  const top = [...new Set([...writable, ...readable])].filter(
+    (path) => ![...writable, ...readable].some((other) => other !== path && isBelow(path, other)),
   );
   const nested = mounts
     .filter(({ path, type }) => !KERNEL_TYPES.includes(type) && !top.includes(path))
     .map(({ path }) => path)
     .filter((path) => top.some((root) => isBelow(path, root)) && plan.accessAt(path) !== 'none');
-  const mountPoints = [...new Set(nested)].toSorted((a, b) => depth(a) - depth(b));
-  const further = mountPoints.filter((path) => plan.accessAt(path) === 'write');
+  const shown = readable.filter((path) => top.includes(path));
+  const mountPoints = [...new Set([...nested, ...shown])].toSorted((a, b) => depth(a) - depth(b));
+  const further = mountPoints.filter((path) => plan.accessAt(path) === 'write' && !top.includes(path));
   for (const path of further) if (!isDirectory(path)) throw fileMounted(path);
   return { roots: [...top.toSorted((a, b) => depth(a) - depth(b)), ...further], mountPoints };
 }

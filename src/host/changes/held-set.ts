@@ -7,8 +7,10 @@ import { openDirectory } from './accessible.js';
 import { Bases } from './bases.js';
 import { HeldMounts } from './held-mounts.js';
 import type { HeldRoots } from './held-roots.js';
+import type { ToMount } from './mounting.js';
 import { plainAttributes } from './node.js';
 import { type Layers, ownAttributes, scan, type ScanResult } from './scan.js';
+import { type MeteredSet, SetMeter } from './set-meter.js';
 import { makePrivateDirectory, type SetRecord, writeRecord } from './set-record.js';
 import { type ChangesSupport, changesUnavailable } from './support.js';
 
@@ -19,9 +21,19 @@ export interface ScannedRoot extends ScanResult {
   readonly path: string;
 }
 
+/** Holds descriptors of one set for the server that comes after this one. */
+export interface SetKeeping {
+  hold(descriptors: Readonly<Record<string, number>>): void;
+  letGo(): void;
+}
+
 /** A set of held changes on disk. */
 export class HeldSet {
   readonly directory: string;
+  /** Keeps it from growing without bound. */
+  readonly meter: SetMeter;
+  readonly #keeping: SetKeeping | undefined;
+  #isKept = false;
   #record: SetRecord;
   #mounts: HeldMounts | null = null;
   #lock: number | null = null;
@@ -32,9 +44,35 @@ export class HeldSet {
   #leaving = 0;
   #idle: (() => void)[] = [];
 
-  constructor(directory: string, record: SetRecord) {
+  constructor(
+    directory: string,
+    record: SetRecord,
+    { keeping, ...bounds }: Pick<MeteredSet, 'limits' | 'others'> & { keeping?: SetKeeping | undefined },
+  ) {
     this.directory = directory;
     this.#record = record;
+    this.#keeping = keeping;
+    this.meter = new SetMeter({ directory, roots: () => this.#record.roots.length, ...bounds });
+  }
+
+  /** Continues with the mounts and the lock of an earlier server, whose programs go on. Owns the descriptors. */
+  adopt({ lock, ...mounts }: Readonly<Record<string, number>>): void {
+    if (lock === undefined) throw new Error('the lock of its changes is missing');
+    this.#mounts = HeldMounts.adopt(this.#record.changesId, mounts, this.#places);
+    this.#lock = lock;
+    this.#isKept = true;
+  }
+
+  /** The files as a program sees them that an earlier server has started. Call `leave` when it has ended. */
+  reenter(mountPoints: readonly string[]): HeldView {
+    if (this.#mounts === null) throw new Error('its files are not mounted');
+    this.#users += 1;
+    return this.#mounts.view(mountPoints);
+  }
+
+  /** True if anybody uses it, or an ended program is about to leave. */
+  get isInUse(): boolean {
+    return this.#users > 0;
   }
 
   get record(): SetRecord {
@@ -78,15 +116,21 @@ export class HeldSet {
     this.#lock = fd;
   }
 
-  /** The files as a program sees them that may write to these directories. Call `leave` when it has ended. */
-  async enter({ roots, mountPoints }: HeldRoots, support: ChangesSupport): Promise<HeldView> {
+  /**
+   * The files as a program sees them that may use these directories; undefined if they are as they are. Call `leave` when
+   * it has ended.
+   */
+  async enter({ roots, mountPoints }: HeldRoots, support: ChangesSupport): Promise<HeldView | undefined> {
     if (!support.available) throw changesUnavailable(support);
     this.lock();
     this.#users += 1;
     try {
+      if (roots.length === 0) return undefined;
       for (const path of roots) this.#addRoot(path);
-      this.#mounts ??= new HeldMounts(this.#record.changesId, support);
-      await this.#mounts.add(roots.map((path) => ({ path, place: this.#placeOf(path) })));
+      this.#mounts ??= new HeldMounts(this.#record.changesId);
+      const wanted = this.#places.filter(({ path }) => roots.includes(path));
+      if (await this.#mounts.add(inOrder(wanted, roots), support)) this.#isKept = false;
+      this.#keep(this.#mounts);
       return this.#mounts.view(mountPoints);
     } catch (error) {
       this.leave();
@@ -157,10 +201,23 @@ export class HeldSet {
     this.#mounts = null;
     if (this.#lock !== null) closeSync(this.#lock);
     this.#lock = null;
+    if (this.#isKept) this.#keeping?.letGo();
+    this.#isKept = false;
   }
 
-  #placeOf(path: string): string {
-    return join(this.directory, String(this.#record.roots.findIndex((root) => root.path === path)));
+  /** Throws if nobody keeps them: then nothing may be started that could outlive us. */
+  #keep(mounts: HeldMounts): void {
+    if (this.#isKept || this.#lock === null) return;
+    this.#keeping?.hold({ lock: this.#lock, ...mounts.descriptors(this.#places) });
+    this.#isKept = true;
+  }
+
+  /** Where the layers of each root are. */
+  get #places(): ToMount[] {
+    return this.#record.roots.map(({ path }, index) => ({
+      path,
+      place: join(this.directory, String(index)),
+    }));
   }
 
   /** The upper layer looks like the directory below: its attributes are those that programs see. */
@@ -177,6 +234,10 @@ export class HeldSet {
     this.#record = { ...this.#record, roots: [...this.#record.roots, root] };
     writeRecord(this.directory, this.#record);
   }
+}
+
+function inOrder(places: readonly ToMount[], paths: readonly string[]): ToMount[] {
+  return places.toSorted((a, b) => paths.indexOf(a.path) - paths.indexOf(b.path));
 }
 
 /** Some file systems have none, and some attributes are not ours to set. */

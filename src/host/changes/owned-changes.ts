@@ -1,6 +1,7 @@
 import type { ChangeSetInfo } from '../../contract/index.js';
 import type { Sandbox } from '../../protocol/index.js';
-import type { ChangeSets, HeldUse } from './change-sets.js';
+import type { ChangeSets } from './change-sets.js';
+import type { HeldUse } from './held-use.js';
 import { OwnedSet } from './owned-set.js';
 import type { ChangesSupport } from './support.js';
 
@@ -47,12 +48,14 @@ export class OwnedChanges {
   }
 
   list(): ChangeSetInfo[] {
-    return this.#sets.list(this.#owners).map(({ record, running }) => ({
+    return this.#sets.list(this.#owners).map(({ record, running, meter }) => ({
       changesId: record.changesId,
       lease: record.lease,
       createdAtMs: record.createdAtMs,
       roots: record.roots.map(({ path }) => path),
       running,
+      ...meter.size,
+      isFull: meter.isFull,
     }));
   }
 

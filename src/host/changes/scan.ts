@@ -14,6 +14,7 @@ import {
   typeOf,
 } from './node.js';
 import { sameContent } from './same-content.js';
+import { requireDepth } from './set-limits.js';
 
 /** How something differs from what is below. */
 export type ChangeKind =
@@ -90,6 +91,7 @@ class Scan {
   readonly #device: bigint;
   readonly #result: { readonly changes: FoundChange[]; readonly unchangedLinks: Map<string, string> };
   readonly #slice = new TimeSlice();
+  #depth = 0;
 
   constructor({ device }: Layers, result: { changes: FoundChange[]; unchangedLinks: Map<string, string> }) {
     this.#device = device;
@@ -97,6 +99,8 @@ class Scan {
   }
 
   async directory(path: string, { upper, base, opaque }: Directories): Promise<void> {
+    requireDepth(this.#depth);
+    this.#depth += 1;
     const names = namesIn(upper);
     for (const name of names) {
       const held = nodeAt(entryOf(upper, name));
@@ -107,6 +111,7 @@ class Scan {
       await this.#slice.yieldIfOver();
     }
     if (opaque && base !== null) this.#missing(path, base, new Set(names));
+    this.#depth -= 1;
   }
 
   /** What is left of a directory that another took the place of. */

@@ -14,7 +14,7 @@ export type ChangesSupport =
   | ({ readonly available: false } & SandboxGap);
 
 /** `OVERLAYFS_SUPER_MAGIC`. */
-const OVERLAY_MAGIC = 0x794c7630;
+export const OVERLAY_MAGIC = 0x794c7630;
 
 /** By directory and user: a program that embeds us may become another one. */
 const known = new Map<string, Promise<ChangesSupport>>();
@@ -65,9 +65,9 @@ function removeTrial(trial: string): void {
 }
 
 async function tryMount(trial: string, options: { tools: MountTools; rights: Rights }): Promise<void> {
-  const mounts = new HeldMounts('probe', options);
+  const mounts = new HeldMounts('probe');
   try {
-    await mounts.add([{ path: join(trial, 'base'), place: join(trial, '0') }]);
+    await mounts.add([{ path: join(trial, 'base'), place: join(trial, '0') }], options);
   } finally {
     mounts.close();
   }

@@ -11,7 +11,7 @@ const READ_BYTES = 256 * 1024;
 const MAX_MEMORY_PIECES = 1024;
 const MIB = 1024 * 1024;
 /** Per session: room for several build logs, yet a runaway program cannot fill the disk. */
-export const DEFAULT_SPOOL_LIMITS: SpoolLimits = { headBytes: 64 * MIB, tailBytes: 192 * MIB };
+const DEFAULT_SPOOL_LIMITS: SpoolLimits = { headBytes: 64 * MIB, tailBytes: 192 * MIB };
 
 export interface SpoolLimits {
   /** This many bytes from the start are kept for good. */

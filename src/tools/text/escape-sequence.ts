@@ -15,7 +15,7 @@ const INCOMPLETE = /\x1b(?:|\[[0-?]*[ -/]*|[\]PX^_][^\x07\x1b]*\x1b?|[ -/]+)$/y;
 const BROKEN = /\x1b(?:\[[0-?]*[ -/]*|[\]PX^_][^\x07\x1b]*)?/y;
 
 /** A longer string sequence is treated as broken. */
-export const MAX_ESCAPE_CHARS = 4096;
+const MAX_ESCAPE_CHARS = 4096;
 
 /** Reads the sequence that starts with the ESC at `index`. */
 export function readEscape(text: string, index: number): { escape: Escape; end: number } {

@@ -74,3 +74,27 @@ test('a path whose base changed meanwhile is a conflict', async () => {
   expect(readFileSync(scene.file('a'), 'utf8')).toBe('a\n2\n');
   expect(readdirSync(scene.workspace).toSorted()).toEqual(['a', 'b', 'n']);
 });
+
+test('somebody who changes a file right after the program did is noticed', async () => {
+  await using scene = new Scene();
+  const names = Array.from({ length: 20 }, (_, index) => `f${String(index).padStart(2, '0')}`);
+  for (const name of names) writeFileSync(scene.file(name), 'before\n');
+  const child = await scene.environment.start({
+    argv: ['/bin/bash', '-c', 'while read -r name; do echo held > $name; echo $name; done'],
+    cwd: scene.workspace,
+    sandbox: scene.policy(),
+    pipeStdin: true,
+  });
+  const told = child.lines();
+  for (const name of names) {
+    await child.write(`${name}\n`);
+    expect((await told.next()).value).toBe(name);
+    // Within the same tick of the clock that file times are taken from.
+    writeFileSync(scene.file(name), 'mine\n');
+  }
+  await child.closeStdin();
+  await child.wait();
+  const { applied, conflicts } = await scene.environment.changes('task').apply();
+  expect(applied).toEqual({ created: 0, modified: 0, deleted: 0 });
+  expect(conflicts.map(({ path }) => path)).toEqual(names.map((name) => scene.file(name)));
+});

@@ -5,6 +5,7 @@ import type { Bases } from '../bases.js';
 import { entryOf } from '../byte-path.js';
 import { nodeAt } from '../node.js';
 import { type FoundChange, namesIn } from '../scan.js';
+import { requireDepth } from '../set-limits.js';
 import type { RootChanges } from './plan.js';
 
 /** The changes whose base somebody else has changed since the program took it over. */
@@ -30,13 +31,21 @@ function replacesDirectory({ base, kind }: FoundChange): boolean {
 async function hasNewer(base: number, path: string, sinceNs: bigint): Promise<boolean> {
   const directory = openBeneath(base, Buffer.from(path, 'latin1'));
   try {
-    return await anyNewer(directory, sinceNs, new TimeSlice());
+    return await anyNewer(directory, { sinceNs, slice: new TimeSlice(), depth: 0 });
   } finally {
     closeSync(directory);
   }
 }
 
-async function anyNewer(directory: number, sinceNs: bigint, slice: TimeSlice): Promise<boolean> {
+interface Search {
+  readonly sinceNs: bigint;
+  readonly slice: TimeSlice;
+  readonly depth: number;
+}
+
+async function anyNewer(directory: number, search: Search): Promise<boolean> {
+  const { sinceNs, slice, depth } = search;
+  requireDepth(depth);
   let names: string[];
   try {
     names = namesIn(directory);
@@ -49,16 +58,16 @@ async function anyNewer(directory: number, sinceNs: bigint, slice: TimeSlice): P
     const node = nodeAt(entryOf(directory, name));
     if (node === undefined) continue;
     if (node.ctimeNs > sinceNs) return true;
-    if (node.isDirectory() && (await inSubdirectory(entryOf(directory, name), sinceNs, slice))) return true;
+    if (node.isDirectory() && (await inSubdirectory(entryOf(directory, name), search))) return true;
     await slice.yieldIfOver();
   }
   return false;
 }
 
-async function inSubdirectory(entry: Buffer, sinceNs: bigint, slice: TimeSlice): Promise<boolean> {
+async function inSubdirectory(entry: Buffer, search: Search): Promise<boolean> {
   const inner = openDirectory(entry);
   try {
-    return await anyNewer(inner, sinceNs, slice);
+    return await anyNewer(inner, { ...search, depth: search.depth + 1 });
   } finally {
     closeSync(inner);
   }

@@ -1,8 +1,19 @@
-import { type BigIntStats, chmodSync, closeSync, readdirSync, rmdirSync, unlinkSync } from 'node:fs';
+import {
+  type BigIntStats,
+  chmodSync,
+  closeSync,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+  unlinkSync,
+} from 'node:fs';
 import type { TimeSlice } from '../../kernel/index.js';
 import { openDirectory } from '../accessible.js';
 import { entryOf, pathOfDirectory } from '../byte-path.js';
 import { nodeAt } from '../node.js';
+
+/** A level takes a descriptor and stack, so what is deeper is moved up first. */
+const MAX_LEVELS = 256;
 
 /** Removes what is at a name in an open directory, and everything in it. Not an error if there is nothing. */
 export async function removeTree(directory: number, name: string, slice: TimeSlice): Promise<void> {
@@ -10,17 +21,65 @@ export async function removeTree(directory: number, name: string, slice: TimeSli
   const node = nodeAt(path);
   if (node === undefined) return;
   if (!node.isDirectory()) return unlinkSync(path);
-  const inner = openDirectory(path);
+  const top = openDirectory(path);
   try {
-    openUp(inner, node);
-    for (const child of readdirSync(pathOfDirectory(inner), { encoding: 'buffer' })) {
-      await removeTree(inner, child.toString('latin1'), slice);
-      await slice.yieldIfOver();
-    }
+    openUp(top, node);
+    await new Removal(top, slice).run();
   } finally {
-    closeSync(inner);
+    closeSync(top);
   }
   rmdirSync(path);
+}
+
+/** Empties one directory, however deep. */
+class Removal {
+  readonly #top: number;
+  readonly #slice: TimeSlice;
+  #moved = 0;
+
+  constructor(top: number, slice: TimeSlice) {
+    this.#top = top;
+    this.#slice = slice;
+  }
+
+  async run(): Promise<void> {
+    for (let moved = -1; moved !== this.#moved; ) {
+      moved = this.#moved;
+      await this.#empty(this.#top, 0);
+    }
+  }
+
+  async #empty(directory: number, level: number): Promise<void> {
+    for (const name of readdirSync(pathOfDirectory(directory), { encoding: 'buffer' })) {
+      const path = entryOf(directory, name.toString('latin1'));
+      const node = nodeAt(path);
+      if (node?.isDirectory()) await this.#remove(path, node, level + 1);
+      else if (node) unlinkSync(path);
+      await this.#slice.yieldIfOver();
+    }
+  }
+
+  async #remove(path: Buffer, node: BigIntStats, level: number): Promise<void> {
+    const inner = openDirectory(path);
+    try {
+      openUp(inner, node);
+      if (level > MAX_LEVELS) return this.#moveUp(path);
+      await this.#empty(inner, level);
+    } finally {
+      closeSync(inner);
+    }
+    rmdirSync(path);
+  }
+
+  /** The next pass finds it there. */
+  #moveUp(path: Buffer): void {
+    let place: Buffer;
+    do {
+      this.#moved += 1;
+      place = entryOf(this.#top, `.execwire-removed-${this.#moved}`);
+    } while (nodeAt(place) !== undefined);
+    renameSync(path, place);
+  }
 }
 
 /** What we own we may remove, whatever its mode says. */

@@ -1,0 +1,152 @@
+import { statfsSync } from 'node:fs';
+import type { ChangesLimits } from '../../contract/index.js';
+import { exceeds, largestSize, NOTHING, type Size } from './set-limits.js';
+import { measure, storedSize, storeSize } from './set-size.js';
+import { unlinkedBytes } from './unlinked-files.js';
+
+/** How often we look at the disk while programs run. At 2 GB a second, 50 MB are written meanwhile. */
+const LOOK_MS = 25;
+/** Without any sign on the disk, a set is measured at most this often: others may free what it takes. */
+const MEASURE_MS = 2_000;
+/** A walk takes at most this part of the time: one in twenty, and one in four while the disk fills. */
+const [CALM, HASTE] = [20, 4];
+
+/** A program that runs in a set. */
+export interface HeldProgram {
+  /** The first process of its sandbox; null if there is none. */
+  readonly initPid: () => number | null;
+  /** Ends it, because the set is full. */
+  readonly full: () => void;
+}
+
+export interface MeteredSet {
+  readonly directory: string;
+  /** How many directories it has. */
+  readonly roots: () => number;
+  readonly limits: ChangesLimits;
+  /** What all other sets take up. */
+  readonly others: () => Size;
+}
+
+/**
+ * Keeps a set from growing past its bound. No file system lets a plain user limit a directory, so we measure: by walking
+ * it, which takes as long as there are files, and only if the whole disk has lost as much room as the set has left.
+ */
+export class SetMeter {
+  readonly #set: MeteredSet;
+  readonly #programs = new Set<HeldProgram>();
+  #size: Size | null = null;
+  /** How large it may become, as of then. */
+  #largest: Size = NOTHING;
+  #isFull = false;
+  /** What the disk had in use when we measured. */
+  #disk: Size = NOTHING;
+  #measuredAt = -Infinity;
+  #tookMs = 0;
+  #measuring: Promise<void> | null = null;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(set: MeteredSet) {
+    this.#set = set;
+  }
+
+  /** As of the last measurement, if there was one. */
+  get size(): Size {
+    return this.#size ?? storedSize(this.#set.directory);
+  }
+
+  /** As of the last measurement. */
+  get isFull(): boolean {
+    return this.#isFull;
+  }
+
+  /** Measures if the set may be full; otherwise this costs one look at the disk. */
+  async update(): Promise<void> {
+    if (this.#isFull ? this.#isDue(HASTE) : this.#mayBeFull()) await this.#measure();
+  }
+
+  /** Looks after the set while programs run in it. Returns a function to call when this one has ended. */
+  watch(program: HeldProgram): () => void {
+    this.#programs.add(program);
+    if (this.#programs.size === 1) {
+      clearInterval(this.#timer);
+      this.#timer = setInterval(() => this.#look(), LOOK_MS).unref();
+    }
+    return () => {
+      if (!this.#programs.delete(program) || this.#programs.size > 0) return;
+      clearInterval(this.#timer);
+      // Other sets may become larger if this one is small, so what it has become must be known.
+      this.#timer = setInterval(() => this.#lookOnce(), LOOK_MS).unref();
+      this.#lookOnce();
+    };
+  }
+
+  /** Nobody measures any more. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    await this.#measuring;
+  }
+
+  #look(): void {
+    if (this.#measuring !== null) return;
+    const isTime = this.#isDue(CALM) && performance.now() - this.#measuredAt > MEASURE_MS;
+    if (isTime || this.#mayBeFull()) void this.#measure();
+  }
+
+  #lookOnce(): void {
+    if (!this.#isDue(HASTE)) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    void this.#measure();
+  }
+
+  #isDue(share: number): boolean {
+    return performance.now() - this.#measuredAt > share * this.#tookMs;
+  }
+
+  /** False only if the disk has lost less room than the set has left. */
+  #mayBeFull(): boolean {
+    if (!this.#isDue(HASTE)) return false;
+    if (this.#size === null) return true;
+    const now = this.#diskUse();
+    const possible = {
+      bytes: this.#size.bytes + now.bytes - this.#disk.bytes,
+      files: this.#size.files + now.files - this.#disk.files,
+    };
+    return exceeds(possible, this.#largest);
+  }
+
+  #measure(): Promise<void> {
+    this.#measuring ??= this.#measureNow()
+      // A set that is being discarded cannot be measured, nor need it be.
+      .catch(() => undefined)
+      .finally(() => {
+        this.#measuring = null;
+      });
+    return this.#measuring;
+  }
+
+  async #measureNow(): Promise<void> {
+    const { directory, roots, limits, others } = this.#set;
+    const began = performance.now();
+    try {
+      this.#disk = this.#diskUse();
+      this.#largest = largestSize(limits, others());
+      const { tooDeep, ...named } = await measure(directory, roots(), this.#largest);
+      const unlinked = unlinkedBytes([...this.#programs].flatMap(({ initPid }) => initPid() ?? []));
+      this.#size = { bytes: named.bytes + unlinked, files: named.files };
+      this.#isFull = tooDeep || exceeds(this.#size, this.#largest);
+    } finally {
+      this.#measuredAt = performance.now();
+      this.#tookMs = this.#measuredAt - began;
+    }
+    storeSize(directory, this.#size);
+    if (this.#isFull) for (const { full } of this.#programs) full();
+  }
+
+  #diskUse(): Size {
+    const { bsize, blocks, bfree, files, ffree } = statfsSync(this.#set.directory);
+    return { bytes: bsize * (blocks - bfree), files: files - ffree };
+  }
+}
