@@ -23,7 +23,8 @@ export function becomeKeeper(): string {
     value === undefined ? [] : [`${name}=${value}`],
   );
   // Node closes them for every program it starts.
-  const passedOn = [0, 1, 2, ...passedSockets(process.env)];
+  const { activated, stored } = passedSockets(process.env);
+  const passedOn = [0, 1, 2, ...activated, ...stored.values()];
   for (const fd of passedOn) libc().fcntl(fd, linux.F_SETFD, 'int', 0);
   libc().execve(process.execPath, [...argv, null], [...env, null]);
   const reason = libc().errno();

@@ -13,6 +13,7 @@ import { KEEPER_VERSION, LISTENERS, type Predecessor, type ToKeeper, type ToServ
 import { notifyManager } from './service-manager.js';
 import { Restarts } from './restarts.js';
 import { type ServerCommand, ServerProcess } from './server-process.js';
+import type { StoredListeners } from './stored-listeners.js';
 import { Succession } from './succession.js';
 
 /** Sent at once, so that the socket has room for them. */
@@ -21,6 +22,15 @@ const BATCH = 32;
 const RETRY_MS = 20;
 const FAILURE = 1;
 
+/** What servers are to listen on, as far as it is open already. */
+export interface KeeperSockets {
+  /** By somebody else, who keeps them. */
+  readonly activated: readonly number[];
+  /** By servers of an earlier keeper, by their names. */
+  readonly stored: ReadonlyMap<string, number>;
+  readonly listeners: StoredListeners;
+}
+
 /**
  * Starts a server, and starts it again when it dies. Holds what must not die with it: descriptors, and the exit statuses
  * of programs whose parent was a server that is gone. Knows nothing of what a server does.
@@ -28,6 +38,7 @@ const FAILURE = 1;
 export class Keeper {
   #command: ServerCommand;
   readonly #passedSockets: number;
+  readonly #listeners: StoredListeners;
   readonly #lineage = createLineage();
   readonly #store = new DescriptorStore();
   readonly #restarts = new Restarts();
@@ -46,12 +57,12 @@ export class Keeper {
   #wasEverReady = false;
   #stopping = false;
 
-  /** `sockets`: what the server is to listen on, if they are open already. */
-  constructor(command: ServerCommand, sockets: readonly number[] = []) {
+  constructor(command: ServerCommand, { activated, stored, listeners }: KeeperSockets) {
     this.#command = command;
-    const names = sockets.map((_, index) => String(index));
-    if (sockets.length > 0) this.#store.hold(LISTENERS, names, sockets);
-    this.#passedSockets = sockets.length;
+    this.#listeners = listeners;
+    this.#passedSockets = activated.length;
+    const open = new Map([...stored, ...activated.map((fd, index) => [String(index), fd] as const)]);
+    if (open.size > 0) this.#store.hold(LISTENERS, [...open.keys()], [...open.values()]);
   }
 
   run(): void {
@@ -106,6 +117,7 @@ export class Keeper {
   #heard(message: ToKeeper, descriptors: readonly number[]): void {
     switch (message.op) {
       case 'hold':
+        if (message.key === LISTENERS) this.#listeners.keep(message.names, descriptors);
         return this.#store.hold(message.key, message.names, descriptors);
       case 'letGo':
         return this.#store.letGo(message.key, message.name);
@@ -209,7 +221,10 @@ export class Keeper {
     const wasKilled = (status & 0x7f) !== 0;
     if (status === 0) dismissWatchdog();
     // In good order; or it was to stop; or it said why it cannot serve at all. The watchdog ends what is left.
-    if (status === 0 || this.#stopping || (!this.#wasEverReady && !wasKilled)) process.exit(exitCode(status));
+    if (status === 0 || this.#stopping || (!this.#wasEverReady && !wasKilled)) {
+      this.#listeners.drop();
+      process.exit(exitCode(status));
+    }
     const reason = this.#restarts.died({ wasReady: this.#isReady, at: performance.now() });
     if (reason !== null) return this.#giveUp(reason);
     process.stderr.write(`execwire: the server died (${describe(status)}); starting it again\n`);

@@ -18,7 +18,7 @@ const crc32 =
   typeof native === 'function' ? (native as (bytes: Uint8Array, start: number) => number) : portableCrc32;
 
 /** @internal */
-export function portableCrc32(bytes: Uint8Array, start: number): number {
+function portableCrc32(bytes: Uint8Array, start: number): number {
   table ??= makeTable();
   let sum = ~start;
   for (const byte of bytes) sum = (sum >>> 8) ^ (table[(sum ^ byte) & 0xff] ?? 0);

@@ -14,7 +14,9 @@ import type { OutputStream } from '../contract/index.js';
 import { ENTRY_BYTES } from './index-entry.js';
 import { FILE_MODE } from './private-directory.js';
 import { segmentFile } from './named-segment-files.js';
+import { giveBack, takenBytes } from './reserved-space.js';
 import type { Segment } from './segment.js';
+import type { SpaceAhead } from './space-ahead.js';
 
 /** Says which stream the output behind the last entry of the index belongs to, if it is not the usual one. */
 const STREAM_FILE = 'stream';
@@ -27,16 +29,21 @@ const INDEX = constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW;
 export class DurableFiles {
   readonly #directory: string;
   #open: { readonly number: number; readonly data: number; readonly index: number } | undefined;
+  readonly #ahead: SpaceAhead;
   #stream: OutputStream;
   #marker: number | undefined;
 
-  constructor(directory: string, usual: OutputStream) {
+  constructor(directory: string, usual: OutputStream, ahead: SpaceAhead) {
     this.#directory = directory;
     this.#stream = usual;
+    this.#ahead = ahead;
   }
 
-  data(segment: Segment): number {
-    return this.#files(segment).data;
+  /** The file for the next output of a segment, at most so much. */
+  data(segment: Segment, bytes: number): number {
+    const { data } = this.#files(segment);
+    this.#ahead.reserveFor({ descriptor: data, start: 0 }, segment.dataBytes, bytes);
+    return data;
   }
 
   /** Says whose output comes next. Once per change: most programs use one stream most of the time. */
@@ -47,7 +54,9 @@ export class DurableFiles {
     this.#stream = stream;
   }
 
-  writeEntry(segment: Segment, entry: Uint8Array): void {
+  /** Of output that is in the file by now, so much of it. */
+  writeEntry(segment: Segment, entry: Uint8Array, bytes: number): void {
+    this.#ahead.wrote(bytes);
     const { index } = this.#files(segment);
     let done = writeSync(index, entry, 0, ENTRY_BYTES, segment.entries * ENTRY_BYTES);
     while (done < ENTRY_BYTES)
@@ -56,11 +65,19 @@ export class DurableFiles {
 
   /** Idempotent. */
   close(): void {
+    this.#ahead.pause();
+    this.#close();
+  }
+
+  #close(): void {
     if (this.#marker !== undefined) closeSync(this.#marker);
     this.#marker = undefined;
     const files = this.#open;
     this.#open = undefined;
     if (!files) return;
+    // Up to where the kernel says that output is: not all of it may be known to us.
+    const end = fstatSync(files.data).size;
+    if (this.#ahead.isBehind(end)) giveBack(files.data, end);
     closeSync(files.data);
     closeSync(files.index);
   }
@@ -85,11 +102,12 @@ export class DurableFiles {
 
   #files({ number }: Segment): { readonly data: number; readonly index: number } {
     if (this.#open?.number === number) return this.#open;
-    this.close();
+    this.#close();
     const data = openSync(join(this.#directory, segmentFile(number, 'data')), DATA, FILE_MODE);
     try {
       const index = openSync(join(this.#directory, segmentFile(number, 'index')), INDEX, FILE_MODE);
       this.#open = { number, data, index };
+      this.#ahead.begin(takenBytes(data));
       return this.#open;
     } catch (error) {
       closeSync(data);

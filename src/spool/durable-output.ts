@@ -16,6 +16,7 @@ import { FIXED_BYTES, OutputDirectory } from './output-directory.js';
 import { type ProcessFacts, readFacts, type StoredEnd } from './process-facts.js';
 import type { SpoolOwner, SpoolQuota } from './quota.js';
 import { ReadableOutput } from './readable-output.js';
+import type { ReserveSpace } from './reserved-space.js';
 import type { SegmentReader } from './segment-reader.js';
 
 export interface DurableOutputOptions {
@@ -24,6 +25,7 @@ export interface DurableOutputOptions {
   /** Most that is kept of this process. */
   readonly limitBytes: number;
   readonly quota: SpoolQuota;
+  readonly reserve?: ReserveSpace | undefined;
   /** Whether to keep the output when the log is gone. */
   readonly keep: boolean;
   /** Makes sure that the spool is there. Throws if it cannot be used. */
@@ -56,11 +58,11 @@ export class DurableOutput extends ReadableOutput implements LogArchive, OutputP
   constructor(options: DurableOutputOptions) {
     super();
     this.#options = options;
-    const { directory, facts, limitBytes, quota, prepare } = options;
+    const { directory, facts, limitBytes, quota, reserve, prepare } = options;
     this.#directory = new OutputDirectory({ path: directory, owner: this, quota, prepare });
     this.#facts = new FactsFile(directory, facts);
     const usualStream = facts.tty ? 'pty' : 'stdout';
-    this.#segments = new DurableSegments({ directory, usualStream, limitBytes, owner: this, quota });
+    this.#segments = new DurableSegments({ directory, usualStream, limitBytes, owner: this, quota, reserve });
   }
 
   /** Continues where another server was killed. Returns what its log said at the end. */

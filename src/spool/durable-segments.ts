@@ -4,8 +4,10 @@ import { ENTRY_BYTES, type EntryDraft, writeEntry } from './index-entry.js';
 import { type LogTail, tailOf } from './log-tail.js';
 import { NamedSegmentFiles } from './named-segment-files.js';
 import type { SpoolOwner, SpoolQuota } from './quota.js';
+import type { ReserveSpace } from './reserved-space.js';
 import { type Segment, SEGMENT_BYTES, sizeOf } from './segment.js';
 import { SegmentReader } from './segment-reader.js';
+import { SpaceAhead } from './space-ahead.js';
 import { storedSegments } from './stored-segments.js';
 
 /** Room for the largest chunk and its entry. */
@@ -20,6 +22,7 @@ export interface DurableSegmentsOptions {
   readonly limitBytes: number;
   readonly owner: SpoolOwner;
   readonly quota: SpoolQuota;
+  readonly reserve?: ReserveSpace | undefined;
 }
 
 /**
@@ -47,7 +50,8 @@ export class DurableSegments {
     this.#options = options;
     this.#segmentBytes = Math.min(SEGMENT_BYTES, Math.ceil(options.limitBytes / 4));
     this.#named = new NamedSegmentFiles(options.directory);
-    this.#files = new DurableFiles(options.directory, options.usualStream);
+    const ahead = new SpaceAhead(options.reserve, this.#segmentBytes);
+    this.#files = new DurableFiles(options.directory, options.usualStream, ahead);
     this.reader = new SegmentReader(this.#named, () => this.#segments);
   }
 
@@ -86,7 +90,7 @@ export class DurableSegments {
   place(stream: OutputStream): { fd: number; position: number } {
     const segment = this.#roomFor(CHUNK_ROOM);
     this.#files.expect(stream);
-    return { fd: this.#files.data(segment), position: segment.dataBytes };
+    return { fd: this.#files.data(segment, CHUNK_ROOM), position: segment.dataBytes };
   }
 
   /** Enters what was written to that place. */
@@ -94,7 +98,7 @@ export class DurableSegments {
     const segment = this.#current;
     if (!segment) return;
     writeEntry(this.#slotView, 0, draft, this.#counted.newlines);
-    this.#files.writeEntry(segment, this.#slot);
+    this.#files.writeEntry(segment, this.#slot, draft.length);
     const current = segment.entries === 0 ? this.#begin(segment, draft) : segment;
     current.entries += 1;
     current.dataBytes += draft.length;

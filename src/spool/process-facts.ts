@@ -1,7 +1,6 @@
 import { closeSync, constants, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { OutputStream } from '../contract/index.js';
 import { FILE_MODE } from './private-directory.js';
 
 const FACTS_FILE = 'meta.json';
@@ -44,7 +43,6 @@ const ProcessFacts = z.object({
 
 export type StoredEnd = z.output<typeof StoredEnd>;
 export type ProcessFacts = z.output<typeof ProcessFacts>;
-export type StoredStream = OutputStream;
 
 /** Writes the first facts of a process. */
 export function createFacts(directory: string, facts: ProcessFacts): void {

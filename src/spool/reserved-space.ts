@@ -7,6 +7,12 @@ const STAT_BLOCK_BYTES = 512;
 /** File systems round up. */
 const ROUNDING_BYTES = 128 * 1024;
 
+/** What an open file takes on disk, with what an earlier server may have reserved behind its end. */
+export function takenBytes(descriptor: number): number {
+  const { size, blocks } = fstatSync(descriptor);
+  return Math.max(size, blocks * STAT_BLOCK_BYTES);
+}
+
 /** Gives space back that a file has behind this position; it would be taken for as long as the file is there. */
 export function giveBack(descriptor: number, end: number): void {
   try {

@@ -48,7 +48,7 @@ export class SegmentStore {
   constructor(options: StoreOptions) {
     this.#options = options;
     this.#headBytes = options.headBytes ?? 0;
-    this.#writer = new SegmentWriter(options.files, options.reserve);
+    this.#writer = new SegmentWriter(options.files, options.segmentBytes, options.reserve);
     this.reader = new SegmentReader(options.files, () => this.#segments);
   }
 

@@ -4,6 +4,7 @@ import { ENTRY_BYTES } from './index-entry.js';
 import { giveBack, type ReserveSpace } from './reserved-space.js';
 import type { Segment } from './segment.js';
 import type { OpenPart, SegmentFiles, SegmentPart } from './segment-files.js';
+import { SpaceAhead } from './space-ahead.js';
 
 /** Chunks below this size on average are joined: that is cheaper than handing each to the system. */
 const MIN_VECTOR_BYTES = 2048;
@@ -13,44 +14,34 @@ const MAX_VECTORS = 1024;
 const writeLater = promisify(write);
 const writevLater = promisify(writev);
 
-/** A program that has printed so much goes on: before, space is not worth reserving. */
-const FLOOD_BYTES = 1024 * 1024;
-/** Reserved at a time. What is not used is given back when the files are closed. */
-const RESERVED_BYTES = 4 * 1024 * 1024;
-
 interface OpenSegment {
   readonly number: number;
   readonly data: OpenPart;
   readonly index: OpenPart;
   /** The end of the data. */
   end: number;
-  /** The end of the space that is taken for it. */
-  takenEnd: number;
 }
 
 /** Appends to the two parts of the newest segment. They are open only while there is something to write. */
 export class SegmentWriter {
   readonly #files: SegmentFiles;
-  /** Undefined where it cannot be done. */
-  #reserve: ReserveSpace | undefined;
+  readonly #ahead: SpaceAhead;
   #open: OpenSegment | undefined;
-  /** Since files were opened for the first time after a pause. */
-  #writtenBytes = 0;
 
-  constructor(files: SegmentFiles, reserve?: ReserveSpace) {
+  constructor(files: SegmentFiles, segmentBytes: number, reserve?: ReserveSpace) {
     this.#files = files;
-    this.#reserve = reserve;
+    this.#ahead = new SpaceAhead(reserve, segmentBytes);
   }
 
   /** Output first: an entry of the index is never there without its output. */
   append(segment: Segment, chunks: readonly Uint8Array[], index: Uint8Array): void {
     const open = this.#opened(segment);
     const bytes = totalOf(chunks);
-    this.#reserveFor(open, segment.dataBytes, bytes);
+    this.#ahead.reserveFor(open.data, segment.dataBytes, bytes);
     writeAll(open.data, segment.dataBytes, chunks);
     open.end = segment.dataBytes + bytes;
     writeAll(open.index, segment.entries * ENTRY_BYTES, [index]);
-    this.#writtenBytes += bytes;
+    this.#ahead.wrote(bytes);
   }
 
   /** The same while others have the event loop. */
@@ -61,7 +52,7 @@ export class SegmentWriter {
 
   /** Idempotent. */
   close(): void {
-    this.#writtenBytes = 0;
+    this.#ahead.pause();
     this.#closeFiles();
   }
 
@@ -69,19 +60,9 @@ export class SegmentWriter {
     const open = this.#open;
     this.#open = undefined;
     if (!open) return;
-    if (open.takenEnd > open.end) giveBack(open.data.descriptor, open.end);
+    if (this.#ahead.isBehind(open.end)) giveBack(open.data.descriptor, open.end);
     this.#files.close(open.data);
     this.#files.close(open.index);
-  }
-
-  /** While a program floods, there is always some space ahead of it. */
-  #reserveFor(open: OpenSegment, position: number, bytes: number): void {
-    const isNeeded = this.#writtenBytes >= FLOOD_BYTES && position + bytes > open.takenEnd;
-    if (!this.#reserve || !isNeeded) return;
-    const from = Math.max(open.takenEnd, position);
-    const { descriptor, start } = open.data;
-    if (this.#reserve(descriptor, start + from, RESERVED_BYTES)) open.takenEnd = from + RESERVED_BYTES;
-    else this.#reserve = undefined;
   }
 
   async #writePart(
@@ -103,7 +84,8 @@ export class SegmentWriter {
     const data = this.#files.openToWrite(segment, 'data');
     try {
       const index = this.#files.openToWrite(segment, 'index');
-      this.#open = { number: segment.number, data, index, end: segment.dataBytes, takenEnd: data.taken };
+      this.#open = { number: segment.number, data, index, end: segment.dataBytes };
+      this.#ahead.begin(data.taken);
       return this.#open;
     } catch (error) {
       this.#files.close(data);

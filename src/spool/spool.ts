@@ -19,8 +19,11 @@ export const DEFAULT_PROCESS_BYTES = 256 * MIB;
 export const DEFAULT_TOTAL_BYTES = 4096 * MIB;
 /** Processes kept, however little they printed. */
 const MAX_STORED = 4096;
-/** Kept of a process whose output is on disk only for a server that comes after us: what readers may not have read. */
-const PASSING_BYTES = 64 * MIB;
+/**
+ * Kept of a process whose output is on disk only for a server that comes after us: many times what readers may not have read.
+ * A flood uses the same pages of memory again and again. Where a host supplies them, new ones cost far more than the output.
+ */
+const PASSING_BYTES = 32 * MIB;
 
 export interface SpoolOptions {
   /** Absolute. Created when it is first needed. */
@@ -127,7 +130,7 @@ export class Spool {
     this.prepareOnce();
     this.#created += 1;
     const id = `${this.#mark}-${this.#created}`;
-    const output = new SpooledOutput({ ...this.#place(id, request), reserve: this.#reserve });
+    const output = new SpooledOutput(this.#place(id, request));
     this.#remember(output);
     return output;
   }
@@ -179,6 +182,7 @@ export class Spool {
       },
       limitBytes: Math.min(this.processBytes, this.totalBytes),
       quota: this.#quota,
+      reserve: this.#reserve,
       keep,
       prepare: () => this.prepare(),
       busy: (each) => this.#upkeep.watch(each),

@@ -51,7 +51,7 @@ export class Upkeep {
   close(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
-    unsaved.delete(this);
+    nothingToSave(this);
     for (const output of [...this.#running, ...this.#ended]) {
       output.flush();
       output.close();
@@ -78,7 +78,7 @@ export class Upkeep {
     if (this.#running.size + this.#ended.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
-    unsaved.delete(this);
+    nothingToSave(this);
   }
 }
 
@@ -93,8 +93,12 @@ async function writeEach(outputs: Set<Kept>): Promise<void> {
 const unsaved = new Set<Upkeep>();
 
 function saveAtExit(upkeep: Upkeep): void {
-  if (!process.listeners('exit').includes(saveAll)) process.on('exit', saveAll);
+  if (unsaved.size === 0) process.on('exit', saveAll);
   unsaved.add(upkeep);
+}
+
+function nothingToSave(upkeep: Upkeep): void {
+  if (unsaved.delete(upkeep) && unsaved.size === 0) process.off('exit', saveAll);
 }
 
 function saveAll(): void {

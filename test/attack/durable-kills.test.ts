@@ -9,6 +9,9 @@ const LIMIT_MS = 60_000 + KILLS * 6_000;
 /** Enough that the program still runs when the last server is killed. */
 const LINES_PER_KILL = 250_000;
 
+/** What is typed between two deaths, at most twice. There are 300 lines and more for each. */
+const TYPED_BYTES = 300;
+
 /** What a client saw of a program that prints one number per line, from 1 on. */
 interface Seen {
   readonly lines: number;
@@ -21,7 +24,7 @@ interface Seen {
 async function readWhileKilling(
   server: DurableServer,
   program: ExecProcess,
-  { kills = KILLS, began = (): void => undefined } = {},
+  { kills = KILLS, began = (): void => undefined, pauseBytes = 100_000 } = {},
 ): Promise<Seen & { kills: number }> {
   let [rest, lines, wrong, killed, bytes] = ['', 0, 0, 0, 0];
   let exitCode: number | null = null;
@@ -40,7 +43,7 @@ async function readWhileKilling(
     // Not at once: the moment should have nothing to do with what the client does.
     if (killed < kills && bytes >= due) {
       killed += 1;
-      due = bytes + 1 + (killed % 3) * 100_000;
+      due = bytes + 1 + (killed % 3) * pauseBytes;
       setTimeout(() => server.kill(), killed % 7);
     }
   }
@@ -115,12 +118,11 @@ describe(`a server with a keeper that is killed ${KILLS} times`, () => {
         for (let line = 1; line <= count; line += 1) await program.write(`${line}\n`);
         await program.closeStdin();
       })();
-      const result = await readWhileKilling(server, program);
+      const result = await readWhileKilling(server, program, { pauseBytes: TYPED_BYTES });
       await typing;
       return result;
     });
-    expect(seen).toMatchObject({ lines: count, wrong: 0, exitCode: 7 });
-    expect(seen.kills).toBeGreaterThan(0);
+    expect(seen).toEqual({ lines: count, wrong: 0, exitCode: 7, kills: KILLS });
     tally('durable writes', { tries: seen.kills, successes: 0 });
   });
 
@@ -141,12 +143,28 @@ describe(`a server with a keeper that is killed ${KILLS} times`, () => {
         await isRaw;
         for (let line = 2; line <= count; line += 1) await program.write(`${line}\n`);
       })();
-      const result = await readWhileKilling(server, program, { began });
+      const result = await readWhileKilling(server, program, { began, pauseBytes: TYPED_BYTES });
       await typing;
       return result;
     });
-    expect(seen).toMatchObject({ lines: count, wrong: 0, exitCode: 9 });
+    expect(seen).toEqual({ lines: count, wrong: 0, exitCode: 9, kills: KILLS });
     tally('durable keys', { tries: seen.kills, successes: 0 });
+  });
+
+  test('that dies with output between a terminal and a file passes it on at once', {
+    timeout: LIMIT_MS,
+  }, async () => {
+    const seen = await withServer(async (_, environment) => {
+      const argv = ['/bin/sh', '-c', 'stty raw -echo; printf ready; read -r line; exit 5'];
+      const program = await environment.start({ argv, cwd: '/', tty: true, size: SIZE });
+      // The program says nothing more before it is answered.
+      for await (const event of program.events()) {
+        if (event.type === 'output') await program.write('\n');
+        if (event.type === 'exited') return event.exitCode;
+      }
+      return null;
+    }, diesMovingOutput('passage'));
+    expect(seen).toBe(5);
   });
 
   test.each([

@@ -1,5 +1,5 @@
 // The long form of every attack: the same files as in the test suite, tried far more often.
-//   node test/attack/run.mjs [--tries N] [name…]      names: parts of file names, such as `escapes`
+//   node test/attack/run.mjs [--tries N] [--repeat N] [name…]      names: parts of file names, such as `escapes`
 // Without --tries each attack chooses its own long form. Prints how often each was tried and how often the attacker got what
 // it wanted, and fails if that is ever.
 import { spawn } from 'node:child_process';
@@ -19,6 +19,7 @@ const LONG_TRIES = {
   'kept-cuts': 500,
   'killed-servers': 100,
   'durable-kills': 20,
+  'durable-upgrades': 100,
   'ended-servers': 100,
   'kept-spool': 100,
   'mcp-door': 200,
@@ -32,7 +33,7 @@ const LONG_TRIES = {
 const USUAL_TRIES = 1_000;
 
 const { values, positionals } = parseArgs({
-  options: { tries: { type: 'string' } },
+  options: { tries: { type: 'string' }, repeat: { type: 'string', default: '1' } },
   allowPositionals: true,
 });
 const files = readdirSync(here)
@@ -47,7 +48,8 @@ let failed = 0;
 let running;
 for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) process.once(signal, () => void abandon());
 try {
-  for (const file of files) failed += (await attack(file)) ? 0 : 1;
+  for (const file of files)
+    for (let left = Number(values.repeat); left > 0; left -= 1) failed += (await attack(file)) ? 0 : 1;
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
@@ -69,6 +71,7 @@ async function attack(file) {
   const name = file.replace(/\.test\.ts$/, '');
   const tally = join(folder, `${name}.tally`);
   const report = join(folder, `${name}.json`);
+  rmSync(report, { force: true });
   const begun = Date.now();
   const args = ['vitest', 'run', `test/attack/${file}`, '--testTimeout=0', '--hookTimeout=0'];
   running = spawn('npx', [...args, '--reporter=json', `--outputFile=${report}`], {

@@ -1,8 +1,10 @@
 // Plays scenarios in which servers die, are stopped and replaced, and tells what broke.
-//   node test/chaos/death.mjs [--from N] [--count N] [--concurrency N]
+//   node test/chaos/death.mjs [--from N] [--count N] [--concurrency N] [--without SURROUNDINGS]
 //   node test/chaos/death.mjs --seed N        one scenario, to look at a failure again
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { dialWebSocket, ExecClient, startProcess } from '../../dist/client/index.js';
@@ -21,6 +23,7 @@ const { values } = parseArgs({
     count: { type: 'string', default: '1000' },
     concurrency: { type: 'string', default: '3' },
     seed: { type: 'string' },
+    without: { type: 'string' },
     death: { type: 'boolean' },
   },
 });
@@ -33,10 +36,21 @@ const begun = Date.now();
 process.setMaxListeners(0);
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
 
+const sites = { allowed: await openSite('allowed'), denied: await openSite('denied') };
 await Promise.all(Array.from({ length: Number(values.concurrency) }, worker));
 const seconds = ((Date.now() - begun) / 1000).toFixed(1);
 console.log(`${count} scenarios from seed ${from}, ${failures.length} failed, ${seconds} s`);
 process.exitCode = failures.length === 0 ? 0 : 1;
+
+/** Says its name to everybody. Ends with this program. */
+async function openSite(name) {
+  const server = createServer((_, response) => response.end(name))
+    .listen(0, '127.0.0.1')
+    .unref();
+  await once(server, 'listening');
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  return `http://127.0.0.1:${port}/`;
+}
 
 /** Uses one server for a few scenarios, then another. */
 async function worker() {
@@ -44,7 +58,7 @@ async function worker() {
     const seeds = [];
     for (const seed of queue) if (seeds.push(seed) === SCENARIOS_PER_SERVER) break;
     isOver = seeds.length < SCENARIOS_PER_SERVER;
-    const plans = seeds.map(deathPlanOf);
+    const plans = seeds.map(deathPlanOf).filter((plan) => plan.around !== (values.without ?? null));
     const survivors = plans.filter(({ ending }) => ending !== 'keeperKilled');
     if (survivors.length > 0) await onOneServer(survivors);
     for (const plan of plans) if (!survivors.includes(plan)) await killKeeper(plan).catch(failed(plan));
@@ -52,7 +66,7 @@ async function worker() {
 }
 
 async function onOneServer(plans) {
-  const subject = await DurableSubject.start();
+  const subject = await DurableSubject.start(sites);
   mkdirSync(subject.folder, { recursive: true });
   const checks = [];
   for (const plan of plans) {
@@ -69,7 +83,7 @@ async function onOneServer(plans) {
 
 /** Everything ends with the keeper, and nobody says how. */
 async function killKeeper(plan) {
-  const subject = await DurableSubject.start();
+  const subject = await DurableSubject.start(sites);
   const mark = `death-${process.pid}-${plan.seed}-`;
   try {
     const client = await ExecClient.connect({ dial: () => dialWebSocket(subject.url), resume: true });

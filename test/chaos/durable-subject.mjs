@@ -14,27 +14,34 @@ const GONE_LIMIT_MS = 15_000;
 export class DurableSubject {
   /** Its programs work here. */
   folder;
+  /** What its programs may reach under rules for hosts, and what not. */
+  sites;
   #state;
+  #changes;
   #keeper;
   #upgrading = Promise.resolve();
 
   /**
    * @param {ServerProcess} keeper
    * @param {string} folder
+   * @param {{ allowed: string, denied: string }} sites
    * @private
    */
-  constructor(keeper, folder) {
+  constructor(keeper, folder, sites) {
     this.#keeper = keeper;
+    this.sites = sites;
     this.folder = join(folder, 'work');
     this.#state = join(folder, 'state');
+    this.#changes = join(folder, 'changes');
     process.once('exit', () => keeper.child.kill('SIGKILL'));
   }
 
-  static async start() {
+  /** @param {{ allowed: string, denied: string }} sites */
+  static async start(sites) {
     const folder = mkdtempSync(join(tmpdir(), 'execwire-death-'));
     const args = ['--durable', join(folder, 'state'), '--log-level', 'silent'];
-    const ttl = ['--session-ttl', String(SESSION_TTL_SECONDS)];
-    return new DurableSubject(await ServerProcess.start({ args: [...args, ...ttl] }), folder);
+    const more = ['--session-ttl', String(SESSION_TTL_SECONDS), '--changes-dir', join(folder, 'changes')];
+    return new DurableSubject(await ServerProcess.start({ args: [...args, ...more] }), folder, sites);
   }
 
   get url() {
@@ -45,9 +52,12 @@ export class DurableSubject {
     return this.#keeper.isAlive ? undefined : `the keeper ended by itself: ${this.#keeper.stderr}`;
   }
 
-  /** A policy that lets programs write in the folder. */
-  get sandbox() {
-    return namedSandbox({ policy: 'workspace-write' }, { workspace: this.folder });
+  /** A policy that lets programs write in the folder, with what else is to be around them; undefined for nothing at all. */
+  sandbox(around) {
+    if (around === undefined || around === 'nothing') return undefined;
+    const network = around === 'rules' ? { network: { allow: [new URL(this.sites.allowed).host] } } : {};
+    const sandbox = namedSandbox({ policy: 'workspace-write', ...network }, { workspace: this.folder });
+    return around === 'held' ? { ...sandbox, changes: 'hold' } : sandbox;
   }
 
   killServer() {
@@ -78,7 +88,7 @@ export class DurableSubject {
     await this.#answers();
     const code = await this.#keeper.stop();
     if (code !== 0) throw new Error(`the keeper ended with ${code}: ${this.#keeper.stderr}`);
-    const left = existsSync(this.#state) ? filesIn(this.#state).filter((name) => name !== 'lock') : [];
+    const left = [this.#state, this.#changes].flatMap(filesIn).filter((name) => name !== 'lock');
     this.discard();
     if (left.length > 0) throw new Error(`files are left: ${left.join(' ')}`);
   }
@@ -153,6 +163,7 @@ function commandOf(pid) {
 }
 
 function filesIn(folder) {
+  if (!existsSync(folder)) return [];
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ name }) => name);

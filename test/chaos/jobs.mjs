@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
@@ -119,6 +119,34 @@ export const jobs = {
       const { dataBase64 } = await persist(() => client.call('fs/readFile', { path }));
       assert.ok(dataBase64 === data, 'a file differs');
     }
+  },
+
+  /** The rules hold at any moment. Connections may break, but not for good. */
+  async fetch({ start, sites, job: { count } }) {
+    const script = [
+      'fetched=0',
+      `while [ $fetched -lt ${count} ]; do`,
+      `  [ "$(curl -s -m 20 ${sites.denied})" = denied ] && echo leaked`,
+      `  [ "$(curl -s -m 20 ${sites.allowed})" = allowed ] && fetched=$((fetched + 1)) && echo $fetched`,
+      'done',
+    ].join('\n');
+    const child = await start({ argv: ['sh', '-c', script] });
+    const output = wholeOutput(child);
+    assert.deepEqual(await child.wait(), EXITED);
+    assert.equal((await output).toString(), numbers(1, count).toString());
+  },
+
+  /** What is written to a file that is held can be read there, and the file itself stays as it is. */
+  async note({ start, folder, job: { pieces } }) {
+    const own = mkdtempSync(join(folder, 'note-'));
+    const child = await start({ argv: ['sh', '-c', 'cat > notes; cat notes'], cwd: own, pipeStdin: true });
+    const output = wholeOutput(child);
+    const texts = pieces.map((size, index) => letters(index, size));
+    for (const text of texts) assert.equal(await child.write(text), 'accepted');
+    await child.closeStdin();
+    assert.equal(digest(await output), digest(Buffer.from(texts.join(''))), 'what was written differs');
+    assert.deepEqual(await child.wait(), EXITED);
+    assert.deepEqual(readdirSync(own), [], 'a change was not held');
   },
 
   /** A kept process is used by clients that come and go; in the end, all of its output is there once. */

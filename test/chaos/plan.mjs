@@ -53,6 +53,10 @@ export function jobOf(kind, { random, whole }) {
       return { kind, afterMs: random() < 0.5 ? 0 : whole(1, 200), fromReady: random() < 0.7 };
     case 'timeout':
       return { kind, timeoutMs: whole(50, 400) };
+    case 'fetch':
+      return { kind, count: whole(1, 12) };
+    case 'note':
+      return { kind, pieces: sizes(whole(1, 12), () => whole(1, random() < 0.1 ? 20_000 : 400)) };
     case 'read':
       return { kind, count: whole(100, 20_000), reads: whole(1, 6) };
     default:

@@ -41,15 +41,15 @@ export async function play(plan, subject) {
 /** Runs all jobs beside each other over one connection that suffers. */
 async function runJobs({ plan, subject, proxy, mark }) {
   const client = await openClient(proxy.url);
-  const sandbox = plan.confined ? subject.sandbox : undefined;
+  const sandbox = subject.sandbox?.(plan.around);
   const start = (spec) => startProcess(client, { ...spec, sandbox, env: { [MARK_NAME]: mark } });
   const connect = () => openClient(proxy.url);
-  const { folder } = subject;
+  const { folder, sites } = subject;
   const over = new AbortController();
   const faults = plan.faults.map((fault) => strike({ fault, proxy, subject, over: over.signal }));
   try {
     await Promise.all(
-      plan.jobs.map((job) => labelled(job, jobs[job.kind]({ job, start, client, connect, folder }))),
+      plan.jobs.map((job) => labelled(job, jobs[job.kind]({ job, start, client, connect, folder, sites }))),
     );
     if (plan.ending === 'abandoned') await leaveBehind(start, proxy);
   } finally {
@@ -80,13 +80,17 @@ async function leaveBehind(start, proxy) {
 }
 
 /** A client in a process of its own is killed, whatever it was doing. */
-async function killClient({ plan, proxy, mark }) {
+async function killClient({ plan, subject, proxy, mark }) {
   const child = spawn(process.execPath, [victim, proxy.url, mark], { stdio: ['ignore', 'pipe', 'inherit'] });
   const exit = once(child, 'exit');
+  const over = new AbortController();
+  const faults = plan.faults.map((fault) => strike({ fault, proxy, subject, over: over.signal }));
   await Promise.race([pause(plan.killAfterMs), exit]);
   if (child.exitCode !== null) throw new Error('the client ended by itself');
   child.kill('SIGKILL');
   await exit;
+  over.abort();
+  await Promise.all(faults);
 }
 
 async function strike({ fault, proxy, subject, over }) {

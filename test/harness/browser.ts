@@ -44,8 +44,9 @@ export class BrowserConsole implements AsyncDisposable {
   /** What pages complained about. Empty at the end of every test. */
   readonly complaints: string[] = [];
 
-  private constructor(args: readonly string[]) {
-    this.#child = launch([process.execPath, bin, ...args], { env: { XDG_STATE_HOME: this.#state } });
+  private constructor(args: readonly string[], env: Record<string, string>) {
+    const variables = { XDG_STATE_HOME: this.#state, ...env };
+    this.#child = launch([process.execPath, bin, ...args], { env: variables });
     createInterface({ input: this.#child.stdout }).on('line', (line) => {
       this.#lines.push(line);
       for (const look of this.#waiting) look();
@@ -55,10 +56,11 @@ export class BrowserConsole implements AsyncDisposable {
 
   static async open(
     args: readonly string[] = ['serve', '--console', '--log-level', 'silent'],
+    env: Record<string, string> = {},
   ): Promise<BrowserConsole> {
-    const opened = new BrowserConsole(args);
+    const opened = new BrowserConsole(args, env);
     await opened.line((line) => line.includes('#key='));
-    opened.#browser = await chromium.launch({ executablePath: executable(), args: FLAGS });
+    opened.#browser = await launchBrowser();
     return opened;
   }
 
@@ -123,8 +125,9 @@ export class BrowserConsole implements AsyncDisposable {
   }
 }
 
-function executable(): string {
-  return process.env['EXECWIRE_CHROMIUM'] ?? '/usr/bin/chromium';
+export async function launchBrowser(): Promise<Browser> {
+  const executablePath = process.env['EXECWIRE_CHROMIUM'] ?? '/usr/bin/chromium';
+  return await chromium.launch({ executablePath, args: FLAGS });
 }
 
 /** What a terminal in a page shows, as screen readers get it. */

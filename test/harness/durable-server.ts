@@ -10,6 +10,12 @@ export function diesMovingOutput(moves: string): Readonly<Record<string, string>
   return { NODE_OPTIONS: `--require ${fixture}`, TEST_MOVES: moves };
 }
 
+/** Makes the first server of a keeper die right after it has killed something. */
+export function diesKilling(): Readonly<Record<string, string>> {
+  const fixture = fileURLToPath(new URL('../fixtures/dies-killing.cjs', import.meta.url));
+  return { NODE_OPTIONS: `--require ${fixture}` };
+}
+
 /** A built server with a keeper, and a directory that is gone when the test is over. */
 export class DurableServer implements AsyncDisposable {
   readonly folder: TestFolder;

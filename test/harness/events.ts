@@ -23,6 +23,16 @@ export async function untilPrinted(process: ExecProcess, text: string): Promise<
   throw new Error(`It ended without ${text}.`);
 }
 
+/** Resolves with everything a process has printed once the text is in it. */
+export async function printed(process: ExecProcess, text: string): Promise<string> {
+  let all = '';
+  for await (const event of process.events()) {
+    if (event.type === 'output') all += Buffer.from(event.bytes).toString();
+    if (all.includes(text)) return all;
+  }
+  throw new Error(`It ended without ${text}: ${all}`);
+}
+
 function tell(event: ProcessEvent): string {
   switch (event.type) {
     case 'output':

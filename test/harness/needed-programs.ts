@@ -25,6 +25,9 @@ export const OPTIONAL_PROGRAMS = [
   'chromium',
   'pip3',
   'time',
+  'cargo',
+  'apt-get',
+  'javac',
 ] as const;
 
 export type OptionalProgram = (typeof OPTIONAL_PROGRAMS)[number];

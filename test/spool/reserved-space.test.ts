@@ -1,9 +1,10 @@
-import { closeSync, openSync, readdirSync, statSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { reserveSpace } from '../../src/host/index.js';
 import { Spool, SpoolQuota } from '../../src/spool/index.js';
 import { NamedSegmentFiles } from '../../src/spool/named-segment-files.js';
+import { thisServer } from '../../src/spool/process-facts.js';
 import type { ReserveSpace } from '../../src/spool/reserved-space.js';
 import { bytesAt } from '../../src/spool/segment-lines.js';
 import { SegmentStore } from '../../src/spool/segment-store.js';
@@ -129,5 +130,59 @@ describe('space ahead of a flood', () => {
     const { data, disk } = sizes(directory);
     expect(data).toBe(left.data);
     expect(disk).toBeLessThan(data + 128 * 1024);
+  });
+});
+
+describe('space ahead of output that outlives its server', () => {
+  /** Output that the kernel writes to its place. */
+  function durable(folder: TestFolder) {
+    const output = new Spool({ directory: folder.file('spool') }, reserveSpace).createDurable({
+      id: 'x',
+      processId: 'p',
+      owner: 'o',
+      program: 'yes',
+      size: null,
+      keep: true,
+      spills: false,
+      startedAtMs: 0,
+      server: thisServer(),
+      failed: () => undefined,
+      ended: () => undefined,
+    });
+    let seq = 0;
+    const place = (bytes: Uint8Array): void => {
+      const { fd, position } = output.next('stdout') ?? { fd: -1, position: 0 };
+      expect(writeSync(fd, bytes, 0, bytes.length, position)).toBe(bytes.length);
+    };
+    const print = (bytes: Uint8Array): void => {
+      place(bytes);
+      output.append({ stream: 'stdout', seq: seq + 1, offset: output.counted.offset, timeMs: 0, bytes });
+      seq += 1;
+    };
+    return { output, place, print };
+  }
+
+  test.runIf(canReserve())('is taken while it lasts, and given back when the files are closed', () => {
+    using folder = new TestFolder();
+    const { output, print } = durable(folder);
+    const chunk = CHUNK.subarray(0, 64 * 1024);
+    for (let count = 0; count < 40; count += 1) print(chunk);
+    const flooding = sizes(folder.path);
+    expect(flooding.data).toBe(40 * chunk.length);
+    expect(flooding.disk).toBeGreaterThan(flooding.data + MIB);
+    output.close();
+    const { data, disk } = sizes(folder.path);
+    expect(data).toBe(flooding.data);
+    expect(disk).toBeLessThan(data + 128 * 1024);
+  });
+
+  test.runIf(canReserve())('is given back up to output that has no entry yet', () => {
+    using folder = new TestFolder();
+    const { output, place, print } = durable(folder);
+    const chunk = CHUNK.subarray(0, 64 * 1024);
+    for (let count = 0; count < 40; count += 1) print(chunk);
+    place(chunk);
+    output.close();
+    expect(sizes(folder.path).data).toBe(41 * chunk.length);
   });
 });

@@ -5,20 +5,11 @@ import type { Environment, ExecProcess, ProcessEvent } from '../../src/contract/
 import { openEnvironment } from '../../src/index.js';
 import { sh } from '../../testkit/wire-client.mjs';
 import { DurableServer } from '../harness/durable-server.js';
+import { printed } from '../harness/events.js';
 import { gone, TestFolder } from '../harness/processes.js';
 import { runUpgrade } from '../harness/upgrade.js';
 
 const SLOW = { timeout: 90_000 };
-
-/** Resolves with everything it has printed once the text is in it. */
-async function printed(program: ExecProcess, text: string): Promise<string> {
-  let all = '';
-  for await (const event of program.events()) {
-    if (event.type === 'output') all += Buffer.from(event.bytes).toString();
-    if (all.includes(text)) return all;
-  }
-  throw new Error(`the program ended without printing it: ${all}`);
-}
 
 function confined(server: DurableServer, workspace: TestFolder): Promise<Environment> {
   return openEnvironment(server.url, { sandbox: { policy: 'workspace-write', workspace: workspace.path } });

@@ -4,12 +4,12 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFi
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { openEnvironment } from '../../src/index.js';
-import type { ExecProcess } from '../../src/contract/index.js';
 import { bin, launch } from '../../testkit/launch.mjs';
 import { ServerProcess } from '../../testkit/server-process.mjs';
 import { signalOne } from '../../testkit/signal-one.mjs';
 import { dialWire, startParams, type WireClient } from '../../testkit/wire-client.mjs';
-import { DurableServer } from '../harness/durable-server.js';
+import { diesKilling, DurableServer } from '../harness/durable-server.js';
+import { printed } from '../harness/events.js';
 import { gone, pidsWithArgument, stubbornTree, TestFolder } from '../harness/processes.js';
 
 const SLOW = { timeout: 90_000 };
@@ -38,16 +38,6 @@ async function connect(
 
 function type(client: WireClient, processId: string, text: string, writeId: string): Promise<unknown> {
   return client.call('process/write', { processId, writeId, chunk: Buffer.from(text).toString('base64') });
-}
-
-/** Resolves with everything it has printed once the text is in it. */
-async function printed(program: ExecProcess, text: string): Promise<string> {
-  let all = '';
-  for await (const event of program.events()) {
-    if (event.type === 'output') all += Buffer.from(event.bytes).toString();
-    if (all.includes(text)) return all;
-  }
-  throw new Error(`the program ended without printing it: ${all}`);
 }
 
 /** The open descriptors of a process, and what they are. */
@@ -124,6 +114,22 @@ describe('a server with a keeper', () => {
     expect(exitCode).toBe(0);
   });
 
+  test('remembers what was typed at a program that has ended, and tidies up behind it', SLOW, async () => {
+    await using server = await DurableServer.start({ args: ['--session-ttl', '1'] });
+    const first = await connect(server.url);
+    await first.call('process/start', startParams('p', ['head', '-n', '1'], { pipeStdin: true }));
+    expect(await type(first, 'p', 'all\n', 'w1')).toEqual({ status: 'accepted' });
+    await first.closedEvents('p');
+    server.kill();
+    const second = await connect(server.url, { resumeSessionId: first.id });
+    expect(await type(second, 'p', 'all\n', 'w1')).toEqual({ status: 'accepted' });
+    expect(await type(second, 'p', 'more\n', 'w2')).toEqual({ status: 'stdinClosed' });
+    const files = (): string[] => readdirSync(server.folder.file('state/input'));
+    expect(files().length).toBe(2);
+    second.close();
+    await expect.poll(files, { timeout: 20_000 }).toEqual([]);
+  });
+
   test('keeps processes with a lease, who types, and the size of a terminal', SLOW, async () => {
     await using server = await DurableServer.start();
     const first = await connect(server.url);
@@ -146,6 +152,13 @@ describe('a server with a keeper', () => {
     });
     expect(await other.call('process/terminate', { processId: 'job' })).toEqual({ running: true });
     await other.closedEvents('job');
+  });
+
+  test('that is killed right after a program has timed out knows that it did', SLOW, async () => {
+    await using server = await DurableServer.start({ env: diesKilling() });
+    await using environment = await openEnvironment(server.url);
+    const program = await environment.start({ argv: ['sleep', '1000'], cwd: '/', timeoutMs: 300 });
+    expect(await program.wait()).toMatchObject({ kind: 'timedOut' });
   });
 
   test('a timeout goes on, too', SLOW, async () => {

@@ -295,7 +295,7 @@ describe('start-up', () => {
     spawnSync(process.execPath, [bin, 'serve', ...args], { encoding: 'utf8', timeout: 20_000 });
 
   test.each([
-    [['--listen', 'ws://0.0.0.0:0'], /without authentication.*--ws-auth/s],
+    [['--listen', 'ws://0.0.0.0:0'], /without authentication.*--token-file/s],
     [['--listen', 'ws://[::]:0'], /without authentication/],
     [['--listen', 'wss://127.0.0.1:0'], /--tls-cert and --tls-key/],
     [['--listen', 'wss://0.0.0.0:0', ...TOKEN], /--tls-cert and --tls-key/],

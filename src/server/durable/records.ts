@@ -1,5 +1,5 @@
 import type { TerminalSize } from '../../contract/index.js';
-import type { TreeRoot } from '../../host/index.js';
+import type { Surroundings, TreeRoot } from '../../host/index.js';
 import type { ExecParsedParams, Lease, Sandbox } from '../../protocol/index.js';
 import type { StoredEnd } from '../../spool/index.js';
 
@@ -33,6 +33,9 @@ export interface ProcessRecord {
     readonly sandbox: Sandbox;
     readonly cwd: string;
     readonly temporary: string | null;
+    /** What the start asked of the network beside the policy. */
+    readonly network?: Pick<ExecParsedParams<'process/start'>, 'networkProxy' | 'enforceManagedNetwork'>;
+    readonly surroundings?: Surroundings;
   } | null;
   /** Who finds the output on disk. */
   readonly spoolOwner: string;
@@ -43,6 +46,12 @@ export interface ProcessRecord {
 export interface SandboxRecord {
   /** The first process inside. */
   readonly initPid: number;
+}
+
+/** When it is to be killed. */
+export interface KillRecord {
+  readonly timeMs: number;
+  readonly timedOut?: boolean;
 }
 
 /** How it ended, and how much it had printed then. */
@@ -87,6 +96,7 @@ export interface ConnectionRecord {
     readonly clientName: string;
     readonly isReady: boolean;
     readonly sendsEarly: boolean;
+    readonly answersQuestions?: boolean;
     readonly binaryFrames: boolean;
     readonly positions: Readonly<Record<string, PushPosition>>;
     /** To be repeated; a change meanwhile is to be reported. */

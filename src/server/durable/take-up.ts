@@ -1,20 +1,12 @@
 import { closeSync } from 'node:fs';
-import { DEFAULT_RETAINED_BYTES, type ResumedLog } from '../../contract/index.js';
-import {
-  killUnknownTrees,
-  type LocalProcessSpec,
-  rememberLeftTree,
-  SandboxedLaunch,
-  terminalSize,
-} from '../../host/index.js';
-import type { LogTail } from '../../spool/index.js';
-import type { Keep } from '../keep.js';
+import { killUnknownTrees, rememberLeftTree } from '../../host/index.js';
 import type { ServerLog } from '../log.js';
-import type { SessionRegistry } from '../session-registry.js';
-import type { DurableState } from './durable-state.js';
 import type { Shares } from '../shares.js';
+import { CHANGES_KEY } from './kept-changes.js';
+import { type TakeUpContext, takeUpProcess } from './take-up-process.js';
 import type {
   EndRecord,
+  KillRecord,
   ProcessRecord,
   SandboxRecord,
   SessionRecord,
@@ -23,13 +15,9 @@ import type {
   UseRecord,
 } from './records.js';
 
-interface TakeUpOptions {
-  readonly state: DurableState;
-  readonly sessions: SessionRegistry;
-  readonly keep: Keep;
+interface TakeUpOptions extends TakeUpContext {
   readonly shares: Shares;
   readonly log: ServerLog;
-  readonly retainedBytes: number | undefined;
 }
 
 /** Descriptors of no process begin their key like this. */
@@ -48,14 +36,14 @@ export function takeUpEverything(options: TakeUpOptions): void {
     new Map([...journal.all(`${kind} `)] as [string, Value][]);
   for (const [id, record] of byKey<SessionRecord>('session')) sessions.takeUp(id, record);
   const taken = new Set<string>();
-  const [ends, kills] = [byKey<EndRecord>('end'), byKey<{ timeMs: number }>('killAt')];
+  const [ends, kills] = [byKey<EndRecord>('end'), byKey<KillRecord>('killAt')];
   const unused = byKey<{ sinceMs: number }>('unused');
   const sandboxes = byKey<SandboxRecord>('sandbox');
   for (const [key, record] of byKey<ProcessRecord>('process')) {
     const more = {
       end: ends.get(key),
       unusedSinceMs: unused.get(key)?.sinceMs,
-      killAtMs: kills.get(key)?.timeMs,
+      kill: kills.get(key),
       initPid: sandboxes.get(key)?.initPid,
     };
     try {
@@ -67,14 +55,14 @@ export function takeUpEverything(options: TakeUpOptions): void {
         { process: record.processId, reason },
         'a process of the server before could not be continued',
       );
-      state.forgetProcess(key, Object.keys(keeper.inherited.get(key)?.descriptors ?? {}));
+      state.forgetProcess(key, state.inputNames(key));
     }
   }
   for (const [, record] of byKey<TreeRecord>('tree')) takeUpTree(options, record);
   for (const [, use] of byKey<UseRecord>('use')) takeUpUse(options, use);
   for (const [hash, share] of byKey<ShareRecord>('share')) takeUpShare(options, hash, share);
   for (const [key, { descriptors }] of keeper.inherited) {
-    if (taken.has(key) || isOfNoProcess(key)) continue;
+    if (taken.has(key) || isOfNoProcess(key) || isOfChanges(options, key)) continue;
     for (const fd of Object.values(descriptors)) closeSync(fd);
     keeper.letGo(key);
   }
@@ -85,86 +73,13 @@ export function takeUpEverything(options: TakeUpOptions): void {
   );
 }
 
+/** Programs run in this set of changes. */
+function isOfChanges({ changes }: TakeUpOptions, key: string): boolean {
+  return key.startsWith(CHANGES_KEY) && (changes?.isMounted(key.slice(CHANGES_KEY.length)) ?? false);
+}
+
 function isOfNoProcess(key: string): boolean {
   return key === LISTENER_KEY || key === ARRIVED_KEY || key.startsWith(CONNECTION_KEY);
-}
-
-interface More {
-  readonly end: EndRecord | undefined;
-  readonly unusedSinceMs: number | undefined;
-  readonly killAtMs: number | undefined;
-  readonly initPid: number | undefined;
-}
-
-/** Throws if there is nothing to continue with. */
-function takeUpProcess(
-  { state, sessions, keep, retainedBytes }: TakeUpOptions,
-  key: string,
-  record: ProcessRecord,
-  { end, unusedSinceMs, killAtMs, initPid }: More,
-): void {
-  const { owner, processId, argv, startedAtMs, deadlineMs, spills, root } = record;
-  const session = 'session' in owner ? sessions.get(owner.session) : undefined;
-  if ('session' in owner && !session) throw new Error('its session has ended');
-  const held = state.keeper.inherited.get(key);
-  const isClosed = end?.end.closedSeq != null;
-  const output = state.output(key, record, { isNew: false });
-  if (held?.spoiled || (!held && !isClosed)) {
-    output.release();
-    throw new Error('a part of it was only in the memory of that server');
-  }
-  const descriptors = held?.descriptors ?? {};
-  const tail = output.resume(end?.end ?? null, retainedBytes ?? DEFAULT_RETAINED_BYTES);
-  const confined = isClosed ? undefined : sandboxOf(record, { initPid, descriptors });
-  const { master } = descriptors;
-  const size = master === undefined ? null : terminalSize(master);
-  const spec: LocalProcessSpec & { processId: string } = {
-    processId,
-    argv,
-    cwd: '/',
-    env: {},
-    stdin: 'pipe',
-    terminal: record.terminal && (size ?? record.terminal),
-    timeoutMs: deadlineMs === null || end ? undefined : Math.max(1, deadlineMs - Date.now()),
-    archive: () => output,
-    spills,
-    confined,
-    keeping: state.keeping(key, owner, { output, startedAtMs, root, names: Object.keys(descriptors) }),
-    taken: {
-      log: resumedLog(record, tail, end),
-      unentered: tail.unentered,
-      kept: { root, descriptors, hasExited: end !== undefined },
-    },
-  };
-  if ('lease' in owner) keep.takeUp(owner.principal, spec, { lease: owner.lease, unusedSinceMs });
-  else session?.takeUp(spec);
-  if (killAtMs === undefined) return;
-  const process =
-    'lease' in owner ? keep.find(owner.principal, processId)?.process : session?.find(processId);
-  void process?.terminate({ graceMs: Math.max(0, killAtMs - Date.now()) });
-}
-
-/** The sandbox it runs in, if it has one. Throws if that was not ready. */
-function sandboxOf(
-  { confined, argv, terminal, root }: ProcessRecord,
-  { initPid, descriptors }: Pick<More, 'initPid'> & { descriptors: Readonly<Record<string, number>> },
-): SandboxedLaunch | undefined {
-  const { status } = descriptors;
-  if (!confined) return undefined;
-  if (initPid === undefined || status === undefined) throw new Error('its sandbox was not ready');
-  const kept = { ...confined, terminal: terminal !== null, initPid, bwrapPid: root.pid, status };
-  return SandboxedLaunch.adopt(argv, kept);
-}
-
-function resumedLog(
-  { startedAtMs }: ProcessRecord,
-  { points, tail }: LogTail,
-  end: EndRecord | undefined,
-): ResumedLog {
-  if (!end) return { startMs: startedAtMs, points, tail, exited: null, closedSeq: null };
-  const { exitedSeq: seq, exitCode, signal, timedOut, sandboxDenied, closedSeq } = end.end;
-  const event = { type: 'exited', seq, exitCode, signal, timedOut, sandboxDenied } as const;
-  return { startMs: startedAtMs, points, tail, exited: { event, offset: end.offset }, closedSeq };
 }
 
 /** What is left of a tree ends with its owner. */
