@@ -9,10 +9,12 @@ import { explained, granted, isNobody, noAccess, isPassing, jsonOf, noAnswer } f
 import { channelToken, type OpenRequest } from './open-protocol.js';
 import { type FleetEvent, MachineNews } from './control.js';
 import { watchFleet } from './fleet-watch.js';
+import { Jobs } from './jobs/jobs.js';
 import { leastLoaded, Machine, type MachineState, preferred } from './machine.js';
+import { listRegistered } from './registry.js';
 import { callRoll } from './roll-call.js';
 import { explainNoMatch, matches, type Selector } from './selector.js';
-import { ANY, inboxOf, requireName, type Subjects, subjectsOf } from './subjects.js';
+import { ANY, EVERYBODY, requireName, type Subjects, subjectsOf } from './subjects.js';
 
 /** How long a machine may take to answer before it is asked again: a NATS node may just have died. */
 const ANSWER_TIMEOUT_MS = 1000;
@@ -27,6 +29,7 @@ export class Fleet implements AsyncDisposable {
   readonly #bus: Bus;
   readonly #subjects: Subjects;
   readonly #identity: string;
+  readonly #fleet: string;
   /** Tells our channels from those of others with the same identity. */
   readonly #connection = randomBytes(8).toString('hex');
   readonly #machines: readonly string[] | undefined;
@@ -37,6 +40,7 @@ export class Fleet implements AsyncDisposable {
     this.#bus = bus;
     this.#subjects = subjectsOf(fleet);
     this.#identity = identity;
+    this.#fleet = fleet;
     this.#machines = settings.machines;
     bus.carry(this.#subjects.toClient(ANY, identity, `${this.#connection}.*`));
   }
@@ -44,6 +48,11 @@ export class Fleet implements AsyncDisposable {
   static async connect(settings: FleetSettings): Promise<Fleet> {
     const { identity = DEFAULT_IDENTITY } = settings;
     return new Fleet(await Bus.connect(settings, `execwire client ${identity}`), settings);
+  }
+
+  /** False while no NATS server can be reached: then silence says nothing about machines. */
+  get isConnected(): boolean {
+    return this.#bus.isConnected;
   }
 
   /** True if nothing uses this connection. */
@@ -80,9 +89,20 @@ export class Fleet implements AsyncDisposable {
 
   /** The machines that answer right now, by name. */
   async list(selector?: Selector): Promise<Machine[]> {
-    const inbox = `${inboxOf(this.#identity)}.${this.#connection}.${randomBytes(8).toString('hex')}`;
+    const token = randomBytes(8).toString('hex');
     const subjects = this.#machines?.map((name) => this.#subjects.whoIs(name)) ?? [this.#subjects.who];
-    const machines = await callRoll(this.#bus, { subjects, inbox });
+    const reply = this.#subjects.answer(EVERYBODY, this.#identity, token);
+    const inbox = this.#subjects.answer(ANY, this.#identity, token);
+    const machines = await callRoll(this.#bus, { subjects, reply, inbox });
+    return selector ? machines.filter((machine) => matches(selector, machine)) : machines;
+  }
+
+  /**
+   * The machines in the registry, by name: what each of them has said in the last 10 seconds. Faster than `list` for many
+   * machines, but one that died is there for up to 30 seconds. Needs JetStream.
+   */
+  async listRegistered(selector?: Selector): Promise<Machine[]> {
+    const machines = await listRegistered(this.#bus, this.#fleet, this.#machines);
     return selector ? machines.filter((machine) => matches(selector, machine)) : machines;
   }
 
@@ -97,6 +117,12 @@ export class Fleet implements AsyncDisposable {
     return await this.#ask(this.#subjects.control(machine, this.#identity), machine, { state });
   }
 
+  /** The jobs of the fleet. Needs JetStream. */
+  async jobs(): Promise<Jobs> {
+    const place = { bus: this.#bus, fleet: this.#fleet, identity: this.#identity, machines: this.#machines };
+    return await Jobs.open({ ...place, list: () => this.list() });
+  }
+
   /** Who joins, changes, leaves and is lost, beginning with those who are there. */
   watch(options: { signal?: AbortSignal } = {}): AsyncGenerator<FleetEvent> {
     return watchFleet({
@@ -106,7 +132,10 @@ export class Fleet implements AsyncDisposable {
           callback: (error, message) => {
             const news = error ? undefined : MachineNews.safeParse(jsonOf(message)).data;
             // The NATS server vouches for the name in the subject.
-            if (news && message.subject === this.#subjects.news(news.machine.name)) listener(news);
+            // What JetStream passes on has a reply, and may be anybody's.
+            const isDirect =
+              !message.reply && message.subject === this.#subjects.news(news?.machine.name ?? '');
+            if (news && isDirect) listener(news);
           },
         });
         return () => subscription.unsubscribe();
@@ -140,14 +169,21 @@ export class Fleet implements AsyncDisposable {
     await this.close();
   }
 
+  /** Only that machine may answer there, and only we may listen. */
+  #answered(machine: string): { noMux: true; reply: string } {
+    const token = randomBytes(8).toString('hex');
+    return { noMux: true, reply: this.#subjects.answer(machine, this.#identity, token) };
+  }
+
   async #ask(subject: string, machine: string, request: object): Promise<Machine> {
     const begun = performance.now();
     for (;;) {
       try {
-        const options = { timeout: ASK_TIMEOUT_MS };
-        return Machine.parse(
-          (await this.#bus.nats.request(subject, JSON.stringify(request), options)).json(),
-        );
+        const answer = await this.#bus.nats.request(subject, JSON.stringify(request), {
+          timeout: ASK_TIMEOUT_MS,
+          ...this.#answered(machine),
+        });
+        return Machine.parse(answer.json());
       } catch (error) {
         const isPatient = performance.now() - begun < NOBODY_PATIENCE_MS;
         if (!isPatient || !isNobody(error)) throw explained(error, machine);
@@ -170,7 +206,8 @@ export class Fleet implements AsyncDisposable {
       if (left <= 0) throw noAnswer(machine, timeoutMs);
       try {
         const timeout = Math.min(left, ANSWER_TIMEOUT_MS);
-        return granted(await this.#bus.nats.request(subject, JSON.stringify(request), { timeout }));
+        const options = { timeout, ...this.#answered(machine) };
+        return granted(await this.#bus.nats.request(subject, JSON.stringify(request), options));
       } catch (error) {
         const isPatient = performance.now() - begun < NOBODY_PATIENCE_MS;
         if (!isPassing(error) && !(isPatient && isNobody(error))) throw explained(error, machine);

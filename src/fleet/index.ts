@@ -10,7 +10,10 @@ export { DEFAULT_MAX_PARALLEL, fanOut, type FanOutEvent, type FanOutOptions } fr
 export { Fleet } from './fleet.js';
 export { fleetDialler, type FleetDialOptions } from './fleet-url.js';
 export type { Machine, MachineState, MachineUsage } from './machine.js';
+export type { Job, JobOutput, JobRequest, JobResult } from './jobs/job.js';
+export { Jobs } from './jobs/jobs.js';
 export type { JoinOptions, MachineServer, MemberLog } from './join-options.js';
 export { FleetMember } from './member.js';
+export { prepareFleet } from './store/prepare-fleet.js';
 export { nameFrom } from './subjects.js';
 export { parseSelector, type Selector, type SelectorTerm } from './selector.js';

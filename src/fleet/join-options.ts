@@ -22,6 +22,12 @@ export interface JoinOptions {
   readonly version?: string;
   /** How well programs can be confined here. */
   readonly sandbox?: string;
+  /** Jobs to run at a time. Default 0: this machine takes none. Needs JetStream. */
+  readonly jobSlots?: number;
+  /**
+   * After this long without a sign of this machine, its jobs may run elsewhere; halfway, it ends them itself. Default 60 s.
+   */
+  readonly jobLeaseMs?: number;
   /**
    * Join although the NATS servers ask nobody for credentials: whoever reaches them, a confined program included, can then
    * run anything here.

@@ -18,6 +18,8 @@ export const Machine = z.object({
   load: z.number(),
   sessions: z.number(),
   processes: z.number(),
+  /** How many jobs it runs, and at most. Absent: it takes none. */
+  jobs: z.object({ running: z.number(), slots: z.number() }).optional(),
   /** How well programs can be confined there. */
   sandbox: z.string(),
   /** When it said this, in milliseconds. */

@@ -3,7 +3,7 @@ import { jsonOf } from './answers.js';
 import { type Bus, MAX_CHANNELS } from './bus/bus.js';
 import type { MachineServer } from './join-options.js';
 import { channelToken, epochOf, type OpenAnswer, OpenRequest } from './open-protocol.js';
-import { ANY, ANY_CHANNEL, isInboxOf, type Subjects } from './subjects.js';
+import { ANY, ANY_CHANNEL, answerTo, clientOf, type Subjects } from './subjects.js';
 
 export interface MemberChannelsOptions {
   readonly bus: Bus;
@@ -24,11 +24,11 @@ export class MemberChannels {
   listen(): void {
     const { bus, subjects, name } = this.#options;
     bus.carry(subjects.toMachine(name, ANY, ANY_CHANNEL), (subject) => this.#unknown(subject));
-    bus.answer(subjects.open(name, ANY), (message) => {
-      // The NATS server vouches for the name in the subject.
-      const client = message.subject.slice(message.subject.lastIndexOf('.') + 1);
-      return isInboxOf(message.reply, client) ? this.#open(client, message) : null;
-    });
+    bus.answer(
+      subjects.open(name, ANY),
+      (message) => answerTo(message.reply, subjects, { machine: name, client: clientOf(message) }),
+      (message) => this.#open(clientOf(message), message),
+    );
   }
 
   #open(client: string, message: Msg): OpenAnswer {

@@ -4,13 +4,16 @@ import type { Msg } from '@nats-io/transport-node';
 import { ExecError } from '../protocol/errors.js';
 import { jsonOf } from './answers.js';
 import { Bus } from './bus/bus.js';
-import { DEFAULT_FLEET, DEFAULT_IDENTITY, type FleetSettings } from './bus/bus-settings.js';
+import { DEFAULT_FLEET, type FleetSettings } from './bus/bus-settings.js';
 import { ControlRequest, type MachineNews } from './control.js';
+import { DEFAULT_JOB_LEASE_MS, JobRunner } from './jobs/job-runner.js';
 import type { JoinOptions } from './join-options.js';
 import type { Machine, MachineState } from './machine.js';
 import { MemberChannels } from './member-channels.js';
 import { NameGuard } from './name-guard.js';
-import { ANY, inboxOf, isInboxOf, requireName, type Subjects, subjectsOf } from './subjects.js';
+import { RegistryEntry } from './registry.js';
+import { createStreams, noJetStream } from './store/index.js';
+import { ANY, answerTo, clientOf, requireName, type Subjects, subjectsOf } from './subjects.js';
 
 /** This machine as a member of a fleet. It dials out; nobody connects to it. */
 export class FleetMember implements AsyncDisposable {
@@ -19,24 +22,30 @@ export class FleetMember implements AsyncDisposable {
   readonly #options: JoinOptions;
   readonly #subjects: Subjects;
   readonly #guard: NameGuard;
+  readonly #entry: RegistryEntry;
+  readonly #fleet: string;
   /** Tells this run from all others of the same name: when it began, in microseconds. */
   readonly #epoch = Date.now() * 1000 + (Math.floor(performance.now() * 1000) % 1000);
   #isMember = false;
+  #jobs: JobRunner | undefined;
   #state: MachineState = 'ready';
   #closing: Promise<void> | undefined;
 
   private constructor(bus: Bus, settings: FleetSettings, options: JoinOptions) {
-    const { fleet = DEFAULT_FLEET, identity = DEFAULT_IDENTITY } = settings;
+    const { fleet = DEFAULT_FLEET } = settings;
     this.name = options.name;
     this.#bus = bus;
     this.#options = options;
     this.#subjects = subjectsOf(fleet);
+    this.#fleet = fleet;
+    this.#entry = new RegistryEntry({ bus, fleet, describe: () => this.describe(), log: options.log });
     this.#guard = new NameGuard({
       bus,
       name: this.name,
       epoch: this.#epoch,
       subject: this.#subjects.whoIs(this.name),
-      inbox: `${inboxOf(identity)}.${randomBytes(8).toString('hex')}`,
+      // Whoever has our name may answer in it, as we may.
+      inbox: this.#subjects.answer(this.name, this.name, randomBytes(8).toString('hex')),
       taken: () => this.#giveWay(),
     });
   }
@@ -58,7 +67,7 @@ export class FleetMember implements AsyncDisposable {
 
   /** What clients see of this machine. */
   describe(): Machine {
-    const { labels = {}, version = '', sandbox = 'unknown', server } = this.#options;
+    const { labels = {}, version = '', sandbox = 'unknown', server, jobSlots = 0 } = this.#options;
     return {
       name: this.name,
       epoch: this.#epoch,
@@ -69,8 +78,14 @@ export class FleetMember implements AsyncDisposable {
       cores: availableParallelism(),
       load: Math.round((loadavg()[0] ?? 0) * 100) / 100,
       ...server.usage(),
+      ...(jobSlots > 0 ? { jobs: { running: this.#jobs?.running ?? 0, slots: jobSlots } } : {}),
       seenAt: Date.now(),
     };
+  }
+
+  /** Takes no more jobs, and ends those that run here. They may be repeated elsewhere, where that is allowed. */
+  async endJobs(): Promise<void> {
+    await this.#jobs?.close();
   }
 
   /** Leaves the fleet. Channels that are still open are lost. */
@@ -86,9 +101,9 @@ export class FleetMember implements AsyncDisposable {
   async #join(): Promise<void> {
     const { bus, subjects } = { bus: this.#bus, subjects: this.#subjects };
     // From here on, others who want the name learn that it is taken, and only then do we ask ourselves.
-    bus.answer(subjects.whoIs(this.name), (message) =>
-      isInboxOf(message.reply) ? { ...this.describe(), isMember: this.#isMember } : null,
-    );
+    const machine = this.name;
+    const to = ({ reply }: Msg): string | undefined => answerTo(reply, subjects, { machine });
+    bus.answer(subjects.whoIs(machine), to, () => ({ ...this.describe(), isMember: this.#isMember }));
     await bus.flush();
     await this.#requireAccess();
     await this.#guard.claim();
@@ -96,14 +111,34 @@ export class FleetMember implements AsyncDisposable {
     this.#guard.watch();
     const { server } = this.#options;
     new MemberChannels({ bus, subjects, name: this.name, epoch: this.#epoch, server }).listen();
-    bus.answer(subjects.who, (message) => (isInboxOf(message.reply) ? this.describe() : null));
-    bus.answer(subjects.control(this.name, ANY), (message) => this.#controlled(message));
+    bus.answer(subjects.who, to, () => this.describe());
+    bus.answer(
+      subjects.control(machine, ANY),
+      (message) => answerTo(message.reply, subjects, { machine, client: clientOf(message) }),
+      (message) => this.#controlled(message),
+    );
     bus.onLost(() => {
       if (!this.#closing) this.#options.onLost?.('the connection to the fleet was closed');
     });
     this.#tell('joined');
     await bus.flush();
     await this.#requireAccess();
+    if (bus.nats.info?.jetstream) await this.#useJetStream();
+    else if (this.#options.jobSlots) throw noJetStream();
+  }
+
+  /** Beyond sessions, which need none of it. */
+  async #useJetStream(): Promise<void> {
+    // Where nobody is asked for credentials, there is no administrator who would do it.
+    if (this.#options.insecure)
+      await createStreams(this.#bus, this.#fleet).catch((error: Error) =>
+        this.#options.log?.warn({ reason: error.message }, 'the fleet has no registry and no jobs'),
+      );
+    this.#entry.keep();
+    const { jobSlots: slots = 0, jobLeaseMs: leaseMs = DEFAULT_JOB_LEASE_MS, server, log } = this.#options;
+    if (slots === 0) return;
+    const place = { bus: this.#bus, fleet: this.#fleet, describe: () => this.describe() };
+    this.#jobs = await JobRunner.begin({ ...place, server, slots, leaseMs, log });
   }
 
   async #requireAccess(): Promise<void> {
@@ -115,15 +150,16 @@ export class FleetMember implements AsyncDisposable {
   }
 
   /** The answer says what is true from now on. */
-  #controlled(message: Msg): Machine | null {
-    const client = message.subject.slice(message.subject.lastIndexOf('.') + 1);
-    if (!isInboxOf(message.reply, client)) return null;
+  #controlled(message: Msg): Machine {
+    const client = clientOf(message);
     const request = ControlRequest.safeParse(jsonOf(message));
     if (request.success && request.data.state !== this.#state) {
       this.#state = request.data.state;
       this.#options.server.isDraining = this.#state === 'draining';
       this.#options.log?.info({ client, state: this.#state }, 'the fleet changed the state of this machine');
       this.#tell('changed');
+      this.#entry.renew();
+      this.#jobs?.wake();
     }
     return this.describe();
   }
@@ -135,7 +171,10 @@ export class FleetMember implements AsyncDisposable {
 
   async #leave(): Promise<void> {
     this.#guard.close();
+    await this.endJobs();
     if (this.#isMember) this.#tell('left');
+    // Of a machine that has given way, the entry belongs to another one by now.
+    await this.#entry.close({ remove: this.#isMember });
     await this.#bus.close('the machine has left the fleet');
   }
 

@@ -15,7 +15,7 @@ const MAX_MACHINES = 20_000;
 /** Asks machines to describe themselves, until none has answered for a while. */
 export function callRoll(
   bus: Bus,
-  { subjects, inbox }: { subjects: readonly string[]; inbox: string },
+  { subjects, reply, inbox }: { subjects: readonly string[]; reply: string; inbox: string },
 ): Promise<Machine[]> {
   return new Promise((resolve) => {
     const machines = new Map<string, Machine>();
@@ -42,12 +42,12 @@ export function callRoll(
         ticksLeft = QUIET_TICKS;
       },
     });
-    for (const subject of subjects) bus.post(subject, new Uint8Array(0), { reply: inbox });
+    for (const subject of subjects) bus.post(subject, new Uint8Array(0), { reply });
   });
 }
 
 /** Null if it is not a description: nobody has to believe what a machine sends. */
-export function machineOf(message: Pick<Msg, 'json'>): Machine | null {
+function machineOf(message: Pick<Msg, 'json'>): Machine | null {
   try {
     const parsed = Machine.safeParse(message.json());
     return parsed.success ? parsed.data : null;

@@ -54,11 +54,6 @@ export function matches({ terms }: Selector, machine: Pick<Machine, 'name' | 'la
   return terms.every((term) => holds(term, machine));
 }
 
-/** The conditions that a machine does not meet, to explain why nothing was selected. */
-export function unmetBy({ terms }: Selector, machine: Pick<Machine, 'name' | 'labels'>): string[] {
-  return terms.filter((term) => !holds(term, machine)).map(termText);
-}
-
 function holds(
   { key, values, negated }: SelectorTerm,
   { name, labels }: Pick<Machine, 'name' | 'labels'>,

@@ -13,6 +13,8 @@ export interface Subjects {
   /** Asks all machines, or one, to describe themselves. */
   readonly who: string;
   whoIs(machine: string): string;
+  /** A machine answers a client. It may not answer anywhere else, wherever a request would like the answer to go. */
+  answer(machine: string, client: string, token: string): string;
   /** A machine tells everybody that it has joined, changed or left. */
   news(machine: string): string;
   /** An administrator changes the state of a machine. */
@@ -32,19 +34,36 @@ export function subjectsOf(fleet: string): Subjects {
     toClient: (machine, client, channel) => `${root}.o.${machine}.${client}.${channel}`,
     who: `${root}.who`,
     whoIs: (machine) => `${root}.whois.${machine}`,
+    answer: (machine, client, token) => `${root}.a.${machine}.${client}.${token}`,
     news: (machine) => `${root}.news.${machine}`,
     control: (machine, client) => `${root}.control.${machine}.${client}`,
   };
 }
 
-/** Replies to a client arrive here, where nobody else may listen. */
-export function inboxOf(identity: string): string {
-  return `_INBOX_${identity}`;
+/** In the subject for answers, instead of the name of a machine: each puts its own there. No machine has this name. */
+export const EVERYBODY = '~all';
+
+/** Where a machine answers a request; undefined if the request does not come from that client, or from any. */
+export function answerTo(
+  reply: string | undefined,
+  subjects: Subjects,
+  { machine, client: asking }: { machine: string; client?: string },
+): string | undefined {
+  const [client = '', token = ''] = reply?.split('.').slice(-2) ?? [];
+  if (!NAME.test(client) || !NAME.test(token) || (asking !== undefined && client !== asking))
+    return undefined;
+  const own = subjects.answer(machine, client, token);
+  return reply === own || reply === subjects.answer(EVERYBODY, client, token) ? own : undefined;
 }
 
-/** Whether an answer goes where only that client listens. Otherwise we would say to others what they have not asked. */
-export function isInboxOf(reply: string | undefined, identity?: string): boolean {
-  return reply?.startsWith(identity === undefined ? '_INBOX_' : `${inboxOf(identity)}.`) ?? false;
+/** The client that asks. The NATS server vouches for its name in the subject. */
+export function clientOf({ subject }: { readonly subject: string }): string {
+  return subject.slice(subject.lastIndexOf('.') + 1);
+}
+
+/** What JetStream replies to us arrives here, where nobody else may listen. */
+export function inboxOf(identity: string): string {
+  return `_INBOX_${identity}`;
 }
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;

@@ -10,7 +10,7 @@ let machine: ServerProcess;
 beforeAll(async () => {
   cluster = await NatsCluster.start();
   where = cluster.urls.join(',');
-  machine = await join('build-7', '--label', 'gpu=a100');
+  machine = await join('build-7', '--label', 'gpu=a100', '--job-slots', '1');
 });
 afterAll(async () => {
   await machine.stop();
@@ -137,3 +137,40 @@ test('a program on all machines that match: prefixed lines, a summary and one ex
   expect(tooMany.code).toBe(2);
   expect(tooMany.stderr).toMatch(/matches 2 machines, more than --max-machines 1/);
 });
+
+test('fleet ls --registry answers from the registry', async () => {
+  await expect
+    .poll(async () => (await execwire('fleet', 'ls', '--registry', 'gpu=a100')).stdout, { timeout: 20_000 })
+    .toMatch(/^NAME +STATE +LABELS.*\nbuild-7 +ready /);
+});
+
+test('job submit, wait, logs, info, ls, cancel and retry', async () => {
+  const script = 'echo "$WORD"; echo bad >&2; exit 3';
+  const flags = ['--on', 'gpu', '--name', 'try it', '--env', 'WORD=hello'];
+  const submitted = await execwire('job', 'submit', ...flags, '--', 'sh', '-c', script);
+  expect(submitted).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(/^[0-9a-f]{10}\n$/) });
+  const id = submitted.stdout.trim();
+  expect(await execwire('job', 'wait', id)).toMatchObject({ code: 3, stderr: `${id} exited with 3\n` });
+  expect(await execwire('job', 'logs', '-f', id)).toMatchObject({
+    code: 0,
+    stdout: 'hello\n',
+    stderr: 'bad\n',
+  });
+  expect((await execwire('job', 'info', id)).stdout).toMatch(
+    new RegExp(`^id +${id}\\nstate +exited with 3\\n[^]*machine +build-7\\n[^]*name +try it\\n`),
+  );
+  expect((await execwire('logs', '-e', 'fleet:build-7', `job-${id}-1`)).stdout).toBe('hello\n');
+  const waiting = (await execwire('job', 'submit', '--on', 'gpu=h100', '--', 'true')).stdout.trim();
+  expect(JSON.parse((await execwire('job', 'info', waiting, '--json')).stdout)).toMatchObject({
+    state: 'queued',
+    waits: 'None of 1 machines matches "gpu=h100": no machine meets gpu=h100.',
+  });
+  expect((await execwire('job', 'cancel', waiting)).stdout).toBe(`${waiting} is cancelled\n`);
+  expect((await execwire('job', 'ls')).stdout).toMatch(
+    new RegExp(`${id} +exited with 3 +gpu +build-7 +1 +0 +\\d+s +try it\\n${waiting} +cancelled`),
+  );
+  expect((await execwire('job', 'retry', id)).stdout).toBe(`${id} is queued\n`);
+  expect((await execwire('job', 'wait', id)).code).toBe(3);
+  const unknown = await execwire('job', 'wait', 'nothing');
+  expect(unknown.stderr).toBe('execwire: No job "nothing" is known; see `execwire job ls`.\n');
+}, 60_000);

@@ -86,7 +86,9 @@ test('with a list of clients, only they get in, each with settings of its own', 
 });
 
 test('a gateway without authentication is refused, unless somebody insists', async () => {
-  await expect(startGateway('--fleet', cluster.urls.join(','))).rejects.toThrow(/Add --clients or --ws-auth/);
+  await expect(startGateway('--fleet', cluster.urls.join(','))).rejects.toThrow(
+    /Add --clients or --token-file/,
+  );
 });
 
 test('when a gateway is killed under output, its clients go on through another one', async () => {

@@ -5,7 +5,13 @@ import { join } from 'node:path';
 import { connect, type NatsConnection, nkeyAuthenticator } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RemoteEnvironment } from '../../src/client/index.js';
-import { Fleet, FleetMember, type FleetSettings, readFleetSettings } from '../../src/fleet/index.js';
+import {
+  Fleet,
+  FleetMember,
+  type FleetSettings,
+  prepareFleet,
+  readFleetSettings,
+} from '../../src/fleet/index.js';
 import { FleetDirectory, LocalCluster } from '../../src/fleet/setup/index.js';
 import { ExecServer } from '../../src/server/index.js';
 import { TestFolder } from '../harness/processes.js';
@@ -34,8 +40,9 @@ beforeAll(async () => {
   for (const each of members) settings[each.name] = readFleetSettings(await directory.add(each));
   const { nodeFiles, urls } = directory;
   cluster = await LocalCluster.start(nodeFiles.map((file, index) => ({ file, url: urls[index] ?? '' })));
+  await prepareFleet(of('root'));
   server = new ExecServer();
-  member = await FleetMember.join(of('good'), { name: 'good', server });
+  member = await FleetMember.join(of('good'), { name: 'good', server, jobSlots: 1 });
 });
 afterAll(async () => {
   for (const each of raw) await each.close();
@@ -169,6 +176,30 @@ describe('a client outside its machines', () => {
 });
 
 describe('forged and replayed messages', () => {
+  test('a client and a machine that conspire cannot speak for others', async () => {
+    const evil = await as('evil');
+    const mallory = await as('mallory');
+    // What mallory asks of evil names a subject for the answer. Were evil allowed to answer there, it could say anything as alice.
+    evil.subscribe('ew.f.whois.evil', {
+      callback: (_, message) => {
+        message.respond('{"state":"draining"}', { reply: '_INBOX_root.x' });
+      },
+    });
+    await evil.flush();
+    for (const subject of [
+      'ew.f.control.good.root',
+      'ew.f.job.spec.~any.alice.forged',
+      'ew.f.open.good.alice',
+    ])
+      mallory.publish('ew.f.whois.evil', '', { reply: subject });
+    await mallory.flush();
+    await evil.flush();
+    await using fleet = await Fleet.connect(of('root'));
+    expect((await fleet.describe('good')).state).toBe('ready');
+    const jobs = await fleet.jobs();
+    expect(await jobs.list({ all: true })).toEqual([]);
+  });
+
   test('an answer goes to the inbox of whoever asks and nowhere else', async () => {
     const alice = await as('alice');
     const heard: string[] = [];

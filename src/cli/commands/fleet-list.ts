@@ -10,12 +10,12 @@ const CLEAR = '\u001b[H\u001b[2J';
 /** Prints the machines that answer. */
 export async function listMachines(
   text: string | undefined,
-  { json = false, watch = false }: { json?: boolean; watch?: boolean },
+  { json = false, watch = false, registry = false }: { json?: boolean; watch?: boolean; registry?: boolean },
 ): Promise<void> {
   const selector = text === undefined ? undefined : parseSelector(text);
   await withFleet(async (fleet) => {
     if (watch) return await keepListing(fleet, selector, json);
-    const machines = await fleet.list(selector);
+    const machines = registry ? await fleet.listRegistered(selector) : await fleet.list(selector);
     process.stdout.write(json ? formatJson(machines) : tableOf(machines));
   });
 }
@@ -27,6 +27,7 @@ export async function describeMachine(name: string, { json = false }: { json?: b
   const more = [
     ['cores', String(machine.cores)],
     ['sessions', String(machine.sessions)],
+    ...(machine.jobs ? [['jobs', `${machine.jobs.running} of ${machine.jobs.slots}`]] : []),
     ['joined', new Date(machine.epoch / 1000).toISOString()],
   ];
   for (const [key = '', value = ''] of [...rows, ...more])

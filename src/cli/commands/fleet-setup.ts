@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { fleetSource } from '../../environment/configuration-home.js';
+import { prepareFleet, readFleetSettings } from '../../fleet/index.js';
 import { FleetDirectory, LocalCluster, type Role } from '../../fleet/setup/index.js';
 
 const HERE = '127.0.0.1';
@@ -27,6 +29,7 @@ async function createFleet(path: string, flags: InitFlags): Promise<FleetDirecto
   const admin = await directory.add({ name: 'admin', role: 'admin' });
   say([
     ...directory.nodeFiles.map((file) => `nats-server -c ${file}`),
+    `EXECWIRE_FLEET=${admin} execwire fleet prepare`,
     `execwire fleet add ${path} build-7        credentials for a machine`,
     `EXECWIRE_FLEET=${admin} execwire fleet ls`,
   ]);
@@ -49,6 +52,12 @@ export async function addMember(
   ]);
 }
 
+/** Creates what the registry and jobs are kept in. */
+export async function prepareStreams(): Promise<void> {
+  await prepareFleet(readFleetSettings(fleetSource()));
+  say(['The registry and the queue of jobs are there.']);
+}
+
 export function removeMember(path: string, name: string): void {
   FleetDirectory.open(resolve(path)).remove(name);
   say(['Let the NATS servers know: nats-server --signal reload, or SIGHUP to `execwire fleet up`.']);
@@ -67,6 +76,8 @@ export async function runCluster(path: string): Promise<void> {
   const stopped = new Promise<void>((done) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => done());
   });
+  const admin = join(directory.path, 'admin.toml');
+  if (existsSync(admin)) await prepareFleet(readFleetSettings(admin));
   say([`${urls.length} NATS servers are running. Press Ctrl-C to stop them.`]);
   await stopped;
   await cluster.close();
@@ -76,7 +87,7 @@ export async function runCluster(path: string): Promise<void> {
 async function createDemo(path: string): Promise<FleetDirectory> {
   const directory = await createFleet(path, { node: [], port: 4222, name: 'default' });
   const settings = await directory.add({ name: 'demo', role: 'machine' });
-  say([`execwire serve --fleet ${settings}`]);
+  say([`execwire serve --fleet ${settings} --job-slots 2`]);
   return directory;
 }
 

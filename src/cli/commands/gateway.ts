@@ -63,6 +63,6 @@ function requireProtection({ clients, insecure }: GatewayFlags, isProtected: boo
   if (isProtected || clients !== undefined || insecure) return;
   throw new ExecError(
     'invalidConfiguration',
-    'Whoever reaches a gateway without authentication could use the whole fleet. Add --clients or --ws-auth, or --insecure.',
+    'Whoever reaches a gateway without authentication could use the whole fleet. Add --clients or --token-file, or --insecure.',
   );
 }

@@ -1,6 +1,8 @@
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
+import { wholeNumber } from '../options/listen-options.js';
+import { parseDuration } from '../options/option-values.js';
 import { sandboxSupport } from '../../host/index.js';
 import { version } from '../../host/machine-info.js';
 import type { FleetMember } from '../../fleet/index.js';
@@ -10,6 +12,8 @@ export interface FleetFlags {
   readonly fleet?: string;
   readonly name?: string;
   readonly label: Readonly<Record<string, string>>;
+  readonly jobSlots: number;
+  readonly jobLease?: number;
   readonly insecure?: boolean;
 }
 
@@ -20,7 +24,13 @@ export function addFleetOptions(command: Command): Command {
       '--name <name>',
       'with --fleet: the name of this machine there (default: as in the settings, or its host name)',
     )
-    .option('--label <key=value>', 'with --fleet: a label for selectors; may be repeated', collectLabel, {});
+    .option('--label <key=value>', 'with --fleet: a label for selectors; may be repeated', collectLabel, {})
+    .option('--job-slots <n>', 'with --fleet: take jobs, and run so many at a time', wholeNumber, 0)
+    .option(
+      '--job-lease <time>',
+      'with --job-slots: after this long without a sign of this machine, its jobs may run elsewhere (default: 1m)',
+      parseDuration,
+    );
 }
 
 /** Files that give access to the fleet, to be hidden from confined programs. */
@@ -33,6 +43,8 @@ export interface FleetPresence {
   /** The URL under which the machine is found. */
   readonly urls: readonly string[];
   readonly close: () => Promise<void>;
+  /** Takes no more jobs, and ends those that run here. */
+  readonly endJobs: () => Promise<void>;
 }
 
 /** Joins the fleet, if one is given. */
@@ -40,7 +52,8 @@ export async function serveFleet(
   flags: FleetFlags,
   { server, log, lost }: { server: ExecServer; log: ServerLog; lost: (why: string) => void },
 ): Promise<FleetPresence> {
-  if (flags.fleet === undefined) return { urls: [], close: async () => undefined };
+  if (flags.fleet === undefined)
+    return { urls: [], close: async () => undefined, endJobs: async () => undefined };
   const { FleetMember, nameFrom, readFleetSettings } = await import('../../fleet/index.js');
   const { level } = await sandboxSupport();
   const settings = readFleetSettings(flags.fleet);
@@ -51,6 +64,8 @@ export async function serveFleet(
     version,
     sandbox: level,
     insecure: flags.insecure === true,
+    jobSlots: flags.jobSlots,
+    ...(flags.jobLease === undefined ? {} : { jobLeaseMs: flags.jobLease }),
     log,
     // A machine that nobody can reach is of no use to its supervisor, which may start it again.
     onLost: (reason) => {
@@ -60,7 +75,7 @@ export async function serveFleet(
   });
   if (flags.insecure) log.warn({}, 'whoever reaches the NATS servers may run programs on this machine');
   log.info({ name: member.name }, 'joined the fleet');
-  return { urls: [`fleet:${member.name}`], close: () => member.close() };
+  return { urls: [`fleet:${member.name}`], close: () => member.close(), endJobs: () => member.endJobs() };
 }
 
 function collectLabel(text: string, previous: Readonly<Record<string, string>>): Record<string, string> {

@@ -37,7 +37,7 @@ const SettingsFile = z.strictObject({
 });
 
 /** Whether a text names NATS servers rather than a settings file. */
-export function isBusUrl(text: string): boolean {
+function isBusUrl(text: string): boolean {
   return /^(nats|tls):\/\/./.test(text);
 }
 

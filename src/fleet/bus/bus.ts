@@ -37,6 +37,7 @@ export class Bus {
   /** Subjects the NATS server has refused us. */
   readonly #refused = new Set<string>();
   #ticking: NodeJS.Timeout | undefined;
+  #isConnected = true;
 
   private constructor(nats: NatsConnection) {
     this.nats = nats;
@@ -45,6 +46,11 @@ export class Bus {
 
   static async connect(settings: FleetSettings, label: string): Promise<Bus> {
     return new Bus(await connectToNats(settings, label));
+  }
+
+  /** False while another NATS node is looked for, and after the end. */
+  get isConnected(): boolean {
+    return this.#isConnected;
   }
 
   get channelCount(): number {
@@ -84,12 +90,12 @@ export class Bus {
     });
   }
 
-  /** Answers requests on `subject`. Nobody is answered if `answer` returns null. */
-  answer(subject: string, answer: (message: Msg) => object | null): void {
+  /** Answers requests on `subject`, where `to` says. Nobody is answered if that is undefined. */
+  answer(subject: string, to: (message: Msg) => string | undefined, answer: (message: Msg) => object): void {
     this.nats.subscribe(subject, {
       callback: (error, message) => {
-        const said = error ? null : answer(message);
-        if (said) message.respond(JSON.stringify(said));
+        const where = error ? undefined : to(message);
+        if (where !== undefined) this.post(where, Buffer.from(JSON.stringify(answer(message))));
       },
     });
   }
@@ -152,10 +158,13 @@ export class Bus {
 
   async #followStatus(): Promise<void> {
     for await (const status of this.nats.status()) {
+      if (status.type === 'disconnect') this.#isConnected = false;
+      if (status.type === 'reconnect') this.#isConnected = true;
       // What was sent to the node we have lost may be lost, too.
       if (status.type === 'reconnect') for (const channel of this.#channels.values()) channel.synchronize();
       if (status.type === 'error') this.#noteRefusal(status.error);
     }
+    this.#isConnected = false;
     this.#ended();
   }
 

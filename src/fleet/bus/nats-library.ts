@@ -3,7 +3,7 @@ import { ExecError } from '../../protocol/errors.js';
 export type Nats = typeof import('@nats-io/transport-node');
 
 /** The command that installs what fleets need. They are optional: most users have no fleet. */
-export const INSTALL_COMMAND = 'npm install @nats-io/transport-node @nats-io/jetstream @nats-io/kv';
+export const INSTALL_COMMAND = 'npm install @nats-io/transport-node @nats-io/jetstream';
 
 /** Loads the NATS client, and says how to get it where it is missing. */
 export async function loadNats(): Promise<Nats> {
@@ -12,10 +12,6 @@ export async function loadNats(): Promise<Nats> {
 
 export async function loadJetStream(): Promise<typeof import('@nats-io/jetstream')> {
   return await orSayHow(import('@nats-io/jetstream'));
-}
-
-export async function loadKv(): Promise<typeof import('@nats-io/kv')> {
-  return await orSayHow(import('@nats-io/kv'));
 }
 
 async function orSayHow<Module>(loading: Promise<Module>): Promise<Module> {

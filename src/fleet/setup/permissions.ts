@@ -1,3 +1,5 @@
+import { ANY_MACHINE, jobSubjects } from '../jobs/job-subjects.js';
+import { registrySubject, streamsOf } from '../store/index.js';
 import { ANY, inboxOf, subjectsOf } from '../subjects.js';
 
 /** What somebody is in a fleet. */
@@ -15,8 +17,6 @@ export interface Member {
 export interface Permissions {
   readonly publish: readonly string[];
   readonly subscribe: readonly string[];
-  /** Whether it may answer requests, wherever the answer goes. */
-  readonly answers: boolean;
 }
 
 /** Any connection and channel. */
@@ -31,16 +31,22 @@ export function permissionsOf(fleet: string, { name, role, machines }: Member): 
   const inbox = `${inboxOf(name)}.>`;
   if (role === 'machine')
     return {
-      publish: [subjects.toClient(name, ANY, EVERYTHING_BELOW), subjects.news(name), subjects.whoIs(name)],
+      publish: [
+        subjects.toClient(name, ANY, EVERYTHING_BELOW),
+        subjects.answer(name, ANY, ANY),
+        subjects.news(name),
+        subjects.whoIs(name),
+        ...jobsOfMachine(fleet, name),
+      ],
       subscribe: [
         subjects.toMachine(name, ANY, EVERYTHING_BELOW),
         subjects.open(name, ANY),
         subjects.who,
         subjects.whoIs(name),
         subjects.control(name, ANY),
+        subjects.answer(name, name, ANY),
         inbox,
       ],
-      answers: true,
     };
   const reach = machines ?? [ANY];
   return {
@@ -50,13 +56,79 @@ export function permissionsOf(fleet: string, { name, role, machines }: Member): 
       ...reach.map((machine) => subjects.whoIs(machine)),
       // Whoever may reach some machines only is not told about the others.
       ...(machines ? [] : [subjects.who]),
-      ...(role === 'admin' ? [subjects.control(ANY, name)] : []),
+      ...(role === 'admin' ? [subjects.control(ANY, name), ...streamCreation(fleet)] : []),
+      ...jobsOfClient(fleet, { name, role, machines }),
     ],
     subscribe: [
       ...reach.map((machine) => subjects.toClient(machine, name, EVERYTHING_BELOW)),
       ...reach.map((machine) => subjects.news(machine)),
+      subjects.answer(ANY, name, ANY),
       inbox,
     ],
-    answers: false,
   };
+}
+
+/** A machine enters itself into the registry, takes jobs, and tells how they went. */
+function jobsOfMachine(fleet: string, name: string): string[] {
+  const { machines, jobs } = streamsOf(fleet);
+  const subjects = jobSubjects(fleet);
+  return [
+    registrySubject(fleet, name),
+    `$JS.API.STREAM.INFO.${machines}`,
+    subjects.state(ANY, ANY),
+    subjects.lease(ANY, ANY),
+    subjects.duty,
+    subjects.end(name, ANY, ANY),
+    subjects.output(name, ANY, ANY, ANY),
+    ...reading(jobs, {
+      lists: [subjects.spec(ANY_MACHINE, ANY, ANY), subjects.spec(name, ANY, ANY), subjects.state(ANY, ANY)],
+      gets: [subjects.state(ANY, ANY), subjects.lease(ANY, ANY), subjects.end(ANY, ANY, ANY), subjects.duty],
+    }),
+  ];
+}
+
+/** A client submits jobs in its name, for machines it may reach, and sees its own. An administrator sees and ends all. */
+function jobsOfClient(fleet: string, { name, role, machines }: Member): string[] {
+  const streams = streamsOf(fleet);
+  const subjects = jobSubjects(fleet);
+  const whose = role === 'admin' ? ANY : name;
+  const targets = machines ?? [ANY];
+  const registry = targets.map((machine) => registrySubject(fleet, machine));
+  return [
+    ...targets.map((target) => subjects.spec(target, name, ANY)),
+    subjects.state(whose, ANY),
+    subjects.lease(whose, ANY),
+    ...reading(streams.jobs, {
+      lists: [subjects.spec(ANY, whose, ANY), subjects.state(whose, ANY)],
+      gets: [
+        subjects.spec(ANY, whose, ANY),
+        subjects.state(whose, ANY),
+        subjects.lease(whose, ANY),
+        subjects.end(ANY, whose, ANY),
+      ],
+    }),
+    ...reading(streams.output, { lists: [subjects.output(ANY, whose, ANY, ANY)], gets: [] }),
+    ...reading(streams.machines, {
+      lists: machines ? [] : [registrySubject(fleet, EVERYTHING_BELOW)],
+      gets: registry,
+    }),
+  ];
+}
+
+/** NATS enforces what may be read from a stream by the subjects in these requests. */
+function reading(
+  stream: string,
+  { lists, gets }: { lists: readonly string[]; gets: readonly string[] },
+): string[] {
+  return [
+    `$JS.API.STREAM.INFO.${stream}`,
+    `$JS.API.CONSUMER.DELETE.${stream}.*`,
+    `$JS.FC.${stream}.>`,
+    ...lists.map((filter) => `$JS.API.CONSUMER.CREATE.${stream}.*.${filter}`),
+    ...gets.map((subject) => `$JS.API.DIRECT.GET.${stream}.${subject}`),
+  ];
+}
+
+function streamCreation(fleet: string): string[] {
+  return Object.values(streamsOf(fleet)).map((stream) => `$JS.API.STREAM.CREATE.${stream}`);
 }

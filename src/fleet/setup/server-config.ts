@@ -34,11 +34,10 @@ include users.conf
 export function usersConfig(
   users: readonly { readonly publicKey: string; permissions: Permissions }[],
 ): string {
-  const entries = users.map(({ publicKey, permissions: { publish, subscribe, answers } }) => {
-    const responses = answers ? ', allow_responses: { max: 1, expires: "1m" }' : '';
+  const entries = users.map(({ publicKey, permissions: { publish, subscribe } }) => {
     return `    { nkey: ${publicKey}, permissions: {
       publish: { allow: [${publish.map(quoted).join(', ')}] }
-      subscribe: { allow: [${subscribe.map(quoted).join(', ')}] }${responses}
+      subscribe: { allow: [${subscribe.map(quoted).join(', ')}] }
     } }`;
   });
   return `authorization {\n  users: [\n${entries.join('\n')}\n  ]\n}\n`;

@@ -1,0 +1,74 @@
+import type { Job, JobResult } from '../../fleet/index.js';
+import { durationOf } from '../terminal/quantities.js';
+import { formatJson, formatTable, printable } from '../terminal/table.js';
+import { withFleet } from './fleet-connection.js';
+
+const HEADINGS = ['ID', 'STATE', 'ON', 'MACHINE', 'ATTEMPT', 'PRIORITY', 'AGE', 'NAME'];
+
+export async function listJobs({
+  all = false,
+  json = false,
+}: {
+  all?: boolean;
+  json?: boolean;
+}): Promise<void> {
+  const listed = await withFleet(async (fleet) => await (await fleet.jobs()).list({ all }));
+  if (json) return void process.stdout.write(formatJson(listed));
+  const headings = all ? [...HEADINGS, 'CLIENT'] : HEADINGS;
+  process.stdout.write(
+    formatTable(
+      headings,
+      listed.map((job) => (all ? [...rowOf(job), job.client] : rowOf(job))),
+    ),
+  );
+}
+
+export async function describeJob(id: string, { json = false }: { json?: boolean }): Promise<void> {
+  const { job, waits } = await withFleet(async (fleet) => {
+    const jobs = await fleet.jobs();
+    const found = await jobs.describe(id);
+    return { job: found, waits: await jobs.whyQueued(found) };
+  });
+  if (json) return void process.stdout.write(formatJson(waits === undefined ? job : { ...job, waits }));
+  const rows = HEADINGS.map((heading, index) => [heading.toLowerCase(), rowOf(job)[index] ?? '']);
+  const more = [
+    ['submitted', new Date(job.submittedAt).toISOString()],
+    ['retries', `${job.retriesLeft} left`],
+    ...(waits === undefined ? [] : [['waits', waits]]),
+    ...(job.result?.kind === 'failed' ? [['reason', job.result.message]] : []),
+    ...(job.machine === undefined
+      ? []
+      : [['output', `execwire logs -e fleet:${job.machine} ${job.processId}`]]),
+  ];
+  for (const [key = '', value = ''] of [...rows, ...more])
+    process.stdout.write(`${key.padEnd(10)} ${printable(value)}\n`);
+}
+
+function rowOf(job: Job): string[] {
+  const { id, on, machine = '', attempt, priority, submittedAt, name = '' } = job;
+  const age = durationOf(Math.max(0, Date.now() - submittedAt) / 1000);
+  return [id, stateOf(job), on, machine, String(attempt), String(priority), age, name];
+}
+
+function stateOf({ state, result, isEnding }: Job): string {
+  if (state === 'running' && isEnding) return 'ending';
+  return result ? resultText(result) : state;
+}
+
+/** A result in a few words. */
+export function resultText(result: JobResult): string {
+  switch (result.kind) {
+    case 'exited':
+      return result.exitCode === 0 ? 'succeeded' : `exited with ${result.exitCode}`;
+    case 'signalled':
+      return `killed by ${result.signal}`;
+    case 'timedOut':
+      return 'timed out';
+    case 'contactLost':
+      return 'lost contact';
+    case 'failed':
+      return 'could not be run';
+    default:
+      return result.kind;
+  }
+}

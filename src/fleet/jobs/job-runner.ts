@@ -1,0 +1,261 @@
+import { RemoteEnvironment } from '../../client/index.js';
+import { createMemoryChannels } from '../../transport/index.js';
+import type { Bus } from '../bus/bus.js';
+import type { MachineServer, MemberLog } from '../join-options.js';
+import type { Machine } from '../machine.js';
+import { JobAttempt } from './job-attempt.js';
+import { JobBoard, type PostedJob } from './job-board.js';
+import { isExpired, JobDuty } from './job-duty.js';
+import type { RunningState } from './job-records.js';
+import { isStill, JobStore } from './job-store.js';
+import { ANY_MACHINE } from './job-subjects.js';
+import { LeaseGuard } from './lease-guard.js';
+import { settle } from './settle.js';
+
+/**
+ * A machine that cannot renew a lease ends the program after half of this; others may run it after all of it. NATS takes up to
+ * twenty seconds to choose a new leader on a busy machine, and no program should end for that.
+ */
+export const DEFAULT_JOB_LEASE_MS = 60_000;
+/** Machines that hear of a job at the same time do not all reach for it at once. */
+const MAX_HESITATION_MS = 15;
+/** How long a job that somebody else was faster to take is left alone. */
+const LEAVE_ALONE_MS = 1_000;
+/** When the jobs of the fleet cannot be followed, as before its streams are created. */
+const LOOK_AGAIN_MS = 5_000;
+/** After a conflict, one of this many next jobs is chosen by chance. */
+const CHOICE = 8;
+
+export interface JobRunnerOptions {
+  readonly bus: Bus;
+  readonly fleet: string;
+  readonly server: MachineServer;
+  readonly describe: () => Machine;
+  /** Jobs at a time. */
+  readonly slots: number;
+  readonly leaseMs: number;
+  readonly log?: MemberLog | undefined;
+}
+
+/** Takes jobs from the fleet and runs them on this machine. */
+export class JobRunner {
+  readonly #options: JobRunnerOptions;
+  readonly #store: JobStore;
+  readonly #board = new JobBoard();
+  readonly #guard: LeaseGuard;
+  readonly #duty: JobDuty;
+  readonly #over = new AbortController();
+  /** By client and id. */
+  readonly #attempts = new Map<string, { attempt: JobAttempt; running: RunningState; done: Promise<void> }>();
+  readonly #sessions = new Map<string, Promise<RemoteEnvironment>>();
+  readonly #leaveAlone = new Map<string, number>();
+  readonly #onState: (() => void)[] = [];
+  #conflicts = 0;
+  #caughtUp = 0;
+  #pumping = false;
+  #closing: Promise<void> | undefined;
+  #hesitating: NodeJS.Timeout | undefined;
+
+  private constructor(options: JobRunnerOptions, store: JobStore) {
+    this.#options = options;
+    this.#store = store;
+    this.#guard = new LeaseGuard(options.leaseMs);
+    this.#duty = new JobDuty(store, this.#board, options.leaseMs);
+  }
+
+  static async begin(options: JobRunnerOptions): Promise<JobRunner> {
+    const runner = new JobRunner(options, await JobStore.open(options.bus, options.fleet));
+    runner.#watch();
+    runner.#duty.begin();
+    return runner;
+  }
+
+  /** Jobs that run here. */
+  get running(): number {
+    return this.#attempts.size;
+  }
+
+  /** Something may have changed that lets this machine take a job. */
+  wake(): void {
+    this.#hesitating ??= setTimeout(() => {
+      this.#hesitating = undefined;
+      void this.#pump();
+    }, Math.random() * MAX_HESITATION_MS).unref();
+  }
+
+  /** Takes no more jobs, and ends those that run here. They may be repeated elsewhere, where that is allowed. */
+  close(): Promise<void> {
+    this.#closing ??= this.#end();
+    return this.#closing;
+  }
+
+  async #end(): Promise<void> {
+    this.#over.abort();
+    clearTimeout(this.#hesitating);
+    for (const listener of this.#onState.splice(0)) listener();
+    for (const { attempt } of this.#attempts.values()) attempt.end('leaving');
+    await Promise.all([...this.#attempts.values()].map(({ done }) => done));
+    await this.#duty.close();
+    this.#guard.close();
+    for (const session of this.#sessions.values()) await (await session.catch(() => undefined))?.close();
+  }
+
+  #watch(): void {
+    const { subjects, jobs } = this.#store;
+    const { name } = this.#options.describe();
+    const { signal } = this.#over;
+    const onCaughtUp = (): void => {
+      this.#caughtUp += 1;
+      this.wake();
+    };
+    const follow = (filter: string, onMessage: (message: Parameters<JobBoard['post']>[0]) => void): void => {
+      const attempt = (): Promise<void> =>
+        jobs.watch(filter, { onMessage, onCaughtUp, signal }).catch((error: unknown) => {
+          this.#failed(error);
+          // Nobody may have created the streams yet.
+          setTimeout(() => void (signal.aborted || attempt()), LOOK_AGAIN_MS).unref();
+        });
+      void attempt();
+    };
+    const post = (message: Parameters<JobBoard['post']>[0]): void => {
+      this.#board.post(message);
+      this.wake();
+    };
+    follow(subjects.spec(ANY_MACHINE, '*', '*'), post);
+    follow(subjects.spec(name, '*', '*'), post);
+    follow(subjects.state('*', '*'), (message) => {
+      this.#board.update(message);
+      for (const listener of this.#onState.splice(0)) listener();
+      this.#compare();
+      this.wake();
+    });
+  }
+
+  #failed(error: unknown): void {
+    if (this.#over.signal.aborted) return;
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#options.log?.warn({ reason }, 'cannot follow the jobs of the fleet');
+  }
+
+  /** Ends programs whose clients want it, and those that are no longer ours. */
+  #compare(): void {
+    if (this.#attempts.size === 0) return;
+    const states = new Map(this.#board.running().map(({ key, state }) => [`${key.client}.${key.id}`, state]));
+    for (const [name, { attempt, running }] of this.#attempts) {
+      const state = states.get(name);
+      if (isStill(state, running) && state.cancel) attempt.end('cancelled');
+    }
+  }
+
+  async #pump(): Promise<void> {
+    if (this.#pumping) return;
+    this.#pumping = true;
+    try {
+      for (let job = this.#next(); job && !this.#over.signal.aborted; job = this.#next())
+        await this.#claim(job);
+    } catch (error) {
+      this.#failed(error);
+      setTimeout(() => this.wake(), LEAVE_ALONE_MS).unref();
+    } finally {
+      this.#pumping = false;
+    }
+  }
+
+  /** The job to take now, if there is one and room for it. */
+  #next(): PostedJob | undefined {
+    const machine = this.#options.describe();
+    if (this.#caughtUp < 3 || machine.state !== 'ready' || this.#attempts.size >= this.#options.slots)
+      return undefined;
+    const now = performance.now();
+    const candidates = this.#board.queuedFor(machine).filter((job) => this.#mayTake(job, now));
+    const priority = candidates[0]?.order.priority;
+    const equals = candidates.slice(0, CHOICE).filter(({ order }) => order.priority === priority);
+    const chosen = this.#conflicts > 0 ? Math.floor(Math.random() * equals.length) : 0;
+    return equals[chosen];
+  }
+
+  #mayTake(job: PostedJob, now: number): boolean {
+    const { key, order, state, seenAt } = job;
+    const name = `${key.client}.${key.id}`;
+    if (isExpired(job) || this.#attempts.has(name)) return false;
+    const until = this.#leaveAlone.get(name) ?? 0;
+    // After it was lost here, another machine should have it, if there is one.
+    const last = state.state === 'queued' && state.last === this.#options.describe().name;
+    const wait = Math.max(until - now, last ? seenAt + this.#options.leaseMs - now : 0);
+    if (wait > 0) setTimeout(() => this.wake(), wait).unref();
+    else this.#leaveAlone.delete(name);
+    return wait <= 0 && (!order.limit || this.#board.inUse(order.limit.name) < order.limit.count);
+  }
+
+  async #claim({ key, order, state, stateSeq }: PostedJob): Promise<void> {
+    const { describe, leaseMs } = this.#options;
+    const { name: machine, epoch } = describe();
+    const { attempt, retriesLeft } = state;
+    const running: RunningState = {
+      state: 'running',
+      attempt,
+      retriesLeft,
+      machine,
+      epoch,
+      leaseMs,
+      startedAt: Date.now(),
+    };
+    const name = `${key.client}.${key.id}`;
+    const seq = await this.#store.writeState(key, running, stateSeq);
+    if (seq === null) {
+      this.#conflicts += 1;
+      setTimeout(() => (this.#conflicts -= 1), LEAVE_ALONE_MS).unref();
+      this.#leaveAlone.set(name, performance.now() + LEAVE_ALONE_MS);
+      return;
+    }
+    const known = { running, seq };
+    const { store } = { store: this.#store };
+    const environment = (): Promise<RemoteEnvironment> => this.#session(key.client);
+    const run = new JobAttempt({ store, guard: this.#guard, key, order, known, environment });
+    const work = async (): Promise<void> => {
+      if (order.limit && !(await this.#isWithinLimit(order.limit, seq))) {
+        await settle(store, key, known, () => ({ state: 'queued', attempt, retriesLeft }));
+        return;
+      }
+      await run.run();
+    };
+    const done = work()
+      .catch((error: unknown) => this.#failed(error))
+      .finally(() => {
+        this.#attempts.delete(name);
+        void this.#pump();
+      });
+    this.#attempts.set(name, { attempt: run, running, done });
+  }
+
+  /**
+   * All machines see states in the same order. A job may run if fewer than the limit were claimed before it and still run,
+   * however many reached for it at once.
+   */
+  async #isWithinLimit({ name, count }: { name: string; count: number }, claim: number): Promise<boolean> {
+    while (this.#board.lastSeq < claim && !this.#over.signal.aborted)
+      await new Promise<void>((resolve) => this.#onState.push(resolve));
+    return this.#board.inUse(name, claim) < count;
+  }
+
+  /** A session on this machine in the name of a client, who finds its jobs among its kept processes. */
+  #session(client: string): Promise<RemoteEnvironment> {
+    const known = this.#sessions.get(client);
+    if (known) return known;
+    const { server } = this.#options;
+    const dial = async () => {
+      const [near, far] = createMemoryChannels();
+      void server.accept(far, { principal: `fleet:${client}`, probe: () => undefined });
+      return near;
+    };
+    const opening = RemoteEnvironment.connect({
+      id: 'jobs',
+      dial,
+      resume: true,
+      clientName: 'execwire-jobs',
+    });
+    this.#sessions.set(client, opening);
+    opening.catch(() => this.#sessions.delete(client));
+    return opening;
+  }
+}

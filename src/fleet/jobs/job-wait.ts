@@ -1,0 +1,83 @@
+import { ExecError } from '../../protocol/errors.js';
+import { expire, isExpired } from './job-duty.js';
+import { firstState, type JobOrder, JobState, readRecord } from './job-records.js';
+import type { JobStore } from './job-store.js';
+import type { JobKey } from './job-subjects.js';
+import { LeaseWatch } from './lease-watch.js';
+
+/** Looks at the lease, in the time of one. */
+const LOOKS = 6;
+const LONGEST_PAUSE_MS = 5_000;
+const SHORTEST_PAUSE_MS = 200;
+
+/** Follows where a job stands, and gives it up itself if its machine is lost: there may be nobody else to do so. */
+export class JobWait {
+  readonly #store: JobStore;
+  readonly #key: JobKey;
+  readonly #order: JobOrder;
+  readonly #leases: LeaseWatch;
+
+  constructor(store: JobStore, key: JobKey, order: JobOrder) {
+    this.#store = store;
+    this.#key = key;
+    this.#order = order;
+    this.#leases = new LeaseWatch(store);
+  }
+
+  async untilEnded(signal?: AbortSignal): Promise<Extract<JobState, { state: 'ended' }>> {
+    const state = await this.until(({ state: now }) => now === 'ended', signal);
+    if (state.state !== 'ended') throw new ExecError('aborted', 'Waiting for the job was aborted.');
+    return state;
+  }
+
+  /** Resolves to the first state that is meant. */
+  async until(isMeant: (state: JobState) => boolean, signal?: AbortSignal): Promise<JobState> {
+    const over = new AbortController();
+    const ended = signal ? AbortSignal.any([signal, over.signal]) : over.signal;
+    const { client, id } = this.#key;
+    let latest: { state: JobState; seq: number } = { state: firstState(this.#order), seq: 0 };
+    let timer: NodeJS.Timeout | undefined;
+    try {
+      return await new Promise<JobState>((resolve, reject) => {
+        const look = (): void => {
+          void this.#look(latest)
+            .catch(() => undefined)
+            .finally(() => {
+              if (!ended.aborted) timer = setTimeout(look, pauseOf(latest.state));
+            });
+        };
+        const onMessage = ({ data, seq }: { data: Uint8Array; seq: number }): void => {
+          const state = readRecord(JobState, data);
+          if (!state || seq <= latest.seq) return;
+          latest = { state, seq };
+          if (isMeant(state)) resolve(state);
+        };
+        const onCaughtUp = (): void => {
+          if (isMeant(latest.state)) resolve(latest.state);
+          else look();
+        };
+        const abort = (): void => reject(new ExecError('aborted', 'Waiting for the job was aborted.'));
+        if (signal?.aborted) return abort();
+        signal?.addEventListener('abort', abort, { once: true });
+        this.#store.jobs
+          .watch(this.#store.subjects.state(client, id), { onMessage, onCaughtUp, signal: ended })
+          .catch(reject);
+      });
+    } finally {
+      over.abort();
+      clearTimeout(timer);
+    }
+  }
+
+  async #look({ state, seq }: { state: JobState; seq: number }): Promise<void> {
+    const [key, order] = [this.#key, this.#order];
+    if (state.state === 'running') await this.#leases.check(key, { running: state, seq });
+    else if (isExpired({ order, state }))
+      await expire(this.#store, { key, order, state, stateSeq: seq, place: 0, seenAt: 0 });
+  }
+}
+
+function pauseOf(state: JobState): number {
+  const ms = state.state === 'running' ? state.leaseMs / LOOKS : LONGEST_PAUSE_MS;
+  return Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, ms));
+}

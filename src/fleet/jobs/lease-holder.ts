@@ -1,0 +1,113 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { RunningState } from './job-records.js';
+import type { JobStore } from './job-store.js';
+import type { JobKey } from './job-subjects.js';
+import type { LeaseGuard } from './lease-guard.js';
+
+/** Renewals in the time of a lease. */
+const RENEWALS = 6;
+/** The part of a lease after which a machine that could not renew it ends the program: nobody else may start it before. */
+const HELD_PART = 1 / 2;
+
+export interface LeaseHolderOptions {
+  readonly store: JobStore;
+  readonly key: JobKey;
+  readonly running: RunningState;
+  /** Called once, if the lease is broken or could not be renewed in time. */
+  readonly lost: () => void;
+}
+
+/** The lease of a job that this machine runs. It counts from when a renewal was sent, not from when it was confirmed. */
+export class JobLeaseHolder {
+  readonly #options: LeaseHolderOptions;
+  readonly #over = new AbortController();
+  readonly #heldMs: number;
+  #seq = 0;
+  #sentAt = Number.NEGATIVE_INFINITY;
+  #isBroken = false;
+  #expiry: NodeJS.Timeout | undefined;
+  #guarded: { guard: LeaseGuard; tree: string } | undefined;
+
+  constructor(options: LeaseHolderOptions) {
+    this.#options = options;
+    this.#heldMs = options.running.leaseMs * HELD_PART;
+  }
+
+  /** Takes the lease, and renews it from now on. Resolves to false if the attempt was given up by others before. */
+  async take(): Promise<boolean> {
+    const { store, key, running } = this.#options;
+    if (running.attempt > 1) this.#seq = (await store.lease(key)).seq;
+    for (;;) {
+      if (await this.#write()) break;
+      const { record, seq } = await store.lease(key);
+      if (record?.broken && record.attempt >= running.attempt) return false;
+      if (record && record.attempt > running.attempt) return false;
+      // The node that was asked is behind the others.
+      if (seq === this.#seq) await pause(20);
+      this.#seq = seq;
+    }
+    void this.#renew();
+    return true;
+  }
+
+  /** False once others may have given the attempt up. */
+  get isHeld(): boolean {
+    return !this.#isBroken && performance.now() - this.#sentAt < this.#heldMs;
+  }
+
+  /** Lets somebody else end a tree should this process be unable to. */
+  guard(guard: LeaseGuard, tree: string): void {
+    this.#guarded = { guard, tree };
+    this.#tellGuard();
+  }
+
+  release(): void {
+    this.#over.abort();
+    clearTimeout(this.#expiry);
+    this.#guarded?.guard.clear(this.#guarded.tree);
+  }
+
+  async #renew(): Promise<void> {
+    const { signal } = this.#over;
+    const interval = this.#options.running.leaseMs / RENEWALS;
+    for (;;) {
+      await pause(interval, undefined, { signal, ref: false }).catch(() => undefined);
+      if (signal.aborted || this.#isBroken) return;
+      try {
+        if (await this.#write()) continue;
+        return this.#lose();
+      } catch {
+        // The expiry ends the program if that goes on.
+      }
+    }
+  }
+
+  /** Resolves to false if the lease is somebody else's. */
+  async #write(): Promise<boolean> {
+    const { store, key, running } = this.#options;
+    const { attempt, epoch, leaseMs } = running;
+    const sentAt = performance.now();
+    const options = { after: this.#seq, patienceMs: leaseMs / RENEWALS };
+    const seq = await store.writeLease(key, { attempt, epoch }, options);
+    if (seq === null) return false;
+    this.#seq = seq;
+    this.#sentAt = sentAt;
+    clearTimeout(this.#expiry);
+    if (this.#over.signal.aborted) return true;
+    const left = sentAt + this.#heldMs - performance.now();
+    this.#expiry = setTimeout(() => this.#lose(), Math.max(0, left)).unref();
+    this.#tellGuard();
+    return true;
+  }
+
+  #tellGuard(): void {
+    if (this.#over.signal.aborted) return;
+    this.#guarded?.guard.set(this.#guarded.tree, this.#sentAt + this.#heldMs - performance.now());
+  }
+
+  #lose(): void {
+    if (this.#isBroken || this.#over.signal.aborted) return;
+    this.#isBroken = true;
+    this.#options.lost();
+  }
+}

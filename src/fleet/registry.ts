@@ -1,0 +1,124 @@
+import type { Bus } from './bus/bus.js';
+import type { MemberLog } from './join-options.js';
+import { Machine } from './machine.js';
+import { registrySubject, StreamStore, streamsOf } from './store/index.js';
+
+/** A third of the time after which an entry expires, so that two renewals may fail. */
+const RENEW_INTERVAL_MS = 10_000;
+/** An entry that cannot be renewed in time is not worth waiting for. */
+const RENEWAL_PATIENCE_MS = 5_000;
+
+export interface RegistryEntryOptions {
+  readonly bus: Bus;
+  readonly fleet: string;
+  readonly describe: () => Machine;
+  readonly log?: MemberLog | undefined;
+}
+
+/**
+ * This machine in the registry of its fleet, which NATS keeps: renewed before it expires, and whenever something changes.
+ * Without JetStream, or before the registry is created, there is none, and the machine is found by asking.
+ */
+export class RegistryEntry {
+  readonly #options: RegistryEntryOptions;
+  #store: StreamStore | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> | undefined;
+  #isStale = false;
+  #isClosed = false;
+  #written = 0;
+
+  constructor(options: RegistryEntryOptions) {
+    this.#options = options;
+  }
+
+  /** Enters the machine, and keeps it there. */
+  keep(): void {
+    this.#timer = setInterval(() => this.renew(), RENEW_INTERVAL_MS).unref();
+    this.renew();
+  }
+
+  renew(): void {
+    this.#isStale = true;
+    this.#writing ??= this.#write().finally(() => (this.#writing = undefined));
+  }
+
+  /** Ends the renewal, and takes the machine out. */
+  async close({ remove }: { remove: boolean }): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#timer);
+    await this.#writing;
+    if (!remove) return;
+    const { fleet, describe } = this.#options;
+    // As the KV API of NATS deletes a key.
+    await this.#store
+      ?.put(registrySubject(fleet, describe().name), '', {
+        msgId: this.#nextId(),
+        headers: { 'KV-Operation': 'DEL' },
+        patienceMs: 0,
+      })
+      .catch(() => undefined);
+  }
+
+  async #write(): Promise<void> {
+    const { fleet, describe, log } = this.#options;
+    while (this.#isStale && !this.#isClosed) {
+      this.#isStale = false;
+      const machine = describe();
+      try {
+        this.#store ??= await this.#open();
+        if (this.#isClosed) return;
+        await this.#store.put(registrySubject(fleet, machine.name), JSON.stringify(machine), {
+          msgId: this.#nextId(),
+          patienceMs: RENEWAL_PATIENCE_MS,
+        });
+      } catch (error) {
+        // The next renewal tries again.
+        if (this.#written > 1)
+          log?.warn({ reason: reasonOf(error) }, 'cannot renew our entry in the registry');
+        return;
+      }
+    }
+  }
+
+  async #open(): Promise<StreamStore> {
+    const { bus, fleet } = this.#options;
+    return await StreamStore.open(bus, streamsOf(fleet).machines);
+  }
+
+  #nextId(): string {
+    this.#written += 1;
+    return `${this.#options.describe().epoch}.${this.#written}`;
+  }
+}
+
+/** The machines in the registry, by name. */
+export async function listRegistered(
+  bus: Bus,
+  fleet: string,
+  machines?: readonly string[],
+): Promise<Machine[]> {
+  const store = await StreamStore.open(bus, streamsOf(fleet).machines);
+  const entries = machines
+    ? await Promise.all(machines.map((name) => store.get(registrySubject(fleet, name))))
+    : await store.scan(registrySubject(fleet, '>'));
+  return entries
+    .flatMap((entry) => {
+      const machine = entry ? parsed(entry.data) : undefined;
+      // The NATS server vouches for the name in the subject.
+      return machine && entry?.subject === registrySubject(fleet, machine.name) ? [machine] : [];
+    })
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function parsed(data: Uint8Array): Machine | undefined {
+  try {
+    return Machine.safeParse(JSON.parse(new TextDecoder().decode(data))).data;
+  } catch {
+    return undefined;
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,45 @@
+import { ExecError } from '../../protocol/errors.js';
+
+/** What JetStream answers if the last message on a subject is another one than we said. */
+const WRONG_LAST_SEQUENCE = 10071;
+/** Temporary states of a stream or of the cluster: no leader, not enough nodes, too busy. */
+const PASSING_CODES: ReadonlySet<number> = new Set([408, 503, 10008, 10009, 10023, 10118]);
+
+/** Somebody else was faster. */
+export function isConflict(error: unknown): boolean {
+  return codeOf(error) === WRONG_LAST_SEQUENCE;
+}
+
+/** Whether trying again may help. While a stream has no leader, nobody answers for it, as if there were no JetStream. */
+export function isPassingFailure(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = codeOf(error);
+  if (code !== undefined) return PASSING_CODES.has(code);
+  return /timeout|not enabled|no responders|no leader|unavailable|disconnect|reconnect/i.test(
+    `${error.name} ${error.message}`,
+  );
+}
+
+function codeOf(error: unknown): number | undefined {
+  const { code } = error instanceof Error ? (error as Error & { code?: unknown }) : { code: undefined };
+  return typeof code === 'number' ? code : undefined;
+}
+
+export function noJetStream(): ExecError {
+  return new ExecError(
+    'unsupported',
+    'These NATS servers have no JetStream, which the registry and jobs need: add `jetstream { store_dir: … }` to their configuration.',
+  );
+}
+
+export function notPrepared(cause: unknown): ExecError {
+  return new ExecError(
+    'invalidConfiguration',
+    'The fleet has no streams for its registry and its jobs yet: run `execwire fleet prepare` once, as an administrator.',
+    { cause },
+  );
+}
+
+export function noPermission(cause: unknown): ExecError {
+  return new ExecError('notConnected', 'Our credentials do not allow that in the fleet.', { cause });
+}

@@ -1,0 +1,79 @@
+// Needs: nats-server
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { Fleet, FleetMember, parseSelector } from '../../src/fleet/index.js';
+import { ExecServer } from '../../src/server/index.js';
+import { NatsCluster } from '../../testkit/nats-cluster.mjs';
+
+let cluster: NatsCluster;
+let fleet: Fleet;
+const opened: AsyncDisposable[] = [];
+beforeAll(async () => {
+  cluster = await NatsCluster.start();
+  fleet = await Fleet.connect({ servers: cluster.urls });
+});
+afterAll(async () => {
+  await fleet.close();
+  await cluster.stop();
+});
+afterEach(async () => {
+  for (const each of opened.splice(0).toReversed()) await each[Symbol.asyncDispose]();
+});
+
+async function join(name: string, labels: Record<string, string> = {}): Promise<FleetMember> {
+  const server = new ExecServer();
+  const member = await FleetMember.join({ servers: cluster.urls }, { name, labels, server, insecure: true });
+  opened.push(server, member);
+  return member;
+}
+
+async function registered(selector = ''): Promise<string[]> {
+  const machines = await fleet.listRegistered(parseSelector(selector)).catch(() => []);
+  return machines.map(({ name, state }) => `${name} ${state}`);
+}
+
+test('the registry knows who is there, follows changes, and forgets who leaves', async () => {
+  const a = await join('a', { pool: 'ci' });
+  await join('b');
+  await expect.poll(() => registered(), { timeout: 20_000 }).toEqual(['a ready', 'b ready']);
+  expect(await registered('pool=ci')).toEqual(['a ready']);
+  const [entry] = await fleet.listRegistered(parseSelector('name=a'));
+  expect({ ...entry, seenAt: 0, load: 0 }).toEqual({ ...a.describe(), seenAt: 0, load: 0 });
+  await fleet.setState('a', 'draining');
+  await expect.poll(() => registered()).toEqual(['a draining', 'b ready']);
+  await a.close();
+  expect(await registered()).toEqual(['b ready']);
+});
+
+test('entries are on three nodes, expire after 30 seconds, and survive the loss of a node', async () => {
+  await join('a');
+  await expect.poll(() => registered(), { timeout: 20_000 }).toEqual(['a ready']);
+  const nats = await connect({ servers: cluster.urls });
+  const { config, cluster: place } = await (await jetstreamManager(nats)).streams.info(
+    'KV_ew-default-machines',
+  );
+  await nats.close();
+  expect(config).toMatchObject({ num_replicas: 3, storage: 'memory', max_age: 30_000_000_000 });
+  const leader = cluster.nodes.find(({ name }) => name === place?.leader);
+  if (!leader) throw new Error('no leader');
+  await cluster.kill(leader);
+  try {
+    await expect.poll(() => registered(), { timeout: 20_000 }).toEqual(['a ready']);
+  } finally {
+    await cluster.restart(leader);
+  }
+});
+
+test('without JetStream there is no registry, and everything else works', async () => {
+  await using plain = await NatsCluster.start({ size: 1, jetStream: false });
+  const server = new ExecServer();
+  opened.push(server);
+  opened.push(await FleetMember.join({ servers: plain.urls }, { name: 'a', server, insecure: true }));
+  await using other = await Fleet.connect({ servers: plain.urls });
+  expect((await other.list()).map(({ name }) => name)).toEqual(['a']);
+  await expect(other.listRegistered()).rejects.toMatchObject({
+    code: 'unsupported',
+    message: expect.stringMatching(/no JetStream/),
+  });
+});
