@@ -4,6 +4,8 @@ import { defineConfig, type Plugin } from 'vite';
 /** What the library uses in Node only, and what takes its place in a page, which never gets there. */
 const STUBS: Readonly<Record<string, string>> = {
   'websocket-node.js': 'dialInNode',
+  'node:net': 'createServer',
+  'node:stream': 'Duplex',
   'node:url': 'pathToFileURL',
 };
 

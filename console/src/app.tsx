@@ -1,15 +1,17 @@
 import { useEffect, useState } from 'preact/hooks';
-import { closeMachines, type Machine, machines, openMachines } from './lib/machine.js';
+import { closeMachines, type Machine, machines, openFleetMachine, openMachines } from './lib/machine.js';
 import { type Route, route } from './lib/router.js';
 import { session } from './lib/session.js';
 import { useStore } from './lib/store.js';
 import { Empty } from './ui/empty.js';
 import { Toasts } from './ui/toasts.js';
+import { ChangesView } from './views/changes.js';
 import { FilesView } from './views/files.js';
 import { GridView } from './views/grid.js';
 import { MachinesView } from './views/machines.js';
 import { Palette } from './views/palette.js';
 import { PlayerView } from './views/player.js';
+import { PortsView } from './views/ports.js';
 import { ProcessView } from './views/process.js';
 import { ProcessesView } from './views/processes.js';
 import { Side } from './views/side.js';
@@ -58,9 +60,13 @@ function SignedIn() {
 }
 
 function View({ route: at, machines: all }: { route: Route; machines: readonly Machine[] }) {
+  const wanted = 'machine' in at ? at.machine : null;
+  const machine = all.find(({ id }) => id === wanted);
+  useEffect(() => {
+    if (wanted !== null && !machine) openFleetMachine(wanted);
+  }, [wanted, machine, all]);
   if (at.view === 'machines') return <MachinesView machines={all} />;
   if (at.view === 'player') return <PlayerView />;
-  const machine = all.find(({ id }) => id === at.machine);
   if (!machine) return <Empty title="There is no such machine here." />;
   switch (at.view) {
     case 'processes':
@@ -69,6 +75,10 @@ function View({ route: at, machines: all }: { route: Route; machines: readonly M
       return <GridView machine={machine} key={machine.id} />;
     case 'files':
       return <FilesView machine={machine} path={at.path} key={machine.id} />;
+    case 'ports':
+      return <PortsView machine={machine} key={machine.id} />;
+    case 'changes':
+      return <ChangesView machine={machine} set={at.set} key={machine.id} />;
     case 'process':
       return (
         <ProcessView

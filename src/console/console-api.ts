@@ -4,8 +4,10 @@ import { isExecError } from '../protocol/errors.js';
 import { sha256 } from '../transport/index.js';
 import { readBody, sendError, sendJson } from './answers.js';
 import type { ConsoleSession, ConsoleSessions } from './console-sessions.js';
-import type { ConsoleMachine } from './machine.js';
+import type { MachineDirectory } from './machine-directory.js';
 import type { OneTimeKey } from './one-time-key.js';
+import { PortsApi } from './ports/ports-api.js';
+import type { PortGates } from './ports/port-gates.js';
 import { SignInAttempts } from './sign-in-attempts.js';
 import type { ViewLink, ViewLinks } from './view-links.js';
 
@@ -15,7 +17,8 @@ export interface ConsoleApiOptions {
   readonly key: OneTimeKey;
   /** SHA-256 of the token that opens the console; null if only links do. */
   readonly tokenSha256: Uint8Array | null;
-  readonly machines: readonly ConsoleMachine[];
+  readonly machines: MachineDirectory;
+  readonly gates: PortGates;
   readonly version: string;
   /** The printed link was used: somebody may want another. */
   readonly keyUsed: () => void;
@@ -32,6 +35,7 @@ export class ConsoleApi {
   readonly #routes: Readonly<Record<string, Answering>>;
 
   constructor(options: ConsoleApiOptions) {
+    const ports = new PortsApi(options);
     this.#options = options;
     this.#routes = {
       'GET /api/session': (_request, response, session) => sendJson(response, 200, this.#view(session)),
@@ -43,6 +47,11 @@ export class ConsoleApi {
       'GET /api/links': full((_request, response) => sendJson(response, 200, { links: options.links.all() })),
       'POST /api/links': full((request, response) => this.#createLink(request, response)),
       'POST /api/links/revoke': full((request, response) => this.#revokeLink(request, response)),
+      'GET /api/fleet': async (_request, response) =>
+        sendJson(response, 200, (await options.machines.fleet?.view()) ?? NO_FLEET),
+      'GET /api/ports': full((_request, response, session) => ports.list(response, session)),
+      'POST /api/ports/open': full((request, response, session) => ports.open(request, response, session)),
+      'POST /api/ports/close': full((request, response, session) => ports.close(request, response, session)),
     };
   }
 
@@ -66,7 +75,8 @@ export class ConsoleApi {
       role,
       expiresAtMs,
       version,
-      machines: machines.map(({ id, kind, where }) => ({ id, kind, where })),
+      machines: machines.configured.map(({ id, kind, where }) => ({ id, kind, where })),
+      hasFleet: machines.fleet !== null,
     };
   }
 
@@ -118,7 +128,9 @@ export class ConsoleApi {
   }
 }
 
-/** Viewers hand out nothing. */
+const NO_FLEET = { problem: null, machines: [], total: 0 };
+
+/** Viewers hand out nothing and open nothing. */
 function full(answer: Answering): Answering {
   return (request, response, session) =>
     session.role === 'full'

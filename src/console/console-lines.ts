@@ -10,6 +10,7 @@ import { WebSocketChannel } from '../transport/websocket-channel.js';
 import { answerPings } from '../transport/websocket-pongs.js';
 import type { ConsoleSession } from './console-sessions.js';
 import type { ConsoleMachine } from './machine.js';
+import type { MachineDirectory } from './machine-directory.js';
 import { ViewOnlyChannel } from './view-only-channel.js';
 
 /** Largest message of a page: as on any other listener. */
@@ -23,7 +24,7 @@ const MAX_REASON_BYTES = 120;
 
 /** Connections from pages to machines. */
 export class ConsoleLines {
-  readonly #machines: ReadonlyMap<string, ConsoleMachine>;
+  readonly #machines: MachineDirectory;
   readonly #door: Door;
   readonly #upgrader = new WebSocketServer({
     noServer: true,
@@ -34,8 +35,8 @@ export class ConsoleLines {
   });
   #connections = 0;
 
-  constructor({ machines, door }: { machines: readonly ConsoleMachine[]; door: Door }) {
-    this.#machines = new Map(machines.map((machine) => [machine.id, machine]));
+  constructor({ machines, door }: { machines: MachineDirectory; door: Door }) {
+    this.#machines = machines;
     this.#door = door;
   }
 
@@ -45,8 +46,7 @@ export class ConsoleLines {
     socket: Duplex,
     { head, session, path }: { head: Buffer; session: ConsoleSession; path: string },
   ): boolean {
-    const id = /^\/machines\/([A-Za-z0-9_-]{1,64})$/.exec(path)?.[1];
-    const machine = this.#machines.get(id ?? '');
+    const machine = this.#machines.at(path);
     if (!machine) return false;
     if (!this.#door.hasRoom) {
       answerCrowded(socket);

@@ -16,10 +16,12 @@ import { ConsoleApi } from './console-api.js';
 import { type ConsoleSession, ConsoleSessions } from './console-sessions.js';
 import { type CookiePlace, readCookie, setCookie } from './cookie.js';
 import { ConsoleLines } from './console-lines.js';
-import type { ConsoleMachine } from './machine.js';
+import type { ConsoleFleet, ConsoleMachine } from './machine.js';
+import { MachineDirectory } from './machine-directory.js';
 import { OneTimeKey } from './one-time-key.js';
 import { PageFiles } from './page-files.js';
 import { pageHeaders } from './page-headers.js';
+import { PortGates } from './ports/port-gates.js';
 import { RequestGuard } from './request-guard.js';
 import { ViewLinks } from './view-links.js';
 
@@ -28,6 +30,7 @@ export interface ConsoleOptions {
   /** The folder with the built page. */
   readonly pageDirectory: string;
   readonly machines: readonly ConsoleMachine[];
+  readonly fleet?: ConsoleFleet | undefined;
   readonly version: string;
   /** Names by which browsers may address this machine, besides its address and localhost. */
   readonly allowedHosts?: readonly string[] | undefined;
@@ -55,7 +58,8 @@ export class ConsoleServer implements AsyncDisposable {
   readonly #headers: Record<string, string>;
 
   private constructor(options: ConsoleOptions) {
-    const { address, tls, allowedHosts = [], machines, version, tokenSha256 = null } = options;
+    const { address, tls, allowedHosts = [], version, tokenSha256 = null, admission } = options;
+    const machines = new MachineDirectory(options.machines, options.fleet ?? null);
     const isEncrypted = tls !== undefined;
     this.#options = options;
     this.#files = new PageFiles(options.pageDirectory);
@@ -72,6 +76,7 @@ export class ConsoleServer implements AsyncDisposable {
       key: this.#key,
       tokenSha256,
       machines,
+      gates: new PortGates({ admission, tls: tls ? { ...tls, address: address.host } : null }),
       version,
       keyUsed: () => options.onNewLink?.(this.newLink()),
       setCookie: (response, value, maxAgeMs) =>

@@ -16,7 +16,7 @@ export interface ConsoleSession {
   /** The link it came by, if it only views. */
   readonly linkId: string | null;
   readonly expiresAtMs: number;
-  /** Calls back when it is over. Returns an unsubscribe function. */
+  /** Calls back when it is over, at once if it is already. Returns an unsubscribe function. */
   onOver(listener: () => void): () => void;
 }
 
@@ -31,6 +31,7 @@ export interface SessionSecrets {
 interface Entry extends ConsoleSession {
   readonly proofDigest: string;
   readonly listeners: Set<() => void>;
+  isOver: boolean;
   readonly stopTimer: () => void;
 }
 
@@ -59,9 +60,11 @@ export class ConsoleSessions {
       expiresAtMs,
       proofDigest: digestOf(proof),
       listeners,
+      isOver: false,
       stopTimer: after(expiresAtMs - now, () => this.#end(key)),
       onOver: (listener) => {
-        listeners.add(listener);
+        if (session.isOver) listener();
+        else listeners.add(listener);
         return () => listeners.delete(listener);
       },
     };
@@ -97,7 +100,9 @@ export class ConsoleSessions {
   #end(cookie: string): void {
     const session = this.#sessions.get(cookie);
     this.#sessions.delete(cookie);
-    session?.stopTimer();
-    for (const listener of [...(session?.listeners ?? [])]) listener();
+    if (!session) return;
+    session.isOver = true;
+    session.stopTimer();
+    for (const listener of [...session.listeners]) listener();
   }
 }

@@ -1,23 +1,11 @@
 import { ExecError, errorCatalogue } from '../protocol/errors.js';
-import type { ExecMethodName } from '../protocol/index.js';
+import { execMethods } from '../protocol/index.js';
 import type { Channel, ChannelReceiver, OutgoingMessage, PartPlace } from '../rpc/index.js';
 
-/** All that a viewer may call: what processes there are, and what they print. Files may hold secrets. */
-const VIEWING: ReadonlySet<string> = new Set<ExecMethodName>([
-  'initialize',
-  'environment/info',
-  'environment/status',
-  'environment/usage',
-  'process/list',
-  'process/attach',
-  'process/detach',
-  'process/read',
-  'process/history',
-  'process/search',
-  'process/lines',
-  'process/inspect',
-  'process/wait',
-]);
+/** All that a viewer may call: what processes there are, and what they print. */
+const VIEWING: ReadonlySet<string> = new Set(
+  Object.entries(execMethods).flatMap(([name, { viewing }]) => (viewing === undefined ? [] : [name])),
+);
 const NOTIFICATIONS: ReadonlySet<string> = new Set(['initialized', 'process/ack', 'session/end']);
 /** Viewers send short requests. */
 const MAX_MESSAGE_CHARS = 64 * 1024;

@@ -1,10 +1,11 @@
-// Needs: chromium
+// Needs: chromium, bwrap
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { dialWebSocket, RemoteEnvironment } from '../../src/client/index.js';
+import { namedSandbox } from '../../src/policy/index.js';
 import { BrowserConsole, type Person, screenText } from '../harness/browser.js';
 
 /** With this variable set, the pictures in the documents are made again. Without it, they are only tried. */
@@ -94,9 +95,19 @@ test('the main views', async () => {
   await page.getByRole('button', { name: 'invoice.ts', exact: true }).click();
   await page.locator('.tok-keyword').first().waitFor();
   await picture('files');
+  const sandbox = namedSandbox({ policy: 'workspace-write' }, { workspace: project });
+  if (!sandbox) throw new Error('there is no sandbox');
+  const held = { ...sandbox, changes: 'hold', changesId: 'fix-rounding', changesLease: 'kept' } as const;
+  const fix =
+    "sed -i 's/round(net/roundUp(net/; s/{ round }/{ roundUp }/' invoice.ts; rm stock.ts; echo >> CHANGES.md";
+  await (await agent.start({ argv: ['sh', '-c', fix], cwd: project, sandbox: held })).wait();
+  await page.goto(`${opened.origin}/#/local/changes/fix-rounding`);
+  await page.getByRole('button', { name: /^invoice\.ts / }).click();
+  await page.locator('.added').first().waitFor();
+  await picture('changes');
   await page.goto(`${opened.origin}/#/`);
   await page.getByRole('button', { name: 'Light or dark' }).click();
-  await page.locator('.chart').nth(3).waitFor();
+  await page.locator('.chart').nth(4).waitFor();
   await picture('machines');
   await page.goto(`${opened.origin}/#/local/processes`);
   await page.setViewportSize({ width: 390, height: 720 });

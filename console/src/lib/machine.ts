@@ -1,7 +1,8 @@
 import { dialWebSocket, RemoteEnvironment, type ServerProcess } from '../../../src/client/index.js';
 import type { ExecResult } from '../../../src/protocol/index.js';
-import { checkSession, type MachineRow, proof } from './session.js';
+import { checkSession, type MachineRow, proof, session } from './session.js';
 import { Store } from './store.js';
+import { messageOf } from './errors.js';
 
 export type Usage = ExecResult<'environment/usage'>;
 export type Info = ExecResult<'environment/info'>;
@@ -11,6 +12,8 @@ export interface Sample {
   readonly atMs: number;
   readonly rttMs: number;
   readonly running: number;
+  /** What processes printed since the sample before, per second; null if that is not known. */
+  readonly outputPerSecond: number | null;
   readonly usage: Usage | null;
 }
 
@@ -26,6 +29,8 @@ export interface MachineState {
   readonly samples: readonly Sample[];
 }
 
+/** As machines of a fleet are named everywhere else. */
+const FLEET = 'fleet:';
 const POLL_MS = 1_000;
 const HIDDEN_POLL_MS = 10_000;
 const RETRY_MS = 2_000;
@@ -65,7 +70,9 @@ export class Machine {
   /** A connection of its own, for one view: a flood in it slows nobody else. */
   async connect(): Promise<RemoteEnvironment> {
     const scheme = location.protocol === 'https:' ? 'wss' : 'ws';
-    const url = `${scheme}://${location.host}/machines/${encodeURIComponent(this.id)}`;
+    const { kind, id } = this.row;
+    const path = kind === 'fleet' ? `fleet/${id.slice(FLEET.length)}` : `machines/${id}`;
+    const url = `${scheme}://${location.host}/${path}`;
     return await RemoteEnvironment.connect({
       id: this.id,
       dial: () => dialWebSocket(url, { protocols: ['execwire', `proof.${proof()}`] }),
@@ -90,7 +97,7 @@ export class Machine {
       try {
         await this.#follow(await this.connect());
       } catch (error) {
-        this.#set({ status: 'offline', problem: error instanceof Error ? error.message : String(error) });
+        this.#set({ status: 'offline', problem: messageOf(error) });
         await checkSession();
       }
       this.#environment = undefined;
@@ -125,8 +132,11 @@ export class Machine {
     const processes = offers.serverProcesses ? await environment.listServer() : [];
     const usage = offers.usage ? await environment.client.call('environment/usage', null) : null;
     const running = processes.filter(({ exited }) => !exited).length;
-    const sample = { atMs: Date.now(), rttMs, running, usage };
-    const { samples } = this.state.value;
+    const { samples, processes: before, listedAtMs } = this.state.value;
+    const atMs = Date.now();
+    const printed = listedAtMs === 0 ? null : printedSince(before, processes);
+    const outputPerSecond = printed === null ? null : (printed * 1000) / Math.max(1, atMs - listedAtMs);
+    const sample = { atMs, rttMs, running, outputPerSecond, usage };
     this.#set({
       processes,
       listedAtMs: Date.now(),
@@ -149,12 +159,41 @@ export class Machine {
   }
 }
 
+/** Bytes that were printed between two lists; null if the server does not count them. */
+function printedSince(before: readonly ServerProcess[], now: readonly ServerProcess[]): number | null {
+  const keyOf = ({ sessionId, processId, startedAtMs }: ServerProcess): string =>
+    `${sessionId} ${processId} ${startedAtMs}`;
+  const known = new Map(before.map((row) => [keyOf(row), row.details?.outputBytes ?? 0]));
+  let [sum, isKnown] = [0, now.length === 0];
+  for (const row of now) {
+    const bytes = row.details?.outputBytes;
+    if (bytes === undefined) continue;
+    isKnown = true;
+    sum += Math.max(0, bytes - (known.get(keyOf(row)) ?? 0));
+  }
+  return isKnown ? sum : null;
+}
+
 /** The machines of whoever is signed in. */
 export const machines = new Store<readonly Machine[]>([]);
 
 export function openMachines(rows: readonly MachineRow[]): void {
   closeMachines();
   machines.set(rows.map((row) => new Machine(row)));
+}
+
+/** Connects to a machine of the fleet, if that is one: it may have many, so only those that somebody looks at are connected. */
+export function openFleetMachine(id: string): void {
+  const who = session.value;
+  if (who === null || who === 'loading' || !who.hasFleet || !/^fleet:[A-Za-z0-9_-]{1,64}$/.test(id)) return;
+  if (machines.value.some((machine) => machine.id === id)) return;
+  machines.update((all) => [...all, new Machine({ id, kind: 'fleet', where: 'in the fleet' })]);
+}
+
+/** Disconnects from a machine of the fleet. */
+export function closeFleetMachine(closed: Machine): void {
+  closed.close();
+  machines.update((all) => all.filter((machine) => machine !== closed));
 }
 
 export function closeMachines(): void {

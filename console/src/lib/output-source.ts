@@ -1,7 +1,8 @@
 import type { RemoteEnvironment } from '../../../src/client/index.js';
-import type { ExecProcess, OutputLine } from '../../../src/contract/index.js';
+import type { ExecProcess, OutputLine, OutputSearch } from '../../../src/contract/index.js';
 import { decodeBase64 } from '../../../src/protocol/index.js';
-import type { Machine } from './machine.js';
+import { attachTo, type ProcessPlace } from './attach.js';
+import { messageOf } from './errors.js';
 import { Store } from './store.js';
 
 export interface OutputState {
@@ -11,6 +12,8 @@ export interface OutputState {
   /** Grows when lines have arrived. */
   readonly version: number;
 }
+
+export const LOADING: OutputState = { phase: 'loading', problem: null, totalLines: 0, version: 0 };
 
 /** Lines of one page, as fetched from the server. */
 const PAGE_LINES = 500;
@@ -26,14 +29,14 @@ const ERROR_PATTERN = '\\b(error|fatal|failed|exception|panic|traceback)\\b';
 
 /** The output of a process by line, fetched where somebody looks. Everything stays on the server. */
 export class OutputSource {
-  readonly state = new Store<OutputState>({ phase: 'loading', problem: null, totalLines: 0, version: 0 });
+  readonly state = new Store(LOADING);
   readonly #pages = new Map<number, readonly OutputLine[]>();
   readonly #fetching = new Set<number>();
   readonly #abort = new AbortController();
   #environment: RemoteEnvironment | undefined;
   #child: ExecProcess | undefined;
 
-  constructor(place: { machine: Machine; session: string; processId: string }) {
+  constructor(place: ProcessPlace) {
     void this.#run(place);
   }
 
@@ -47,23 +50,12 @@ export class OutputSource {
 
   /** Searches all of the output, on the server. */
   async search(pattern: string): Promise<readonly OutputLine[]> {
-    const found = await this.#child?.search({
-      pattern,
-      caseSensitive: false,
-      maxMatches: MAX_MATCHES,
-      maxLineBytes: 256,
-    });
-    return found?.matches ?? [];
+    return await this.#find({ pattern, maxLineBytes: 256 }, MAX_MATCHES);
   }
 
   async firstError(): Promise<number | null> {
-    const found = await this.#child?.search({
-      pattern: ERROR_PATTERN,
-      regex: true,
-      caseSensitive: false,
-      maxMatches: 1,
-    });
-    return found?.matches[0]?.line ?? null;
+    const [first] = await this.#find({ pattern: ERROR_PATTERN, regex: true }, 1);
+    return first?.line ?? null;
   }
 
   /** All of it, for a file. */
@@ -78,24 +70,33 @@ export class OutputSource {
     }
   }
 
+  /** One answer covers a part of a long output: asks until all of it was searched, or enough was found. */
+  async #find(what: OutputSearch, maxMatches: number): Promise<readonly OutputLine[]> {
+    const matches: OutputLine[] = [];
+    let cursor: { cursor?: string } = {};
+    while (this.#child && !this.#abort.signal.aborted && matches.length < maxMatches) {
+      const request = { ...what, ...cursor, caseSensitive: false, maxMatches: maxMatches - matches.length };
+      const found = await this.#child.search(request);
+      matches.push(...found.matches);
+      if (found.atEnd) break;
+      cursor = { cursor: found.cursor };
+    }
+    return matches;
+  }
+
   close(): void {
     this.#abort.abort();
     void this.#environment?.close();
   }
 
-  async #run(place: { machine: Machine; session: string; processId: string }): Promise<void> {
+  async #run(place: ProcessPlace): Promise<void> {
     try {
       this.#environment = await place.machine.connect();
-      this.#child = await this.#environment.attach(place.processId, {
-        ...(place.session === 'kept' ? {} : { sessionId: place.session }),
-        fromEnd: true,
-        mayPause: false,
-        keyboard: 'view',
-      });
+      this.#child = await attachTo(this.#environment, place);
       await this.#follow(this.#child);
     } catch (error) {
       if (this.#abort.signal.aborted) return;
-      this.#set({ phase: 'failed', problem: error instanceof Error ? error.message : String(error) });
+      this.#set({ phase: 'failed', problem: messageOf(error) });
     }
   }
 
@@ -146,8 +147,7 @@ export class OutputSource {
       this.#makeRoom();
       this.#set({ version: this.state.value.version + 1 });
     } catch (error) {
-      if (!this.#abort.signal.aborted)
-        this.#set({ problem: error instanceof Error ? error.message : String(error) });
+      if (!this.#abort.signal.aborted) this.#set({ problem: messageOf(error) });
     } finally {
       this.#fetching.delete(page);
     }

@@ -13,6 +13,8 @@ export type Route =
     }
   | { readonly view: 'grid'; readonly machine: string }
   | { readonly view: 'files'; readonly machine: string; readonly path: string | null }
+  | { readonly view: 'ports'; readonly machine: string }
+  | { readonly view: 'changes'; readonly machine: string; readonly set: string | null }
   | { readonly view: 'player' };
 
 export type ProcessTab = 'live' | 'output' | 'replay';
@@ -30,6 +32,10 @@ export function addressOf(route: Route): string {
       return `#/${part(route.machine)}/grid`;
     case 'files':
       return `#/${part(route.machine)}/files${route.path === null ? '' : `/${part(route.path)}`}`;
+    case 'ports':
+      return `#/${part(route.machine)}/ports`;
+    case 'changes':
+      return `#/${part(route.machine)}/changes${route.set === null ? '' : `/${part(route.set)}`}`;
     case 'player':
       return '#/player';
   }
@@ -40,7 +46,8 @@ function parse(hash: string): Route {
   const [machine = '', view, first, second, tab] = parts;
   if (machine === 'player' && view === undefined) return { view: 'player' };
   if (machine === '' || view === undefined) return { view: 'machines' };
-  if (view === 'grid') return { view, machine };
+  if (view === 'grid' || view === 'ports') return { view, machine };
+  if (view === 'changes') return { view, machine, set: first ?? null };
   if (view === 'files') return { view, machine, path: first ?? null };
   if (view !== 'processes') return { view: 'machines' };
   if (first === undefined || second === undefined) return { view: 'processes', machine };

@@ -1,9 +1,10 @@
 import { Store } from './store.js';
+import { messageOf } from './errors.js';
 
 /** A machine as the console names it. */
 export interface MachineRow {
   readonly id: string;
-  readonly kind: 'local' | 'url' | 'program';
+  readonly kind: 'local' | 'url' | 'program' | 'fleet';
   readonly where: string;
 }
 
@@ -12,6 +13,7 @@ export interface SignedIn {
   readonly version: string;
   readonly expiresAtMs: number;
   readonly machines: readonly MachineRow[];
+  readonly hasFleet: boolean;
 }
 
 export interface ViewLinkRow {
@@ -30,7 +32,8 @@ export function proof(): string {
   return localStorage.getItem(PROOF) ?? '';
 }
 
-async function call<Answer>(method: 'GET' | 'POST', path: string, body?: object): Promise<Answer> {
+/** Asks our own server. */
+export async function call<Answer>(method: 'GET' | 'POST', path: string, body?: object): Promise<Answer> {
   const response = await fetch(path, {
     method,
     headers: { 'x-execwire-proof': proof(), ...(body ? { 'content-type': 'application/json' } : {}) },
@@ -65,7 +68,7 @@ export async function signIn(secret: { key: string } | { token: string }): Promi
     signInError.set(null);
     session.set(signedIn);
   } catch (error) {
-    signInError.set(error instanceof Error ? error.message : String(error));
+    signInError.set(messageOf(error));
     session.set(null);
   }
 }
@@ -76,7 +79,7 @@ export async function signOut(): Promise<void> {
 }
 
 /** The server no longer knows us. */
-export function signedOut(): void {
+function signedOut(): void {
   localStorage.removeItem(PROOF);
   session.set(null);
 }

@@ -1,3 +1,4 @@
+import { messageOf } from './errors.js';
 import { Store } from './store.js';
 
 export interface Toast {
@@ -31,7 +32,7 @@ export async function attempt(task: () => Promise<unknown>): Promise<boolean> {
     await task();
     return true;
   } catch (error) {
-    tell(error instanceof Error ? error.message : String(error), { kind: 'error' });
+    tell(messageOf(error), { kind: 'error' });
     return false;
   }
 }

@@ -1,6 +1,7 @@
 import type { Terminal } from '@xterm/xterm';
 import { Store } from '../lib/store.js';
 import type { Recording } from './recording.js';
+import { type ShownTerminal, showTerminal } from './terminal.js';
 
 export interface PlaybackState {
   readonly isPlaying: boolean;
@@ -9,21 +10,28 @@ export interface PlaybackState {
   readonly skipsIdle: boolean;
 }
 
+export const STILL: PlaybackState = { isPlaying: false, atMs: 0, speed: 1, skipsIdle: true };
+
 /** A pause longer than this is cut to it, if somebody wants that. */
 const IDLE_MS = 1_000;
 
 /** Plays a recording into a terminal, at any speed, from anywhere. */
 export class Playback {
-  readonly state = new Store<PlaybackState>({ isPlaying: false, atMs: 0, speed: 1, skipsIdle: true });
+  readonly state = new Store(STILL);
   readonly #recording: Recording;
-  readonly #terminal: Terminal;
+  readonly #shown: ShownTerminal;
+  readonly #observer: ResizeObserver;
   #next = 0;
   #lastTick = 0;
   #frame: number | undefined;
 
-  constructor(terminal: Terminal, recording: Recording) {
-    this.#terminal = terminal;
+  constructor(host: HTMLElement, recording: Recording) {
     this.#recording = recording;
+    this.#shown = showTerminal(host, { ...recording.size, isLive: false });
+    const arrange = (): void => this.#shown.shrinkToFit();
+    this.#observer = new ResizeObserver(arrange);
+    this.#observer.observe(host);
+    this.#terminal.onResize(arrange);
     this.seek(recording.durationMs);
   }
 
@@ -62,7 +70,13 @@ export class Playback {
   }
 
   close(): void {
+    this.#observer.disconnect();
+    this.#shown.dispose();
     if (this.#frame !== undefined) cancelAnimationFrame(this.#frame);
+  }
+
+  get #terminal(): Terminal {
+    return this.#shown.terminal;
   }
 
   #schedule(): void {

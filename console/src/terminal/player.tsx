@@ -1,37 +1,23 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { saveAs } from '../lib/download.js';
 import { clock } from '../lib/format.js';
-import { Store, useStore } from '../lib/store.js';
+import { useOpened } from '../lib/opened.js';
 import { attempt } from '../lib/toasts.js';
 import { Icon } from '../ui/icons.js';
-import { Playback, type PlaybackState } from './playback.js';
+import { Playback, STILL } from './playback.js';
 import { castFile, momentsOf, type Recording } from './recording.js';
-import { showTerminal } from './terminal.js';
 
 const SPEEDS = [0.5, 1, 2, 4, 8, 16];
 const STEP_MS = 5_000;
-const STILL = new Store<PlaybackState>({ isPlaying: false, atMs: 0, speed: 1, skipsIdle: true });
 
 /** A recording with its time line. */
 export default function Player({ recording, name }: { recording: Recording; name: string }) {
   const host = useRef<HTMLDivElement>(null);
-  const [playback, setPlayback] = useState<Playback>();
-  useEffect(() => {
-    if (!host.current) return undefined;
-    const shown = showTerminal(host.current, { ...recording.size, isLive: false });
-    const opened = new Playback(shown.terminal, recording);
-    setPlayback(opened);
-    const arrange = (): void => shown.shrinkToFit();
-    const observer = new ResizeObserver(arrange);
-    observer.observe(host.current);
-    shown.terminal.onResize(arrange);
-    return () => {
-      observer.disconnect();
-      opened.close();
-      shown.dispose();
-    };
-  }, [recording]);
-  const state = useStore(playback?.state ?? STILL);
+  const [playback, state] = useOpened(
+    () => (host.current ? new Playback(host.current, recording) : undefined),
+    STILL,
+    [recording],
+  );
   return (
     <>
       {recording.isCut && <p class="notice">This recording is long: only its beginning is shown.</p>}

@@ -1,7 +1,8 @@
 import type { RemoteEnvironment } from '../../../src/client/index.js';
 import type { ExecProcess, TerminalSize } from '../../../src/contract/index.js';
+import { attachTo, type ProcessPlace } from '../lib/attach.js';
+import { messageOf } from '../lib/errors.js';
 import { harmless } from '../lib/format.js';
-import type { Machine } from '../lib/machine.js';
 import { canChange } from '../lib/session.js';
 import { Store } from '../lib/store.js';
 import { attempt, tell } from '../lib/toasts.js';
@@ -18,18 +19,20 @@ export interface TerminalState {
   readonly title: string;
 }
 
+export const CONNECTING: TerminalState = {
+  phase: 'connecting',
+  problem: null,
+  holds: false,
+  size: null,
+  title: '',
+};
+
 const MAX_TITLE_CHARS = 80;
 const RESIZE_DELAY_MS = 80;
 
 /** A view of one process: its screen, what follows, and the keyboard while we have it. */
 export class TerminalSession {
-  readonly state = new Store<TerminalState>({
-    phase: 'connecting',
-    problem: null,
-    holds: false,
-    size: null,
-    title: '',
-  });
+  readonly state = new Store(CONNECTING);
   readonly shown: ShownTerminal;
   readonly #observer: ResizeObserver;
   #environment: RemoteEnvironment | undefined;
@@ -37,7 +40,7 @@ export class TerminalSession {
   #resizing: ReturnType<typeof setTimeout> | undefined;
   #isOver = false;
 
-  constructor(host: HTMLElement, place: { machine: Machine; session: string; processId: string }) {
+  constructor(host: HTMLElement, place: ProcessPlace) {
     this.shown = showTerminal(host, { rows: 24, cols: 80, isLive: true });
     const { terminal } = this.shown;
     terminal.onData((text) => this.#type(text));
@@ -67,23 +70,20 @@ export class TerminalSession {
     void this.#environment?.close();
   }
 
-  async #run(place: { machine: Machine; session: string; processId: string }): Promise<void> {
+  async #run(place: ProcessPlace): Promise<void> {
     try {
       const environment = await place.machine.connect();
       if (this.#isOver) return void environment.close();
       this.#environment = environment;
       environment.watchConnection((isConnected) => this.#set({ phase: isConnected ? 'live' : 'away' }));
-      const child = await environment.attach(place.processId, {
-        ...(place.session === 'kept' ? {} : { sessionId: place.session }),
-        screen: true,
-        keyboard: canChange() ? 'none' : 'view',
-      });
+      const keyboard = canChange() ? 'none' : 'view';
+      const child = await attachTo(environment, place, { screen: true, keyboard });
       this.#child = child;
       this.#follow(child);
       await feed(this.shown.terminal, child, () => this.#isOver);
       this.#set({ phase: 'ended', holds: false });
     } catch (error) {
-      this.#set({ phase: 'failed', problem: error instanceof Error ? error.message : String(error) });
+      this.#set({ phase: 'failed', problem: messageOf(error) });
     }
   }
 
@@ -110,9 +110,7 @@ export class TerminalSession {
 
   #type(data: string | Uint8Array): void {
     if (!this.state.value.holds) return;
-    void this.#child?.write(data).catch((error: unknown) => {
-      tell(error instanceof Error ? error.message : String(error), { kind: 'error' });
-    });
+    void attempt(async () => this.#child?.write(data));
   }
 
   #hostResized(): void {

@@ -1,29 +1,17 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
+import type { ProcessPlace } from '../lib/attach.js';
+import { useOpened } from '../lib/opened.js';
 import { canChange } from '../lib/session.js';
-import { Store, useStore } from '../lib/store.js';
 import { Icon } from '../ui/icons.js';
-import type { ProcessPlace } from '../views/process.js';
-import { TerminalSession, type TerminalState } from './terminal-session.js';
-
-const NOTHING = new Store<TerminalState>({
-  phase: 'connecting',
-  problem: null,
-  holds: false,
-  size: null,
-  title: '',
-});
+import { CONNECTING, TerminalSession, type TerminalState } from './terminal-session.js';
 
 /** The terminal of a process: watch it, search in it, type. */
 export default function TerminalView(props: ProcessPlace & { readonly label?: string }) {
   const host = useRef<HTMLDivElement>(null);
-  const [session, setSession] = useState<TerminalSession>();
-  useEffect(() => {
-    if (!host.current) return undefined;
-    const opened = new TerminalSession(host.current, props);
-    setSession(opened);
-    return () => opened.close();
-  }, []);
-  const state = useStore(session?.state ?? NOTHING);
+  const [session, state] = useOpened(
+    () => (host.current ? new TerminalSession(host.current, props) : undefined),
+    CONNECTING,
+  );
   return (
     <>
       <Bar session={session} state={state} label={props.label} />

@@ -21,6 +21,7 @@ const PATHS = {
   trash: 'M4 6h12M8 6V4h4v2M6 6l1 11h6l1-11',
   pencil: 'M4 16l1-4 8-8 3 3-8 8z',
   diff: 'M10 4v6M7 7h6M7 15h6',
+  port: 'M4 10h8M9 6l4 4-4 4M16 4v12',
 } as const;
 
 export type IconName = keyof typeof PATHS;

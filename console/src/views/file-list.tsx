@@ -122,12 +122,7 @@ function Name(props: { machine: Machine; entry: DirectoryEntry; onShow: (entry: 
   if (entry.isDirectory)
     return <a href={addressOf({ view: 'files', machine: machine.id, path: entry.path })}>{content}</a>;
   return (
-    <button
-      type="button"
-      class="button quiet"
-      style={{ padding: 0, justifyContent: 'flex-start', maxWidth: '100%', fontWeight: 400 }}
-      onClick={() => props.onShow(entry)}
-    >
+    <button type="button" class="button quiet plain" onClick={() => props.onShow(entry)}>
       {content}
     </button>
   );

@@ -1,9 +1,10 @@
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import type { DirectoryEntry } from '../../../src/contract/index.js';
 import { diffLines } from '../lib/diff.js';
-import { bytes, harmless } from '../lib/format.js';
+import { bytes, harmless, harmlessCode } from '../lib/format.js';
 import { highlight } from '../lib/highlight.js';
 import type { Machine } from '../lib/machine.js';
+import { type Loaded, useLoaded } from '../lib/opened.js';
 import { Empty } from '../ui/empty.js';
 import { Icon } from '../ui/icons.js';
 
@@ -12,8 +13,7 @@ const MAX_SHOWN_LINES = 5_000;
 
 type Content =
   | { readonly kind: 'text'; readonly lines: readonly string[]; readonly isCut: boolean }
-  | { readonly kind: 'binary' }
-  | { readonly kind: 'problem'; readonly text: string };
+  | { readonly kind: 'binary' };
 
 /** What is in a file, or how it differs from another one in the same directory. */
 export function FilePreview(props: {
@@ -25,8 +25,8 @@ export function FilePreview(props: {
 }) {
   const { machine, file, version } = props;
   const [other, setOther] = useState('');
-  const content = useContent(machine, file.path, version);
-  const compared = useContent(machine, other === '' ? null : other, version);
+  const { value: content, problem } = useContent(machine, file.path, version);
+  const { value: compared } = useContent(machine, other === '' ? null : other, version);
   return (
     <section aria-label={harmless(file.name, 80)}>
       <div class="terminal-bar" style={{ position: 'sticky', top: 0 }}>
@@ -52,15 +52,15 @@ export function FilePreview(props: {
           <Icon name="close" />
         </button>
       </div>
-      {content?.kind === 'problem' ? (
+      {problem !== undefined ? (
         <Empty title="This file cannot be read.">
-          <p>{content.text}</p>
+          <p>{problem}</p>
         </Empty>
       ) : content?.kind === 'binary' ? (
         <Empty title="This file is not text.">
           <p>Download it to look at it.</p>
         </Empty>
-      ) : content === undefined ? (
+      ) : !content ? (
         <Empty title="Loading…" />
       ) : other !== '' && compared?.kind === 'text' ? (
         <Diff before={compared.lines} after={content.lines} />
@@ -71,35 +71,21 @@ export function FilePreview(props: {
   );
 }
 
-function useContent(machine: Machine, path: string | null, version: number): Content | undefined {
-  const [content, setContent] = useState<Content>();
-  useEffect(() => {
-    let isOver = false;
-    const load = async (): Promise<Content> => {
-      await using handle = await machine.environment.files.open(path ?? '');
-      const { bytes: start, eof } = await handle.read(0, MAX_SHOWN_BYTES);
-      if (start.subarray(0, 8_192).includes(0)) return { kind: 'binary' };
-      const lines = new TextDecoder().decode(start).split('\n');
-      if (eof && lines.at(-1) === '') lines.pop();
-      return {
-        kind: 'text',
-        lines: lines.slice(0, MAX_SHOWN_LINES),
-        isCut: !eof || lines.length > MAX_SHOWN_LINES,
-      };
-    };
-    if (path === null) setContent(undefined);
-    else
-      load().then(
-        (loaded) => !isOver && setContent(loaded),
-        (error: unknown) =>
-          !isOver &&
-          setContent({ kind: 'problem', text: error instanceof Error ? error.message : String(error) }),
-      );
-    return () => {
-      isOver = true;
-    };
-  }, [path, version]);
-  return content;
+function useContent(machine: Machine, path: string | null, version: number): Loaded<Content | null> {
+  return useLoaded(async () => (path === null ? null : await contentAt(machine, path)), [path, version]);
+}
+
+async function contentAt(machine: Machine, path: string): Promise<Content> {
+  await using handle = await machine.environment.files.open(path);
+  const { bytes: start, eof } = await handle.read(0, MAX_SHOWN_BYTES);
+  if (start.subarray(0, 8_192).includes(0)) return { kind: 'binary' };
+  const lines = new TextDecoder().decode(start).split('\n');
+  if (eof && lines.at(-1) === '') lines.pop();
+  return {
+    kind: 'text',
+    lines: lines.slice(0, MAX_SHOWN_LINES),
+    isCut: !eof || lines.length > MAX_SHOWN_LINES,
+  };
 }
 
 function Code(props: { name: string; lines: readonly string[]; isCut: boolean }) {
@@ -139,12 +125,4 @@ function Diff({ before, after }: { before: readonly string[]; after: readonly st
       ))}
     </div>
   );
-}
-
-/** Tabs stay; what would hide or reorder text does not. */
-function harmlessCode(text: string): string {
-  return text
-    .split('\t')
-    .map((part) => harmless(part, 8_192))
-    .join('\t');
 }

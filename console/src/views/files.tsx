@@ -11,6 +11,7 @@ import { Empty } from '../ui/empty.js';
 import { Icon } from '../ui/icons.js';
 import { FileList } from './file-list.js';
 import { FilePreview } from './file-preview.js';
+import { messageOf } from '../lib/errors.js';
 
 const WATCH_DEBOUNCE_MS = 200;
 
@@ -139,7 +140,7 @@ function follow(
     for await (const _changes of watch) await read();
   };
   run().catch((error: unknown) => {
-    if (!signal.aborted) on.setProblem(error instanceof Error ? error.message : String(error));
+    if (!signal.aborted) on.setProblem(messageOf(error));
   });
   return () => stop.abort();
 }

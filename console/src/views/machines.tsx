@@ -4,6 +4,7 @@ import { addressOf } from '../lib/router.js';
 import { bytes } from '../lib/format.js';
 import { useStore } from '../lib/store.js';
 import { Empty } from '../ui/empty.js';
+import { FleetSection } from './fleet.js';
 import { dotOf } from './side.js';
 
 const Numbers = lazy(() => import('./numbers.js'));
@@ -26,6 +27,7 @@ export function MachinesView({ machines }: { machines: readonly Machine[] }) {
             <MachineCard machine={machine} key={machine.id} />
           ))}
         </div>
+        <FleetSection />
       </div>
     </>
   );
@@ -49,7 +51,7 @@ function MachineCard({ machine }: { machine: Machine }) {
       {problem !== null && <p class="muted">{problem}</p>}
       <Facts machine={machine} state={state} running={running} />
       {samples.length > 0 && (
-        <Suspense fallback={<div style={{ height: '152px' }} />}>
+        <Suspense fallback={<div style={{ height: '228px' }} />}>
           <Numbers samples={samples} />
         </Suspense>
       )}

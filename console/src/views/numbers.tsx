@@ -22,6 +22,11 @@ const MEASURES: readonly Measure[] = [
     text: bytes,
   },
   { label: 'Running processes', of: ({ running }) => running, text: String },
+  {
+    label: 'Output per second',
+    of: ({ outputPerSecond }) => outputPerSecond,
+    text: bytes,
+  },
   { label: 'Round trip', of: ({ rttMs }) => rttMs, text: (value) => `${value.toFixed(1)} ms` },
 ];
 

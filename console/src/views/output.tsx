@@ -1,34 +1,28 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { OutputLine } from '../../../src/contract/index.js';
 import { runsOf } from '../lib/ansi.js';
+import type { ProcessPlace } from '../lib/attach.js';
 import { saveAs } from '../lib/download.js';
 import { harmless } from '../lib/format.js';
-import { OutputSource, type OutputState } from '../lib/output-source.js';
-import { Store, useStore } from '../lib/store.js';
+import { useOpened } from '../lib/opened.js';
+import { LOADING, OutputSource, type OutputState } from '../lib/output-source.js';
+import { useStore } from '../lib/store.js';
 import { theme } from '../lib/theme.js';
 import { attempt, tell } from '../lib/toasts.js';
 import { Empty } from '../ui/empty.js';
 import { Icon } from '../ui/icons.js';
-import type { ProcessPlace } from './process.js';
 
 const LINE_PX = 20;
 const OVERSCAN = 30;
 /** Browsers cannot scroll further than some 16 million pixels: beyond that, the end is shown. */
 const MAX_LINES = 700_000;
-const LOADING = new Store<OutputState>({ phase: 'loading', problem: null, totalLines: 0, version: 0 });
 
 /** What a process printed, line by line. */
 export function OutputView(place: ProcessPlace) {
-  const [source, setSource] = useState<OutputSource>();
+  const [source, state] = useOpened(() => new OutputSource(place), LOADING);
   const host = useRef<HTMLDivElement>(null);
   const [follows, setFollows] = useState(true);
   const [found, setFound] = useState<{ lines: readonly OutputLine[]; at: number } | null>(null);
-  useEffect(() => {
-    const opened = new OutputSource(place);
-    setSource(opened);
-    return () => opened.close();
-  }, []);
-  const state = useStore(source?.state ?? LOADING);
   const skipped = Math.max(0, state.totalLines - MAX_LINES);
   const show = (line: number): void => {
     setFollows(false);

@@ -93,7 +93,11 @@ function choices(): Choice[] {
     to('processes', 'Processes', machine.id, { view: 'processes', machine: machine.id }),
     to('grid', 'Terminals', machine.id, { view: 'grid', machine: machine.id }),
     ...(canChange()
-      ? [to('files', 'Files', machine.id, { view: 'files', machine: machine.id, path: null })]
+      ? [
+          to('files', 'Files', machine.id, { view: 'files', machine: machine.id, path: null }),
+          to('port', 'Ports', machine.id, { view: 'ports', machine: machine.id }),
+          to('diff', 'Changes', machine.id, { view: 'changes', machine: machine.id, set: null }),
+        ]
       : []),
   ]);
   const processes = machines.value.flatMap((machine) =>

@@ -1,8 +1,8 @@
 import { lazy, Suspense } from 'preact/compat';
 import { useEffect, useState } from 'preact/hooks';
 import type { ServerProcess } from '../../../src/client/index.js';
+import type { ProcessPlace } from '../lib/attach.js';
 import { commandLine, duration, harmless, pathOfUri } from '../lib/format.js';
-import type { Machine } from '../lib/machine.js';
 import { stateOf } from '../lib/process-state.js';
 import { addressOf, type ProcessTab } from '../lib/router.js';
 import { canChange } from '../lib/session.js';
@@ -12,6 +12,7 @@ import { Confirm } from '../ui/dialog.js';
 import { Empty } from '../ui/empty.js';
 import { Notice } from './processes.js';
 import { OutputView } from './output.js';
+import { ProcessPorts } from './process-ports.js';
 
 const TerminalView = lazy(() => import('../terminal/terminal-view.js'));
 const ReplayView = lazy(() => import('../terminal/replay-view.js'));
@@ -27,12 +28,6 @@ const SIGNALS = [
   'SIGSTOP',
   'SIGCONT',
 ] as const;
-
-export interface ProcessPlace {
-  readonly machine: Machine;
-  readonly session: string;
-  readonly processId: string;
-}
 
 export function ProcessView(props: ProcessPlace & { tab: ProcessTab }) {
   const { machine, session, processId, tab } = props;
@@ -121,7 +116,12 @@ function Head(props: ProcessPlace & { tab: ProcessTab; row: ServerProcess }) {
           </a>
         ))}
       </nav>
-      {canChange() && !row.exited && <Controls {...props} />}
+      {canChange() && !row.exited && (
+        <>
+          <ProcessPorts machine={machine} processId={processId} />
+          <Controls {...props} />
+        </>
+      )}
     </header>
   );
 }
@@ -133,20 +133,8 @@ function leaseText(lease: NonNullable<ServerProcess['lease']>): string {
 function Controls({ machine, session, processId }: ProcessPlace) {
   const [isAsking, setAsking] = useState(false);
   const signal = async (name: (typeof SIGNALS)[number]): Promise<void> => {
-    const view = await machine.connect();
-    try {
-      const sessionId = session === 'kept' ? {} : { sessionId: session };
-      const child = await view.attach(processId, {
-        ...sessionId,
-        fromEnd: true,
-        mayPause: false,
-        keyboard: 'none',
-      });
-      await child.signal(name);
-      tell(`${name} was sent.`);
-    } finally {
-      await view.close();
-    }
+    await machine.environment.signalOnServer({ processId, sessionId: session, signal: name });
+    tell(`${name} was sent.`);
   };
   const terminate = async (): Promise<void> => {
     await machine.environment.terminateOnServer({ processId, sessionId: session, graceMs: GRACE_MS });

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { type Machine, machines } from '../lib/machine.js';
+import { closeFleetMachine, type Machine, machines } from '../lib/machine.js';
 import { addressOf, type Route, route } from '../lib/router.js';
 import { session, signOut } from '../lib/session.js';
 import { useStore } from '../lib/store.js';
@@ -45,10 +45,26 @@ function MachineItems({ machine }: { machine: Machine }) {
         <span class={`dot ${dotOf(status)}`} />
         <span class="clip grow">{id}</span>
         <span class="visually-hidden">{status}</span>
+        {machine.row.kind === 'fleet' && (
+          <a
+            class="button quiet icon small"
+            href="#/"
+            aria-label={`Disconnect from ${id}`}
+            onClick={() => closeFleetMachine(machine)}
+          >
+            <Icon name="close" />
+          </a>
+        )}
       </div>
       <Item to={{ view: 'processes', machine: id }} icon="processes" label="Processes" count={running} />
       <Item to={{ view: 'grid', machine: id }} icon="grid" label="Terminals" />
-      {isFull && <Item to={{ view: 'files', machine: id, path: null }} icon="files" label="Files" />}
+      {isFull && (
+        <>
+          <Item to={{ view: 'files', machine: id, path: null }} icon="files" label="Files" />
+          <Item to={{ view: 'ports', machine: id }} icon="port" label="Ports" />
+          <Item to={{ view: 'changes', machine: id, set: null }} icon="diff" label="Changes" />
+        </>
+      )}
     </>
   );
 }

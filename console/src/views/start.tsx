@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { namedSandbox } from '../../../src/policy/named-sandbox.js';
+import { fileUri, type Sandbox } from '../../../src/protocol/index.js';
 import { pathOfUri, words } from '../lib/format.js';
 import type { Machine } from '../lib/machine.js';
 import { go } from '../lib/router.js';
@@ -24,6 +25,8 @@ export function StartDialog({ machine, onClose }: { machine: Machine; onClose: (
   const [policy, setPolicy] = useState<Policy>('none');
   const [hasTerminal, setTerminal] = useState(true);
   const [isShell, setShell] = useState(true);
+  const [holds, setHolds] = useState(false);
+  const canHold = policy === 'workspace-write' && canHoldChanges(machine);
   const split = words(line);
   const argv = isShell ? [info?.shell.path ?? '/bin/sh', '-c', line] : (split ?? []);
   const canStart = line.trim() !== '' && argv.length > 0;
@@ -37,7 +40,7 @@ export function StartDialog({ machine, onClose }: { machine: Machine; onClose: (
       ...(hasTerminal ? { size: { rows: 30, cols: 100 }, env: { TERM: 'xterm-256color' } } : {}),
       ...(leases ? { lease: 'kept' as const } : {}),
       ...(spool ? { retain: 'disk' as const, onSlowReader: 'spool' as const } : {}),
-      ...(policy === 'none' ? {} : { sandbox: namedSandbox({ policy }, { workspace: directory }) }),
+      ...(policy === 'none' ? {} : { sandbox: sandboxOf(policy, directory, canHold && holds) }),
     });
     // Its output is read where it is shown.
     if (leases) await child.detach();
@@ -93,6 +96,9 @@ export function StartDialog({ machine, onClose }: { machine: Machine; onClose: (
             ))}
           </select>
         </label>
+        {canHold && (
+          <Check label="Hold its changes until somebody applies them" isOn={holds} set={setHolds} />
+        )}
         <Check label="On a terminal" isOn={hasTerminal} set={setTerminal} />
         <Check label="Through the shell: pipes, variables and wildcards work" isOn={isShell} set={setShell} />
         <div class="dialog-foot">
@@ -106,6 +112,21 @@ export function StartDialog({ machine, onClose }: { machine: Machine; onClose: (
       </form>
     </Dialog>
   );
+}
+
+/** A set of changes that outlives this page: it is listed under Changes. */
+function sandboxOf(policy: string, directory: string, holds: boolean): Sandbox | null {
+  const sandbox = namedSandbox({ policy }, { workspace: fileUri(directory) });
+  if (!sandbox || !holds) return sandbox;
+  return { ...sandbox, changes: 'hold', changesLease: 'kept' };
+}
+
+function canHoldChanges(machine: Machine): boolean {
+  try {
+    return machine.environment.client.serverCapabilities.changes === true;
+  } catch {
+    return false;
+  }
 }
 
 function Check(props: { label: string; isOn: boolean; set: (isOn: boolean) => void }) {

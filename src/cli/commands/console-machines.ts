@@ -23,7 +23,8 @@ export function configuredMachines(config: EnvironmentsConfig): ConsoleMachine[]
   });
 }
 
-async function relayTo(
+/** Connects a page to a machine, for as long as both are there. */
+export async function relayTo(
   environment: EnvironmentConfig,
   channel: Parameters<ConsoleMachine['serve']>[0],
 ): Promise<void> {

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
-import { type ConsoleMachine, ConsoleServer } from '../../console/index.js';
+import { type ConsoleFleet, type ConsoleMachine, ConsoleServer } from '../../console/index.js';
 import { loadEnvironments } from '../../environment/index.js';
 import { leaveHost, packageFile } from '../../host/index.js';
 import { version } from '../../host/machine-info.js';
@@ -12,16 +12,18 @@ import {
   DEFAULT_CONSOLE_URL,
   parseConsoleUrl,
 } from '../options/console-options.js';
+import { addChangesOptions, type ChangesFlags, changesFromFlags } from '../options/changes-options.js';
 import { addLogOptions, collect } from '../options/listen-options.js';
 import { addSpoolOptions, type SpoolFlags, spoolFromFlags } from '../options/spool-options.js';
 import { type TlsFlags, tlsFromFlags, withTls } from '../options/tls-options.js';
 import { createLog, type LogFormat, type LogLevel } from '../log.js';
+import { configuredFleet } from './console-fleet.js';
 import { configuredMachines, servedMachine } from './console-machines.js';
 import { guardTrees } from './guard-trees.js';
 import { admission, hideOwnDoors } from './own-doors.js';
 import { spreadSafetyNet } from './safety-net.js';
 
-interface ConsoleFlags extends ConsoleTokenFlags, TlsFlags, SpoolFlags {
+interface ConsoleFlags extends ConsoleTokenFlags, TlsFlags, SpoolFlags, ChangesFlags {
   readonly listen: string;
   readonly allowHost: string[];
   readonly logFormat: LogFormat;
@@ -33,13 +35,14 @@ export function consoleCommand(): Command {
   const command = new Command('console')
     .summary('see and control machines in a browser')
     .description(
-      'Serve a page that shows this machine and the configured ones: their processes, terminals, recordings and files.\n\n' +
+      'Serve a page that shows this machine, the configured ones and the fleet: their processes, terminals, recordings, files, ' +
+        'ports and held changes.\n\n' +
         'Prints a link on stdout that signs one browser in. When it has been used, another one is printed.',
     )
     .option('--listen <url>', 'http://IP:PORT or https://IP:PORT', DEFAULT_CONSOLE_URL)
     .option('--allow-host <name>', 'another host name for this machine; may be repeated', collect, []);
   addConsoleTokenOption(withTls(command));
-  return addLogOptions(addSpoolOptions(command)).action(runConsole);
+  return addLogOptions(addChangesOptions(addSpoolOptions(command))).action(runConsole);
 }
 
 async function runConsole(flags: ConsoleFlags): Promise<void> {
@@ -48,12 +51,18 @@ async function runConsole(flags: ConsoleFlags): Promise<void> {
   guardTrees(log);
   hideOwnDoors({ files: [flags.consoleTokenFile, flags.tlsKey] });
   const config = loadEnvironments();
-  const server = new ExecServer({ spool: spoolFromFlags(flags), log });
+  const server = new ExecServer({
+    spool: spoolFromFlags(flags),
+    ...changesFromFlags(flags),
+    log,
+  });
   const local = config.includeLocal ? [servedMachine(server, { principal: 'anyone' })] : [];
   const machines = [...local, ...configuredMachines(config)];
-  const console = await openConsole({ url: flags.listen, machines, flags, log });
+  const fleet = configuredFleet();
+  const console = await openConsole({ url: flags.listen, machines, fleet, flags, log });
   const shutDown = async (): Promise<void> => {
     await console.close();
+    await fleet?.close();
     await server.close();
     leaveHost();
     process.exit(0);
@@ -65,16 +74,18 @@ async function runConsole(flags: ConsoleFlags): Promise<void> {
 export async function openConsole(options: {
   url: string;
   machines: readonly ConsoleMachine[];
+  fleet?: ConsoleFleet | undefined;
   flags: ConsoleTokenFlags & TlsFlags & { readonly allowHost: readonly string[] };
   log: ServerLog;
 }): Promise<ConsoleServer> {
-  const { url, machines, flags, log } = options;
+  const { url, machines, fleet, flags, log } = options;
   const tokenSha256 = consoleToken(flags);
   const print = (link: string): void => void process.stdout.write(`${link}\n`);
   const console = await ConsoleServer.open({
     address: parseConsoleUrl(url),
     pageDirectory: fileURLToPath(packageFile('dist/page')),
     machines,
+    fleet,
     version,
     allowedHosts: flags.allowHost,
     tls: tlsFromFlags(flags),
