@@ -1,4 +1,4 @@
-// Runs the interoperability tests: installs the pinned Codex when it is missing, builds execwire, starts vitest.
+// Runs the interoperability tests: installs the pinned Codex, MCP clients and MCP suite when they are missing, builds execwire, starts vitest.
 // Arguments go to vitest, e.g. `npm run test:interop -- reconnect`.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -14,13 +14,21 @@ function run(command, args) {
   if (status !== 0) process.exit(status ?? 1);
 }
 
-function installedVersion() {
-  const manifest = join(interop, 'node_modules', '@openai', 'codex', 'package.json');
-  return existsSync(manifest) ? JSON.parse(readFileSync(manifest, 'utf8')).version : undefined;
+function readJson(path) {
+  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : {};
 }
 
-const pinned = JSON.parse(readFileSync(join(interop, 'package.json'), 'utf8')).dependencies['@openai/codex'];
-if (installedVersion() !== pinned) run('npm', ['ci', '--prefix', interop, '--ignore-scripts']);
+/** Installs what a folder pins, unless that is there. */
+function install(folder) {
+  const { dependencies } = readJson(join(folder, 'package.json'));
+  const isInstalled = ([name, version]) =>
+    readJson(join(folder, 'node_modules', name, 'package.json')).version === version;
+  // Nothing of theirs runs at install: the tests call the programs inside.
+  if (!Object.entries(dependencies).every(isInstalled))
+    run('npm', ['ci', '--prefix', folder, '--ignore-scripts']);
+}
+
+for (const folder of ['.', 'clients', 'mcp-conformance']) install(join(interop, folder));
 run(process.execPath, [join(root, 'scripts', 'build.mjs')]);
 run(join(root, 'node_modules', '.bin', 'vitest'), [
   'run',

@@ -10,7 +10,10 @@ export interface Refusal {
   readonly reason: string;
 }
 
-/** Admits clients that know the token, but no browsers: pages send an Origin, and a rebound name is not in the list. */
+/**
+ * Admits clients that know the token, but no pages of others: those send an Origin that is not ours, and a rebound name is
+ * not in the list. Our own origin serves no pages.
+ */
 export class HttpGuard {
   readonly #tokenDigest: Buffer;
 
@@ -21,7 +24,8 @@ export class HttpGuard {
   refusal({ headers }: IncomingMessage): Refusal | null {
     const host = headers.host?.replace(/:\d+$/, '').toLowerCase() ?? '';
     if (!LOOPBACK_HOSTS.includes(host)) return { status: 403, reason: 'unknown host' };
-    if (headers.origin !== undefined) return { status: 403, reason: 'browsers are not served' };
+    const isOurs = headers.origin?.toLowerCase() === `http://${headers.host?.toLowerCase()}`;
+    if (headers.origin !== undefined && !isOurs) return { status: 403, reason: 'browsers are not served' };
     const token = /^bearer\s+(\S+)$/i.exec(headers.authorization?.trim() ?? '')?.[1];
     // Digests have the same length, so the comparison takes the same time for any token.
     const known = token !== undefined && timingSafeEqual(digest(token), this.#tokenDigest);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { SpoolQuota, Toolbox } from '../tools/index.js';
+import { EventLog } from './event-log.js';
 import { createMcpServer } from './mcp-server.js';
 import type { McpOptions } from './stdio.js';
 
@@ -10,6 +11,8 @@ const MAX_CLIENTS = 64;
 /** A client that sent no request for this long is gone; HTTP has no other way to tell. */
 const IDLE_MS = 30 * 60_000;
 const IDLE_CHECK_MS = 60_000;
+/** How soon a client whose connection broke should come back for the rest. */
+const RETRY_MS = 1000;
 
 interface Client {
   readonly transport: StreamableHTTPServerTransport;
@@ -58,6 +61,8 @@ export class HttpSessions {
     const toolbox = new Toolbox(this.#options.environment, this.#options);
     const transport: StreamableHTTPServerTransport = new StreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
+      eventStore: new EventLog(),
+      retryInterval: RETRY_MS,
       onsessioninitialized: (id) => {
         this.#clients.set(id, { transport, toolbox, openRequests: 0, lastSeenMs: performance.now() });
       },

@@ -9,7 +9,8 @@ import {
   type Tool as ListedTool,
 } from '@modelcontextprotocol/sdk/types.js';
 import { type CallOptions, mcpTools, type Toolbox, type ToolResult } from '../tools/index.js';
-import { instructions } from './instructions.js';
+import { instructionsFor } from './instructions.js';
+import { offerOutput } from './output-resources.js';
 import type { NetworkElicitation } from './network-elicitation.js';
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
@@ -31,7 +32,10 @@ export function createMcpServer(toolbox: Toolbox, options: McpServerOptions): Mc
   const { version, structured, network } = options;
   const mcp = new McpServer(
     { name: 'execwire', title: 'Execwire', version },
-    { capabilities: { tools: {} }, instructions },
+    {
+      capabilities: { tools: {}, resources: {} },
+      instructions: instructionsFor({ holds: toolbox.changesId !== undefined }),
+    },
   );
   // The tools validate their own arguments and explain mistakes. The SDK's low-level server leaves that to them.
   const { server } = mcp;
@@ -45,6 +49,7 @@ export function createMcpServer(toolbox: Toolbox, options: McpServerOptions): Mc
       answered?.();
     }
   });
+  offerOutput(mcp, toolbox);
   return mcp;
 }
 

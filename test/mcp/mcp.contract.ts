@@ -41,6 +41,38 @@ export function mcpContract(name: string, connect: () => Promise<Connected>): vo
       ]);
     });
 
+    test('offers the output of sessions as resources', async () => {
+      await using connected = await connect();
+      const { client } = connected;
+      expect((await client.listResources()).resources).toEqual([]);
+      const cmd = 'printf "one\\n\\033[31mtwo\\033[0m\\n"';
+      await client.callTool({ name: 'exec_command', arguments: { cmd, login: false } });
+      const uri = 'execwire://session/1/output';
+      const { resources } = await client.listResources();
+      expect(resources).toEqual([
+        { uri, name: 'session-1-output', title: 'Output of session 1', mimeType: 'text/plain', size: 19 },
+      ]);
+      expect((await client.listResourceTemplates()).resourceTemplates).toMatchObject([
+        { uriTemplate: 'execwire://session/{session_id}/output' },
+      ]);
+      expect(await client.readResource({ uri })).toEqual({
+        contents: [{ uri, mimeType: 'text/plain', text: 'one\ntwo\n' }],
+      });
+      for (const unknown of ['execwire://session/2/output', 'execwire://session/1', 'file:///etc/passwd'])
+        await expect(client.readResource({ uri: unknown })).rejects.toMatchObject({ code: -32602 });
+    });
+
+    test('a resource larger than a client can take shows its beginning and its end', async () => {
+      await using connected = await connect();
+      const { client } = connected;
+      const args = { cmd: 'echo first; seq 1 400000; echo last', login: false, yield_time_ms: 30_000 };
+      await client.callTool({ name: 'exec_command', arguments: args });
+      const { contents } = await client.readResource({ uri: 'execwire://session/1/output' });
+      const [{ text = '' } = {}] = contents as { text?: string }[];
+      expect(text).toMatch(/^first\n1\n2\n[^]*\n400000\nlast\n$/);
+      expect(text.length).toBeLessThan(1.1 * 1024 ** 2);
+    });
+
     test('answers of every tool fit its schema', async () => {
       await using connected = await connect();
       const { client } = connected;

@@ -2,20 +2,21 @@ import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import type { Environment, NetworkAsker } from '../../contract/index.js';
 import { LocalEnvironment } from '../../environment/index.js';
-import { leaveHost, version } from '../../host/index.js';
+import { leaveHost, newSetId, version } from '../../host/index.js';
 import type { McpOptions } from '../../mcp/index.js';
-import { ExecError } from '../../protocol/index.js';
+import { ExecError, type Sandbox } from '../../protocol/index.js';
 import { createLog, type LogFormat, type LogLevel } from '../log.js';
+import { type LimitFlags, limitsFrom, withLimits } from '../options/limit-options.js';
 import { addLogOptions } from '../options/listen-options.js';
 import { asksAboutHosts, type SandboxFlags, sandboxFrom, withSandbox } from '../options/sandbox-options.js';
 import { makeThreadPool } from '../thread-pool.js';
 import { spreadSafetyNet } from './safety-net.js';
-import { openTarget, type TargetFlags, withTarget } from '../options/target-options.js';
+import { openTarget, type TargetFlags, targetWords, withTarget } from '../options/target-options.js';
 import { refuseShortToken } from '../options/token-length.js';
 import { guardTrees } from './guard-trees.js';
 import { admission, hideOwnDoors } from './own-doors.js';
 
-interface McpFlags extends SandboxFlags, TargetFlags {
+interface McpFlags extends SandboxFlags, TargetFlags, LimitFlags {
   readonly cwd?: string;
   readonly tools?: string;
   readonly structured?: boolean;
@@ -26,7 +27,7 @@ interface McpFlags extends SandboxFlags, TargetFlags {
 }
 
 export function mcpCommand(): Command {
-  return addLogOptions(withSandbox(withTarget(new Command('mcp'))), 'warn')
+  return addLogOptions(withLimits(withSandbox(withTarget(new Command('mcp')))), 'warn')
     .summary('serve tools for models over MCP')
     .description(
       'Serve commands and files of a machine as tools for models, over the Model Context Protocol.\n\n' +
@@ -49,7 +50,7 @@ function withListenToken(flags: McpFlags): McpFlags {
   const { tokenFile, listenTokenFile, environment = '', listen, ...rest } = flags;
   const isForListener = tokenFile !== undefined && listen !== 'stdio' && !environment.includes('://');
   if (!isForListener || listenTokenFile !== undefined) return flags;
-  process.stderr.write('execwire mcp: the token of --listen is now given with --listen-token-file.\n');
+  say('the token of --listen is now given with --listen-token-file.');
   return { ...rest, listen, listenTokenFile: tokenFile, ...(environment ? { environment } : {}) };
 }
 
@@ -66,9 +67,13 @@ async function serveMcp(given: McpFlags): Promise<void> {
   if (environment instanceof LocalEnvironment) guardTrees();
   hideOwnDoors({ files: [flags.tokenFile, flags.listenTokenFile] });
   const stop = stopOnSignals();
-  const sandbox = await sandboxFrom(flags, environment);
+  const sandbox = withSet(await sandboxFrom(flags, environment));
+  const changesId = sandbox?.changesId;
+  if (changesId !== undefined)
+    say(`what is changed is held; see it with: execwire changes diff ${targetWords(flags)}${changesId}`);
   const { cwd, structured } = flags;
-  const options = { environment, version, tools, sandbox, cwd, structured, network };
+  const limits = limitsFrom(flags);
+  const options = { environment, version, tools, sandbox, cwd, limits, structured, network };
   if (flags.listen === 'stdio') {
     const refused = new AbortController();
     opened.catch(() => refused.abort());
@@ -83,9 +88,25 @@ async function serveMcp(given: McpFlags): Promise<void> {
       stop,
     );
   }
+  if (changesId !== undefined) await summarize(environment, changesId, flags);
   await environment.close();
   leaveHost();
   process.exit(0);
+}
+
+/** All clients and all their commands build on each other. */
+function withSet(sandbox: Sandbox | null | undefined): Sandbox | null | undefined {
+  return sandbox?.changes ? { ...sandbox, changesId: sandbox.changesId ?? newSetId() } : sandbox;
+}
+
+/** The machine may be gone by now, and nothing may have been changed. */
+async function summarize(environment: Environment, changesId: string, target: TargetFlags): Promise<void> {
+  const { summarizeChanges } = await import('./changes-summary.js');
+  await summarizeChanges(environment, changesId, target).catch(() => undefined);
+}
+
+function say(text: string): void {
+  process.stderr.write(`execwire mcp: ${text}\n`);
 }
 
 /** The environment as soon as requests can be sent: the first tool call does not wait for the handshake. */
@@ -106,7 +127,7 @@ async function beginEnvironment(
 
 type Serving = Pick<
   McpOptions,
-  'environment' | 'version' | 'tools' | 'sandbox' | 'cwd' | 'structured' | 'network'
+  'environment' | 'version' | 'tools' | 'sandbox' | 'cwd' | 'limits' | 'structured' | 'network'
 >;
 
 async function serveStdio(options: Serving, signal: AbortSignal): Promise<void> {
