@@ -1,5 +1,5 @@
-// A server on a port of loopback. The first line of a connection says what it is for: `send N` for so many bytes, `echo` to get
-// everything back.
+// A server on a port of loopback. The first line of a connection says what it is for: `send N` for so many bytes, `GET` for short
+// answers over HTTP, `echo` to get everything back.
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
@@ -13,12 +13,20 @@ async function send(socket, count) {
   socket.end();
 }
 
+/** A request comes in one piece, and the next one after its answer. */
+function answer(socket, first) {
+  const say = () => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok');
+  if (first.length > 0) say();
+  socket.on('data', say).on('end', () => socket.end());
+}
+
 const server = createServer({ noDelay: true }, (socket) => {
   socket.on('error', () => socket.destroy());
   socket.once('data', (first) => {
     const end = first.indexOf('\n');
     const [order, count] = first.subarray(0, end).toString().split(' ');
     if (order === 'send') return void send(socket, Number(count)).catch(() => socket.destroy());
+    if (order === 'GET') return answer(socket, first);
     const rest = first.subarray(end + 1);
     if (rest.length > 0) socket.write(rest);
     socket.pipe(socket);

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { latencyMetrics, measureLatency } from '../lib/latency.mjs';
+import { touchPageCache } from '../lib/page-cache.mjs';
 import { startParams } from '../lib/processes.mjs';
 import { binaryFramesSubject, openServer, withServers } from '../lib/servers.mjs';
 import { repeat } from '../lib/stats.mjs';
@@ -13,6 +14,8 @@ import { signalOne } from '../../testkit/signal-one.mjs';
 const TICKS = ['/bin/sh', '-c', 'while sleep 0.01; do echo; done'];
 /** A keeper gives up on a server that dies too often. */
 const DEATHS = { rounds: 1, count: 10, budgetMs: 30_000 };
+/** Twice what is on disk of a process for the next server. */
+const PASSING_BYTES = 64 * 1024 * 1024;
 /** Lines after a death, by which the pause is over. */
 const LINES_AFTER = 30;
 
@@ -75,10 +78,11 @@ export const durableOutput = {
         some.map((server) =>
           serverMover(server, { argv: ['head', '-c', String(byteCount), file], byteCount, tty }),
         );
+      const touch = () => touchPageCache(scratch, PASSING_BYTES);
       const terminals = opened.slice(0, 2).map((server) => ({ ...server, name: `${server.name}, terminal` }));
       return [
-        ...(await measureThroughput(movers(opened, plan.pipes.byteCount, false), plan.pipes)),
-        ...(await measureThroughput(movers(terminals, plan.pty.byteCount, true), plan.pty)),
+        ...(await measureThroughput(movers(opened, plan.pipes.byteCount, false), plan.pipes, touch)),
+        ...(await measureThroughput(movers(terminals, plan.pty.byteCount, true), plan.pty, touch)),
       ];
     });
   },

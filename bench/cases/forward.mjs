@@ -37,6 +37,7 @@ export const forward = {
           visit(way, { byteCount, count }),
         );
         await Promise.all(ways.map((way) => way.stop()));
+        requireAll(STREAMS - medians(runs.get('execwire forward')).crowdLost, STREAMS);
         return ways.map(({ name }) => ({ subject: name, values: medians(runs.get(name)), samples: rounds }));
       });
     } finally {

@@ -10,6 +10,7 @@ import { forward } from './forward.mjs';
 import { join } from './join.mjs';
 import { pipes } from './pipes.mjs';
 import { pty } from './pty.mjs';
+import { proxy } from './proxy.mjs';
 import { ready } from './ready.mjs';
 import { recording } from './recording.mjs';
 import { remote } from './remote.mjs';
@@ -53,5 +54,6 @@ export const cases = [
   cli,
   sandboxStart,
   networkStart,
+  proxy,
   sandboxRead,
 ];

@@ -6,6 +6,7 @@ import { measureThroughput, serverMover, throughputMetrics } from '../lib/throug
 
 /** At most, of each process. */
 const KEPT_BYTES = 256 * 1024 * 1024;
+const SPARE_BYTES = 32 * 1024 * 1024;
 
 /** What becomes of the output besides being sent. */
 const USES = [
@@ -28,22 +29,21 @@ export const spool = {
     }));
     return withServers(subjects, async (opened) => {
       const [json] = opened;
-      touchPageCache(scratch, bytesOnDisk(plan));
       const file = textFile(scratch, Math.max(plan.spool.byteCount, plan.pty.byteCount));
       const pipes = movers(opened, { file, byteCount: plan.spool.byteCount, tty: false });
       const terminal = { ...json, name: 'terminal' };
       const terminals = movers([terminal], { file, byteCount: plan.pty.byteCount, tty: true });
       return [
-        ...(await measureThroughput(pipes, plan.spool)),
-        ...(await measureThroughput(terminals, plan.pty)),
+        ...(await measureThroughput(pipes, plan.spool, () => touchFor(scratch, plan.spool))),
+        ...(await measureThroughput(terminals, plan.pty, () => touchFor(scratch, plan.pty))),
       ];
     });
   },
 };
 
-/** What all rounds leave on disk, with the one that warms up: two subjects on pipes, one on a terminal. */
-function bytesOnDisk({ spool: pipes, pty }) {
-  return (pipes.rounds + 1) * Math.min(pipes.byteCount, KEPT_BYTES) * 2 + (pty.rounds + 1) * pty.byteCount;
+/** Pages for what one process leaves on disk, and some for its sockets. */
+function touchFor(scratch, { byteCount }) {
+  touchPageCache(scratch, Math.min(byteCount, KEPT_BYTES) + SPARE_BYTES);
 }
 
 function movers(servers, { file, byteCount, tty }) {

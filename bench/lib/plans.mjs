@@ -21,6 +21,7 @@ export const FULL = {
   crowd: { rounds: 3 },
   slowReader: { rounds: 3, byteCount: 256 * MIB },
   forward: { rounds: 5, byteCount: 512 * MIB, count: 200 },
+  proxy: { rounds: 5, byteCount: 512 * MIB, count: 500 },
   left: [],
 };
 
@@ -42,6 +43,7 @@ export const SHORT = {
   crowd: { rounds: 1 },
   slowReader: { rounds: 1, byteCount: 64 * MIB },
   forward: { rounds: 3, byteCount: 64 * MIB, count: 50 },
+  proxy: { rounds: 3, byteCount: 64 * MIB, count: 500 },
   /** Cases that are run only when named. */
   left: ['crowd-1000'],
 };

@@ -24,18 +24,28 @@ async function ours(target, url) {
 }
 
 async function overSsh(target) {
+  const { port, stop } = await openSsh((here) => ['-L', `127.0.0.1:${here}:127.0.0.1:${target}`]);
+  return { name: 'ssh -L', port, stop };
+}
+
+/** A proxy of ssh that speaks SOCKS. */
+export async function openSshProxy() {
+  return await openSsh((here) => ['-D', `127.0.0.1:${here}`]);
+}
+
+async function openSsh(forward) {
   const folder = mkdtempSync(join(tmpdir(), 'execwire-bench-ssh-'));
   const server = await startSshServer(folder);
   const port = await freePort();
-  const forward = ['-N', '-o', 'ExitOnForwardFailure=yes', '-L', `127.0.0.1:${port}:127.0.0.1:${target}`];
-  const child = spawnTracked(['ssh', ...forward, ...server.clientArgs], { stdio: 'ignore' });
+  const options = ['-N', '-o', 'ExitOnForwardFailure=yes', ...forward(port)];
+  const child = spawnTracked(['ssh', ...options, ...server.clientArgs], { stdio: 'ignore' });
   await accepts(port);
   const stop = async () => {
     await endChild(child);
     await server.stop();
     rmSync(folder, { recursive: true, force: true });
   };
-  return { name: 'ssh -L', port, stop };
+  return { port, stop };
 }
 
 async function freePort() {

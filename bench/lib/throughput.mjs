@@ -10,9 +10,15 @@ export const throughputMetrics = [
   { key: 'cpuPerGb', label: 'server CPU s/GB' },
 ];
 
-/** Lets every subject move the same output in turns; each has `move()`, which resolves to `{seconds, cpu}`. */
-export async function measureThroughput(subjects, { byteCount, rounds }) {
-  const runs = await interleave(subjects, { rounds, warmUp: true }, (subject) => subject.move());
+/**
+ * Lets every subject move the same output in turns; each has `move()`, which resolves to `{seconds, cpu}`. `prepare` is called
+ * before each of them.
+ */
+export async function measureThroughput(subjects, { byteCount, rounds }, prepare = () => {}) {
+  const runs = await interleave(subjects, { rounds, warmUp: true }, (subject) => {
+    prepare();
+    return subject.move();
+  });
   return subjects.map(({ name }) => ({
     subject: name,
     values: throughputOf(runs.get(name), byteCount),
