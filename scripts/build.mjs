@@ -13,7 +13,7 @@ const dist = join(root, 'dist');
 
 if (existsSync(dist)) {
   for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
-    const source = name.replace(/\.(d\.ts|js|js\.map)$/, '.ts');
+    const source = name.replace(/\.(d\.ts|js)$/, '.ts');
     if (source !== name && !/^(bin|page)\//.test(name) && !existsSync(join(root, 'src', source)))
       rmSync(join(dist, name));
   }

@@ -25,6 +25,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   cp: async () => (await import('./commands/cp.js')).cpCommand(),
   env: async () => (await import('./commands/env.js')).envCommand(),
   fleet: async () => (await import('./commands/fleet.js')).fleetCommand(),
+  job: async () => (await import('./commands/job.js')).jobCommand(),
   gateway: async () => (await import('./commands/gateway.js')).gatewayCommand(),
   connect: async () => (await import('./commands/connect.js')).connectCommand(),
   token: async () => (await import('./commands/token.js')).tokenCommand(),

@@ -1,6 +1,7 @@
 import { asciicast } from './asciicast.js';
 import type { Cues } from './cue.js';
 import { htmlPage } from './html.js';
+import { svgAnimation } from './svg-animated.js';
 import { svgPicture } from './svg.js';
 import { plainText } from './text.js';
 
@@ -14,6 +15,7 @@ const formats = {
   text: plainText,
   html: htmlPage,
   svg: svgPicture,
+  'svg-animated': svgAnimation,
 } as const;
 
 export type RecordingFormat = keyof typeof formats;

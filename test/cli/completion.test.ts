@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openEnvironment } from '../../src/index.js';
 import { execwire } from '../../testkit/command-line.mjs';
 import { bin } from '../../testkit/launch.mjs';
 import { ServerProcess } from '../../testkit/server-process.mjs';
@@ -111,4 +112,32 @@ test('what cannot be found out completes to nothing', async () => {
   ]);
   for (const outcome of outcomes) expect(outcome).toEqual({ code: 0, stdout: 'words\n', stderr: '' });
   expect((await execwire(['completion', 'tcsh'])).code).toBe(2);
+});
+
+test('kill completes what runs in any session, attach only what is kept', async () => {
+  const tokenFile = folder.file('token');
+  writeFileSync(tokenFile, 'a-token-of-this-test-alone', { mode: 0o600 });
+  await using guarded = await ServerProcess.start({ args: ['--token-file', tokenFile] });
+  const machine = ['-e', guarded.url, '--token-file', tokenFile];
+  const ask = async (command: string, ...typed: string[]) => {
+    const { stdout } = await execwire(['completion', 'candidates', '--', command, ...machine, ...typed, '']);
+    return stdout.split('\n').slice(1, -1);
+  };
+  const { stdout } = await execwire(['run', ...machine, '--detach', '--', 'sleep', '987']);
+  const kept = `${stdout.trim()}\tsleep 987`;
+  await using environment = await openEnvironment(guarded.url, { tokenFile });
+  const { processId } = await environment.start({ argv: ['sleep', '876'] });
+  const other = `${processId}\tsleep 876`;
+
+  expect({
+    kill: (await ask('kill')).sort(),
+    killAnother: await ask('kill', processId),
+    attach: await ask('attach'),
+    attachAnother: await ask('attach', stdout.trim()),
+  }).toEqual({
+    kill: [kept, other].sort(),
+    killAnother: [kept],
+    attach: [kept],
+    attachAnother: [],
+  });
 });

@@ -20,7 +20,7 @@ const TOKEN = 'a-token-that-is-long-enough';
 async function guarded(folder: TestFolder): Promise<ServerProcess> {
   writeFileSync(folder.file('token'), `${TOKEN}\n`);
   return await ServerProcess.start({
-    args: ['--ws-auth', 'capability-token', '--ws-token-file', folder.file('token')],
+    args: ['--token-file', folder.file('token')],
   });
 }
 
@@ -47,6 +47,19 @@ describe('tokens', () => {
       code: 'notConnected',
       data: { status: 401, reason: 'tokenMissing' },
     });
+  });
+
+  test('the short flag does not mix with another way to authenticate', async () => {
+    using folder = new TestFolder();
+    writeFileSync(folder.file('token'), TOKEN);
+    const serve = (...args: string[]) => execwire(['serve', '--token-file', folder.file('token'), ...args]);
+    const refused = {
+      code: 2,
+      stdout: '',
+      stderr: 'execwire: --token-file cannot be used with another --ws-auth or --ws-token-file.\n',
+    };
+    expect(await serve('--ws-auth', 'signed-bearer-token')).toEqual(refused);
+    expect(await serve('--ws-token-file', folder.file('other'))).toEqual(refused);
   });
 
   test('an expired one is said to have expired', async () => {
@@ -125,12 +138,8 @@ describe('tokens', () => {
     const token = readFileSync(folder.file('made'), 'utf8').trim();
     expect(token).toMatch(/^[\w-]{43}$/);
     expect(made.stderr).not.toContain(token);
-    for (const word of [
-      `--ws-token-file ${folder.file('made')}`,
-      `--token-file ${folder.file('made')}`,
-      '--ws-token-sha256 ',
-    ])
-      expect(made.stderr).toContain(word);
+    for (const command of ['serve', 'run'])
+      expect(made.stderr).toMatch(new RegExp(`${command} .*--token-file ${folder.file('made')} `));
     const [, digest = ''] = /--ws-token-sha256 (\w+)/.exec(made.stderr) ?? [];
     await using server = await ServerProcess.start({
       args: ['--ws-auth', 'capability-token', '--ws-token-sha256', digest],

@@ -169,6 +169,9 @@ describe('SIGHUP', () => {
   });
 });
 
+/** Enough that telling them takes more than one turn. */
+const CLIENTS = 24;
+
 describe('SIGTERM', () => {
   test('asks programs to end, starts nothing new, and lets clients see the end', async () => {
     const server = await ServerProcess.start();
@@ -184,6 +187,30 @@ describe('SIGTERM', () => {
     expect(await text).toBe('ready\nbye\n');
     expect(await stopped).toBe(0);
     await environment.close();
+  });
+
+  test('tells many clients at once how their programs ended, and that this is on purpose', async () => {
+    const server = await ServerProcess.start();
+    const log: string[] = [];
+    const options = { onLog: (line: string) => log.push(line) };
+    const clients = await Promise.all(
+      Array.from({ length: CLIENTS }, () => openEnvironment(server.url, options)),
+    );
+    const children = await Promise.all(
+      clients.flatMap((client) => [1, 2, 3, 4].map(() => client.start({ argv: ['sleep', '987'] }))),
+    );
+    const ends = children.map(async (child) => {
+      const seen: string[] = [];
+      for await (const { type } of child.events()) seen.push(type);
+      return seen.join();
+    });
+    expect(await server.stop()).toBe(0);
+    // Nobody looks for a server that said goodbye: a client that was not told the end would do that for 25 seconds.
+    expect(new Set(await Promise.all(ends))).toEqual(new Set(['exited,closed']));
+    expect(log).toEqual(
+      Array.from({ length: CLIENTS }, () => 'connection lost: the server is shutting down'),
+    );
+    await Promise.all(clients.map((client) => client.close()));
   });
 
   test('kills what does not listen after the grace period', async () => {

@@ -89,6 +89,7 @@ describe('doctor', () => {
       'shell',
       'login shell',
       'sandbox',
+      'held changes',
       'server start',
     ]);
     // Whether there is a sandbox, and what the login shell does, is up to the machine the test runs on.

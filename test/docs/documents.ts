@@ -15,6 +15,7 @@ export interface Snippet {
 /** What people read before and while they use Execwire. */
 export const documents: readonly string[] = [
   'README.md',
+  'docs/README.md',
   ...['docs/guides', 'docs/reference'].flatMap((folder) =>
     readdirSync(`${root}/${folder}`).map((name) => `${folder}/${name}`),
   ),

@@ -102,7 +102,7 @@ describe('asciicast', () => {
       output(3, 'after'),
     ];
     const sentence = '12345 bytes of output were lost here';
-    for (const format of ['text', 'html', 'svg'] as const)
+    for (const format of ['text', 'html', 'svg', 'svg-animated'] as const)
       expect(await rendered(format, ...entries)).toContain(sentence);
     expect(await rendered('text', ...entries)).toContain('after');
     expect(parsed(await rendered('asciicast', ...entries))).toContainEqual([0.002, 'm', sentence]);
@@ -120,6 +120,6 @@ describe('asciicast', () => {
     expect(parsed(await rendered('asciicast', start(), end(5)))).toHaveLength(1);
     expect(await rendered('text', start(), end(5))).toBe('');
     expect(await rendered('text')).toBe('');
-    expect(await rendered('svg')).toContain('</svg>');
+    for (const format of ['svg', 'svg-animated'] as const) expect(await rendered(format)).toContain('</svg>');
   });
 });

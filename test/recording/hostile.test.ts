@@ -10,7 +10,7 @@ const SIZE = { rows: 10, cols: 120 };
 
 /** What a strict parser finds in documents: their text, and whatever we would not have written ourselves. */
 function examine(
-  documents: readonly (readonly [kind: 'html' | 'svg', source: string])[],
+  documents: readonly (readonly [kind: 'html' | 'svg' | 'svg-animated', source: string])[],
 ): [text: string, wrong: string[]][] {
   const script = join(import.meta.dirname, 'strict-markup.py');
   const found: unknown = JSON.parse(
@@ -19,7 +19,7 @@ function examine(
   return found as [string, string[]][];
 }
 
-async function pageOf(kind: 'html' | 'svg' | 'text', text: string): Promise<string> {
+async function pageOf(kind: 'html' | 'svg' | 'svg-animated' | 'text', text: string): Promise<string> {
   return await joined(
     render(historyCues(inTurn([start(SIZE), output(1, text), output(2, '\u0018\u001b[0m!')])), kind),
   );
@@ -44,7 +44,7 @@ describe('hostile output', () => {
 
   test('pages and pictures hold nothing but text and colours', { timeout: 60_000 }, async () => {
     const cases = Object.entries(HOSTILE);
-    for (const kind of ['html', 'svg'] as const) {
+    for (const kind of ['html', 'svg', 'svg-animated'] as const) {
       const documents = await Promise.all(
         cases.map(async ([, text]) => [kind, await pageOf(kind, text)] as const),
       );

@@ -12,6 +12,7 @@ test.each([
   ['text', 50],
   ['html', 50],
   ['svg', 50],
+  ['svg-animated', 50],
 ])(
   'a recording as %s takes the same memory however long it is',
   { timeout: 120_000 },

@@ -9,8 +9,10 @@ TAGS = {'html', 'head', 'meta', 'title', 'style', 'body', 'pre', 'span', 'i'}
 STYLE = re.compile(r'^[a-z0-9#:;. -]*$')
 SVG = {
     'svg': {'width', 'height', 'viewBox'},
-    'rect': {'x', 'y', 'width', 'height', 'rx', 'fill'},
-    'g': {'font-family', 'font-size', 'fill'},
+    'rect': {'x', 'y', 'width', 'height', 'rx', 'fill', 'opacity'},
+    'g': {'font-family', 'font-size', 'fill', 'visibility'},
+    'set': {'attributeName', 'to', 'begin', 'dur'},
+    'animate': {'id', 'attributeName', 'from', 'to', 'begin', 'dur'},
     'text': {'x', 'y', 'textLength', 'lengthAdjust', 'fill', 'font-weight', 'font-style', 'opacity', 'text-decoration',
              '{http://www.w3.org/XML/1998/namespace}space'},
 }
@@ -64,9 +66,11 @@ def svg(source):
         name = element.tag.removeprefix('{http://www.w3.org/2000/svg}')
         if name not in SVG or not set(element.attrib) <= SVG[name]:
             wrong.append(f'{name} {element.attrib}')
+        if element.get('attributeName', 'visibility') not in ('visibility', 'x'):
+            wrong.append(f'{name} changes {element.attrib}')
         if name == 'text':
             text.append(element.text or '')
     return '\n'.join(text), wrong
 
 
-print(json.dumps([{'html': html, 'svg': svg}[kind](source) for kind, source in json.load(sys.stdin)]))
+print(json.dumps([{'html': html, 'svg': svg, 'svg-animated': svg}[kind](source) for kind, source in json.load(sys.stdin)]))

@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 import type { Environment, PortForward } from '../../contract/index.js';
+import { collectPassedBytes } from '../garbage-collector.js';
 import { interruptible } from '../terminal/interruption.js';
 import { printable } from '../terminal/table.js';
 import { closeTarget, openTarget, type TargetFlags, withTarget } from '../options/target-options.js';
@@ -65,7 +66,12 @@ async function openForward(
     if (message !== said) process.stderr.write(`execwire: ${printable(message)}\n`);
     said = message;
   };
-  const opened = await environment.forward(port, { localPort, processId, onError });
+  const opened = await environment.forward(port, {
+    localPort,
+    processId,
+    onError,
+    onBytes: collectPassedBytes(),
+  });
   if (localPort !== 0 && opened.localPort !== localPort)
     process.stderr.write(
       `execwire: Port ${localPort} is taken here, so ${opened.localPort} is used instead.\n`,

@@ -1,7 +1,7 @@
 import type { RemoteEnvironment, ServerProcess } from '../../client/index.js';
 import type { Environment } from '../../contract/index.js';
 import { ExecError } from '../../protocol/errors.js';
-import type { TargetFlags } from '../options/target-options.js';
+import { type TargetFlags, targetWords } from '../options/target-options.js';
 
 /** For commands about kept processes: the target as a server, or an error that says how to get one. */
 export async function requireServer(environment: Environment): Promise<RemoteEnvironment> {
@@ -33,8 +33,6 @@ export function findKept<Row extends ServerProcess>(rows: readonly Row[], id: st
 }
 
 /** The command that leads back to a kept process. */
-export function wayBack(processId: string, { environment, tokenFile }: TargetFlags): string {
-  const target = environment === undefined ? '' : ` -e ${environment}`;
-  const token = tokenFile === undefined ? '' : ` --token-file ${tokenFile}`;
-  return `execwire attach${target}${token} ${processId}`;
+export function wayBack(processId: string, target: TargetFlags): string {
+  return `execwire attach ${targetWords(target)}${processId}`;
 }

@@ -48,7 +48,7 @@ export function logsCommand(): Command {
     .option('--raw', 'every byte as it was printed')
     .addOption(
       new Option('--format <format>', 'all of it as a recording')
-        .choices(['asciicast', 'asciicast-v3', 'text', 'html', 'svg'])
+        .choices(['asciicast', 'asciicast-v3', 'text', 'html', 'svg', 'svg-animated'])
         .conflicts(['tail', 'raw', 'grep', 'since']),
     )
     .action(logs);

@@ -31,6 +31,9 @@ const CLOSE_LIMIT_MS = 3_000;
 const DENIED =
   'The sandbox policy probably denied what the program tried. --writable DIRECTORY and --network allow more.';
 
+const CHANGES_FULL =
+  'It was killed because the changes it held take up as much room as they may. What is held can be listed, applied and discarded.';
+
 function hostsDenied(denials: readonly NetworkDenial[]): string {
   const allow = [...new Set(denials.map(({ host }) => host))].join(',');
   return printable(
@@ -40,6 +43,7 @@ function hostsDenied(denials: readonly NetworkDenial[]): string {
 
 /** What to start, and how it is confined. */
 export interface AttachedStart {
+  readonly target: TargetFlags;
   readonly spec: (environment: Environment) => ProcessSpec | Promise<ProcessSpec>;
   /** The sandbox; undefined or null for none. */
   readonly sandbox: (environment: Environment, spec: ProcessSpec) => Promise<Sandbox | null | undefined>;
@@ -111,12 +115,19 @@ export async function startAttached(environment: Environment, run: AttachedStart
   const sandbox = await run.sandbox(environment, spec);
   const machine = sandbox ? new ConfinedEnvironment(environment, sandbox) : environment;
   const child = await start(machine, spec);
-  return { child, ...(child.changesId === undefined ? {} : { atEnd: () => summarize(environment, child) }) };
+  return {
+    child,
+    ...(child.changesId === undefined ? {} : { atEnd: () => summarize(environment, child, run.target) }),
+  };
 }
 
-async function summarize(environment: Environment, { changesId = '' }: ExecProcess): Promise<void> {
+async function summarize(
+  environment: Environment,
+  { changesId = '' }: ExecProcess,
+  target: TargetFlags,
+): Promise<void> {
   const { summarizeChanges } = await import('./changes-summary.js');
-  await summarizeChanges(environment, changesId);
+  await summarizeChanges(environment, changesId, target);
 }
 
 /** Gives the remote terminal the size and type of ours. */
@@ -190,7 +201,8 @@ async function attach(
   }
   const end = await child.wait();
   if (run.stat) printCost(outcome?.usage, performance.now() - began);
-  if (outcome?.networkDenied) complain(new Error(hostsDenied(outcome.networkDenied)));
+  if (outcome?.changesFull) complain(new Error(CHANGES_FULL));
+  else if (outcome?.networkDenied) complain(new Error(hostsDenied(outcome.networkDenied)));
   else if (outcome?.sandboxDenied) complain(new Error(DENIED));
   if (end.kind !== 'contactLost') {
     terminal?.reset();

@@ -6,12 +6,13 @@ import { onMachine, splitMachine } from '../habits/machine-argument.js';
 import { startHint } from '../habits/start-hints.js';
 import { directoryFor } from '../options/directory-option.js';
 import { wholeNumber } from '../options/listen-options.js';
+import { type LimitFlags, limitsFrom, withLimits } from '../options/limit-options.js';
 import { collectVariable, parseDuration, parseLease } from '../options/option-values.js';
 import { asksAboutHosts, type SandboxFlags, sandboxFrom, withSandbox } from '../options/sandbox-options.js';
 import { type TargetFlags, withTarget } from '../options/target-options.js';
 import type { AttachedStart } from './run-attached.js';
 
-interface RunFlags extends TargetFlags, SandboxFlags {
+interface RunFlags extends TargetFlags, SandboxFlags, LimitFlags {
   readonly tty?: boolean;
   readonly stdin: boolean;
   readonly timeout?: number;
@@ -32,7 +33,7 @@ interface RunFlags extends TargetFlags, SandboxFlags {
 
 /** `execwire run`: runs a program on any machine as if it were local. */
 export function runCommand(): Command {
-  return withSandbox(withTarget(new Command('run').alias('exec')))
+  return withLimits(withSandbox(withTarget(new Command('run').alias('exec'))))
     .summary('run a program on any machine as if it were local')
     .description(
       'Run a program on a machine, with stdin, stdout, stderr and exit code as if it were local.\n\n' +
@@ -76,7 +77,9 @@ async function run(words: string[], given: RunFlags, command: Command): Promise<
   refuseUserInSandbox(flags);
   if (!detach && (flags.lease !== undefined || keepStdin))
     throw new ExecError('invalidConfiguration', '--lease and --keep-stdin need --detach.');
+  const limits = limitsFrom(flags);
   const what: AttachedStart = {
+    target: flags,
     spec: async (environment) => {
       const where = await directoryFor(flags, environment);
       return {
@@ -87,6 +90,7 @@ async function run(words: string[], given: RunFlags, command: Command): Promise<
         ...where,
         ...(flags.stat ? { reportUsage: true } : {}),
         ...(timeout === undefined ? {} : { timeoutMs: timeout }),
+        ...(limits ? { limits } : {}),
       };
     },
     sandbox: (environment, { cwd }) => sandboxFrom(flags, environment, { cwd }),

@@ -171,16 +171,18 @@ async function begin(flags: ServeFlags, durable: DurableServer | null): Promise<
     compression: flags.compression,
     http: flags.http,
     spool: spoolFromFlags(flags),
-    changesDirectory: changesFromFlags(flags),
+    ...changesFromFlags(flags),
     durable: durable?.takeOver(),
     collectGarbage: lazyCollector(),
     log,
     ...operation.options,
   });
   const leaving: (() => Promise<void>)[] = [];
+  const retiring: (() => Promise<void>)[] = [];
   const shutDown = handleSignals(starting, {
     log,
     leaving,
+    retiring,
     graceMs: flags.shutdownGrace,
     reload: (serving) => {
       serving.renew({ auth: authFromFlags(flags), tls: tlsFromFlags(flags) });
@@ -199,6 +201,7 @@ async function begin(flags: ServeFlags, durable: DurableServer | null): Promise<
   };
   const member = await serveFleet(flags, { server, log, lost: shutDown }).catch(giveUp);
   leaving.push(member.close);
+  retiring.push(member.endJobs);
   durable?.ready();
   server.settle();
   // Whoever reads them has them from the first one.

@@ -4,6 +4,8 @@ import type { ServerLog, Serving } from '../../server/index.js';
 interface ServerSignals {
   readonly log: ServerLog;
   readonly graceMs: number;
+  /** What begins before programs are asked to end, and has to be finished before the server closes. */
+  readonly retiring: readonly (() => Promise<void>)[];
   /** What else is to be left at the end. */
   readonly leaving: readonly (() => Promise<void>)[];
   /** Reads files again: credentials, and the audit file. May throw. */
@@ -17,7 +19,7 @@ interface ServerSignals {
  */
 export function handleSignals(
   starting: Promise<Serving>,
-  { log, graceMs, leaving, reload }: ServerSignals,
+  { log, graceMs, retiring, leaving, reload }: ServerSignals,
 ): (why: string) => void {
   const hasTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY;
   let signals = 0;
@@ -25,7 +27,9 @@ export function handleSignals(
     log.info({ why }, 'shutting down');
     const serving = await starting;
     await serving.stopListening();
+    const retired = Promise.all(retiring.map((retire) => retire()));
     if (drainMs > 0) await serving.server.drain({ graceMs: drainMs });
+    await retired;
     await serving.close();
     await Promise.all(leaving.map((leave) => leave()));
     leaveHost();

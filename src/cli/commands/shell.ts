@@ -49,6 +49,7 @@ async function shell(machine: string | undefined, given: ShellFlags): Promise<vo
   const { runAttached, startAttached } = await import('./run-attached.js');
   const { env, cwd, user, keep, login = false } = flags;
   const what: AttachedStart = {
+    target: flags,
     spec: async (environment) => {
       const { path } = (await environment.info()).shell;
       const argv = user === undefined ? [path] : [THEIR_SHELL, ...(login ? ['-l'] : [])];

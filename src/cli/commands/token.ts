@@ -48,8 +48,8 @@ function save(path: string, token: string): void {
 function explanation(file: string, digest: string): string {
   const self = commandName();
   return [
-    `On the server:   ${self} serve --listen wss://0.0.0.0:4500 --ws-auth capability-token --ws-token-file ${file} --tls-cert CERT --tls-key KEY`,
-    `  or, so that the server never holds the token itself: --ws-token-sha256 ${digest}`,
+    `On the server:   ${self} serve --listen wss://0.0.0.0:4500 --token-file ${file} --tls-cert CERT --tls-key KEY`,
+    `  or, so that the server never holds the token itself: --ws-auth capability-token --ws-token-sha256 ${digest}`,
     `On the client:   ${self} run -e wss://SERVER:4500 --token-file ${file} -- uname -a`,
     `  or in environments.toml: token_file = ${JSON.stringify(file)}`,
     '',

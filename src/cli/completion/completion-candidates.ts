@@ -1,6 +1,7 @@
 import type { Command, Option } from 'commander';
 import { type CompletionContext, readContext } from './completion-context.js';
 import { SHELLS } from './completion-script.js';
+import type { TargetFlags } from '../options/target-options.js';
 
 /** Commands that take environment IDs, and how many. */
 const TAKES_IDS: Readonly<Record<string, number>> = {
@@ -11,8 +12,8 @@ const TAKES_IDS: Readonly<Record<string, number>> = {
   'env check': Infinity,
 };
 
-/** Commands that take ids of kept processes. */
-const TAKES_KEPT: readonly string[] = ['attach', 'watch', 'share', 'logs', 'play', 'wait', 'kill'];
+/** Commands that take the id of a kept process. `kill` takes those of any. */
+const TAKES_KEPT: readonly string[] = ['attach', 'watch', 'share', 'logs', 'play', 'wait'];
 
 /** The possible completions. */
 export interface Completion {
@@ -44,10 +45,10 @@ async function complete(context: CompletionContext, current: string): Promise<Co
   if (command.commands.length > 0 && args.length === 0)
     return { candidates: command.commands.map(commandCandidate), fallback: 'words' };
   if (args.length < (TAKES_IDS[path] ?? 0)) return await environmentIds();
-  if (path === 'play' && args.length === 0 && context.environment === undefined) return FILES;
-  if (TAKES_KEPT.includes(path) && (path === 'kill' || args.length === 0)) {
-    const { keptIds } = await import('./completion-kept.js');
-    return await keptIds(context.environment);
+  if (path === 'play' && args.length === 0 && context.target.environment === undefined) return FILES;
+  if (path === 'kill' || (TAKES_KEPT.includes(path) && args.length === 0)) {
+    const { keptIds, runningIds } = await import('./completion-processes.js');
+    return await (path === 'kill' ? runningIds(context.target, args) : keptIds(context.target));
   }
   return path === 'cp' && args.length < 2 ? await completeLocation(context, current) : NOTHING;
 }
@@ -73,20 +74,21 @@ async function completeValue(
   if (option.argChoices) {
     return { candidates: option.argChoices.map((word) => ({ word })), fallback: 'words' };
   }
-  if (option.flags.endsWith('<directory>') && (await isRemote(context.environment))) {
+  if (option.flags.endsWith('<directory>') && (await isRemote(context.target))) {
     const { remotePaths } = await import('./completion-paths.js');
-    return await remotePaths({ target: context.environment, prefix: '', path: current, directories: true });
+    return await remotePaths({ target: context.target, prefix: '', path: current, directories: true });
   }
   return /<(file|directory)>$/.test(option.flags) ? FILES : NOTHING;
 }
 
 /** Local files and environment IDs, or remote paths once the environment is typed. */
-async function completeLocation({ environment }: CompletionContext, current: string): Promise<Completion> {
+async function completeLocation({ target: flags }: CompletionContext, current: string): Promise<Completion> {
   const { parseLocation } = await import('../options/copy-location.js');
-  const location = parseLocation(current, environment === undefined ? {} : { environment });
+  const location = parseLocation(current, flags);
   if (location.kind === 'path' && location.path !== current) {
     const { remotePaths } = await import('./completion-paths.js');
-    const { target, path } = location;
+    const { path } = location;
+    const target = location.target === undefined ? flags : { ...flags, environment: location.target };
     const prefix = current.slice(0, current.length - path.length);
     return await remotePaths({ target, prefix, path, directories: false });
   }
@@ -101,7 +103,7 @@ async function environmentIds(): Promise<Completion> {
   return { candidates: rows.map(({ id, where }) => ({ word: id, text: where })), fallback: 'words' };
 }
 
-async function isRemote(environment: string | undefined): Promise<boolean> {
+async function isRemote({ environment }: TargetFlags): Promise<boolean> {
   const { chooseEnvironment, isLocal } = await import('../../environment/open-environment.js');
   return !isLocal(await chooseEnvironment(environment));
 }

@@ -1,4 +1,5 @@
 import type { Command, Option } from 'commander';
+import type { TargetFlags } from '../options/target-options.js';
 
 /** Commands whose arguments are a program and its own arguments. */
 const TAKES_PROGRAM: readonly string[] = ['run'];
@@ -15,8 +16,8 @@ export interface CompletionContext {
   /** None of our options can follow: after `--`, or in the arguments of another program. */
   readonly literal: boolean;
   readonly takesProgram: boolean;
-  /** The value of -e, if given. */
-  readonly environment: string | undefined;
+  /** The machine as far as it has been chosen. */
+  readonly target: TargetFlags;
 }
 
 /** Reads the words before the one being typed, the way the parser will. */
@@ -25,7 +26,7 @@ export function readContext(program: Command, words: readonly string[]): Complet
   const args: string[] = [];
   let command = program;
   let option: Option | undefined;
-  let environment: string | undefined;
+  let target: TargetFlags = {};
   let literal = false;
   const takesProgram = (): boolean => TAKES_PROGRAM.includes(names.join(' '));
   for (const word of words) {
@@ -34,7 +35,8 @@ export function readContext(program: Command, words: readonly string[]): Complet
         ? command.commands.find((each) => [each.name(), ...each.aliases()].includes(word))
         : undefined;
     if (option) {
-      if (option.long === '--environment') environment = word;
+      if (option.long === '--environment') target = { ...target, environment: word };
+      if (option.long === '--token-file') target = { ...target, tokenFile: word };
       option = undefined;
     } else if (literal || !word.startsWith('-') || word === '-') {
       if (child) command = child;
@@ -45,7 +47,7 @@ export function readContext(program: Command, words: readonly string[]): Complet
     else option = valueOptionOf(command, word);
   }
   const path = names.join(' ');
-  return { command, path, args, option, literal, takesProgram: takesProgram(), environment };
+  return { command, path, args, option, literal, takesProgram: takesProgram(), target };
 }
 
 /** The option a word names, if the next word is its value. */

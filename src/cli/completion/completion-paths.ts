@@ -1,17 +1,15 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { DirectoryEntry } from '../../contract/index.js';
 import type { Completion } from './completion-candidates.js';
+import { inTime } from './in-time.js';
 import { resolvePath } from '../options/copy-location.js';
 import { printable } from '../terminal/table.js';
-import { closeTarget, openTarget } from '../options/target-options.js';
+import { closeTarget, openTarget, type TargetFlags } from '../options/target-options.js';
 
-/** Nobody waits longer than this for Tab. */
-const TIMEOUT_MS = 3_000;
 /** More than anyone reads. */
 const MAX_CANDIDATES = 1_000;
 
 interface PathRequest {
-  readonly target: string | undefined;
+  readonly target: TargetFlags;
   /** Comes before every path: `box:`. */
   readonly prefix: string;
   /** What has been typed of the path. */
@@ -21,14 +19,11 @@ interface PathRequest {
 
 /** Connects to another machine and lists the paths that start with what was typed. */
 export async function remotePaths(request: PathRequest): Promise<Completion> {
-  const timeout = delay(TIMEOUT_MS, undefined, { ref: false }).then((): Completion => {
-    throw new Error('timed out');
-  });
-  return await Promise.race([listRemote(request), timeout]);
+  return await inTime(listRemote(request));
 }
 
 async function listRemote({ target, prefix, path, directories }: PathRequest): Promise<Completion> {
-  const environment = await openTarget(target === undefined ? {} : { environment: target });
+  const environment = await openTarget(target);
   try {
     const parent = path.slice(0, path.lastIndexOf('/') + 1);
     const typedName = path.slice(parent.length);

@@ -9,8 +9,9 @@ import {
 } from '../../transport/index.js';
 import { refuseShortToken } from './token-length.js';
 
-/** The `--ws-…` flags, the same as in Codex. */
+/** The `--ws-…` flags, the same as in Codex, and `--token-file`, which sets two of them. */
 export interface AuthFlags {
+  readonly tokenFile?: string;
   readonly wsAuth?: string;
   readonly wsTokenFile?: string;
   readonly wsTokenSha256?: string;
@@ -23,6 +24,11 @@ export interface AuthFlags {
 
 /** Turns flags into an authentication mode, if any. Throws for flags that cannot be combined. */
 export function authFromFlags(flags: AuthFlags): WebSocketAuth | undefined {
+  if (
+    flags.tokenFile !== undefined &&
+    (flags.wsAuth !== 'capability-token' || flags.wsTokenFile !== flags.tokenFile)
+  )
+    throw invalid('--token-file cannot be used with another --ws-auth or --ws-token-file.');
   switch (flags.wsAuth) {
     case undefined:
       refuse(flags, ['wsTokenFile', 'wsTokenSha256', ...SIGNED_FLAGS], 'needs --ws-auth');
@@ -49,7 +55,7 @@ function tokenDigest(flags: AuthFlags): Uint8Array {
     return Buffer.from(wsTokenSha256, 'hex');
   }
   const token = readSecret(wsTokenFile ?? '');
-  if (token === '') throw invalid('The --ws-token-file is empty.');
+  if (token === '') throw invalid(`The token file ${wsTokenFile} is empty.`);
   refuseShortToken(token, '--ws-token-file');
   return sha256(token);
 }

@@ -3,12 +3,20 @@ import type { LogLevel } from '../log.js';
 
 /** Adds the options that control who may connect. */
 export function addListenOptions(command: Command): Command {
+  // Everything behind the parser knows the long form only.
+  command.on('option:token-file', (file: string) => {
+    command.setOptionValue('wsAuth', 'capability-token').setOptionValue('wsTokenFile', file);
+  });
   return command
     .option(
       '--allow-host <name>',
       'another host name clients may use for this machine; may be repeated',
       collect,
       [],
+    )
+    .option(
+      '--token-file <file>',
+      'clients must know the token in this file; short for --ws-auth capability-token --ws-token-file',
     )
     .addOption(
       new Option('--ws-auth <mode>', 'how clients must authenticate').choices([

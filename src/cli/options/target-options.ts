@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { Environment } from '../../contract/index.js';
 import { ExecError, isExecError } from '../../protocol/errors.js';
+import { shellWord } from '../terminal/shell-word.js';
 import { printable } from '../terminal/table.js';
 import type { EnvironmentChoice, OpenOptions } from '../../environment/index.js';
 
@@ -18,6 +19,12 @@ export function withTarget(command: Command): Command {
   return command
     .option('-e, --environment <id>', 'local, a configured id, a ws://, wss:// or unix:// URL, or fleet:NAME')
     .option('--token-file <file>', 'file with the bearer token for a URL given with -e');
+}
+
+/** The same flags again, in front of further arguments, for commands that people are told to type. */
+export function targetWords({ environment, tokenFile }: TargetFlags): string {
+  const target = environment === undefined ? '' : `-e ${shellWord(environment)} `;
+  return tokenFile === undefined ? target : `${target}--token-file ${shellWord(tokenFile)} `;
 }
 
 /** For docker's users, -e sets a variable. The value may be a secret, so it is not repeated. */
