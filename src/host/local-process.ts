@@ -1,24 +1,12 @@
-import {
-  type HistoryPage,
-  type HistoryRequest,
-  type InputQueue,
-  type LinesPage,
-  type LinesRequest,
-  type LogArchive,
-  logEnd,
-  type OutputMatches,
-  type ProcessEnd,
-  type ProcessEvent,
-  ProcessHandle,
-  type ProcessLog,
-  type ProcessSummary,
-  type OutputSearch,
-  type ReadRequest,
-  type ReadResult,
-  type SignalName,
-  type TerminalSize,
-  type TerminalState,
-  type WriteStatus,
+import type {
+  InputQueue,
+  LogArchive,
+  ProcessLog,
+  ProcessSummary,
+  SignalName,
+  TerminalSize,
+  TerminalState,
+  WriteStatus,
 } from '../contract/index.js';
 import { ExecError } from '../protocol/errors.js';
 import type { SandboxType } from '../protocol/index.js';
@@ -26,8 +14,8 @@ import { beginChild } from './begin-child.js';
 import { ChildInput } from './child-input.js';
 import { randomBytes } from './kernel/random.js';
 import type { LocalProcessOptions, LocalProcessSpec } from './local-process-spec.js';
-import { LocalOutput } from './local-output.js';
 import { logSink } from './log-sink.js';
+import { LoggedProcess } from './logged-process.js';
 import { openLog } from './open-log.js';
 import { ProcessEnding } from './process-ending.js';
 import type { ProcessKeeping } from './process-keeping.js';
@@ -36,7 +24,7 @@ import type { SandboxedLaunch } from './sandbox/index.js';
 import { type Child, recordTrees } from './spawn/index.js';
 
 /** A process on this machine: a child, its log, and a single way to end. */
-export class LocalProcess extends ProcessHandle implements InputQueue {
+export class LocalProcess extends LoggedProcess implements InputQueue {
   readonly processId: string;
   readonly tty: boolean;
   readonly sandboxType: SandboxType;
@@ -62,7 +50,6 @@ export class LocalProcess extends ProcessHandle implements InputQueue {
   readonly #confined: SandboxedLaunch | undefined;
   readonly #closed: Promise<void>;
   readonly #ending: ProcessEnding;
-  readonly #output: LocalOutput;
   /**
    * What lets it outlive its server.
    *
@@ -95,7 +82,6 @@ export class LocalProcess extends ProcessHandle implements InputQueue {
       archive: this.#archive,
       onPressure: (paused) => (paused ? this.#child.pause() : this.#child.resume()),
     });
-    this.#output = new LocalOutput(this.log);
     let closed: () => void = () => undefined;
     this.#closed = new Promise((resolve) => {
       closed = resolve;
@@ -191,39 +177,6 @@ export class LocalProcess extends ProcessHandle implements InputQueue {
     };
   }
 
-  /**
-   * Keeps all output from the first byte on for the owner of this handle, until someone reads it or only waits for the
-   * end.
-   */
-  holdFromStart(): void {
-    this.#output.holdFromStart();
-  }
-
-  /** From here on the reader's progress is tracked elsewhere. */
-  stopHolding(): void {
-    this.#output.stopHolding();
-  }
-
-  override events(options: { afterSeq?: number } = {}): AsyncIterableIterator<ProcessEvent> {
-    return this.#output.events(options.afterSeq ?? 0);
-  }
-
-  override async read(request: ReadRequest = {}): Promise<ReadResult> {
-    return await this.#output.read(request);
-  }
-
-  override async search(request: OutputSearch): Promise<OutputMatches> {
-    return await this.#output.search(request);
-  }
-
-  override async readLines(request: LinesRequest = {}): Promise<LinesPage> {
-    return await this.#output.readLines(request);
-  }
-
-  protected override async historyPage(request: HistoryRequest): Promise<HistoryPage> {
-    return await this.#output.history(request);
-  }
-
   /** Queued input that the program has not read. */
   get queuedInputBytes(): number {
     return this.input.queuedBytes;
@@ -290,11 +243,6 @@ export class LocalProcess extends ProcessHandle implements InputQueue {
   /** Kills the whole tree, including survivors of a closed process. Resolves when nothing is left of it. */
   kill(): Promise<void> {
     return this.#ending.kill();
-  }
-
-  override async wait(): Promise<ProcessEnd> {
-    this.#output.stopHolding();
-    return await logEnd(this.log);
   }
 
   override async [Symbol.asyncDispose](): Promise<void> {

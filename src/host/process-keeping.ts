@@ -1,7 +1,7 @@
 import type { ResumedLog } from '../contract/index.js';
 import type { HeldUse } from './changes/index.js';
 import type { KeptWay } from './kept-way.js';
-import type { BridgeUse, NetworkUse } from './managed-network.js';
+import type { BridgeUse, NetworkUse } from './way-out.js';
 import type { ChildKeeping, KeptChild } from './spawn/index.js';
 
 /** What lets a process outlive its server. */
