@@ -1,37 +1,19 @@
 // Needs: chromium, bwrap
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { dialWebSocket, RemoteEnvironment } from '../../src/client/index.js';
+import { expect } from 'vitest';
+import type { Environment } from '../../src/contract/index.js';
 import { namedSandbox } from '../../src/policy/index.js';
 import { accessibilityProblems } from '../harness/accessibility.js';
-import { BrowserConsole } from '../harness/browser.js';
+import { test } from '../harness/browser.js';
 import { TestFolder } from '../harness/processes.js';
 
-let opened: BrowserConsole;
-let agent: RemoteEnvironment;
-let page: Page;
+interface Held {
+  readonly folder: TestFolder;
+  readonly script: string;
+  readonly changesId: string;
+}
 
-beforeAll(async () => {
-  opened = await BrowserConsole.open();
-  agent = await RemoteEnvironment.connect({
-    id: 'agent',
-    dial: () => dialWebSocket(opened.url),
-    resume: true,
-    clientName: 'an agent',
-  });
-  ({ page } = await opened.person());
-  await page.getByRole('heading', { name: 'Machines' }).waitFor();
-});
-
-afterEach(() => expect(opened.complaints.splice(0)).toEqual([]));
-
-afterAll(async () => {
-  await agent.close();
-  await opened[Symbol.asyncDispose]();
-});
-
-async function hold(folder: TestFolder, script: string, changesId: string): Promise<void> {
+async function hold(agent: Environment, { folder, script, changesId }: Held): Promise<void> {
   const sandbox = namedSandbox({ policy: 'workspace-write' }, { workspace: folder.path });
   if (!sandbox) throw new Error('there is no sandbox');
   const held = { ...sandbox, changes: 'hold', changesId, changesLease: 'kept' } as const;
@@ -39,12 +21,13 @@ async function hold(folder: TestFolder, script: string, changesId: string): Prom
   expect(await child.wait()).toMatchObject({ kind: 'exited', exitCode: 0 });
 }
 
-test('held changes are listed, compared, applied in part and discarded', async () => {
+test('held changes are listed, compared, applied in part and discarded', async ({ page, agent, at }) => {
   using folder = new TestFolder();
   writeFileSync(folder.file('a.txt'), 'one\ntwo\n');
   writeFileSync(folder.file('old.txt'), 'old\n');
-  await hold(folder, 'echo "<b>three</b>" >> a.txt; rm old.txt; echo new > "new<img src=x>.txt"', 'task-1');
-  await page.goto(`${opened.origin}/#/local/changes`);
+  const script = 'echo "<b>three</b>" >> a.txt; rm old.txt; echo new > "new<img src=x>.txt"';
+  await hold(agent, { folder, script, changesId: 'task-1' });
+  await page.goto(at('changes'));
   await page.getByRole('link', { name: 'task-1' }).click();
   await page.getByText('1 created, 1 modified, 1 deleted').waitFor();
   await page.getByRole('button', { name: /^a\.txt / }).click();
@@ -69,12 +52,12 @@ test('held changes are listed, compared, applied in part and discarded', async (
   expect(existsSync(folder.file('old.txt'))).toBe(true);
 });
 
-test('a conflict applies nothing until somebody decides', async () => {
+test('a conflict applies nothing until somebody decides', async ({ page, agent, at }) => {
   using folder = new TestFolder();
   writeFileSync(folder.file('both.txt'), 'before\n');
-  await hold(folder, 'echo held > both.txt; echo new > new.txt', 'task-2');
+  await hold(agent, { folder, script: 'echo held > both.txt; echo new > new.txt', changesId: 'task-2' });
   writeFileSync(folder.file('both.txt'), 'somebody else\n');
-  await page.goto(`${opened.origin}/#/local/changes/task-2`);
+  await page.goto(at('changes/task-2'));
   const apply = async (): Promise<void> => {
     await page.getByRole('button', { name: 'Apply all' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Apply' }).click();
@@ -93,9 +76,9 @@ test('a conflict applies nothing until somebody decides', async () => {
   await agent.changes('task-2').discard();
 });
 
-test('a process started in the page holds its changes, in its sandbox', async () => {
+test('a process started in the page holds its changes, in its sandbox', async ({ page, at }) => {
   using folder = new TestFolder();
-  await page.goto(`${opened.origin}/#/local/processes`);
+  await page.goto(at('processes'));
   await page.getByRole('button', { name: 'Start', exact: true }).click();
   await page.getByLabel('Command').fill('echo held > here.txt; echo no > /usr/not-allowed; echo done');
   await page.getByRole('textbox', { name: 'Directory' }).fill(folder.path);

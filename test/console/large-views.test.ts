@@ -1,44 +1,15 @@
 // Needs: chromium
 import { readFileSync, writeFileSync } from 'node:fs';
-import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { dialWebSocket, RemoteEnvironment } from '../../src/client/index.js';
+import { expect } from 'vitest';
 import type { ExecProcess } from '../../src/contract/index.js';
-import { BrowserConsole } from '../harness/browser.js';
+import { test } from '../harness/browser.js';
 import { TestFolder } from '../harness/processes.js';
 
 const LINES = 200_000;
 const LINE_BYTES = 1_000;
 const MAX_HEAP_BYTES = 150_000_000;
 
-let opened: BrowserConsole;
-let agent: RemoteEnvironment;
-let page: Page;
-
-beforeAll(async () => {
-  opened = await BrowserConsole.open();
-  agent = await RemoteEnvironment.connect({
-    id: 'agent',
-    dial: () => dialWebSocket(opened.url),
-    resume: true,
-    clientName: 'an agent',
-  });
-  ({ page } = await opened.person());
-  await page.getByRole('heading', { name: 'Machines' }).waitFor();
-});
-
-afterEach(() => expect(opened.complaints.splice(0)).toEqual([]));
-
-afterAll(async () => {
-  await agent.close();
-  await opened[Symbol.asyncDispose]();
-});
-
-function at(place: string): string {
-  return `${opened.origin}/#/local/${place}`;
-}
-
-test('200 MB of output are there by line, in bounded memory', async () => {
+test('200 MB of output are there by line, in bounded memory', async ({ page, agent, at }) => {
   const filler = 'x'.repeat(LINE_BYTES - 8);
   const script = `BEGIN { for (i = 1; i <= ${LINES}; i++) printf "%06d %s\\n", i, "${filler}" }`;
   const kept = { lease: 'kept', retain: 'disk' } as const;
@@ -63,7 +34,7 @@ test('200 MB of output are there by line, in bounded memory', async () => {
   expect(heap).toBeLessThan(MAX_HEAP_BYTES);
 }, 120_000);
 
-test('four terminals stand side by side, and another one takes a place', async () => {
+test('four terminals stand side by side, and another one takes a place', async ({ page, agent, at }) => {
   const children: ExecProcess[] = [];
   for (const processId of ['one', 'two', 'three', 'four', 'five']) {
     const argv = ['sh', '-c', `echo terminal ${processId}; read stay`];
@@ -80,7 +51,7 @@ test('four terminals stand side by side, and another one takes a place', async (
   for (const child of children) await child.terminate();
 });
 
-test('files are uploaded by dropping them, and no name leads out of the downloads', async () => {
+test('files are uploaded by dropping them, and no name leads out of the downloads', async ({ page, at }) => {
   using folder = new TestFolder();
   const names = ['..\\..\\evil.txt', '.bashrc', 'a\u202etxt.exe', 'con"; filename=x.html', '%2e%2e%2fup'];
   for (const name of names) writeFileSync(`${folder.path}/${name}`, 'content');

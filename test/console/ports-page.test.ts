@@ -2,33 +2,8 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { dialWebSocket, RemoteEnvironment } from '../../src/client/index.js';
-import { BrowserConsole } from '../harness/browser.js';
-
-let opened: BrowserConsole;
-let agent: RemoteEnvironment;
-let page: Page;
-
-beforeAll(async () => {
-  opened = await BrowserConsole.open();
-  agent = await RemoteEnvironment.connect({
-    id: 'agent',
-    dial: () => dialWebSocket(opened.url),
-    resume: true,
-    clientName: 'an agent',
-  });
-  ({ page } = await opened.person());
-  await page.getByRole('heading', { name: 'Machines' }).waitFor();
-});
-
-afterEach(() => expect(opened.complaints.splice(0)).toEqual([]));
-
-afterAll(async () => {
-  await agent.close();
-  await opened[Symbol.asyncDispose]();
-});
+import { expect } from 'vitest';
+import { test } from '../harness/browser.js';
 
 /** What a hostile program would have a browser do. Every line must fail; what comes of it is put where a test reads it. */
 const ATTACK = `
@@ -77,7 +52,7 @@ async function hostileServer(): Promise<{ server: Server; port: number; cookies:
   return { server, port: (server.address() as AddressInfo).port, cookies };
 }
 
-test('a port of a process is listed and opened in a tab of its own', async () => {
+test('a port of a process is listed and opened in a tab of its own', async ({ page, agent, at }) => {
   const script =
     'require("http").createServer((q, s) => s.end("<h1>served " + q.headers.host + "</h1>")).listen(0, "127.0.0.1", function () { console.log(this.address().port) })';
   const child = await agent.start({
@@ -90,7 +65,7 @@ test('a port of a process is listed and opened in a tab of its own', async () =>
     text = line;
     break;
   }
-  await page.goto(`${opened.origin}/#/local/ports`);
+  await page.goto(at('ports'));
   const row = page.getByRole('row', { name: new RegExp(text) });
   await row.getByRole('link', { name: /createServer/ }).waitFor();
   const [tab] = await Promise.all([
@@ -104,16 +79,16 @@ test('a port of a process is listed and opened in a tab of its own', async () =>
   await row.getByRole('button', { name: `Close port ${text}` }).waitFor({ state: 'detached' });
   await tab.close();
   // The process itself shows it, too.
-  await page.goto(`${opened.origin}/#/local/processes/kept/dev/output`);
+  await page.goto(at('processes/kept/dev/output'));
   await page.getByRole('button', { name: `Open port ${text}` }).waitFor();
   await child.terminate();
-  await page.goto(`${opened.origin}/#/local/ports`);
+  await page.goto(at('ports'));
   await page.getByText('No process listens on a port.').waitFor();
 });
 
-test('what a port serves does not get at the console', async () => {
+test('what a port serves does not get at the console', async ({ page, opened, at }) => {
   const { server, port, cookies } = await hostileServer();
-  await page.goto(`${opened.origin}/#/local/ports`);
+  await page.goto(at('ports'));
   await page.getByLabel('Also of other programs').check();
   const [tab] = await Promise.all([
     page.context().waitForEvent('page'),

@@ -1,10 +1,10 @@
 // Needs: chromium
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { dialWebSocket, RemoteEnvironment } from '../../src/client/index.js';
+import { describe, expect } from 'vitest';
+import type { RemoteEnvironment } from '../../src/client/index.js';
 import type { ExecProcess, ProcessSpec } from '../../src/contract/index.js';
 import { FaultProxy } from '../../testkit/fault-proxy.mjs';
-import { BrowserConsole, screenText } from '../harness/browser.js';
+import { screenText, test } from '../harness/browser.js';
 import { untilPrinted } from '../harness/events.js';
 
 const FLOOD_BYTES = 20_000_000;
@@ -21,34 +21,10 @@ const MEASURE_FRAMES = `
   void 0;
 `;
 
-let opened: BrowserConsole;
-let agent: RemoteEnvironment;
-
-beforeAll(async () => {
-  opened = await BrowserConsole.open();
-  agent = await RemoteEnvironment.connect({
-    id: 'agent',
-    dial: () => dialWebSocket(opened.url),
-    resume: true,
-    clientName: 'an agent',
-  });
-});
-
-afterEach(() => expect(opened.complaints.splice(0)).toEqual([]));
-
-afterAll(async () => {
-  await agent.close();
-  await opened[Symbol.asyncDispose]();
-});
-
-async function startShell(more: Partial<ProcessSpec> = {}): Promise<ExecProcess> {
+async function startShell(agent: RemoteEnvironment, more: Partial<ProcessSpec> = {}): Promise<ExecProcess> {
   const env = { PS1: '$ ', TERM: 'xterm-256color' };
   const size = { rows: 24, cols: 80 };
   return await agent.start({ argv: ['sh'], tty: true, env, size, ...more });
-}
-
-function addressOf({ processId }: ExecProcess, session = agent.client.sessionId): string {
-  return `${opened.origin}/#/local/processes/${session}/${processId}/live`;
 }
 
 async function shows(page: Page, text: string): Promise<void> {
@@ -56,7 +32,7 @@ async function shows(page: Page, text: string): Promise<void> {
 }
 
 describe('a terminal in the page', () => {
-  test('is started, typed to, resized and interrupted', async () => {
+  test('is started, typed to, resized and interrupted', async ({ opened }) => {
     const { page, context } = await opened.person();
     await page.getByRole('link', { name: 'Processes' }).click();
     await page.getByRole('button', { name: 'Start', exact: true }).click();
@@ -96,13 +72,13 @@ describe('a terminal in the page', () => {
     await context.close();
   });
 
-  test('joins late, leaves the size to others, and takes over', async () => {
-    const child = await startShell();
+  test('joins late, leaves the size to others, and takes over', async ({ agent, opened, at }) => {
+    const child = await startShell(agent);
     await child.write('echo be""fore\n');
     await untilPrinted(child, 'before');
     const [first, second] = [await opened.person(), await opened.person()];
     for (const { page } of [first, second]) {
-      await page.goto(addressOf(child));
+      await page.goto(at(`processes/${agent.client.sessionId}/${child.processId}/live`));
       await shows(page, 'before');
       await page.getByText('80 × 24').waitFor();
     }
@@ -131,13 +107,15 @@ describe('a terminal in the page', () => {
     }
   });
 
-  test('comes back after the connection was cut', async () => {
-    const child = await startShell();
+  test('comes back after the connection was cut', async ({ agent, opened, at }) => {
+    const child = await startShell(agent);
     await untilPrinted(child, '$');
     await using proxy = await FaultProxy.to(opened.origin);
     const through = new URL(proxy.url.replace('ws:', 'http:')).origin;
     const { page, context } = await opened.person({ through });
-    await page.goto(addressOf(child).replace(opened.origin, through));
+    await page.goto(
+      at(`processes/${agent.client.sessionId}/${child.processId}/live`).replace(opened.origin, through),
+    );
     await page.getByText('watching').waitFor();
     await page.getByRole('button', { name: 'Take the keyboard' }).click();
     await page.getByText('you type').waitFor();
@@ -153,12 +131,12 @@ describe('a terminal in the page', () => {
     await child.terminate();
   });
 
-  test('stays usable while a program floods it, in bounded memory', async () => {
+  test('stays usable while a program floods it, in bounded memory', async ({ agent, opened, at }) => {
     const flood = `yes "a line of a flood 0123456789" | head -c ${FLOOD_BYTES}`;
     const script = `read go; ${flood}; echo; echo the end`;
-    const child = await startShell({ argv: ['sh', '-c', script], lease: 'kept', processId: 'flood' });
+    const child = await startShell(agent, { argv: ['sh', '-c', script], lease: 'kept', processId: 'flood' });
     const { page, context } = await opened.person();
-    await page.goto(addressOf(child, 'kept'));
+    await page.goto(at('processes/kept/flood/live'));
     await page.getByText('watching').waitFor();
     await page.evaluate(MEASURE_FRAMES);
     const began = Date.now();

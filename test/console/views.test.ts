@@ -1,49 +1,19 @@
 // Needs: chromium
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { dialWebSocket, RemoteEnvironment } from '../../src/client/index.js';
+import { describe, expect } from 'vitest';
 import { accessibilityProblems } from '../harness/accessibility.js';
-import { BrowserConsole, screenText } from '../harness/browser.js';
+import { screenText, test } from '../harness/browser.js';
 import { TestFolder } from '../harness/processes.js';
 
 const KEPT = { lease: 'kept', retain: 'disk' } as const;
-
-let opened: BrowserConsole;
-let agent: RemoteEnvironment;
-/** Signed in, with the usual window. Tests that need another one open it. */
-let page: Page;
-
-beforeAll(async () => {
-  opened = await BrowserConsole.open();
-  agent = await RemoteEnvironment.connect({
-    id: 'agent',
-    dial: () => dialWebSocket(opened.url),
-    resume: true,
-    clientName: 'an agent',
-  });
-  ({ page } = await opened.person());
-  await page.getByRole('heading', { name: 'Machines' }).waitFor();
-});
-
-afterEach(() => expect(opened.complaints.splice(0)).toEqual([]));
-
-afterAll(async () => {
-  await agent.close();
-  await opened[Symbol.asyncDispose]();
-});
-
-function at(place: string): string {
-  return `${opened.origin}/#/local/${place}`;
-}
 
 function sha256(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
 describe('output', () => {
-  test('is shown by line, searched as a whole and downloaded', async () => {
+  test('is shown by line, searched as a whole and downloaded', async ({ page, agent, at }) => {
     const script =
       'i=0; seq 1 30000; echo "\\033[31mFATAL: it broke\\033[0m"; seq 30001 60000; echo a needle; seq 1 2000';
     const child = await agent.start({ argv: ['sh', '-c', script], processId: 'lines', ...KEPT });
@@ -72,7 +42,7 @@ describe('output', () => {
     expect(await page.locator('.line').count()).toBeLessThan(200);
   });
 
-  test('follows what a running process prints', async () => {
+  test('follows what a running process prints', async ({ page, agent, at }) => {
     const child = await agent.start({ argv: ['cat'], pipeStdin: true, processId: 'follow', lease: 'kept' });
     await page.goto(at('processes/kept/follow/output'));
     await page.getByText('live', { exact: true }).waitFor();
@@ -86,7 +56,12 @@ describe('output', () => {
 });
 
 describe('a recording', () => {
-  test('is scrubbed, searched, played and downloaded, and the file is played as well', async () => {
+  test('is scrubbed, searched, played and downloaded, and the file is played as well', async ({
+    page,
+    agent,
+    opened,
+    at,
+  }) => {
     const script = 'echo one; sleep 0.3; echo two; sleep 0.3; echo three';
     const child = await agent.start({ argv: ['sh', '-c', script], tty: true, processId: 'film', ...KEPT });
     await child.wait();
@@ -124,7 +99,10 @@ describe('a recording', () => {
 });
 
 describe('files', () => {
-  test('are uploaded, compared, renamed, downloaded and deleted, and the list follows', async () => {
+  test('are uploaded, compared, renamed, downloaded and deleted, and the list follows', async ({
+    page,
+    at,
+  }) => {
     using folder = new TestFolder();
     writeFileSync(folder.file('a.ts'), 'const one = 1;\n// two\n');
     writeFileSync(folder.file('b.ts'), 'const one = 2;\n// two\n');
@@ -157,7 +135,7 @@ describe('files', () => {
     await page.getByRole('button', { name: 'from-elsewhere', exact: true }).waitFor();
   });
 
-  test('with hostile names are harmless, and can be opened', async () => {
+  test('with hostile names are harmless, and can be opened', async ({ page, at }) => {
     using folder = new TestFolder();
     const names = [
       '<img src=x onerror=globalThis.pwned=1>.txt',
@@ -193,7 +171,7 @@ describe('hostile output', () => {
     '\\033]1337;File=inline=1:AAAA\\007',
   ];
 
-  test('never becomes markup, a page, clipboard content or input', async () => {
+  test('never becomes markup, a page, clipboard content or input', async ({ page, agent, at }) => {
     const printed = ATTACKS.map((attack) => `printf '${attack}\\n'`).join('; ');
     const long = `head -c 300000 /dev/zero | tr '\\0' x; echo`;
     const script = `stty -echo; ${printed}; ${long}; echo done; read -r typed; echo "typed:$typed"`;
@@ -214,7 +192,7 @@ describe('hostile output', () => {
     expect(lines[0]?.text.trim()).toBe('typed:');
   });
 
-  test('of live programs offers, and does nothing by itself', async () => {
+  test('of live programs offers, and does nothing by itself', async ({ page, agent, at }) => {
     const script = `read go; printf '\\033]52;c;ZXZpbA==\\007\\033]2;<b>title</b>\\007'; echo done; read stay`;
     const child = await agent.start({
       argv: ['sh', '-c', script],
@@ -232,7 +210,7 @@ describe('hostile output', () => {
 });
 
 describe('somebody who only views', () => {
-  test('watches and cannot change anything', async () => {
+  test('watches and cannot change anything', async ({ page, agent, opened, at }) => {
     const child = await agent.start({ argv: ['cat'], tty: true, processId: 'seen', lease: 'kept' });
     await page.goto(`${opened.origin}/#/`);
     await page.getByRole('button', { name: 'Links for viewers' }).click();
@@ -257,7 +235,7 @@ describe('somebody who only views', () => {
 });
 
 describe('the list', () => {
-  test('is filtered, and signals and ends processes', async () => {
+  test('is filtered, and signals and ends processes', async ({ page, agent, at }) => {
     const argv = ['sh', '-c', 'trap "echo caught; exit 3" USR1; while :; do sleep 0.1; done'];
     await agent.start({ argv, processId: 'trap', lease: 'kept' });
     await agent.start({ argv: ['sleep', '1000'], processId: 'sleeper' });
@@ -274,7 +252,7 @@ describe('the list', () => {
     await page.locator('.line', { hasText: 'caught' }).waitFor();
   });
 
-  test('has room for a thousand', async () => {
+  test('has room for a thousand', async ({ page, agent, at }) => {
     for (let count = 0; count < 1_000; count += 1)
       void agent.start({ argv: ['true', `number ${count}`], processId: `many-${count}` });
     await page.goto(at('processes'));
@@ -289,30 +267,11 @@ describe('the list', () => {
 });
 
 describe('everybody', () => {
-  test('can do without a mouse', async () => {
-    await page.goto(`${opened.origin}/#/`);
-    await page.keyboard.press('Control+k');
-    await page.getByRole('combobox').fill('processes local');
-    await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'Processes' }).waitFor();
-    await page.getByRole('button', { name: 'Start', exact: true }).focus();
-    await page.keyboard.press('Enter');
-    await page.getByLabel('Command').focus();
-    await page.keyboard.type('echo by keyboard; read stay');
-    await page.keyboard.press('Enter');
-    await expect.poll(() => screenText(page)).toContain('by keyboard');
-    await page.getByRole('button', { name: 'Take the keyboard' }).focus();
-    await page.keyboard.press('Enter');
-    await page.getByText('you type').waitFor();
-    await page.keyboard.press('Control+c');
-    await page.getByText('ended', { exact: true }).waitFor();
-  });
-
-  test.each([
+  test.for([
     ['light', { width: 1280, height: 800 }],
     ['dark', { width: 1280, height: 800 }],
     ['light', { width: 390, height: 780 }],
-  ] as const)('finds the page accessible: %s %o', async (colours, size) => {
+  ] as const)('finds the page accessible: %s %o', async ([colours, size], { opened }) => {
     const person = await opened.person({ size, dark: colours === 'dark' });
     await person.page.getByRole('heading', { name: 'Machines' }).waitFor();
     const places = [
@@ -336,7 +295,7 @@ describe('everybody', () => {
     await person.context.close();
   });
 
-  test('signs out', async () => {
+  test('signs out', async ({ opened }) => {
     const person = await opened.person();
     await person.page.getByRole('button', { name: 'Sign out' }).click();
     await person.page.getByText('Open the link that the console printed').waitFor();
@@ -347,7 +306,7 @@ describe('everybody', () => {
     await person.context.close();
   });
 
-  test('sees the first paint soon, of a small page', async () => {
+  test('sees the first paint soon, of a small page', async ({ opened }) => {
     const person = await opened.person();
     await person.page.getByRole('heading', { name: 'Machines' }).waitFor();
     const [sizes] = await person.page.evaluate<[number[]]>(

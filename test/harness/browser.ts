@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { expect, test as anyTest } from 'vitest';
 import { endChild, bin, launch } from '../../testkit/launch.mjs';
+import { dialWebSocket, RemoteEnvironment } from '../../src/client/index.js';
 
 const FLAGS = [
   '--no-sandbox',
@@ -123,6 +125,52 @@ export class BrowserConsole implements AsyncDisposable {
     await endChild(this.#child, 'SIGTERM');
     rmSync(this.#state, { recursive: true, force: true });
   }
+}
+
+/**
+ * Tests of a file that share a console: an agent that works on its machine, and a page where somebody is signed in. No page
+ * may have complained during a test.
+ */
+export const test = anyTest
+  // oxlint-disable-next-line no-empty-pattern -- The test runner insists on a pattern.
+  .extend('opened', { scope: 'file' }, async ({}, { onCleanup }) => {
+    const opened = await BrowserConsole.open();
+    onCleanup(() => opened[Symbol.asyncDispose]());
+    return opened;
+  })
+  .extend('agent', { scope: 'file' }, async ({ opened }, { onCleanup }) => {
+    const agent = await connectAgent(opened);
+    onCleanup(() => agent.close());
+    return agent;
+  })
+  .extend('page', { scope: 'file' }, async ({ opened }) => {
+    const { page } = await opened.person();
+    await page.getByRole('heading', { name: 'Machines' }).waitFor();
+    return page;
+  })
+  /** The address of a view of the machine. */
+  .extend(
+    'at',
+    { scope: 'file' },
+    ({ opened }) =>
+      (place: string) =>
+        `${opened.origin}/#/local/${place}`,
+  )
+  .extend('calmPages', { auto: true }, ({ opened }, { onCleanup }) => {
+    onCleanup(() => expect(opened.complaints.splice(0)).toEqual([]));
+  });
+
+/** A program that works on the machine of a console. */
+export async function connectAgent(
+  { url }: BrowserConsole,
+  clientName = 'an agent',
+): Promise<RemoteEnvironment> {
+  return await RemoteEnvironment.connect({
+    id: 'agent',
+    dial: () => dialWebSocket(url),
+    resume: true,
+    clientName,
+  });
 }
 
 export async function launchBrowser(): Promise<Browser> {
