@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { closeMachines, type Machine, machines, openFleetMachine, openMachines } from './lib/machine.js';
 import { type Route, route } from './lib/router.js';
 import { session } from './lib/session.js';
@@ -37,7 +37,7 @@ function SignedIn() {
   const [isPaletteOpen, setPaletteOpen] = useState(false);
   const at = useStore(route);
   const all = useStore(machines);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return;
       event.preventDefault();

@@ -67,6 +67,18 @@ export class Machine {
     throw new Error(`${this.id} cannot be reached at the moment.`);
   }
 
+  /** The connection as soon as there is one. Rejects when the machine cannot be reached. */
+  async connected(): Promise<RemoteEnvironment> {
+    while (this.state.value.info === null && this.state.value.status === 'connecting')
+      await new Promise<void>((resolve) => {
+        const stop = this.state.subscribe(() => {
+          stop();
+          resolve();
+        });
+      });
+    return this.environment;
+  }
+
   /** A connection of its own, for one view: a flood in it slows nobody else. */
   async connect(): Promise<RemoteEnvironment> {
     const scheme = location.protocol === 'https:' ? 'wss' : 'ws';

@@ -29,6 +29,8 @@ export const CONNECTING: TerminalState = {
 
 const MAX_TITLE_CHARS = 80;
 const RESIZE_DELAY_MS = 80;
+/** Keys, or texts that were pasted. */
+const MAX_TYPED_AHEAD = 1_000;
 
 /** A view of one process: its screen, what follows, and the keyboard while we have it. */
 export class TerminalSession {
@@ -39,6 +41,8 @@ export class TerminalSession {
   #child: ExecProcess | undefined;
   #resizing: ReturnType<typeof setTimeout> | undefined;
   #isOver = false;
+  /** What was typed since somebody asked for the keyboard. */
+  #typedAhead: (string | Uint8Array)[] | undefined;
 
   constructor(host: HTMLElement, place: ProcessPlace) {
     this.shown = showTerminal(host, { rows: 24, cols: 80, isLive: true });
@@ -52,10 +56,13 @@ export class TerminalSession {
   }
 
   async takeKeyboard(): Promise<void> {
-    await attempt(async () => {
-      await this.#child?.keyboard?.take();
-      this.shown.terminal.focus();
-    });
+    // Whoever presses the button types on at once, however far away the machine is.
+    this.shown.terminal.focus();
+    this.#typedAhead ??= [];
+    await attempt(async () => this.#child?.keyboard?.take());
+    const typed = this.#typedAhead ?? [];
+    this.#typedAhead = undefined;
+    for (const data of typed) this.#type(data);
   }
 
   async giveKeyboard(): Promise<void> {
@@ -109,6 +116,10 @@ export class TerminalSession {
   }
 
   #type(data: string | Uint8Array): void {
+    if (this.#typedAhead) {
+      if (this.#typedAhead.length < MAX_TYPED_AHEAD) this.#typedAhead.push(data);
+      return;
+    }
     if (!this.state.value.holds) return;
     void attempt(async () => this.#child?.write(data));
   }

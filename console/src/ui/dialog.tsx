@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 
-/** A modal dialog. Escape and the backdrop close it. */
+/** A modal dialog. Escape and the backdrop close it, and the focus returns to where it was. */
 export function Dialog(props: {
   readonly title: string;
   readonly onClose: () => void;
@@ -9,13 +9,25 @@ export function Dialog(props: {
   readonly className?: string;
 }) {
   const element = useRef<HTMLDialogElement>(null);
-  useEffect(() => element.current?.showModal(), []);
+  const onClose = useRef(props.onClose);
+  onClose.current = props.onClose;
+  // At once, not after the next frame: what somebody types right after opening it belongs into it.
+  useLayoutEffect(() => {
+    const dialog = element.current;
+    if (!dialog) return undefined;
+    const closed = (): void => onClose.current();
+    dialog.addEventListener('close', closed);
+    dialog.showModal();
+    return () => {
+      dialog.removeEventListener('close', closed);
+      dialog.close();
+    };
+  }, []);
   return (
     <dialog
       ref={element}
       class={props.className ?? ''}
       aria-label={props.title}
-      onClose={props.onClose}
       onClick={(event) => {
         if (event.target === element.current) props.onClose();
       }}

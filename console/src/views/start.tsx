@@ -21,26 +21,31 @@ const POLICY_TEXT: Record<Policy, string> = {
 export function StartDialog({ machine, onClose }: { machine: Machine; onClose: () => void }) {
   const { info } = useStore(machine.state);
   const [line, setLine] = useState('');
-  const [directory, setDirectory] = useState(pathOfUri(info?.cwd ?? '/'));
+  const [typedDirectory, setDirectory] = useState<string>();
+  const directory = typedDirectory ?? (info?.cwd ? pathOfUri(info.cwd) : '');
   const [policy, setPolicy] = useState<Policy>('none');
   const [hasTerminal, setTerminal] = useState(true);
   const [isShell, setShell] = useState(true);
   const [holds, setHolds] = useState(false);
   const canHold = policy === 'workspace-write' && canHoldChanges(machine);
   const split = words(line);
-  const argv = isShell ? [info?.shell.path ?? '/bin/sh', '-c', line] : (split ?? []);
-  const canStart = line.trim() !== '' && argv.length > 0;
+  const [isStarting, setStarting] = useState(false);
+  const canStart = line.trim() !== '' && (isShell || split !== null) && !isStarting;
   const start = async (): Promise<void> => {
-    const { environment } = machine;
+    const environment = await machine.connected();
     const { spool, leases } = environment.client.serverCapabilities;
+    // The dialog may have been opened before the machine had said who it is.
+    const known = machine.state.value.info;
+    const argv = isShell ? [known?.shell.path ?? '/bin/sh', '-c', line] : (split ?? []);
+    const cwd = typedDirectory ?? pathOfUri(known?.cwd ?? '/');
     const child = await environment.start({
       argv,
-      cwd: directory,
+      cwd,
       tty: hasTerminal,
       ...(hasTerminal ? { size: { rows: 30, cols: 100 }, env: { TERM: 'xterm-256color' } } : {}),
       ...(leases ? { lease: 'kept' as const } : {}),
       ...(spool ? { retain: 'disk' as const, onSlowReader: 'spool' as const } : {}),
-      ...(policy === 'none' ? {} : { sandbox: sandboxOf(policy, directory, canHold && holds) }),
+      ...(policy === 'none' ? {} : { sandbox: sandboxOf(policy, cwd, canHold && holds) }),
     });
     // Its output is read where it is shown.
     if (leases) await child.detach();
@@ -56,7 +61,9 @@ export function StartDialog({ machine, onClose }: { machine: Machine; onClose: (
         class="dialog"
         onSubmit={(event) => {
           event.preventDefault();
-          void attempt(start);
+          if (!canStart) return;
+          setStarting(true);
+          void attempt(start).then(() => setStarting(false));
         }}
       >
         <h2>Start a process on {machine.id}</h2>
