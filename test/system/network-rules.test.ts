@@ -27,11 +27,15 @@ const SITE = `
     console.log(this.address().port);
   });`;
 
-/** A client of the WebSocket library that most programs for Node use, through the proxy of the environment. */
+/**
+ * A client of the WebSocket library that most programs for Node use, through the proxy of the environment. It asks that
+ * proxy itself: the default agent of newer Nodes would ask the proxy to ask the proxy.
+ */
 const SOCKET_CLIENT = `
   const [ws, port] = process.argv.slice(1);
   const { hostname, port: proxy } = new URL(process.env.HTTP_PROXY);
-  require('http').request({ hostname, port: proxy, method: 'CONNECT', path: '127.0.0.1:' + port })
+  const path = '127.0.0.1:' + port;
+  require('http').request({ hostname, port: proxy, agent: false, method: 'CONNECT', path })
     .on('connect', (_answer, socket) => {
       const { WebSocket } = require(ws);
       new WebSocket('ws://127.0.0.1:' + port, { createConnection: () => socket })
