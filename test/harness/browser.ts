@@ -1,12 +1,10 @@
 // Needs: chromium
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { expect, test as anyTest } from 'vitest';
 import { endChild, bin, launch } from '../../testkit/launch.mjs';
 import { dialWebSocket, RemoteEnvironment } from '../../src/client/index.js';
+import { TestFolder } from './processes.js';
 
 const FLAGS = [
   '--no-sandbox',
@@ -41,13 +39,13 @@ export class BrowserConsole implements AsyncDisposable {
   readonly #child: ReturnType<typeof launch>;
   readonly #lines: string[] = [];
   readonly #waiting = new Set<() => void>();
-  readonly #state = mkdtempSync(join(tmpdir(), 'execwire-console-'));
+  readonly #state = new TestFolder();
   #browser: Browser | undefined;
   /** What pages complained about. Empty at the end of every test. */
   readonly complaints: string[] = [];
 
   private constructor(args: readonly string[], env: Record<string, string>) {
-    const variables = { XDG_STATE_HOME: this.#state, ...env };
+    const variables = { XDG_STATE_HOME: this.#state.path, ...env };
     this.#child = launch([process.execPath, bin, ...args], { env: variables });
     createInterface({ input: this.#child.stdout }).on('line', (line) => {
       this.#lines.push(line);
@@ -123,7 +121,7 @@ export class BrowserConsole implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#browser?.close();
     await endChild(this.#child, 'SIGTERM');
-    rmSync(this.#state, { recursive: true, force: true });
+    this.#state[Symbol.dispose]();
   }
 }
 
