@@ -1,4 +1,4 @@
-import { inputState } from './input-state.js';
+import { type InputState, inputState } from './input-state.js';
 import type { ToolSession } from './session/tool-session.js';
 import { waitUntil, type WaitOptions } from './session/wait-until.js';
 
@@ -42,9 +42,14 @@ export async function waitForPrompt(
       timeoutMs: seenWaitingAt === null ? pauseMs : SETTLE_MS,
       signal,
     });
-    const { needsInput } = await inputState(session);
+    const isLast: boolean = seenWaitingAt !== null;
+    // Together, because the machine may be far away. What the first check saw waiting has printed its prompt by now.
+    const [{ needsInput }, isComplete]: [InputState, boolean] = await Promise.all([
+      inputState(session),
+      isLast && session.hasAllOutput().catch(() => false),
+    ]);
     const { end } = session.transcript;
-    if (needsInput && seenWaitingAt === end) return;
+    if (needsInput && isComplete && seenWaitingAt === end) return;
     seenWaitingAt = needsInput ? end : null;
     pauseMs = everyMs ?? (hadOutput ? MIN_POLL_MS : Math.min(pauseMs * 2, MAX_POLL_MS));
   }

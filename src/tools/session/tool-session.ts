@@ -34,6 +34,8 @@ export class ToolSession {
   #exit: ExitedEvent | null = null;
   #failure: Error | null = null;
   #closed = false;
+  /** The last event that was taken in. */
+  #lastSeq = 0;
   #gapBytes = 0;
   #lastOutputAtMs = performance.now();
 
@@ -83,6 +85,12 @@ export class ToolSession {
 
   get lastOutputAtMs(): number {
     return this.#lastOutputAtMs;
+  }
+
+  /** Whether the transcript holds all that the process has printed so far. On a busy machine it may lag behind. */
+  async hasAllOutput(): Promise<boolean> {
+    const { chunks } = await this.process.read({ afterSeq: this.#lastSeq, maxBytes: 1 });
+    return chunks.every(({ seq }) => seq <= this.#lastSeq);
   }
 
   /** Calls `listener` on output and when the process ends. Returns an unsubscribe function. */
@@ -137,6 +145,7 @@ export class ToolSession {
         else if (event.type === 'gap') await this.#skip(event.lostBytes);
         else if (event.type === 'exited') this.#exit = event;
         else this.#closed = true;
+        this.#lastSeq = event.type === 'gap' ? event.beforeSeq - 1 : event.seq;
         this.#announce();
       }
     } catch (cause) {
