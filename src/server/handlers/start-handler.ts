@@ -15,12 +15,13 @@ import {
   parseFileUri,
   pathText,
 } from '../../protocol/index.js';
-import { type Answer, DeferredAnswer } from '../../rpc/index.js';
+import { type Answer, DeferredAnswer, ownTurn } from '../../rpc/index.js';
 import { outputUse } from '../../spool/index.js';
 import { networkLaunch } from '../network/proxy-launch.js';
 import { whoIs } from '../server-events.js';
 import type { Session } from '../session.js';
 import type { ProcessContext } from './process-context.js';
+import { hasTimeToStart, timeStart } from './start-turns.js';
 
 /** Terminal size for clients that request none. The same as Codex's. */
 const DEFAULT_SIZE = { rows: 24, cols: 80 };
@@ -35,7 +36,10 @@ interface LaunchContext extends ProcessContext {
   readonly network: LocalProcessSpec['network'];
 }
 
-/** A sandboxed start takes a while but leaves its lane immediately; requests behind it wait for its outcome. */
+/**
+ * A sandboxed start takes a while but leaves its lane immediately, and so does one of very many; requests behind it wait for
+ * its outcome.
+ */
 export function start(
   context: ProcessContext,
   params: ExecParsedParams<'process/start'>,
@@ -74,15 +78,17 @@ function startUnder(
   const session = context.session();
   const { processId, sandbox, shellSnapshot } = params;
   const earlier = session.pendingStart(processId);
-  if (!sandbox && !earlier && !shellSnapshot)
-    return startResult(startNow({ ...context, session }, childOf(context, params), params));
+  const launch = (child: LocalProcessSpec): LocalProcess =>
+    timeStart(() => startNow({ ...context, session }, child, params));
+  if (!sandbox && !earlier && !shellSnapshot && hasTimeToStart())
+    return startResult(launch(childOf(context, params)));
   return new DeferredAnswer(
     session.starts.track({ processId, isKept: isKept(params) }, async () => {
       await earlier?.catch(() => undefined);
+      if (!sandbox) await ownTurn();
       const child = await withoutProfile(session, childOf(context, params), params);
-      const place = { ...context, session };
       return startResult(
-        sandbox ? await startConfined(place, child, params) : startNow(place, child, params),
+        sandbox ? await startConfined({ ...context, session }, child, params) : launch(child),
       );
     }),
   );
