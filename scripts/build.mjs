@@ -14,7 +14,11 @@ const dist = join(root, 'dist');
 if (existsSync(dist)) {
   for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
     const source = name.replace(/\.(d\.ts|js)$/, '.ts');
-    if (source !== name && !/^(bin|page)\//.test(name) && !existsSync(join(root, 'src', source)))
+    if (
+      source !== name &&
+      !/^(bin|library|page|programs|types)\//.test(name) &&
+      !existsSync(join(root, 'src', source))
+    )
       rmSync(join(dist, name));
   }
 }

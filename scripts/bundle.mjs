@@ -1,6 +1,9 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { rolldown } from 'rolldown';
+import { subpathsOf, writeLibrary } from './library.mjs';
+import { writePrograms } from './programs.mjs';
+import { replaceFiles } from './replace-files.mjs';
 
 /**
  * Libraries every command needs. They consist of some 130 files, and Node takes about a millisecond for each; all others
@@ -25,33 +28,28 @@ const BASICS = [
   'cli/terminal/(?:table|paint|print-output|quantities)',
 ];
 
-/** Whitespace costs time to read at each start; names stay, for stack traces. */
-const MINIFY = { compress: false, mangle: false, codegen: { removeWhitespace: true } };
+/** Less text takes less time to read at each start, and to download. Functions and classes keep their names, for stack traces. */
+const keepNames = { function: true, class: true };
+export const MINIFY = {
+  compress: { keepNames },
+  mangle: { toplevel: true, keepNames },
+  codegen: { removeWhitespace: true },
+};
 
-/** Puts the compiled command line and what it always loads into few files, so that every command starts fast. */
+/**
+ * Puts the compiled command line, the library, and what they always load into few files, so that every command starts
+ * fast. Both are made of the same chunks: a package that held each of them on its own would be half as large again.
+ */
 export async function bundleProgram(root) {
   const chunks = await generateChunks(root);
   const notices = INLINED.map((name) => licenseOf(root, name)).join('\n');
   replaceFiles(join(root, 'dist', 'bin'), [
     { name: 'LICENSES.txt', text: notices },
     ...chunks.map(({ fileName, code }) => ({ name: fileName, text: code })),
-    { name: 'loader.cjs', text: loaderFor(root, entryOf(chunks).fileName) },
+    { name: 'loader.cjs', text: loaderFor(root, entryOf(chunks, 'execwire').fileName) },
   ]);
-  replaceFiles(join(root, 'dist', 'keeper', 'program'), [
-    { name: 'keeper.cjs', text: await keeperFile(root) },
-  ]);
-}
-
-/** The keeper is a program of its own in one file: nothing but what it needs should be in its memory. */
-async function keeperFile(root) {
-  const bundle = await rolldown({
-    input: join(root, 'dist', 'keeper', 'main.js'),
-    platform: 'node',
-    external: (id) => /^[^./\0]/.test(id),
-  });
-  const { output } = await bundle.generate({ format: 'cjs', codeSplitting: false, minify: MINIFY });
-  await bundle.close();
-  return output[0].code;
+  writeLibrary(root, (name) => entryOf(chunks, name));
+  await writePrograms(root, MINIFY);
 }
 
 /** The source map of each chunk by its name: for tools that ask which module a function came from. Not shipped. */
@@ -68,7 +66,10 @@ export async function chunkMaps(root) {
  */
 async function generateChunks(root, { sourcemap = false } = {}) {
   const bundle = await rolldown({
-    input: { execwire: join(root, 'dist', 'cli', 'main.js') },
+    input: {
+      execwire: join(root, 'dist', 'cli', 'main.js'),
+      ...Object.fromEntries(subpathsOf(root).map(({ name, module }) => [name, module])),
+    },
     platform: 'node',
     external: (id) => /^[^./\0]/.test(id) && !INLINED.includes(id),
     // `ws` is loaded lazily by clients and at once by servers; which of the two is no concern of ours here.
@@ -94,9 +95,9 @@ async function generateChunks(root, { sourcemap = false } = {}) {
   return output.filter((each) => each.type === 'chunk');
 }
 
-function entryOf(chunks) {
-  const entry = chunks.find(({ isEntry }) => isEntry);
-  if (!entry) throw new Error('the bundle has no entry');
+function entryOf(chunks, wanted) {
+  const entry = chunks.find(({ isEntry, name }) => isEntry && name === wanted);
+  if (!entry) throw new Error(`the bundle has no entry ${wanted}`);
   return entry;
 }
 
@@ -104,21 +105,6 @@ function loaderFor(root, entry) {
   return readFileSync(join(root, 'scripts', 'loader.cjs'), 'utf8')
     .replace('__ENTRY__', entry)
     .replace('__BUILT_FOR__', `${process.versions.v8} ${process.arch}`);
-}
-
-/** Whoever starts the program meanwhile finds all of the old files or all of the new ones: the loader comes last. */
-function replaceFiles(folder, files) {
-  mkdirSync(folder, { recursive: true });
-  for (const { name, text } of files) {
-    const draft = join(folder, `${name}.${process.pid}`);
-    writeFileSync(draft, text);
-    renameSync(draft, join(folder, name));
-  }
-  const current = new Set(files.map(({ name }) => name));
-  for (const name of readdirSync(folder)) {
-    // Code made of an old chunk, or by another Node, goes as well.
-    if (/\.(js|cjs|code)$/.test(name) && !current.has(name)) rmSync(join(folder, name), { force: true });
-  }
 }
 
 /** The inlined libraries ask that their notices travel with every copy. */

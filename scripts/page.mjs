@@ -1,7 +1,9 @@
 // Builds the page of the console into dist/page, unless it is there already and nothing it is made of has changed.
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { brotliCompressSync } from 'node:zlib';
 
 /** What the page is made of: its own sources, and the library it uses. */
 const SOURCES = [
@@ -21,11 +23,21 @@ export async function buildPage(root) {
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) return;
   const { build } = await import('vite');
   await build({ configFile: join(root, 'console', 'vite.config.ts') });
+  compress(join(root, 'dist', 'page', 'assets'));
   writeFileSync(stamp, digest);
+}
+
+/** A fifth smaller than what gzip makes of it, in the package and on the way to a browser. */
+function compress(folder) {
+  for (const name of readdirSync(folder)) {
+    writeFileSync(join(folder, `${name}.br`), brotliCompressSync(readFileSync(join(folder, name))));
+    rmSync(join(folder, name));
+  }
 }
 
 function digestOf(root) {
   const hash = createHash('sha256').update(readFileSync(join(root, 'package-lock.json')));
+  hash.update(readFileSync(fileURLToPath(import.meta.url)));
   for (const folder of SOURCES) {
     const names = readdirSync(join(root, folder), { recursive: true, withFileTypes: true });
     const files = names

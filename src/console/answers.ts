@@ -26,14 +26,14 @@ export function sendFile(
   response: ServerResponse,
   file: PageFile,
 ): void {
-  const zipped = /\bgzip\b/.test(String(headers['accept-encoding'])) ? file.gzipped : null;
-  const body = zipped ?? file.body;
+  const accepted = String(headers['accept-encoding']).split(/[\s,]+/);
+  const [encoding, body] = [...file.encoded].find(([name]) => accepted.includes(name)) ?? [null, file.body];
   response.writeHead(200, {
     'content-type': file.type,
     'content-length': body.length,
     'cache-control': file.isImmutable ? FOREVER : 'no-cache',
     vary: 'accept-encoding',
-    ...(zipped ? { 'content-encoding': 'gzip' } : {}),
+    ...(encoding ? { 'content-encoding': encoding } : {}),
   });
   response.end(method === 'HEAD' ? undefined : body);
 }

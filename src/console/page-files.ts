@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { brotliDecompressSync, gzipSync } from 'node:zlib';
 import { ExecError } from '../protocol/errors.js';
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -15,15 +15,19 @@ const TYPES: Readonly<Record<string, string>> = {
 export interface PageFile {
   readonly type: string;
   readonly body: Buffer;
-  /** Null if it does not shrink. */
-  readonly gzipped: Buffer | null;
+  /** By the name of the encoding, the best first. Only those that make it smaller. */
+  readonly encoded: ReadonlyMap<string, Buffer>;
   /** Its name changes with its content. */
   readonly isImmutable: boolean;
 }
 
+/** Ends the names of files that the build has compressed. */
+const BROTLI = '.br';
+
 /** The built page. Files are looked up by name, never by a path made of what somebody sent. */
 export class PageFiles {
   readonly #directory: string;
+  readonly #stored: ReadonlySet<string>;
   readonly #names: ReadonlySet<string>;
   readonly #loaded = new Map<string, PageFile>();
 
@@ -31,7 +35,9 @@ export class PageFiles {
     this.#directory = directory;
     try {
       const names = readdirSync(directory, { recursive: true, encoding: 'utf8' });
-      this.#names = new Set(names.filter((name) => extname(name) in TYPES));
+      this.#stored = new Set(names);
+      const shown = names.map((name) => (name.endsWith(BROTLI) ? name.slice(0, -BROTLI.length) : name));
+      this.#names = new Set(shown.filter((name) => extname(name) in TYPES));
     } catch (cause) {
       throw new ExecError(
         'invalidConfiguration',
@@ -53,12 +59,17 @@ export class PageFiles {
   }
 
   #load(name: string): PageFile {
-    const body = readFileSync(join(this.#directory, name));
-    const gzipped = gzipSync(body, { level: 9 });
+    const read = (file: string): Buffer => readFileSync(join(this.#directory, file));
+    const brotli = this.#stored.has(name + BROTLI) ? read(name + BROTLI) : null;
+    const body = brotli ? brotliDecompressSync(brotli) : read(name);
+    const encodings = [
+      ...(brotli ? [['br', brotli] as const] : []),
+      ['gzip', gzipSync(body, { level: 9 })] as const,
+    ];
     return {
       type: TYPES[extname(name)] ?? 'application/octet-stream',
       body,
-      gzipped: gzipped.length < body.length ? gzipped : null,
+      encoded: new Map(encodings.filter(([, bytes]) => bytes.length < body.length)),
       isImmutable: name.startsWith('assets/'),
     };
   }

@@ -16,7 +16,7 @@ export function becomeKeeper(): string {
   const argv = [
     process.execPath,
     ...NODE_FLAGS,
-    fileURLToPath(packageFile('dist/keeper/program/keeper.cjs')),
+    fileURLToPath(packageFile('dist/programs/keeper.cjs')),
     ...server,
   ];
   const env = Object.entries(process.env).flatMap(([name, value]) =>

@@ -60,7 +60,7 @@ export function openParts(options: ExecServerOptions): ServerParts {
     onNetworkDenied: (process, denial) =>
       log.info({ process, ...denial }, 'the network policy denied a host'),
   };
-  const renderer = new ScreenRenderer(packageFile('dist/screen/worker.js'));
+  const renderer = new ScreenRenderer(packageFile('dist/programs/screen-worker.js'));
   const keep = new Keep({
     table: { ...table, ...observeProcesses(observe, KEPT_SESSION) },
     changes,

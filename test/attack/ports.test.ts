@@ -72,7 +72,7 @@ describe.each(identities)('a server run by $name', (identity) => {
       '-c',
       `for p in /proc/[0-9]*; do [ "$(readlink $p/ns/net)" = "$(readlink /proc/${row?.pid}/ns/net)" ] && tr '\\0' ' ' <$p/cmdline && echo; done; true`,
     ]).toString();
-    expect(inside).not.toContain('sockets-main');
+    expect(inside).not.toContain('programs/sockets');
   });
 
   test('leads nobody to its own port from within a policy', async () => {

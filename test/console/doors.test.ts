@@ -151,6 +151,28 @@ describe('the page', () => {
     expect(page).not.toMatch(/<script(?![^>]* src=)|<style| on\w+=|javascript:/i);
   });
 
+  test('is sent compressed as the browser likes it, and always the same', async () => {
+    await using opened = await TestConsole.open();
+    const page = await (await opened.fetch('/')).text();
+    const [script = ''] = /\/assets\/index-[^"]+\.js/.exec(page) ?? [];
+    // `fetch` undoes the encoding.
+    const read = async (encoding: string): Promise<[string | null, string]> => {
+      const answer = await opened.fetch(script, { headers: { 'accept-encoding': encoding } });
+      return [answer.headers.get('content-encoding'), await answer.text()];
+    };
+    const [[, plain], ...encoded] = [
+      await read('identity'),
+      await read('gzip, deflate'),
+      await read('gzip, br'),
+    ];
+    expect(plain.length).toBeGreaterThan(100_000);
+    expect(encoded).toEqual([
+      ['gzip', plain],
+      ['br', plain],
+    ]);
+    expect(await statusWith(opened.origin, `${script}.br`, {})).toBe(404);
+  });
+
   test('is all that can be read', async () => {
     await using opened = await TestConsole.open();
     const paths = [

@@ -3,7 +3,7 @@ import { packageFile } from '../../src/host/index.js';
 import { ScreenRenderer } from '../../src/screen/index.js';
 import { blank } from '../../src/screen/screen-state.js';
 
-const renderer = new ScreenRenderer(packageFile('dist/screen/worker.js'));
+const renderer = new ScreenRenderer(packageFile('dist/programs/screen-worker.js'));
 afterAll(() => renderer.close());
 
 const SIZE = { rows: 50, cols: 200 };

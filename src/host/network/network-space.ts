@@ -156,7 +156,7 @@ export class NetworkSpace {
   /** The first one makes the namespace, others enter it. */
   #startHelper(): ChildProcess {
     const { bwrap, nsenter, userNamespace } = this.#tools;
-    const script = this.#tools.script ?? fileURLToPath(packageFile('dist/host/network/listeners-main.js'));
+    const script = this.#tools.script ?? fileURLToPath(packageFile('dist/programs/listeners.js'));
     const around =
       this.#entrance === null
         ? [

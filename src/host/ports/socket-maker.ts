@@ -27,7 +27,7 @@ export async function makeSockets({ name, pid }: SandboxNetwork, count: number):
     const [net = -1] = namespaces;
     // The process may have ended, and another may have its number.
     if (linkTarget(`/proc/self/fd/${net}`) !== name) throw noEntrance('it has ended');
-    const script = fileURLToPath(packageFile('dist/host/ports/sockets-main.js'));
+    const script = fileURLToPath(packageFile('dist/programs/sockets.js'));
     const argv = [
       ...entrance(namespaces),
       '--',

@@ -24,7 +24,7 @@ import {
 import { entry, type Identity, identities, Place, supportFor, workspacePolicy } from './harness.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
-const builtHelper = join(root, 'dist/host/sandbox/launch/file-helper-main.js');
+const builtHelper = join(root, 'dist/programs/file-helper.js');
 const module = new URL('plain-files.mjs', import.meta.url).href;
 
 /** Closes with the test. */

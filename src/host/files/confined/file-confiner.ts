@@ -91,10 +91,10 @@ function openPool(support: SandboxSupport): FileHelpers {
     });
   }
   const target = {
-    module: packageFile('dist/host/files/confined/confined-target.js').href,
+    module: packageFile('dist/programs/confined-target.js').href,
     exportName: 'confinedTarget',
   };
-  const modulePaths = [fileURLToPath(packageFile('dist/')), librariesOf()];
+  const modulePaths = [fileURLToPath(packageFile('dist/programs/')), librariesOf()];
   return new FileHelpers({ support, target, modulePaths });
 }
 

@@ -54,8 +54,7 @@ export class FileHelper {
   readonly ended: Promise<void>;
 
   constructor(policy: ConfinedPolicy, options: HelperOptions, held?: HeldView) {
-    const script =
-      options.script ?? fileURLToPath(packageFile('dist/host/sandbox/launch/file-helper-main.js'));
+    const script = options.script ?? fileURLToPath(packageFile('dist/programs/file-helper.js'));
     const { target, support, ids } = options;
     const argv = [process.execPath, script, target.module, target.exportName];
     const modules = options.modulePaths ?? [dirname(script), dirname(fileURLToPath(target.module))];
