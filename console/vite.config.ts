@@ -1,28 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import { defineConfig, type Plugin } from 'vite';
-
-/** What the library uses in Node only, and what takes its place in a page, which never gets there. */
-const STUBS: Readonly<Record<string, string>> = {
-  'websocket-node.js': 'dialInNode',
-  'node:net': 'createServer',
-  'node:stream': 'Duplex',
-  'node:url': 'pathToFileURL',
-};
-
-const withoutNode: Plugin = {
-  name: 'without-node',
-  enforce: 'pre',
-  resolveId: (source) => {
-    const name = source.split('/').at(-1) ?? '';
-    return Object.hasOwn(STUBS, name) ? `\0${name}` : null;
-  },
-  load: (id) => {
-    const stub = STUBS[id.slice(1)];
-    return id.startsWith('\0') && stub
-      ? `export function ${stub}() { throw new Error("This is not available in a page."); }`
-      : null;
-  },
-};
+import { defineConfig } from 'vite';
+import { withoutNode } from '../scripts/without-node.mjs';
 
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),

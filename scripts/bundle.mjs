@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { rolldown } from 'rolldown';
+import { writeBrowserLibrary } from './browser-library.mjs';
 import { subpathsOf, writeLibrary } from './library.mjs';
 import { writePrograms } from './programs.mjs';
 import { replaceFiles } from './replace-files.mjs';
@@ -49,6 +50,7 @@ export async function bundleProgram(root) {
     { name: 'loader.cjs', text: loaderFor(root, entryOf(chunks, 'execwire').fileName) },
   ]);
   writeLibrary(root, (name) => entryOf(chunks, name));
+  await writeBrowserLibrary(root, MINIFY);
   await writePrograms(root, MINIFY);
 }
 
