@@ -53,7 +53,6 @@ export class RegistryEntry {
     // As the KV API of NATS deletes a key.
     await this.#store
       ?.put(registrySubject(fleet, describe().name), '', {
-        msgId: this.#nextId(),
         headers: { 'KV-Operation': 'DEL' },
         patienceMs: 0,
       })
@@ -68,8 +67,8 @@ export class RegistryEntry {
       try {
         this.#store ??= await this.#open();
         if (this.#isClosed) return;
+        this.#written += 1;
         await this.#store.put(registrySubject(fleet, machine.name), JSON.stringify(machine), {
-          msgId: this.#nextId(),
           patienceMs: RENEWAL_PATIENCE_MS,
         });
       } catch (error) {
@@ -84,11 +83,6 @@ export class RegistryEntry {
   async #open(): Promise<StreamStore> {
     const { bus, fleet } = this.#options;
     return await StreamStore.open(bus, streamsOf(fleet).machines);
-  }
-
-  #nextId(): string {
-    this.#written += 1;
-    return `${this.#options.describe().epoch}.${this.#written}`;
   }
 }
 

@@ -1,13 +1,13 @@
 import type { RemoteEnvironment } from '../../client/index.js';
 import type { ExecProcess, ProcessEnd } from '../../contract/index.js';
 import { ExecError, isExecError } from '../../protocol/errors.js';
-import type { JobEnd, JobOrder } from './job-records.js';
+import type { JobEnd, JobOrder, JobState, RunningState } from './job-records.js';
 import type { JobStore } from './job-store.js';
 import type { JobKey } from './job-subjects.js';
 import { type LeaseGuard, treeOf } from './lease-guard.js';
 import { JobLeaseHolder } from './lease-holder.js';
 import { OutputMirror } from './output-mirror.js';
-import { afterAttempt, type KnownAttempt, settle } from './settle.js';
+import { afterAttempt, insist, type KnownAttempt, settle } from './settle.js';
 
 /** How long a program may take to end by itself when it is cancelled, or when its machine leaves. */
 const GRACE_MS = 5_000;
@@ -47,8 +47,9 @@ export class JobAttempt {
   /** Resolves when the job has a result, or is somebody else's. */
   async run(): Promise<void> {
     try {
-      if (!(await this.#lease.take())) return;
-      await this.#settle(await this.#execute());
+      if (await this.#lease.take(() => !this.#stop)) await this.#settle(await this.#execute());
+      // Nothing was begun.
+      else if (this.#stop) await this.#settle(null);
     } finally {
       this.#lease.release();
     }
@@ -66,8 +67,7 @@ export class JobAttempt {
   async #execute(): Promise<JobEnd['end'] | 'lost' | null> {
     try {
       const child = await this.#start();
-      if (!child) return 'lost';
-      return await this.#follow(child);
+      return child && (await this.#follow(child));
     } catch (error) {
       if (isExecError(error, 'machineDraining') || isExecError(error, 'overloaded')) return null;
       if (!(error instanceof ExecError)) throw error;
@@ -118,17 +118,18 @@ export class JobAttempt {
   async #settle(end: JobEnd['end'] | 'lost' | null): Promise<void> {
     const { store, key, known, order } = this.#options;
     const { machine, attempt } = known.running;
-    if (end === null) {
-      const { retriesLeft } = known.running;
-      await settle(store, key, known, () => ({ state: 'queued', attempt: attempt + 1, retriesLeft }));
-      return;
-    }
-    if (end !== 'lost') await store.writeEnd(key, machine, { attempt, end, outputBytes: this.#mirror.total });
-    await settle(store, key, known, (running) =>
-      end === 'lost'
-        ? afterAttempt(running, { outcome: 'contactLost' })
-        : afterAttempt(running, { outcome: 'ended', end, retryOn: order.retryOn }),
-    );
+    const next = (running: RunningState): JobState => {
+      if (end !== null && end !== 'lost')
+        return afterAttempt(running, { outcome: 'ended', end, retryOn: order.retryOn });
+      if (end === 'lost' || running.cancel) return afterAttempt(running, { outcome: 'contactLost' });
+      return { state: 'queued', attempt: attempt + 1, retriesLeft: running.retriesLeft };
+    };
+    const write = async (): Promise<void> => {
+      if (end !== null && end !== 'lost')
+        await store.writeEnd(key, machine, { attempt, end, outputBytes: this.#mirror.total });
+      await settle(store, key, known, next);
+    };
+    await insist(write, { isOver: () => this.#stop === 'leaving' });
   }
 }
 

@@ -1,8 +1,10 @@
 import type { Machine } from '../machine.js';
 import { matches, parseSelector, type Selector } from '../selector.js';
 import type { Stored } from '../store/index.js';
-import { firstState, JobOrder, JobState, readRecord } from './job-records.js';
-import { type JobKey, keyOf } from './job-subjects.js';
+import { follow, type Standing, UNTOUCHED } from './job-log.js';
+import { firstState, JobOrder, type JobState, readRecord } from './job-records.js';
+import type { LogFollower, Verdict } from './job-store.js';
+import { type JobKey, keyOf, stepOf } from './job-subjects.js';
 
 /** A job as the board knows it. */
 export interface PostedJob {
@@ -11,8 +13,10 @@ export interface PostedJob {
   /** Where it is in the queue, among those of the same priority. */
   readonly place: number;
   readonly state: JobState;
-  /** The number of the message with its state; 0: it has none yet. */
-  readonly stateSeq: number;
+  /** The step with its state; 0: it has none yet. */
+  readonly step: number;
+  /** The number of the message with that step. */
+  readonly stepSeq: number;
   /** When we learned of its state, by our own clock. */
   readonly seenAt: number;
 }
@@ -22,8 +26,7 @@ interface Posting {
   order?: JobOrder;
   selector?: Selector;
   place: number;
-  state?: JobState;
-  stateSeq: number;
+  now: Standing;
   seenAt: number;
 }
 
@@ -31,13 +34,22 @@ interface Posting {
 const MAX_POSTINGS = 100_000;
 
 /** All jobs of a fleet that a machine may see, kept up to date by watching their streams. */
-export class JobBoard {
+export class JobBoard implements LogFollower {
   readonly #postings = new Map<string, Posting>();
+  readonly #awaited = new Map<string, (verdict: Verdict) => void>();
   #lastSeq = 0;
+
+  verdictOn(id: string): Promise<Verdict> {
+    return new Promise((resolve) => this.#awaited.set(id, resolve));
+  }
+
+  forget(id: string): void {
+    this.#awaited.delete(id);
+  }
 
   /** A job was submitted. */
   post(message: Stored): void {
-    const posting = this.#posting(message.subject);
+    const posting = this.#posting(keyOf(message.subject));
     const order = readRecord(JobOrder, message.data);
     if (!posting || !order) return;
     try {
@@ -50,18 +62,18 @@ export class JobBoard {
     posting.place = message.seq;
   }
 
-  /** Where a job stands has changed. */
+  /** A step of a job was proposed. */
   update(message: Stored): void {
     this.#lastSeq = Math.max(this.#lastSeq, message.seq);
-    const posting = this.#posting(message.subject);
-    const state = readRecord(JobState, message.data);
-    if (!posting || !state || message.seq <= posting.stateSeq) return;
-    posting.state = state;
-    posting.stateSeq = message.seq;
-    posting.seenAt = performance.now();
+    const posting = this.#posting(stepOf(message.subject).key);
+    if (!posting) return;
+    const now = follow(posting.now, message);
+    if (now !== posting.now) posting.seenAt = performance.now();
+    posting.now = now;
+    this.#awaited.get(message.id)?.({ counts: now.id === message.id, now });
   }
 
-  /** The number of the last state we know of. */
+  /** The number of the last step we know of. */
   get lastSeq(): number {
     return this.#lastSeq;
   }
@@ -69,49 +81,49 @@ export class JobBoard {
   /** Queued jobs that a machine may take: the highest priority first, then the earliest. */
   queuedFor(machine: Pick<Machine, 'name' | 'labels'>): PostedJob[] {
     return [...this.#postings.values()]
-      .filter(
-        ({ selector, state }) =>
-          selector && (state?.state ?? 'queued') === 'queued' && matches(selector, machine),
-      )
+      .filter(({ selector, now }) => isQueued(now) && selector && matches(selector, machine))
       .flatMap(jobOf)
       .sort((a, b) => b.order.priority - a.order.priority || a.place - b.place);
   }
 
   queued(): PostedJob[] {
-    return [...this.#postings.values()]
-      .filter(({ state }) => (state?.state ?? 'queued') === 'queued')
-      .flatMap(jobOf);
+    return [...this.#postings.values()].filter(({ now }) => isQueued(now)).flatMap(jobOf);
   }
 
   running(): PostedJob[] {
-    return [...this.#postings.values()].filter(({ state }) => state?.state === 'running').flatMap(jobOf);
+    return [...this.#postings.values()].filter(({ now }) => now.state?.state === 'running').flatMap(jobOf);
   }
 
   /** How many running jobs name a limit, of those claimed before a message. */
   inUse(limit: string, before = Number.POSITIVE_INFINITY): number {
-    return this.running().filter(({ order, state, stateSeq }) => {
-      const claim = state.state === 'running' ? (state.claim ?? stateSeq) : 0;
+    return this.running().filter(({ order, state, stepSeq }) => {
+      const claim = state.state === 'running' ? (state.claim ?? stepSeq) : 0;
       return order.limit?.name === limit && claim < before;
     }).length;
   }
 
-  #posting(subject: string): Posting | undefined {
-    const key = keyOf(subject);
+  #posting(key: JobKey): Posting | undefined {
     const name = `${key.client}.${key.id}`;
     const known = this.#postings.get(name);
     if (known) return known;
     if (this.#postings.size >= MAX_POSTINGS) this.#forgetEnded();
     if (this.#postings.size >= MAX_POSTINGS) return undefined;
-    const posting: Posting = { key, place: 0, stateSeq: 0, seenAt: performance.now() };
+    const posting: Posting = { key, place: 0, now: UNTOUCHED, seenAt: performance.now() };
     this.#postings.set(name, posting);
     return posting;
   }
 
   #forgetEnded(): void {
-    for (const [name, { state }] of this.#postings) if (state?.state === 'ended') this.#postings.delete(name);
+    for (const [name, { now }] of this.#postings)
+      if (now.state?.state === 'ended') this.#postings.delete(name);
   }
 }
 
-function jobOf({ key, order, place, state, stateSeq, seenAt }: Posting): PostedJob[] {
-  return order ? [{ key, order, place, state: state ?? firstState(order), stateSeq, seenAt }] : [];
+function isQueued({ state }: Standing): boolean {
+  return (state?.state ?? 'queued') === 'queued';
+}
+
+function jobOf({ key, order, place, now, seenAt }: Posting): PostedJob[] {
+  const { state, step, seq: stepSeq } = now;
+  return order ? [{ key, order, place, state: state ?? firstState(order), step, stepSeq, seenAt }] : [];
 }

@@ -47,8 +47,8 @@ export class JobDuty {
     if (!(await this.#isOnDuty())) return;
     const running = this.#board.running();
     this.#watch.keepOnly(running.map(({ key }) => key));
-    for (const { key, state, stateSeq } of running)
-      if (state.state === 'running') await this.#watch.check(key, { running: state, seq: stateSeq });
+    for (const { key, state, step } of running)
+      if (state.state === 'running') await this.#watch.check(key, { running: state, step });
     for (const job of this.#board.queued()) if (isExpired(job)) await expire(this.#store, job);
   }
 
@@ -58,15 +58,17 @@ export class JobDuty {
     const seq = stored?.seq ?? 0;
     const now = performance.now();
     const before = this.#holder;
-    const isOurs = before?.isOurs === true && before.seq === seq;
+    // The node that is asked may be behind.
+    const isOurs = before?.isOurs === true && seq <= before.seq;
     if (!isOurs && before?.seq !== seq) this.#holder = { seq, since: now, isOurs: false };
     const isFree = seq === 0 || (before?.seq === seq && now - before.since >= this.#leaseMs);
     if (!isOurs && !isFree) return false;
-    const msgId = this.#store.nextId();
-    const taken = await this.#store.jobs.put(this.#store.subjects.duty, JSON.stringify({ by: this.#me }), {
-      msgId,
-      after: seq,
-    });
+    const content = JSON.stringify({ by: this.#me });
+    const after = isOurs ? before.seq : seq;
+    // Whoever is first among those who find nobody does not matter.
+    const options = after === 0 ? {} : { after };
+    const taken = await this.#store.jobs.put(this.#store.subjects.duty, content, options);
+    if (taken === null) this.#holder = undefined;
     if (taken === null) return false;
     this.#holder = { seq: taken, since: now, isOurs: true };
     return true;
@@ -78,11 +80,14 @@ export function isExpired({ order, state }: Pick<PostedJob, 'order' | 'state'>):
 }
 
 /** Ends a job that was not begun in time. */
-export async function expire(store: JobStore, { key, state, stateSeq }: PostedJob): Promise<void> {
+export async function expire(
+  store: JobStore,
+  { key, state, step }: Pick<PostedJob, 'key' | 'state' | 'step'>,
+): Promise<void> {
   const { attempt, retriesLeft } = state;
-  await store.writeState(
+  await store.proposeStep(
     key,
     { state: 'ended', attempt, retriesLeft, outcome: 'expired', endedAt: Date.now() },
-    stateSeq,
+    step + 1,
   );
 }

@@ -29,8 +29,8 @@ export async function* readOutput(
   { follow, attempt: wanted, signal }: ReadOptions,
 ): AsyncGenerator<JobOutput> {
   const wait = new JobWait(store, key, order);
-  const { record } = await store.state(key);
-  let state: JobState = record ?? firstState(order);
+  const { state: known } = await store.state(key);
+  let state: JobState = known ?? firstState(order);
   if (follow && state.state === 'queued' && wanted === undefined)
     state = await wait.until((now) => now.state !== 'queued', signal);
   const attempt = wanted ?? (state.state === 'queued' ? state.attempt - 1 : state.attempt);
@@ -47,7 +47,7 @@ export async function* readOutput(
     state = await ending;
   }
   yield* rest(store, subject, position);
-  const end = machine === ANY ? undefined : await store.end(key, machine, attempt);
+  const end = machine === ANY ? undefined : await store.end(key, { machine, attempt });
   const total = end?.outputBytes ?? 0;
   for (let tries = 1; total > position.at && tries < REST_TRIES; tries += 1) {
     await pause(REST_AGAIN_MS);

@@ -40,6 +40,8 @@ export const JobState = z.discriminatedUnion('state', [
     machine: z.string(),
     /** Which run of the machine. */
     epoch: z.number(),
+    /** Which claim: another one for each. */
+    token: z.string(),
     /** Whoever has seen no renewal of the lease for this long may break it. */
     leaseMs: z.number().positive(),
     startedAt: z.number(),

@@ -1,16 +1,18 @@
-import { RemoteEnvironment } from '../../client/index.js';
-import { createMemoryChannels } from '../../transport/index.js';
+import { randomBytes } from 'node:crypto';
 import type { Bus } from '../bus/bus.js';
 import type { MachineServer, MemberLog } from '../join-options.js';
 import type { Machine } from '../machine.js';
+import type { Stored } from '../store/index.js';
+import { ClientSessions } from './client-sessions.js';
 import { JobAttempt } from './job-attempt.js';
 import { JobBoard, type PostedJob } from './job-board.js';
 import { isExpired, JobDuty } from './job-duty.js';
 import type { RunningState } from './job-records.js';
-import { isStill, JobStore } from './job-store.js';
-import { ANY_MACHINE } from './job-subjects.js';
+import { isStill } from './job-log.js';
+import { JobStore } from './job-store.js';
+import { ANY_MACHINE, type JobKey } from './job-subjects.js';
 import { LeaseGuard } from './lease-guard.js';
-import { settle } from './settle.js';
+import { insist, type KnownAttempt, settle } from './settle.js';
 
 /**
  * A machine that cannot renew a lease ends the program after half of this; others may run it after all of it. NATS takes up to
@@ -26,6 +28,9 @@ const LOOK_AGAIN_MS = 5_000;
 /** After a conflict, one of this many next jobs is chosen by chance. */
 const CHOICE = 8;
 
+/** Jobs that were begun here and are remembered: far more than can change before we hear of it. */
+const MAX_REMEMBERED = 10_000;
+
 export interface JobRunnerOptions {
   readonly bus: Bus;
   readonly fleet: string;
@@ -37,34 +42,46 @@ export interface JobRunnerOptions {
   readonly log?: MemberLog | undefined;
 }
 
+/** `claim`: the number of the message that has claimed it. */
+type Claimed = KnownAttempt & { readonly claim: number };
+
 /** Takes jobs from the fleet and runs them on this machine. */
 export class JobRunner {
   readonly #options: JobRunnerOptions;
   readonly #store: JobStore;
-  readonly #board = new JobBoard();
+  readonly #board: JobBoard;
   readonly #guard: LeaseGuard;
   readonly #duty: JobDuty;
   readonly #over = new AbortController();
+  /** Ends later: whether the last results count is read from the logs. */
+  readonly #watching = new AbortController();
   /** By client and id. */
   readonly #attempts = new Map<string, { attempt: JobAttempt; running: RunningState; done: Promise<void> }>();
-  readonly #sessions = new Map<string, Promise<RemoteEnvironment>>();
+  /** The last claim of each job that was begun here. */
+  readonly #begun = new Map<string, string>();
+  readonly #sessions: ClientSessions;
   readonly #leaveAlone = new Map<string, number>();
   readonly #onState: (() => void)[] = [];
   #conflicts = 0;
   #caughtUp = 0;
-  #pumping = false;
+  #pumping: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
   #hesitating: NodeJS.Timeout | undefined;
 
-  private constructor(options: JobRunnerOptions, store: JobStore) {
+  private constructor(options: JobRunnerOptions, store: JobStore, board: JobBoard) {
     this.#options = options;
+    this.#board = board;
     this.#store = store;
+    this.#sessions = new ClientSessions(options.server);
     this.#guard = new LeaseGuard(options.leaseMs);
     this.#duty = new JobDuty(store, this.#board, options.leaseMs);
   }
 
   static async begin(options: JobRunnerOptions): Promise<JobRunner> {
-    const runner = new JobRunner(options, await JobStore.open(options.bus, options.fleet));
+    const { bus, fleet, describe } = options;
+    const board = new JobBoard();
+    const store = await JobStore.open(bus, fleet, { author: describe().name, follower: board });
+    const runner = new JobRunner(options, store, board);
     runner.#watch();
     runner.#duty.begin();
     return runner;
@@ -79,7 +96,7 @@ export class JobRunner {
   wake(): void {
     this.#hesitating ??= setTimeout(() => {
       this.#hesitating = undefined;
-      void this.#pump();
+      this.#pump();
     }, Math.random() * MAX_HESITATION_MS).unref();
   }
 
@@ -94,39 +111,43 @@ export class JobRunner {
     clearTimeout(this.#hesitating);
     for (const listener of this.#onState.splice(0)) listener();
     for (const { attempt } of this.#attempts.values()) attempt.end('leaving');
+    // A job that is being claimed goes back.
+    await this.#pumping;
     await Promise.all([...this.#attempts.values()].map(({ done }) => done));
     await this.#duty.close();
+    this.#watching.abort();
     this.#guard.close();
-    for (const session of this.#sessions.values()) await (await session.catch(() => undefined))?.close();
+    await this.#sessions.close();
   }
 
   #watch(): void {
     const { subjects, jobs } = this.#store;
     const { name } = this.#options.describe();
-    const { signal } = this.#over;
+    const { signal } = this.#watching;
     const onCaughtUp = (): void => {
       this.#caughtUp += 1;
       this.wake();
     };
-    const follow = (filter: string, onMessage: (message: Parameters<JobBoard['post']>[0]) => void): void => {
+    const follow = (filter: string, lastOnly: boolean, onMessage: (message: Stored) => void): void => {
       const attempt = (): Promise<void> =>
-        jobs.watch(filter, { onMessage, onCaughtUp, signal }).catch((error: unknown) => {
+        jobs.watch(filter, { onMessage, onCaughtUp, signal, lastOnly }).catch((error: unknown) => {
           this.#failed(error);
           // Nobody may have created the streams yet.
           setTimeout(() => void (signal.aborted || attempt()), LOOK_AGAIN_MS).unref();
         });
       void attempt();
     };
-    const post = (message: Parameters<JobBoard['post']>[0]): void => {
+    const post = (message: Stored): void => {
       this.#board.post(message);
       this.wake();
     };
-    follow(subjects.spec(ANY_MACHINE, '*', '*'), post);
-    follow(subjects.spec(name, '*', '*'), post);
-    follow(subjects.state('*', '*'), (message) => {
+    follow(subjects.spec(ANY_MACHINE, '*', '*'), true, post);
+    follow(subjects.spec(name, '*', '*'), true, post);
+    follow(subjects.log('*', '*', '*', '*'), false, (message) => {
       this.#board.update(message);
       for (const listener of this.#onState.splice(0)) listener();
       this.#compare();
+      this.#adopt();
       this.wake();
     });
   }
@@ -140,24 +161,38 @@ export class JobRunner {
   /** Ends programs whose clients want it, and those that are no longer ours. */
   #compare(): void {
     if (this.#attempts.size === 0) return;
-    const states = new Map(this.#board.running().map(({ key, state }) => [`${key.client}.${key.id}`, state]));
+    const states = new Map(this.#board.running().map(({ key, state }) => [nameOf(key), state]));
     for (const [name, { attempt, running }] of this.#attempts) {
       const state = states.get(name);
       if (isStill(state, running) && state.cancel) attempt.end('cancelled');
     }
   }
 
-  async #pump(): Promise<void> {
-    if (this.#pumping) return;
-    this.#pumping = true;
+  /** Begins what was claimed here without our being told that the claim was stored. */
+  #adopt(): void {
+    if (this.#pumping || this.#over.signal.aborted) return;
+    const { name: machine, epoch } = this.#options.describe();
+    for (const { key, order, state, step, stepSeq } of this.#board.running()) {
+      if (state.state !== 'running' || state.machine !== machine || state.epoch !== epoch) continue;
+      if (this.#begun.get(nameOf(key)) !== state.token)
+        this.#begin({ key, order }, { running: state, step, claim: state.claim ?? stepSeq });
+    }
+  }
+
+  #pump(): void {
+    this.#pumping ??= this.#takeAll().finally(() => {
+      this.#pumping = undefined;
+      this.#adopt();
+    });
+  }
+
+  async #takeAll(): Promise<void> {
     try {
       for (let job = this.#next(); job && !this.#over.signal.aborted; job = this.#next())
         await this.#claim(job);
     } catch (error) {
       this.#failed(error);
       setTimeout(() => this.wake(), LEAVE_ALONE_MS).unref();
-    } finally {
-      this.#pumping = false;
     }
   }
 
@@ -176,7 +211,7 @@ export class JobRunner {
 
   #mayTake(job: PostedJob, now: number): boolean {
     const { key, order, state, seenAt } = job;
-    const name = `${key.client}.${key.id}`;
+    const name = nameOf(key);
     if (isExpired(job) || this.#attempts.has(name)) return false;
     const until = this.#leaveAlone.get(name) ?? 0;
     // After it was lost here, another machine should have it, if there is one.
@@ -187,7 +222,8 @@ export class JobRunner {
     return wait <= 0 && (!order.limit || this.#board.inUse(order.limit.name) < order.limit.count);
   }
 
-  async #claim({ key, order, state, stateSeq }: PostedJob): Promise<void> {
+  async #claim(job: PostedJob): Promise<void> {
+    const { key, state, step } = job;
     const { describe, leaseMs } = this.#options;
     const { name: machine, epoch } = describe();
     const { attempt, retriesLeft } = state;
@@ -197,24 +233,29 @@ export class JobRunner {
       retriesLeft,
       machine,
       epoch,
+      token: randomBytes(8).toString('hex'),
       leaseMs,
       startedAt: Date.now(),
     };
-    const name = `${key.client}.${key.id}`;
-    const seq = await this.#store.writeState(key, running, stateSeq);
-    if (seq === null) {
-      this.#conflicts += 1;
-      setTimeout(() => (this.#conflicts -= 1), LEAVE_ALONE_MS).unref();
-      this.#leaveAlone.set(name, performance.now() + LEAVE_ALONE_MS);
-      return;
-    }
-    const known = { running, seq };
-    const { store } = { store: this.#store };
-    const environment = (): Promise<RemoteEnvironment> => this.#session(key.client);
+    const { counts, now } = await this.#store.proposeStep(key, running, step + 1);
+    if (counts) return this.#begin(job, { running, step: step + 1, claim: now.seq });
+    this.#conflicts += 1;
+    setTimeout(() => (this.#conflicts -= 1), LEAVE_ALONE_MS).unref();
+    this.#leaveAlone.set(nameOf(key), performance.now() + LEAVE_ALONE_MS);
+  }
+
+  /** Runs a job that we have claimed. */
+  #begin({ key, order }: Pick<PostedJob, 'key' | 'order'>, known: Claimed): void {
+    const name = nameOf(key);
+    const store = this.#store;
+    const { running, claim } = known;
+    const { attempt, retriesLeft } = running;
+    const environment = () => this.#sessions.open(key.client);
     const run = new JobAttempt({ store, guard: this.#guard, key, order, known, environment });
     const work = async (): Promise<void> => {
-      if (order.limit && !(await this.#isWithinLimit(order.limit, seq))) {
-        await settle(store, key, known, () => ({ state: 'queued', attempt, retriesLeft }));
+      if (order.limit && !(await this.#isWithinLimit(order.limit, claim))) {
+        const queue = () => settle(store, key, known, () => ({ state: 'queued', attempt, retriesLeft }));
+        await insist(queue, { isOver: () => this.#over.signal.aborted });
         return;
       }
       await run.run();
@@ -223,9 +264,19 @@ export class JobRunner {
       .catch((error: unknown) => this.#failed(error))
       .finally(() => {
         this.#attempts.delete(name);
-        void this.#pump();
+        this.#pump();
       });
+    this.#remember(name, running.token);
     this.#attempts.set(name, { attempt: run, running, done });
+    if (running.cancel) run.end('cancelled');
+    if (this.#over.signal.aborted) run.end('leaving');
+  }
+
+  #remember(name: string, token: string): void {
+    this.#begun.delete(name);
+    this.#begun.set(name, token);
+    const [oldest = ''] = this.#begun.keys();
+    if (this.#begun.size > MAX_REMEMBERED) this.#begun.delete(oldest);
   }
 
   /**
@@ -237,25 +288,8 @@ export class JobRunner {
       await new Promise<void>((resolve) => this.#onState.push(resolve));
     return this.#board.inUse(name, claim) < count;
   }
+}
 
-  /** A session on this machine in the name of a client, who finds its jobs among its kept processes. */
-  #session(client: string): Promise<RemoteEnvironment> {
-    const known = this.#sessions.get(client);
-    if (known) return known;
-    const { server } = this.#options;
-    const dial = async () => {
-      const [near, far] = createMemoryChannels();
-      void server.accept(far, { principal: `fleet:${client}`, probe: () => undefined });
-      return near;
-    };
-    const opening = RemoteEnvironment.connect({
-      id: 'jobs',
-      dial,
-      resume: true,
-      clientName: 'execwire-jobs',
-    });
-    this.#sessions.set(client, opening);
-    opening.catch(() => this.#sessions.delete(client));
-    return opening;
-  }
+function nameOf({ client, id }: JobKey): string {
+  return `${client}.${id}`;
 }

@@ -1,6 +1,8 @@
 import { ExecError } from '../../protocol/errors.js';
 import { expire, isExpired } from './job-duty.js';
-import { firstState, type JobOrder, JobState, readRecord } from './job-records.js';
+import { follow, UNTOUCHED } from './job-log.js';
+import { firstState, type JobOrder, type JobState } from './job-records.js';
+import type { Stored } from '../store/index.js';
 import type { JobStore } from './job-store.js';
 import type { JobKey } from './job-subjects.js';
 import { LeaseWatch } from './lease-watch.js';
@@ -35,32 +37,40 @@ export class JobWait {
     const over = new AbortController();
     const ended = signal ? AbortSignal.any([signal, over.signal]) : over.signal;
     const { client, id } = this.#key;
-    let latest: { state: JobState; seq: number } = { state: firstState(this.#order), seq: 0 };
+    let latest = UNTOUCHED;
+    let isCaughtUp = false;
+    const latestState = (): JobState => latest.state ?? firstState(this.#order);
     let timer: NodeJS.Timeout | undefined;
     try {
       return await new Promise<JobState>((resolve, reject) => {
         const look = (): void => {
-          void this.#look(latest)
+          void this.#look(latestState(), latest.step)
             .catch(() => undefined)
             .finally(() => {
-              if (!ended.aborted) timer = setTimeout(look, pauseOf(latest.state));
+              if (!ended.aborted) timer = setTimeout(look, pauseOf(latestState()));
             });
         };
-        const onMessage = ({ data, seq }: { data: Uint8Array; seq: number }): void => {
-          const state = readRecord(JobState, data);
-          if (!state || seq <= latest.seq) return;
-          latest = { state, seq };
-          if (isMeant(state)) resolve(state);
+        // What was true before does not count, nor what a node says that is behind.
+        const isNow = (): boolean => isCaughtUp && latest.step >= this.#store.lastStep(this.#key);
+        const onMessage = (message: Stored): void => {
+          latest = follow(latest, message);
+          if (isNow() && isMeant(latestState())) resolve(latestState());
         };
         const onCaughtUp = (): void => {
-          if (isMeant(latest.state)) resolve(latest.state);
+          isCaughtUp = true;
+          if (isNow() && isMeant(latestState())) resolve(latestState());
           else look();
         };
         const abort = (): void => reject(new ExecError('aborted', 'Waiting for the job was aborted.'));
         if (signal?.aborted) return abort();
         signal?.addEventListener('abort', abort, { once: true });
         this.#store.jobs
-          .watch(this.#store.subjects.state(client, id), { onMessage, onCaughtUp, signal: ended })
+          .watch(this.#store.subjects.log(client, id, '*', '*'), {
+            onMessage,
+            onCaughtUp,
+            signal: ended,
+            lastOnly: false,
+          })
           .catch(reject);
       });
     } finally {
@@ -69,11 +79,10 @@ export class JobWait {
     }
   }
 
-  async #look({ state, seq }: { state: JobState; seq: number }): Promise<void> {
+  async #look(state: JobState, step: number): Promise<void> {
     const [key, order] = [this.#key, this.#order];
-    if (state.state === 'running') await this.#leases.check(key, { running: state, seq });
-    else if (isExpired({ order, state }))
-      await expire(this.#store, { key, order, state, stateSeq: seq, place: 0, seenAt: 0 });
+    if (state.state === 'running') await this.#leases.check(key, { running: state, step });
+    else if (isExpired({ order, state })) await expire(this.#store, { key, state, step });
   }
 }
 

@@ -8,9 +8,10 @@ import type { Stored } from '../store/index.js';
 import { requireName } from '../subjects.js';
 import { type Job, jobOf, type JobOutput, type JobRequest } from './job.js';
 import { readOutput } from './job-output.js';
-import { firstState, JobOrder, JobState, readRecord } from './job-records.js';
-import { JobStore } from './job-store.js';
-import { ANY_MACHINE, type JobKey, keyOf } from './job-subjects.js';
+import { follow, type Standing, UNTOUCHED } from './job-log.js';
+import { firstState, JobOrder, type JobState, readRecord } from './job-records.js';
+import { END_PATIENCE_MS, JobStore } from './job-store.js';
+import { ANY_MACHINE, CLIENT, type JobKey, keyOf, stepOf } from './job-subjects.js';
 import { JobWait } from './job-wait.js';
 import { whyQueued } from './why-queued.js';
 
@@ -54,7 +55,7 @@ export class Jobs {
    * @internal
    */
   static async open(place: JobsPlace): Promise<Jobs> {
-    return new Jobs(place, await JobStore.open(place.bus, place.fleet));
+    return new Jobs(place, await JobStore.open(place.bus, place.fleet, { author: CLIENT }));
   }
 
   /** Resolves when the job is stored on several NATS nodes: from then on, the loss of one of them does not lose it. */
@@ -95,7 +96,7 @@ export class Jobs {
       throw new ExecError('invalidConfiguration', `A job takes at most ${MAX_ORDER_BYTES} bytes.`);
     const key = { client: this.#place.identity, id: randomBytes(5).toString('hex') };
     const subject = this.#store.subjects.spec(target, key.client, key.id);
-    await this.#store.jobs.put(subject, text, { msgId: subject, after: 0 });
+    await this.#store.jobs.put(subject, text);
     return jobOf(key, order.data, firstState(order.data));
   }
 
@@ -103,18 +104,23 @@ export class Jobs {
   async list({ all = false }: { all?: boolean } = {}): Promise<Job[]> {
     const client = all ? ANY : this.#place.identity;
     const { subjects, jobs } = this.#store;
-    const [specs, states] = await Promise.all([
+    const [specs, steps] = await Promise.all([
       jobs.scan(subjects.spec(ANY, client, ANY)),
-      jobs.scan(subjects.state(client, ANY)),
+      jobs.scan(subjects.log(client, ANY, ANY, ANY), { lastOnly: false }),
     ]);
-    const known = new Map(states.map(({ subject, data }) => [subject, readRecord(JobState, data)]));
+    const known = new Map<string, Standing>();
+    for (const message of steps) {
+      const name = nameOf(stepOf(message.subject).key);
+      known.set(name, follow(known.get(name) ?? UNTOUCHED, message));
+    }
     const found: Job[] = [];
+    const deadline = performance.now() + END_PATIENCE_MS;
     const read = async ({ subject, data }: (typeof specs)[number]): Promise<Job[]> => {
       const key = keyOf(subject);
       const order = readRecord(JobOrder, data);
       if (!order) return [];
-      const state = known.get(subjects.state(key.client, key.id)) ?? firstState(order);
-      return [await this.#withEnd(key, order, state)];
+      const state = known.get(nameOf(key))?.state ?? firstState(order);
+      return [await this.#withEnd(key, order, state, Math.max(0, deadline - performance.now()))];
     };
     for (let from = 0; from < specs.length; from += PARALLEL_READS)
       found.push(...(await Promise.all(specs.slice(from, from + PARALLEL_READS).map(read))).flat());
@@ -124,8 +130,8 @@ export class Jobs {
   /** A job by its id, or by the beginning of it. */
   async describe(id: string): Promise<Job> {
     const { key, order } = await this.#find(id);
-    const { record } = await this.#store.state(key);
-    return await this.#withEnd(key, order, record ?? firstState(order));
+    const { state } = await this.#store.state(key);
+    return await this.#withEnd(key, order, state ?? firstState(order));
   }
 
   /** Why a job is not running, in one sentence; undefined if it is not queued. */
@@ -182,12 +188,13 @@ export class Jobs {
     key: JobKey,
     next: (state: JobState | undefined, seq: number) => JobState | null,
   ): Promise<boolean> {
-    let { record, seq } = await this.#store.state(key);
+    let before = await this.#store.state(key);
     for (;;) {
-      const changed = next(record, seq);
+      const changed = next(before.state, before.seq);
       if (!changed) return false;
-      if ((await this.#store.writeState(key, changed, seq)) !== null) return true;
-      ({ record, seq } = await this.#store.stateAfter(key, seq));
+      const { counts, now } = await this.#store.proposeStep(key, changed, before.step + 1);
+      if (counts) return true;
+      before = now;
     }
   }
 
@@ -221,10 +228,11 @@ export class Jobs {
     return all.filter(({ subject }) => keyOf(subject).id.startsWith(id));
   }
 
-  async #withEnd(key: JobKey, order: JobOrder, state: JobState): Promise<Job> {
-    const told = state.state === 'ended' && state.outcome === 'ended' && state.machine !== undefined;
-    const end = told ? await this.#store.end(key, state.machine ?? '', state.attempt) : undefined;
-    return jobOf(key, order, state, end);
+  async #withEnd(key: JobKey, order: JobOrder, state: JobState, patienceMs = END_PATIENCE_MS): Promise<Job> {
+    if (state.state !== 'ended' || state.outcome !== 'ended' || state.machine === undefined)
+      return jobOf(key, order, state);
+    const attempt = { machine: state.machine, attempt: state.attempt };
+    return jobOf(key, order, state, await this.#store.end(key, attempt, { patienceMs }));
   }
 
   /** The NATS server lets us submit only to machines that we may reach. */
@@ -239,4 +247,8 @@ export class Jobs {
       );
     return name === undefined ? ANY_MACHINE : requireName(name, 'The name of a machine');
   }
+}
+
+function nameOf({ client, id }: JobKey): string {
+  return `${client}.${id}`;
 }

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { isExecError } from '../../protocol/errors.js';
 import type { RunningState } from './job-records.js';
 import type { JobStore } from './job-store.js';
 import type { JobKey } from './job-subjects.js';
@@ -8,6 +9,10 @@ import type { LeaseGuard } from './lease-guard.js';
 const RENEWALS = 6;
 /** The part of a lease after which a machine that could not renew it ends the program: nobody else may start it before. */
 const HELD_PART = 1 / 2;
+
+/** When JetStream does not answer, or the node that was asked is behind the others. */
+const TRY_AGAIN_MS = 200;
+const BEHIND_MS = 20;
 
 export interface LeaseHolderOptions {
   readonly store: JobStore;
@@ -33,21 +38,38 @@ export class JobLeaseHolder {
     this.#heldMs = options.running.leaseMs * HELD_PART;
   }
 
-  /** Takes the lease, and renews it from now on. Resolves to false if the attempt was given up by others before. */
-  async take(): Promise<boolean> {
+  /**
+   * Takes the lease, and renews it from now on, however long it takes: nobody else begins before the lease is broken. Resolves to
+   * false if that has happened, or the lease is not wanted any more.
+   */
+  async take(isWanted: () => boolean): Promise<boolean> {
+    for (let first = true; isWanted(); first = false) {
+      try {
+        if (!(await this.#hold(first))) return false;
+        void this.#renew();
+        return true;
+      } catch (error) {
+        if (!isExecError(error, 'notConnected')) throw error;
+        await pause(TRY_AGAIN_MS);
+      }
+    }
+    return false;
+  }
+
+  /** Resolves to false if the lease is broken. Fails if JetStream does not answer. */
+  async #hold(isFirst: boolean): Promise<boolean> {
     const { store, key, running } = this.#options;
-    if (running.attempt > 1) this.#seq = (await store.lease(key)).seq;
-    for (;;) {
-      if (await this.#write()) break;
+    if (isFirst && running.attempt > 1) this.#seq = (await store.lease(key)).seq;
+    while (!this.#isBroken) {
+      if (await this.#write()) return true;
       const { record, seq } = await store.lease(key);
       if (record?.broken && record.attempt >= running.attempt) return false;
       if (record && record.attempt > running.attempt) return false;
-      // The node that was asked is behind the others.
-      if (seq === this.#seq) await pause(20);
+      // The node that was asked may be behind the others.
+      await pause(BEHIND_MS);
       this.#seq = seq;
     }
-    void this.#renew();
-    return true;
+    return false;
   }
 
   /** False once others may have given the attempt up. */
@@ -74,7 +96,7 @@ export class JobLeaseHolder {
       await pause(interval, undefined, { signal, ref: false }).catch(() => undefined);
       if (signal.aborted || this.#isBroken) return;
       try {
-        if (await this.#write()) continue;
+        if (await this.#hold(false)) continue;
         return this.#lose();
       } catch {
         // The expiry ends the program if that goes on.

@@ -9,7 +9,7 @@ import { type KnownAttempt, settleLost } from './settle.js';
  */
 export class LeaseWatch {
   readonly #store: JobStore;
-  readonly #seen = new Map<string, { attempt: number; seq: number; since: number }>();
+  readonly #seen = new Map<string, { attempt: number; id: string; since: number }>();
 
   constructor(store: JobStore) {
     this.#store = store;
@@ -19,11 +19,11 @@ export class LeaseWatch {
   async check(key: JobKey, known: KnownAttempt): Promise<boolean> {
     const { running } = known;
     const name = `${key.client}.${key.id}`;
-    const { seq } = await this.#store.lease(key);
+    const { seq, id } = await this.#store.lease(key);
     const now = performance.now();
     const seen = this.#seen.get(name);
-    if (seen?.seq !== seq || seen.attempt !== running.attempt) {
-      this.#seen.set(name, { attempt: running.attempt, seq, since: now });
+    if (seen?.id !== id || seen.attempt !== running.attempt) {
+      this.#seen.set(name, { attempt: running.attempt, id, since: now });
       return false;
     }
     if (now - seen.since < running.leaseMs) return false;

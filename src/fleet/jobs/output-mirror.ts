@@ -83,7 +83,6 @@ export class OutputMirror {
       if (!chunk) return;
       this.#waitingBytes -= chunk.bytes.length;
       const options = {
-        msgId: this.#store.nextId(),
         headers: { [STREAM_HEADER]: chunk.stream, [OFFSET_HEADER]: String(chunk.offset) },
         patienceMs: LAST_PATIENCE_MS,
       };

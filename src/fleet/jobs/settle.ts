@@ -1,6 +1,14 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { isExecError } from '../../protocol/errors.js';
 import type { JobEnd, JobState, RetryOn, RunningState } from './job-records.js';
-import { isStill, type JobStore } from './job-store.js';
+import { isStill } from './job-log.js';
+import type { JobStore } from './job-store.js';
 import type { JobKey } from './job-subjects.js';
+
+/** After JetStream has not answered for long. */
+const INSIST_AGAIN_MS = 500;
+/** What a machine has told before it was lost is known to all nodes after a moment. */
+const TOLD_PATIENCE_MS = 500;
 
 /** Where a job stands after one of its attempts: at its end, or queued again if that is allowed. */
 export function afterAttempt(
@@ -22,10 +30,10 @@ function isSuccess(end: JobEnd['end']): boolean {
   return end.kind === 'exited' && end.exitCode === 0;
 }
 
-/** An attempt, and the number of the message that says so. */
+/** An attempt, and the step that says so. */
 export interface KnownAttempt {
   readonly running: RunningState;
-  readonly seq: number;
+  readonly step: number;
 }
 
 /**
@@ -38,19 +46,35 @@ export async function settle(
   known: KnownAttempt,
   next: (running: RunningState) => JobState,
 ): Promise<boolean> {
-  let { running, seq } = known;
+  let { running, step } = known;
   for (;;) {
-    if ((await store.writeState(key, next(running), seq)) !== null) return true;
-    const later = await store.stateAfter(key, seq);
-    if (!isStill(later.record, running)) return false;
-    running = later.record;
-    seq = later.seq;
+    const { counts, now } = await store.proposeStep(key, next(running), step + 1);
+    if (counts) return true;
+    if (!isStill(now.state, running)) return false;
+    running = now.state;
+    step = now.step;
+  }
+}
+
+/** Nobody else knows how a program ended: what cannot be stored now is stored as soon as JetStream answers again. */
+export async function insist(
+  write: () => Promise<unknown>,
+  { isOver }: { isOver: () => boolean },
+): Promise<void> {
+  for (;;) {
+    try {
+      await write();
+      return;
+    } catch (error) {
+      if (!isExecError(error, 'notConnected') || isOver()) throw error;
+      await pause(INSIST_AGAIN_MS);
+    }
   }
 }
 
 /** Gives an attempt up whose lease is broken: its machine may have told how it ended before it was lost. */
 export async function settleLost(store: JobStore, key: JobKey, known: KnownAttempt): Promise<void> {
-  const told = await store.end(key, known.running.machine, known.running.attempt);
+  const told = await store.end(key, known.running, { patienceMs: TOLD_PATIENCE_MS });
   // Whether a failure is repeated is for the machine to decide; it was about to.
   await settle(store, key, known, (now) =>
     told

@@ -1,4 +1,4 @@
-import { ANY_MACHINE, jobSubjects } from '../jobs/job-subjects.js';
+import { ANY_MACHINE, CLIENT, jobSubjects } from '../jobs/job-subjects.js';
 import { registrySubject, streamsOf } from '../store/index.js';
 import { ANY, inboxOf, subjectsOf } from '../subjects.js';
 
@@ -75,14 +75,18 @@ function jobsOfMachine(fleet: string, name: string): string[] {
   return [
     registrySubject(fleet, name),
     `$JS.API.STREAM.INFO.${machines}`,
-    subjects.state(ANY, ANY),
+    subjects.log(ANY, ANY, ANY, name),
     subjects.lease(ANY, ANY),
     subjects.duty,
-    subjects.end(name, ANY, ANY),
+    subjects.end(name, ANY, ANY, ANY),
     subjects.output(name, ANY, ANY, ANY),
     ...reading(jobs, {
-      lists: [subjects.spec(ANY_MACHINE, ANY, ANY), subjects.spec(name, ANY, ANY), subjects.state(ANY, ANY)],
-      gets: [subjects.state(ANY, ANY), subjects.lease(ANY, ANY), subjects.end(ANY, ANY, ANY), subjects.duty],
+      lists: [
+        subjects.spec(ANY_MACHINE, ANY, ANY),
+        subjects.spec(name, ANY, ANY),
+        subjects.log(ANY, ANY, ANY, ANY),
+      ],
+      gets: [subjects.lease(ANY, ANY), subjects.end(ANY, ANY, ANY, ANY), subjects.duty],
     }),
   ];
 }
@@ -96,16 +100,11 @@ function jobsOfClient(fleet: string, { name, role, machines }: Member): string[]
   const registry = targets.map((machine) => registrySubject(fleet, machine));
   return [
     ...targets.map((target) => subjects.spec(target, name, ANY)),
-    subjects.state(whose, ANY),
+    subjects.log(whose, ANY, ANY, CLIENT),
     subjects.lease(whose, ANY),
     ...reading(streams.jobs, {
-      lists: [subjects.spec(ANY, whose, ANY), subjects.state(whose, ANY)],
-      gets: [
-        subjects.spec(ANY, whose, ANY),
-        subjects.state(whose, ANY),
-        subjects.lease(whose, ANY),
-        subjects.end(ANY, whose, ANY),
-      ],
+      lists: [subjects.spec(ANY, whose, ANY), subjects.log(whose, ANY, ANY, ANY)],
+      gets: [subjects.spec(ANY, whose, ANY), subjects.lease(whose, ANY), subjects.end(ANY, whose, ANY, ANY)],
     }),
     ...reading(streams.output, { lists: [subjects.output(ANY, whose, ANY, ANY)], gets: [] }),
     ...reading(streams.machines, {

@@ -10,6 +10,12 @@ export function isConflict(error: unknown): boolean {
   return codeOf(error) === WRONG_LAST_SEQUENCE;
 }
 
+/** The number of the last message on the subject, as the leader of the stream says with a conflict. */
+export function lastSeqIn(error: unknown): number | undefined {
+  const [, seq] = /wrong last sequence: (\d+)/.exec(error instanceof Error ? error.message : '') ?? [];
+  return seq === undefined ? undefined : Number(seq);
+}
+
 /** Whether trying again may help. While a stream has no leader, nobody answers for it, as if there were no JetStream. */
 export function isPassingFailure(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

@@ -1,10 +1,18 @@
 import type { JetStreamClient, JetStreamManager } from '@nats-io/jetstream';
+import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ExecError } from '../../protocol/errors.js';
 import type { Bus } from '../bus/bus.js';
 import { loadJetStream } from '../bus/nats-library.js';
 import { OrderedReader } from './ordered-reader.js';
-import { isConflict, isPassingFailure, notPrepared, noJetStream, noPermission } from './store-errors.js';
+import {
+  isConflict,
+  isPassingFailure,
+  lastSeqIn,
+  notPrepared,
+  noJetStream,
+  noPermission,
+} from './store-errors.js';
 
 /** How long a stream may have no leader before we give up: 5 to 9 s were seen after its node was killed. */
 const PATIENCE_MS = 30_000;
@@ -12,21 +20,34 @@ const REQUEST_TIMEOUT_MS = 2_000;
 const TRY_AGAIN_MS = 100;
 /** Says in which stream a message was meant to be stored; NATS refuses it elsewhere. */
 const EXPECTED_STREAM = 'Nats-Expected-Stream';
+/**
+ * What we know a message of ours by. Not the id by which JetStream itself recognizes repeated messages: each one it turns away
+ * after the nodes have agreed on it lets their numbering drift apart when one is restarted (nats-server before 2.9.21).
+ */
+const ID = 'Ew-Id';
+/** How long a node may be behind the leader. */
+const CATCH_UP_MS = 2_000;
+const CATCH_UP_AGAIN_MS = 20;
 
 /** A message in a stream. */
 export interface Stored {
   readonly subject: string;
   readonly seq: number;
   readonly data: Uint8Array;
+  /** Different for each message, and the same on all nodes. */
+  readonly id: string;
   header(name: string): string | undefined;
   /** When it was stored, by the clock of the NATS server. */
   readonly timeMs: number;
 }
 
 export interface PutOptions {
-  /** Stores it once, however often it is sent. */
-  readonly msgId: string;
-  /** The number of the last message on this subject; 0: there is none. Another one is a conflict. */
+  /** What the message is known by. Default: something nobody else uses. */
+  readonly id?: string;
+  /**
+   * The number of the last message on this subject; 0: there is none. Another one is a conflict. Without it, the message may be
+   * stored twice if an answer got lost.
+   */
   readonly after?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly patienceMs?: number;
@@ -51,6 +72,8 @@ export class StreamStore {
   readonly #bus: Bus;
   readonly #client: JetStreamClient;
   readonly #manager: JetStreamManager;
+  readonly #writer = randomBytes(8).toString('hex');
+  #written = 0;
 
   private constructor(name: string, bus: Bus, client: JetStreamClient, manager: JetStreamManager) {
     this.name = name;
@@ -69,17 +92,18 @@ export class StreamStore {
   }
 
   /** Stores a message. Resolves to its number, or null if somebody else has changed the subject. */
-  async put(subject: string, data: string | Uint8Array, options: PutOptions): Promise<number | null> {
-    const { msgId, after, headers = {}, patienceMs } = options;
+  async put(subject: string, data: string | Uint8Array, options: PutOptions = {}): Promise<number | null> {
+    const { after, headers = {}, patienceMs, id = `${this.#writer}.${(this.#written += 1)}` } = options;
+    let tries = 0;
     const { headers: newHeaders } = await import('@nats-io/transport-node');
     return await this.#patiently(
       subject,
       async () => {
         const all = newHeaders();
-        for (const [key, value] of Object.entries(headers)) all.set(key, value);
+        for (const [key, value] of Object.entries({ ...headers, [ID]: id })) all.set(key, value);
+        tries += 1;
         try {
           const { seq } = await this.#client.publish(subject, data, {
-            msgID: msgId,
             headers: all,
             timeout: REQUEST_TIMEOUT_MS,
             expect: {
@@ -91,12 +115,22 @@ export class StreamStore {
         } catch (error) {
           if (!isConflict(error)) throw error;
           // An earlier try may have been stored without our being told.
-          const last = await this.get(subject);
-          return last?.header('Nats-Msg-Id') === msgId ? last.seq : null;
+          return tries === 1 ? null : await this.#find(subject, id, lastSeqIn(error));
         }
       },
       patienceMs,
     );
+  }
+
+  /** The number of the last message on a subject if it is the one with this id; `seq` is its number according to the leader. */
+  async #find(subject: string, id: string, seq = Number.POSITIVE_INFINITY): Promise<number | null> {
+    const deadline = performance.now() + CATCH_UP_MS;
+    for (;;) {
+      const last = await this.get(subject);
+      if (last?.id === id) return last.seq;
+      if ((last?.seq ?? 0) >= seq || performance.now() > deadline) return null;
+      await pause(CATCH_UP_AGAIN_MS);
+    }
   }
 
   /** The last message on a subject, as one of the nodes knows it: it may be a little behind. */
@@ -108,20 +142,22 @@ export class StreamStore {
     return {
       subject: message.subject,
       seq: message.seq,
+      id: message.header.get(ID),
       data: message.data,
       timeMs: message.time.getTime(),
       header: (name) => message.header.get(name) || undefined,
     };
   }
 
-  /** The last message on each subject that matches. */
-  async scan(filter: string): Promise<Stored[]> {
+  /** The last message on each subject that matches, or all of them in order. */
+  async scan(filter: string, { lastOnly = true }: { lastOnly?: boolean } = {}): Promise<Stored[]> {
     const found: Stored[] = [];
     const stop = new AbortController();
     await new Promise<void>((resolve, reject) => {
       this.watch(filter, {
         onMessage: (message) => void found.push(message),
         onCaughtUp: resolve,
+        lastOnly,
         signal: stop.signal,
       }).catch(reject);
     }).finally(() => stop.abort());
@@ -150,7 +186,7 @@ export class StreamStore {
           const { subject, data, headers } = message;
           const header = (name: string): string | undefined => headers?.get(name) || undefined;
           if (header(EXPECTED_STREAM) === this.name)
-            await options.onMessage({ subject, data, seq, timeMs, header });
+            await options.onMessage({ subject, data, seq, timeMs, header, id: header(ID) ?? '' });
           delivered = seq;
           if (pending === 0) caughtUp();
         },

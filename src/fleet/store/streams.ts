@@ -5,6 +5,11 @@ import { jobSubjects } from '../jobs/job-subjects.js';
 export const REGISTRY_TTL_MS = 30_000;
 /** How long jobs and their output are remembered. */
 const REMEMBERED_MS = 7 * 86_400_000;
+/**
+ * Messages on one subject of a job. Only the first step that somebody proposes may count, so a repeated one must not replace it;
+ * of everything else the last one counts.
+ */
+const MAX_JOB_MESSAGES = 16;
 /** What all jobs of a fleet may take on disk, on each node. Beyond it, no more are accepted. NATS reserves it. */
 const MAX_JOBS_BYTES = 128 * 1024 * 1024;
 /** What the mirrored output of all jobs may take on disk. Beyond it, the oldest is dropped. */
@@ -66,7 +71,7 @@ export function streamConfigs(fleet: string, nodes: number): Partial<StreamConfi
       ...durable,
       name: streams.jobs,
       subjects: [subjects.everything],
-      max_msgs_per_subject: 1,
+      max_msgs_per_subject: MAX_JOB_MESSAGES,
       max_bytes: MAX_JOBS_BYTES,
       discard: 'new',
       duplicate_window: nanos(DUPLICATE_WINDOW_MS),
