@@ -57,6 +57,7 @@ async function answer(asked: IncomingMessage, response: import('node:http').Serv
       'own=1; Path=/',
       'execwire-4000=stolen; Path=/',
       ' __Host-execwire-4000=x; Path=/; Secure',
+      '=execwire-4000=without a name; Path=/',
     ],
     'clear-site-data': '"cookies"',
     'strict-transport-security': 'max-age=0',
@@ -292,7 +293,8 @@ test('with TLS, a port has it too, and its cookie cannot be set by others', asyn
   // Something else may have been served under this name and port before.
   expect(entered.headers['clear-site-data']).toBe('"cache", "storage"');
   const own = entered.headers['set-cookie']?.[0]?.split(';')[0] ?? '';
-  const { status, body } = await secure(`${new URL(url).origin}/`, 'GET', { cookie: `${cookie}; ${own}` });
-  expect(status).toBe(200);
+  const page = `${new URL(url).origin}/`;
+  const { body } = await secure(page, 'GET', { cookie: `${cookie}; ${own}` });
   expect(JSON.parse(body).headers).not.toHaveProperty('cookie');
+  expect((await secure(page, 'GET', { cookie: own, 'service-worker': 'script' })).status).toBe(403);
 });

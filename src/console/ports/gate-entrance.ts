@@ -42,6 +42,9 @@ export class GateEntrance {
     if (!this.#hasCookie(request)) return refuse(response, 401, 'Open this port from the console.');
     if (!this.#isOfThisOrigin(request))
       return refuse(response, 403, 'Other pages may not use this port. Open it from the console.');
+    // It would stay in the browser and answer for whatever is served at this address next, even a console.
+    if (!this.#place.isFresh && request.headers['service-worker'] !== undefined)
+      return refuse(response, 403, 'Pages of this port may not install a service worker.');
     return true;
   }
 

@@ -14,8 +14,11 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
 ]);
 /** Act on the whole host, beyond the origin of the port: on the cookies of the console, or on how it is reached. */
 const HOST_WIDE: ReadonlySet<string> = new Set(['clear-site-data', 'strict-transport-security']);
-/** Cookies of a console or of an opened port, whatever their number. */
-const OURS = /^(?:__Host-)?execwire-/i;
+/**
+ * Cookies of a console or of an opened port, whatever their number. One without a name is sent as its value alone, which may
+ * look like one of ours.
+ */
+const OURS = /^[=\s]*(?:__Host-)?execwire-/i;
 
 /** The two names of an opened port. */
 export interface GateNames {
