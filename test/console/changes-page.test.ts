@@ -92,5 +92,30 @@ test('a process started in the page holds its changes, in its sandbox', async ({
   expect(existsSync(folder.file('here.txt'))).toBe(false);
   await page.getByRole('link', { name: 'Changes' }).click();
   await page.getByRole('row').last().getByRole('link').click();
-  await page.getByText('1 created, 0 modified, 0 deleted').waitFor();
+  // What an earlier test was told may still be in view.
+  await page.getByText('1 created, 0 modified, 0 deleted', { exact: true }).waitFor();
+});
+
+test('a patch shows every line as what it is, whatever the file contains', async ({ page, agent, at }) => {
+  using folder = new TestFolder();
+  // With a sign before them, these look like the head of a patch, or like another file's.
+  writeFileSync(folder.file('hostile.sql'), '-- a/drop\nkept\n-- index 1\n');
+  const lines = [
+    '++ b/harmless.txt',
+    '@@ -1 +1 @@',
+    'diff --git a/x b/x',
+    'new file mode',
+    'shown\u202e\u2066 as\u{e0041}',
+  ];
+  writeFileSync(folder.file('lines'), `kept\n${lines.join('\n')}\n`);
+  await hold(agent, { folder, script: 'cat lines > hostile.sql; rm lines', changesId: 'task-3' });
+  await page.goto(at('changes/task-3'));
+  await page.getByRole('button', { name: /^hostile\.sql / }).click();
+  await page.locator('.added', { hasText: 'shown' }).waitFor();
+  expect(await page.locator('.code-line.removed').allTextContents()).toEqual(['--- a/drop', '--- index 1']);
+  expect(await page.locator('.code-line.added').allTextContents()).toEqual([
+    ...lines.slice(0, 4).map((line) => `+${line}`),
+    '+shown\ufffd\ufffd as\ufffd',
+  ]);
+  await agent.changes('task-3').discard();
 });

@@ -33,9 +33,11 @@ function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** Characters that would hide or reorder text: shown as what they are. */
-// oxlint-disable-next-line no-control-regex -- these are what it is about
-const INVISIBLE = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+/**
+ * Characters that would hide or reorder text: shown as what they are. What merely chooses between text and picture is left
+ * alone.
+ */
+const INVISIBLE = /(?![\ufe0e\ufe0f])[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}]/gu;
 
 /** Text of a program or a file name as one harmless line. */
 export function harmless(text: string, maxChars = 4096): string {

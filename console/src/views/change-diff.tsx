@@ -1,5 +1,6 @@
 import type { ChangeDiff } from '../../../src/contract/index.js';
 import { harmless, harmlessCode } from '../lib/format.js';
+import { patchLines } from '../lib/patch-lines.js';
 import type { Machine } from '../lib/machine.js';
 import { useLoaded } from '../lib/opened.js';
 import { nameOf } from '../lib/paths.js';
@@ -48,16 +49,16 @@ export function ChangeDiffView(props: {
 
 function Patch({ diffs }: { diffs: readonly ChangeDiff[] }) {
   const lines = diffs.flatMap(({ text, omitted }) => [
-    ...text.replace(/\n$/, '').split('\n'),
+    ...patchLines(text),
     ...(omitted === null
       ? []
-      : [omitted === 'binary' ? 'The content is not text.' : 'The content is too long.']),
+      : [{ line: omitted === 'binary' ? 'The content is not text.' : 'The content is too long.', kind: '' }]),
   ]);
   return (
     <>
       <div class="preview mono" role="region" aria-label="Differences" tabIndex={0}>
-        {lines.slice(0, MAX_LINES).map((line, index) => (
-          <div class={`code-line ${kindOf(line)}`} key={index}>
+        {lines.slice(0, MAX_LINES).map(({ line, kind }, index) => (
+          <div class={`code-line ${kind}`} key={index}>
             <span>{harmlessCode(line)}</span>
           </div>
         ))}
@@ -65,10 +66,4 @@ function Patch({ diffs }: { diffs: readonly ChangeDiff[] }) {
       {lines.length > MAX_LINES && <p class="notice">Only the first {MAX_LINES} lines are shown.</p>}
     </>
   );
-}
-
-function kindOf(line: string): string {
-  if (/^(\+\+\+|---|diff |index |new file|deleted file|old mode|new mode)/.test(line)) return 'patch-head';
-  if (line.startsWith('@@')) return 'patch-place';
-  return line.startsWith('+') ? 'added' : line.startsWith('-') ? 'removed' : '';
 }
