@@ -233,14 +233,4 @@ describe('everybody', () => {
     opened.complaints.splice(0);
     await person.context.close();
   });
-
-  test('sees the first paint soon, of a small page', async ({ opened }) => {
-    const person = await opened.person();
-    await person.page.getByRole('heading', { name: 'Machines' }).waitFor();
-    const [sizes] = await person.page.evaluate<[number[]]>(
-      `[performance.getEntriesByType('resource').filter(({ name }) => /assets/.test(name)).map(({ encodedBodySize }) => encodedBodySize)]`,
-    );
-    expect(sizes.reduce((sum, each) => sum + each, 0)).toBeLessThan(350 * 1024);
-    await person.context.close();
-  });
 });

@@ -1,0 +1,54 @@
+// Needs: chromium
+import { expect } from 'vitest';
+import { test } from '../harness/browser.js';
+
+const MAX_BYTES = 350 * 1024;
+const MAX_PAINT_MS = 500;
+/** A machine that is busy with something else has quiet moments. */
+const LOADS = 10;
+
+/** Runs in the page: what was fetched, as it was sent, and when something was to be seen. */
+const LOADED = `({
+  files: performance.getEntriesByType('resource').filter(({ name }) => /assets/.test(name))
+    .map(({ name, encodedBodySize, decodedBodySize }) => ({ name, encodedBodySize, decodedBodySize })),
+  paintMs: performance.getEntriesByName('first-contentful-paint')[0].startTime,
+})`;
+
+interface Loaded {
+  readonly files: readonly { name: string; encodedBodySize: number; decodedBodySize: number }[];
+  readonly paintMs: number;
+}
+
+test('the page is small, and the terminal is fetched when there is one to show', async ({
+  opened,
+  agent,
+  at,
+}) => {
+  const { page, context } = await opened.person();
+  await page.getByRole('heading', { name: 'Machines' }).waitFor();
+  const { files } = await page.evaluate<Loaded>(LOADED);
+  const sum = (sizes: readonly number[]): number => sizes.reduce((total, each) => total + each, 0);
+  const sent = sum(files.map(({ encodedBodySize }) => encodedBodySize));
+  expect(sent).toBeLessThan(MAX_BYTES);
+  // It is compressed on its way.
+  expect(sent).toBeLessThan(sum(files.map(({ decodedBodySize }) => decodedBodySize)) / 2);
+  expect(files.filter(({ name }) => name.includes('terminal'))).toEqual([]);
+  const child = await agent.start({ argv: ['cat'], tty: true, processId: 'shown', lease: 'kept' });
+  await page.goto(at('processes/kept/shown/live'));
+  await page.getByText('watching').waitFor();
+  const { files: more } = await page.evaluate<Loaded>(LOADED);
+  expect(more.some(({ name }) => name.includes('terminal'))).toBe(true);
+  await child.terminate();
+  await context.close();
+});
+
+test('something is to be seen within 500 ms', async ({ page, opened }) => {
+  const paints: number[] = [];
+  while (!paints.some((ms) => ms < MAX_PAINT_MS) && paints.length < LOADS) {
+    await page.goto(`${opened.origin}/#/`);
+    await page.reload();
+    await page.getByRole('heading', { name: 'Machines' }).waitFor();
+    paints.push((await page.evaluate<Loaded>(LOADED)).paintMs);
+  }
+  expect(Math.min(...paints), `paints: ${paints.map(Math.round).join(', ')} ms`).toBeLessThan(MAX_PAINT_MS);
+});
