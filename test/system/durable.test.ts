@@ -7,9 +7,10 @@ import { openEnvironment } from '../../src/index.js';
 import { bin, launch } from '../../testkit/launch.mjs';
 import { ServerProcess } from '../../testkit/server-process.mjs';
 import { signalOne } from '../../testkit/signal-one.mjs';
-import { dialWire, startParams, type WireClient } from '../../testkit/wire-client.mjs';
+import { startParams, type WireClient } from '../../testkit/wire-client.mjs';
 import { diesKilling, DurableServer } from '../harness/durable-server.js';
 import { printed } from '../harness/events.js';
+import { reconnect } from '../harness/reconnect.js';
 import { gone, pidsWithArgument, stubbornTree, TestFolder } from '../harness/processes.js';
 
 const SLOW = { timeout: 90_000 };
@@ -20,21 +21,6 @@ const sh = (script: string): { argv: string[]; cwd: string } => ({
   argv: ['/bin/sh', '-c', script],
   cwd: '/',
 });
-
-/** Connects again and again, as a client does whose server is being started. */
-async function connect(
-  url: string,
-  options: { resumeSessionId?: string } = {},
-): Promise<WireClient & { id: string }> {
-  for (;;) {
-    try {
-      const { client } = await dialWire(url);
-      return Object.assign(client, { id: await client.handshake(options) });
-    } catch {
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-  }
-}
 
 function type(client: WireClient, processId: string, text: string, writeId: string): Promise<unknown> {
   return client.call('process/write', { processId, writeId, chunk: Buffer.from(text).toString('base64') });
@@ -75,14 +61,14 @@ describe('a server with a keeper', () => {
     using folder = new TestFolder();
     const mark = `execwire-left-${process.pid}`;
     await using server = await DurableServer.start();
-    const first = await connect(server.url);
+    const first = await reconnect(server.url);
     const sleeper = `echo > ${folder.file('ready')}; sleep 1000; :`;
     const script = `setsid sh -c '${sleeper}' ${mark} >/dev/null 2>&1 & echo over`;
     await first.call('process/start', startParams('p', ['/bin/sh', '-c', script]));
     await first.closedEvents('p');
     await folder.appears('ready');
     server.kill();
-    const second = await connect(server.url, { resumeSessionId: first.id });
+    const second = await reconnect(server.url, { resumeSessionId: first.id });
     expect(await second.call('process/read', { processId: 'p' })).toMatchObject({
       chunks: [{ seq: 1, stream: 'stdout', chunk: Buffer.from('over\n').toString('base64') }],
       nextSeq: 4,
@@ -96,12 +82,12 @@ describe('a server with a keeper', () => {
 
   test('does not type a repeated write twice, and passes the end of input on', SLOW, async () => {
     await using server = await DurableServer.start();
-    const first = await connect(server.url);
+    const first = await reconnect(server.url);
     await first.call('process/start', startParams('p', ['cat'], { pipeStdin: true }));
     expect(await type(first, 'p', 'once\n', 'w1')).toEqual({ status: 'accepted' });
     await first.until(() => first.output('p').includes('once') || undefined);
     server.kill();
-    const second = await connect(server.url, { resumeSessionId: first.id });
+    const second = await reconnect(server.url, { resumeSessionId: first.id });
     expect(await type(second, 'p', 'once\n', 'w1')).toEqual({ status: 'accepted' });
     expect(await type(second, 'p', 'twice\n', 'w2')).toEqual({ status: 'accepted' });
     await second.call('process/closeStdin', { processId: 'p' });
@@ -116,12 +102,12 @@ describe('a server with a keeper', () => {
 
   test('remembers what was typed at a program that has ended, and tidies up behind it', SLOW, async () => {
     await using server = await DurableServer.start({ args: ['--session-ttl', '1'] });
-    const first = await connect(server.url);
+    const first = await reconnect(server.url);
     await first.call('process/start', startParams('p', ['head', '-n', '1'], { pipeStdin: true }));
     expect(await type(first, 'p', 'all\n', 'w1')).toEqual({ status: 'accepted' });
     await first.closedEvents('p');
     server.kill();
-    const second = await connect(server.url, { resumeSessionId: first.id });
+    const second = await reconnect(server.url, { resumeSessionId: first.id });
     expect(await type(second, 'p', 'all\n', 'w1')).toEqual({ status: 'accepted' });
     expect(await type(second, 'p', 'more\n', 'w2')).toEqual({ status: 'stdinClosed' });
     const files = (): string[] => readdirSync(server.folder.file('state/input'));
@@ -132,20 +118,20 @@ describe('a server with a keeper', () => {
 
   test('keeps processes with a lease, who types, and the size of a terminal', SLOW, async () => {
     await using server = await DurableServer.start();
-    const first = await connect(server.url);
+    const first = await reconnect(server.url);
     const terminal = { lease: 'kept', tty: true, size: { rows: 30, cols: 100 } };
     await first.call('process/start', startParams('job', ['/bin/sh'], terminal));
     await first.call('process/resize', { processId: 'job', size: { rows: 40, cols: 120 } });
     await type(first, 'job', 'X=kept\n', 'w1');
     server.kill();
-    const second = await connect(server.url, { resumeSessionId: first.id });
+    const second = await reconnect(server.url, { resumeSessionId: first.id });
     expect(await second.call('process/keyboard', { processId: 'job', action: 'ask' })).toEqual({
       holds: true,
       free: false,
     });
     await type(second, 'job', 'echo $X $(stty size)\n', 'w2');
     await second.until(() => second.output('job').includes('kept 40 120') || undefined);
-    const other = await connect(server.url);
+    const other = await reconnect(server.url);
     expect(await other.call('process/attach', { processId: 'job' })).toMatchObject({
       tty: true,
       lease: 'kept',
@@ -194,7 +180,7 @@ describe('a keeper', () => {
     using folder = new TestFolder();
     const mark = `execwire-orphan-${process.pid}`;
     const server = await DurableServer.start();
-    const client = await connect(server.url);
+    const client = await reconnect(server.url);
     const script = `echo printed; ${stubbornTree(mark, folder.file('ready'))}`;
     await client.call('process/start', startParams('job', ['/bin/sh', '-c', script], { lease: 'kept' }));
     await folder.appears('ready');
@@ -203,7 +189,7 @@ describe('a keeper', () => {
     await gone(mark);
     expect(existsSync(`/proc/${serverPid}/fd/0`)).toBe(false);
     await using next = await DurableServer.start({ directory: server.folder.file('state') });
-    const reader = await connect(next.url);
+    const reader = await reconnect(next.url);
     expect(await reader.call('process/read', { processId: 'job' })).toMatchObject({
       exited: false,
       failure: 'The server ended before the process did; its output is known up to byte 8.',

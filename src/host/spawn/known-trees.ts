@@ -1,4 +1,5 @@
 import { enterTree, strikeTree } from './ledger.js';
+import { reserveTreeId } from './tree-mark.js';
 
 /** The root of a process tree. */
 export interface TreeRoot {
@@ -30,8 +31,12 @@ export interface TreeListener {
 const trees = new Map<number, KnownTree>();
 let closedTrees = 0;
 
-/** Call for every child, as soon as it is started. */
+/**
+ * Call for every child, as soon as it is started, and for every child of an earlier server before any is started: no other
+ * tree may get its id, even if nothing of it runs any more. Whoever ends one of them would end the other.
+ */
 export function rememberTree(root: TreeRoot, listener: TreeListener): void {
+  reserveTreeId(root.treeId);
   const known = trees.get(root.treeId);
   if (known) {
     known.listener = listener;

@@ -55,6 +55,11 @@ export function nextTreeId(): number {
   return lastTreeId;
 }
 
+/** The id is in use, whoever gave it. */
+export function reserveTreeId(treeId: number): void {
+  lastTreeId = Math.max(lastTreeId, treeId);
+}
+
 let available: boolean | undefined;
 
 /** True if children can be marked: the hard limit must leave room for our numbers. */
