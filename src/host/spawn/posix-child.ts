@@ -14,7 +14,7 @@ import { withOomScore } from './oom-score.js';
 import { posixSpawn } from './posix-spawn.js';
 import { ProcessTree } from './process-tree.js';
 import type { TreeRoot } from './known-trees.js';
-import { listenForExits, watchExit } from './reaper.js';
+import { listenForExits, watchAdopted, watchExit } from './reaper.js';
 import { assertSpawnable, explainSpawnError } from './spawn-failure.js';
 import { withSlack } from './timer-slack.js';
 import { terminalState } from './terminal-state.js';
@@ -26,7 +26,8 @@ export function spawnPosixChild(spec: ChildSpec, sink: ChildSink): Child {
   using scope = new DescriptorScope();
   const { root, wiring } = launch(spec, scope);
   const { keeping } = spec;
-  return new PosixChild(root, { connect: (events) => wiring.connect(events), keeping }, sink);
+  const recordsFirst = keeping !== undefined;
+  return new PosixChild(root, { connect: (events) => wiring.connect(events), recordsFirst }, sink);
 }
 
 /** Takes up a child that an earlier server started. Owns its descriptors. Returns the input it had been sent, too. */
@@ -41,7 +42,7 @@ export function adoptPosixChild(
     record = connections.record;
     return connections;
   };
-  const child = new PosixChild(root, { connect, keeping, hasExited }, sink);
+  const child = new PosixChild(root, { connect, watch: hasExited ? null : watchAdopted }, sink);
   return { child, record };
 }
 
@@ -103,28 +104,28 @@ type Connect = Wiring['connect'];
 
 interface ChildOptions {
   readonly connect: Connect;
-  readonly keeping?: ChildKeeping | undefined;
-  /** Its end is known already. */
-  readonly hasExited?: boolean;
+  /** How its end is noticed; null if that is known already. */
+  readonly watch?: typeof watchExit | null;
+  /** It may outlive us. */
+  readonly recordsFirst?: boolean;
 }
 
 class PosixChild extends ChildBase {
   readonly #connections: Connections;
 
-  constructor(root: TreeRoot, { connect, keeping, hasExited = false }: ChildOptions, sink: ChildSink) {
+  constructor(root: TreeRoot, options: ChildOptions, sink: ChildSink) {
     super(root, sink);
-    const recordsFirst = keeping !== undefined;
-    if (!hasExited)
-      watchExit(root.pid, {
-        keepAlive: true,
-        recordsFirst,
-        exited: (status, usage) => this.#reaped(status, usage),
-      });
+    const { connect, watch = watchExit, recordsFirst = false } = options;
+    watch?.(root.pid, {
+      keepAlive: true,
+      recordsFirst,
+      exited: (status, usage) => this.#reaped(status, usage),
+    });
     this.#connections = connect((stream: OutputStream) => ({
       bytes: (bytes) => sink.output(stream, bytes),
       ended: () => this.closeIfOver(),
     }));
-    if (hasExited) setImmediate(() => this.#settle());
+    if (!watch) setImmediate(() => this.#settle());
   }
 
   protected get input(): ChildInput {

@@ -26,6 +26,11 @@ interface Watch {
 }
 
 const watched = new Map<number, Watch>();
+/**
+ * Children of an earlier server, which another process reaps. Apart from our own: once that process has reaped one, a child
+ * of ours may get its pid before we hear of it.
+ */
+const adopted = new Map<number, Watch>();
 const listeners = new Set<() => void>();
 const info = new Int32Array(SIGINFO_BYTES / 4);
 const infoBytes = new Uint8Array(info.buffer);
@@ -56,7 +61,7 @@ export function stopListening(): void {
 }
 
 function leaveIfIdle(): void {
-  if (wanted || !listening || watched.size > 0) return;
+  if (wanted || !listening || watched.size > 0 || adopted.size > 0) return;
   listening = false;
   process.off('SIGCHLD', reap);
 }
@@ -76,14 +81,24 @@ export function reapEverything(listener: (pid: number, status: number) => void):
 /** Calls `exited` once with the wait status, from the event loop. */
 export function watchExit(pid: number, watch: Watch): void {
   watched.set(pid, watch);
+  keepAliveFor(watch);
+}
+
+/** Like `watchExit`, for a child of an earlier server; see `reapedElsewhere`. */
+export function watchAdopted(pid: number, watch: Watch): void {
+  adopted.set(pid, watch);
+  keepAliveFor(watch);
+}
+
+function keepAliveFor(watch: Watch): void {
   if (!watch.keepAlive) return;
   keptAlive += 1;
   ticker ??= setInterval(reap, LOOK_AGAIN_MS);
 }
 
-/** True for a child that was started here and is not reaped yet: its pid cannot have been reused. */
+/** True for a child that we or an earlier server started, and that is not reaped as far as we know. */
 export function isWatched(pid: number): boolean {
-  return watched.has(pid);
+  return watched.has(pid) || adopted.has(pid);
 }
 
 /** Resolves on the next SIGCHLD, or after `ms`. */
@@ -152,16 +167,20 @@ function collect(pid: number): void {
   if (watch.recordsFirst) {
     const ended = peekAt(pid);
     if (ended === null) return;
-    finish(pid, watch, ended);
+    watched.delete(pid);
+    finish(watch, ended);
     libc().waitpid(pid, status, linux.WNOHANG);
-  } else if (libc().wait4(pid, status, linux.WNOHANG, rusage) === pid)
-    finish(pid, watch, status[0] ?? 0, lastUsage());
+  } else if (libc().wait4(pid, status, linux.WNOHANG, rusage) === pid) {
+    watched.delete(pid);
+    finish(watch, status[0] ?? 0, lastUsage());
+  }
 }
 
-/** Somebody else has reaped it. */
+/** Somebody else has reaped a process. It may be one that we have never heard of. */
 export function reapedElsewhere(pid: number, ended: number): void {
-  const watch = watched.get(pid);
-  if (watch) finish(pid, watch, ended);
+  const watch = adopted.get(pid);
+  adopted.delete(pid);
+  if (watch) finish(watch, ended);
 }
 
 /** The wait status of a child that has ended, without reaping it; null if it has not, or is not our child. */
@@ -175,8 +194,7 @@ function peekAt(pid: number): number | null {
   return number | (code === linux.CLD_DUMPED ? CORE_DUMPED : 0);
 }
 
-function finish(pid: number, watch: Watch, ended: number, usage?: ResourceUsage): void {
-  watched.delete(pid);
+function finish(watch: Watch, ended: number, usage?: ResourceUsage): void {
   if (watch.keepAlive) keptAlive -= 1;
   if (keptAlive === 0) {
     clearInterval(ticker);

@@ -1,6 +1,7 @@
 import { spawn as nodeSpawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
+import { reapedElsewhere } from '../../../src/host/spawn/parent.js';
 import { backends, kinds, shell, start } from './harness.js';
 
 describe.each(backends)('ends over %s', (_name, spawn) => {
@@ -41,6 +42,14 @@ describe.each(backends)('ends over %s', (_name, spawn) => {
     await child.killTree();
     await seen.untilClosed();
   });
+});
+
+test('what became of a process that had the same pid before is not its end', async () => {
+  const { child, seen } = start(['cat'], {});
+  reapedElsewhere(child.pid, 9);
+  child.closeStdin();
+  await seen.untilClosed();
+  expect(seen.end).toMatchObject({ exitCode: 0, signal: null });
 });
 
 test.each([
