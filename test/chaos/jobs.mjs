@@ -174,7 +174,7 @@ export const jobs = {
 };
 
 /** Asks again if the connection was lost before the answer came. */
-async function persist(ask, lost = 'connectionClosed') {
+export async function persist(ask, lost = 'connectionClosed') {
   for (;;) {
     try {
       return await ask();
