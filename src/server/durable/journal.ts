@@ -71,6 +71,7 @@ export class Journal {
     this.#append(`[${JSON.stringify(key)},${text}]\n`);
     this.#liveBytes += text.length - (this.#live.get(key)?.length ?? 0);
     this.#live.set(key, text);
+    this.#compactIfWasteful();
   }
 
   delete(key: string): void {
@@ -79,6 +80,7 @@ export class Journal {
     this.#append(`[${JSON.stringify(key)}]\n`);
     this.#liveBytes -= text.length;
     this.#live.delete(key);
+    this.#compactIfWasteful();
   }
 
   /** We will not be replaced by the version before: from here on it is written in our own. */
@@ -100,6 +102,10 @@ export class Journal {
     for (let done = 0; done < bytes.length; )
       done += writeSync(this.#file, bytes, done, bytes.length - done, this.#size + done);
     this.#size += bytes.length;
+  }
+
+  /** Only between two changes: what has been appended must be in the new file, too. */
+  #compactIfWasteful(): void {
     if (this.#isCurrent && this.#size - 2 * this.#liveBytes >= MAX_WASTE_BYTES) this.#compact();
   }
 

@@ -39,6 +39,30 @@ test('it does not grow without bound, and says the same afterwards', () => {
   expect([...Journal.open(path).all('')].map(([key]) => key)).toEqual(['kept', 'often', 'last']);
 });
 
+test('the change with which it is written anew is in the new file', () => {
+  using folder = new TestFolder();
+  const path = folder.file('journal');
+  const said = (): [string, unknown][] => {
+    copyFileSync(path, folder.file('copy'));
+    return [...Journal.open(folder.file('copy')).all('')];
+  };
+  const journal = Journal.create(path);
+  const long = 'x'.repeat(2 * 1024 * 1024);
+  journal.put('long', { long });
+  expect(said()).toEqual([['long', { long }]]);
+  journal.delete('long');
+  expect(said()).toEqual([]);
+  let rewritten = 0;
+  for (let n = 0; n < 3_000; n += 1) {
+    const { ino } = statSync(path);
+    journal.put('often', { n, padding: long.slice(0, 1000) });
+    if (statSync(path).ino === ino) continue;
+    rewritten += 1;
+    expect(said()).toMatchObject([['often', { n }]]);
+  }
+  expect(rewritten).toBeGreaterThan(1);
+});
+
 test.each(['{"version":4}', '{"version":0}', '{}'])('a journal that begins with %s is refused', (header) => {
   using folder = new TestFolder();
   writeFileSync(folder.file('journal'), `${header}\n`);
