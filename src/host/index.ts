@@ -21,7 +21,7 @@ export {
 export type { ProcessKeeping, TakenProcess } from './process-keeping.js';
 export { leaveHost } from './leave-host.js';
 export { packageFile } from './kernel/package-file.js';
-export { randomBytes, reserveSpace } from './kernel/index.js';
+export { openBytes, randomBytes, reserveSpace } from './kernel/index.js';
 export { childEnvironment } from './environment-variables.js';
 export { ConfinableFileSystem, type HostFileSystem, noChanges } from './files/index.js';
 export {

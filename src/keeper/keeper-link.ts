@@ -87,6 +87,13 @@ export class KeeperLink {
       throw spawnFailures.noRoom('EAGAIN');
   }
 
+  /** Like `hold`, right before we leave: waits for room. False if the keeper cannot take it. */
+  pass(key: string, descriptors: Readonly<Record<string, number>>): boolean {
+    this.#flush();
+    const message = { op: 'hold', key, names: Object.keys(descriptors) } as const;
+    return this.#send(message, Object.values(descriptors), { wait: true });
+  }
+
   letGo(key: string, name?: string): void {
     this.#tell({ op: 'letGo', key, name });
   }
@@ -122,14 +129,11 @@ export class KeeperLink {
     this.#tell({ op: 'dismiss' });
   }
 
-  /** Ends this process in favour of its successor, once the keeper has been told everything. */
+  /** Ends this process in favour of its successor, at once: nothing of what was passed on may be used here any more. */
   leave(): void {
-    this.#tell({ op: 'leave' });
-    const end = (): void => {
-      if (this.#waiting.length === 0) process.kill(process.pid, 'SIGKILL');
-      else setTimeout(end, RETRY_MS);
-    };
-    end();
+    this.#flush();
+    this.#send({ op: 'leave' }, [], { wait: true });
+    process.kill(process.pid, 'SIGKILL');
   }
 
   #receive(): void {
@@ -160,6 +164,11 @@ export class KeeperLink {
     this.#timer ??= setInterval(() => this.#retry(), RETRY_MS);
   }
 
+  /** Tells the keeper everything, however long that takes. */
+  #flush(): void {
+    for (const message of this.#waiting.splice(0)) this.#send(message, [], { wait: true });
+  }
+
   #retry(): void {
     for (let next = this.#waiting[0]; next; next = this.#waiting[0]) {
       if (!this.#send(next)) return;
@@ -169,8 +178,8 @@ export class KeeperLink {
     this.#timer = undefined;
   }
 
-  #send(message: ToKeeper, descriptors: readonly number[] = []): boolean {
-    return sendMessage(KEEPER_FD, JSON.stringify(message), descriptors);
+  #send(message: ToKeeper, descriptors: readonly number[] = [], { wait = false } = {}): boolean {
+    return sendMessage(KEEPER_FD, JSON.stringify(message), descriptors, { wait });
   }
 }
 

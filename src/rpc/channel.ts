@@ -52,6 +52,8 @@ export interface PassedChannel {
   readonly descriptor: number;
   /** What has arrived, before what is still to be read. */
   readonly unread: Uint8Array;
+  /** What was sent and has not left this process: to be sent before anything else. */
+  readonly unsent: Uint8Array;
 }
 
 /** Carries whole messages in both directions without looking into them. */
@@ -82,8 +84,14 @@ export interface Channel {
   pause(): void;
   resume(): void;
   /**
+   * Whether what was sent and has not left can be handed over, too. Default: false.
+   *
+   * @internal
+   */
+  readonly passesUnsent?: boolean;
+  /**
    * Gives the connection away to be continued by another process, together with `messages` that came and were not acted
-   * on. Call when nothing is read and everything was sent; null if it is impossible. Absent: always.
+   * on. Call when nothing is read; the event loop must not go on afterwards. Null if it is impossible. Absent: always.
    *
    * @internal
    */

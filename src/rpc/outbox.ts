@@ -37,6 +37,11 @@ export class Outbox {
     return this.#pendingBytes;
   }
 
+  /** Whether everything it was given has been passed on to the channel. */
+  get isPassedOn(): boolean {
+    return this.#queued === null;
+  }
+
   /** After this was true, `onDrained` listeners are called once the outbox has drained. */
   get full(): boolean {
     const isFull = !this.#closed && this.#pendingBytes >= this.#fullBytes();

@@ -120,8 +120,7 @@ export class RpcPeer {
   }
 
   /**
-   * Reads nothing more. Resolves when everything has been sent and answered, except for requests that the other side may
-   * repeat.
+   * Reads nothing more. Resolves when it is at rest.
    */
   rest(): Promise<void> {
     return new Promise((resolve) => {
@@ -130,11 +129,21 @@ export class RpcPeer {
     });
   }
 
+  /**
+   * Whether it rests, everything has been answered that must be, and everything has been sent or can be handed over. It may
+   * not stay so while open requests are carried out.
+   */
+  get isAtRest(): boolean {
+    if (this.closed) return true;
+    const { pendingBytes, isPassedOn } = this.outbox;
+    const isSent = pendingBytes === 0 || (isPassedOn && this.#channel.passesUnsent === true);
+    return this.#rested !== undefined && this.#requests.unrepeatable === 0 && isSent;
+  }
+
   /** Gives the connection away, if it rests and that is possible. Whoever continues with it answers what is open. */
   handOver(): PassedChannel | null {
     const open = this.#requests.repeatable;
-    const isAtRest = this.#requests.unrepeatable === 0 && this.outbox.pendingBytes === 0;
-    if (this.#closed || open === null || !isAtRest || this.#calls.isWaiting) return null;
+    if (this.#closed || open === null || !this.isAtRest || this.#calls.isWaiting) return null;
     return this.#channel.handOver?.([...open, ...this.#gate.held.map(({ raw }) => raw)]) ?? null;
   }
 
@@ -202,7 +211,7 @@ export class RpcPeer {
 
   #changed(): void {
     this.#gate.update();
-    if (this.#rested && this.#requests.unrepeatable === 0 && this.outbox.pendingBytes === 0) this.#rested();
+    if (this.isAtRest) this.#rested?.();
   }
 
   #ended(reason: CloseReason): void {

@@ -16,6 +16,7 @@ import {
   type LineAccount,
   type Handlers,
   type OutgoingMessage,
+  type PassedChannel,
   type PeerHandler,
   Router,
   RpcPeer,
@@ -116,20 +117,24 @@ export class Connection implements HandshakeConnection {
     return this.#peer.rest();
   }
 
+  /** Whether that is so now. */
+  get isAtRest(): boolean {
+    return this.#peer.isAtRest && this.#resuming.isOpen;
+  }
+
   /** What another server needs to continue with this connection, if it rests and that is possible. */
-  handOver(): { descriptor: number; record: ConnectionRecord } | null {
+  handOver(): (PassedChannel & { record: ConnectionRecord }) | null {
     const { door, principal, share } = this.#options;
     const session = this.#handshake.session;
-    const isIdle = this.#resuming.isOpen && this.queue.isAtRest && this.#belongings.canBeLeft;
+    const isIdle = this.isAtRest && this.queue.isAtRest && this.#belongings.canBeLeft;
     if (door === undefined || principal === undefined || share || !isIdle || session?.canBeLeft === false)
       return null;
     const passed = this.#peer.handOver();
     if (!passed) return null;
-    const unread = Buffer.from(passed.unread).toString('base64');
     const { missingWatch } = this.#belongings;
     const known = this.#handshake.record();
     const handshake = known && { ...known, missingWatch };
-    return { descriptor: passed.descriptor, record: { door, principal, unread, handshake } };
+    return { ...passed, record: { door, principal, handshake } };
   }
 
   /** Goes on where another server was. */

@@ -135,11 +135,11 @@ export class ExecServer implements AsyncDisposable {
   openTo(doors: KeptDoors): void {
     this.#doors = doors;
     const { durable } = this.#parts;
-    for (const { fd, record } of durable ? takePassed(durable) : []) {
+    for (const { fd, record, unread, unsent } of durable ? takePassed(durable) : []) {
       // The door calls `accept`.
       this.#continued = record.handshake;
-      const { door, principal, unread } = record;
-      doors.adopt(door, fd, Buffer.from(unread, 'base64'), principal);
+      const { door, principal } = record;
+      doors.adopt(door, fd, { unread, unsent, principal });
       this.#continued = null;
     }
     doors.welcomeArrived();
@@ -151,6 +151,7 @@ export class ExecServer implements AsyncDisposable {
       log: this.#parts.log,
       restDoors: async () => await this.#doors?.rest(),
       rest: () => Promise.all([...this.#connections].map((connection) => connection.rest())),
+      isAtRest: () => [...this.#connections].every(({ isAtRest }) => isAtRest),
       handOver: () => {
         passConnections(state, this.#connections);
         this.#doors?.handOver();

@@ -13,6 +13,6 @@ export function stopReading(socket: Socket): void {
   if (typeof stop === 'function') stop.call(handle);
 }
 
-function handleOf(owner: Server | Socket): unknown {
+export function handleOf(owner: Server | Socket): unknown {
   return Reflect.get(owner, '_handle');
 }

@@ -10,6 +10,7 @@ import {
   type PassedChannel,
 } from '../rpc/index.js';
 import { asciiText } from './ascii-text.js';
+import type { UnsentBytes } from './unsent-bytes.js';
 import { writeFrame } from './websocket-frames.js';
 
 /** Close codes we send (RFC 6455). */
@@ -33,6 +34,8 @@ export interface WebSocketChannelOptions {
   readonly stream?: Duplex;
   /** See `Channel.handOver`. Default: impossible. */
   readonly pass?: Channel['handOver'];
+  /** What `pass` hands over besides; without it, only a connection can be passed that has sent everything. */
+  readonly unsent?: UnsentBytes | undefined;
 }
 
 /** One message per WebSocket message. */
@@ -43,6 +46,7 @@ export class WebSocketChannel implements Channel {
   readonly #socket: WebSocket;
   readonly #stream: Duplex | undefined;
   readonly #pass: Channel['handOver'];
+  readonly #unsent: UnsentBytes | undefined;
   #said: string | undefined;
   /** Somebody else continues with the connection. */
   #isPassed = false;
@@ -52,6 +56,7 @@ export class WebSocketChannel implements Channel {
     this.label = label;
     this.#stream = options.stream;
     this.#pass = options.pass;
+    this.#unsent = options.unsent;
     this.inflates = this.#stream !== undefined && socket.extensions.includes('permessage-deflate');
     this.carriesBytes = options.binaryMessages !== 'ignored';
   }
@@ -88,7 +93,11 @@ export class WebSocketChannel implements Channel {
 
   send(message: OutgoingMessage, flushed: () => void): void {
     if (this.#isPassed || this.#socket.readyState !== this.#socket.OPEN) return;
-    if (this.#stream) writeFrame(this.#stream, message, () => flushed());
+    if (this.#stream)
+      writeFrame(this.#stream, message, () => {
+        this.#unsent?.prune();
+        flushed();
+      });
     else if (message instanceof BinaryMessage)
       this.#socket.send(message.joined(), BINARY_FRAME, () => flushed());
     else this.#socket.send(message, TEXT_FRAME, () => flushed());
@@ -97,6 +106,10 @@ export class WebSocketChannel implements Channel {
   sendPart(part: Uint8Array, { isLast, isFrame }: PartPlace, flushed: () => void): void {
     if (this.#isPassed || this.#socket.readyState !== this.#socket.OPEN) return;
     this.#socket.send(part, { binary: isFrame, compress: false, fin: isLast }, () => flushed());
+  }
+
+  get passesUnsent(): boolean {
+    return this.#unsent !== undefined;
   }
 
   handOver(messages: readonly (string | Uint8Array)[]): PassedChannel | null {

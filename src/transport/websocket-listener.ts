@@ -21,7 +21,7 @@ import { isLoopback, urlHost } from './listen-address.js';
 import type { WebSocketListenerOptions } from './listener-options.js';
 import { bindServer, unbindServer } from './listener-socket.js';
 import { DEFAULT_LIVENESS, Liveness } from './liveness.js';
-import { passSocket } from './pass-socket.js';
+import { passSocket, unsentOf } from './pass-socket.js';
 import { refuse, STATUS_TEXT } from './refuse-upgrade.js';
 import type { WebSocketAuth } from './websocket-auth.js';
 import { UnfinishedMessages } from './unfinished-messages.js';
@@ -35,6 +35,13 @@ const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 const UPGRADE = { noServer: true, maxPayload: MAX_MESSAGE_BYTES, autoPong: false };
 /** Close code (RFC 6455). */
 const TRY_AGAIN_LATER = 1013;
+
+/** A connection that another listener had. */
+interface PassedConnection {
+  readonly unread: Uint8Array;
+  readonly unsent: Uint8Array;
+  readonly principal: string;
+}
 
 /** How the package gives a WebSocket its connection. */
 interface OwnSocket {
@@ -139,19 +146,19 @@ export class WebSocketListener {
   }
 
   /**
-   * Continues with a connection of another listener. `unread`: what was read from it and not acted on. Owns its
-   * descriptor.
+   * Continues with a connection of another listener. `unread`: what was read from it and not acted on. `unsent`: what it
+   * was sent, and has not left. Owns its descriptor.
    *
    * @internal
    */
-  adopt(fd: number, unread: Uint8Array, principal: string): void {
+  adopt(fd: number, { unread, unsent, principal }: PassedConnection): void {
     const stream = new Socket({ fd, readable: true, writable: true });
     stream.on('error', () => stream.destroy());
     // The typings know of clients only. This is how the server of the package makes its sockets, too.
     const socket = Reflect.construct(WebSocket, [null, undefined, UPGRADE]) as WebSocket & OwnSocket;
     this.#door.readmit(stream);
     socket.setSocket(stream, Buffer.from(unread), { maxPayload: MAX_MESSAGE_BYTES });
-    this.#accept(socket, stream, { principal, url: '/' });
+    this.#accept(socket, stream, { principal, url: '/', unsent });
   }
 
   /** Uses other credentials from here on. Whoever is connected stays. */
@@ -230,16 +237,22 @@ export class WebSocketListener {
     return remoteAddress !== undefined && !isLoopback(remoteAddress);
   }
 
-  #accept(webSocket: WebSocket, stream: Duplex, identity: ClientIdentity & { url: string }): void {
+  #accept(
+    webSocket: WebSocket,
+    stream: Duplex,
+    { unsent: first, ...identity }: ClientIdentity & { url: string; unsent?: Uint8Array },
+  ): void {
     this.#connections += 1;
+    const unsent = unsentOf(webSocket, stream);
+    if (first && first.length > 0) stream.write(first);
     answerPings(webSocket);
     // Both a TCP and a unix socket, encrypted or not.
     const liveness = new Liveness(webSocket, stream as Socket, this.#options.liveness ?? DEFAULT_LIVENESS);
     const { address, binaryMessages = 'text' } = this.#options;
     const label = `${address.kind}#${this.#connections}`;
     const pass = (messages: readonly (string | Uint8Array)[]): PassedChannel | null =>
-      passSocket(webSocket, stream, messages);
-    const channel = new WebSocketChannel(webSocket, label, { binaryMessages, stream, pass });
+      passSocket(webSocket, stream, { messages, unsent });
+    const channel = new WebSocketChannel(webSocket, label, { binaryMessages, stream, pass, unsent });
     const turnAway = (reason: string): void => {
       webSocket.close(TRY_AGAIN_LATER, reason);
       setImmediate(() => webSocket.terminate());

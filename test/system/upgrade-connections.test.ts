@@ -1,5 +1,6 @@
 // Needs: openssl
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { openEnvironment } from '../../src/index.js';
@@ -7,7 +8,7 @@ import { ServerProcess } from '../../testkit/server-process.mjs';
 import { dialWire, sh, startParams, type WireClient } from '../../testkit/wire-client.mjs';
 import { makeCertificate } from '../harness/certificate.js';
 import { DurableServer } from '../harness/durable-server.js';
-import { TestFolder } from '../harness/processes.js';
+import { pidsWithArgument, TestFolder } from '../harness/processes.js';
 import { runUpgrade } from '../harness/upgrade.js';
 
 const SLOW = { timeout: 90_000 };
@@ -89,6 +90,27 @@ describe('an upgrade keeps the connection', () => {
     expect(client.output('p').toString().split('\n').length).toBe(1_000_001);
   });
 
+  test('of a client that reads nothing for as long as it takes, twice', SLOW, async () => {
+    await using server = await DurableServer.start();
+    const { client, socket } = await dialWire(server.url);
+    await client.handshake();
+    const lines = 2_999_983;
+    await client.call('process/start', startParams('p', sh(`seq 1 ${lines}; exit 7`)));
+    await client.until(() => client.output('p').length > 0);
+    socket.pause();
+    for (let round = 0; round < 2; round += 1) {
+      await waitsForReader(String(lines));
+      await upgraded(server.url);
+    }
+    socket.resume();
+    const events = await client.closedEvents('p');
+    expect(client.closed).toBeUndefined();
+    expect(events.map(({ params }) => params.seq)).toEqual(events.map((_, index) => index + 1));
+    expect(events.at(-2)?.params['exitCode']).toBe(7);
+    const numbers = Array.from({ length: lines }, (_, index) => index + 1).join('\n');
+    expect(client.output('p').toString() === `${numbers}\n`).toBe(true);
+  });
+
   test('of clients in the middle of a message', SLOW, async () => {
     await using server = await DurableServer.start();
     // Longer than what a short frame holds, so that the length is in bytes of its own.
@@ -110,6 +132,35 @@ describe('an upgrade keeps the connection', () => {
       await said('{"id":2,"result":{"status":"ready"}}');
       socket.destroy();
     }
+  });
+
+  test('of more clients than a message to the keeper has room for', SLOW, async () => {
+    await using server = await DurableServer.start();
+    const clients = await Promise.all(Array.from({ length: 400 }, () => introduced(server.url)));
+    await upgraded(server.url);
+    for (const client of clients)
+      expect(await client.call('environment/status', null)).toEqual({ status: 'ready' });
+    expect(clients.filter(({ closed }) => closed !== undefined)).toEqual([]);
+  });
+
+  test('of a client that is still connecting when it begins', SLOW, async () => {
+    await using server = await DurableServer.start();
+    const head = headOf(server.url);
+    const socket = rawConnection(server.url);
+    const said = answers(socket);
+    socket.write(head.slice(0, 60));
+    const upgrade = upgraded(server.url);
+    // It is being waited for, and nobody can tell from outside.
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    socket.write(head.slice(60));
+    await said('101 Switching Protocols');
+    socket.write(frame('{"id":1,"method":"initialize","params":{"clientName":"raw"}}'));
+    await said('"id":1');
+    socket.write(frame('{"method":"initialized","params":{}}'));
+    await upgrade;
+    socket.write(frame('{"id":2,"method":"environment/status","params":null}'));
+    await said('{"id":2,"result":{"status":"ready"}}');
+    socket.destroy();
   });
 
   test('unless it has a file open: that client comes back', SLOW, async () => {
@@ -154,15 +205,36 @@ test('a request that does not end holds an upgrade up for a moment only', SLOW, 
   expect(await (await environment.start({ argv: ['echo', 'on'], cwd: '/' })).text()).toBe('on\n');
 });
 
-/** A WebSocket spoken by hand. */
-async function rawWebSocket(url: string): Promise<Socket> {
-  const { hostname, port, host } = new URL(url);
+/** Resolves when the program with this argument has printed what fits anywhere, and waits. */
+async function waitsForReader(argument: string): Promise<void> {
+  const written = (): string =>
+    pidsWithArgument(argument)
+      .map((pid) => readFileSync(`/proc/${pid}/io`, 'utf8').split('\n', 2).join(' '))
+      .join(' ');
+  for (let [last, now] = ['', written()]; last !== now; now = written()) {
+    last = now;
+    await new Promise((resolve) => setTimeout(resolve, 300));
+  }
+}
+
+/** What a WebSocket begins with. */
+function headOf(url: string): string {
+  const key = Buffer.alloc(16).toString('base64');
+  const head = ['GET / HTTP/1.1', `host: ${new URL(url).host}`, 'upgrade: websocket', 'connection: upgrade'];
+  return [...head, `sec-websocket-key: ${key}`, 'sec-websocket-version: 13', '', ''].join('\r\n');
+}
+
+function rawConnection(url: string): Socket {
+  const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
   socket.setNoDelay(true);
-  const key = Buffer.alloc(16).toString('base64');
-  const head = ['GET / HTTP/1.1', `host: ${host}`, 'upgrade: websocket', 'connection: upgrade'];
-  const more = [`sec-websocket-key: ${key}`, 'sec-websocket-version: 13', '', ''];
-  socket.write([...head, ...more].join('\r\n'));
+  return socket;
+}
+
+/** A WebSocket spoken by hand. */
+async function rawWebSocket(url: string): Promise<Socket> {
+  const socket = rawConnection(url);
+  socket.write(headOf(url));
   const [answer] = (await once(socket, 'data')) as [Buffer];
   expect(answer.toString()).toContain('101 Switching Protocols');
   return socket;

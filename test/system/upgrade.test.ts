@@ -124,9 +124,9 @@ describe('an upgrade is refused, and the old server goes on,', () => {
     expect(broken.stderr).toContain('the new server ended before it was ready (signal 6)');
     claimVersion(server.folder.file('state/journal'), 9);
     const newer = await runUpgrade(server.url);
-    expect(newer.stderr).toContain('has version 9, and this release knows 1 to 3');
+    expect(newer.stderr).toContain('has version 9, and this release knows 1 to 4');
     expect(server.serverPid).toBe(pid);
-    claimVersion(server.folder.file('state/journal'), 3);
+    claimVersion(server.folder.file('state/journal'), 4);
     expect(await runUpgrade(server.url, ['--dry-run'])).toMatchObject({ code: 0 });
     expect(server.serverPid).toBe(pid);
   });
@@ -170,7 +170,7 @@ test(
     expect(await runUpgrade(server.url)).toMatchObject({ code: 0 });
     await cat.write('still the same\n');
     await printed(cat, 'still the same');
-    expect(versionOf(journal)).toEqual({ version: 3 });
+    expect(versionOf(journal)).toEqual({ version: 4 });
   },
 );
 

@@ -38,8 +38,13 @@ export function socketPair(): [number, number] {
   return [ends[0] ?? -1, ends[1] ?? -1];
 }
 
-/** Returns false if there is no room for it now, or nobody to receive it. Never waits. */
-export function sendMessage(socket: number, text: string, descriptors: readonly number[] = []): boolean {
+/** Returns false if there is no room for it now, or nobody to receive it. With `wait`, waits for room. */
+export function sendMessage(
+  socket: number,
+  text: string,
+  descriptors: readonly number[] = [],
+  { wait = false } = {},
+): boolean {
   const length = body.write(text);
   if (length < Buffer.byteLength(text)) throw new Error('the message is too long');
   prepare(length, descriptors.length);
@@ -50,8 +55,9 @@ export function sendMessage(socket: number, text: string, descriptors: readonly 
     for (const [index, fd] of descriptors.entries())
       controlView.setInt32(CONTROL_HEADER_BYTES + 4 * index, fd, true);
   }
+  const flags = linux.MSG_NOSIGNAL | (wait ? 0 : linux.MSG_DONTWAIT);
   for (;;) {
-    if (libc().sendmsg(socket, header, linux.MSG_DONTWAIT | linux.MSG_NOSIGNAL) >= 0) return true;
+    if (libc().sendmsg(socket, header, flags) >= 0) return true;
     if (libc().errno() !== 'EINTR') return false;
   }
 }

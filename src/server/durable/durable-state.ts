@@ -27,6 +27,7 @@ export interface DescriptorKeeper {
     { readonly descriptors: Readonly<Record<string, number>>; readonly spoiled: boolean }
   >;
   hold(key: string, descriptors: Readonly<Record<string, number>>): void;
+  pass(key: string, descriptors: Readonly<Record<string, number>>): boolean;
   letGo(key: string, name?: string): void;
   spoil(key: string): void;
 }

@@ -3,10 +3,10 @@ import { ExecError } from '../../protocol/errors.js';
 
 const FILE_MODE = 0o600;
 /** Of what is written. */
-const STATE_VERSION = 3;
+const STATE_VERSION = 4;
 /**
  * The oldest version that can be continued. In version 1, no process was in a sandbox; in version 2, none had rules for
- * hosts or held changes.
+ * hosts or held changes; in version 3, everything had been sent to passed connections.
  */
 const OLDEST_VERSION = 1;
 /** A journal is written anew when it is this much longer than what it says. */

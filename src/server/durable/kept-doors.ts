@@ -4,13 +4,19 @@ import { ARRIVED_KEY, LISTENER_KEY } from './take-up.js';
 /** Passed at a time: the kernel has a limit. */
 const BATCH = 200;
 
+interface Passed {
+  readonly unread: Uint8Array;
+  readonly unsent: Uint8Array;
+  readonly principal: string;
+}
+
 /** A listener, as far as another server continues with it. */
 interface PassableListener {
   readonly descriptor: number | null;
   rest(): Promise<void>;
   untouched(): readonly number[];
   welcome(fd: number): void;
-  adopt(fd: number, unread: Uint8Array, principal: string): void;
+  adopt(fd: number, passed: Passed): void;
 }
 
 /** The sockets a server listens on, which the server after it takes over: clients that come meanwhile wait. */
@@ -47,8 +53,8 @@ export class KeptDoors {
   }
 
   /** Continues with a connection of another server. Owns its descriptor. */
-  adopt(index: number, fd: number, unread: Uint8Array, principal: string): void {
-    this.#listeners[index]?.adopt(fd, unread, principal);
+  adopt(index: number, fd: number, passed: Passed): void {
+    this.#listeners[index]?.adopt(fd, passed);
   }
 
   /** Begins with no more clients. Resolves when all it had begun with are connected or refused. */
@@ -62,6 +68,6 @@ export class KeptDoors {
       listener.untouched().map((fd, n) => [`${index}:${n}`, fd] as const),
     );
     for (let at = 0; at < arrived.length; at += BATCH)
-      this.#durable?.keeper.hold(ARRIVED_KEY, Object.fromEntries(arrived.slice(at, at + BATCH)));
+      this.#durable?.keeper.pass(ARRIVED_KEY, Object.fromEntries(arrived.slice(at, at + BATCH)));
   }
 }

@@ -89,8 +89,8 @@ export interface ConnectionRecord {
   /** The number of the address it came in at. */
   readonly door: number;
   readonly principal: string;
-  /** What was read from it and not acted on, in base64. */
-  readonly unread: string;
+  /** What was read from it and not acted on, in base64. Until version 3; since then, it is in a file with its socket. */
+  readonly unread?: string;
   readonly handshake: {
     readonly session: string;
     readonly clientName: string;

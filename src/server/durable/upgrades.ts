@@ -1,10 +1,11 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ExecError, type ExecParsedParams } from '../../protocol/index.js';
 import type { ServerLog } from '../log.js';
 
 /** How long requests in progress may hold up an upgrade. Their connections are cut then; programs go on. */
 const REST_LIMIT_MS = 2_000;
-/** How long clients that are just connecting may hold it up. */
-const GREETING_LIMIT_MS = 200;
+/** How long clients that are just connecting may hold it up. Meanwhile, all others are served. */
+const GREETING_LIMIT_MS = 1_000;
 
 type UpgradeRequest = ExecParsedParams<'server/upgrade'>;
 
@@ -32,6 +33,8 @@ export interface UpgradesOptions {
   readonly restDoors: () => Promise<unknown>;
   /** Reads and sends nothing more. Resolves when everything is answered that must be. */
   readonly rest: () => Promise<unknown>;
+  /** Whether all connections rest now. */
+  readonly isAtRest: () => boolean;
   /** Called right before the end: leaves to the successor what it can continue with. */
   readonly handOver: () => void;
 }
@@ -74,11 +77,25 @@ export class Upgrades {
   }
 
   async #leave(): Promise<void> {
-    const { restDoors, rest, handOver, succession } = this.#options;
+    const { restDoors, handOver, succession } = this.#options;
     await within(GREETING_LIMIT_MS, restDoors());
-    await within(REST_LIMIT_MS, rest());
+    await this.#allRest();
     handOver();
     succession.leave();
+  }
+
+  /**
+   * One connection may have something to send again, or have been made, while others come to rest: at the moment of the
+   * handover, all of them have to.
+   */
+  async #allRest(): Promise<void> {
+    const { rest, isAtRest } = this.#options;
+    const deadline = performance.now() + REST_LIMIT_MS;
+    for (;;) {
+      await within(deadline - performance.now(), rest());
+      if (isAtRest() || performance.now() >= deadline) return;
+      await nextTurn();
+    }
   }
 }
 

@@ -63,11 +63,11 @@ test('the change with which it is written anew is in the new file', () => {
   expect(rewritten).toBeGreaterThan(1);
 });
 
-test.each(['{"version":4}', '{"version":0}', '{}'])('a journal that begins with %s is refused', (header) => {
+test.each(['{"version":5}', '{"version":0}', '{}'])('a journal that begins with %s is refused', (header) => {
   using folder = new TestFolder();
   writeFileSync(folder.file('journal'), `${header}\n`);
-  expect(() => Journal.open(folder.file('journal'))).toThrow('this release knows 1 to 3');
-  expect(() => Journal.check(folder.file('journal'))).toThrow('this release knows 1 to 3');
+  expect(() => Journal.open(folder.file('journal'))).toThrow('this release knows 1 to 4');
+  expect(() => Journal.check(folder.file('journal'))).toThrow('this release knows 1 to 4');
 });
 
 test('the journal of an older release stays as it can read it, until there is no way back', () => {
@@ -80,6 +80,6 @@ test('the journal of an older release stays as it can read it, until there is no
   expect(readFileSync(path, 'utf8').split('\n', 1)).toEqual(['{"version":1}']);
   expect([...Journal.open(path).all('session ')].length).toBe(3);
   journal.settle();
-  expect(readFileSync(path, 'utf8').split('\n', 1)).toEqual(['{"version":3}']);
+  expect(readFileSync(path, 'utf8').split('\n', 1)).toEqual(['{"version":4}']);
   expect([...Journal.open(path).all('session ')].length).toBe(3);
 });
