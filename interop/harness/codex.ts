@@ -10,8 +10,11 @@ import type { RunDirectory } from './run-directory.js';
 /** Long enough for the slowest case on a busy machine: Codex alone may wait 25 s for a lost server. */
 const runLimitMs = 90_000;
 
-/** How Codex is told where commands run: the address of a server, or the text of its `environments.toml`. */
-export type CodexTarget = { readonly url: string } | { readonly environmentsToml: string };
+/** How Codex is told where commands run: the address of a server, the text of its `environments.toml`, or variables. */
+export type CodexTarget =
+  | { readonly url: string }
+  | { readonly environmentsToml: string }
+  | { readonly variables: Readonly<Record<string, string>> };
 
 /** What one `codex exec` is asked to do. */
 export interface CodexOptions {
@@ -77,6 +80,7 @@ async function prepareHome(options: CodexOptions, baseUrl: string): Promise<Reco
   await writeFile(join(run.clientHome, 'config.toml'), configToml(baseUrl, options));
   const env = cleanEnv(run.clientHome);
   if ('url' in target) return { ...env, CODEX_EXEC_SERVER_URL: target.url };
+  if ('variables' in target) return { ...env, ...target.variables };
   await writeFile(join(run.clientHome, 'environments.toml'), target.environmentsToml);
   return env;
 }

@@ -26,4 +26,5 @@ export { type ProgramOptions, startProgram } from './program.js';
 export { MIN_SHARED_SECRET_BYTES, sha256, type WebSocketAuth } from './websocket-auth.js';
 export { DEFAULT_CONNECT_TIMEOUT_MS, type DialOptions, dialWebSocket } from './websocket-dial.js';
 export type { ListenerConnection, Refusal, WebSocketListenerOptions } from './listener-options.js';
+export type { SideService } from './side-service.js';
 export { WebSocketListener } from './websocket-listener.js';

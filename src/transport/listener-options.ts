@@ -4,6 +4,7 @@ import type { Admission } from './admission.js';
 import type { DoorLimits } from './door.js';
 import type { ListenAddress } from './listen-address.js';
 import type { LivenessOptions } from './liveness.js';
+import type { SideService } from './side-service.js';
 import type { WebSocketAuth } from './websocket-auth.js';
 import type { CompressionUse } from './websocket-deflate.js';
 
@@ -36,6 +37,8 @@ export interface WebSocketListenerOptions {
   readonly shareOf?: ((token: string) => object | null | undefined) | undefined;
   /** A socket that listens on the address already. Unless it is ours, its file is left in place. */
   readonly socket?: { readonly fd: number; readonly isOurs: boolean } | undefined;
+  /** Another service on the same port. */
+  readonly side?: SideService | undefined;
   readonly onConnection: (channel: Channel, connection: ListenerConnection) => void;
 }
 

@@ -8,6 +8,7 @@ export const STATUS_TEXT: Record<number, string> = {
   401: 'Unauthorized',
   403: 'Forbidden',
   404: 'Not Found',
+  503: 'Service Unavailable',
 };
 
 /** Answers a request to become a WebSocket with an HTTP error, and ends the connection. */

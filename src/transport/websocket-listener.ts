@@ -23,6 +23,7 @@ import { bindServer, unbindServer } from './listener-socket.js';
 import { DEFAULT_LIVENESS, Liveness } from './liveness.js';
 import { passSocket, unsentOf } from './pass-socket.js';
 import { refuse, STATUS_TEXT } from './refuse-upgrade.js';
+import type { SideService } from './side-service.js';
 import type { WebSocketAuth } from './websocket-auth.js';
 import { UnfinishedMessages } from './unfinished-messages.js';
 import { WebSocketChannel } from './websocket-channel.js';
@@ -70,10 +71,11 @@ export class WebSocketListener {
     this.#greetings = new Greetings(this.#server, { encrypted: options.tls !== undefined });
     this.#unfinished = new UnfinishedMessages(options.maxUnfinishedBytes);
     this.#server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-      const { status, headers } = this.#isAdmitted(request, { authenticated: false })
-        ? this.#plainAnswer(request)
-        : { status: 403 };
+      const isAdmitted = this.#isAdmitted(request, { authenticated: false });
+      const side = isAdmitted && !this.#isForeign(request) ? this.#sideFor(request) : undefined;
       this.#greetings.over(request.socket);
+      if (side) return side.answer(request, response);
+      const { status, headers } = isAdmitted ? this.#plainAnswer(request) : { status: 403 };
       response.writeHead(status, { ...headers, 'content-length': 0 }).end();
     });
     this.#server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
@@ -188,6 +190,11 @@ export class WebSocketListener {
     return address.kind !== 'tcp' || admission === undefined || admission(socket, proof);
   }
 
+  #sideFor(request: IncomingMessage): SideService | undefined {
+    const { side } = this.#options;
+    return side?.serves(pathOf(request)) ? side : undefined;
+  }
+
   #isServed(path: string): boolean {
     return path === '/' || this.#options.paths === 'any';
   }
@@ -211,6 +218,8 @@ export class WebSocketListener {
   async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     socket.on('error', () => socket.destroy());
     if (this.#isForeign(request)) return this.#refuse(socket, 403, '');
+    const side = this.#sideFor(request);
+    if (side) return side.upgrade(request, socket, head, () => this.#makeRoom(socket));
     if (!this.#isServed(pathOf(request))) return this.#refuse(socket, 404, '');
     const auth = this.#auth;
     const identity = await identify(request, socket, { ...this.#options, auth });
@@ -226,6 +235,14 @@ export class WebSocketListener {
     upgrader.handleUpgrade(request, socket, head, (webSocket) =>
       this.#accept(webSocket, socket, { ...identity, url: request.url ?? '/' }),
     );
+  }
+
+  /** Gives a client of the side service a place of its own, if there is one. */
+  #makeRoom(socket: Duplex): boolean {
+    const { hasRoom } = this.#door;
+    if (hasRoom) this.#door.admit(socket);
+    else answerCrowded(socket);
+    return hasRoom;
   }
 
   #compresses({ socket, headers }: IncomingMessage): boolean {

@@ -2,6 +2,8 @@ import { Command } from 'commander';
 import { fleetSource } from '../../environment/configuration-home.js';
 import { readFleetSettings } from '../../fleet/index.js';
 import { Gateway, readGatewayClients } from '../../fleet/gateway/index.js';
+import { Registry, readRegistryTokens } from '../../registry/service/index.js';
+import type { ServerLog } from '../../server/index.js';
 import { ExecError } from '../../protocol/errors.js';
 import { parseListenAddress } from '../../transport/index.js';
 import { type AuthFlags, authFromFlags } from '../options/auth-options.js';
@@ -13,6 +15,8 @@ import { logAcceptErrors } from './accept-errors.js';
 interface GatewayFlags extends AuthFlags, TlsFlags {
   readonly fleet?: string;
   readonly clients?: string;
+  readonly registry?: string;
+  readonly registryUrl?: string;
   readonly listen: string;
   readonly allowHost: string[];
   readonly logFormat: LogFormat;
@@ -25,10 +29,17 @@ export function gatewayCommand(): Command {
     .summary('offer the machines of a fleet as WebSocket servers')
     .description(
       'Offer every machine of a fleet as a WebSocket server: /e/NAME, or /e/?SELECTOR for one that matches.\n\n' +
-        'For clients that know nothing about fleets. Several gateways can serve the same fleet.',
+        'For clients that know nothing about fleets. Several gateways can serve the same fleet.\n\n' +
+        'With --registry, it also introduces machines that dial out in the way of Codex (`codex exec-server --remote`) ' +
+        'to their clients. That needs no fleet.',
     )
     .option('--fleet <where>', 'nats://HOST:PORT or a settings file (default: as for -e fleet:)')
     .option('--clients <file>', 'tokens of clients, and the fleet settings that each of them uses')
+    .option('--registry <file>', 'be a registry: tokens of machines and clients, and their environments')
+    .option(
+      '--registry-url <url>',
+      'with --registry: how it is reached behind a proxy, as http(s)://HOST/PREFIX (default: as the caller does)',
+    )
     .option('--listen <url>', 'ws://IP:PORT, wss://IP:PORT or unix:///PATH', 'ws://127.0.0.1:0');
   return addLogOptions(addListenOptions(withTls(command))).action(runGateway);
 }
@@ -38,11 +49,13 @@ async function runGateway(flags: GatewayFlags): Promise<void> {
   if (address.kind === 'stdio')
     throw new ExecError('invalidConfiguration', 'A gateway listens on ws://, wss:// or unix://.');
   const auth = authFromFlags(flags);
-  requireProtection(flags, auth !== undefined || address.kind === 'unix');
+  const hasFleet = flags.registry === undefined || flags.fleet !== undefined;
+  requireProtection(flags, auth !== undefined || address.kind === 'unix' || !hasFleet);
   const log = await createLog({ format: flags.logFormat, level: flags.logLevel });
   const stopped = new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
   });
+  const registry = registryFromFlags(flags, log);
   await using gateway = await Gateway.open({
     address,
     auth,
@@ -51,11 +64,23 @@ async function runGateway(flags: GatewayFlags): Promise<void> {
     onAcceptError: logAcceptErrors(log),
     log,
     // Clients of the list have settings of their own.
-    settings: flags.clients === undefined ? readFleetSettings(flags.fleet ?? fleetSource()) : undefined,
+    settings:
+      flags.clients === undefined && hasFleet ? readFleetSettings(flags.fleet ?? fleetSource()) : undefined,
     clientOf: flags.clients === undefined ? undefined : readGatewayClients(flags.clients),
+    side: registry,
   });
   process.stdout.write(`${gateway.url}\n`);
   await stopped;
+  registry?.close();
+}
+
+function registryFromFlags({ registry, registryUrl }: GatewayFlags, log: ServerLog): Registry | undefined {
+  if (registry === undefined && registryUrl !== undefined)
+    throw new ExecError('invalidConfiguration', '--registry-url needs --registry.');
+  if (registryUrl !== undefined && !/^https?:\/\/[^/]/.test(registryUrl))
+    throw new ExecError('invalidConfiguration', '--registry-url must be http://HOST… or https://HOST….');
+  if (registry === undefined) return undefined;
+  return new Registry({ tokens: readRegistryTokens(registry), publicUrl: registryUrl, log });
 }
 
 /** A confined program with network access reaches every port of its machine; a token keeps it out. */

@@ -20,9 +20,9 @@ const LIVENESS: LivenessOptions = { pingIntervalMs: 5_000, silenceLimitMs: 15_00
 export interface GatewayOptions
   extends Pick<
     WebSocketListenerOptions,
-    'address' | 'auth' | 'tls' | 'allowedHosts' | 'admission' | 'onAcceptError'
+    'address' | 'auth' | 'tls' | 'allowedHosts' | 'admission' | 'onAcceptError' | 'side'
   > {
-  /** How to reach the fleet for clients that have no settings of their own. */
+  /** How to reach the fleet for clients that have no settings of their own. Without it, they are not let in. */
   readonly settings?: FleetSettings | undefined;
   /** Finds clients by their tokens. With it, nobody else is let in unless `auth` says so. */
   readonly clientOf?: ((token: string) => GatewayClient | undefined) | undefined;
@@ -41,11 +41,11 @@ export class Gateway implements AsyncDisposable {
   }
 
   static async open(options: GatewayOptions): Promise<Gateway> {
-    const { clientOf, settings: _, log: __, ...listening } = options;
+    const { clientOf, settings, log: _, ...listening } = options;
     const listener = await WebSocketListener.open({
       ...listening,
       // Without `auth`, a token that nobody has keeps everybody out who is not in the list.
-      ...(clientOf && !options.auth ? { auth: nobody() } : {}),
+      ...((clientOf || !settings) && !options.auth ? { auth: nobody() } : {}),
       ...(clientOf ? { shareOf: clientOf } : {}),
       paths: 'any',
       liveness: LIVENESS,

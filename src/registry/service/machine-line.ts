@@ -1,0 +1,98 @@
+import { encodeFrame, type RelayFrame } from '../relay/relay-frame.js';
+import type { Line } from '../relay/line.js';
+import { SharedReading } from '../relay/shared-reading.js';
+import type { ClientLine } from './client-line.js';
+import type { TokenBearer } from './registry-tokens.js';
+
+/** As many streams as Codex's executors serve. */
+const MAX_CLIENTS = 128;
+/** Nobody takes all places. */
+const MAX_CLIENTS_PER_TOKEN = 64;
+const GOING_AWAY = 1001;
+
+/** The connection of a machine. It carries the streams of all its clients. */
+export class MachineLine {
+  readonly #line: Line;
+  /** Also those that are gone, until the machine was told. */
+  readonly #clients = new Set<ClientLine>();
+  readonly #streams = new Map<string, ClientLine>();
+  readonly #reading: SharedReading<ClientLine>;
+
+  constructor(line: Line, closed: (self: MachineLine) => void) {
+    this.#line = line;
+    this.#reading = new SharedReading({
+      pause: () => line.pause(),
+      resume: () => line.resume(),
+      streams: () => this.#clients.size,
+      evict: (client) => client.close('the client reads too slowly for others to wait'),
+    });
+    line.open({
+      frame: (frame, bytes) => this.#fromMachine(frame, bytes),
+      closed: () => {
+        this.#reading.close();
+        closed(this);
+        this.#closeClients();
+      },
+    });
+  }
+
+  hasRoomFor(bearer: TokenBearer): boolean {
+    const own = [...this.#clients].filter(({ grant }) => grant.client === bearer);
+    return this.#clients.size < MAX_CLIENTS && own.length < MAX_CLIENTS_PER_TOKEN;
+  }
+
+  join(client: ClientLine): void {
+    this.#clients.add(client);
+  }
+
+  /** Gives a stream to a client. False if another one has it. */
+  claim(streamId: string, client: ClientLine): boolean {
+    if (this.#streams.has(streamId)) return false;
+    this.#streams.set(streamId, client);
+    return true;
+  }
+
+  /** Passes a frame of a client on. */
+  forward(bytes: Uint8Array, flushed: () => void): void {
+    this.#line.send(bytes, flushed);
+  }
+
+  /** A client is gone. Its place is taken until the machine was told, so that what waits to be told is bounded. */
+  leave(client: ClientLine, { tell }: { tell: boolean }): void {
+    this.#reading.forget(client);
+    const { streamId } = client;
+    const gone = (): void => {
+      this.#clients.delete(client);
+      if (streamId !== undefined && this.#streams.get(streamId) === client) this.#streams.delete(streamId);
+    };
+    if (streamId === undefined || !tell) return gone();
+    this.#line.send(encodeFrame({ streamId, body: { kind: 'reset', reason: 'client_disconnected' } }), gone);
+  }
+
+  /** Reads nothing for a while, because a client cannot take more. */
+  hold(client: ClientLine): void {
+    this.#reading.hold(client);
+  }
+
+  release(client: ClientLine): void {
+    this.#reading.release(client);
+  }
+
+  /** The client that shows this authorization. */
+  clientWith(authorizationDigest: string): ClientLine | undefined {
+    return [...this.#clients].find(({ grant }) => grant.authorizationDigest === authorizationDigest);
+  }
+
+  close(reason: string): void {
+    this.#line.close(reason, GOING_AWAY);
+    this.#closeClients();
+  }
+
+  #closeClients(): void {
+    for (const client of [...this.#clients]) client.close('the machine is gone');
+  }
+
+  #fromMachine({ streamId, body }: RelayFrame, bytes: Uint8Array): void {
+    this.#streams.get(streamId)?.deliver(bytes, { isLast: body.kind === 'reset' });
+  }
+}
