@@ -13,7 +13,7 @@ import { replaceFiles } from './replace-files.mjs';
 const NEEDED_BY_ALL = ['zod', 'ws', 'commander'];
 
 /** Exists only as ES modules, which the older of the Nodes we support cannot `require`. */
-const MODULES_ONLY = ['jose'];
+const MODULES_ONLY = ['jose', '@noble/post-quantum', '@noble/curves', '@noble/hashes'];
 
 const INLINED = [...NEEDED_BY_ALL, ...MODULES_ONLY];
 
@@ -73,7 +73,8 @@ async function generateChunks(root, { sourcemap = false } = {}) {
       ...Object.fromEntries(subpathsOf(root).map(({ name, module }) => [name, module])),
     },
     platform: 'node',
-    external: (id) => /^[^./\0]/.test(id) && !INLINED.includes(id),
+    external: (id) =>
+      /^[^./\0]/.test(id) && !INLINED.some((name) => id === name || id.startsWith(`${name}/`)),
     // `ws` is loaded lazily by clients and at once by servers; which of the two is no concern of ours here.
     checks: { ineffectiveDynamicImport: false },
   });

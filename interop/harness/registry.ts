@@ -9,6 +9,9 @@ import { giveUpIfLate } from './wait-limit.js';
 
 export const environmentId = 'build-7';
 
+/** In the directory where machines are started. */
+const tokenFile = 'executor.token';
+
 /** Who may do what at a registry. */
 const executorToken = randomBytes(32).toString('hex');
 const clientToken = randomBytes(32).toString('hex');
@@ -39,6 +42,8 @@ export async function startRegistry(
   listen = 'ws://127.0.0.1:0',
 ): Promise<RegistryProcess> {
   const file = join(run.outside, 'registry.toml');
+  await writeFile(join(run.outside, tokenFile), executorToken);
+  await writeFile(join(run.outside, 'client.token'), clientToken);
   await writeFile(file, `${entry('executors', executorToken)}\n${entry('clients', clientToken)}`);
   const child = new Child({
     argv: [process.execPath, bin, 'gateway', '--registry', file, '--listen', listen, '--log-format', 'json'],
@@ -66,7 +71,7 @@ function entry(list: string, token: string): string {
   return `[[${list}]]\nname = "somebody"\ntoken_sha256 = "${digest}"\nenvironments = ["build-*"]\n`;
 }
 
-/** The programs that join a registry. Each gets its token in the way it expects. */
+/** The programs that join a registry. Each gets its token in the way it expects: in a variable, or in a file. */
 export const executors = {
   codex: (url: string) => [
     ...codexProgram,
@@ -75,6 +80,17 @@ export const executors = {
     url,
     '--environment-id',
     environmentId,
+  ],
+  execwire: (url: string) => [
+    process.execPath,
+    bin,
+    'serve',
+    '--remote',
+    url,
+    '--environment-id',
+    environmentId,
+    '--remote-token-file',
+    tokenFile,
   ],
 };
 
@@ -85,6 +101,23 @@ export function startExecutor(
 ): Child {
   const env = { ...cleanEnv(run.serverHome), CODEX_API_KEY: executorToken, ...variables };
   return new Child({ argv, cwd: run.outside, env });
+}
+
+/** Our own client, which runs one program. */
+export function startClient(url: string, run: RunDirectory, program: readonly string[]): Child {
+  const machine = `${url}/cloud/environment/${environmentId}`;
+  const argv = [
+    process.execPath,
+    bin,
+    'run',
+    '-e',
+    machine,
+    '--token-file',
+    'client.token',
+    '--',
+    ...program,
+  ];
+  return new Child({ argv, cwd: run.outside, env: cleanEnv(run.clientHome) });
 }
 
 /** The address for calls, from the address for WebSockets. */

@@ -8,10 +8,10 @@ import {
   startCommand,
   writeStdin,
 } from '../harness/model-script.js';
-import { type executors, startRegistry } from '../harness/registry.js';
+import { callUrl, type executors, startClient, startRegistry } from '../harness/registry.js';
 import { openRegistryStage } from '../harness/registry-stage.js';
 
-const kinds: (keyof typeof executors)[] = ['codex'];
+const kinds: (keyof typeof executors)[] = ['codex', 'execwire'];
 
 describe.each(kinds)('%s at a registry of ours, used by Codex', (kind) => {
   test('a command runs on the machine, which only dials out', async () => {
@@ -28,6 +28,13 @@ describe.each(kinds)('%s at a registry of ours, used by Codex', (kind) => {
     });
     // Neither arguments nor output pass through the registry readably, and no secret is logged.
     expect(stage.registry.log()).not.toMatch(new RegExp(`${stage.marker}|rendezvous|Bearer`));
+  });
+
+  test('our own client uses it, too', async () => {
+    await using stage = await openRegistryStage(kind);
+    await using client = startClient(callUrl(stage.clientSide.url), stage.run, ['seq', '20000']);
+    expect(await client.ended).toEqual({ code: 0, signal: null });
+    expect(client.stdout).toBe(Array.from({ length: 20_000 }, (_, index) => `${index + 1}\n`).join(''));
   });
 
   test('what a command prints after the machine was cut off is not lost', async () => {

@@ -1,7 +1,7 @@
 import { startProgram } from '../transport/program.js';
 import { dialWebSocket } from '../transport/websocket-dial.js';
 import { fleetSource } from './configuration-home.js';
-import { isFleetUrl } from './environment-names.js';
+import { isFleetUrl, registryPlaceOf } from './environment-names.js';
 import { bearerTokenOf } from './bearer-token.js';
 import type { EnvironmentConfig, UrlEnvironment } from './configuration.js';
 
@@ -32,13 +32,19 @@ export function createDialler(
   };
 }
 
-/** Opens a channel to a configured machine: over a WebSocket, in a fleet, or to a program started for it. */
+/** Opens a channel to a configured machine: over a WebSocket, in a fleet, through a registry, or to a program started for it. */
 export async function dialEnvironment(
   config: EnvironmentConfig,
   options: DialEnvironmentOptions = {},
 ): Promise<DialedChannel> {
   const { onLog } = options;
   if (isUrlEnvironment(config) && isFleetUrl(config.url)) return await createDialler(config, options)();
+  const place = isUrlEnvironment(config) ? registryPlaceOf(config.url) : null;
+  if (isUrlEnvironment(config) && place) {
+    const token = (await bearerTokenOf(config, onLog)) ?? '';
+    const { dialRegistry } = await import('../registry/client/index.js');
+    return await dialRegistry({ ...place, token });
+  }
   if (isUrlEnvironment(config)) {
     const { url, websocketRequestId: requestId, connectTimeoutMs } = config;
     return await dialWebSocket(url, {

@@ -107,7 +107,7 @@ export async function chooseEnvironment(
     // Does not repeat the address, which may contain credentials.
     throw new ExecError(
       'invalidConfiguration',
-      'The address must be ws://HOST:PORT, wss://…, unix:///PATH or fleet:NAME.',
+      'The address must be ws://HOST:PORT, wss://…, unix:///PATH, fleet:NAME or https://HOST/cloud/environment/ID.',
     );
   }
   const { loadEnvironments } = await import('./providers.js');

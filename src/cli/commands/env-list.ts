@@ -46,7 +46,7 @@ export function environmentRows(config: EnvironmentsConfig): EnvironmentRow[] {
 
 function address(entry: EnvironmentConfig): Pick<EnvironmentRow, 'kind' | 'where'> {
   if (!('url' in entry)) return { kind: 'program', where: entry.program };
-  if (entry.url.startsWith('fleet:')) return { kind: 'url', where: entry.url };
+  if (/^(fleet|https?):/.test(entry.url)) return { kind: 'url', where: entry.url };
   const { label, address: parsed } = parseTarget(entry.url);
   return { kind: 'url', where: parsed.kind === 'unix' ? `unix://${parsed.path}` : label };
 }

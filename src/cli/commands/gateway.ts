@@ -30,7 +30,7 @@ export function gatewayCommand(): Command {
     .description(
       'Offer every machine of a fleet as a WebSocket server: /e/NAME, or /e/?SELECTOR for one that matches.\n\n' +
         'For clients that know nothing about fleets. Several gateways can serve the same fleet.\n\n' +
-        'With --registry, it also introduces machines that dial out in the way of Codex (`codex exec-server --remote`) ' +
+        'With --registry, it also introduces machines that dial out in the way of Codex (`codex exec-server --remote`, `execwire serve --remote`) ' +
         'to their clients. That needs no fleet.',
     )
     .option('--fleet <where>', 'nats://HOST:PORT or a settings file (default: as for -e fleet:)')

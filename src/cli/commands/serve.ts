@@ -18,6 +18,7 @@ import { addConsoleTokenOption, DEFAULT_CONSOLE_URL } from '../options/console-o
 import { consoleOf, type ServeConsoleFlags } from './serve-console.js';
 import { type DurableFlags, durableFromFlags, type DurableServer } from './durable.js';
 import { addFleetOptions, type FleetFlags, fleetFiles, serveFleet } from './serve-fleet.js';
+import { addRemoteOptions, type RemoteFlags, serveRemote } from './serve-remote.js';
 import { guardTrees } from './guard-trees.js';
 import { nextSteps } from './next-steps.js';
 import { addListenOptions, addLogOptions, collect, wholeNumber } from '../options/listen-options.js';
@@ -43,6 +44,7 @@ interface ServeFlags
     ChangesFlags,
     DurableFlags,
     FleetFlags,
+    RemoteFlags,
     ServeConsoleFlags,
     OperationFlags {
   readonly listen: string[];
@@ -113,7 +115,7 @@ export function serveCommand(): Command {
     '--durable <dir>',
     'start the server again if it dies; its programs go on, with what is kept in this directory',
   );
-  return addLogOptions(addOperationOptions(addFleetOptions(command))).action(serve);
+  return addLogOptions(addOperationOptions(addRemoteOptions(addFleetOptions(command)))).action(serve);
 }
 
 async function serve(flags: ServeFlags): Promise<void> {
@@ -130,8 +132,8 @@ async function begin(flags: ServeFlags, durable: DurableServer | null): Promise<
   requireAddressSpace();
   keepHeapSmall();
   const threads = makeThreadPool();
-  // A machine of a fleet is reached there, unless somebody wants more.
-  const fallback = flags.fleet === undefined ? [DEFAULT_LISTEN] : [];
+  // A machine of a fleet or a registry is reached there, unless somebody wants more.
+  const fallback = flags.fleet === undefined && flags.remote === undefined ? [DEFAULT_LISTEN] : [];
   const addresses = flags.listen.length > 0 ? flags.listen : fallback;
   const stdio = addresses.some((text) => parseListenAddress(text).kind === 'stdio');
   const auth = authFromFlags(flags);
@@ -147,6 +149,7 @@ async function begin(flags: ServeFlags, durable: DurableServer | null): Promise<
     flags.wsSharedSecretFile,
     flags.tlsKey,
     flags.consoleTokenFile,
+    flags.remoteTokenFile,
     flags.audit,
   ];
   hideOwnDoors({ files: [...secrets, ...fleetFiles(flags)] });
@@ -202,11 +205,13 @@ async function begin(flags: ServeFlags, durable: DurableServer | null): Promise<
   const member = await serveFleet(flags, { server, log, lost: shutDown }).catch(giveUp);
   leaving.push(member.close);
   retiring.push(member.endJobs);
+  const remote = await serveRemote(flags, { server, log, lost: shutDown }).catch(giveUp);
+  leaving.push(remote.close);
   durable?.ready();
   server.settle();
   // Whoever reads them has them from the first one.
   const isFirst = !durable || durable.isFirst;
-  if (isFirst) for (const url of [...urls, ...member.urls]) process.stdout.write(`${url}\n`);
+  if (isFirst) for (const url of [...urls, ...member.urls, ...remote.urls]) process.stdout.write(`${url}\n`);
   const page = await consoleOf(server, flags, { auth, log }).catch(giveUp);
   if (page) leaving.push(() => page.close());
   if (!isFirst) return;

@@ -19,17 +19,25 @@ export interface LineReceiver {
   readonly closed: () => void;
 }
 
+export interface LineOptions {
+  /** What a message that is no frame means. Default: the end. */
+  readonly unreadable?: 'rejected' | 'ignored';
+}
+
 /** A WebSocket that carries frames. */
 export class Line {
   readonly #socket: WebSocket;
+  readonly #unreadable: 'rejected' | 'ignored';
   #isPaused = false;
   #isClosing = false;
 
   /** `stream`: what the WebSocket reads from. */
-  constructor(socket: WebSocket, stream: Socket, liveness: LivenessOptions = LIVENESS) {
+  constructor(socket: WebSocket, stream: Socket, { unreadable = 'rejected' }: LineOptions = {}) {
+    this.#unreadable = unreadable;
     this.#socket = socket;
     answerPings(socket);
-    new Liveness(socket, this.#signsOf(stream), liveness);
+    // It ends with the socket.
+    void new Liveness(socket, this.#signsOf(stream), LIVENESS);
     // The package closes it by itself, with the reason for the other side.
     socket.on('error', () => this.#hangUpSoon());
   }
@@ -39,7 +47,7 @@ export class Line {
       if (this.#isClosing) return;
       const decoded = isBinary ? decodeFrame(data) : null;
       if (decoded) frame(decoded, data);
-      else this.close('a message is not a frame', PROTOCOL_ERROR);
+      else if (this.#unreadable === 'rejected') this.close('a message is not a frame', PROTOCOL_ERROR);
     });
     this.#socket.once('close', closed);
     if (this.#socket.readyState === this.#socket.CLOSED) setImmediate(closed);
@@ -58,6 +66,12 @@ export class Line {
   resume(): void {
     this.#isPaused = false;
     this.#socket.resume();
+  }
+
+  /** Resolves when the connection is gone. */
+  get gone(): Promise<void> {
+    if (this.#socket.readyState === this.#socket.CLOSED) return Promise.resolve();
+    return new Promise((resolve) => this.#socket.once('close', () => resolve()));
   }
 
   /** Says goodbye after everything that was sent, and hangs up soon. Nothing more is received. */

@@ -11,6 +11,12 @@ const MAX_IN_FLIGHT_BYTES = 1024 * 1024;
 const GOING_AWAY = 1001;
 const PROTOCOL_ERROR = 1002;
 
+export interface ClientLineOptions {
+  readonly grant: Grant;
+  readonly machine: MachineLine;
+  readonly closed: () => void;
+}
+
 /** The connection of a client: one stream to one machine. */
 export class ClientLine {
   readonly grant: Grant;
@@ -25,14 +31,10 @@ export class ClientLine {
   /** The stream has ended: nobody is told about it any more. */
   #isOver = false;
 
-  constructor(
-    line: Line,
-    { grant, machine, closed }: { grant: Grant; machine: MachineLine; closed: () => void },
-  ) {
+  private constructor(line: Line, { grant, machine, closed }: ClientLineOptions) {
     this.grant = grant;
     this.#line = line;
     this.#machine = machine;
-    machine.join(this);
     this.#introduction = setTimeout(() => this.close('no handshake in time'), INTRODUCTION_MS).unref();
     line.open({
       frame: (frame, bytes) => this.#fromClient(frame, bytes),
@@ -41,6 +43,11 @@ export class ClientLine {
         closed();
       },
     });
+  }
+
+  /** Lets a client talk to a machine, until either of them is gone. */
+  static join(line: Line, options: ClientLineOptions): void {
+    options.machine.join(new ClientLine(line, options));
   }
 
   /** The machine has asked whether the client may use it, and was told so. */

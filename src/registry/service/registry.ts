@@ -173,7 +173,7 @@ export class Registry implements SideService {
     if (machine !== grant.registration || !machine.line.hasRoomFor(grant.client)) return unattached();
     const details = { environment: machine.environmentId, client: grant.client.name };
     return (line) => {
-      new ClientLine(line, {
+      ClientLine.join(line, {
         grant,
         machine: machine.line,
         closed: () => this.#options.log?.info(details, 'a client is gone'),

@@ -1,0 +1,1 @@
+export { dialRegistry } from './dial-registry.js';

@@ -1,0 +1,2 @@
+export { RemoteMachine, type RemoteMachineOptions } from './executor/remote-machine.js';
+export { type RegistryPlace, requireRegistryUrl } from './registry-calls.js';
