@@ -1,7 +1,9 @@
-import { posix } from 'node:path';
+import { isUtf8 } from 'node:buffer';
+import { pathBytes } from '../../../protocol/file-uri.js';
 import { readLayer, type Side } from '../content.js';
 import { typeOf } from '../node.js';
 import type { FoundChange, Layers } from '../scan.js';
+import { quotedName } from './quoted-name.js';
 import { unifiedHunks } from './unified-diff.js';
 
 /** Longer files are not compared line by line. */
@@ -22,23 +24,30 @@ export function diffChange(
   change: FoundChange,
   { layers, shown, contextLines }: { layers: Layers; shown: string; contextLines: number },
 ): ChangeDiff {
-  const name = posix.relative('/', shown);
-  const header = [`diff --git a/${name} b/${name}`, ...modeLines(change)];
+  const [a, b] = namesOf(shown);
+  const header = [`diff --git ${a} ${b}`, ...modeLines(change)];
   const [before, after] = (['base', 'held'] as const).map((side) => sideOf(change, side, layers));
-  if (before === 'tooLarge' || after === 'tooLarge') return omit(header, name, 'tooLarge');
+  if (before === 'tooLarge' || after === 'tooLarge') return omit(header, shown, 'tooLarge');
   const [old, next] = [before ?? EMPTY, after ?? EMPTY];
   if (old.equals(next)) return { text: `${header.join('\n')}\n`, omitted: null };
-  if (isBinary(old) || isBinary(next)) return omit(header, name, 'binary');
+  if (isBinary(old) || isBinary(next)) return omit(header, shown, 'binary');
   const hunks = unifiedHunks(old.toString(), next.toString(), contextLines);
-  const files = [`--- ${before ? `a/${name}` : '/dev/null'}`, `+++ ${after ? `b/${name}` : '/dev/null'}`];
+  const files = [`--- ${before ? a : '/dev/null'}`, `+++ ${after ? b : '/dev/null'}`];
   return { text: `${[...header, ...files].join('\n')}\n${hunks}`, omitted: null };
 }
 
 const EMPTY = Buffer.alloc(0);
 
-function omit(header: readonly string[], name: string, omitted: 'binary' | 'tooLarge'): ChangeDiff {
+function namesOf(shown: string): [a: string, b: string] {
+  const name = Buffer.from(pathBytes(shown)).subarray(1);
+  const named = (letter: string): string => quotedName(Buffer.concat([Buffer.from(`${letter}/`), name]));
+  return [named('a'), named('b')];
+}
+
+function omit(header: readonly string[], shown: string, omitted: 'binary' | 'tooLarge'): ChangeDiff {
+  const [a, b] = namesOf(shown);
   const why = omitted === 'binary' ? 'Binary files' : 'Large files';
-  return { text: `${header.join('\n')}\n${why} a/${name} and b/${name} differ\n`, omitted };
+  return { text: `${header.join('\n')}\n${why} ${a} and ${b} differ\n`, omitted };
 }
 
 /** What is on one side; undefined if nothing is that has content. */
@@ -56,6 +65,7 @@ function modeLines({ held, base }: FoundChange): string[] {
   return before === after ? [] : [`old mode ${before}`, `new mode ${after}`];
 }
 
+/** What is not UTF-8 cannot be shown as text either: different bytes would look the same. */
 function isBinary(bytes: Buffer): boolean {
-  return bytes.subarray(0, BINARY_CHECK_BYTES).includes(0);
+  return bytes.subarray(0, BINARY_CHECK_BYTES).includes(0) || !isUtf8(bytes);
 }
