@@ -200,9 +200,6 @@ export class RemoteEnvironment extends EnvironmentHandle {
     return await listChangeSets(this.client);
   }
 
-  /**
-   * Calls `listener` when a program that ran in a set of ours has ended. Returns an unsubscribe function.
-   */
   watchChanges(listener: (update: ChangesUpdate) => void): () => void {
     return watchChanges(this.client, listener);
   }

@@ -100,7 +100,7 @@ export interface ChangeSet {
   discard(): Promise<void>;
 }
 
-/** A program that ran in a set has ended, so the set may have grown. */
+/** What a set holds after it may have grown. */
 export interface ChangesUpdate {
   readonly changesId: string;
   readonly counts: ChangeCounts;

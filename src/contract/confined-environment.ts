@@ -1,6 +1,6 @@
 import { ExecError, isExecError } from '../protocol/errors.js';
 import type { EnvironmentInfo, Sandbox } from '../protocol/index.js';
-import type { ChangeSet, ChangeSetInfo } from './changes.js';
+import type { ChangeSet, ChangeSetInfo, ChangesUpdate } from './changes.js';
 import { confineFiles } from './confined-files.js';
 import type { Environment } from './environment.js';
 import { EnvironmentHandle } from './environment-handle.js';
@@ -60,6 +60,10 @@ export class ConfinedEnvironment extends EnvironmentHandle {
 
   changeSets(): Promise<readonly ChangeSetInfo[]> {
     return this.#inner.changeSets();
+  }
+
+  watchChanges(listener: (update: ChangesUpdate) => void): () => void {
+    return this.#inner.watchChanges(listener);
   }
 
   list(): Promise<ProcessSummary[]> {

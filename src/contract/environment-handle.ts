@@ -1,6 +1,6 @@
 import { ExecError } from '../protocol/errors.js';
 import type { EnvironmentInfo } from '../protocol/index.js';
-import type { ChangeSet, ChangeSetInfo } from './changes.js';
+import type { ChangeSet, ChangeSetInfo, ChangesUpdate } from './changes.js';
 import type { Environment } from './environment.js';
 import type { FileSystem } from './file-system.js';
 import type { Duplex } from 'node:stream';
@@ -38,6 +38,7 @@ export abstract class EnvironmentHandle implements Environment {
   abstract close(): Promise<void>;
   abstract changes(changesId: string): ChangeSet;
   abstract changeSets(): Promise<readonly ChangeSetInfo[]>;
+  abstract watchChanges(listener: (update: ChangesUpdate) => void): () => void;
 
   async kept(): Promise<ProcessSummary[]> {
     throw nothingKept();

@@ -1,5 +1,5 @@
 import type { EnvironmentInfo, Sandbox } from '../protocol/index.js';
-import type { ChangeSet, ChangeSetInfo } from './changes.js';
+import type { ChangeSet, ChangeSetInfo, ChangesUpdate } from './changes.js';
 import type { FileSystem } from './file-system.js';
 import type { Duplex } from 'node:stream';
 import type {
@@ -66,6 +66,11 @@ export interface Environment extends AsyncDisposable {
   changes(changesId: string): ChangeSet;
   /** The sets of held changes on this machine that belong to us, oldest first. */
   changeSets(): Promise<readonly ChangeSetInfo[]>;
+  /**
+   * Calls `listener` when one of these sets may have grown: a program in it has ended, a file operation has changed it, or it
+   * takes up more room while programs run, at most every two seconds. Returns an unsubscribe function.
+   */
+  watchChanges(listener: (update: ChangesUpdate) => void): () => void;
   /** The policy for everything that does not specify its own. Absent: none. */
   readonly sandbox?: Sandbox;
   /** True once the machine is permanently unreachable: open the environment again. Absent where that cannot happen. */

@@ -4,6 +4,7 @@ import {
   type ChangeSet,
   type ChangeSetInfo,
   type ChangesLimits,
+  type ChangesUpdate,
   EnvironmentHandle,
   type ExecProcess,
   type FileSystem,
@@ -177,6 +178,10 @@ export class LocalEnvironment extends EnvironmentHandle {
 
   async changeSets(): Promise<readonly ChangeSetInfo[]> {
     return this.#changes.list();
+  }
+
+  watchChanges(listener: (update: ChangesUpdate) => void): () => void {
+    return this.#changes.watch(listener);
   }
 
   async list(): Promise<ProcessSummary[]> {

@@ -1,4 +1,5 @@
 import type { ConformanceCase } from '../case.js';
+import { changesCases } from './changes.js';
 import { envelopeCases } from './envelope.js';
 import { fileCases } from './files.js';
 import { handshakeCases } from './handshake.js';
@@ -23,5 +24,6 @@ export const conformanceCases: readonly ConformanceCase[] = [
   ...historyCases,
   ...portCases,
   ...fileCases,
+  ...changesCases,
   ...promiseCases,
 ];

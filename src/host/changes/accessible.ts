@@ -1,8 +1,6 @@
 import { type BigIntStats, chmodSync, closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { linux } from '../kernel/index.js';
 
-const OWN_RIGHTS = 0o700;
-
 /** Opens a directory without following a link. That needs no right to read it. */
 export function openDirectory(path: Buffer | string): number {
   return openSync(path, linux.O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
@@ -27,26 +25,6 @@ export function withHandle<T>(path: Buffer, use: (handle: Handle) => T): T {
 /** Opens a regular file for reading, without following a link or waiting for a writer. */
 export function openForReading(path: Buffer): number {
   return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-}
-
-/**
- * Does something in a held directory even if its mode keeps us out: programs may take their own rights away, and only
- * root is exempt. Programs that run see the mode their overlay remembers.
- */
-export async function withAccess<T>(
-  directory: number,
-  node: BigIntStats,
-  use: () => T | Promise<T>,
-): Promise<T> {
-  if (process.geteuid?.() === 0 || (Number(node.mode) & OWN_RIGHTS) === OWN_RIGHTS) return await use();
-  const path = `/proc/self/fd/${directory}`;
-  const mode = Number(node.mode) & 0o7777;
-  chmodSync(path, mode | OWN_RIGHTS);
-  try {
-    return await use();
-  } finally {
-    chmodSync(path, mode);
-  }
 }
 
 /** Opens a held file for reading even if its mode forbids that. */

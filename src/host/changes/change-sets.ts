@@ -14,6 +14,7 @@ import {
 import { openDirectory } from './accessible.js';
 import { finishApply } from './apply/apply.js';
 import { removeTree } from './apply/remove-tree.js';
+import type { Growth } from './growth-reports.js';
 import { heldRoots } from './held-roots.js';
 import { HeldSet, type SetKeeping } from './held-set.js';
 import { type HeldUse, type KeptUse, type UseRequest, useOf } from './held-use.js';
@@ -27,7 +28,7 @@ import {
   type SetRecord,
   writeRecord,
 } from './set-record.js';
-import { changesSupport } from './support.js';
+import { changesSupport, changesUnavailable } from './support.js';
 
 /** Where sets are, and how many there may be. */
 export interface ChangeSetsOptions {
@@ -43,6 +44,8 @@ export interface ChangeSetsOptions {
 
 const DEFAULT_MAX_SETS = 256;
 
+type GrowthListener = (set: HeldSet, growth: Growth) => void;
+
 /** All sets of held changes in one directory. */
 export class ChangeSets {
   readonly #directory: string;
@@ -50,7 +53,7 @@ export class ChangeSets {
   readonly #limits: ChangesLimits;
   readonly #keepingOf: ChangeSetsOptions['keepingOf'];
   readonly #sets = new Map<string, HeldSet>();
-  readonly #listeners = new Set<(set: HeldSet) => void>();
+  readonly #listeners = new Set<GrowthListener>();
   /** Called before the mounts of a set go, to end what uses them beside programs. */
   #endView: (viewId: string) => Promise<void> = async () => {};
 
@@ -71,8 +74,8 @@ export class ChangeSets {
     this.#endView = end;
   }
 
-  /** Calls `listener` when a program that ran in a set has ended. Returns an unsubscribe function. */
-  watch(listener: (set: HeldSet) => void): () => void {
+  /** Calls `listener` when a set may have grown. Returns an unsubscribe function. */
+  watch(listener: GrowthListener): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
@@ -83,8 +86,10 @@ export class ChangeSets {
     const support = await this.support();
     const policy = policyOfRequest(sandbox, { cwd, temporary });
     if (policy.kind === 'open') throw nothingEnforced();
+    // Before a set is made: there may be no place for it.
+    if (!support.available) throw changesUnavailable(support);
     const set = this.#setFor(request);
-    return await set.exclusively(async () => {
+    return await set.turns.entering(async () => {
       await finishApply(set);
       const { plan } = planNow(policy.files);
       const earlier = set.record.roots.map(({ path }) => path);
@@ -110,9 +115,11 @@ export class ChangeSets {
   }
 
   #useOf(set: HeldSet, view: HeldView | undefined): HeldUse {
-    return useOf(set, view, () => {
-      for (const listener of this.#listeners) listener(set);
-    });
+    return useOf(set, view, () => this.#tell(set, 'ended'));
+  }
+
+  #tell(set: HeldSet, growth: Growth): void {
+    for (const listener of this.#listeners) listener(set, growth);
   }
 
   /** Throws `changesNotFound`. */
@@ -134,7 +141,7 @@ export class ChangeSets {
 
   /** Forgets a set and everything in it. */
   async discard(set: HeldSet): Promise<void> {
-    await set.exclusively(async () => {
+    await set.turns.alone(async () => {
       await set.untilIdle();
       set.lock();
       await this.release(set);
@@ -169,8 +176,8 @@ export class ChangeSets {
       if (set.record.lease === 'session' && !lives(set.record.owner))
         await this.discard(set).catch(() => undefined);
       else
-        await set
-          .exclusively(() => finishApply(set))
+        await set.turns
+          .alone(() => finishApply(set))
           .catch(() => undefined)
           .finally(() => set.close());
     }
@@ -239,11 +246,13 @@ export class ChangeSets {
 
   #setIn(directory: string, record: SetRecord): HeldSet {
     const others = (): Size => this.#sizeWithout(directory);
-    return new HeldSet(directory, record, {
+    const set: HeldSet = new HeldSet(directory, record, {
       limits: this.#limits,
       others,
+      grown: () => this.#tell(set, 'larger'),
       keeping: this.#keepingOf?.(basename(directory)),
     });
+    return set;
   }
 
   #sizeWithout(directory: string): Size {

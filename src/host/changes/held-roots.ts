@@ -2,8 +2,9 @@ import { lstatSync } from 'node:fs';
 import { ExecError } from '../../protocol/errors.js';
 import { KERNEL_TYPES, type MountedPlace, type MountPlan } from '../sandbox/index.js';
 
-/** Places that are the kernel's own, in every sandbox. What is written there is not a file. */
+/** Places that are the kernel's own, in every sandbox. What is written there is not a file, unless disks are mounted below. */
 const KERNEL_PLACES: readonly string[] = ['/dev', '/proc', '/sys'];
+const NOT_DISKS: readonly string[] = [...KERNEL_TYPES, 'devtmpfs', 'devpts', 'mqueue', 'hugetlbfs'];
 
 /** What a policy lets programs write to, as far as changes can be held there. */
 export interface HeldRoots {
@@ -24,7 +25,7 @@ export function heldRoots(
 ): HeldRoots {
   if (plan.base === 'writable' || plan.base === 'unrestricted') throw everythingWritable();
   const writable = plan.mounts
-    .filter(({ kind, path }) => kind === 'writable' && !KERNEL_PLACES.some((place) => isBelow(path, place)))
+    .filter(({ kind, path }) => kind === 'writable' && !isKernels(path, mounts))
     .map(({ path }) => directoryOf(path));
   const readable = earlier.filter(
     (path) =>
@@ -45,6 +46,15 @@ export function heldRoots(
   const further = mountPoints.filter((path) => plan.accessAt(path) === 'write' && !top.includes(path));
   for (const path of further) if (!isDirectory(path)) throw fileMounted(path);
   return { roots: [...top.toSorted((a, b) => depth(a) - depth(b)), ...further], mountPoints };
+}
+
+/** False for `/dev/shm` and the like. */
+function isKernels(path: string, mounts: readonly MountedPlace[]): boolean {
+  if (!KERNEL_PLACES.some((place) => isBelow(path, place))) return false;
+  const around = mounts.filter((mounted) => isBelow(path, mounted.path));
+  const innermost = around.toSorted((a, b) => b.path.length - a.path.length)[0];
+  if (innermost === undefined || NOT_DISKS.includes(innermost.type)) return true;
+  return !KERNEL_PLACES.some((place) => innermost.path !== place && isBelow(innermost.path, place));
 }
 
 /** A single file is held by way of its directory, of which the sandbox shows nothing else. */

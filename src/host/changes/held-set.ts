@@ -5,14 +5,14 @@ import { type Attribute, setExtendedAttribute, tryLock } from '../kernel/index.j
 import { openExactly, type HeldView } from '../sandbox/index.js';
 import { openDirectory } from './accessible.js';
 import { Bases } from './bases.js';
-import { HeldMounts } from './held-mounts.js';
+import { HeldMounts, type MountMeans } from './held-mounts.js';
 import type { HeldRoots } from './held-roots.js';
 import type { ToMount } from './mounting.js';
 import { plainAttributes } from './node.js';
 import { type Layers, ownAttributes, scan, type ScanResult } from './scan.js';
 import { type MeteredSet, SetMeter } from './set-meter.js';
 import { makePrivateDirectory, type SetRecord, writeRecord } from './set-record.js';
-import { type ChangesSupport, changesUnavailable } from './support.js';
+import { SetTurns } from './set-turns.js';
 
 /** One directory of a set, with what has changed in it. */
 export interface ScannedRoot extends ScanResult {
@@ -32,13 +32,13 @@ export class HeldSet {
   readonly directory: string;
   /** Keeps it from growing without bound. */
   readonly meter: SetMeter;
+  readonly turns = new SetTurns();
   readonly #keeping: SetKeeping | undefined;
   #isKept = false;
   #record: SetRecord;
   #mounts: HeldMounts | null = null;
   #lock: number | null = null;
   #bases: Bases | undefined;
-  #tail: Promise<unknown> = Promise.resolve();
   #users = 0;
   /** Those of them whose program has ended. */
   #leaving = 0;
@@ -47,7 +47,10 @@ export class HeldSet {
   constructor(
     directory: string,
     record: SetRecord,
-    { keeping, ...bounds }: Pick<MeteredSet, 'limits' | 'others'> & { keeping?: SetKeeping | undefined },
+    {
+      keeping,
+      ...bounds
+    }: Pick<MeteredSet, 'limits' | 'others' | 'grown'> & { keeping?: SetKeeping | undefined },
   ) {
     this.directory = directory;
     this.#record = record;
@@ -98,13 +101,6 @@ export class HeldSet {
     return existsSync(this.journal);
   }
 
-  /** One thing at a time. */
-  exclusively<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#tail.then(work, work);
-    this.#tail = result.catch(() => undefined);
-    return result;
-  }
-
   /** Throws if another process uses the set. */
   lock(): void {
     if (this.#lock !== null) return;
@@ -120,8 +116,7 @@ export class HeldSet {
    * The files as a program sees them that may use these directories; undefined if they are as they are. Call `leave` when
    * it has ended.
    */
-  async enter({ roots, mountPoints }: HeldRoots, support: ChangesSupport): Promise<HeldView | undefined> {
-    if (!support.available) throw changesUnavailable(support);
+  async enter({ roots, mountPoints }: HeldRoots, means: MountMeans): Promise<HeldView | undefined> {
     this.lock();
     this.#users += 1;
     try {
@@ -129,7 +124,7 @@ export class HeldSet {
       for (const path of roots) this.#addRoot(path);
       this.#mounts ??= new HeldMounts(this.#record.changesId);
       const wanted = this.#places.filter(({ path }) => roots.includes(path));
-      if (await this.#mounts.add(inOrder(wanted, roots), support)) this.#isKept = false;
+      if (await this.#mounts.add(inOrder(wanted, roots), means)) this.#isKept = false;
       this.#keep(this.#mounts);
       return this.#mounts.view(mountPoints);
     } catch (error) {
@@ -166,7 +161,7 @@ export class HeldSet {
     for (const [root, { path, heldSinceNs, attributes }] of this.#record.roots.entries()) {
       const layers = this.openLayers(root);
       try {
-        const result = await scan(layers, attributes);
+        const result = await scan(layers, attributes, { isQuiet: () => this.#isQuiet });
         this.bases.note(root, result.changes, BigInt(heldSinceNs));
         found.push({ root, path, ...result });
       } finally {
@@ -174,6 +169,11 @@ export class HeldSet {
       }
     }
     return found;
+  }
+
+  /** True if no program can change anything: none of ours, nor of another process. */
+  get #isQuiet(): boolean {
+    return this.#users === 0 && this.#lock !== null;
   }
 
   /** Both layers of a root. The caller closes them. */

@@ -21,6 +21,8 @@ export interface HeldUse {
   readonly requireRoom: () => Promise<void>;
   /** The program runs. It is told when the set is full. */
   readonly runs: (program: HeldProgram) => void;
+  /** Something was changed by nobody's program. */
+  readonly changed: () => void;
   /** The program has ended. Its sandbox will, in a moment. */
   readonly ended: () => void;
   /** Nothing is left of it. Idempotent. */
@@ -38,9 +40,10 @@ export interface UseRequest {
   readonly owners: readonly string[];
 }
 
-/** Somebody has entered a set. `onLeft`: called when a program has, not after what only looked at files. */
+/** Somebody has entered a set. `onLeft`: called afterwards, unless it only looked at files. */
 export function useOf(set: HeldSet, view: HeldView | undefined, onLeft: () => void): HeldUse {
   let state: 'in' | 'leaving' | 'out' = 'in';
+  let hasChanged = false;
   let stopWatching = (): void => {};
   const { changesId } = set.record;
   return {
@@ -54,6 +57,9 @@ export function useOf(set: HeldSet, view: HeldView | undefined, onLeft: () => vo
     runs: (program) => {
       stopWatching = set.meter.watch(program);
     },
+    changed: () => {
+      hasChanged = true;
+    },
     ended: () => {
       if (state !== 'in') return;
       state = 'leaving';
@@ -63,7 +69,7 @@ export function useOf(set: HeldSet, view: HeldView | undefined, onLeft: () => vo
       if (state === 'out') return;
       stopWatching();
       set.leave({ announced: state === 'leaving' });
-      if (state === 'leaving') onLeft();
+      if (state === 'leaving' || hasChanged) onLeft();
       state = 'out';
     },
   };

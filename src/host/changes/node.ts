@@ -1,5 +1,6 @@
 import { type BigIntStats, lstatSync } from 'node:fs';
 import { type Attribute, extendedAttribute, extendedAttributes } from '../kernel/index.js';
+import { withTrueMode } from './opened-directories.js';
 
 /** What can be at a path. */
 export type NodeType = 'file' | 'directory' | 'symlink' | 'fifo' | 'socket' | 'device';
@@ -7,7 +8,8 @@ export type NodeType = 'file' | 'directory' | 'symlink' | 'fifo' | 'socket' | 'd
 /** What is at a path; undefined if nothing is. */
 export function nodeAt(path: Buffer): BigIntStats | undefined {
   try {
-    return lstatSync(path, { bigint: true, throwIfNoEntry: false });
+    const node = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+    return node && withTrueMode(node);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return undefined;
     throw error;

@@ -1,6 +1,8 @@
-import type { ChangeSetInfo } from '../../contract/index.js';
+import type { ChangeSetInfo, ChangesUpdate } from '../../contract/index.js';
 import type { Sandbox } from '../../protocol/index.js';
 import type { ChangeSets } from './change-sets.js';
+import { GrowthReports } from './growth-reports.js';
+import type { HeldSet } from './held-set.js';
 import type { HeldUse } from './held-use.js';
 import { OwnedSet } from './owned-set.js';
 import type { ChangesSupport } from './support.js';
@@ -40,11 +42,27 @@ export class OwnedChanges {
     });
   }
 
-  /** Calls `listener` when a program that ran in one of these sets has ended. Returns an unsubscribe function. */
-  watch(listener: (set: OwnedSet, running: number) => void): () => void {
-    return this.#sets.watch((set) => {
-      if (this.#owners.includes(set.record.owner)) listener(new OwnedSet(this.#sets, set), set.running);
+  /**
+   * Calls `listener` when one of these sets may have grown: a program in it has ended, a file operation has changed it, or it
+   * takes up more room while programs run. Returns an unsubscribe function. `isWanted`: whether it is worth counting.
+   */
+  watch(listener: (update: ChangesUpdate) => void, isWanted: () => boolean = () => true): () => void {
+    const reports = new WeakMap<HeldSet, GrowthReports>();
+    let isOver = false;
+    const stop = this.#sets.watch((set, growth) => {
+      if (!this.#owners.includes(set.record.owner) || !isWanted()) return;
+      const own =
+        reports.get(set) ??
+        new GrowthReports(new OwnedSet(this.#sets, set), (update) => {
+          if (!isOver) listener(update);
+        });
+      reports.set(set, own);
+      own.add(growth);
     });
+    return () => {
+      isOver = true;
+      stop();
+    };
   }
 
   list(): ChangeSetInfo[] {

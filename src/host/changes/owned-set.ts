@@ -42,6 +42,11 @@ export class OwnedSet implements ChangeSet {
     return this.#set.record.changesId;
   }
 
+  /** How many programs run in it. */
+  get running(): number {
+    return this.#set.running;
+  }
+
   async counts(): Promise<ChangeCounts> {
     return countsOf(placed(await this.#scan()));
   }
@@ -98,7 +103,7 @@ export class OwnedSet implements ChangeSet {
   }
 
   async apply({ paths, onConflict = 'refuse' }: ApplyChangesOptions = {}): Promise<AppliedChanges> {
-    return await this.#set.exclusively(async () => {
+    return await this.#set.turns.alone(async () => {
       await this.#set.untilIdle();
       this.#set.lock();
       const outcome = await applyChanges(this.#set, {
@@ -117,14 +122,16 @@ export class OwnedSet implements ChangeSet {
   }
 
   /** What a killed server left half done is finished first. */
-  #scan(): Promise<ScannedRoot[]> {
-    return this.#set.exclusively(async () => {
-      if (this.#set.isUnfinished) {
-        this.#set.lock();
-        await finishApply(this.#set);
-      }
-      return await this.#set.scan();
-    });
+  async #scan(): Promise<ScannedRoot[]> {
+    const { turns } = this.#set;
+    if (this.#set.isUnfinished) await turns.alone(() => this.#finish());
+    return await turns.looking(() => this.#set.scan());
+  }
+
+  async #finish(): Promise<void> {
+    if (!this.#set.isUnfinished) return;
+    this.#set.lock();
+    await finishApply(this.#set);
   }
 
   #chosen(scanned: readonly ScannedRoot[], paths: readonly string[] | undefined): PlacedChange[] {

@@ -9,22 +9,38 @@ const [ours, theirs] = [Buffer.alloc(BLOCK_BYTES), Buffer.alloc(BLOCK_BYTES)];
 const known = new Map<string, boolean>();
 const MAX_KNOWN = 10_000;
 
+const NS_PER_MS = 1_000_000n;
+/** Longer than a tick on any machine. */
+const TICK_NS = 50n * NS_PER_MS;
+
 /** A file and what is known of it. */
 export interface KnownFile {
   readonly path: Buffer;
   readonly node: BigIntStats;
 }
 
-/** Whether a held file and the one below have the same bytes. Reads them only if sizes leave it open. */
-export async function sameContent(held: KnownFile, base: KnownFile, slice: TimeSlice): Promise<boolean> {
+/**
+ * Whether a held file and the one below have the same bytes. Reads them only if sizes leave it open. What was found while a
+ * program may have the file mapped is not remembered: such a program writes without a sign of it in the times of the file.
+ */
+export async function sameContent(
+  { held, base }: { readonly held: KnownFile; readonly base: KnownFile },
+  { slice, isQuiet }: { readonly slice: TimeSlice; readonly isQuiet: () => boolean },
+): Promise<boolean> {
   if (held.node.size !== base.node.size) return false;
   if (held.node.size === 0n) return true;
   const key = `${version(held.node)} ${version(base.node)}`;
-  const result = known.get(key) ?? (await compare(held, base, slice));
+  const wasQuiet = isQuiet() && isSettled(held.node) && isSettled(base.node);
+  const result = (wasQuiet ? known.get(key) : undefined) ?? (await compare(held, base, slice));
   known.delete(key);
-  known.set(key, result);
+  if (wasQuiet && isQuiet()) known.set(key, result);
   if (known.size > MAX_KNOWN) known.delete(known.keys().next().value ?? '');
   return result;
+}
+
+/** Of two writes within one tick of the clock that file times are taken from, the second leaves no trace in them. */
+function isSettled({ ctimeNs }: BigIntStats): boolean {
+  return BigInt(Date.now()) * NS_PER_MS - ctimeNs > TICK_NS;
 }
 
 function version({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {

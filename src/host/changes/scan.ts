@@ -1,6 +1,6 @@
 import { type BigIntStats, closeSync, readdirSync, readlinkSync } from 'node:fs';
 import { TimeSlice } from '../kernel/index.js';
-import { openDirectory, withAccess } from './accessible.js';
+import { openDirectory } from './accessible.js';
 import { entryOf, join, pathOfDirectory } from './byte-path.js';
 import {
   heldAttributes,
@@ -13,6 +13,7 @@ import {
   sameAttributes,
   typeOf,
 } from './node.js';
+import { withAccess } from './opened-directories.js';
 import { sameContent } from './same-content.js';
 import { requireDepth } from './set-limits.js';
 
@@ -52,10 +53,21 @@ export interface ScanResult {
   readonly unchangedLinks: ReadonlyMap<string, string>;
 }
 
-/** Finds all changes. The cost follows the changes, not the size of the directory below. */
-export async function scan(layers: Layers, attributes: string): Promise<ScanResult> {
+/**
+ * Finds all changes. The cost follows the changes, not the size of the directory below. `isQuiet`: whether no program can
+ * write meanwhile.
+ */
+export async function scan(
+  layers: Layers,
+  attributes: string,
+  { isQuiet }: { readonly isQuiet: () => boolean },
+): Promise<ScanResult> {
   const result = { changes: rootChange(layers, attributes), unchangedLinks: new Map<string, string>() };
-  await new Scan(layers, result).directory('', { upper: layers.upper, base: layers.base, opaque: false });
+  await new Scan(layers, { result, isQuiet }).directory('', {
+    upper: layers.upper,
+    base: layers.base,
+    opaque: false,
+  });
   return result;
 }
 
@@ -91,11 +103,22 @@ class Scan {
   readonly #device: bigint;
   readonly #result: { readonly changes: FoundChange[]; readonly unchangedLinks: Map<string, string> };
   readonly #slice = new TimeSlice();
+  readonly #isQuiet: () => boolean;
   #depth = 0;
 
-  constructor({ device }: Layers, result: { changes: FoundChange[]; unchangedLinks: Map<string, string> }) {
+  constructor(
+    { device }: Layers,
+    {
+      result,
+      isQuiet,
+    }: {
+      result: { changes: FoundChange[]; unchangedLinks: Map<string, string> };
+      isQuiet: () => boolean;
+    },
+  ) {
     this.#device = device;
     this.#result = result;
+    this.#isQuiet = isQuiet;
   }
 
   async directory(path: string, { upper, base, opaque }: Directories): Promise<void> {
@@ -182,7 +205,8 @@ class Scan {
   ): Promise<ChangeKind | null> {
     const [ours, theirs] = [entryOf(upper, name), entryOf(base ?? -1, name)];
     if (held.isFile()) {
-      const same = await sameContent({ path: ours, node: held }, { path: theirs, node: below }, this.#slice);
+      const files = { held: { path: ours, node: held }, base: { path: theirs, node: below } };
+      const same = await sameContent(files, { slice: this.#slice, isQuiet: this.#isQuiet });
       if (!same) return 'modified';
     }
     if (held.isSymbolicLink() && !readlinkSync(ours, 'buffer').equals(readlinkSync(theirs, 'buffer')))

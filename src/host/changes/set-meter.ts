@@ -4,8 +4,13 @@ import { exceeds, largestSize, NOTHING, type Size } from './set-limits.js';
 import { measure, storedSize, storeSize } from './set-size.js';
 import { unlinkedBytes } from './unlinked-files.js';
 
-/** How often we look at the disk while programs run. At 2 GB a second, 50 MB are written meanwhile. */
-const LOOK_MS = 25;
+/**
+ * How often we look at the disk while programs run: seldom while there is room, and the more often the less there is, so that
+ * it can hardly be filled between two looks.
+ */
+const [SHORTEST_LOOK_MS, LOOK_MS] = [2, 25];
+/** Faster than programs write, per millisecond. */
+const FASTEST: Size = { bytes: 4_000_000, files: 200 };
 /** Without any sign on the disk, a set is measured at most this often: others may free what it takes. */
 const MEASURE_MS = 2_000;
 /** A walk takes at most this part of the time: one in twenty, and one in four while the disk fills. */
@@ -26,6 +31,8 @@ export interface MeteredSet {
   readonly limits: ChangesLimits;
   /** What all other sets take up. */
   readonly others: () => Size;
+  /** Called when it takes up another amount of room than before. */
+  readonly grown: () => void;
 }
 
 /**
@@ -45,6 +52,7 @@ export class SetMeter {
   #tookMs = 0;
   #measuring: Promise<void> | null = null;
   #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
 
   constructor(set: MeteredSet) {
     this.#set = set;
@@ -68,37 +76,51 @@ export class SetMeter {
   /** Looks after the set while programs run in it. Returns a function to call when this one has ended. */
   watch(program: HeldProgram): () => void {
     this.#programs.add(program);
-    if (this.#programs.size === 1) {
-      clearInterval(this.#timer);
-      this.#timer = setInterval(() => this.#look(), LOOK_MS).unref();
-    }
+    this.#isClosed = false;
+    if (this.#programs.size === 1) this.#lookLater();
     return () => {
       if (!this.#programs.delete(program) || this.#programs.size > 0) return;
-      clearInterval(this.#timer);
       // Other sets may become larger if this one is small, so what it has become must be known.
-      this.#timer = setInterval(() => this.#lookOnce(), LOOK_MS).unref();
       this.#lookOnce();
     };
   }
 
   /** Nobody measures any more. */
   async close(): Promise<void> {
-    clearInterval(this.#timer);
-    this.#timer = undefined;
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
     await this.#measuring;
   }
 
+  #lookLater(): void {
+    clearTimeout(this.#timer);
+    if (this.#isClosed || this.#programs.size === 0) return;
+    this.#timer = setTimeout(() => this.#look(), this.#pauseMs()).unref();
+  }
+
+  /** Half the time it takes to fill what is left. */
+  #pauseMs(): number {
+    if (this.#size === null || this.#measuring !== null) return LOOK_MS;
+    const { bytes, files } = this.#possibleSize();
+    const leftMs = Math.min(
+      (this.#largest.bytes - bytes) / FASTEST.bytes,
+      (this.#largest.files - files) / FASTEST.files,
+    );
+    return Math.max(SHORTEST_LOOK_MS, Math.min(LOOK_MS, leftMs / 2));
+  }
+
   #look(): void {
-    if (this.#measuring !== null) return;
     const isTime = this.#isDue(CALM) && performance.now() - this.#measuredAt > MEASURE_MS;
-    if (isTime || this.#mayBeFull()) void this.#measure();
+    const isWanted = this.#measuring === null && (isTime || this.#mayBeFull());
+    // The next look follows what was found.
+    void (isWanted ? this.#measure() : Promise.resolve()).then(() => this.#lookLater());
   }
 
   #lookOnce(): void {
-    if (!this.#isDue(HASTE)) return;
-    clearInterval(this.#timer);
-    this.#timer = undefined;
-    void this.#measure();
+    clearTimeout(this.#timer);
+    if (this.#isClosed) return;
+    if (this.#isDue(HASTE)) void this.#measure();
+    else this.#timer = setTimeout(() => this.#lookOnce(), LOOK_MS).unref();
   }
 
   #isDue(share: number): boolean {
@@ -108,13 +130,17 @@ export class SetMeter {
   /** False only if the disk has lost less room than the set has left. */
   #mayBeFull(): boolean {
     if (!this.#isDue(HASTE)) return false;
-    if (this.#size === null) return true;
+    return this.#size === null || exceeds(this.#possibleSize(), this.#largest);
+  }
+
+  /** As large as it can have become: whatever room the disk has lost since, it may have taken. */
+  #possibleSize(): Size {
+    const { bytes, files } = this.#size ?? NOTHING;
     const now = this.#diskUse();
-    const possible = {
-      bytes: this.#size.bytes + now.bytes - this.#disk.bytes,
-      files: this.#size.files + now.files - this.#disk.files,
+    return {
+      bytes: bytes + now.bytes - this.#disk.bytes,
+      files: files + now.files - this.#disk.files,
     };
-    return exceeds(possible, this.#largest);
   }
 
   #measure(): Promise<void> {
@@ -128,7 +154,8 @@ export class SetMeter {
   }
 
   async #measureNow(): Promise<void> {
-    const { directory, roots, limits, others } = this.#set;
+    const { directory, roots, limits, others, grown } = this.#set;
+    const before = this.#size;
     const began = performance.now();
     try {
       this.#disk = this.#diskUse();
@@ -142,6 +169,7 @@ export class SetMeter {
       this.#tookMs = this.#measuredAt - began;
     }
     storeSize(directory, this.#size);
+    if (before?.bytes !== this.#size.bytes || before.files !== this.#size.files) grown();
     if (this.#isFull) for (const { full } of this.#programs) full();
   }
 

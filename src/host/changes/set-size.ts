@@ -1,8 +1,10 @@
 import { closeSync, lstatSync, readFileSync, renameSync, type Stats, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errnoOf, TimeSlice } from '../kernel/index.js';
-import { openDirectory, withAccess } from './accessible.js';
+import { openDirectory } from './accessible.js';
 import { entryOf } from './byte-path.js';
+import { nodeAt } from './node.js';
+import { withAccess } from './opened-directories.js';
 import { namesIn } from './scan.js';
 import { exceeds, MAX_DEPTH, NOTHING, type Size } from './set-limits.js';
 
@@ -76,8 +78,8 @@ class Walk {
     const inner = openOrGone(path);
     if (inner === null) return;
     try {
-      const node = lstatSync(entryOf(inner, '.'), { bigint: true });
-      await withAccess(inner, node, () => this.directory(inner, depth));
+      const node = nodeAt(entryOf(inner, '.'));
+      if (node) await withAccess(inner, node, () => this.directory(inner, depth));
     } finally {
       closeSync(inner);
     }

@@ -105,7 +105,7 @@ export const changesRead = request({
   params: z.object({
     changesId: ChangesId,
     path: FileUri,
-    side: z.enum(['held', 'base']),
+    side: z.enum(['held', 'base']).meta({ description: 'As programs have it, or as it is below.' }),
     offset: Unsigned.nullish().meta({ description: 'Default 0.' }),
     maxBytes: Unsigned.max(MAX_DIFF_BYTES).nullish().meta({ description: 'Default and maximum 4 MiB.' }),
   }),
@@ -183,11 +183,13 @@ export const changesDiscard = request({
 });
 
 export const changesUpdated = notification({
-  doc: 'A program that ran in a set of the session has ended, so the set may have grown.',
+  doc:
+    'A set of the client may have grown: a program in it has ended, a file operation has changed it, or it takes up more room ' +
+    'while programs run, which is looked at every two seconds.',
   extension,
   params: z.object({
     changesId: ChangesId,
-    counts: ChangeCounts,
+    counts: ChangeCounts.meta({ description: 'Of everything in it.' }),
     running: Unsigned.meta({ description: 'How many programs still run in it.' }),
   }),
 });

@@ -1,4 +1,5 @@
-import { type ChangeSets, type ChangesOwner, OwnedChanges, type OwnedSet } from '../../host/index.js';
+import type { ChangesUpdate } from '../../contract/index.js';
+import { type ChangeSets, type ChangesOwner, OwnedChanges } from '../../host/index.js';
 import { Notices } from '../push/notices.js';
 import type { PushTarget } from '../push/output-pusher.js';
 
@@ -14,7 +15,10 @@ export class SessionChanges {
   ) {
     this.owned = new OwnedChanges(sets, owner);
     this.#target = target;
-    this.#stopWatching = this.owned.watch((set, running) => void this.#tell(set, running));
+    this.#stopWatching = this.owned.watch(
+      (update) => this.#tell(update),
+      () => target() !== undefined,
+    );
   }
 
   /** The session is over, and with it the sets that belong to it alone. */
@@ -23,14 +27,9 @@ export class SessionChanges {
     await this.owned.close();
   }
 
-  async #tell(set: OwnedSet, running: number): Promise<void> {
-    if (this.#target() === undefined) return;
-    const { changesId } = set;
-    // It may be gone before it is counted.
-    const counts = await set.counts().catch(() => null);
-    if (counts === null) return;
+  #tell(update: ChangesUpdate): void {
     const notices = new Notices((message) => this.#target()?.send(message));
-    notices.add('changes/updated', { changesId, counts, running });
+    notices.add('changes/updated', update);
     this.#target()?.queue.schedule(notices);
   }
 }

@@ -1,7 +1,16 @@
-// Needs: bwrap
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+// Needs: bwrap, python3
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { expect, test } from 'vitest';
-import { Scene } from './harness.js';
+import { LocalEnvironment } from '../../../src/environment/index.js';
+import { holdingPolicy, Scene } from './harness.js';
 
 test('a program sees its changes, the files stay as they are, and apply makes them so', async () => {
   await using scene = new Scene();
@@ -97,4 +106,60 @@ test('somebody who changes a file right after the program did is noticed', async
   const { applied, conflicts } = await scene.environment.changes('task').apply();
   expect(applied).toEqual({ created: 0, modified: 0, deleted: 0 });
   expect(conflicts.map(({ path }) => path)).toEqual(names.map((name) => scene.file(name)));
+});
+
+test('what a program writes into mapped memory is noticed, although the file was looked at before', async () => {
+  await using scene = new Scene();
+  writeFileSync(scene.file('mapped'), 'a'.repeat(8192));
+  const write = `
+import mmap, sys
+with open("mapped", "r+b") as file: memory = mmap.mmap(file.fileno(), 0)
+for letter in "aZ":
+    memory[0:1] = letter.encode()
+    print(letter, flush=True)
+    sys.stdin.readline()`;
+  const child = await scene.environment.start({
+    argv: ['/usr/bin/python3', '-c', write],
+    cwd: scene.workspace,
+    sandbox: scene.policy(),
+    pipeStdin: true,
+  });
+  const set = scene.environment.changes('task');
+  const said = child.lines();
+  for (const kind of ['attributesChanged', 'modified']) {
+    await said.next();
+    expect((await set.list()).changes).toMatchObject([{ kind }]);
+    await child.write('\n');
+  }
+  await child.wait();
+  await set.apply();
+  expect(readFileSync(scene.file('mapped'), 'utf8').slice(0, 2)).toBe('Za');
+});
+
+test.runIf(existsSync('/dev/shm'))('what is written in shared memory is held as well', async () => {
+  await using scene = new Scene();
+  const workspace = mkdtempSync('/dev/shm/execwire-changes-');
+  try {
+    const sandbox = holdingPolicy([workspace], 'task');
+    await scene.environment.run(['/usr/bin/touch', 'made'], { cwd: workspace, sandbox });
+    expect(readdirSync(workspace)).toEqual([]);
+    const set = scene.environment.changes('task');
+    expect((await set.list()).counts.created).toBe(1);
+    await set.apply();
+    expect(readdirSync(workspace)).toEqual(['made']);
+    await set.discard();
+  } finally {
+    rmSync(workspace, { recursive: true });
+  }
+});
+
+test('where changes cannot be held, a start is refused with the reason, and nothing is made', async () => {
+  await using scene = new Scene();
+  writeFileSync(scene.file('occupied'), '');
+  await using environment = new LocalEnvironment({ changesDirectory: scene.file('occupied/sets') });
+  const options = { cwd: scene.workspace, sandbox: scene.policy() };
+  await expect(environment.run(['/bin/true'], options)).rejects.toMatchObject({
+    code: 'sandboxUnavailable',
+    data: { reason: 'changesDirectory' },
+  });
 });

@@ -29,12 +29,38 @@ async function lineOf(child: ChildProcessWithoutNullStreams): Promise<string> {
   return data.toString();
 }
 
-async function applyElsewhere(scene: Scene): Promise<ChildProcessWithoutNullStreams> {
+async function applyElsewhere(scene: Scene, deadly: number | null): Promise<ChildProcessWithoutNullStreams> {
   const program = fileURLToPath(new URL('./apply-once.mjs', import.meta.url));
-  const child = spawn(process.execPath, [program, scene.sets, 'task']);
+  const child = spawn(process.execPath, [program, scene.sets, 'task', String(deadly ?? '')]);
   child.stderr.pipe(process.stderr);
   expect(await lineOf(child)).toBe('ready\n');
   return child;
+}
+
+/** What an apply that nobody disturbs takes. */
+interface Course {
+  readonly ms: number;
+  /** Calls of the file system. */
+  readonly steps: number;
+  /** The one after which everything is done, whatever happens. */
+  readonly commit: number;
+}
+
+/**
+ * When to kill it: one time in four at any moment, to the microsecond, which is before the point of no return as a rule;
+ * otherwise right before a step: one time in four before that point, and every second time after it.
+ */
+function deathOf(round: number, { ms, steps, commit }: Course): { afterMs: number } | { step: number } {
+  if (round % 4 === 0) return { afterMs: ms * Math.random() };
+  const [from, to] = round % 2 === 0 ? [1, commit] : [commit + 1, steps];
+  return { step: from + Math.floor(Math.random() * (to - from + 1)) };
+}
+
+async function killAfter(child: ChildProcessWithoutNullStreams, afterMs: number): Promise<void> {
+  const until = performance.now() + afterMs;
+  await new Promise((resolve) => setTimeout(resolve, Math.max(0, afterMs - 2)));
+  while (performance.now() < until);
+  child.kill('SIGKILL');
 }
 
 test('a server that is killed while it applies leaves everything or nothing', {
@@ -42,7 +68,7 @@ test('a server that is killed while it applies leaves everything or nothing', {
 }, async () => {
   await using scene = new Scene();
   const outcomes = { undone: 0, finished: 0, completed: 0 };
-  let longestMs = 0;
+  let course: Course = { ms: 0, steps: 0, commit: 0 };
   let [before, after] = ['', ''];
   for (let round = 0; round <= KILLS; round += 1) {
     rmSync(scene.workspace, { recursive: true });
@@ -51,18 +77,16 @@ test('a server that is killed while it applies leaves everything or nothing', {
     before = look(scene.workspace);
     await scene.run(CHANGE, { ...scene.policy(), changesLease: 'kept' });
     await scene.letGo();
-    const child = await applyElsewhere(scene);
+    const death = round === 0 ? null : deathOf(round, course);
+    const child = await applyElsewhere(scene, death && 'step' in death ? death.step : null);
     const ended = once(child, 'exit');
     const answer = lineOf(child).catch(() => '');
     child.stdin.write('go\n');
-    if (round === 0) longestMs = Number((await answer).split(' ')[1]);
-    else {
-      // Anywhere in it, to the microsecond.
-      const until = performance.now() + (longestMs * round) / KILLS;
-      await new Promise((resolve) => setTimeout(resolve, Math.max(0, until - performance.now() - 2)));
-      while (performance.now() < until);
-      child.kill('SIGKILL');
-    }
+    if (death === null) {
+      const [ms = 0, steps = 0, commit = 0] = (await answer).split(' ').slice(1).map(Number);
+      course = { ms, steps, commit };
+      expect(commit).toBeGreaterThan(1);
+    } else if ('afterMs' in death) await killAfter(child, death.afterMs);
     await ended;
     const set = scene.environment.changes('task');
     const { changes } = await set.list();
@@ -78,5 +102,7 @@ test('a server that is killed while it applies leaves everything or nothing', {
   }
   expect(before).not.toBe(after);
   console.info(`killed ${KILLS} times: ${JSON.stringify(outcomes)}`);
-  expect(outcomes.undone).toBeGreaterThan(0);
+  // A quarter each, by the steps alone.
+  expect(outcomes.undone).toBeGreaterThanOrEqual(Math.floor(KILLS / 4));
+  expect(outcomes.finished).toBeGreaterThanOrEqual(Math.floor(KILLS / 4));
 });

@@ -32,6 +32,7 @@ type Operation = Exclude<keyof FileSystem, 'open' | 'watch' | 'watchMissing'>;
 
 /** What may make a set of held changes larger. */
 const GROWING: readonly Operation[] = ['writeFile', 'createDirectory', 'createSymlink', 'copy', 'rename'];
+const CHANGING: readonly Operation[] = [...GROWING, 'remove'];
 
 /** The files of this machine. An operation under a policy runs in a process confined by that policy. */
 export class ConfinableFileSystem implements HostFileSystem {
@@ -162,6 +163,7 @@ export class ConfinableFileSystem implements HostFileSystem {
     const use = await this.#holdFor(sandbox);
     try {
       if (GROWING.includes(operation)) await use?.requireRoom();
+      if (CHANGING.includes(operation)) use?.changed();
       const confined = { policy, held: use?.view };
       return (await this.#confiner.call(confined, operation, [...args, plain])) as Result;
     } finally {

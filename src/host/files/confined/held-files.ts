@@ -8,6 +8,8 @@ export interface FilesUse {
   readonly view: HeldView | undefined;
   /** Throws `changesFull` if nothing more fits into the set. */
   readonly requireRoom: () => Promise<void>;
+  /** Something was changed. */
+  readonly changed: () => void;
   readonly close: () => void;
 }
 
@@ -30,6 +32,7 @@ export class HeldFileHandle implements FileHandle {
 
   async write(offset: number, bytes: Uint8Array): Promise<void> {
     await this.#use.requireRoom();
+    this.#use.changed();
     await this.#inner.write(offset, bytes);
   }
 
