@@ -22,6 +22,7 @@ import {
 } from '../rpc/index.js';
 import { AdmissionControl } from './admission-control.js';
 import { CapturedRoom, type ServerCapture } from './captured-room.js';
+import { changesHandlers } from './changes-handlers.js';
 import { type ClientProfile, clientProfile, serverProfile } from './client-profile.js';
 import { commandHandlers } from './command-handlers.js';
 import { ConnectionEnvironments } from './connection-environments.js';
@@ -124,6 +125,7 @@ export class AppConnection {
       ...processHandlers(context),
       ...fileHandlers(context),
       ...environmentHandlers(environments, replaced),
+      ...changesHandlers(context),
     };
   }
 

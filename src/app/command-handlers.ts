@@ -1,7 +1,14 @@
 import { withFixedTemporary } from '../contract/index.js';
-import { type AppMethods, type AppParsedParams, type AppResult, ExecError } from '../protocol/index.js';
+import {
+  type AppMethods,
+  type AppParsedParams,
+  type AppResult,
+  ExecError,
+  type Sandbox,
+} from '../protocol/index.js';
 import { DeferredAnswer, type Handlers, LargeAnswer } from '../rpc/index.js';
 import { ALWAYS_BYTES } from './captured-output.js';
+import { ChangesNews } from './changes-handlers.js';
 import { emptyAfter } from './empty-answer.js';
 import type { HandlerContext } from './handler-context.js';
 import type { Run, RunEnd } from './run.js';
@@ -20,15 +27,22 @@ type CommandMethods = Pick<AppMethods, Extract<keyof AppMethods, `command/${stri
 type ExecParams = AppParsedParams<'command/exec'>;
 type ExecResult = AppResult<'command/exec'>;
 
+/** The commands of one connection, and what it is told of their changes. */
+interface Commands {
+  readonly runs: RunTable;
+  readonly news: ChangesNews;
+}
+
 /** The `command/*` methods of one connection. */
 export function commandHandlers(context: HandlerContext): Handlers<CommandMethods> {
   const runs = new RunTable({
     inUse: (id) => `duplicate active command/exec process id: ${JSON.stringify(id)}`,
     unknown: (id) => `no active command/exec for process id ${JSON.stringify(id)}`,
   });
+  const news = new ChangesNews(context);
   return {
     'command/exec': async (params) => {
-      const run = await execute(context, runs, params);
+      const run = await execute(context, { runs, news }, params);
       // The program has started: later requests for it must not wait for its end.
       return new DeferredAnswer(run.ended.then(execAnswer));
     },
@@ -44,7 +58,7 @@ export function commandHandlers(context: HandlerContext): Handlers<CommandMethod
   };
 }
 
-async function execute(context: HandlerContext, runs: RunTable, params: ExecParams): Promise<Run> {
+async function execute(context: HandlerContext, { runs, news }: Commands, params: ExecParams): Promise<Run> {
   assertConsistent(params);
   const environment = await context.environment(params.environmentId);
   const cwd = await resolveCwd(environment, params.cwd);
@@ -57,7 +71,9 @@ async function execute(context: HandlerContext, runs: RunTable, params: ExecPara
     workspace,
   });
   const bringsTemporary = params.env?.['TMPDIR'] != null;
-  const sandbox = chosen && bringsTemporary ? withFixedTemporary(chosen, temporaryDirectories) : chosen;
+  const policy = chosen && bringsTemporary ? withFixedTemporary(chosen, temporaryDirectories) : chosen;
+  const sandbox = withHolding(policy, params);
+  if (sandbox?.changes) news.watch(environment, params.environmentId);
   assertSize(params.size, 'command/exec');
   const processId = params.processId ?? undefined;
   if (processId === undefined && (params.tty || params.streamStdin || params.streamStdoutStderr)) {
@@ -84,6 +100,19 @@ async function execute(context: HandlerContext, runs: RunTable, params: ExecPara
   );
 }
 
+/** Holding changes takes a policy that says where a command may write. */
+function withHolding(sandbox: Sandbox | null, params: ExecParams): Sandbox | null {
+  const { changes, changesId, changesLease } = params;
+  if (changes == null) return sandbox;
+  if (sandbox === null) throw invalidParams('command/exec changes requires a sandbox policy');
+  return {
+    ...sandbox,
+    changes,
+    ...(changesId == null ? {} : { changesId }),
+    ...(changesLease == null ? {} : { changesLease }),
+  };
+}
+
 /** Checks the request itself, in the same order as Codex. */
 function assertConsistent(params: ExecParams): void {
   const { outputBytesCap, timeoutMs } = params;
@@ -98,6 +127,9 @@ function assertConsistent(params: ExecParams): void {
   if (timeoutMs != null && params.disableTimeout) {
     throw invalidParams('command/exec cannot set both timeoutMs and disableTimeout');
   }
+  if (params.changes == null && (params.changesId != null || params.changesLease != null)) {
+    throw invalidParams('command/exec changesId and changesLease require changes');
+  }
   if (timeoutMs != null && timeoutMs < 0) {
     throw invalidParams(`command/exec timeoutMs must be non-negative, got ${timeoutMs}`);
   }
@@ -111,11 +143,12 @@ function execAnswer(end: RunEnd): ExecResult | LargeAnswer<ExecResult> {
   return isSmall ? execResult(end) : new LargeAnswer(() => execResult(end), { bytes });
 }
 
-function execResult({ exitCode, stdout, stderr }: RunEnd): ExecResult {
+function execResult({ exitCode, stdout, stderr, changesId, changesFull }: RunEnd): ExecResult {
   try {
     // The result has no field to report missing output.
     if (stdout.tooLarge || stderr.tooLarge) throw outputTooLarge();
-    return { exitCode, stdout: stdout.text(), stderr: stderr.text() };
+    const held = changesId === undefined ? {} : { changesId, ...(changesFull ? { changesFull } : {}) };
+    return { exitCode, stdout: stdout.text(), stderr: stderr.text(), ...held };
   } finally {
     stdout.release();
     stderr.release();

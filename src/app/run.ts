@@ -40,6 +40,10 @@ export interface RunOptions {
 
 export interface RunEnd {
   readonly exitCode: number;
+  /** True if it was killed because the changes it held took up too much room. */
+  readonly changesFull: boolean;
+  /** The set that its changes are held in, if they are. */
+  readonly changesId: string | undefined;
   readonly drainTimedOut: boolean;
   readonly stdout: CappedOutput;
   readonly stderr: CappedOutput;
@@ -178,7 +182,10 @@ export class Run {
     if (!exit) return this.#lost(new ExecError('internalError', 'The output ended without an exit.'));
     this.#over();
     const { stdout, stderr } = this.#output;
-    this.#settle?.resolve({ exitCode: this.#exitCode(exit), drainTimedOut, stdout, stderr });
+    const { changesId } = this.#process;
+    const changesFull = exit.changesFull ?? false;
+    const exitCode = this.#exitCode(exit);
+    this.#settle?.resolve({ exitCode, changesFull, changesId, drainTimedOut, stdout, stderr });
   }
 
   /** A program that ends by itself just as it times out keeps its own exit code. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { notification, request } from '../method.js';
+import { HeldCommand } from './changes.js';
 import { Count, Empty, EnvironmentOverrides, Integer, Size, TargetEnvironment } from './common.js';
 import { InitialSize, OnTerminal, OutputPiece, ProgramArgv, StdinPiece } from './program.js';
 import { AppSandboxPolicy } from './sandbox-policy.js';
@@ -50,6 +51,7 @@ export const commandExec = request({
     permissionProfile: z.string().nullish().meta({
       description: 'A named policy. Cannot be combined with `sandboxPolicy`. Requires `experimentalApi`.',
     }),
+    ...HeldCommand,
     environmentId: TargetEnvironment,
   }),
   result: z.object({
@@ -58,9 +60,16 @@ export const commandExec = request({
     }),
     stdout: z.string().meta({ description: 'Empty if it was streamed.' }),
     stderr: z.string().meta({ description: 'Empty if it was streamed.' }),
+    changesId: z
+      .string()
+      .optional()
+      .meta({ description: 'The set that its changes are held in, if they are.' }),
+    changesFull: z.literal(true).optional().meta({
+      description: 'Present if it was killed because its held changes take up as much room as they may.',
+    }),
   }),
   orderedBy: lane,
-  experimental: ['permissionProfile'],
+  experimental: ['permissionProfile', 'changes', 'changesId', 'changesLease'],
   answeredAtEnd: true,
 });
 

@@ -12,7 +12,8 @@ export const initialize = request({
     capabilities: z
       .object({
         experimentalApi: z.boolean().default(false).meta({
-          description: 'Enables `process/*`, `environment/*` and `permissionProfile` in `command/exec`.',
+          description:
+            'Enables `process/*`, `environment/*`, `changes/*`, and `permissionProfile` and held changes in `command/exec`.',
         }),
         optOutNotificationMethods: z
           .array(z.string())

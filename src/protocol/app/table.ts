@@ -1,5 +1,14 @@
 import type { ParamsOf, ParsedParamsOf, ResultOf } from '../method.js';
 import {
+  changesApply,
+  changesDiff,
+  changesDiscard,
+  changesList,
+  changesRead,
+  changesSets,
+  changesUpdated,
+} from './changes.js';
+import {
   commandExec,
   commandExecOutputDelta,
   commandExecResize,
@@ -52,6 +61,12 @@ export const appMethods = {
   'environment/add': environmentAdd,
   'environment/info': environmentInfo,
   'environment/status': environmentStatus,
+  'changes/sets': changesSets,
+  'changes/list': changesList,
+  'changes/read': changesRead,
+  'changes/diff': changesDiff,
+  'changes/apply': changesApply,
+  'changes/discard': changesDiscard,
 } as const;
 
 /** Notifications a client may send. */
@@ -63,6 +78,7 @@ export const appServerNotifications = {
   'process/outputDelta': processOutputDelta,
   'process/exited': processExited,
   'fs/changed': fsChanged,
+  'changes/updated': changesUpdated,
 } as const;
 
 export type AppMethods = typeof appMethods;
