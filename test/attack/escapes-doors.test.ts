@@ -2,10 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import { type Identity, identities } from '../host/sandbox/harness.js';
 import { Proving, policies } from './escapes/drive.js';
-import type { Theme } from './escapes/escape.js';
 import { allows, mustWork, told } from './escapes/judgement.js';
 import { appServerDoor, mcpDoor } from './escapes/other-doors.js';
-import { themes } from './escapes/themes.js';
+import { together } from './escapes/themes.js';
 import { isLong, tally } from './tally.js';
 
 /** Not in a temporary directory: these policies allow writing there. */
@@ -15,12 +14,6 @@ const LIMIT_MS = 300_000;
 const doors = [
   { name: 'an app server', door: appServerDoor },
   { name: 'the tools of a model', door: mcpDoor },
-];
-
-/** Everything in two runs: most attempts share a workspace, some have roots of their own. */
-const together: readonly Theme[] = [
-  { name: 'all', escapes: themes.filter(({ ownRoots }) => !ownRoots).flatMap(({ escapes }) => escapes) },
-  ...themes.filter(({ ownRoots }) => ownRoots),
 ];
 
 /** In the short form, each door and each identity once. */

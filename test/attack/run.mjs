@@ -30,6 +30,7 @@ const LONG_TRIES = {
   'placeholder-races': 100_000,
   'watch-storm': 50,
   'symlink-races': 20_000,
+  'changes-races': 20_000,
   'many-processes': 100_000,
   exhaustion: 200,
 };

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { asIdentity } from '../harness/confined-server.js';
 import type { Identity } from '../host/sandbox/harness.js';
 import { PYTHON } from './escapes/site.js';
@@ -21,12 +22,14 @@ while True:
     swap(AT_FDCWD, first, AT_FDCWD, second, RENAME_EXCHANGE)
     if number % 25 == 0: time.sleep(number % 100 / 1e6)`;
 
+export interface Swapper extends AsyncDisposable {
+  /** Nothing is swapped from when this returns until `resume`. */
+  pause(): void;
+  resume(): void;
+}
+
 /** Somebody who swaps a directory and a link as fast as can be, for as long as this is not disposed of. */
-export async function startSwapper(
-  identity: Identity,
-  first: string,
-  second: string,
-): Promise<AsyncDisposable> {
+export async function startSwapper(identity: Identity, first: string, second: string): Promise<Swapper> {
   const argv = [...asIdentity(identity), PYTHON, '-Ic', SWAP, first, second];
   const child = spawn(argv[0] ?? '', argv.slice(1), { stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = once(child, 'exit');
@@ -35,6 +38,11 @@ export async function startSwapper(
     ended.then(() => Promise.reject(new Error('the swapper did not start'))),
   ]);
   return {
+    pause: () => {
+      child.kill('SIGSTOP');
+      while (!/\) T/.test(readFileSync(`/proc/${child.pid}/stat`, 'utf8')));
+    },
+    resume: () => void child.kill('SIGCONT'),
     [Symbol.asyncDispose]: async () => {
       child.kill('SIGKILL');
       await ended;

@@ -175,4 +175,41 @@ describe.each(REPLACEMENTS)('when the server $how, a program whose changes are h
     await environment.changes('task').apply();
     expect(readFileSync(`${workspace}/file`, 'utf8')).toBe('written\n');
   });
+
+  test('is ended by the next server when its set is full', SLOW, async () => {
+    using folder = new TestFolder();
+    const [workspace, sets] = [folder.file('workspace'), folder.file('sets')];
+    mkdirSync(workspace);
+    const args = ['--changes-dir', sets, '--changes-bytes', String(16 * 1024 * 1024)];
+    await using server = await DurableServer.start({ args });
+    await using environment = await openEnvironment(server.url);
+    const sandbox = holdingPolicy([workspace], 'task');
+    const writer = new Dialog(
+      await environment.start({
+        argv: sh('echo small > small; echo ready; read -r line; echo go; cat /dev/zero > large'),
+        cwd: workspace,
+        pipeStdin: true,
+        sandbox,
+      }),
+    );
+    await replace(server);
+    expect(await writer.ask('go')).toBe('ready');
+    const ends: unknown[] = [];
+    for await (const event of writer.program.events()) if (event.type === 'exited') ends.push(event);
+    expect(ends).toMatchObject([{ signal: 'SIGKILL', changesFull: true }]);
+    const set = environment.changes('task');
+    expect((await set.list()).counts.created).toBe(2);
+    await expect(environment.start({ argv: ['/bin/true'], cwd: workspace, sandbox })).rejects.toMatchObject({
+      code: 'changesFull',
+    });
+    // Still so for the one after that, which has measured nothing yet.
+    await replace(server);
+    await expect(environment.start({ argv: ['/bin/true'], cwd: workspace, sandbox })).rejects.toMatchObject({
+      code: 'changesFull',
+    });
+    expect((await set.apply({ paths: [`${workspace}/small`] })).applied.created).toBe(1);
+    expect(readFileSync(`${workspace}/small`, 'utf8')).toBe('small\n');
+    await set.discard();
+    expect(readdirSync(sets).filter((name) => !name.startsWith('.'))).toEqual([]);
+  });
 });

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ConfinedServer, special } from '../../harness/confined-server.js';
 import { outputOf, startParams } from '../../../testkit/wire-client.mjs';
@@ -29,10 +30,29 @@ export type DoorSite = Pick<Site, 'identity' | 'place' | 'secrets'>;
 export type OpenDoor<Needs = Site> = (site: Needs, env?: Record<string, string>) => Promise<Door>;
 
 /** `execwire serve`, with the policy in each request. */
-export const execServerDoor: OpenDoor = async (site, more = {}) => {
+export const execServerDoor: OpenDoor = (site, more) => openServer(site, { more });
+
+/** The same, where whatever a program writes is held in a set of its own. */
+export const holdingDoor: OpenDoor = (site, more) =>
+  openServer(site, { more, holds: { changes: 'hold' }, args: ['--changes-dir', setsOf(site)] });
+
+/** Where a door keeps what is held. */
+export function setsOf({ place }: Pick<Site, 'place'>): string {
+  return join(place.base, 'sets');
+}
+
+async function openServer(
+  site: Site,
+  {
+    more = {},
+    holds = {},
+    args = [],
+  }: { more?: Record<string, string> | undefined; holds?: object; args?: readonly string[] },
+): Promise<Door> {
   const { identity, place, secret } = site;
   const host = await ConfinedServer.start(identity, {
     place,
+    args,
     env: { EXECWIRE_ATTACK_SECRET: secret, ...more },
   });
   let runs = 0;
@@ -41,13 +61,14 @@ export const execServerDoor: OpenDoor = async (site, more = {}) => {
     run: async ({ argv, env, tty, policy, ownRoots }) => {
       runs += 1;
       const id = `attack${runs}`;
-      const sandbox = policy === null ? {} : { tty, sandbox: sandboxOf(site, policy, ownRoots) };
+      const sandbox =
+        policy === null ? {} : { tty, sandbox: { ...sandboxOf(site, policy, ownRoots), ...holds } };
       await host.client.call('process/start', startParams(id, argv, { cwd: host.cwd, env, ...sandbox }));
       return outputOf(await host.client.closedEvents(id)).toString();
     },
     [Symbol.asyncDispose]: async () => void (await host.server.stop()),
   };
-};
+}
 
 function sandboxOf({ place, secrets }: Site, policy: PolicyName, ownRoots?: readonly string[]): object {
   const uri = (path: string) => pathToFileURL(path).href;

@@ -40,7 +40,11 @@ export class Proving implements AsyncDisposable {
   }
 
   /** Plays all attempts of a theme under a policy; without one where it is null. */
-  async play(theme: Theme, policy: PolicyName | null, { tty = false } = {}): Promise<Outcome[]> {
+  async play(
+    theme: Theme,
+    policy: PolicyName | null,
+    { tty = false, names = {} }: { tty?: boolean; names?: Record<string, string> } = {},
+  ): Promise<Outcome[]> {
     const { site } = this;
     const escapes = theme.escapes.filter(
       ({ unconfined, ownTerminal }) =>
@@ -48,7 +52,7 @@ export class Proving implements AsyncDisposable {
     );
     site.layOut({ ...theme, escapes });
     try {
-      const said = await this.#run(theme, { policy, escapes, tty });
+      const said = await this.#run(theme, { policy, escapes, tty, names });
       await site.settled();
       return await Promise.all(
         escapes.map((escape) => this.#judge(escape, { theme, said, confined: policy !== null })),
@@ -78,12 +82,17 @@ export class Proving implements AsyncDisposable {
 
   async #run(
     theme: Theme,
-    { policy, escapes, tty }: { policy: PolicyName | null; escapes: readonly Escape[]; tty: boolean },
+    {
+      policy,
+      escapes,
+      tty,
+      names,
+    }: { policy: PolicyName | null; escapes: readonly Escape[]; tty: boolean; names: Record<string, string> },
   ): Promise<Map<string, { won?: string; held?: string }>> {
     this.#runs += 1;
     const tasks = join(this.site.place.base, `attack${this.#runs}.json`);
     const privateMounts = policy === null && this.site.isRoot;
-    const shared = { ...this.site.names, serverPorts: this.#door.ports, privateMounts };
+    const shared = { ...this.site.names, ...names, serverPorts: this.#door.ports, privateMounts };
     writeFileSync(tasks, JSON.stringify({ shared, tasks: escapes.map((each) => this.#task(each)) }));
     chmodSync(tasks, 0o644);
     const text = await this.#door.run({

@@ -24,3 +24,9 @@ export const themes: readonly Theme[] = [
   protectedNames,
   secrets,
 ];
+
+/** Everything in two runs: most attempts share a workspace, some have roots of their own. */
+export const together: readonly Theme[] = [
+  { name: 'all', escapes: themes.filter(({ ownRoots }) => !ownRoots).flatMap(({ escapes }) => escapes) },
+  ...themes.filter(({ ownRoots }) => ownRoots),
+];
