@@ -24,6 +24,9 @@ const sandbox = {
   workspaceRoots: [pathToFileURL(workspace).href],
 };
 
+const held = { ...sandbox, changes: 'hold', changesId: 'bench' };
+const changesDirectory = mkdtempSync(join(tmpdir(), 'execwire-bench-sets-'));
+
 const managed = { ...sandbox, networkRules: { allow: ['registry.example'] } };
 
 /** What one would type to get a sandbox of this kind: no filter, no protected names, no bound on memory. */
@@ -36,7 +39,7 @@ const byHand = [
 /** Commands come one after the other, not at once: whoever gives them reads the answer first. */
 const PAUSE_MS = 20;
 
-const environment = new LocalEnvironment();
+const environment = new LocalEnvironment({ changesDirectory });
 const env = { PATH: '/usr/local/bin:/usr/bin:/bin' };
 
 async function run(argv, more = {}, where = environment) {
@@ -69,13 +72,15 @@ const actions = {
   start: () => run(['/bin/true']),
   'start-by-hand': () => run(byHand),
   'start-confined': () => run(['/bin/true'], { sandbox }),
+  'start-held': () => run(['/bin/true'], { sandbox: held }),
   'start-managed': () => run(['/bin/true'], { sandbox: managed }),
   'start-first-confined': () => runFirst(['/bin/true'], { sandbox }),
   read: () => read(),
   'read-confined': () => read({ sandbox }),
+  'read-held': () => read({ sandbox: held }),
 };
 
 await serveSamples(actions[process.argv[2]]);
 await environment.close();
-rmSync(workspace, { recursive: true, force: true });
+for (const directory of [workspace, changesDirectory]) rmSync(directory, { recursive: true, force: true });
 process.exit(0);

@@ -1,3 +1,4 @@
+import { heldApply, heldList, heldRead, heldStart } from './changes.mjs';
 import { cli } from './cli.mjs';
 import { crowd } from './crowd.mjs';
 import { durableDeath, durableOutput, durableStart } from './durable.mjs';
@@ -56,4 +57,8 @@ export const cases = [
   networkStart,
   proxy,
   sandboxRead,
+  heldStart,
+  heldRead,
+  heldList,
+  heldApply,
 ];

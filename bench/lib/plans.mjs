@@ -22,6 +22,7 @@ export const FULL = {
   slowReader: { rounds: 3, byteCount: 256 * MIB },
   forward: { rounds: 5, byteCount: 512 * MIB, count: 200 },
   proxy: { rounds: 5, byteCount: 512 * MIB, count: 500 },
+  heldApply: { rounds: 3, count: 2, budgetMs: 5000 },
   left: [],
 };
 
@@ -44,6 +45,7 @@ export const SHORT = {
   slowReader: { rounds: 1, byteCount: 64 * MIB },
   forward: { rounds: 3, byteCount: 64 * MIB, count: 50 },
   proxy: { rounds: 3, byteCount: 64 * MIB, count: 500 },
+  heldApply: { rounds: 2, count: 1, budgetMs: 0 },
   /** Cases that are run only when named. */
-  left: ['crowd-1000'],
+  left: ['crowd-1000', 'held-apply'],
 };
