@@ -17,11 +17,19 @@ mkdirSync(workspace);
 const environment = new LocalEnvironment({ changesDirectory: join(folder, 'sets') });
 const set = environment.changes('bench');
 
-const root = { path: { type: 'special', value: { kind: 'root' } }, access: 'read' };
-const own = { path: { type: 'path', path: pathToFileURL(workspace).href }, access: 'write' };
-const file_system = { type: 'restricted', entries: [root, own] };
+/** @type {import('../../dist/protocol/index.js').Sandbox} */
 const sandbox = {
-  permissions: { type: 'managed', network: 'restricted', file_system },
+  permissions: {
+    type: 'managed',
+    network: 'restricted',
+    file_system: {
+      type: 'restricted',
+      entries: [
+        { path: { type: 'special', value: { kind: 'root' } }, access: 'read' },
+        { path: { type: 'path', path: pathToFileURL(workspace).href }, access: 'write' },
+      ],
+    },
+  },
   changes: 'hold',
   changesId: 'bench',
 };

@@ -10,9 +10,9 @@ test('a client that starts hundreds of processes at once delays nobody else', as
     RemoteEnvironment.connect({ id, dial: () => dialWebSocket(server.url), resume: false });
   const [greedy, other] = [await connect('greedy'), await connect('other')];
   let answers = 0;
-  let isOver = false;
+  const over = new AbortController();
   const asking = (async () => {
-    for (; !isOver; answers += 1) await other.client.call('environment/status', null);
+    for (; !over.signal.aborted; answers += 1) await other.client.call('environment/status', null);
   })();
   const start = async (_: unknown, count: number): Promise<unknown> => {
     const child = await greedy.start({ argv: ['cat'], pipeStdin: true, processId: `number-${count}` });
@@ -22,7 +22,7 @@ test('a client that starts hundreds of processes at once delays nobody else', as
     return await child.wait();
   };
   const ends = await Promise.all(Array.from({ length: STARTS }, start));
-  isOver = true;
+  over.abort();
   await asking;
   expect(new Set(ends.map((end) => JSON.stringify(Object(end).exitCode)))).toEqual(new Set(['0']));
   // Not one for each start: a turn has time for several.
