@@ -68,7 +68,7 @@ export interface Environment extends AsyncDisposable {
   changeSets(): Promise<readonly ChangeSetInfo[]>;
   /**
    * Calls `listener` when one of these sets may have grown: a program in it has ended, a file operation has changed it, or it
-   * takes up more room while programs run, at most every two seconds. Returns an unsubscribe function.
+   * takes up more room while programs run. Returns an unsubscribe function.
    */
   watchChanges(listener: (update: ChangesUpdate) => void): () => void;
   /** The policy for everything that does not specify its own. Absent: none. */

@@ -11,7 +11,7 @@ import { unlinkedBytes } from './unlinked-files.js';
 const [SHORTEST_LOOK_MS, LOOK_MS] = [2, 25];
 /** Faster than programs write, per millisecond. */
 const FASTEST: Size = { bytes: 4_000_000, files: 200 };
-/** Without any sign on the disk, a set is measured at most this often: others may free what it takes. */
+/** Without any sign on the disk, a set is measured this often, or before it can be full: others may free what it takes. */
 const MEASURE_MS = 2_000;
 /** A walk takes at most this part of the time: one in twenty, and one in four while the disk fills. */
 const [CALM, HASTE] = [20, 4];
@@ -98,22 +98,28 @@ export class SetMeter {
     this.#timer = setTimeout(() => this.#look(), this.#pauseMs()).unref();
   }
 
-  /** Half the time it takes to fill what is left. */
   #pauseMs(): number {
     if (this.#size === null || this.#measuring !== null) return LOOK_MS;
-    const { bytes, files } = this.#possibleSize();
-    const leftMs = Math.min(
-      (this.#largest.bytes - bytes) / FASTEST.bytes,
-      (this.#largest.files - files) / FASTEST.files,
-    );
-    return Math.max(SHORTEST_LOOK_MS, Math.min(LOOK_MS, leftMs / 2));
+    return Math.max(SHORTEST_LOOK_MS, Math.min(LOOK_MS, this.#msToFill(this.#possibleSize()) / 2));
+  }
+
+  /** How long it takes at least until a set of this size is full. */
+  #msToFill({ bytes, files }: Size): number {
+    const left = { bytes: this.#largest.bytes - bytes, files: this.#largest.files - files };
+    return Math.min(left.bytes / FASTEST.bytes, left.files / FASTEST.files);
   }
 
   #look(): void {
-    const isTime = this.#isDue(CALM) && performance.now() - this.#measuredAt > MEASURE_MS;
-    const isWanted = this.#measuring === null && (isTime || this.#mayBeFull());
+    const isWanted = this.#measuring === null && (this.#isTime() || this.#mayBeFull());
     // The next look follows what was found.
     void (isWanted ? this.#measure() : Promise.resolve()).then(() => this.#lookLater());
+  }
+
+  /** Whatever the disk says. */
+  #isTime(): boolean {
+    if (!this.#isDue(CALM)) return false;
+    const pauseMs = Math.min(MEASURE_MS, this.#msToFill(this.#size ?? NOTHING));
+    return performance.now() - this.#measuredAt > Math.max(LOOK_MS, pauseMs);
   }
 
   #lookOnce(): void {

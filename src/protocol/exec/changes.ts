@@ -185,7 +185,7 @@ export const changesDiscard = request({
 export const changesUpdated = notification({
   doc:
     'A set of the client may have grown: a program in it has ended, a file operation has changed it, or it takes up more room ' +
-    'while programs run, which is looked at every two seconds.',
+    'while programs run, which is looked at every two seconds or sooner.',
   extension,
   params: z.object({
     changesId: ChangesId,
