@@ -47,5 +47,5 @@ export const SHORT = {
   proxy: { rounds: 3, byteCount: 64 * MIB, count: 500 },
   heldApply: { rounds: 2, count: 1, budgetMs: 0 },
   /** Cases that are run only when named. */
-  left: ['crowd-1000', 'held-apply'],
+  left: ['crowd-1000', 'held-list', 'held-apply'],
 };
