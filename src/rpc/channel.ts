@@ -80,6 +80,13 @@ export interface Channel {
    * its `flushed` is called.
    */
   sendPart(part: Uint8Array, place: PartPlace, flushed: () => void): void;
+  /**
+   * Sends what another process had sent here and has not left it, and calls `flushed` when it has left this one. Call
+   * before anything else is sent. Returns how many bytes that are. Absent: none.
+   *
+   * @internal
+   */
+  sendLeftover?(flushed: () => void): number;
   /** Pauses delivery of incoming messages. */
   pause(): void;
   resume(): void;

@@ -31,6 +31,9 @@ export class Outbox {
   constructor(channel: Channel, budget: ByteBudget = new ByteBudget()) {
     this.#channel = channel;
     this.#budget = budget;
+    // It counts: a client that does not read would have more and more ahead of it with each server.
+    const leftover: number = channel.sendLeftover?.(() => this.#flushed(leftover)) ?? 0;
+    this.#count(leftover);
   }
 
   get pendingBytes(): number {

@@ -36,6 +36,8 @@ export interface WebSocketChannelOptions {
   readonly pass?: Channel['handOver'];
   /** What `pass` hands over besides; without it, only a connection can be passed that has sent everything. */
   readonly unsent?: UnsentBytes | undefined;
+  /** See `Channel.sendLeftover`. */
+  readonly leftover?: Uint8Array | undefined;
 }
 
 /** One message per WebSocket message. */
@@ -47,6 +49,7 @@ export class WebSocketChannel implements Channel {
   readonly #stream: Duplex | undefined;
   readonly #pass: Channel['handOver'];
   readonly #unsent: UnsentBytes | undefined;
+  #leftover: Uint8Array | undefined;
   #said: string | undefined;
   /** Somebody else continues with the connection. */
   #isPassed = false;
@@ -57,6 +60,7 @@ export class WebSocketChannel implements Channel {
     this.#stream = options.stream;
     this.#pass = options.pass;
     this.#unsent = options.unsent;
+    this.#leftover = options.leftover;
     this.inflates = this.#stream !== undefined && socket.extensions.includes('permessage-deflate');
     this.carriesBytes = options.binaryMessages !== 'ignored';
   }
@@ -91,13 +95,17 @@ export class WebSocketChannel implements Channel {
     });
   }
 
+  sendLeftover(flushed: () => void): number {
+    const leftover = this.#leftover;
+    if (!this.#stream || !leftover || leftover.length === 0) return 0;
+    this.#leftover = undefined;
+    this.#stream.write(leftover, this.#whenFlushed(flushed));
+    return leftover.length;
+  }
+
   send(message: OutgoingMessage, flushed: () => void): void {
     if (this.#isPassed || this.#socket.readyState !== this.#socket.OPEN) return;
-    if (this.#stream)
-      writeFrame(this.#stream, message, () => {
-        this.#unsent?.prune();
-        flushed();
-      });
+    if (this.#stream) writeFrame(this.#stream, message, this.#whenFlushed(flushed));
     else if (message instanceof BinaryMessage)
       this.#socket.send(message.joined(), BINARY_FRAME, () => flushed());
     else this.#socket.send(message, TEXT_FRAME, () => flushed());
@@ -137,6 +145,13 @@ export class WebSocketChannel implements Channel {
   destroy(reason: string): void {
     this.#said ??= reason;
     this.#socket.terminate();
+  }
+
+  #whenFlushed(flushed: () => void): () => void {
+    return () => {
+      this.#unsent?.prune();
+      flushed();
+    };
   }
 
   #shut(code: number, reason: string): void {

@@ -160,7 +160,7 @@ export class WebSocketListener {
     const socket = Reflect.construct(WebSocket, [null, undefined, UPGRADE]) as WebSocket & OwnSocket;
     this.#door.readmit(stream);
     socket.setSocket(stream, Buffer.from(unread), { maxPayload: MAX_MESSAGE_BYTES });
-    this.#accept(socket, stream, { principal, url: '/', unsent });
+    this.#accept(socket, stream, { principal, url: '/', leftover: unsent });
   }
 
   /** Uses other credentials from here on. Whoever is connected stays. */
@@ -257,11 +257,10 @@ export class WebSocketListener {
   #accept(
     webSocket: WebSocket,
     stream: Duplex,
-    { unsent: first, ...identity }: ClientIdentity & { url: string; unsent?: Uint8Array },
+    { leftover, ...identity }: ClientIdentity & { url: string; leftover?: Uint8Array },
   ): void {
     this.#connections += 1;
     const unsent = unsentOf(webSocket, stream);
-    if (first && first.length > 0) stream.write(first);
     answerPings(webSocket);
     // Both a TCP and a unix socket, encrypted or not.
     const liveness = new Liveness(webSocket, stream as Socket, this.#options.liveness ?? DEFAULT_LIVENESS);
@@ -269,7 +268,13 @@ export class WebSocketListener {
     const label = `${address.kind}#${this.#connections}`;
     const pass = (messages: readonly (string | Uint8Array)[]): PassedChannel | null =>
       passSocket(webSocket, stream, { messages, unsent });
-    const channel = new WebSocketChannel(webSocket, label, { binaryMessages, stream, pass, unsent });
+    const channel = new WebSocketChannel(webSocket, label, {
+      binaryMessages,
+      stream,
+      pass,
+      unsent,
+      leftover,
+    });
     const turnAway = (reason: string): void => {
       webSocket.close(TRY_AGAIN_LATER, reason);
       setImmediate(() => webSocket.terminate());
