@@ -1,7 +1,8 @@
 import { heldApply, heldList, heldRead, heldStart } from './changes.mjs';
 import { cli } from './cli.mjs';
 import { crowd } from './crowd.mjs';
-import { durableDeath, durableOutput, durableStart } from './durable.mjs';
+import { durableOutput, durableStart } from './durable.mjs';
+import { durableDeath, durableKeeper, durableUpgrade } from './durable-pauses.mjs';
 import { echo } from './echo.mjs';
 import { filesSmall } from './files-small.mjs';
 import { filesStream } from './files-stream.mjs';
@@ -40,6 +41,8 @@ export const cases = [
   durableStart,
   durableOutput,
   durableDeath,
+  durableUpgrade,
+  durableKeeper,
   recording,
   join,
   filesSmall,

@@ -27,7 +27,7 @@ async function becomeReady(subject) {
   return server.readyMs;
 }
 
-async function runEmptyNode() {
+export async function runEmptyNode() {
   const begun = performance.now();
   await once(spawnTracked([process.execPath, '-e', '0'], { stdio: 'ignore' }), 'exit');
   return performance.now() - begun;
