@@ -20,6 +20,7 @@ const LONG_TRIES = {
   'killed-servers': 100,
   'durable-kills': 20,
   'durable-upgrades': 100,
+  'durable-upgrade-kills': 25,
   'ended-servers': 100,
   'kept-spool': 100,
   'kept-loops': 50_000,
