@@ -16,6 +16,8 @@ export class DurableSubject {
   folder;
   /** What its programs may reach under rules for hosts, and what not. */
   sites;
+  /** Reaches it. @type {() => Promise<import('../../dist/transport/index.js').Channel>} */
+  dial = () => dialWebSocket(this.url);
   #state;
   #changes;
   #keeper;
@@ -24,7 +26,7 @@ export class DurableSubject {
   /**
    * @param {ServerProcess} keeper
    * @param {string} folder
-   * @param {{ allowed: string, denied: string }} sites
+   * @param {{ allowed: string, denied: string } | undefined} sites
    * @private
    */
   constructor(keeper, folder, sites) {
@@ -36,12 +38,15 @@ export class DurableSubject {
     process.once('exit', () => keeper.child.kill('SIGKILL'));
   }
 
-  /** @param {{ allowed: string, denied: string }} sites */
-  static async start(sites) {
+  /**
+   * @param {{ allowed: string, denied: string }} [sites]
+   * @param {{ args?: string[], ttlSeconds?: number }} [options]
+   */
+  static async start(sites, { args: more = [], ttlSeconds = SESSION_TTL_SECONDS } = {}) {
     const folder = mkdtempSync(join(tmpdir(), 'execwire-death-'));
     const args = ['--durable', join(folder, 'state'), '--log-level', 'silent'];
-    const more = ['--session-ttl', String(SESSION_TTL_SECONDS), '--changes-dir', join(folder, 'changes')];
-    return new DurableSubject(await ServerProcess.start({ args: [...args, ...more] }), folder, sites);
+    args.push('--session-ttl', String(ttlSeconds), '--changes-dir', join(folder, 'changes'), ...more);
+    return new DurableSubject(await ServerProcess.start({ args }), folder, sites);
   }
 
   get url() {
@@ -55,7 +60,8 @@ export class DurableSubject {
   /** A policy that lets programs write in the folder, with what else is to be around them; undefined for nothing at all. */
   sandbox(around) {
     if (around === undefined || around === 'nothing') return undefined;
-    const network = around === 'rules' ? { network: { allow: [new URL(this.sites.allowed).host] } } : {};
+    const network =
+      around === 'rules' ? { network: { allow: [new URL(this.sites?.allowed ?? '').host] } } : {};
     const sandbox = namedSandbox({ policy: 'workspace-write', ...network }, { workspace: this.folder });
     return around === 'held' ? { ...sandbox, changes: 'hold' } : sandbox;
   }
@@ -101,7 +107,7 @@ export class DurableSubject {
   async #answers() {
     for (;;) {
       try {
-        const client = await ExecClient.connect({ dial: () => dialWebSocket(this.url), resume: false });
+        const client = await ExecClient.connect({ dial: () => this.dial(), resume: false });
         return await client.close();
       } catch {
         await pause(20);
@@ -111,7 +117,7 @@ export class DurableSubject {
 
   async #upgrade() {
     try {
-      const client = await ExecClient.connect({ dial: () => dialWebSocket(this.url), resume: false });
+      const client = await ExecClient.connect({ dial: () => this.dial(), resume: false });
       try {
         await client.call('server/upgrade', {});
       } finally {

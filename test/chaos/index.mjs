@@ -1,2 +1,3 @@
-// npm run chaos [-- --death] …: scenarios with bad lines, or with servers that die.
-await import(process.argv.includes('--death') ? './death.mjs' : './run.mjs');
+// npm run chaos [-- --death | --fleet] …: scenarios with bad lines, with servers that die, or in a fleet.
+const [kind = 'run'] = ['death', 'fleet'].filter((name) => process.argv.includes(`--${name}`));
+await import(`./${kind}.mjs`);

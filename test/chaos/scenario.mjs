@@ -12,6 +12,7 @@ const victim = fileURLToPath(new URL('./victim.mjs', import.meta.url));
 const LIVENESS_TICK_MS = 200;
 /** A handshake that meets silence is given up as soon; the usual ten seconds are longer than a lease is here. */
 const HANDSHAKE_LIMIT_MS = 2_000;
+const HANDSHAKE_LIMITS = { connectTimeoutMs: HANDSHAKE_LIMIT_MS, initializeTimeoutMs: HANDSHAKE_LIMIT_MS };
 const CONNECT_ATTEMPTS = 5;
 /** Many times what the slowest scenario needs on a busy machine. */
 const SCENARIO_LIMIT_MS = 60_000;
@@ -20,8 +21,19 @@ const GONE_LIMIT_MS = 10_000;
 
 /** Carries a plan out. Resolves to a check that waits for what only the end of a lease cleans up. */
 export async function play(plan, subject) {
-  const mark = `chaos-${process.pid}-${plan.seed}-`;
   const proxy = await FaultProxy.to(subject.url);
+  const limits = { livenessTickMs: LIVENESS_TICK_MS, ...HANDSHAKE_LIMITS };
+  const dial = () => dialWebSocket(proxy.url, limits);
+  try {
+    return await playOn({ url: proxy.url, dial, proxy, ttlSeconds: SESSION_TTL_SECONDS }, plan, subject);
+  } finally {
+    await proxy.close();
+  }
+}
+
+/** The same over any line. `url`: for clients that are going to be killed. */
+export async function playOn(line, plan, subject) {
+  const mark = `chaos-${process.pid}-${plan.seed}-`;
   let timer;
   const late = new Promise((_, reject) => {
     const error = new Error(`not over after ${SCENARIO_LIMIT_MS} ms`);
@@ -29,21 +41,21 @@ export async function play(plan, subject) {
   });
   try {
     const scenario = plan.ending === 'clientKilled' ? killClient : runJobs;
-    await Promise.race([scenario({ plan, subject, proxy, mark }), late]);
+    await Promise.race([scenario({ plan, subject, line, mark }), late]);
     if (plan.ending === 'closed') await nothingLeft(mark, GONE_LIMIT_MS);
   } finally {
     clearTimeout(timer);
-    await proxy.close();
   }
-  return () => nothingLeft(mark, SESSION_TTL_SECONDS * 1000 + GONE_LIMIT_MS);
+  return () => nothingLeft(mark, line.ttlSeconds * 1000 + GONE_LIMIT_MS);
 }
 
 /** Runs all jobs beside each other over one connection that suffers. */
-async function runJobs({ plan, subject, proxy, mark }) {
-  const client = await openClient(proxy.url);
+async function runJobs({ plan, subject, line, mark }) {
+  const { proxy } = line;
+  const client = await openClient(line.dial);
   const sandbox = subject.sandbox?.(plan.around);
   const start = (spec) => startProcess(client, { ...spec, sandbox, env: { [MARK_NAME]: mark } });
-  const connect = () => openClient(proxy.url);
+  const connect = () => openClient(line.dial);
   const { folder, sites } = subject;
   const over = new AbortController();
   const faults = plan.faults.map((fault) => strike({ fault, proxy, subject, over: over.signal }));
@@ -60,12 +72,10 @@ async function runJobs({ plan, subject, proxy, mark }) {
 }
 
 /** Clients repair later losses only; the first connection may meet a server others hold frozen for too long. */
-async function openClient(url) {
-  const limits = { connectTimeoutMs: HANDSHAKE_LIMIT_MS, initializeTimeoutMs: HANDSHAKE_LIMIT_MS };
-  const dial = () => dialWebSocket(url, { livenessTickMs: LIVENESS_TICK_MS, ...limits });
+async function openClient(dial) {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await ExecClient.connect({ dial, resume: true, ...limits });
+      return await ExecClient.connect({ dial, resume: true, ...HANDSHAKE_LIMITS });
     } catch (error) {
       if (attempt === CONNECT_ATTEMPTS) throw error;
     }
@@ -80,8 +90,9 @@ async function leaveBehind(start, proxy) {
 }
 
 /** A client in a process of its own is killed, whatever it was doing. */
-async function killClient({ plan, subject, proxy, mark }) {
-  const child = spawn(process.execPath, [victim, proxy.url, mark], { stdio: ['ignore', 'pipe', 'inherit'] });
+async function killClient({ plan, subject, line, mark }) {
+  const { proxy } = line;
+  const child = spawn(process.execPath, [victim, line.url, mark], { stdio: ['ignore', 'pipe', 'inherit'] });
   const exit = once(child, 'exit');
   const over = new AbortController();
   const faults = plan.faults.map((fault) => strike({ fault, proxy, subject, over: over.signal }));
@@ -112,6 +123,10 @@ const FAULTS = {
   killServer: ({ subject }) => subject.killServer(),
   freezeKeeper: ({ subject, forMs }) => subject.freezeKeeper(forMs),
   upgrade: ({ subject }) => subject.upgrade(),
+  killNode: ({ subject, forMs }) => subject.killNode(forMs),
+  stopNode: ({ subject, forMs }) => subject.stopNode(forMs),
+  killGateway: ({ subject }) => subject.killGateway(),
+  stopGateway: ({ subject, forMs }) => subject.stopGateway(forMs),
 };
 
 async function nothingLeft(mark, limitMs) {
