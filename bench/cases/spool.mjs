@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { bareRelays } from '../lib/bare-relay.mjs';
 import { binaryFramesSubject, withServers } from '../lib/servers.mjs';
 import { touchPageCache } from '../lib/page-cache.mjs';
 import { textFile } from '../lib/text-file.mjs';
@@ -31,10 +32,12 @@ export const spool = {
       const [json] = opened;
       const file = textFile(scratch, Math.max(plan.spool.byteCount, plan.pty.byteCount));
       const pipes = movers(opened, { file, byteCount: plan.spool.byteCount, tty: false });
+      const { byteCount } = plan.spool;
+      const bare = bareRelays({ scratch, argv: argvFor(file, byteCount), byteCount, keptBytes: KEPT_BYTES });
       const terminal = { ...json, name: 'terminal' };
       const terminals = movers([terminal], { file, byteCount: plan.pty.byteCount, tty: true });
       return [
-        ...(await measureThroughput(pipes, plan.spool, () => touchFor(scratch, plan.spool))),
+        ...(await measureThroughput([...pipes, ...bare], plan.spool, () => touchFor(scratch, plan.spool))),
         ...(await measureThroughput(terminals, plan.pty, () => touchFor(scratch, plan.pty))),
       ];
     });
@@ -47,10 +50,14 @@ function touchFor(scratch, { byteCount }) {
 }
 
 function movers(servers, { file, byteCount, tty }) {
-  const argv = ['head', '-c', String(byteCount), file];
+  const argv = argvFor(file, byteCount);
   return servers.flatMap((server) =>
     USES.map(({ suffix, start }) =>
       serverMover({ ...server, name: `${server.name}${suffix}` }, { argv, byteCount, tty, start }),
     ),
   );
+}
+
+function argvFor(file, byteCount) {
+  return ['head', '-c', String(byteCount), file];
 }
