@@ -74,7 +74,7 @@ describe('budgets', () => {
   test('speak of what is measured', async () => {
     const { cases } = await load<{ cases: Case[] }>('cases/index.mjs');
     const subjects =
-      /^(execwire (ws|ws binary|stdio|in process|client ws|run|run -e ws)|ssh, (warm|cold)|codex (ws|stdio)|C posix_spawn|script\(1\)|C read\(2\), write\(2\)|node -e 0|Node child_process|node:fs|execwire (ws|ws binary)( durable)?(, terminal)?|(execwire (ws|ws binary)|terminal|C read\(2\), write\(2\)), on disk|terminal|in memory|on disk|(64 KiB|100 lines) (in memory|on disk)|(during|without) a search|(asciicast|text|html)(, a quarter)?|(first screen|start) of (a|the) server|screen|no policy|bwrap by hand|under a policy|no network|rules for hosts|bare socket|ssh -[LD]|execwire forward|the first under it)$/;
+      /^(execwire (ws|ws binary|stdio|in process|client ws|run|run -e ws)|ssh, (warm|cold)|codex (ws|stdio)|C posix_spawn|script\(1\)|C read\(2\), write\(2\)|node -e 0|Node child_process|node:fs|execwire (ws|ws binary)( durable)?(, terminal)?|(execwire (ws|ws binary)|terminal|C read\(2\), write\(2\)), on disk|terminal|in memory|on disk|(64 KiB|100 lines) (in memory|on disk)|(during|without) a search|(asciicast|text|html)(, a quarter)?|(first screen|start) of (a|the) server|screen|no policy|bwrap by hand|under a policy|held|of 1(00)?,000 files|apply|cp -a and sync|no network|rules for hosts|bare socket|ssh -[LD]|execwire forward|the first under it)$/;
     for (const budget of JSON.parse(readFileSync(url('budgets.json'), 'utf8')) as Budget[]) {
       const measured = cases.find(({ name }) => name === budget.case)?.metrics.map(({ key }) => key);
       expect(measured).toContain(budget.metric);
