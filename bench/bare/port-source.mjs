@@ -1,5 +1,5 @@
-// A server on a port of loopback. The first line of a connection says what it is for: `send N` for so many bytes, `GET` for short
-// answers over HTTP, `echo` to get everything back.
+// A server on a port of loopback. The first line of a connection says what it is for: `send N` for so many bytes, `take N` to be
+// told when so many have arrived, `GET` for short answers over HTTP, `echo` to get everything back.
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
@@ -11,6 +11,18 @@ async function send(socket, count) {
     if (!isRoom) await once(socket, 'drain');
   }
   socket.end();
+}
+
+function take(socket, count, first) {
+  let left = count - first.length;
+  const look = () => {
+    if (left <= 0) socket.end('taken');
+  };
+  socket.on('data', (data) => {
+    left -= data.length;
+    look();
+  });
+  look();
 }
 
 /** A request comes in one piece, and the next one after its answer. */
@@ -28,6 +40,7 @@ const server = createServer({ noDelay: true }, (socket) => {
     if (order === 'send') return void send(socket, Number(count)).catch(() => socket.destroy());
     if (order === 'GET') return answer(socket, first);
     const rest = first.subarray(end + 1);
+    if (order === 'take') return take(socket, Number(count), rest);
     if (rest.length > 0) socket.write(rest);
     socket.pipe(socket);
   });

@@ -10,13 +10,15 @@ import { bareSource } from '../lib/sampler.mjs';
 import { median, rounded } from '../lib/stats.mjs';
 
 const STREAMS = 500;
+const BLOCK = Buffer.alloc(256 * 1024, 'x');
 
 export const forward = {
   name: 'forward',
   title: 'Ports of another machine',
-  about: `a port behind \`execwire forward\`, behind \`ssh -L\` and on its own: bytes to the client, one byte there and back on an open connection, a new connection for one byte, and ${STREAMS} connections at once with 1 KiB there and back each`,
+  about: `a port behind \`execwire forward\`, behind \`ssh -L\` and on its own: bytes to the client and from it, one byte there and back on an open connection, a new connection for one byte, and ${STREAMS} connections at once with 1 KiB there and back each`,
   metrics: [
     { key: 'mbPerSecond', label: 'MB/s' },
+    { key: 'uploadMbPerSecond', label: 'upload MB/s' },
     { key: 'echoMs', label: 'echo ms' },
     { key: 'connectMs', label: 'connect ms' },
     { key: 'crowdMs', label: `${STREAMS} at once ms` },
@@ -48,7 +50,8 @@ export const forward = {
 
 async function visit({ port }, { byteCount, count }) {
   return {
-    mbPerSecond: byteCount / 1e6 / ((await timed(() => download(port, byteCount))) / 1000),
+    mbPerSecond: byteCount / 1000 / (await timed(() => download(port, byteCount))),
+    uploadMbPerSecond: byteCount / 1000 / (await timed(() => upload(port, byteCount))),
     echoMs: await echoes(port, count),
     connectMs: (await timed(() => connections(port, count))) / count,
     ...(await crowd(port)),
@@ -78,6 +81,18 @@ async function download(port, byteCount) {
   socket.write(`send ${byteCount}\n`);
   await once(socket, 'end');
   requireAll(arrived, byteCount);
+}
+
+async function upload(port, byteCount) {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+  const ended = once(socket.resume(), 'end');
+  socket.write(`take ${byteCount}\n`);
+  for (let left = byteCount; left > 0; left -= BLOCK.length) {
+    const isRoom = socket.write(left < BLOCK.length ? BLOCK.subarray(0, left) : BLOCK);
+    if (!isRoom) await once(socket, 'drain');
+  }
+  await ended;
+  socket.end();
 }
 
 async function echoes(port, count) {
