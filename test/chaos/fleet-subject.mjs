@@ -107,7 +107,7 @@ export class FleetSubject {
 
   stopGateway(forMs) {
     return this.#alone('gateway', async () => {
-      const { pid = -1 } = this.#gateways[Math.floor(Math.random() * GATEWAYS)] ?? {};
+      const pid = this.#gateways[Math.floor(Math.random() * GATEWAYS)]?.pid ?? -1;
       signalOne(pid, 'SIGSTOP');
       await pause(forMs);
       signalOne(pid, 'SIGCONT');
