@@ -6,7 +6,7 @@ export function instructionsFor({ holds }: { holds: boolean }): string {
 const HELD = `What you change is held: your commands see it, and the user applies it at the end. held_changes shows it.`;
 
 const TWO_CALLS = `Run commands with exec_command. It returns when the command ends, when it waits for input, or after yield_time_ms.
-If the answer says "Process running with session ID N", the command is still running: call write_stdin with session_id \
+If the answer says "Running with session ID N", the command is still running: call write_stdin with session_id \
 N, with chars to type or with empty chars to read new output. Nothing is lost between calls.
 Do not poll in a loop: wait_for returns once when the command ends, a pattern appears, a port opens, output falls quiet \
 or the program needs input.

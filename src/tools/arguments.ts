@@ -8,6 +8,8 @@ export const MAX_OUTPUT_TOKENS = 1_000_000;
 export const MAX_INPUT_CHARS = 512 * 1024;
 /** The output limit of a call that does not set its own. */
 export const DEFAULT_OUTPUT_TOKENS = 10_000;
+/** Output beyond the default is searched rather than read: this much of its ends shows what it is. */
+export const CUT_OUTPUT_TOKENS = 2_000;
 
 /** A wait in milliseconds. Tools clamp values that are too large. */
 export function milliseconds(options: { default: number }) {

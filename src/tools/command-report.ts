@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { deniedHosts } from '../contract/index.js';
 import { ExecError } from '../protocol/index.js';
-import { MAX_OUTPUT_TOKENS, Notes } from './arguments.js';
+import { CUT_OUTPUT_TOKENS, DEFAULT_OUTPUT_TOKENS, MAX_OUTPUT_TOKENS, Notes } from './arguments.js';
 import { type InputState, inputState, NO_INPUT } from './input-state.js';
 import { portsOfCommand } from './listening-ports.js';
+import { reportText } from './report-text.js';
 import type { ToolSession } from './session/tool-session.js';
-import type { Budgeted } from './text/budgeted-text.js';
 import type { ToolContext, ToolResult } from './tool.js';
 
 /** The structured result of every tool that runs or watches a command. */
@@ -32,8 +32,8 @@ export interface ReportRequest {
   readonly notes?: readonly string[];
   /** False if the input is still waiting for the program to read it. */
   readonly inputQueued?: boolean;
-  /** An extra line between the wall time and the state. */
-  readonly event?: string;
+  /** What the call waited for has happened, where the state does not say so. */
+  readonly event?: string | undefined;
 }
 
 /** Returns a session's new output and its state. The end of a command is reported exactly once. */
@@ -51,16 +51,13 @@ export async function reportCommand(
   ]);
   const { maxLineChars, tokenizer } = context.settings;
   const maxTokens = Math.min(request.max_output_tokens, MAX_OUTPUT_TOKENS);
-  const output = await session.take({ raw: request.raw, maxLineChars, maxTokens, tokenizer });
-  const notes = [...(request.notes ?? []), ...hints(session, output, { ...input, ...request })];
+  // Whoever asks for an amount gets that amount.
+  const cutTokens = maxTokens === DEFAULT_OUTPUT_TOKENS ? CUT_OUTPUT_TOKENS : maxTokens;
+  const output = await session.take({ raw: request.raw, maxLineChars, maxTokens, cutTokens, tokenizer });
+  const notes = [...(request.notes ?? []), ...hints(session, { ...input, ...request })];
   const wallSeconds = (performance.now() - request.startedAt) / 1000;
   return {
-    text: reportText({
-      wallSeconds,
-      event: request.event,
-      state: [describeState(session, over), ...listeningText(listening)].join('\n'),
-      output,
-    }),
+    text: reportText({ session, over, event: request.event, input, listening, output }),
     notes,
     structured: {
       session_id: session.id,
@@ -81,25 +78,6 @@ export async function reportCommand(
   };
 }
 
-/** The report as text, in the form models are trained on. */
-export function reportText(report: {
-  wallSeconds: number;
-  event?: string | undefined;
-  state: string;
-  output: Budgeted;
-}): string {
-  const { wallSeconds, event, state, output } = report;
-  const warning = `Warning: truncated output (original token count: ${output.originalTokens})`;
-  return [
-    `Wall time: ${wallSeconds.toFixed(3)} seconds`,
-    ...(event === undefined ? [] : [event]),
-    state,
-    ...(output.truncated ? [warning] : []),
-    'Output:',
-    output.text,
-  ].join('\n');
-}
-
 const NOT_READ = 'The program is not reading its input; what was typed is still queued.';
 const NO_ANSWER = 'The machine is not responding; the connection to it is being restored.';
 
@@ -108,10 +86,6 @@ const DENIED =
   'the network, or ask the user to allow more.';
 
 const ASK_FOR_HOSTS = 'Do without these hosts, or ask the user to allow them.';
-
-function listeningText(ports: readonly number[]): string[] {
-  return ports.length === 0 ? [] : [`Listening on ${ports.join(', ')}`];
-}
 
 function claimEnd(session: ToolSession): void {
   if (session.reported) {
@@ -123,25 +97,11 @@ function claimEnd(session: ToolSession): void {
   session.reported = true;
 }
 
-function describeState(session: ToolSession, over: boolean): string {
-  if (!over) return `Process running with session ID ${session.id}`;
-  if (session.exit) return `Process exited with code ${session.exit.exitCode}`;
-  return 'Contact with the process was lost; how it ended is unknown.';
-}
-
-function hints(
-  session: ToolSession,
-  output: Budgeted,
-  input: InputState & Pick<ReportRequest, 'inputQueued'>,
-): string[] {
+/** What the first line of the answer has no room for. */
+function hints(session: ToolSession, input: InputState & Pick<ReportRequest, 'inputQueued'>): string[] {
   const found: string[] = [];
   if (!input.answered) found.push(NO_ANSWER);
   else if (input.inputQueued === false && !session.over) found.push(NOT_READ);
-  if (output.truncated) {
-    found.push(`The omitted output can be read with read_output, session_id ${session.id}.`);
-  }
-  if (input.password) found.push('The program is asking for a password or passphrase: echo is off.');
-  else if (input.needsInput) found.push('The program is waiting for input.');
   const { changesFull, networkDenied, sandboxDenied } = (session.over && session.exit) || {};
   if (changesFull)
     found.push('The command was killed: the changes held so far take up as much room as they may.');

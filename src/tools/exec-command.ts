@@ -21,7 +21,9 @@ const MERGE_STREAMS = ['/bin/sh', '-c', 'exec "$@" 2>&1', 'sh'];
 const Arguments = z.object({
   cmd: z.string().min(1),
   yield_time_ms: milliseconds({ default: 10_000 }),
-  max_output_tokens: MaxOutputTokens,
+  max_output_tokens: MaxOutputTokens.meta({
+    description: 'If unset, longer output is cut to 2000.',
+  }),
   shell: z.string().default('/bin/bash'),
   login: z.boolean().default(true),
   tty: z.boolean().default(true).meta({

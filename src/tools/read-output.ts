@@ -85,7 +85,7 @@ async function collect(
   const warning = truncated ? [`Warning: truncated output (original token count: ${originalTokens})`] : [];
   // Read last, to include what was lost while reading.
   const { lostBytes } = session;
-  return answer([found, ...lossWarning(lostBytes), ...warning, 'Output:', text].join('\n'), {
+  return answer([found, ...lossWarning(lostBytes), ...warning, text].join('\n'), {
     session_id: session.id,
     first_line: first?.number ?? null,
     last_line: last?.number ?? null,

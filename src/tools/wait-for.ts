@@ -42,26 +42,26 @@ export const waitFor = tool({
     const timeoutMs = Math.min(args.timeout_ms, MAX_WAIT_MS);
     const outcome = await waitForFirst(session, context, { ...args, timeoutMs });
     // If contact was lost, the command may still be running.
-    const event = session.failure ? {} : { event: describe(outcome) };
-    const report = await reportCommand(session, context, { ...args, ...event, startedAt });
+    const event = session.failure ? undefined : describe(outcome);
+    const report = await reportCommand(session, context, { ...args, event, startedAt });
     const { happened, match } = outcome;
     return { ...report, structured: { ...report.structured, happened, match } };
   },
 });
 
-function describe({ happened, match }: WaitOutcome): string {
+/** Ends and prompts are part of the state. */
+function describe({ happened, match }: WaitOutcome): string | undefined {
   switch (happened) {
     case 'exit':
-      return 'The command ended';
-    case 'pattern':
-      return `Pattern matched: ${match}`;
-    case 'quiet':
-      return 'Output has been quiet';
-    case 'port':
-      return 'The port is open';
     case 'needs_input':
-      return 'The program is waiting for input';
+      return undefined;
+    case 'pattern':
+      return `Matched: ${match}`;
+    case 'quiet':
+      return 'Quiet';
+    case 'port':
+      return 'Port open';
     case 'timeout':
-      return 'Timed out: none of the conditions was met';
+      return 'Timed out';
   }
 }

@@ -4,24 +4,37 @@ import { pidsWithArgument, gone, TestFolder } from '../harness/processes.js';
 import { TestTools } from './harness.js';
 
 describe('exec_command', () => {
-  test('answers in the form models know', async () => {
+  test('answers in one line, with the output below it', async () => {
     await using tools = new TestTools();
     const { text } = await tools.call('exec_command', { cmd: 'printf "a\\nb\\n"; exit 3' });
-    expect(text).toMatch(/^Wall time: \d+\.\d{3} seconds\nProcess exited with code 3\nOutput:\na\nb\n$/);
+    expect(text).toMatch(/^Exit code 3( after [\d.]+ s)?\na\nb\n$/);
     const running = await tools.call('exec_command', { cmd: 'sleep 1000', login: false, yield_time_ms: 0 });
-    expect(running.text).toMatch(
-      /^Wall time: \d+\.\d{3} seconds\nProcess running with session ID 2\nOutput:\n$/,
-    );
+    expect(running.text).toMatch(/^Running with session ID 2$/);
     const cut = await tools.call('exec_command', {
       cmd: 'seq -w 1 1000',
       login: false,
       max_output_tokens: 16,
     });
     expect(cut.text).toMatch(
-      /^Wall time: .*\nProcess exited with code 0\nWarning: truncated output \(original token count: 1250\)\nOutput:\n0001\n/,
+      /^Exit code 0(?: after [\d.]+ s)?\. Truncated from 1250 tokens; read_output, session_id 3, has the rest\n0001\n/,
     );
     expect(cut.structured).toMatchObject({ truncated: true, original_token_count: 1250, exit_code: 0 });
-    expect(cut.notes).toEqual(['The omitted output can be read with read_output, session_id 3.']);
+    expect(cut.notes).toEqual([]);
+  });
+
+  test('output that nobody would read is cut to its ends, unless the call asks for an amount', async () => {
+    await using tools = new TestTools();
+    const printed = { cmd: 'seq 1 20000', login: false };
+    const short = await tools.call('exec_command', printed);
+    const asked = await tools.call('exec_command', { ...printed, max_output_tokens: 9_000 });
+    const raw = await tools.call('exec_command', { ...printed, raw: true });
+    const bytes = [short, asked, raw].map(({ text }) => Buffer.byteLength(text));
+    expect(bytes).toEqual([expect.closeTo(8_000, -3), expect.closeTo(36_000, -3), expect.closeTo(8_000, -3)]);
+    expect(short.text).toMatch(
+      /tokens; read_output, session_id 1, has the rest\n1\n2\n[^]*\n19999\n20000\n$/,
+    );
+    const whole = await tools.call('exec_command', { cmd: 'seq 1 7000', login: false });
+    expect(whole.structured).toMatchObject({ truncated: false });
   });
 
   test('returns the moment the command ends', async () => {

@@ -97,7 +97,7 @@ describe('interactive programs, driven only through the tools', () => {
     expect(name).toMatchObject({ needs_input: true, password: false });
     const secret = await tools.typeUntilPrompt(session_id, 'me\n');
     expect(secret).toMatchObject({ needs_input: true, password: true });
-    expect(secret.notes).toEqual(['The program is asking for a password or passphrase: echo is off.']);
+    expect(secret.notes).toEqual([]);
     const after = await tools.report('write_stdin', { session_id, chars: 'hunter2\n', yield_time_ms: 0 });
     const rest = after.output.includes('me/7')
       ? after

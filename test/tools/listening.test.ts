@@ -18,7 +18,7 @@ describe.each([
     const { session_id, output } = await tools.execUntil(COMMAND, '\\d+');
     const port = Number(/\d+/.exec(output)?.[0]);
     const { text, structured } = await tools.call('write_stdin', { session_id });
-    expect(text).toContain(`Process running with session ID ${session_id}\nListening on ${port}\n`);
+    expect(text).toContain(`Running with session ID ${session_id}, listening on ${port}`);
     expect(structured).toMatchObject({ listening: [port] });
   });
 

@@ -10,7 +10,7 @@ describe('read_output', () => {
     const { session_id, truncated } = await tools.exec('seq 1 200000', { max_output_tokens: 10 });
     expect(truncated).toBe(true);
     const range = await tools.call('read_output', { session_id, from: 777, to: 779 });
-    expect(range.text).toBe('Lines 777-779 of 200000\nOutput:\n777\n778\n779\n');
+    expect(range.text).toBe('Lines 777-779 of 200000\n777\n778\n779\n');
     expect((await tools.report('read_output', { session_id, tail: 2 })).output).toBe('199999\n200000\n');
     const found = await tools.report('read_output', { session_id, grep: '^1000?5$', context: 1 });
     expect(found).toMatchObject({ matches: 2, total_lines: 200_000 });
@@ -18,7 +18,7 @@ describe('read_output', () => {
     const within = await tools.report('read_output', { session_id, grep: '5$', from: 1000, to: 1020 });
     expect(within.output).toBe('1005:1005\n1015:1015\n');
     const beyond = await tools.call('read_output', { session_id, from: 200_001 });
-    expect(beyond.text).toBe('No such lines; there are 200000\nOutput:\n');
+    expect(beyond.text).toBe('No such lines; there are 200000\n');
   });
 
   test('obeys the budget and takes nothing from the next answer', async () => {

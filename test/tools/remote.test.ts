@@ -63,9 +63,7 @@ describe('on a machine behind a WebSocket', () => {
     signalOne(server.pid, 'SIGKILL');
     const { isError, text, structured } = await waiting;
     expect({ isError, exit: structured.exit_code }).toEqual({ isError: true, exit: null });
-    expect(text).toMatch(
-      /^Wall time: [\d.]+ seconds\nContact with the process was lost; how it ended is unknown\.\nOutput:\n$/,
-    );
+    expect(text).toMatch(/^Contact with the process was lost; how it ended is unknown$/);
     expect(await tools.failure('write_stdin', { session_id })).toContain('contact with it was lost');
     expect(await tools.failure('exec_command', { cmd: 'true' })).toMatch(/\w/);
   });

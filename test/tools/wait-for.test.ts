@@ -36,7 +36,7 @@ describe('wait_for', () => {
     await tools.report('write_stdin', { session_id, chars: '\n', yield_time_ms: 0 });
     const { text, structured } = await waiting;
     expect(structured).toMatchObject({ happened: 'pattern', match: 'ready on 80', running: true });
-    expect(text).toContain('\nPattern matched: ready on 80\n');
+    expect(text).toContain('Matched: ready on 80. Running with session ID 1');
   });
 
   test('ends with the command when the pattern never comes, and with the time when nothing does', async () => {

@@ -16,7 +16,7 @@ export const confirm = {
     const { id } = await tools.lookUntil(await tools.start(ASK), /y\/N/);
     return (await tools.lookUntil(await tools.type(id, 'y\n'), NEVER)).text;
   },
-  verify: (answer) => assert.match(answer, /exited with code 0[\s\S]*removed 3 packages/),
+  verify: (answer) => assert.match(answer, /(?:exited with|Exit) code 0[\s\S]*removed 3 packages/),
 };
 
 export const password = {

@@ -75,13 +75,13 @@ export class LiveOutput {
   }
 
   /** Returns the output since the last call, within a budget; null if the budget exceeds what was kept. */
-  take(maxTokens: number): Budgeted | null {
+  take(maxTokens: number, cutTokens = maxTokens): Budgeted | null {
     const unread = this.#unread;
     const { viewTokens, tokenizer } = this.#options;
     unread.append((this.#rest ?? this.#text).end() ?? '');
     this.#unread = new BudgetedText({ maxTokens: viewTokens, tokenizer });
     this.#rest = this.#text.atLineStart ? null : this.#text.fork((line) => this.#show([line]));
-    return maxTokens <= viewTokens || unread.complete ? unread.finish(maxTokens) : null;
+    return maxTokens <= viewTokens || unread.complete ? unread.finish(maxTokens, cutTokens) : null;
   }
 
   #write(text: string): void {

@@ -5,6 +5,7 @@ import type { Transcript } from './transcript.js';
 
 export interface ViewOptions extends OutputRange {
   readonly maxTokens: number;
+  readonly cutTokens?: number;
   readonly tokenizer: Tokenizer;
 }
 
@@ -13,7 +14,7 @@ export async function viewOutput(transcript: Transcript, options: ViewOptions): 
   const text = new BudgetedText(options);
   const pieces = options.raw ? rawPieces(transcript, options) : foldedPieces(transcript, options);
   for await (const piece of pieces) text.append(piece);
-  return text.finish();
+  return text.finish(options.maxTokens, options.cutTokens);
 }
 
 async function* foldedPieces(transcript: Transcript, range: OutputRange): AsyncGenerator<string, void> {

@@ -14,6 +14,8 @@ export interface ViewRequest {
   readonly raw: boolean;
   readonly maxLineChars: number;
   readonly maxTokens: number;
+  /** What longer output is cut to. Default: `maxTokens`. */
+  readonly cutTokens?: number;
   readonly tokenizer: Tokenizer;
 }
 
@@ -32,6 +34,7 @@ export class ToolSession {
   #cursor = 0;
   #taking: Promise<unknown> = Promise.resolve();
   #exit: ExitedEvent | null = null;
+  #endedAtMs: number | null = null;
   #failure: Error | null = null;
   #closed = false;
   /** The last event that was taken in. */
@@ -57,6 +60,11 @@ export class ToolSession {
   /** How the command itself ended; null while it is running. */
   get exit(): ExitedEvent | null {
     return this.#exit;
+  }
+
+  /** How long the command has been running, or ran. */
+  get runTimeMs(): number {
+    return (this.#endedAtMs ?? performance.now()) - this.startedAtMs;
   }
 
   /** Set when contact with the process was lost; how it ended is unknown. */
@@ -133,7 +141,7 @@ export class ToolSession {
     const to = this.over ? this.transcript.end : this.live.readableEnd(request);
     // Output that arrives while we read below belongs to the next call.
     this.#cursor = to;
-    const rendered = this.live.take(request.maxTokens);
+    const rendered = this.live.take(request.maxTokens, request.cutTokens);
     if (rendered && !request.raw) return rendered;
     return await viewOutput(this.transcript, { ...request, from, to });
   }
@@ -143,7 +151,7 @@ export class ToolSession {
       for await (const event of this.process.events()) {
         if (event.type === 'output') await this.#append(event.bytes);
         else if (event.type === 'gap') await this.#skip(event.lostBytes);
-        else if (event.type === 'exited') this.#exit = event;
+        else if (event.type === 'exited') this.#end(event);
         else this.#closed = true;
         this.#lastSeq = event.type === 'gap' ? event.beforeSeq - 1 : event.seq;
         this.#announce();
@@ -152,6 +160,11 @@ export class ToolSession {
       this.#failure = new ExecError('contactLost', 'Contact with the process was lost.', { cause });
       this.#announce();
     }
+  }
+
+  #end(event: ExitedEvent): void {
+    this.#exit = event;
+    this.#endedAtMs = performance.now();
   }
 
   async #skip(lostBytes: number): Promise<void> {

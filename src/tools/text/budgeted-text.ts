@@ -38,8 +38,11 @@ export class BudgetedText {
     return this.#ends.complete;
   }
 
-  /** Returns the text within `maxTokens`, which may exceed the original budget only while `complete`. */
-  finish(maxTokens = this.#maxTokens): Budgeted {
+  /**
+   * Returns the text within `maxTokens`, which may exceed the original budget only while `complete`. A longer one is cut to
+   * `cutTokens`.
+   */
+  finish(maxTokens = this.#maxTokens, cutTokens = maxTokens): Budgeted {
     const head = this.#ends.head();
     const { totalBytes } = this.#ends;
     const originalTokens = this.#tokenizer === byteTokenizer ? tokensOfBytes(totalBytes) : this.#tokens;
@@ -52,9 +55,9 @@ export class BudgetedText {
             head,
             tail: this.#ends.tail(),
             totalBytes,
-            maxBytes: maxTokens * BYTES_PER_TOKEN,
+            maxBytes: cutTokens * BYTES_PER_TOKEN,
           })
-        : this.#shrink(head, originalTokens, maxTokens);
+        : this.#shrink(head, originalTokens, cutTokens);
     return { text, truncated: true, originalTokens };
   }
 
