@@ -39,12 +39,15 @@ export class PackedPackage implements Disposable {
     rmSync(this.project, { recursive: true, force: true });
   }
 
-  /** What it depends on is here already, in the versions it asks for. Only that: nothing else may be found. */
+  /**
+   * What it depends on is here already, in the versions it asks for, and what an example says must be installed for it.
+   * Nothing else may be found.
+   */
   #linkDependencies(): void {
     const { dependencies } = JSON.parse(this.read('package.json')) as {
       dependencies: Record<string, string>;
     };
-    for (const name of [...Object.keys(dependencies), '@types/node']) {
+    for (const name of [...Object.keys(dependencies), '@types/node', 'openai']) {
       const link = join(this.project, 'node_modules', name);
       mkdirSync(dirname(link), { recursive: true });
       symlinkSync(join(root, 'node_modules', name), link);

@@ -110,17 +110,19 @@ describe('the package as it is published', () => {
 });
 
 describe('examples in a project that has the package installed', () => {
-  test.each(['run-locally/main.mjs', 'agent-tools/agent.mjs', 'editor-terminal/main.mjs'])(
-    '%s',
-    async (name) => {
-      const copy = join(packed.project, 'copied');
-      cpSync(join(packed.path, 'examples'), copy, { recursive: true });
-      // What the login shell of whoever runs the tests does when it starts, and how long that takes, is not our business.
-      const env = { ...process.env, HOME: packed.project };
-      const { stderr } = await run(process.execPath, [join(copy, name)], { timeout: 25_000, env });
-      expect(stderr).toBe('');
-    },
-  );
+  test.each([
+    'run-locally/main.mjs',
+    'agent-tools/agent.mjs',
+    'agent-tools/openai-agent.mjs',
+    'editor-terminal/main.mjs',
+  ])('%s', async (name) => {
+    const copy = join(packed.project, 'copied');
+    cpSync(join(packed.path, 'examples'), copy, { recursive: true });
+    // What the login shell of whoever runs the tests does when it starts, and how long that takes, is not our business.
+    const env = { ...process.env, HOME: packed.project };
+    const { stderr } = await run(process.execPath, [join(copy, name)], { timeout: 25_000, env });
+    expect(stderr).toBe('');
+  });
 });
 
 describe.each(nodes)('with %s', (node) => {
