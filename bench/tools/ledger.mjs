@@ -1,8 +1,14 @@
-/** Four bytes a token, as the tools themselves count. */
-const BYTES_PER_TOKEN = 4;
+import { countTokens } from 'gpt-tokenizer';
 
+/** Text is counted in pieces: the time of a tokenizer grows faster than a line without spaces does. */
+const PIECE_CHARS = 4096;
+
+/** Tokens as OpenAI's current models count them. Others differ by a few per cent, and for all texts alike. */
 export function tokensOf(text) {
-  return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
+  let tokens = 0;
+  for (let at = 0; at < text.length; at += PIECE_CHARS)
+    tokens += countTokens(text.slice(at, at + PIECE_CHARS));
+  return tokens;
 }
 
 /** Keeps count of what a model would have paid: every call, what it sent and what it got back. */
