@@ -80,7 +80,9 @@ describe.each(kinds)('%s at a registry of ours, used by Codex', (kind) => {
       await stage.play(async function* () {
         // After the handshake, and long before the end of the output.
         void stage.clientSide.afterBytes(15_000).then(() => stage[side].cut());
-        const report = readReport(yield execCommand('for i in $(seq 1 400); do echo line-$i; done'));
+        const report = readReport(
+          yield execCommand('for i in $(seq 1 400); do echo line-$i; sleep 0.005; done'),
+        );
         expect(report).toMatchObject({ exitCode: 0, output: lines.join('') });
         return 'done';
       });
