@@ -4,6 +4,7 @@ import { ExecError } from '../../protocol/errors.js';
 import { inboxOf } from '../subjects.js';
 import { DEFAULT_IDENTITY, type FleetSettings } from './bus-settings.js';
 import { loadNats, type Nats } from './nats-library.js';
+import { tlsOptions } from './tls.js';
 
 /** A node that does not answer two pings is given up; with the time to connect elsewhere this takes about 3 s. */
 const PING_INTERVAL_MS = 1000;
@@ -19,7 +20,7 @@ const STALE_GRACE_MS = 150;
 /** Connects to NATS, for as long as it takes to be told to stop: a lost node is replaced by another one. */
 export async function connectToNats(settings: FleetSettings, label: string): Promise<NatsConnection> {
   const nats = await loadNats();
-  const { servers, identity = DEFAULT_IDENTITY, caFile } = settings;
+  const { servers, identity = DEFAULT_IDENTITY } = settings;
   let connection: NatsConnection | undefined;
   const avoidLast: ReconnectToServerHandler = (pool, info) => {
     if (!info && !connection) return null;
@@ -41,7 +42,7 @@ export async function connectToNats(settings: FleetSettings, label: string): Pro
     reconnectToServer: avoidLast,
     noAsyncTraces: true,
     ...authenticatorOf(settings, nats),
-    ...(caFile === undefined ? {} : { tls: { caFile } }),
+    ...tlsOptions(settings),
   };
   try {
     connection = await nats.connect(options);
