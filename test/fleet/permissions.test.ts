@@ -134,6 +134,19 @@ describe('a machine with valid credentials', () => {
     ['announces another machine', 'ew.f.news.good'],
     ['changes the state of another machine', 'ew.f.control.good.evil'],
     ['answers a client that has not asked', '_INBOX_alice.x'],
+    ['enters another machine into the registry', '$KV.ew-f-machines.good'],
+    ['claims a job as another machine', 'ew.f.job.log.alice.x.1.good'],
+    ['ends a job as its client', 'ew.f.job.log.alice.x.1.~client'],
+    ['reports a result of another machine', 'ew.f.job.end.good.alice.x.1'],
+    ['prints as another machine', 'ew.f.output.good.alice.x.1'],
+    ['submits a job', 'ew.f.job.spec.~any.evil.x'],
+    ['reads jobs for another machine', '$JS.API.CONSUMER.CREATE.ew-f-jobs.x.ew.f.job.spec.good.*.*'],
+    ['reads all jobs', '$JS.API.CONSUMER.CREATE.ew-f-jobs'],
+    ['reads all jobs for good', '$JS.API.CONSUMER.DURABLE.CREATE.ew-f-jobs.x'],
+    ['reads messages by number', '$JS.API.STREAM.MSG.GET.ew-f-jobs'],
+    ['reads what jobs print', '$JS.API.CONSUMER.CREATE.ew-f-output.x.ew.f.output.*.*.*.*'],
+    ['empties the queue', '$JS.API.STREAM.PURGE.ew-f-jobs'],
+    ['changes the queue', '$JS.API.STREAM.UPDATE.ew-f-jobs'],
   ])('is refused when it %s', async (_, subject) => {
     expect(await publishing(await as('evil'), subject)).toMatch(REFUSED);
   });
@@ -165,6 +178,17 @@ describe('a client outside its machines', () => {
     ['opens a channel to another machine', 'ew.f.open.good.mallory'],
     ['asks who else is there', 'ew.f.who'],
     ['drains a machine', 'ew.f.control.evil.mallory'],
+    ['submits a job for any machine', 'ew.f.job.spec.~any.mallory.x'],
+    ['submits a job for another machine', 'ew.f.job.spec.good.mallory.x'],
+    ['submits a job as another client', 'ew.f.job.spec.evil.alice.x'],
+    ['claims a job', 'ew.f.job.log.mallory.x.1.evil'],
+    ['reports a result', 'ew.f.job.end.evil.mallory.x.1'],
+    ['cancels a job of another client', 'ew.f.job.log.alice.x.1.~client'],
+    ['breaks the lease of a job of another client', 'ew.f.job.lease.alice.x'],
+    ['reads jobs of another client', '$JS.API.CONSUMER.CREATE.ew-f-jobs.x.ew.f.job.spec.*.alice.*'],
+    ['reads the result of another client', '$JS.API.DIRECT.GET.ew-f-jobs.ew.f.job.end.good.alice.x.1'],
+    ['reads output of another client', '$JS.API.CONSUMER.CREATE.ew-f-output.x.ew.f.output.*.alice.*.*'],
+    ['lists the registry', '$JS.API.CONSUMER.CREATE.ew-f-machines.x.$KV.ew-f-machines.>'],
   ])('is refused when it %s', async (_, subject) => {
     expect(await publishing(await as('mallory'), subject)).toMatch(REFUSED);
   });
@@ -172,6 +196,38 @@ describe('a client outside its machines', () => {
   test('cannot read what machines send to others', async () => {
     expect(await subscribing(await as('mallory'), 'ew.f.o.*.alice.>')).toMatch(REFUSED);
     expect(await subscribing(await as('mallory'), '_INBOX_alice.>')).toMatch(REFUSED);
+  });
+});
+
+describe('jobs', () => {
+  test('a client of some machines submits to those, and sees its own jobs only', async () => {
+    await using alice = await Fleet.connect(of('alice'));
+    await using mallory = await Fleet.connect(of('mallory'));
+    const [hers, his] = await Promise.all([alice.jobs(), mallory.jobs()]);
+    const { id } = await hers.submit({ on: 'name=nobody', argv: ['true'] });
+    await expect(his.submit({ on: '', argv: ['true'] })).rejects.toMatchObject({
+      message: 'Our credentials reach some machines only: name one of them, such as --on name=evil.',
+    });
+    const own = await his.submit({ on: 'name=evil', argv: ['true'] });
+    expect((await his.list()).map((job) => job.id)).toEqual([own.id]);
+    await expect(his.list({ all: true })).rejects.toMatchObject({ code: 'notConnected' });
+    await expect(his.cancel(id)).rejects.toMatchObject({ code: 'processNotFound' });
+    expect((await hers.describe(id)).state).toBe('queued');
+    for (const [jobs, each] of [
+      [hers, id],
+      [his, own.id],
+    ] as const)
+      expect(await jobs.cancel(each)).toBe(true);
+  });
+
+  test('a request that says one thing in its subject and another in its content is refused', async () => {
+    const evil = await as('evil');
+    const config = { name: 'x', filter_subject: 'ew.f.job.spec.good.>', ack_policy: 'none' };
+    const answer = await evil.request(
+      '$JS.API.CONSUMER.CREATE.ew-f-jobs.x.ew.f.job.log.*.*.*.*',
+      JSON.stringify({ stream_name: 'ew-f-jobs', config: { ...config, deliver_subject: '_INBOX_evil.d' } }),
+    );
+    expect(answer.json()).toMatchObject({ error: { code: 400 } });
   });
 });
 
@@ -197,7 +253,7 @@ describe('forged and replayed messages', () => {
     await using fleet = await Fleet.connect(of('root'));
     expect((await fleet.describe('good')).state).toBe('ready');
     const jobs = await fleet.jobs();
-    expect(await jobs.list({ all: true })).toEqual([]);
+    expect((await jobs.list({ all: true })).filter(({ id }) => id === 'forged')).toEqual([]);
   });
 
   test('an answer goes to the inbox of whoever asks and nowhere else', async () => {
