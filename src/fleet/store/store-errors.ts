@@ -16,6 +16,12 @@ export function lastSeqIn(error: unknown): number | undefined {
   return seq === undefined ? undefined : Number(seq);
 }
 
+/** NATS does not let us do that. */
+export function isRefusal(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return error.name === 'PermissionViolationError' || isRefusal(error.cause);
+}
+
 /** Whether trying again may help. While a stream has no leader, nobody answers for it, as if there were no JetStream. */
 export function isPassingFailure(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

@@ -8,6 +8,7 @@ import { OrderedReader } from './ordered-reader.js';
 import {
   isConflict,
   isPassingFailure,
+  isRefusal,
   lastSeqIn,
   notPrepared,
   noJetStream,
@@ -208,7 +209,7 @@ export class StreamStore {
         return await work();
       } catch (error) {
         if (error instanceof ExecError) throw error;
-        if (await this.#bus.isRefused(subject)) throw noPermission(error);
+        if (isRefusal(error) || (await this.#bus.isRefused(subject))) throw noPermission(error);
         if (!isPassingFailure(error)) throw (await this.#isMissing()) ? notPrepared(error) : error;
         if (this.#bus.nats.isClosed() || performance.now() > deadline)
           throw new ExecError('notConnected', 'JetStream does not answer.', { cause: error });
