@@ -10,6 +10,15 @@ export function durable(subject, scratch, place) {
 /** The server of a keeper; null for a server without one. */
 export function serverOf(keeper) {
   const children = readFileSync(`/proc/${keeper}/task/${keeper}/children`, 'utf8').split(' ').filter(Boolean);
-  const server = children.find((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('--durable'));
+  const server = children.find((pid) => commandOf(pid).includes('--durable'));
   return server === undefined ? null : Number(server);
+}
+
+/** It may be gone by now. */
+function commandOf(pid) {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
 }
