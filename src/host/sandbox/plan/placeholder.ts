@@ -81,6 +81,7 @@ const pathOf = ({ parent, name }: Entry): string => `/proc/self/fd/${parent}/${n
 /** Creates the directory if it is missing. */
 function makeLocked(entry: Entry): LockedDirectory {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+    ensureDescriptors();
     try {
       mkdirSync(pathOf(entry), { mode: PLACEHOLDER_MODE });
     } catch (error) {
@@ -90,6 +91,19 @@ function makeLocked(entry: Entry): LockedDirectory {
     if (lock !== null) return lock;
   }
   throw new Error('it is gone each time');
+}
+
+/**
+ * Throws unless there are enough descriptors to lock a directory and to look into it. Without them it could be made, but neither
+ * be recognized as ours nor removed.
+ */
+function ensureDescriptors(): void {
+  const lock = openSync('/dev/null', 'r');
+  try {
+    closeSync(openSync('/dev/null', 'r'));
+  } finally {
+    closeSync(lock);
+  }
 }
 
 /** True for a placeholder of this or another sandbox, or one left behind by a killed server. */
