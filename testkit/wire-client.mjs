@@ -70,6 +70,11 @@ export class WireClient {
   /** @type {Set<() => void>} */
   #watchers = new Set();
   #nextId = 1;
+  /**
+   * Requests that wait for their answers, and those that have come.
+   * @type {Map<unknown, WireAnswer | undefined>}
+   */
+  #asked = new Map();
   /** @type {Closed | undefined} */
   closed;
 
@@ -77,7 +82,9 @@ export class WireClient {
   constructor(wire) {
     this.#wire = wire;
     wire.onText((text) => {
-      this.arrivals.push(JSON.parse(text));
+      const arrival = JSON.parse(text);
+      this.arrivals.push(arrival);
+      if (this.#asked.has(arrival.id)) this.#asked.set(arrival.id, arrival);
       this.#changed();
     });
     wire.onClose((info) => {
@@ -99,28 +106,24 @@ export class WireClient {
    */
   async ask(method, params) {
     const id = `t${this.#nextId++}`;
-    const from = this.arrivals.length;
-    this.send(JSON.stringify({ id, method, params }));
-    return await this.answerTo(id, from);
+    // Noted as it arrives: among a hundred thousand arrivals, looking for it would leave no time to read.
+    this.#asked.set(id, undefined);
+    try {
+      this.send(JSON.stringify({ id, method, params }));
+      return await this.until(() => this.#asked.get(id));
+    } finally {
+      this.#asked.delete(id);
+    }
   }
 
   /**
-   * Looks at each arrival once: among a hundred thousand of them, a client would not get to read any more.
    * @param {unknown} id
-   * @param {number} [from] The first arrival that may be the answer.
    * @returns {Promise<WireAnswer>}
    */
-  answerTo(id, from = 0) {
-    let next = from;
-    return this.until(() => {
-      // Tests forget what has arrived.
-      if (next > this.arrivals.length) next = 0;
-      for (; next < this.arrivals.length; next += 1) {
-        const each = this.arrivals[next];
-        if (each && 'id' in each && each.id === id) return each;
-      }
-      return undefined;
-    });
+  answerTo(id) {
+    /** @returns {each is WireAnswer} */
+    const isAnswer = (/** @type {WireAnswer | WireNotification} */ each) => 'id' in each && each.id === id;
+    return this.until(() => this.arrivals.find(isAnswer));
   }
 
   /**

@@ -79,7 +79,7 @@ describe('messages', () => {
       const { code, stderr } = await run('run', '-e', address, '--', 'true');
       expect([code, stderr]).toEqual([
         125,
-        'execwire: The address must be ws://HOST:PORT, wss://…, unix:///PATH or fleet:NAME.\n',
+        'execwire: The address must be ws://HOST:PORT, wss://…, unix:///PATH, fleet:NAME or https://HOST/cloud/environment/ID.\n',
       ]);
     }
   });

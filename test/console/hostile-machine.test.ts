@@ -80,7 +80,9 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
   },
   'changes/list': { changes: [CHANGE], counts: COUNTS, cursor: null },
   'changes/diff': {
-    diffs: [{ path: URI, kind: 'modified', text: `--- a\n+++ b\n+${EVIL}\n-${EVIL}\n`, omitted: null }],
+    diffs: [
+      { path: URI, kind: 'modified', text: `--- a\n+++ b\n@@ -1 +1 @@\n-${EVIL}\n+${EVIL}\n`, omitted: null },
+    ],
     cursor: EVIL,
   },
   'changes/apply': { applied: COUNTS, conflicts: [CHANGE] },

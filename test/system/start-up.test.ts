@@ -32,7 +32,7 @@ describe('the command line as it is installed', () => {
     const libraries = required.filter(
       (id) => !id.startsWith('.') && !id.startsWith('node:') && !builtinModules.includes(id),
     );
-    expect(required).toContain('node:fs');
+    expect(required.length).toBeGreaterThan(0);
     expect(libraries).toEqual([]);
   });
 

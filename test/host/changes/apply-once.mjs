@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { LocalEnvironment } from '../../../dist/environment/index.js';
+import { signalOne } from '../../../testkit/signal-one.mjs';
 
 const [, , changesDirectory = '', id = '', deadly = ''] = process.argv;
 let isCounting = false;
@@ -19,7 +20,7 @@ for (const name of Object.keys(fs).filter((each) => each.endsWith('Sync'))) {
   fs[name] = (...args) => {
     if (isCounting) {
       calls += 1;
-      if (calls === Number(deadly)) process.kill(process.pid, 'SIGKILL');
+      if (calls === Number(deadly)) signalOne(process.pid, 'SIGKILL');
       if (name === 'renameSync' && String(args[1]).endsWith('/journal.json')) journals.push(calls);
     }
     return original(...args);
