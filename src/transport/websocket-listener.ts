@@ -8,8 +8,7 @@ import { createServer as createHttpsServer, Server as HttpsServer } from 'node:h
 import { type AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createInflateRaw } from 'node:zlib';
-import { WebSocket, WebSocketServer } from 'ws';
-import { ExecError } from '../protocol/errors.js';
+import { type WebSocket, WebSocketServer } from 'ws';
 import type { PassedChannel } from '../rpc/index.js';
 import { NOT_ADMITTED } from './admission.js';
 import { isAllowedHost } from './browser-guard.js';
@@ -26,6 +25,8 @@ import { refuse, STATUS_TEXT } from './refuse-upgrade.js';
 import type { SideService } from './side-service.js';
 import type { WebSocketAuth } from './websocket-auth.js';
 import { UnfinishedMessages } from './unfinished-messages.js';
+import { refuseUnsafe } from './unsafe-listener.js';
+import { upgradedSocket } from './upgraded-socket.js';
 import { WebSocketChannel } from './websocket-channel.js';
 import { asksForSmallWindow, MESSAGE_DEFLATE } from './websocket-deflate.js';
 import { inflateWithin } from './websocket-inflate.js';
@@ -42,11 +43,6 @@ interface PassedConnection {
   readonly unread: Uint8Array;
   readonly unsent: Uint8Array;
   readonly principal: string;
-}
-
-/** How the package gives a WebSocket its connection. */
-interface OwnSocket {
-  setSocket(stream: Socket, head: Buffer, options: { maxPayload: number }): void;
 }
 
 /** Accepts WebSocket connections on a TCP port or a unix socket. */
@@ -87,20 +83,7 @@ export class WebSocketListener {
 
   /** Binds and starts accepting. An address beyond loopback requires authentication. */
   static async open(options: WebSocketListenerOptions): Promise<WebSocketListener> {
-    const { address, auth, tls } = options;
-    if (address.kind === 'tcp' && address.secure && !tls) {
-      throw new ExecError(
-        'invalidConfiguration',
-        `Cannot serve wss://${urlHost(address.host)}:${address.port} without a certificate. Add --tls-cert and --tls-key.`,
-      );
-    }
-    if (address.kind === 'tcp' && !isLoopback(address.host) && !auth) {
-      throw new ExecError(
-        'invalidConfiguration',
-        `Refusing to serve ${urlHost(address.host)} without authentication: anyone who reaches it could run ` +
-          'programs here. Add authentication (--token-file), or listen on 127.0.0.1.',
-      );
-    }
+    refuseUnsafe(options);
     const listener = new WebSocketListener(options);
     await bindServer(listener.#server, options);
     return listener;
@@ -156,10 +139,8 @@ export class WebSocketListener {
   adopt(fd: number, { unread, unsent, principal }: PassedConnection): void {
     const stream = new Socket({ fd, readable: true, writable: true });
     stream.on('error', () => stream.destroy());
-    // The typings know of clients only. This is how the server of the package makes its sockets, too.
-    const socket = Reflect.construct(WebSocket, [null, undefined, UPGRADE]) as WebSocket & OwnSocket;
     this.#door.readmit(stream);
-    socket.setSocket(stream, Buffer.from(unread), { maxPayload: MAX_MESSAGE_BYTES });
+    const socket = upgradedSocket(stream, { unread, options: UPGRADE });
     this.#accept(socket, stream, { principal, url: '/', leftover: unsent });
   }
 
