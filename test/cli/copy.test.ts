@@ -189,6 +189,11 @@ describe('places', () => {
     expect(target('ws://host:1:/a')).toEqual(['ws://host:1', '/a']);
     expect(target('wss://host/path:/a:/b')).toEqual(['wss://host/path', '/a:/b']);
     expect(target('unix:///run/s.sock:/a')).toEqual(['unix:///run/s.sock', '/a']);
+    const machine = 'https://host:1/cloud/environment/box';
+    expect(target(`${machine}:/a`)).toEqual([machine, '/a']);
+    expect(target(`${machine}:a`)).toEqual([machine, 'a']);
+    expect(target('fleet:box:/a')).toEqual(['fleet:box', '/a']);
+    expect(target('fleet:?pool=ci:a')).toEqual(['fleet:?pool=ci', 'a']);
   });
 
   test('a machine that makes directories slowly has them before there is anything in them', async () => {

@@ -10,10 +10,12 @@ export type CopyLocation =
   | { readonly kind: 'path'; readonly target: string | undefined; readonly path: string };
 
 /** `ws://…:/path`. The path starts after the first colon behind the host that is followed by a slash. */
-const URL_LOCATION = /^((?:wss?|unix):\/\/.+?):(\/.*|file:.*)$/;
+const URL_LOCATION = /^((?:wss?|https?|unix):\/\/.+?):(\/.*|file:.*)$/;
 /** `ws://…:path`, relative to the home directory, which a colon alone stands for. A number is a port. */
 const RELATIVE_URL_LOCATION =
-  /^(wss?:\/\/(?:\[[^\]]*\]|[^/:]+)(?::\d+)?(?:\/[^:]*)?|unix:\/\/\/[^:]+):((?!\d+$|\d+\/)[^/].*|)$/;
+  /^((?:ws|http)s?:\/\/(?:\[[^\]]*\]|[^/:]+)(?::\d+)?(?:\/[^:]*)?|unix:\/\/\/[^:]+):((?!\d+$|\d+\/)[^/].*|)$/;
+/** `fleet:name:path`, or a selector in place of the name. */
+const FLEET_LOCATION = /^(fleet:[^:/]+):(.*)$/;
 /** `id:path`. A path with a slash before its first colon is local. */
 const ID_LOCATION = /^([A-Za-z0-9_-]{0,64}):(.*)$/;
 
@@ -22,9 +24,10 @@ const ID_LOCATION = /^([A-Za-z0-9_-]{0,64}):(.*)$/;
  */
 export function parseLocation(text: string, options: { environment?: string } = {}): CopyLocation {
   if (text === '-') return { kind: 'stream' };
-  const [, url, urlPath] = URL_LOCATION.exec(text) ?? RELATIVE_URL_LOCATION.exec(text) ?? [];
+  const [, url, urlPath] =
+    URL_LOCATION.exec(text) ?? RELATIVE_URL_LOCATION.exec(text) ?? FLEET_LOCATION.exec(text) ?? [];
   if (url !== undefined) return { kind: 'path', target: url, path: urlPath ?? '' };
-  if (/^(?:wss?|unix):\/\//.test(text)) throw noPath();
+  if (/^(?:wss?|https?|unix):\/\//.test(text)) throw noPath();
   const [, id, path] = isFileUri(text) ? [] : (ID_LOCATION.exec(text) ?? []);
   if (id === undefined) return { kind: 'path', target: 'local', path: text };
   return { kind: 'path', target: id === '' ? options.environment : id, path: path ?? '' };
