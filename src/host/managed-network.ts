@@ -54,9 +54,11 @@ export class ManagedNetwork {
     const tools = await spaceTools();
     const answering = 'bridges' in use ? await bridgesTo(use.bridges) : await this.#proxy(use, denials);
     if (this.#closed) throw notManaged();
-    const shared = this.#spaces.take(answering.key, () => NetworkSpace.adopt(tools, kept.takeNamespaces()));
+    const shared = this.#spaces.acquire(answering.key, () =>
+      NetworkSpace.adopt(tools, kept.takeNamespaces()),
+    );
     if (!kept.isIn(shared.space)) {
-      this.#spaces.giveBack(shared);
+      this.#spaces.release(shared);
       throw notManaged();
     }
     const entered = await this.#enter(shared, answering.servers, (space, serve, index) =>
@@ -96,7 +98,7 @@ export class ManagedNetwork {
     const { NetworkSpace } = await networkRoom();
     const tools = await spaceTools();
     if (this.#closed) throw notManaged();
-    const shared = this.#spaces.take(key, () => new NetworkSpace(tools));
+    const shared = this.#spaces.acquire(key, () => new NetworkSpace(tools));
     return await this.#enter(shared, servers, (space, serve) => space.take(serve));
   }
 
@@ -107,7 +109,7 @@ export class ManagedNetwork {
     const close = once(() => {
       for (const server of servers) server.close();
       for (const { release } of taken) release();
-      this.#spaces.giveBack(shared);
+      this.#spaces.release(shared);
     });
     try {
       for (const [index, server] of servers.entries())

@@ -14,8 +14,8 @@ export class SharedSpaces {
   /** Least recently used first. */
   readonly #spaces = new Map<string, SharedSpace>();
 
-  /** The network for this key. Each one taken must be given back. */
-  take(key: string, make: () => NetworkSpace): SharedSpace {
+  /** The network for this key. Each one acquired must be released. */
+  acquire(key: string, make: () => NetworkSpace): SharedSpace {
     const shared = this.#spaces.get(key) ?? { space: make(), users: 0 };
     this.#spaces.delete(key);
     this.#spaces.set(key, shared);
@@ -23,7 +23,7 @@ export class SharedSpaces {
     return shared;
   }
 
-  giveBack(shared: SharedSpace): void {
+  release(shared: SharedSpace): void {
     shared.users -= 1;
     const idle = [...this.#spaces].filter(([, { users }]) => users === 0);
     for (const [key, { space }] of idle.slice(0, -MAX_IDLE_SPACES)) {

@@ -14,7 +14,7 @@ import type { OutputStream } from '../contract/index.js';
 import { ENTRY_BYTES } from './index-entry.js';
 import { FILE_MODE } from './private-directory.js';
 import { segmentFile } from './named-segment-files.js';
-import { giveBack, takenBytes } from './reserved-space.js';
+import { releaseSpace, takenBytes } from './reserved-space.js';
 import type { Segment } from './segment.js';
 import type { SpaceAhead } from './space-ahead.js';
 
@@ -77,7 +77,7 @@ export class DurableFiles {
     if (!files) return;
     // Up to where the kernel says that output is: not all of it may be known to us.
     const end = fstatSync(files.data).size;
-    if (this.#ahead.isBehind(end)) giveBack(files.data, end);
+    if (this.#ahead.isBehind(end)) releaseSpace(files.data, end);
     closeSync(files.data);
     closeSync(files.index);
   }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isRunning, type ProcessFacts, readFacts } from './process-facts.js';
 import type { SpoolOwner } from './quota.js';
-import { giveBackLeft } from './reserved-space.js';
+import { releaseLeftSpace } from './reserved-space.js';
 
 /** Looked at in one turn of the event loop. */
 const BATCH = 32;
@@ -23,7 +23,7 @@ export class FinishedOutput implements SpoolOwner {
 
   /** What it takes on disk from now on. */
   measure(): number {
-    const sizes = readdirSync(this.#directory).map((name) => giveBackLeft(join(this.#directory, name)));
+    const sizes = readdirSync(this.#directory).map((name) => releaseLeftSpace(join(this.#directory, name)));
     return sizes.reduce((sum, size) => sum + size, 0);
   }
 

@@ -14,7 +14,7 @@ export function takenBytes(descriptor: number): number {
 }
 
 /** Gives space back that a file has behind this position; it would be taken for as long as the file is there. */
-export function giveBack(descriptor: number, end: number): void {
+export function releaseSpace(descriptor: number, end: number): void {
   try {
     ftruncateSync(descriptor, end);
   } catch {
@@ -23,16 +23,16 @@ export function giveBack(descriptor: number, end: number): void {
 }
 
 /** The same for a file that a server left when it was killed. Returns the size of the file. */
-export function giveBackLeft(path: string): number {
+export function releaseLeftSpace(path: string): number {
   const stats = lstatSync(path, { throwIfNoEntry: false });
-  if (stats?.isFile() && hasSurplus(stats)) giveBackAt(path);
+  if (stats?.isFile() && hasSurplus(stats)) releaseSpaceAt(path);
   return stats?.size ?? 0;
 }
 
-function giveBackAt(path: string): void {
+function releaseSpaceAt(path: string): void {
   try {
     const descriptor = openSync(path, constants.O_WRONLY | constants.O_NOFOLLOW);
-    giveBack(descriptor, fstatSync(descriptor).size);
+    releaseSpace(descriptor, fstatSync(descriptor).size);
     closeSync(descriptor);
   } catch {
     // As long as it cannot be opened, it stays as it is.

@@ -1,7 +1,7 @@
 import { write, writeSync, writev, writevSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { ENTRY_BYTES } from './index-entry.js';
-import { giveBack, type ReserveSpace } from './reserved-space.js';
+import { releaseSpace, type ReserveSpace } from './reserved-space.js';
 import type { Segment } from './segment.js';
 import type { OpenPart, SegmentFiles, SegmentPart } from './segment-files.js';
 import { SpaceAhead } from './space-ahead.js';
@@ -60,7 +60,7 @@ export class SegmentWriter {
     const open = this.#open;
     this.#open = undefined;
     if (!open) return;
-    if (this.#ahead.isBehind(open.end)) giveBack(open.data.descriptor, open.end);
+    if (this.#ahead.isBehind(open.end)) releaseSpace(open.data.descriptor, open.end);
     this.#files.close(open.data);
     this.#files.close(open.index);
   }

@@ -85,7 +85,7 @@ export class OutgoingBytes {
       taken -= piece.length;
       pieces += 1;
     }
-    for (const piece of this.#kept.splice(0, pieces)) this.#giveBack(piece);
+    for (const piece of this.#kept.splice(0, pieces)) this.#releasePiece(piece);
     this.#piece -= pieces;
     this.#skipped = taken;
     this.#acknowledged = offset;
@@ -106,7 +106,7 @@ export class OutgoingBytes {
     return true;
   }
 
-  #giveBack(piece: Uint8Array): void {
+  #releasePiece(piece: Uint8Array): void {
     this.#release.get(piece)?.();
     this.#release.delete(piece);
   }
