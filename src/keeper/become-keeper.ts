@@ -3,7 +3,7 @@ import { libc, linux } from '../host/kernel/index.js';
 import { packageFile } from '../host/kernel/package-file.js';
 import { passedSockets } from './service-manager.js';
 
-/** Memory is what counts, and there is little to compile. */
+/** The keeper should need little memory, and has little to compile. */
 const NODE_FLAGS = ['--max-semi-space-size=1', '--single-threaded', '--no-opt'];
 
 /**
@@ -22,7 +22,7 @@ export function becomeKeeper(): string {
   const env = Object.entries(process.env).flatMap(([name, value]) =>
     value === undefined ? [] : [`${name}=${value}`],
   );
-  // Node closes them for every program it starts.
+  // Node marks them close-on-exec.
   const { activated, stored } = passedSockets(process.env);
   const passedOn = [0, 1, 2, ...activated, ...stored.values()];
   for (const fd of passedOn) libc().fcntl(fd, linux.F_SETFD, 'int', 0);

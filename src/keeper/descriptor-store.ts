@@ -1,6 +1,6 @@
 import { closeSync } from 'node:fs';
 
-/** What is kept under one key. */
+/** The descriptors under one key. */
 export interface Held {
   readonly descriptors: Map<string, number>;
   spoiled: boolean;
@@ -14,7 +14,7 @@ export class DescriptorStore {
     return this.#held;
   }
 
-  /** Owns the descriptors. If some of them did not arrive, what is kept under the key is spoiled. */
+  /** Takes ownership of the descriptors. If some did not arrive, the key is marked as spoiled. */
   hold(key: string, names: readonly string[], descriptors: readonly number[]): void {
     const held = this.#held.get(key) ?? { descriptors: new Map<string, number>(), spoiled: false };
     this.#held.set(key, held);

@@ -1,14 +1,14 @@
-import type { ToServer } from './messages.js';
+import type { Ended, ToServer } from './messages.js';
 
-/** When to try again to tell the server something it had no room for. */
+/** The delay before a message is sent again that the server had no room for. */
 const RETRY_MS = 20;
 
-/** The exit statuses of programs whose parent was a server that is gone, until a server has recorded them. */
+/** Exit statuses of programs whose parent server is gone, until another server has recorded them. */
 export class Exits {
   readonly #send: (message: ToServer) => boolean;
   /** By pid. */
-  readonly #statuses = new Map<number, number>();
-  /** Of these, the running server has not been told. */
+  readonly #ends = new Map<number, Ended>();
+  /** Those that the running server has not been told. */
   readonly #untold = new Set<number>();
   #isHeeded = false;
   #retry: NodeJS.Timeout | undefined;
@@ -18,26 +18,26 @@ export class Exits {
     this.#send = send;
   }
 
-  add(pid: number, status: number): void {
-    this.#statuses.set(pid, status);
+  add(pid: number, end: Ended): void {
+    this.#ends.set(pid, end);
     this.#untold.add(pid);
     this.#tell();
   }
 
   recorded(pid: number): void {
-    this.#statuses.delete(pid);
+    this.#ends.delete(pid);
     this.#untold.delete(pid);
   }
 
-  /** There is a new server, which is told everything later. */
+  /** Call when a new server starts, which is told everything later. */
   hold(): void {
     this.#isHeeded = false;
   }
 
-  /** The server can be told everything that nobody has recorded. */
+  /** Call when the server is ready to be told everything not recorded yet. */
   release(): void {
     this.#isHeeded = true;
-    for (const pid of this.#statuses.keys()) this.#untold.add(pid);
+    for (const pid of this.#ends.keys()) this.#untold.add(pid);
     this.#tell();
   }
 
@@ -45,7 +45,8 @@ export class Exits {
     clearTimeout(this.#retry);
     if (!this.#isHeeded) return;
     for (const pid of this.#untold) {
-      if (!this.#send({ op: 'ended', pid, status: this.#statuses.get(pid) ?? 0 })) {
+      const end = this.#ends.get(pid);
+      if (end && !this.#send({ op: 'ended', pid, ...end })) {
         this.#retry = setTimeout(() => this.#tell(), RETRY_MS);
         return;
       }

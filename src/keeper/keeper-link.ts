@@ -23,18 +23,18 @@ import {
 } from './messages.js';
 import type { KeeperFacts } from './server-process.js';
 
-/** When to try again to tell the keeper something it had no room for. */
+/** The delay before a message is sent again that the keeper had no room for. */
 const RETRY_MS = 20;
 const SIGKILL = 9;
 
-/** What earlier servers left with the keeper under one key. */
+/** The descriptors that earlier servers left with the keeper under one key. */
 export interface Inherited {
   readonly descriptors: Readonly<Record<string, number>>;
-  /** Of no use: something is missing. */
+  /** Unusable because something is missing. */
   readonly spoiled: boolean;
 }
 
-/** The facts our keeper passed, if we have one. Nobody below us should think that it has one, too. */
+/** The facts passed by our keeper, if we have one. Our children must not think that they have one, too. */
 export function takeKeeperFacts(env: NodeJS.ProcessEnv): KeeperFacts | null {
   const text = env[KEEPER_VARIABLE];
   delete env[KEEPER_VARIABLE];
@@ -48,7 +48,7 @@ export type Preparation = { readonly generation: number } | { readonly reason: s
 export class KeeperLink {
   readonly facts: KeeperFacts;
   #inherited: ReadonlyMap<string, Inherited> = new Map();
-  /** Messages it had no room for. */
+  /** Messages the keeper had no room for. */
   readonly #waiting: ToKeeper[] = [];
   #timer: NodeJS.Timeout | undefined;
   #prepared: ((preparation: Preparation) => void) | undefined;
@@ -56,7 +56,7 @@ export class KeeperLink {
   /** Call before anything is started. */
   constructor(facts: KeeperFacts) {
     this.facts = facts;
-    // Not a moment longer than the keeper: whoever serves on without one promises what nobody can hold.
+    // We must not outlive the keeper: without it, we could not keep our promises.
     libc().prctl(linux.PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     inheritLineage(facts, { ledger: LEDGER_FD });
   }
@@ -66,28 +66,27 @@ export class KeeperLink {
   }
 
   /**
-   * Receives everything that is kept, and continues with it. Call before anything is started. Waits until the server
-   * before is gone.
+   * Receives everything the keeper holds. Call before anything is started. Waits until the previous server is gone.
    */
   inherit(): void {
     this.#inherited = receiveAll();
     if (this.facts.generation > 1) continueTrees(this.facts);
   }
 
-  /** Starts to hear of ends that the keeper has seen. Call once all processes are taken up. */
+  /** Starts receiving the exits that the keeper has seen. Call once all processes have been adopted. */
   listen(): void {
     listenForExits();
     watchReadiness(KEEPER_FD, 'read', () => this.#receive());
   }
 
-  /** Throws `spawnFailed` if the keeper does not take it. */
+  /** Throws `spawnFailed` if the keeper does not accept them. */
   hold(key: string, descriptors: Readonly<Record<string, number>>): void {
     const message = { op: 'hold', key, names: Object.keys(descriptors) } as const;
     if (this.#waiting.length > 0 || !this.#send(message, Object.values(descriptors)))
       throw spawnFailures.noRoom('EAGAIN');
   }
 
-  /** Like `hold`, right before we leave: waits for room. False if the keeper cannot take it. */
+  /** Like `hold`, for use right before we leave: waits for room. False if the keeper cannot accept them. */
   pass(key: string, descriptors: Readonly<Record<string, number>>): boolean {
     this.#flush();
     const message = { op: 'hold', key, names: Object.keys(descriptors) } as const;
@@ -106,17 +105,17 @@ export class KeeperLink {
     this.#tell({ op: 'ready' });
   }
 
-  /** This server could take the place of the running one. */
+  /** Reports that this server is ready to replace the running one. */
   prepared(): void {
     this.#tell({ op: 'prepared' });
   }
 
-  /** This server cannot take the place of the running one. */
+  /** Reports that this server cannot replace the running one. */
   unfit(reason: string): void {
     this.#tell({ op: 'unfit', reason });
   }
 
-  /** Starts a server that is to take our place. Resolves when it could, or cannot. */
+  /** Starts a server to replace us. Resolves when it is ready, or has failed. */
   prepareSuccessor(argv: readonly string[], predecessor: Predecessor): Promise<Preparation> {
     return new Promise((resolve) => {
       this.#prepared = resolve;
@@ -124,12 +123,12 @@ export class KeeperLink {
     });
   }
 
-  /** The successor is not wanted after all. */
+  /** Ends a successor that is no longer wanted. */
   dismissSuccessor(): void {
     this.#tell({ op: 'dismiss' });
   }
 
-  /** Ends this process in favour of its successor, at once: nothing of what was passed on may be used here any more. */
+  /** Ends this process at once in favour of its successor. Nothing that was passed on may be used here any more. */
   leave(): void {
     this.#flush();
     this.#send({ op: 'leave' }, [], { wait: true });
@@ -140,7 +139,7 @@ export class KeeperLink {
     for (;;) {
       const message = receiveMessage(KEEPER_FD);
       if (message === null) return;
-      // The kernel kills us, too, but this may be sooner.
+      // The kernel kills us as well, but perhaps later.
       if (message === 'end') process.exit(1);
       this.#heard(JSON.parse(message.text) as ToServer);
     }
@@ -148,7 +147,7 @@ export class KeeperLink {
 
   #heard(message: ToServer): void {
     if (message.op === 'ended') {
-      reapedElsewhere(message.pid, message.status);
+      reapedElsewhere(message.pid, message.status, message.usage);
       this.#tell({ op: 'recorded', pid: message.pid });
     } else if (message.op === 'sibling') spareSibling(message.pid);
     else if (message.op === 'prepared' || message.op === 'unfit') {
@@ -157,14 +156,14 @@ export class KeeperLink {
     }
   }
 
-  /** In order; later if the keeper has no room now. */
+  /** Sends in order; later if the keeper has no room now. */
   #tell(message: ToKeeper): void {
     if (this.#waiting.length === 0 && this.#send(message)) return;
     this.#waiting.push(message);
     this.#timer ??= setInterval(() => this.#retry(), RETRY_MS);
   }
 
-  /** Tells the keeper everything, however long that takes. */
+  /** Sends everything to the keeper, however long that takes. */
   #flush(): void {
     for (const message of this.#waiting.splice(0)) this.#send(message, [], { wait: true });
   }

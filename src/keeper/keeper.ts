@@ -7,6 +7,7 @@ import {
   marksAvailable,
   reapEverything,
 } from '../host/spawn/parent.js';
+import { DescriptorReserve } from './descriptor-reserve.js';
 import { DescriptorStore } from './descriptor-store.js';
 import { Exits } from './exits.js';
 import { KEEPER_VERSION, LISTENERS, type Predecessor, type ToKeeper, type ToServer } from './messages.js';
@@ -16,24 +17,24 @@ import { type ServerCommand, ServerProcess } from './server-process.js';
 import type { StoredListeners } from './stored-listeners.js';
 import { Succession } from './succession.js';
 
-/** Sent at once, so that the socket has room for them. */
+/** Keys sent at a time; the socket has room for them. */
 const BATCH = 32;
-/** When to try again to tell the server something it had no room for. */
+/** The delay before a message is sent again that the server had no room for. */
 const RETRY_MS = 20;
 const FAILURE = 1;
 
-/** What servers are to listen on, as far as it is open already. */
+/** Sockets for servers to listen on that are already open. */
 export interface KeeperSockets {
-  /** By somebody else, who keeps them. */
+  /** Opened by the service manager, which keeps them. */
   readonly activated: readonly number[];
-  /** By servers of an earlier keeper, by their names. */
+  /** Opened by servers of an earlier keeper, by name. */
   readonly stored: ReadonlyMap<string, number>;
   readonly listeners: StoredListeners;
 }
 
 /**
- * Starts a server, and starts it again when it dies. Holds what must not die with it: descriptors, and the exit statuses
- * of programs whose parent was a server that is gone. Knows nothing of what a server does.
+ * Starts a server, and restarts it when it dies. Holds what must survive it: descriptors, and the exit statuses of programs
+ * whose parent server is gone. Knows nothing about what a server does.
  */
 export class Keeper {
   #command: ServerCommand;
@@ -41,16 +42,17 @@ export class Keeper {
   readonly #listeners: StoredListeners;
   readonly #lineage = createLineage();
   readonly #store = new DescriptorStore();
+  readonly #reserve = new DescriptorReserve();
   readonly #restarts = new Restarts();
   readonly #exits = new Exits((message) => this.#server?.send(message) ?? false);
   #server: ServerProcess | undefined;
   #succession: Succession | undefined;
-  /** The running server leaves in favour of its successor. */
+  /** Whether the running server is about to leave in favour of its successor. */
   #isLeaving = false;
   /** The command to return to if the server that has just taken over fails. */
   #fallback: ServerCommand | undefined;
   #failedUpgrade: string | undefined;
-  /** What the running server has yet to get; null once it has everything. */
+  /** The keys the running server has yet to receive; null once it has everything. */
   #due: string[] | null = null;
   #generation = 0;
   #isReady = false;
@@ -69,7 +71,7 @@ export class Keeper {
     inheritMarks({ nonce: this.#lineage.nonce, lastTreeId: 0 });
     if (!marksAvailable() || libc().prctl(linux.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) !== 0)
       return this.#giveUp('this machine offers no way to find the programs of a dead server');
-    reapEverything((pid, status) => this.#exits.add(pid, status));
+    reapEverything((pid, status, usage) => this.#exits.add(pid, { status, usage }));
     ensureWatchdog();
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => this.#stop());
     process.on('SIGHUP', () => this.#reload());
@@ -85,7 +87,7 @@ export class Keeper {
     this.#begin();
   }
 
-  /** The server gets everything that is kept, as it asks for it. */
+  /** Begins handing over everything that is held, as the server asks for it. */
   #begin(): void {
     this.#isReady = false;
     this.#isLeaving = false;
@@ -104,13 +106,16 @@ export class Keeper {
       ...(predecessor ? { predecessor } : {}),
       ...(this.#failedUpgrade === undefined ? {} : { failedUpgrade: this.#failedUpgrade }),
     };
-    const server: ServerProcess = new ServerProcess(command, facts, {
-      message: (message, descriptors) => {
-        if (server === this.#server) this.#heard(message, descriptors);
-        else if (server === this.#succession?.server) this.#succession.heard(message);
-      },
-      ended: (status) => this.#ended(server, status),
-    });
+    const server: ServerProcess = this.#reserve.use(
+      () =>
+        new ServerProcess(command, facts, {
+          message: (message, descriptors) => {
+            if (server === this.#server) this.#heard(message, descriptors);
+            else if (server === this.#succession?.server) this.#succession.heard(message);
+          },
+          ended: (status) => this.#ended(server, status),
+        }),
+    );
     return server;
   }
 
@@ -147,7 +152,7 @@ export class Keeper {
     this.#wasEverReady = true;
   }
 
-  /** In the end, unless the server dies before. */
+  /** Sends a message, repeatedly if necessary, unless the server dies first. */
   #inform(message: ToServer): void {
     const server = this.#server;
     if (!server || server.send(message)) return;
@@ -172,7 +177,7 @@ export class Keeper {
     }
   }
 
-  /** Some of what earlier servers left. */
+  /** Hands over some of what earlier servers left. */
   #hand(): void {
     const batch = this.#due?.splice(0, BATCH) ?? [];
     for (const key of batch) {
@@ -207,7 +212,7 @@ export class Keeper {
     succession.failed(describe(status));
   }
 
-  /** The server reads its files again. If our terminal is gone, everything ends. */
+  /** Makes the server reload its files, or ends everything if our terminal is gone. */
   #reload(): void {
     if (process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY) this.#stop();
     else if (this.#server) process.kill(this.#server.pid, 'SIGHUP');
@@ -216,18 +221,18 @@ export class Keeper {
   #died(status: number): void {
     this.#server = undefined;
     if (this.#isLeaving && !this.#stopping) return this.#succeed();
-    // Its successor was prepared for a server that leaves in good order.
+    // Its successor was prepared for a server that leaves in an orderly way.
     this.#dismiss();
     const wasKilled = (status & 0x7f) !== 0;
     if (status === 0) dismissWatchdog();
-    // In good order; or it was to stop; or it said why it cannot serve at all. The watchdog ends what is left.
+    // It ended normally, was told to stop, or reported why it cannot serve at all. The watchdog ends what is left.
     if (status === 0 || this.#stopping || (!this.#wasEverReady && !wasKilled)) {
       this.#listeners.drop();
       process.exit(exitCode(status));
     }
     const reason = this.#restarts.died({ wasReady: this.#isReady, at: performance.now() });
     if (reason !== null) return this.#giveUp(reason);
-    process.stderr.write(`execwire: the server died (${describe(status)}); starting it again\n`);
+    process.stderr.write(`execwire: the server died (${describe(status)}); restarting it\n`);
     if (this.#fallback) this.#fallBack(describe(status), this.#fallback);
     this.#start();
   }
@@ -237,7 +242,7 @@ export class Keeper {
     this.#succession = undefined;
   }
 
-  /** The successor takes the place of the server that has left. If it has failed meanwhile, another server does. */
+  /** Lets the successor take over from the server that has left. If it has failed in the meantime, starts another server. */
   #succeed(): void {
     const succession = this.#succession;
     this.#succession = undefined;
@@ -250,14 +255,14 @@ export class Keeper {
   }
 
   #fallBack(how: string, command: ServerCommand): void {
-    process.stderr.write('execwire: the upgrade failed; the server before it is used again\n');
+    process.stderr.write('execwire: the upgrade failed; going back to the previous server\n');
     this.#failedUpgrade = `the new server died before it could be used (${how})`;
     this.#command = command;
     this.#fallback = undefined;
   }
 
   #giveUp(reason: string): void {
-    process.stderr.write(`execwire: giving up: ${reason}. Everything it ran is ended.\n`);
+    process.stderr.write(`execwire: giving up: ${reason}. All its programs are ended.\n`);
     process.exit(FAILURE);
   }
 }

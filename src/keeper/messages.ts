@@ -1,37 +1,45 @@
+import type { ResourceUsage } from '../host/spawn/parent.js';
+
 /**
- * What a keeper and its server tell each other. Descriptors travel beside a message, in the order of its names. A message
- * that was sent arrives, even if its sender is killed right after.
+ * The messages between a keeper and its server. Descriptors travel with a message, in the order of its names. A sent message
+ * arrives even if its sender is killed right afterwards.
  */
 export type ToKeeper =
   /** Keep copies of these descriptors. */
   | { readonly op: 'hold'; readonly key: string; readonly names: readonly string[] }
   /** Close the copy with this name, or all of this key. */
   | { readonly op: 'letGo'; readonly key: string; readonly name?: string | undefined }
-  /** What is kept under this key is of no use to the next server. */
+  /** The descriptors under this key are useless to the next server. */
   | { readonly op: 'spoil'; readonly key: string }
-  /** The end of this process is on record. */
+  /** The end of this process has been recorded. */
   | { readonly op: 'recorded'; readonly pid: number }
-  /** Send some of what is kept. */
+  /** Send the next batch of descriptors. */
   | { readonly op: 'next' }
   /** The server can be used. */
   | { readonly op: 'ready' }
-  /** Start a server with this command line that is to take the place of this one. */
+  /** Start a server with this command line to replace this one. */
   | { readonly op: 'succeed'; readonly argv: readonly string[]; readonly predecessor: Predecessor }
-  /** Of a successor: it could take over now. */
+  /** From a successor: it is ready to take over. */
   | { readonly op: 'prepared' }
-  /** Of a successor: it cannot, and exits. */
+  /** From a successor: it cannot take over, and exits. */
   | { readonly op: 'unfit'; readonly reason: string }
-  /** The successor is not wanted after all. */
+  /** The successor is no longer wanted. */
   | { readonly op: 'dismiss' }
   /** The server exits in favour of its successor. */
   | { readonly op: 'leave' };
 
-/** What a successor must have in common with the server whose place it takes. */
+/** What a successor must have in common with the server it replaces. */
 export interface Predecessor {
-  /** Where its state is. */
+  /** Its state directory. */
   readonly directory: string;
   /** The addresses it listens on, in the order of its command line. */
   readonly listen: readonly string[];
+}
+
+/** How a process ended, and what it used, which older keepers do not report. */
+export interface Ended {
+  readonly status: number;
+  readonly usage?: ResourceUsage;
 }
 
 export type ToServer =
@@ -42,14 +50,14 @@ export type ToServer =
       readonly spoiled: boolean;
     }
   /** A process that an earlier server started has ended. */
-  | { readonly op: 'ended'; readonly pid: number; readonly status: number }
-  /** A successor was started. */
+  | ({ readonly op: 'ended'; readonly pid: number } & Ended)
+  /** A successor has been started. */
   | { readonly op: 'sibling'; readonly pid: number }
   /** The successor is ready, as the server with this number. */
   | { readonly op: 'prepared'; readonly generation: number }
   /** There will be no successor. */
   | { readonly op: 'unfit'; readonly reason: string }
-  /** There is more; ask for it. */
+  /** There is more to ask for. */
   | { readonly op: 'more' }
   /** This was everything. */
   | { readonly op: 'all' };

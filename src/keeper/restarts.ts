@@ -1,7 +1,7 @@
-/** A server that dies this often in a minute dies of itself, not by accident. */
+/** A server that dies this often within a minute is not dying by accident. */
 export const MAX_DEATHS = 30;
 const WITHIN_MS = 60_000;
-/** A server that dies this often in a row before it can be used will never be of use. */
+/** A server that dies this often in a row before it is ready will never be. */
 export const MAX_FAILED_STARTS = 10;
 
 /** Decides whether a server that died is started again. */
@@ -9,7 +9,7 @@ export class Restarts {
   #deaths: number[] = [];
   #failedStarts = 0;
 
-  /** Returns why it is not worth another try; null if it is. */
+  /** Returns the reason not to try again; null to try again. */
   died({ wasReady, at }: { wasReady: boolean; at: number }): string | null {
     this.#deaths = [...this.#deaths, at].filter((each) => at - each < WITHIN_MS);
     this.#failedStarts = wasReady ? 0 : this.#failedStarts + 1;

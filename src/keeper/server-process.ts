@@ -24,22 +24,22 @@ export interface ServerCommand {
   readonly cwd: string;
 }
 
-/** What a server is told by its environment. */
+/** The facts a server receives through its environment. */
 export interface KeeperFacts extends Lineage {
-  /** The how manieth server it is, from 1 on. */
+  /** The number of this server, counted from 1. */
   readonly generation: number;
-  /** How many sockets to listen on somebody else has opened. */
+  /** The number of listening sockets opened by somebody else. */
   readonly passedSockets: number;
   readonly keeperVersion: number;
-  /** The server that runs already, if this one is to take its place. */
+  /** The running server, if this one is to replace it. */
   readonly predecessor?: Predecessor;
-  /** Why the last upgrade failed, if it did: this server continues in the place of the one that could not. */
+  /** Why the last upgrade failed, if this server was started instead of the new one. */
   readonly failedUpgrade?: string;
 }
 
 export interface ServerEvents {
   message(message: ToKeeper, descriptors: readonly number[]): void;
-  /** Once, after all messages it sent. */
+  /** Called once, after all messages it sent. */
   ended(status: number): void;
 }
 
@@ -66,12 +66,12 @@ export class ServerProcess {
     return this.#open && sendMessage(this.#socket, JSON.stringify(message), descriptors);
   }
 
-  /** Ends it at once. It may have ended already. */
+  /** Kills it. It may have ended already. */
   kill(): void {
     if (this.#running) process.kill(this.pid, 'SIGKILL');
   }
 
-  /** What it sent before it died is still there. */
+  /** Messages it sent before it died can still be read. */
   #ended(status: number): void {
     this.#running = false;
     this.#receive();
@@ -96,7 +96,7 @@ export class ServerProcess {
   }
 }
 
-/** Not in our process group: signals from a terminal reach us, and the server only through us. */
+/** The server gets its own process group, so that signals from a terminal reach it only through us. */
 function start({ path, argv, env, cwd }: ServerCommand, facts: KeeperFacts, socket: number): number {
   using scope = new DescriptorScope();
   scope.own(socket);

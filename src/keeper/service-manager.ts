@@ -1,19 +1,19 @@
 import { sendDatagram } from '../host/kernel/index.js';
 
-/** Sockets that whoever started us has opened, or kept for us, begin at this descriptor. */
+/** The first descriptor of the sockets that the service manager passed. */
 const FIRST_SOCKET = 3;
-/** Begins the names of sockets that systemd keeps for us. */
+/** The prefix of the names of sockets that systemd keeps for us. */
 const STORED = 'execwire-';
 
-/** What systemd passed on. */
+/** The sockets passed by systemd. */
 export interface PassedSockets {
-  /** Opened by it (socket activation), in the order of the unit. */
+  /** Opened by systemd (socket activation), in the order of the unit. */
   readonly activated: readonly number[];
-  /** Kept by it for a keeper that is gone, by name. */
+  /** Kept by systemd for an earlier keeper, by name. */
   readonly stored: ReadonlyMap<string, number>;
 }
 
-/** None if they are not meant for us. */
+/** Returns none if they are meant for another process. */
 export function passedSockets({ LISTEN_PID, LISTEN_FDS, LISTEN_FDNAMES }: NodeJS.ProcessEnv): PassedSockets {
   const count = LISTEN_PID === String(process.pid) ? Number(LISTEN_FDS) : 0;
   const names = (LISTEN_FDNAMES ?? '').split(':');
@@ -27,22 +27,22 @@ export function passedSockets({ LISTEN_PID, LISTEN_FDS, LISTEN_FDNAMES }: NodeJS
   return { activated, stored };
 }
 
-/** Tells systemd, or whoever started us like it (`Type=notify`), how we are. */
+/** Reports our state to systemd, or another manager with the same protocol (`Type=notify`). */
 export function notifyManager(state: 'READY=1' | 'STOPPING=1'): void {
   tell(state);
 }
 
-/** The name under which systemd keeps a socket. Only a keeper of the same command line finds it. */
+/** The name under which systemd keeps a socket. Only a keeper with the same command line finds it. */
 export function storedName(commandMark: string, socket: string): string {
   return `${STORED}${commandMark}-${socket}`;
 }
 
-/** Gives systemd a copy of a socket, which the next keeper gets (`FileDescriptorStoreMax`). */
+/** Gives systemd a copy of a socket for the next keeper (`FileDescriptorStoreMax`). */
 export function storeSocket(name: string, socket: number): void {
   tell(`FDSTORE=1\nFDNAME=${name}`, socket);
 }
 
-/** The copy with this name is of no use. */
+/** Makes systemd drop the copy with this name. */
 export function dropStored(name: string): void {
   tell(`FDSTOREREMOVE=1\nFDNAME=${name}`);
 }

@@ -2,19 +2,19 @@ import { closeSync } from 'node:fs';
 import { dropStored, storedName, storeSocket } from './service-manager.js';
 
 /**
- * The sockets that servers listen on, as far as systemd keeps them while there is no keeper. Nothing else is worth that:
- * programs end with their keeper, and what is left of them is on disk.
+ * Listening sockets that systemd keeps while there is no keeper. Nothing else is worth keeping: programs end with their
+ * keeper, and what is left of them is on disk.
  */
 export class StoredListeners {
   readonly #mark: string;
   readonly #names = new Set<string>();
 
-  /** `argv`: of the server. Another command line may mean other addresses. */
+  /** `argv`: the server's command line. A different one may mean different addresses. */
   constructor(argv: readonly string[]) {
     this.#mark = markOf(argv.join('\0'));
   }
 
-  /** Those that are ours, by their names among the listeners. The others are closed and forgotten. */
+  /** Returns those that are ours, by listener name. The others are closed and dropped. */
   taken(stored: ReadonlyMap<string, number>): Map<string, number> {
     const ours = new Map<string, number>();
     const start = storedName(this.#mark, '');
@@ -38,13 +38,13 @@ export class StoredListeners {
     }
   }
 
-  /** The server has closed them in good order: nobody finds a unix socket any more whose name is gone. */
+  /** Call when the server has closed them in an orderly way: a unix socket is useless once its name is gone. */
   drop(): void {
     for (const name of this.#names) dropStored(name);
   }
 }
 
-/** FNV-1a, twice: it tells command lines apart that somebody has edited, and needs no library. */
+/** FNV-1a, twice: enough to distinguish edited command lines, and it needs no library. */
 function markOf(text: string): string {
   return [0x811c9dc5, 0x1000193].map((seed) => fnv(text, seed).toString(16).padStart(8, '0')).join('');
 }

@@ -1,10 +1,10 @@
 import type { ToKeeper, ToServer } from './messages.js';
 import type { ServerCommand, ServerProcess } from './server-process.js';
 
-/** How long a successor may take to get ready. */
+/** How long a successor may take to become ready. */
 const PREPARATION_LIMIT_MS = 30_000;
 
-/** A server that gets ready beside the running one, to take its place when that one leaves. */
+/** A server that is prepared while another one runs, to replace it when that one leaves. */
 export class Succession {
   readonly command: ServerCommand;
   readonly server: ServerProcess;
@@ -15,7 +15,7 @@ export class Succession {
   #isPrepared = false;
   #asksForState = false;
 
-  /** `tell`: passes the outcome on to the running server. */
+  /** `tell`: reports the outcome to the running server. */
   constructor(
     { command, server, generation }: { command: ServerCommand; server: ServerProcess; generation: number },
     tell: (message: ToServer) => void,
@@ -34,7 +34,7 @@ export class Succession {
     return this.#isPrepared;
   }
 
-  /** Whether it waits for what is kept. */
+  /** Whether it waits for the descriptors that are held. */
   get asksForState(): boolean {
     return this.#asksForState;
   }
@@ -49,7 +49,7 @@ export class Succession {
     }
   }
 
-  /** It ended before it could take over. */
+  /** Call when it ended before it could take over. */
   failed(how: string): void {
     clearTimeout(this.#timer);
     this.#tell({

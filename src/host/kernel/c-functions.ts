@@ -83,7 +83,15 @@ export interface CFunctions {
   readonly schedYield: () => number;
   readonly waitpid: (pid: number, status: Int32Array, options: number) => number;
   readonly wait4: (pid: number, status: Int32Array, options: number, usage: Int32Array) => number;
-  readonly waitid: (kind: number, id: number, info: Uint8Array, options: number) => number;
+  /** The raw system call, which also reports what a process has used without reaping it. */
+  readonly waitid: (
+    number: number,
+    kind: number,
+    id: number,
+    info: Uint8Array,
+    options: number,
+    usage: Int32Array,
+  ) => number;
   readonly getrlimit: (resource: number, limits: BigUint64Array) => number;
   readonly setrlimit: (resource: number, limits: BigUint64Array) => number;
   readonly clockGettime: (clock: number, time: BigInt64Array) => number;
@@ -166,7 +174,7 @@ export const declarations: Readonly<Record<keyof CFunctions, string>> = {
   schedYield: 'int sched_yield()',
   waitpid: 'int waitpid(int pid, void *status, int options)',
   wait4: 'int wait4(int pid, void *status, int options, void *usage)',
-  waitid: 'int waitid(int kind, int id, void *info, int options)',
+  waitid: 'long syscall(long number, long kind, long id, void *info, long options, void *usage)',
   getrlimit: 'int getrlimit(int resource, void *limits)',
   setrlimit: 'int setrlimit(int resource, void *limits)',
   clockGettime: 'int clock_gettime(int clock, void *time)',

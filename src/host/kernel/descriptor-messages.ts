@@ -4,7 +4,7 @@ import { linux } from './linux.js';
 /** Messages with descriptors, over a socket that keeps them apart (`SOCK_SEQPACKET`). */
 
 /** The kernel passes no more at a time. */
-export const MAX_DESCRIPTORS = 250;
+const MAX_DESCRIPTORS = 250;
 /** The longest message, in bytes. */
 export const MAX_MESSAGE_BYTES = 64 * 1024;
 

@@ -22,7 +22,7 @@ interface Reading {
   readonly follow?: boolean;
 }
 
-/** One attribute; null if there is none of that name. */
+/** One attribute; null if there is none with that name. */
 export function extendedAttribute(
   path: Buffer,
   name: string,
@@ -55,7 +55,7 @@ export function setExtendedAttribute(path: Buffer, { name, value }: Attribute): 
   check(libc().setxattr(terminated(path), terminated(name), value, value.length, 0), 'setxattr');
 }
 
-/** Not an error if there is none of that name. */
+/** Not an error if there is none with that name. */
 export function removeExtendedAttribute(path: Buffer, name: string): void {
   if (libc().removexattr(terminated(path), terminated(name)) !== 0) noneOrThrow('removexattr');
 }

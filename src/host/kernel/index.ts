@@ -4,7 +4,6 @@ export { type KernelCalls, kernelCalls } from './cached-calls.js';
 export { sendDatagram } from './datagram.js';
 export {
   type DescriptorMessage,
-  MAX_DESCRIPTORS,
   MAX_MESSAGE_BYTES,
   receiveMessage,
   sendMessage,

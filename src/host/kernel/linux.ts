@@ -35,6 +35,8 @@ export const linux = {
   /** Received descriptors are not inherited by children. */
   MSG_CMSG_CLOEXEC: 0x4000_0000,
   SOL_SOCKET: 1,
+  SOL_TCP: 6,
+  TCP_INFO: 11,
   SO_PEERCRED: 17,
 
   /** The system call number, the same on every architecture. */
@@ -95,6 +97,8 @@ export const linux = {
   WNOHANG: 1,
   WEXITED: 4,
   WNOWAIT: 0x0100_0000,
+  /** The system call number. */
+  SYS_waitid: process.arch === 'arm64' ? 95 : 247,
   P_ALL: 0,
   P_PID: 1,
   CLD_EXITED: 1,

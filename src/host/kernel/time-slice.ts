@@ -1,9 +1,12 @@
-import { setImmediate } from 'node:timers/promises';
-
 /** How long work may hold the event loop before others get a turn. */
 const SLICE_MS = 5;
 
-/** Yields to the event loop from time to time, however long the work takes. */
+const waiting: (() => void)[] = [];
+
+/**
+ * Yields to the event loop from time to time, however long the work takes. However much such work there is, one piece of it
+ * goes on in each turn of the loop.
+ */
 export class TimeSlice {
   #since = performance.now();
 
@@ -14,7 +17,15 @@ export class TimeSlice {
   }
 
   async #yield(): Promise<void> {
-    await setImmediate();
+    await new Promise<void>((resolve) => {
+      waiting.push(resolve);
+      if (waiting.length === 1) setImmediate(wakeOne);
+    });
     this.#since = performance.now();
   }
+}
+
+function wakeOne(): void {
+  waiting.shift()?.();
+  if (waiting.length > 0) setImmediate(wakeOne);
 }

@@ -1,17 +1,19 @@
 import { wasNetworkGranted } from '../sandbox/index.js';
-import { addressKey } from '../kernel/index.js';
+import { hasLeft } from './has-left.js';
+import { hasConfinedNeighbours } from './neighbours.js';
 import { holdersOf } from './socket-holders.js';
 import { type ConnectionEnds, findPeerSocket } from './socket-table.js';
-import { isOfThisMachine } from './this-machine.js';
+import { isLocal } from './this-machine.js';
 
 /**
- * Decides whether a connection may be served or may come from one of our sandboxes. With network access, programs
- * inside reach every port of this machine, and serving them would undo their policy. A peer that presented a token is
- * refused only if it certainly comes from a sandbox; any other is refused unless it certainly does not, since a process
- * that connected and exited, or passed its descriptor on, cannot be examined.
+ * Decides whether a connection may be served or may come from a sandbox: one of our own, or of another server of ours on
+ * this machine. With network access, programs inside reach every port of this machine, and serving them would undo their
+ * policy. A peer that presented a token is refused only if it certainly comes from a sandbox; any other is refused unless
+ * it certainly does not, since a process that connected and exited, or passed its descriptor on, cannot be examined.
  */
 export function admitsPeer(ends: ConnectionEnds, { authenticated }: { authenticated: boolean }): boolean {
-  if (!wasNetworkGranted()) return true;
+  if (process.platform !== 'linux') return true;
+  if (!wasNetworkGranted() && !hasConfinedNeighbours()) return !hasLeft(ends);
   const peer = findPeerSocket(ends);
   if (peer === null) return !isLocal(ends);
   // Nobody inside can become another user.
@@ -19,8 +21,4 @@ export function admitsPeer(ends: ConnectionEnds, { authenticated }: { authentica
   if (peer.inode === 0) return false;
   const { inOurNamespaces, inOtherNamespaces } = holdersOf(peer.inode);
   return !inOtherNamespaces && (inOurNamespaces || authenticated);
-}
-
-function isLocal({ localAddress = '', remoteAddress = '' }: ConnectionEnds): boolean {
-  return isOfThisMachine(remoteAddress) || addressKey(localAddress) === addressKey(remoteAddress);
 }

@@ -31,11 +31,17 @@ function lookAt(inodes: readonly number[], at: number): void {
   for (const inode of inodes) known.set(inode, { isOurs: ours.some((pid) => holds(pid, inode)), at });
 }
 
+/** What our command is called, however it was installed. */
+const OUR_PROGRAM = /^execwire(\.js)?$/;
+
+/** Options of Node may precede it. */
+const MAX_PARTS = 16;
+
 /** Reading a command line is quick. Only of those that look like ours do we read what they have open. */
 function isServer(pid: string): boolean {
   try {
-    const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0', 3);
-    return command.some((part) => basename(part).startsWith('execwire'));
+    const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0', MAX_PARTS);
+    return command.some((part) => OUR_PROGRAM.test(basename(part)));
   } catch {
     return false;
   }

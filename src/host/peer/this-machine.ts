@@ -1,5 +1,6 @@
 import { networkInterfaces } from 'node:os';
 import { addressKey } from '../kernel/index.js';
+import type { ConnectionEnds } from './socket-table.js';
 
 /** 127.0.0.0/8, which is all this machine. */
 const LOOPBACK_V4 = `${'0'.repeat(20)}ffff7f`;
@@ -13,4 +14,9 @@ export function isOfThisMachine(address: string): boolean {
   if (key.startsWith(LOOPBACK_V4) || ANY.includes(key)) return true;
   const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
   return own.some((each) => addressKey(each.address) === key);
+}
+
+/** True if both ends of a connection are on this machine. */
+export function isLocal({ localAddress = '', remoteAddress = '' }: ConnectionEnds): boolean {
+  return isOfThisMachine(remoteAddress) || addressKey(localAddress) === addressKey(remoteAddress);
 }

@@ -4,6 +4,14 @@ import type { TreeRoot } from './known-trees.js';
 /** Our descriptors of a child, by what they are for. */
 export type KeptDescriptors = Readonly<Record<string, number>>;
 
+/** Everything in a sandbox is stopped, because something that it must not change was replaced. */
+export interface StoppedSandbox {
+  /** Of these, none of us has stopped. */
+  readonly stoppedBefore: readonly number[];
+  /** What could be changed for a moment. Nothing inside may have it open when it goes on. */
+  readonly exposed: readonly string[];
+}
+
 /**
  * What lets a child outlive us: somebody else has copies of its descriptors, and files say how far its output and its
  * input have come.
@@ -18,6 +26,8 @@ export interface ChildKeeping {
   letGo(name?: string): void;
   /** Called as soon as the child exists. */
   started(root: TreeRoot): void;
+  /** Called before its sandbox is stopped, and with null when it goes on: somebody must let it go on, whatever becomes of us. */
+  stopping(stopped: StoppedSandbox | null): void;
 }
 
 /** What somebody kept of a child while we were gone. */

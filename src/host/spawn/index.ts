@@ -1,12 +1,13 @@
 export { CHUNK_BYTES, releaseChunk, retainChunk } from './chunk-memory.js';
 export type { Child, ChildSink, ChildSpec, InheritedFd, ParkedChild } from './child.js';
-export type { ChildKeeping, KeptChild, KeptDescriptors } from './child-keeping.js';
+export type { ChildKeeping, KeptChild, KeptDescriptors, StoppedSandbox } from './child-keeping.js';
 export { claimHost } from './claim.js';
 export type { ChildEnd } from './exit-status.js';
 export { goneChild } from './gone-child.js';
+export { spawnGuarded } from './guarded-spawn.js';
 export { inputNames, keptWrites, removeKeptInput } from './kept-input.js';
 export type { TreeRoot } from './known-trees.js';
-export { adoptPosixChild as takeUpChild } from './posix-child.js';
+export { adoptPosixChild } from './posix-child.js';
 export { terminalSize } from './pseudo-terminal.js';
 export {
   adoptOrphans,

@@ -15,12 +15,12 @@ export function inheritOrphans(parent: number): void {
 /** Children of our keeper that it has started itself. */
 const siblings = new Set<number>();
 
-/** Another server of our keeper is none of our orphans. */
+/** Another server of our keeper is not an orphan of ours. */
 export function spareSibling(pid: number): void {
   siblings.add(pid);
 }
 
-/** Ids of the trees it may belong to; null if it is none of ours. */
+/** Ids of the trees it may belong to; null if it is not one of ours. */
 export type PossibleTrees = readonly number[] | null;
 
 /**

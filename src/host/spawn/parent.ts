@@ -5,5 +5,6 @@ export { continueTrees, createLineage, inheritLineage, type Lineage } from './li
 export { spareSibling } from './orphan-tree.js';
 export { posixSpawn } from './posix-spawn.js';
 export { listenForExits, reapedElsewhere, reapEverything, watchExit } from './reaper.js';
+export type { ResourceUsage } from './resource-usage.js';
 export { inheritMarks, marksAvailable } from './tree-mark.js';
 export { dismissWatchdog, ensureWatchdog } from './watchdog.js';

@@ -18,7 +18,7 @@ const LOOK_AGAIN_MS = 1000;
 const ABANDONED_MS = 1000;
 
 interface Watch {
-  /** `usage` is unknown if somebody else reaps it, or if it is reaped only afterwards. */
+  /** `usage` is unknown if the system does not report it. */
   readonly exited: (status: number, usage: ResourceUsage | undefined) => void;
   readonly keepAlive: boolean;
   /** It is reaped after `exited` has recorded its status: if we are killed meanwhile, its new parent still learns it. */
@@ -28,7 +28,7 @@ interface Watch {
 const watched = new Map<number, Watch>();
 /**
  * Children of an earlier server, which another process reaps. Apart from our own: once that process has reaped one, a child
- * of ours may get its pid before we hear of it.
+ * of ours may get its pid before we learn of it.
  */
 const adopted = new Map<number, Watch>();
 const listeners = new Set<() => void>();
@@ -41,7 +41,7 @@ let adopting = false;
 let keptAlive = 0;
 let ticker: NodeJS.Timeout | undefined;
 let foreignPid = 0;
-let reapOther: ((pid: number, status: number) => void) | undefined;
+let reapOther: ((pid: number, status: number, usage: ResourceUsage) => void) | undefined;
 
 /** Call before starting a child, so that its SIGCHLD cannot be missed. */
 export function listenForExits(): void {
@@ -72,8 +72,8 @@ export function startReapingOrphans(): void {
   listenForExits();
 }
 
-/** From here on every child that nobody watches is reaped, and its status reported. */
-export function reapEverything(listener: (pid: number, status: number) => void): void {
+/** From here on every child that nobody watches is reaped, and reported with its status and what it used. */
+export function reapEverything(listener: (pid: number, status: number, usage: ResourceUsage) => void): void {
   reapOther = listener;
   listenForExits();
 }
@@ -123,7 +123,8 @@ function reap(): void {
   for (let pid = peek(); pid !== 0; pid = peek()) {
     if (watched.has(pid)) collect(pid);
     else if (reapOther) {
-      if (libc().waitpid(pid, status, linux.WNOHANG) === pid) reapOther(pid, status[0] ?? 0);
+      if (libc().wait4(pid, status, linux.WNOHANG, rusage) === pid)
+        reapOther(pid, status[0] ?? 0, lastUsage());
     } else if (adopting && isMarked(pid)) libc().waitpid(pid, status, linux.WNOHANG);
     else return skipForeignChild(pid);
   }
@@ -131,9 +132,14 @@ function reap(): void {
 
 /** The pid of some ended child, without reaping it; 0 if there is none. */
 function peek(): number {
+  return look(linux.P_ALL, 0);
+}
+
+/** Fills `info` and `rusage` from an ended child, without reaping it. Returns its pid; 0 if there is none. */
+function look(kind: number, id: number): number {
   info.fill(0);
-  const failed =
-    libc().waitid(linux.P_ALL, 0, infoBytes, linux.WEXITED | linux.WNOHANG | linux.WNOWAIT) !== 0;
+  const options = linux.WEXITED | linux.WNOHANG | linux.WNOWAIT;
+  const failed = libc().waitid(linux.SYS_waitid, kind, id, infoBytes, options, rusage) !== 0;
   return failed ? 0 : (info[SIGINFO_PID_AT / 4] ?? 0);
 }
 
@@ -168,7 +174,7 @@ function collect(pid: number): void {
     const ended = peekAt(pid);
     if (ended === null) return;
     watched.delete(pid);
-    finish(watch, ended);
+    finish(watch, ended, lastUsage());
     libc().waitpid(pid, status, linux.WNOHANG);
   } else if (libc().wait4(pid, status, linux.WNOHANG, rusage) === pid) {
     watched.delete(pid);
@@ -176,19 +182,19 @@ function collect(pid: number): void {
   }
 }
 
-/** Somebody else has reaped a process. It may be one that we have never heard of. */
-export function reapedElsewhere(pid: number, ended: number): void {
+/**
+ * Somebody else has reaped a process. It may be one that we have never heard of. Its memory includes that of the server
+ * which started it, as far as the kernel tells, and nobody knows how much that was.
+ */
+export function reapedElsewhere(pid: number, ended: number, usage?: ResourceUsage): void {
   const watch = adopted.get(pid);
   adopted.delete(pid);
-  if (watch) finish(watch, ended);
+  if (watch) finish(watch, ended, usage && { ...usage, peakMemoryIsUpperBound: true });
 }
 
 /** The wait status of a child that has ended, without reaping it; null if it has not, or is not our child. */
 function peekAt(pid: number): number | null {
-  info.fill(0);
-  const options = linux.WEXITED | linux.WNOHANG | linux.WNOWAIT;
-  if (libc().waitid(linux.P_PID, pid, infoBytes, options) !== 0 || info[SIGINFO_PID_AT / 4] !== pid)
-    return null;
+  if (look(linux.P_PID, pid) !== pid) return null;
   const [code = 0, number = 0] = [info[SIGINFO_CODE_AT / 4], info[SIGINFO_STATUS_AT / 4]];
   if (code === linux.CLD_EXITED) return number << 8;
   return number | (code === linux.CLD_DUMPED ? CORE_DUMPED : 0);

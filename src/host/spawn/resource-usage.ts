@@ -1,14 +1,16 @@
 import type { ResourceUsage } from '../../contract/index.js';
 
+export type { ResourceUsage };
+
 /** `struct rusage` on 64-bit machines: two times in seconds and microseconds, then the peak memory in KiB. */
 const RUSAGE_BYTES = 144;
 const SECONDS_AT = { user: 0, system: 16 } as const;
 const PEAK_AT = 32;
 
-/** Filled by `wait4`. The lower halves of its numbers are enough: 136 years, 4 TiB. */
+/** Filled by `wait4` and `waitid`. The lower halves of its numbers are enough: 136 years, 4 TiB. */
 export const rusage = new Int32Array(RUSAGE_BYTES / 4);
 
-/** What the last child that was reaped has used, with all descendants it has waited for. */
+/** What the last child that was waited for has used, with all descendants it has waited for. */
 export function lastUsage(): ResourceUsage {
   const peakKib = (rusage[PEAK_AT / 4] ?? 0) >>> 0;
   return {

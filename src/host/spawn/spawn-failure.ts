@@ -33,7 +33,7 @@ export function explainSpawnError(spec: ChildSpec, path: string, errno: string):
   if (errno === 'ENOTDIR') return spawnFailures.noProgram(program, errno);
   if (errno === 'EACCES') return explainDenied(program, path);
   if (errno === 'EPERM')
-    return spawnFailure('permissionDenied', `The system does not permit to run ${program}.`, errno);
+    return spawnFailure('permissionDenied', `The system does not permit running ${program}.`, errno);
   if (errno === 'ENOEXEC' || errno === 'ELIBBAD') return spawnFailures.notAProgram(program, errno);
   return spawnFailure('systemError', `${program} could not be started (${errno}).`, errno);
 }

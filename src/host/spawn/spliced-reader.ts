@@ -2,7 +2,7 @@ import { readSync } from 'node:fs';
 import type { OutputPlace, OutputStream } from '../../contract/index.js';
 import { libc, linux, unwatchReadiness, watchReadiness } from '../kernel/index.js';
 import { acquireMemory, CHUNK_BYTES } from './chunk-memory.js';
-import { doNotBlock } from './descriptors.js';
+import { doNotBlock, waitingBytes } from './descriptors.js';
 import { fillBuffer, type ReadState, take } from './kernel-read.js';
 import type { OutputSource, ReaderEvents } from './output-reader.js';
 
@@ -10,6 +10,8 @@ import type { OutputSource, ReaderEvents } from './output-reader.js';
 const MAX_CHUNKS = 8;
 /** Most that is read to see whether anything is left, even if others keep writing. */
 const LAST_BYTES = 1024 * 1024;
+/** A flooding program prints more than this between two turns. */
+const WORTH_TAKING_BYTES = CHUNK_BYTES / 2;
 
 /** Moves what can be read now into a file: its number of bytes, or why there is none. */
 export type Moved = number | 'empty' | 'end' | 'failed';
@@ -102,8 +104,13 @@ export class SplicedReader implements OutputSource {
     for (let count = 0; count < MAX_CHUNKS && !this.#paused && !this.#ended; count += 1) {
       const moved = this.#take();
       if (moved === 'end') this.finish();
-      if (typeof moved !== 'number' || moved < CHUNK_BYTES) return;
+      if (typeof moved !== 'number' || !this.isWorthAnother(moved)) return;
     }
+  }
+
+  /** Whether to take another chunk in the same turn, after one of this size. Little is left for the next turn, to become more. */
+  protected isWorthAnother(moved: number): boolean {
+    return moved >= WORTH_TAKING_BYTES && waitingBytes(this.fd) >= WORTH_TAKING_BYTES;
   }
 
   /** Whether there is something to move. Most programs print nothing more, and some nothing at all. */
@@ -111,8 +118,10 @@ export class SplicedReader implements OutputSource {
     return this.#place.begun ? 'ready' : pipeState(this.fd);
   }
 
+  /** Up to a boundary of the file, so that the page cache has few large pieces: others take a third longer to write. */
   protected move(target: number, position: BigInt64Array): Moved {
-    return moveInto(this.fd, target, position);
+    const behindBoundary = Number(position[0]) % CHUNK_BYTES;
+    return moveInto(this.fd, target, { position, maxBytes: CHUNK_BYTES - behindBoundary });
   }
 
   /** From here on, `readDirectly` is used. */
@@ -178,10 +187,14 @@ function pipeState(fd: number): 'ready' | 'empty' | 'end' {
 }
 
 /** Moves what a pipe holds to a position in a file. */
-export function moveInto(pipe: number, target: number, at: BigInt64Array): Moved {
+export function moveInto(
+  pipe: number,
+  target: number,
+  { position: at, maxBytes }: { readonly position: BigInt64Array; readonly maxBytes: number },
+): Moved {
   const { splice, errno } = libc();
   for (;;) {
-    const moved = splice(pipe, null, target, at, CHUNK_BYTES, linux.SPLICE_F_NONBLOCK);
+    const moved = splice(pipe, null, target, at, maxBytes, linux.SPLICE_F_NONBLOCK);
     if (moved > 0) return moved;
     if (moved === 0) return 'end';
     const reason = errno();

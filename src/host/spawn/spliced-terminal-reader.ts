@@ -82,7 +82,12 @@ export class SplicedTerminalReader extends SplicedReader {
   }
 
   protected override move(target: number, position: BigInt64Array): Moved {
-    return moveInto(this.#passage.readEnd, target, position);
+    return moveInto(this.#passage.readEnd, target, { position, maxBytes: CHUNK_BYTES });
+  }
+
+  /** It waits for more itself. */
+  protected override isWorthAnother(moved: number): boolean {
+    return moved === CHUNK_BYTES;
   }
 
   /** A terminal never waits; what is left in the passage is read once. */

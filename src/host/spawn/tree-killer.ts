@@ -6,6 +6,7 @@ import { knownTrees } from './known-trees.js';
 import { isSame, type Scan, type ScannedProcess, scanNow, scanWithBreaks } from './process-scan.js';
 import { nextExit } from './reaper.js';
 import { slackOf } from './timer-slack.js';
+import { newestTreeId } from './tree-mark.js';
 
 /** A tree that survives SIGKILL this long hangs in the kernel or belongs to another user. */
 const GIVE_UP_MS = 5000;
@@ -16,6 +17,8 @@ const LAST_PAUSE_MS = 50;
  * Scans until no new member turns up in a stopped tree. Each finds one generation; beyond this, stopping does not help.
  */
 const MAX_STOPS = 25;
+/** Scans for trees of earlier servers, if processes keep ending meanwhile: to hide from all of them takes an accident each. */
+const UNKNOWN_SCANS = 4;
 
 /** The trees an order applies to. */
 type TreeIds = ReadonlySet<number> | 'all';
@@ -49,11 +52,22 @@ export function killAllTrees(): Promise<boolean> {
   return order('all');
 }
 
-/** Kills what earlier servers of the line started and nobody has taken up. Resolves when nothing is left of it. */
+/**
+ * Kills what earlier servers of the line started and nobody has taken up. Resolves when nothing is left of it. Call before
+ * anything is started.
+ */
 export async function killUnknownTrees(): Promise<void> {
-  const found = [...sortIntoTrees(scanNow()).trees.keys()];
-  const unknown = found.filter((treeId) => !knownTrees().has(treeId));
-  if (unknown.length > 0) await killTrees(unknown);
+  const newest = newestTreeId();
+  let scan = scanNow();
+  for (let left = UNKNOWN_SCANS; left > 0; left -= 1) {
+    const found = [...sortIntoTrees(scan).trees.keys()];
+    const unknown = found.filter((treeId) => treeId <= newest && !knownTrees().has(treeId));
+    if (unknown.length > 0) await killTrees(unknown);
+    // What forked and ended while we looked may have left a tree that we did not see.
+    if (!scan.unsettled && !scan.incomplete) return;
+    await nextExit(LAST_PAUSE_MS);
+    scan = await scanWithBreaks();
+  }
 }
 
 /** The members of a tree that are running right now. */

@@ -15,6 +15,9 @@ const CHILD_DIGIT = '8';
 /** For the server's own helper, which belongs to no tree but must be recognizable once its server is gone. */
 const HELPER_DIGIT = '7';
 
+/** For children of Node that the watchdog ends if the server is killed. To the server itself they are in no tree. */
+const GUARDED_DIGIT = '6';
+
 /** Distinguishes the marks of one server from those of others. */
 export function createNonce(): string {
   return String(randomBytes(6).readUIntBE(0, 6) % 10 ** DIGITS).padStart(DIGITS, '0');
@@ -29,11 +32,17 @@ let nonce = createNonce();
 let prefix = prefixOf(nonce);
 let firstMark = markOf(CHILD_DIGIT);
 let helperMark = markOf(HELPER_DIGIT);
+let guardedMark = markOf(GUARDED_DIGIT);
 let lastTreeId = 0;
 
 /** The prefix of all marks of this server. */
 export function markPrefix(): string {
   return prefix;
+}
+
+/** The mark of every child started with `withGuardedMark`. */
+export function guardedMarkText(): string {
+  return String(guardedMark);
 }
 
 /** Continues with the marks of an earlier server. Call before anything is marked. */
@@ -42,6 +51,7 @@ export function inheritMarks(marks: { readonly nonce: string; readonly lastTreeI
   prefix = prefixOf(nonce);
   firstMark = markOf(CHILD_DIGIT);
   helperMark = markOf(HELPER_DIGIT);
+  guardedMark = markOf(GUARDED_DIGIT);
   lastTreeId = marks.lastTreeId;
 }
 
@@ -52,6 +62,11 @@ function markOf(digit: string): bigint {
 /** Allocates the id of the next child. */
 export function nextTreeId(): number {
   lastTreeId += 1;
+  return lastTreeId;
+}
+
+/** None is higher so far. */
+export function newestTreeId(): number {
   return lastTreeId;
 }
 
@@ -87,6 +102,11 @@ export function withMark<T>(treeId: number, spawn: () => T): T {
 /** Like `withMark`, for the server's helper. */
 export function withHelperMark<T>(spawn: () => T): T {
   return withLimit(helperMark, spawn);
+}
+
+/** Like `withMark`, for a child of Node that belongs to no tree. */
+export function withGuardedMark<T>(spawn: () => T): T {
+  return withLimit(guardedMark, spawn);
 }
 
 /** Reused by every start. Nothing within `spawn` touches them. */

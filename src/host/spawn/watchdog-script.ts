@@ -21,7 +21,7 @@ const STOPS = 25;
  * orphans with the timer slack of a tree; and all descendants of these. Parents usually have lower pids; a second pass
  * finds the rest. If any process lacks the mark, all are stopped first, so that none forks away between scan and kill.
  *
- * $1 is the prefix of this server's marks, $PPID its pid.
+ * $1 is the prefix of this server's marks, $2 the mark of its guarded children, $PPID its pid.
  */
 export const WATCHDOG_SCRIPT = `
 trap '' HUP INT TERM
@@ -62,7 +62,7 @@ while [ "$round" -lt ${ROUNDS} ]; do
       case "$a $b $c" in "Max realtime timeout") break;; esac
     done < "$dir/limits" || { unsettled=yes; continue; }
     case "$value" in
-      "$1"*) members="$members$pid "; continue;;
+      "$1"* | "$2") members="$members$pid "; continue;;
       7??????????????????) continue;;
       8??????????????????) marked=yes;;
       *) marked=;;

@@ -1,6 +1,6 @@
 import { isExecError } from '../../protocol/errors.js';
 import { DescriptorScope } from './descriptors.js';
-import { marksAvailable, withHelperMark, markPrefix } from './tree-mark.js';
+import { guardedMarkText, markPrefix, marksAvailable, withHelperMark } from './tree-mark.js';
 import { libc } from '../kernel/index.js';
 import { posixSpawn } from './posix-spawn.js';
 import { ledgerFile } from './ledger.js';
@@ -57,7 +57,8 @@ export function ensureWatchdog(): void {
 function start(): Watchdog | null {
   using scope = new DescriptorScope();
   const { readEnd, writeEnd } = scope.pipe();
-  const argv = ['/bin/sh', '-c', WATCHDOG_SCRIPT, 'execwire-watchdog', markPrefix()];
+  const marks = [markPrefix(), guardedMarkText()];
+  const argv = ['/bin/sh', '-c', WATCHDOG_SCRIPT, 'execwire-watchdog', ...marks];
   const ledger = ledgerFile();
   const inheritFds = ledger === null ? [] : [{ childFd: LEDGER_FD, fd: ledger }];
   const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C' };

@@ -16,7 +16,9 @@ describe('the C library', () => {
   });
 
   test('declares every C function once', () => {
-    const names = Object.values(declarations).map((text) => /(\w+)\(/.exec(text)?.[1]);
+    const functions = Object.values(declarations).map((text) => /(\w+)\(/.exec(text)?.[1]);
+    // Each raw system call has parameters of its own.
+    const names = functions.filter((name) => name !== 'syscall');
     expect(names).toEqual([...new Set(names)]);
   });
 
