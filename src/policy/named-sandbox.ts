@@ -44,7 +44,7 @@ export function namedSandbox(named: NamedPolicy, { workspace, profiles }: Policy
     if (writable.length === 0 && network === undefined) return null;
     throw new ExecError(
       'invalidConfiguration',
-      `${policy} confines nothing, so nothing more can be allowed.`,
+      `${policy} does not confine anything, so there is nothing more to allow.`,
     );
   }
   const widened: Permissions = {

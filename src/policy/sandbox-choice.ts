@@ -20,7 +20,7 @@ export function refuseConfinement(defaultPolicy: AppSandboxPolicy): SandboxChoos
   return ({ policy, profile }) => {
     if (profile === ':danger-full-access') return null;
     if (profile !== null && !CONFINING_PROFILES.includes(profile)) {
-      throw new ExecError('invalidRequest', 'invalid permission profile: there is none of this name');
+      throw new ExecError('invalidRequest', 'invalid permission profile: there is none with this name');
     }
     const type = profile === null ? (policy ?? defaultPolicy).type : 'readOnly';
     if (type === 'dangerFullAccess' || type === 'externalSandbox') return null;

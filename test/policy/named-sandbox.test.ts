@@ -27,7 +27,7 @@ describe('a policy by name', () => {
   test('danger-full-access is no sandbox, and cannot be widened', () => {
     expect(namedSandbox({ policy: 'danger-full-access' }, place)).toBeNull();
     expect(() => namedSandbox({ policy: 'danger-full-access', network: true }, place)).toThrow(
-      'confines nothing',
+      'does not confine anything',
     );
   });
 

@@ -5,11 +5,13 @@ export {
   confine,
   confinedEnv,
   type NetworkToJoin,
+  SHARED_NETWORK,
 } from './bwrap/confine.js';
 export { DENIAL_TAIL_BYTES, type FinishedProcess, wasDenied } from './launch/denial.js';
 export { type Disk, snapshotDisk, type PlaceKind, type ResolvedPath } from './plan/disk.js';
 export { isPathChange, openExactly, pathChanged } from './plan/exact-path.js';
-export type { FileView, HeldView } from './plan/file-view.js';
+export { type FileView, type HeldView, hostView } from './plan/file-view.js';
+export { findHidden } from './plan/hidden-search.js';
 export { FileHelper, type HelperOptions, type HelperTarget } from './launch/file-helper.js';
 export { FileHelpers, type HelperLease, type PoolLimits } from './launch/file-helpers.js';
 export { planNow } from './plan/known-plans.js';

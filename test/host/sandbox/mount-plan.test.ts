@@ -29,7 +29,8 @@ function diskOf(paths: readonly string[], links: Record<string, string> = {}): D
     gitDirectories: () => [],
     ownPlaces: () => [],
     mounts: () => [],
-    glob: ({ pattern }) => paths.filter((path) => compileGlob(pattern).matches(path)),
+    hidden: (patterns) =>
+      patterns.flatMap(({ pattern }) => paths.filter((path) => compileGlob(pattern).matches(path))),
   };
 }
 

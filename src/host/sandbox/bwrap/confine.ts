@@ -18,6 +18,7 @@ import { openFilter } from '../seccomp/seccomp.js';
 import { launcherFor } from '../launch/launcher.js';
 import { type HeldView, hostView } from '../plan/file-view.js';
 import { withMountPoints } from '../plan/mount-points.js';
+import type { ChildKeeping } from '../../spawn/index.js';
 import type { SandboxStatus } from '../launch/status.js';
 import { lookAt, viewIdentity } from '../launch/view-identity.js';
 
@@ -69,6 +70,13 @@ export interface Confinement {
 
 /** Descriptor numbers inside bubblewrap, which closes them before the command runs. */
 const ARGUMENTS_FD = 3;
+const ARGUMENTS: readonly string[] = ['--args', String(ARGUMENTS_FD)];
+
+/** It is the default. Said where everybody can read it, it shows other servers of ours what the program can reach. */
+const SHARE_NETWORK = '--share-net';
+
+/** How the command line of bubblewrap begins, behind its name, if a program shares the network of this machine. */
+export const SHARED_NETWORK: readonly string[] = [...ARGUMENTS, SHARE_NETWORK];
 const SECCOMP_FD = 4;
 const STATUS_FD = 5;
 /** Last, since there may be many. */
@@ -86,8 +94,10 @@ export interface ConfineOptions {
   readonly network?: NetworkToJoin | undefined;
   /** The files it sees, if its changes are held. */
   readonly held?: HeldView | undefined;
-  /** It does not end with this process. */
-  readonly outlivesUs?: boolean | undefined;
+  /** What the patterns of the policy match, see `findHidden`. Default: it is searched for. */
+  readonly hidden?: readonly string[] | undefined;
+  /** Set if it does not end with this process. */
+  readonly keeping?: ChildKeeping | undefined;
 }
 
 /** A network namespace that exists already. */
@@ -102,7 +112,7 @@ export interface NetworkToJoin {
  */
 export function confine(
   spec: ConfineSpec,
-  { policy, support, disk, network, held, outlivesUs }: ConfineOptions,
+  { policy, support, disk, network, held, hidden, keeping }: ConfineOptions,
 ): Confinement {
   if (policy.kind === 'open') return unconfined(spec);
   // Before any of it exists, so that no connection slips through in between.
@@ -113,7 +123,7 @@ export function confine(
     if (spec.script !== undefined) resources.pass(SCRIPT_FD, spec.script);
     if (spec.report !== undefined) resources.pass(REPORT_FD, spec.report);
     if (!support.available) throw unavailable(support);
-    const view = disk ? { plan: planMounts(policy.files, disk), disk } : planNow(policy.files, files);
+    const view = disk ? { plan: planMounts(policy.files, disk), disk } : planNow(policy.files, files, hidden);
     requireTrusted(support.bwrap, view.plan);
     checkCwd(spec.cwd, view);
     const program = locateVisibleProgram(spec, view);
@@ -130,7 +140,7 @@ export function confine(
       env: confinedEnv(spec.env, policy),
       terminal: spec.terminal,
       userNamespace: support.userNamespace,
-      outlivesUs,
+      outlivesUs: keeping !== undefined,
       arg0,
       fds: { seccomp: SECCOMP_FD, status: STATUS_FD },
       // Descriptors opened here do not lead into the namespaces of a held view.
@@ -142,7 +152,8 @@ export function confine(
     resources.pass(SECCOMP_FD, openFilter({ architecture, unixSockets: policy.unixSockets }));
     const status = resources.openStatus(STATUS_FD, { terminal: spec.terminal });
     const hold = (next: MountPlan) => resources.holdPlaceholders(next);
-    resources.guard(Protection.of({ files: policy.files, plan, disk: view.disk, view: files, status, hold }));
+    const guarded = { files: policy.files, plan, disk: view.disk, view: files, status, hold, keeping };
+    resources.guard(Protection.of(guarded));
     const limit = support.root && policy.maxProcesses !== null ? resources.limit(policy.maxProcesses) : [];
     const managed = policy.network === 'managed' ? enterNetwork(network) : [];
     const mounts = held ? enterMounts(held) : separateMounts(support);
@@ -152,8 +163,8 @@ export function confine(
         ...managed,
         ...mounts,
         support.bwrap,
-        '--args',
-        String(ARGUMENTS_FD),
+        ...ARGUMENTS,
+        ...(policy.network === 'enabled' ? [SHARE_NETWORK] : []),
         '--',
         ...command,
       ],
@@ -164,7 +175,8 @@ export function confine(
       sandboxType: 'linuxSeccomp',
       controllingTerminal: spec.terminal ? 'inside' : 'caller',
       // Only mounts that were actually made: a name that could not be blocked now may be blockable later.
-      viewIdentity: () => viewIdentity(plan, (mount) => resources.opened(mount) ?? lookAt(mount)),
+      viewIdentity: () =>
+        viewIdentity(plan, { held, look: (mount) => resources.opened(mount) ?? lookAt(mount, files) }),
       release: () => resources.release(),
       abandon: () => resources.cleanUp(),
       status,

@@ -72,7 +72,7 @@ function controllersBelow(path: string): string[] {
 }
 
 function cannotLimit(cause?: unknown): ExecError {
-  return new ExecError('sandboxUnavailable', 'A limit of processes cannot be enforced for root here.', {
+  return new ExecError('sandboxUnavailable', 'A process limit cannot be enforced for root here.', {
     data: {
       reason: 'processLimit',
       hint: 'Run the server as a plain user, or give it a writable cgroup with the pids controller.',

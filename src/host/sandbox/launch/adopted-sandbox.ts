@@ -7,7 +7,9 @@ import { planNow } from '../plan/known-plans.js';
 import { withMountPoints } from '../plan/mount-points.js';
 import { managedPolicy } from './managed-policy.js';
 import { noteNetworkGrant } from './network-grant.js';
+import { pauseTree } from './paused-tree.js';
 import { Protection } from './protection.js';
+import type { ChildKeeping, StoppedSandbox } from '../../spawn/index.js';
 import { SandboxStatus } from './status.js';
 
 /** What is known of a sandbox that another server has made. */
@@ -26,6 +28,9 @@ export interface KeptSandbox {
   readonly isManaged: boolean;
   /** The files it sees, if its changes are held. */
   readonly held: HeldView | undefined;
+  readonly keeping: ChildKeeping;
+  /** The server before had stopped everything inside. */
+  readonly stopped: StoppedSandbox | undefined;
 }
 
 /**
@@ -33,7 +38,7 @@ export interface KeptSandbox {
  * lost while nobody watched are restored, or the sandbox is ended.
  */
 export function adoptSandbox(kept: KeptSandbox): { policy: SandboxPolicy; status: SandboxStatus } {
-  const { sandbox, cwd, temporary, terminal, initPid, bwrapPid, isManaged, held } = kept;
+  const { sandbox, cwd, temporary, terminal, initPid, bwrapPid, isManaged, held, keeping, stopped } = kept;
   const asked = policyOfRequest(sandbox, { cwd, temporary: temporary ?? undefined });
   const policy = isManaged ? managedPolicy(asked, { enter: [] }) : asked;
   if (policy.kind === 'open') throw new Error('its policy asks for no sandbox');
@@ -49,8 +54,10 @@ export function adoptSandbox(kept: KeptSandbox): { policy: SandboxPolicy; status
   trustedPath().distrust(files.accessAt);
   const plan = held ? withMountPoints(files, held) : files;
   const hold: Parameters<typeof Protection.of>[0]['hold'] = (next) => resources.holdPlaceholders(next);
-  const protection = Protection.of({ files: policy.files, plan: hold(plan), disk, view, status, hold });
+  const guarded = { files: policy.files, plan: hold(plan), disk, view, status, hold, keeping, stopped };
+  const protection = Protection.of(guarded);
   resources.guard(protection);
-  protection?.check();
+  if (protection) protection.check();
+  else if (stopped) pauseTree(status, initPid, stopped)?.resume();
   return { policy, status };
 }

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type ErrorCode, type ErrorData, ExecError, errorCatalogue } from '../../../protocol/errors.js';
 import { packageFile } from '../../kernel/package-file.js';
+import { spawnGuarded } from '../../spawn/index.js';
 import { type Confinement, confine } from '../bwrap/confine.js';
 import { encodeFrame, FrameReader, type HelperMessage } from './helper-frame.js';
 import { accessAt, type ConfinedPolicy, indexRules, type PathRule } from '../../../policy/internal.js';
@@ -19,6 +20,14 @@ const START_LIMIT_MS = 15_000;
 export interface HelperTarget {
   readonly module: string;
   readonly exportName: string;
+}
+
+/** What a helper sees of the disk. */
+export interface ConfinedView {
+  /** Default: this machine's files. */
+  readonly held?: HeldView | undefined;
+  /** What the patterns of its policy match. */
+  readonly hidden?: readonly string[] | undefined;
 }
 
 /** How to start helpers. */
@@ -53,7 +62,7 @@ export class FileHelper {
   /** Settles when the helper and its whole sandbox are gone. */
   readonly ended: Promise<void>;
 
-  constructor(policy: ConfinedPolicy, options: HelperOptions, held?: HeldView) {
+  constructor(policy: ConfinedPolicy, options: HelperOptions, { held, hidden }: ConfinedView = {}) {
     const script = options.script ?? fileURLToPath(packageFile('dist/programs/file-helper.js'));
     const { target, support, ids } = options;
     const argv = [process.execPath, script, target.module, target.exportName];
@@ -61,7 +70,7 @@ export class FileHelper {
     const visible = withRuntime(policy, [dirname(process.execPath), ...modules]);
     this.#confinement = confine(
       { argv, cwd: '/', env: {}, terminal: false },
-      { policy: visible, support, held },
+      { policy: visible, support, held, hidden },
     );
     this.#child = start(this.#confinement, ids);
     this.#child.stdin?.on('error', () => {});
@@ -144,7 +153,7 @@ function start(confinement: Confinement, ids: HelperOptions['ids']): ChildProces
   const stdio: (number | 'pipe' | 'ignore')[] = ['pipe', 'pipe', 'ignore'];
   for (const { childFd, fd } of inheritFds) stdio[childFd] = fd;
   try {
-    return spawn(argv[0] ?? '', argv.slice(1), { cwd, env, stdio, ...ids });
+    return spawnGuarded(() => spawn(argv[0] ?? '', argv.slice(1), { cwd, env, stdio, ...ids }));
   } finally {
     confinement.release();
   }

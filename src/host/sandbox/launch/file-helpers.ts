@@ -1,5 +1,5 @@
 import { ExecError } from '../../../protocol/errors.js';
-import { FileHelper, type HelperOptions } from './file-helper.js';
+import { type ConfinedView, FileHelper, type HelperOptions } from './file-helper.js';
 import { planNow } from '../plan/known-plans.js';
 import type { MountPlan } from '../plan/mount-plan.js';
 import type { ConfinedPolicy } from '../../../policy/internal.js';
@@ -17,7 +17,6 @@ export interface PoolLimits {
 
 interface Slot {
   readonly key: string;
-  readonly viewId: string | undefined;
   readonly helper: FileHelper;
   readonly idleMs: number;
   /** Callers with state inside, such as open files. */
@@ -55,8 +54,8 @@ export class FileHelpers {
   }
 
   /** Reserves the helper of a policy for a series of calls. */
-  lease(policy: ConfinedPolicy, held?: HeldView): HelperLease {
-    const slot = this.#slotFor(policy, held);
+  lease(policy: ConfinedPolicy, view: ConfinedView = {}): HelperLease {
+    const slot = this.#slotFor(policy, view);
     slot.leases += 1;
     clearTimeout(slot.timer);
     let released = false;
@@ -78,8 +77,8 @@ export class FileHelpers {
     await Promise.all(slots.map(({ helper }) => helper.ended));
   }
 
-  #slotFor(policy: ConfinedPolicy, held: HeldView | undefined): Slot {
-    const { plan } = planNow(policy.files, held);
+  #slotFor(policy: ConfinedPolicy, { held, hidden }: ConfinedView): Slot {
+    const { plan } = planNow(policy.files, held, hidden);
     const key = keyOf(plan, policy, held);
     const known = this.#slots.get(key);
     if (known?.helper.usable) {
@@ -88,26 +87,23 @@ export class FileHelpers {
       return known;
     }
     this.#makeRoom();
-    const helper = new FileHelper(policy, this.#options, held);
+    const helper = new FileHelper(policy, this.#options, { held, hidden });
     const idleMs = Math.min(this.#limits.idleMs, idleMsOf(plan));
     // Only now do the placeholders exist, and with them the view the next call will see.
     const slot: Slot = {
-      key: keyOf(planNow(policy.files, held).plan, policy, held),
-      viewId: held?.id,
+      key: keyOf(planNow(policy.files, held, hidden).plan, policy, held),
       helper,
       idleMs,
       leases: 0,
       timer: undefined,
     };
     this.#slots.set(slot.key, slot);
+    const stayed = held?.onEnd(async () => {
+      this.#end(slot);
+      await helper.ended;
+    });
+    void helper.ended.then(stayed);
     return slot;
-  }
-
-  /** Ends the helpers of a view that is about to go. Resolves when nothing is left of them. */
-  async endView(id: string): Promise<void> {
-    const slots = [...this.#slots.values()].filter((slot) => slot.viewId === id);
-    for (const slot of slots) this.#end(slot);
-    await Promise.all(slots.map(({ helper }) => helper.ended));
   }
 
   #makeRoom(): void {
@@ -115,7 +111,7 @@ export class FileHelpers {
     if (this.#slots.size < this.#limits.maxHelpers) return;
     const idle = [...this.#slots.values()].find(({ leases }) => leases === 0);
     if (idle === undefined)
-      throw new ExecError('overloaded', 'As many sandboxes for file operations are in use as there may be.');
+      throw new ExecError('overloaded', 'The limit on sandboxes for file operations has been reached.');
     this.#end(idle);
   }
 
@@ -132,7 +128,6 @@ export class FileHelpers {
   }
 }
 
-/** The same held view shows the same files, whatever has become of the machine's own. */
 function keyOf(plan: MountPlan, { unixSockets }: ConfinedPolicy, held: HeldView | undefined): string {
-  return `${unixSockets} ${held?.id ?? ''} ${viewIdentity(plan)}`;
+  return `${unixSockets} ${viewIdentity(plan, { held })}`;
 }

@@ -27,19 +27,21 @@ export interface PreparedSpec extends ChildSpec {
   readonly askedTemporary?: string | null | undefined;
   readonly network?: NetworkToJoin | undefined;
   readonly held?: HeldView | undefined;
+  /** What the patterns of its policy match. */
+  readonly hidden?: readonly string[];
   /** From here on someone else closes the descriptor. */
   readonly handOver?: () => number;
 }
 
 /** What one start needs, under this policy. */
 export function confinementFor(
-  { argv, arg0, cwd, env, terminal, limits, handOver, network, held, keeping }: PreparedSpec,
+  { argv, arg0, cwd, env, terminal, limits, handOver, network, held, hidden, keeping }: PreparedSpec,
   policy: SandboxPolicy,
   support: SandboxSupport,
 ): Confinement {
   const script = handOver ? { script: handOver() } : {};
   const program = { argv, arg0, cwd, env, terminal: terminal !== null, limits, ...script };
-  return confine(program, { policy, support, network, held, outlivesUs: keeping !== undefined });
+  return confine(program, { policy, support, network, held, hidden, keeping });
 }
 
 /** A new sandbox, started together with the program. */

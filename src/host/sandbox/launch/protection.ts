@@ -10,6 +10,7 @@ import { holdsPlace } from '../plan/open-handles.js';
 import { pauseTree } from './paused-tree.js';
 import { isAlive } from './process-state.js';
 import { type FilePolicy, parentOf, type PathRule } from '../../../policy/internal.js';
+import type { ChildKeeping, StoppedSandbox } from '../../spawn/index.js';
 import type { SandboxStatus } from './status.js';
 
 /** A name that is replaced more often than this while being protected is replaced on purpose. */
@@ -30,6 +31,10 @@ interface Guarded {
   readonly status: SandboxStatus;
   /** Blocks names that do not exist yet; returns the plan without those that need not be blocked. */
   readonly hold: (plan: MountPlan) => MountPlan;
+  /** Told when everything inside is stopped, if it may outlive us. */
+  readonly keeping?: Pick<ChildKeeping, 'stopping'> | undefined;
+  /** An earlier server has stopped it, and did not get to let it go on. */
+  readonly stopped?: StoppedSandbox | undefined;
 }
 
 /**
@@ -42,6 +47,8 @@ export class Protection {
   readonly #status: SandboxStatus;
   readonly #view: FileView;
   readonly #hold: Guarded['hold'];
+  readonly #keeping: Guarded['keeping'];
+  #stopped: StoppedSandbox | undefined;
   readonly #names = new Map<string, Set<string>>();
   #plan: MountPlan;
   #unwatch: (() => void)[] = [];
@@ -50,12 +57,14 @@ export class Protection {
   #isBusy = false;
   #isClosed = false;
 
-  private constructor({ files, plan, disk, view, status, hold }: Guarded) {
+  private constructor({ files, plan, disk, view, status, hold, keeping, stopped }: Guarded) {
     this.#view = view;
     this.#files = withGlobMatches(files, plan);
     this.#plan = plan;
     this.#status = status;
     this.#hold = hold;
+    this.#keeping = keeping;
+    this.#stopped = stopped;
     this.#watch(plan, disk);
   }
 
@@ -123,15 +132,25 @@ export class Protection {
   async #restore(): Promise<void> {
     const init = await this.#status.untilSetUp();
     if (init === null) return;
-    if (missingMounts(this.#plan, init).length === 0 && missingMounts(this.#replan(), init).length === 0)
-      return;
-    const paused = pauseTree(init);
+    const missing = [...missingMounts(this.#plan, init), ...missingMounts(this.#replan(), init)];
+    if (missing.length === 0 && !this.#stopped) return;
+    const { stoppedBefore, exposed = [] } = this.#stopped ?? {};
+    const paused = pauseTree(this.#status, init, {
+      stoppedBefore,
+      begins: (pids) => {
+        this.#stopped = { stoppedBefore: pids, exposed: [...exposed, ...placesOf(missing)] };
+        this.#keeping?.stopping(this.#stopped);
+      },
+    });
     if (paused === null) throw new Error('it cannot be stopped');
     const restored = await this.#mountAgain(init);
     // Anything opened before the mount was restored would stay open behind it, and what is open for reading can be opened
     // for writing through `/proc/self/fd`. What was opened before the replacement is on the old mount, and does not count.
-    if (holdsPlace(paused.pids, restored)) throw new Error('a process opened the path meanwhile');
+    if (holdsPlace(paused.pids, [...exposed, ...restored]))
+      throw new Error('a process opened the path meanwhile');
     paused.resume();
+    this.#stopped = undefined;
+    this.#keeping?.stopping(null);
   }
 
   /** One at a time, since the next may be on top of it. Returns the paths that nothing inside may have open. */
@@ -148,7 +167,7 @@ export class Protection {
       this.#plan = this.#hold(plan);
       const [mount] = missingMounts(this.#plan, init);
       if (mount === undefined) return restored;
-      if (mount.kind !== 'writable') restored.push(mount.path);
+      restored.push(...placesOf([mount]));
       try {
         await mountInside(init, mount);
       } catch (error) {
@@ -179,6 +198,11 @@ export class Protection {
     for (const stop of before) stop();
     return planMounts(this.#files, disk);
   }
+}
+
+/** What nothing inside may have open once these are in place. */
+function placesOf(mounts: readonly Mount[]): string[] {
+  return mounts.filter(({ kind }) => kind !== 'writable').map(({ path }) => path);
 }
 
 function isFree(path: string): boolean {

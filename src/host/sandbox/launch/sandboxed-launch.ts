@@ -12,7 +12,8 @@ import {
 } from '../../spawn/index.js';
 import type { NetworkToJoin } from '../bwrap/confine.js';
 import { pathChanged } from '../plan/exact-path.js';
-import type { HeldView } from '../plan/file-view.js';
+import { type HeldView, hostView } from '../plan/file-view.js';
+import { findHidden } from '../plan/hidden-search.js';
 import { sandboxSupport, withSupport } from '../probe/probe.js';
 import { adoptSandbox, type KeptSandbox } from './adopted-sandbox.js';
 import { DENIAL_TAIL_BYTES, wasDenied } from './denial.js';
@@ -25,6 +26,7 @@ import {
   type PreparedSandbox,
   type PreparedSpec,
 } from './prepared-sandbox.js';
+import { pauseTree } from './paused-tree.js';
 import { explainSetupFailure } from './setup-failure.js';
 import type { SpareSandboxes } from './spare-sandboxes.js';
 
@@ -108,17 +110,18 @@ export class SandboxedLaunch {
       const prepared = fromConfinement(spec, confinementFor(spec, policy, await sandboxSupport()));
       return new SandboxedLaunch(spec, { policy, prepared, onReady: () => {} });
     }
+    const hidden = await findHidden(policy.files, held ?? hostView);
     return await withSupport((support) => {
-      // A spare shows the machine's own files, has no limits, and nobody else could take it over.
-      const usable = held || spec.keeping || spec.limits ? undefined : spares;
-      const found = usable?.take(policy, spec) ?? null;
+      // A spare has no limits, and nobody else could take it over.
+      const usable = spec.keeping || spec.limits ? undefined : spares;
+      const found = usable?.take(policy, spec, held) ?? null;
       const prepared = found
         ? fromSpare(spec, found)
-        : fromConfinement(spec, confinementFor(spec, policy, support));
+        : fromConfinement(spec, confinementFor({ ...spec, hidden }, policy, support));
       return new SandboxedLaunch(spec, {
         policy,
         prepared,
-        onReady: () => usable?.started(policy, { support, network }),
+        onReady: () => usable?.started(policy, { support, network, held }),
       });
     });
   }
@@ -148,6 +151,14 @@ export class SandboxedLaunch {
   /** The first process inside, while there is one. */
   get initPid(): number | null {
     return this.#prepared.status?.initPid ?? null;
+  }
+
+  /** Stops everything inside until the returned function is called. Null if nothing is inside, or it cannot be stopped. */
+  pause(): (() => void) | null {
+    const { status } = this.#prepared;
+    const initPid = status?.initPid ?? null;
+    const paused = status && initPid !== null ? pauseTree(status, initPid) : null;
+    return paused && (() => paused.resume());
   }
 
   /** Settles when nothing is left of its sandbox, including on disk, whether it was started or discarded. */

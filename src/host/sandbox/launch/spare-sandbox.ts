@@ -7,17 +7,29 @@ import {
   spawnParkedChild,
 } from '../../spawn/index.js';
 import type { ConfinedPolicy } from '../../../policy/internal.js';
+import type { HeldView } from '../plan/file-view.js';
 import { type Confinement, confine, type NetworkToJoin } from '../bwrap/confine.js';
 import { findWaitingShell } from './launcher.js';
 import { LaunchReport } from './launch-report.js';
 import { openPipe, pipeCapacity } from '../../kernel/index.js';
+import type { MountPlan } from '../plan/mount-plan.js';
 import { planNow } from '../plan/known-plans.js';
 import type { SandboxStatus } from './status.js';
 import type { SandboxSupport } from '../probe/probe.js';
+import { showsPlaces } from './shown-places.js';
+import { viewIdentity } from './view-identity.js';
 import { waitingShell } from './launch-script.js';
 
 /** A shell exits soon after reading the end of its script; after this long it is killed. */
 const EXIT_LIMIT_MS = 1_000;
+
+/** How a spare is made. */
+export interface SpareOptions {
+  readonly support: SandboxSupport;
+  readonly network?: NetworkToJoin | undefined;
+  /** The files its program will see, if its changes are held. */
+  readonly held?: HeldView | undefined;
+}
 
 /** All spares that are waiting or about to end, whoever owns them. */
 const kept = new Set<SpareSandbox>();
@@ -27,15 +39,17 @@ const kept = new Set<SpareSandbox>();
  * run in it.
  */
 export class SpareSandbox {
-  /** Identifies what it shows of the disk. */
-  readonly identity: string;
   /** Tells whether the shell inside became the program. */
   readonly report: LaunchReport;
   /** The maximum size of a launch script. */
   readonly maxScriptBytes: number;
+  /** Identifies what it shows of the disk. */
+  readonly #identity: string;
   readonly #confinement: Confinement;
   readonly #child: ParkedChild;
   #script: number | null;
+  /** Nobody needs to tell it any more that its files go. */
+  #stayed: () => void = () => {};
 
   private constructor(made: {
     identity: string;
@@ -44,7 +58,7 @@ export class SpareSandbox {
     script: number;
     report: LaunchReport;
   }) {
-    this.identity = made.identity;
+    this.#identity = made.identity;
     this.report = made.report;
     this.#confinement = made.confinement;
     this.#child = made.child;
@@ -59,25 +73,24 @@ export class SpareSandbox {
   }
 
   /** Throws if it cannot be made. */
-  static make(
-    policy: ConfinedPolicy,
-    { support, network }: { support: SandboxSupport; network?: NetworkToJoin | undefined },
-  ): SpareSandbox {
-    const argv = waitingShell(findWaitingShell(planNow(policy.files)));
+  static make(policy: ConfinedPolicy, { support, network, held }: SpareOptions): SpareSandbox {
+    const argv = waitingShell(findWaitingShell(planNow(policy.files, held)));
     const { script, report } = openLaunchPipes();
     let confinement: Confinement | undefined;
     try {
       const fds = { script: script.readEnd, report: report.writeEnd };
       confinement = confine(
         { argv, cwd: '/', env: {}, terminal: false, ...fds },
-        { policy, support, network },
+        { policy, support, network, held },
       );
       // Taken before the sandbox exists, so that changes during setup count as changes. What it shows stays open while
       // it waits, so that no inode number can be reused.
       const identity = confinement.viewIdentity();
       const child = spawnParkedChild(waitingChild(confinement));
       const ends = { script: script.writeEnd, report: new LaunchReport(report.readEnd) };
-      return new SpareSandbox({ identity, confinement, child, ...ends });
+      const spare = new SpareSandbox({ identity, confinement, child, ...ends });
+      if (held) spare.#stayed = held.onEnd(() => spare.discard());
+      return spare;
     } catch (error) {
       for (const fd of [script.writeEnd, report.readEnd]) closeSync(fd);
       confinement?.release();
@@ -97,6 +110,19 @@ export class SpareSandbox {
   /** True while a program can still be launched in it. */
   get isWaiting(): boolean {
     return this.#child.isWaiting && this.#script !== null;
+  }
+
+  /** False if it was made for something else than this plan means now. */
+  fits(plan: MountPlan, held: HeldView | undefined): boolean {
+    return viewIdentity(plan, { held }) === this.#identity;
+  }
+
+  /** True if a new sandbox would show the same. */
+  showsTheSame(plan: MountPlan, held: HeldView | undefined): boolean {
+    if (!this.fits(plan, held)) return false;
+    if (held === undefined) return true;
+    const init = this.status?.initPid ?? null;
+    return init !== null && showsPlaces(init, plan, held);
   }
 
   /** Turns the waiting shell into the program. Only while `isWaiting`. */
@@ -135,6 +161,7 @@ export class SpareSandbox {
 
   /** The shell reads the end of its script and, if it was empty, exits. */
   #release(): void {
+    this.#stayed();
     this.#confinement.release();
     if (this.#script !== null) closeSync(this.#script);
     this.#script = null;

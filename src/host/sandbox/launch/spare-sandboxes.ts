@@ -1,13 +1,13 @@
 import type { ChildSpec } from '../../spawn/index.js';
 import type { ConfinedPolicy } from '../../../policy/internal.js';
 import { checkCwd, locateVisibleProgram } from '../plan/visible-program.js';
-import { confinedEnv, type NetworkToJoin } from '../bwrap/confine.js';
-import { idleMsOf, viewIdentity } from './view-identity.js';
+import { confinedEnv } from '../bwrap/confine.js';
+import type { HeldView } from '../plan/file-view.js';
+import { idleMsOf } from './view-identity.js';
 import { launchScript } from './launch-script.js';
 import type { MountPlan } from '../plan/mount-plan.js';
 import { planNow } from '../plan/known-plans.js';
-import type { SandboxSupport } from '../probe/probe.js';
-import { SpareSandbox } from './spare-sandbox.js';
+import { SpareSandbox, type SpareOptions } from './spare-sandbox.js';
 
 /** For the whole server. Each consists of three small processes and a handful of descriptors. */
 const MAX_SPARES = 8;
@@ -27,12 +27,6 @@ const MIN_INTERVAL_MS = 15;
  */
 const MAX_FAILURES = 5;
 
-/** How a spare is made. */
-interface SpareOptions {
-  readonly support: SandboxSupport;
-  readonly network?: NetworkToJoin | undefined;
-}
-
 /** A suitable sandbox, and the script for the shell inside. */
 export interface FoundSpare {
   readonly spare: SpareSandbox;
@@ -48,17 +42,17 @@ export interface FoundSpare {
 export class SpareSandboxes {
   readonly #spares = new Map<ConfinedPolicy, { spare: SpareSandbox; timer: NodeJS.Timeout }>();
   readonly #scheduled = new Map<ConfinedPolicy, NodeJS.Timeout>();
-  readonly #lastStart = new WeakMap<ConfinedPolicy, number>();
+  readonly #lastStart = new WeakMap<ConfinedPolicy, { atMs: number; viewId: string | undefined }>();
   /** Consecutive failures to make a spare for a policy. */
   readonly #failures = new WeakMap<ConfinedPolicy, number>();
   #closed = false;
 
   /** Throws whatever starting this program without a spare would throw. */
-  take(policy: ConfinedPolicy, spec: ChildSpec): FoundSpare | null {
+  take(policy: ConfinedPolicy, spec: ChildSpec, held?: HeldView): FoundSpare | null {
     const spare = this.#spares.get(policy)?.spare;
     if (spare === undefined || !canUseSpare(spec)) return null;
-    const view = planNow(policy.files);
-    if (!spare.isWaiting || viewIdentity(view.plan) !== spare.identity) {
+    const view = planNow(policy.files, held);
+    if (!spare.isWaiting || !spare.showsTheSame(view.plan, held)) {
       void this.#drop(policy);
       return null;
     }
@@ -72,18 +66,19 @@ export class SpareSandboxes {
 
   /** A program was started under the policy. If the previous one was recent, another is likely to follow. */
   started(policy: ConfinedPolicy, options: SpareOptions): void {
-    const now = performance.now();
+    const now = { atMs: performance.now(), viewId: options.held?.id };
     const last = this.#lastStart.get(policy);
     this.#lastStart.set(policy, now);
     if (
       last === undefined ||
+      last.viewId !== now.viewId ||
       this.#closed ||
       this.#scheduled.has(policy) ||
-      !canKeepSpare(policy, options.support)
+      !canKeepSpare(policy, options)
     )
       return;
     const timer = setTimeout(
-      () => this.#make(policy, { ...options, sinceLastMs: now - last }),
+      () => this.#make(policy, { ...options, sinceLastMs: now.atMs - last.atMs }),
       MAKE_AFTER_MS,
     );
     this.#scheduled.set(policy, timer.unref());
@@ -101,14 +96,16 @@ export class SpareSandboxes {
   #make(policy: ConfinedPolicy, { sinceLastMs, ...options }: SpareOptions & { sinceLastMs: number }): void {
     this.#scheduled.delete(policy);
     if (this.#spares.has(policy) || this.#isHopeless(policy) || SpareSandbox.count >= MAX_SPARES) return;
+    const { held } = options;
+    if (held?.isThere === false) return;
     try {
-      const idleMs = idleMsOf(planNow(policy.files).plan);
+      const idleMs = idleMsOf(planNow(policy.files, held).plan);
       if (!isWorthwhile(sinceLastMs, idleMs)) return;
       const spare = SpareSandbox.make(policy, options);
       const timer = setTimeout(() => void this.#drop(policy), idleMs).unref();
       this.#spares.set(policy, { spare, timer });
       // Some plans change once their placeholders exist: a spare made for them never fits.
-      if (spare.identity === viewIdentity(planNow(policy.files).plan)) {
+      if (spare.fits(planNow(policy.files, held).plan, held)) {
         this.#failures.delete(policy);
         return;
       }
@@ -155,12 +152,13 @@ function lacksInput({ stdin }: ChildSpec, { mounts }: MountPlan): boolean {
 }
 
 /**
- * Without descriptors of what is mounted we cannot know what a sandbox shows. Patterns would have to be searched for
- * too often.
+ * Without descriptors of what is mounted we cannot know what a sandbox shows, unless we look inside. Patterns would have to be
+ * searched for too often.
  */
-function canKeepSpare({ maxProcesses, files }: ConfinedPolicy, support: SandboxSupport): boolean {
+function canKeepSpare({ maxProcesses, files }: ConfinedPolicy, { support, held }: SpareOptions): boolean {
   const searches = files.kind === 'restricted' && files.hidden.length > 0;
-  return maxProcesses === null && !searches && support.available && support.bindFd;
+  const isKnown = support.available && (support.bindFd || held !== undefined);
+  return maxProcesses === null && !searches && isKnown;
 }
 
 /** Like bubblewrap does it: the program sees the name it was called by, and its working directory. */

@@ -1,5 +1,7 @@
 import { lstatSync, readFileSync, type BigIntStats } from 'node:fs';
+import { type FileView, type HeldView, hostView } from '../plan/file-view.js';
 import type { Mount, MountPlan } from '../plan/mount-plan.js';
+import { withMountPoints } from '../plan/mount-points.js';
 import { mountTable } from '../plan/mount-table.js';
 
 /** Long enough to outlive the pauses within one burst of uses. */
@@ -19,17 +21,24 @@ export function idleMsOf({ placeholders }: MountPlan): number {
  * sandbox is needed.
  */
 export function viewIdentity(
-  { base, mounts }: MountPlan,
-  look: (mount: Mount) => BigIntStats | undefined = lookAt,
+  plan: MountPlan,
+  {
+    held,
+    look = (mount) => lookAt(mount, held),
+  }: {
+    readonly held?: HeldView | undefined;
+    readonly look?: (mount: Mount) => BigIntStats | undefined;
+  } = {},
 ): string {
-  const places = mounts.map((mount) => [mount, placeIdentity(look(mount))]);
-  return JSON.stringify([base, places, mountTable(), ownRights()]);
+  const { base, mounts } = held ? withMountPoints(plan, held) : plan;
+  const places = mounts.map((mount) => [mount, placeIdentity(look(mount)), held?.sourceOf(mount.path)]);
+  return JSON.stringify([base, places, held?.id, mountTable(), ownRights()]);
 }
 
 /** What is at the path of a mount now. Undefined if we may not look, which never matches what was there before. */
-export function lookAt({ path }: Mount): BigIntStats | undefined {
+export function lookAt({ path }: Mount, view: FileView = hostView): BigIntStats | undefined {
   try {
-    return lstatSync(path, { throwIfNoEntry: false, bigint: true });
+    return lstatSync(view.reach(path), { throwIfNoEntry: false, bigint: true });
   } catch {
     return undefined;
   }

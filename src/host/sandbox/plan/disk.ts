@@ -1,11 +1,12 @@
-import { lstatSync, readdirSync, readlinkSync } from 'node:fs';
+import { lstatSync, readlinkSync } from 'node:fs';
 import { posix } from 'node:path';
 import { ExecError } from '../../../protocol/errors.js';
 import { gitDirectoriesOf } from './git-directory.js';
-import { compileGlob } from './glob.js';
+import { findHiddenNow } from './hidden-search.js';
 import { type MountedPlace, mountTable, parseMountTable } from './mount-table.js';
 import { ownPlaces } from './own-places.js';
 import { type FileView, hostView } from './file-view.js';
+import { nameable } from './nameable-path.js';
 import { isPlaceholder } from './placeholder.js';
 import { type HiddenPattern, parentOf } from '../../../policy/internal.js';
 
@@ -31,20 +32,14 @@ export interface Disk {
   mounts(): readonly MountedPlace[];
   /** Paths that lead to this server, and so out of every sandbox; see `own-places.ts`. */
   ownPlaces(): readonly string[];
-  /** What the pattern matches right now, without following links. */
-  glob(pattern: HiddenPattern): readonly string[];
+  /** What the patterns match right now, without following links. */
+  hidden(patterns: readonly HiddenPattern[]): readonly string[];
   /** A path by which we can open what is at a path without links. Absent: the path itself. */
   readonly reach?: (path: string) => string;
 }
 
 /** The kernel's limit: more links in one path count as a loop. */
 const MAX_LINKS = 40;
-
-/** A search through more entries than this would slow every start too much; the policy is refused instead. */
-const MAX_GLOB_ENTRIES = 200_000;
-
-/** More hidden files than this would take as many mounts. */
-const MAX_GLOB_MATCHES = 512;
 
 /** The questions a disk was asked and its answers. The same answers lead to the same plan. */
 export interface Observations {
@@ -63,8 +58,11 @@ export interface RecordingDisk extends Disk {
   stillMatches(answers: Observations): boolean;
 }
 
-/** This machine's disk as it is now, or as a view of it shows it, with every path looked at once. For one plan only: the disk keeps changing. */
-export function snapshotDisk(view: FileView = hostView): RecordingDisk {
+/**
+ * This machine's disk as it is now, or as a view of it shows it, with every path looked at once. For one plan only: the
+ * disk keeps changing. `hidden`: what the patterns match, if they have been searched for already.
+ */
+export function snapshotDisk(view: FileView = hostView, hidden?: readonly string[]): RecordingDisk {
   const places = new Map<string, Found>();
   const placeholders = new Map<string, boolean>();
   const pointers = new Map<string, readonly string[]>();
@@ -83,7 +81,7 @@ export function snapshotDisk(view: FileView = hostView): RecordingDisk {
     gitDirectories: pointsTo,
     ownPlaces,
     mounts: () => parseMountTable(tableOfNow()),
-    glob: (pattern) => findMatches(pattern, view),
+    hidden: (patterns) => hidden ?? findHiddenNow(patterns, view),
     reach: (path) => view.reach(path),
     answers: () => ({
       mountTable: tableOfNow(),
@@ -135,7 +133,7 @@ function resolvePath(path: string, lookAt: (path: string) => Found): ResolvedPat
     if (typeof found === 'object') {
       const { target } = found;
       if (links.push({ path: next, target }) > MAX_LINKS)
-        throw new ExecError('invalidParams', 'A path of the sandbox runs in a circle of links.');
+        throw new ExecError('invalidParams', 'A path of the sandbox contains a loop of links.');
       if (target.startsWith('/')) at = '/';
       pending.push(...target.split('/').filter(Boolean).toReversed());
       kind = 'directory';
@@ -153,7 +151,7 @@ function look(path: string): Found {
   if (found === undefined) return 'missing';
   if (!found.isSymbolicLink()) return found.isDirectory() ? 'directory' : 'file';
   const target = unlessRefused(() => readlinkSync(path, 'buffer'));
-  return target === undefined ? 'missing' : { target: nameable(target.toString(), target) };
+  return target === undefined ? 'missing' : { target: nameable(target) };
 }
 
 /** If we may not even look at it, neither may the confined process. */
@@ -163,48 +161,4 @@ function unlessRefused<T>(ask: () => T | undefined): T | undefined {
   } catch {
     return undefined;
   }
-}
-
-function findMatches({ pattern, maxDepth }: HiddenPattern, view: FileView): string[] {
-  const { base, matches } = compileGlob(pattern);
-  const found: string[] = [];
-  let budget = MAX_GLOB_ENTRIES;
-  const walk = (directory: Buffer, depth: number): void => {
-    for (const entry of entriesOf(view.reachBytes(directory))) {
-      if (--budget < 0 || found.length > MAX_GLOB_MATCHES) throw tooMany();
-      const bytes = Buffer.concat([directory, entry.name]);
-      const path = bytes.toString();
-      if (matches(path)) found.push(nameable(path, bytes));
-      else if (entry.isDirectory() && depth < maxDepth) walk(Buffer.concat([bytes, SLASH]), depth + 1);
-    }
-  };
-  walk(Buffer.from(base === '/' ? base : `${base}/`), 1);
-  return found;
-}
-
-const SLASH = Buffer.from('/');
-
-/**
- * Names need not be UTF-8, and a name that cannot be written as text cannot be covered by a mount. Better to start no
- * process than one that sees it.
- */
-function nameable(text: string, bytes: Buffer): string {
-  if (!text.includes('\ufffd') || Buffer.from(text).equals(bytes)) return text;
-  throw new ExecError('sandboxUnavailable', `The sandbox cannot name ${text}, which is not UTF-8.`, {
-    data: { reason: 'notUtf8', hint: 'Rename it.' },
-  });
-}
-
-function entriesOf(directory: Buffer) {
-  try {
-    return readdirSync(directory, { withFileTypes: true, encoding: 'buffer' });
-  } catch {
-    return [];
-  }
-}
-
-function tooMany(): ExecError {
-  return new ExecError('sandboxUnavailable', 'A glob pattern of the sandbox covers too many files.', {
-    data: { reason: 'globTooBroad', hint: 'Name a directory, or give glob_scan_max_depth.' },
-  });
 }

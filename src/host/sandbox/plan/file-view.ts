@@ -27,4 +27,8 @@ export interface HeldView extends FileView {
   sourceOf(path: string): string;
   /** Mount points below the changed directories, each of which needs a mount of its own. */
   readonly mountPoints: readonly string[];
+  /** False once these files are about to go. */
+  readonly isThere: boolean;
+  /** Calls `end` when these files are about to go; they stay until it is done. Returns an unsubscribe function. */
+  onEnd(end: () => Promise<void>): () => void;
 }

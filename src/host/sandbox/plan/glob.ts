@@ -8,9 +8,15 @@ import {
   type PatternToken,
 } from '../../kernel/index.js';
 
+export interface ParsedGlob {
+  /** The part before the first wildcard, cut at a directory. */
+  readonly base: string;
+  /** Each matches whole paths. */
+  readonly alternatives: readonly (readonly PatternToken[])[];
+}
+
 /** The directory a pattern starts from, and the test for what lies below it. */
 export interface CompiledGlob {
-  /** The part before the first wildcard, cut at a directory. */
   readonly base: string;
   readonly matches: (path: string) => boolean;
 }
@@ -26,11 +32,16 @@ const FIXED = /^(?:[^*?[\]{}\\]|\\.)*/su;
  * `?` does not, `**` between slashes may be empty, `[a-z]` and `[!a-z]` match one character, `{a,b}` either
  * alternative, and a backslash escapes what follows. Search globs follow ripgrep, where `*` stays within a name.
  */
-export function compileGlob(pattern: string): CompiledGlob {
+export function parseGlob(pattern: string): ParsedGlob {
   const fixed = (FIXED.exec(pattern)?.[0] ?? '').replaceAll(/\\(.)/gsu, '$1');
   const base = fixed.slice(0, fixed.lastIndexOf('/')) || '/';
   const nothing = pattern.replaceAll(/(?:\/\*\*)+(?=\/)/g, '{,/*}');
-  const machine = new GlobMachine(expandBraces(nothing).map(tokensOf));
+  return { base, alternatives: expandBraces(nothing).map(tokensOf) };
+}
+
+export function compileGlob(pattern: string): CompiledGlob {
+  const { base, alternatives } = parseGlob(pattern);
+  const machine = new GlobMachine(alternatives);
   return { base, matches: (path) => machine.matches(path) };
 }
 
@@ -118,5 +129,5 @@ function classOf(text: string): CharacterTest {
 const DASH = 0x2d;
 
 function notAPattern(): ExecError {
-  return new ExecError('invalidParams', 'A glob pattern of the sandbox is not complete or means too much.');
+  return new ExecError('invalidParams', 'A glob pattern of the sandbox is incomplete or too broad.');
 }

@@ -5,15 +5,23 @@ import type { FilePolicy, PathRule } from '../../../policy/internal.js';
 import { type FileView, hostView } from './file-view.js';
 import type { View } from './visible-program.js';
 
+interface KnownPlan {
+  readonly plan: MountPlan;
+  readonly answers: Observations;
+}
+
 /** The last plan of each policy, with everything the disk answered while it was made. */
-const known = new WeakMap<FilePolicy, { readonly plan: MountPlan; readonly answers: Observations }>();
+const knownOfHost = new WeakMap<FilePolicy, KnownPlan>();
+/** If its changes are held, it is planned for the machine's own files and for the held ones in turn. */
+const knownOfHeld = new WeakMap<FilePolicy, KnownPlan>();
 
 /**
  * The plan for the disk as it is now. It depends only on the policy and on what the disk answers, so the last plan
- * still holds if every answer is the same. Patterns are searched for each time.
+ * still holds if every answer is the same. Patterns are searched for each time, unless the caller did (`findHidden`).
  */
-export function planNow(files: FilePolicy, view: FileView = hostView): View {
-  const disk = snapshotDisk(view);
+export function planNow(files: FilePolicy, view: FileView = hostView, hidden?: readonly string[]): View {
+  const disk = snapshotDisk(view, hidden);
+  const known = view === hostView ? knownOfHost : knownOfHeld;
   const last = known.get(files);
   if (last !== undefined && disk.stillMatches(last.answers)) return { plan: last.plan, disk };
   const plan = planProtected(files, disk);

@@ -37,7 +37,7 @@ export function planMounts(files: FilePolicy, disk: Disk): MountPlan {
   if (files.kind === 'unrestricted') return planOwnPlaces(own);
   const placed: PlacedRule[] = [
     ...files.rules.map((rule) => ({ rule, place: disk.resolve(rule.path), named: true })),
-    ...files.hidden.flatMap((pattern) => disk.glob(pattern)).flatMap((path) => found(path, disk)),
+    ...disk.hidden(files.hidden).flatMap((path) => found(path, disk)),
     ...own,
   ].filter(({ rule, place }) => isRuledBy(place.path, rule.access) && !grantsMissingPath(rule, place));
   const claimed = indexPlaces(placed);
@@ -122,7 +122,7 @@ function isStable({ rule, place, named }: PlacedRule, rules: ReadonlyMap<string,
   throw new ExecError('sandboxUnavailable', `The protected path ${rule.path} is or passes a symbolic link.`, {
     data: {
       reason: 'protectedLink',
-      hint: `Replace the link ${swappableLink.path} by what it points to, or do not protect it.`,
+      hint: `Replace the link ${swappableLink.path} with what it points to, or do not protect it.`,
     },
   });
 }

@@ -23,12 +23,12 @@ export const gaps = {
   bubblewrapMissing: {
     reason: 'bubblewrapMissing',
     message: 'bubblewrap is not installed.',
-    hint: 'Install the package "bubblewrap" of your distribution. In PATH, bwrap counts where nobody else can change it.',
+    hint: 'Install your distribution’s package "bubblewrap". A bwrap in PATH is used only if nobody else can change it.',
   },
   bubblewrapWritable: {
     reason: 'bubblewrapWritable',
     message: 'A policy lets confined programs replace bubblewrap itself.',
-    hint: 'Install bubblewrap where no policy lets programs write, such as /usr/bin, and start the server again.',
+    hint: 'Install bubblewrap where no policy lets programs write, such as /usr/bin, and restart the server.',
   },
   bubblewrapTooOld: {
     reason: 'bubblewrapTooOld',
@@ -38,17 +38,17 @@ export const gaps = {
   networkNotManaged: {
     reason: 'managedNetwork',
     message: 'A network with rules for hosts cannot be set up here.',
-    hint: 'Install the package "util-linux" of your distribution, which has nsenter, or restrict the network.',
+    hint: 'Install your distribution’s package "util-linux", which contains nsenter, or restrict the network.',
   },
   changesNotHeld: {
     reason: 'changes',
     message: 'Changes cannot be held here: the tools that mount file systems are missing.',
-    hint: 'Install the packages "util-linux" and "mount" of your distribution, or start without `changes`.',
+    hint: 'Install your distribution’s packages "util-linux" and "mount", or start without `changes`.',
   },
   noRoom: {
     reason: 'resourceLimit',
-    message: 'The machine had no room to try out a sandbox.',
-    hint: 'Try again. If it stays so, raise the limits on open files and processes.',
+    message: 'The machine lacked the resources to try out a sandbox.',
+    hint: 'Try again. If it keeps happening, raise the limits on open files and processes.',
   },
 } as const satisfies Record<string, SandboxGap>;
 
@@ -76,13 +76,13 @@ export function explainFailure(said: string, readSwitch: ReadSwitch = switchOfTh
   if (namespaces && readSwitch('kernel/apparmor_restrict_unprivileged_userns') === '1')
     return {
       reason: 'appArmor',
-      message: 'AppArmor keeps plain users from making namespaces.',
+      message: 'AppArmor keeps plain users from creating namespaces.',
       hint: 'Install an AppArmor profile that allows userns for bwrap, or set kernel.apparmor_restrict_unprivileged_userns=0.',
     };
   if (namespaces && readSwitch('kernel/unprivileged_userns_clone') === '0')
     return {
       reason: 'userNamespacesOff',
-      message: 'This kernel keeps plain users from making namespaces.',
+      message: 'This kernel keeps plain users from creating namespaces.',
       hint: 'Set kernel.unprivileged_userns_clone=1.',
     };
   if (namespaces && readSwitch('user/max_user_namespaces') === '0')
@@ -94,20 +94,20 @@ export function explainFailure(said: string, readSwitch: ReadSwitch = switchOfTh
   if (exhausted)
     return {
       reason: 'namespacesExhausted',
-      message: 'As many namespaces exist here as there may be.',
+      message: 'The limit on namespaces has been reached.',
       hint: 'Wait for other sandboxes to end, or raise the limits below /proc/sys/user.',
     };
   if (namespaces)
     return {
       reason: 'namespacesForbidden',
-      message: 'Namespaces cannot be made here; this is usual inside a container.',
-      hint: 'Give the container the right to make namespaces, or let it be the sandbox: ask for the policy externalSandbox.',
+      message: 'Namespaces cannot be created here; this is usual inside a container.',
+      hint: 'Give the container the right to create namespaces, or let it be the sandbox: use the policy externalSandbox.',
     };
   if (/proc/.test(said))
     return {
       reason: 'procForbidden',
       message: 'A /proc of its own cannot be mounted here; this is usual inside a container.',
-      hint: 'Start the container with unmasked system paths, or ask for the policy externalSandbox.',
+      hint: 'Start the container with unmasked system paths, or use the policy externalSandbox.',
     };
   return {
     reason: 'bubblewrapFailed',

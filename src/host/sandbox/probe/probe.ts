@@ -3,6 +3,7 @@ import { closeSync, openSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { ExecError } from '../../../protocol/errors.js';
 import { hasKernel, isScarcity, trustedPath, trustedProgram } from '../../kernel/index.js';
+import { spawnGuarded } from '../../spawn/index.js';
 import { bwrapOptions } from '../bwrap/bwrap-argv.js';
 import { mountsPropagate } from '../plan/mount-table.js';
 import { explainFailure, gaps, isTransient, type SandboxGap } from './probe-failure.js';
@@ -239,11 +240,13 @@ function trySandbox(
   }
   return new Promise((resolve, reject) => {
     const [program, ...args] = [...prefix, bwrap, ...options, '--', bwrap, '--version'] as const;
-    const child = spawn(program, args, {
-      env: {},
-      stdio: ['ignore', 'ignore', 'pipe', filter, status],
-      timeout: PROBE_TIMEOUT_MS,
-    });
+    const child = spawnGuarded(() =>
+      spawn(program, args, {
+        env: {},
+        stdio: ['ignore', 'ignore', 'pipe', filter, status],
+        timeout: PROBE_TIMEOUT_MS,
+      }),
+    );
     for (const fd of [filter, status]) closeSync(fd);
     let said = '';
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
