@@ -1,4 +1,5 @@
 import { appendFileSync, type BigIntStats, readFileSync } from 'node:fs';
+import { isFull } from './full-disk.js';
 import type { FoundChange } from './scan.js';
 
 /** What was below a change when we first saw it. */
@@ -20,10 +21,14 @@ type Line = readonly [key: string, identity: string | null, stale: boolean];
 export class Bases {
   readonly #file: string;
   readonly #seen = new Map<string, Seen>();
+  /** What ends the line before the next one, if only part of it was written. */
+  #separator: string;
 
   constructor(file: string) {
     this.#file = file;
-    for (const [key, identity, stale] of readLines(file)) this.#seen.set(key, { identity, stale });
+    const text = readText(file);
+    this.#separator = text === '' || text.endsWith('\n') ? '' : '\n';
+    for (const [key, identity, stale] of linesOf(text)) this.#seen.set(key, { identity, stale });
   }
 
   /** Remembers what is below changes that are new. */
@@ -50,7 +55,15 @@ export class Bases {
   #write(lines: readonly Line[]): void {
     if (lines.length === 0) return;
     for (const [key, identity, stale] of lines) this.#seen.set(key, { identity, stale });
-    appendFileSync(this.#file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''), { mode: 0o600 });
+    const text = this.#separator + lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+    try {
+      appendFileSync(this.#file, text, { mode: 0o600 });
+      this.#separator = '';
+    } catch (error) {
+      if (!isFull(error)) throw error;
+      // Whoever looks at changes on a full disk wants to make room. The times of files still tell most of it.
+      this.#separator = '\n';
+    }
   }
 }
 
@@ -71,14 +84,16 @@ function identityOf(node: BigIntStats | null): string | null {
   return node.isDirectory() ? common : `${common}:${node.size}:${node.mtimeNs}:${node.ctimeNs}`;
 }
 
-/** A line that was being written when the server was killed is not one. */
-function readLines(file: string): Line[] {
-  let text = '';
+function readText(file: string): string {
   try {
-    text = readFileSync(file, 'utf8');
+    return readFileSync(file, 'utf8');
   } catch {
-    return [];
+    return '';
   }
+}
+
+/** A line of which only part was written is not one. */
+function linesOf(text: string): Line[] {
   const complete = text.slice(0, text.lastIndexOf('\n') + 1);
   return complete.split('\n').flatMap((line): Line[] => {
     try {

@@ -40,3 +40,10 @@ export function shownPath(root: string, path: string): string {
 export function byteText(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('latin1');
 }
+
+/** The directories it is in, innermost first, without the root. */
+export function ancestorsOf(path: string): string[] {
+  const all: string[] = [];
+  for (let at = parentOf(path); at !== ''; at = parentOf(at)) all.push(at);
+  return all;
+}

@@ -1,33 +1,27 @@
-import { closeSync, mkdirSync, readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { ChangesLimits } from '../../contract/index.js';
 import { ExecError } from '../../protocol/errors.js';
-import { TimeSlice } from '../kernel/index.js';
 import {
+  findHidden,
   type HeldView,
   hideFromSandboxes,
+  hostView,
   mountTable,
   parseMountTable,
   planNow,
   policyOfRequest,
 } from '../sandbox/index.js';
-import { openDirectory } from './accessible.js';
 import { finishApply } from './apply/apply.js';
-import { removeTree } from './apply/remove-tree.js';
 import type { Growth } from './growth-reports.js';
 import { heldRoots } from './held-roots.js';
 import { HeldSet, type SetKeeping } from './held-set.js';
 import { type HeldUse, type KeptUse, type UseRequest, useOf } from './held-use.js';
+import { finishRemovals, removeSet } from './remove-set.js';
 import { folderName, isSetId, newSetId, requireSetId } from './set-id.js';
-import { DEFAULT_LIMITS, type Size, sum } from './set-limits.js';
+import { DEFAULT_LIMITS, largestSize, shareOf, type Size, sum } from './set-limits.js';
 import { storedSize } from './set-size.js';
-import {
-  type ChangesLease,
-  makePrivateDirectory,
-  readRecord,
-  type SetRecord,
-  writeRecord,
-} from './set-record.js';
+import { makePrivateDirectory, readRecord, type SetRecord, writeRecord } from './set-record.js';
 import { changesSupport, changesUnavailable } from './support.js';
 
 /** Where sets are, and how many there may be. */
@@ -44,6 +38,8 @@ export interface ChangeSetsOptions {
 
 const DEFAULT_MAX_SETS = 256;
 
+type NewSet = Pick<SetRecord, 'changesId' | 'owner' | 'share' | 'lease'>;
+
 type GrowthListener = (set: HeldSet, growth: Growth) => void;
 
 /** All sets of held changes in one directory. */
@@ -54,8 +50,6 @@ export class ChangeSets {
   readonly #keepingOf: ChangeSetsOptions['keepingOf'];
   readonly #sets = new Map<string, HeldSet>();
   readonly #listeners = new Set<GrowthListener>();
-  /** Called before the mounts of a set go, to end what uses them beside programs. */
-  #endView: (viewId: string) => Promise<void> = async () => {};
 
   constructor({ directory, maxSets = DEFAULT_MAX_SETS, limits = {}, keepingOf }: ChangeSetsOptions) {
     this.#directory = directory;
@@ -68,10 +62,6 @@ export class ChangeSets {
   /** Whether changes can be held here. */
   support(): ReturnType<typeof changesSupport> {
     return changesSupport(this.#directory);
-  }
-
-  onEndView(end: (viewId: string) => Promise<void>): void {
-    this.#endView = end;
   }
 
   /** Calls `listener` when a set may have grown. Returns an unsubscribe function. */
@@ -91,7 +81,7 @@ export class ChangeSets {
     const set = this.#setFor(request);
     return await set.turns.entering(async () => {
       await finishApply(set);
-      const { plan } = planNow(policy.files);
+      const { plan } = planNow(policy.files, hostView, await findHidden(policy.files, hostView));
       const earlier = set.record.roots.map(({ path }) => path);
       const view = await set.enter(heldRoots(plan, parseMountTable(mountTable()), earlier), support);
       return this.#useOf(set, view);
@@ -102,7 +92,7 @@ export class ChangeSets {
    * The files of a program that an earlier server has started. `descriptors` are those of its set; they are taken if the set
    * has none yet. Throws if there is no such set.
    */
-  takeUp({ folder, mountPoints }: KeptUse, descriptors: Readonly<Record<string, number>>): HeldUse {
+  adopt({ folder, mountPoints }: KeptUse, descriptors: Readonly<Record<string, number>>): HeldUse {
     const set = this.#at(join(this.#directory, folder));
     if (set === null) throw new Error('its held changes are gone');
     if (set.viewId === null) set.adopt(descriptors);
@@ -144,17 +134,13 @@ export class ChangeSets {
     await set.turns.alone(async () => {
       await set.untilIdle();
       set.lock();
-      await this.release(set);
+      // What a killed server left beside files is not in the set. A directory that is gone has taken it along.
+      await finishApply(set).catch(() => undefined);
+      await set.release();
       await set.meter.close();
-      await this.#remove(set.directory);
+      await removeSet(set.directory);
       this.#sets.delete(set.directory);
     });
-  }
-
-  /** Unmounts the files of a set that no program uses. */
-  async release(set: HeldSet): Promise<void> {
-    if (set.viewId !== null) await this.#endView(set.viewId);
-    set.close();
   }
 
   /** The session of these sets is over. */
@@ -165,6 +151,7 @@ export class ChangeSets {
 
   /** Finishes what a killed server was doing, and forgets sets whose session went with it. `lives`: of an owner. */
   async recover({ lives = () => false }: { lives?: (owner: string) => boolean } = {}): Promise<void> {
+    await finishRemovals(this.#directory);
     for (const set of this.#all()) {
       if (set.isInUse) continue;
       try {
@@ -191,20 +178,18 @@ export class ChangeSets {
     await Promise.all(sets.map(({ meter }) => meter.close()));
   }
 
-  #setFor({ sandbox, owner, owners }: UseRequest): HeldSet {
+  #setFor({ sandbox, owner, owners, share }: UseRequest): HeldSet {
     const changesId = sandbox.changesId ?? newSetId();
-    return (
-      this.#lookUp(changesId, owners) ?? this.#create(changesId, owner, sandbox.changesLease ?? 'session')
-    );
+    const lease = sandbox.changesLease ?? 'session';
+    return this.#lookUp(changesId, owners) ?? this.#create({ changesId, owner, share, lease });
   }
 
-  #create(changesId: string, owner: string, lease: ChangesLease): HeldSet {
+  #create({ changesId, owner, share, lease }: NewSet): HeldSet {
     requireSetId(changesId);
-    if (this.#folders().length >= this.#maxSets)
-      throw new ExecError(
-        'changesFull',
-        'There are as many sets of held changes as there may be; discard some.',
-      );
+    const { own, foreign } = this.#foldersOf(share);
+    const left = this.#maxSets - foreign.length;
+    if (own.length >= (share === undefined ? left : Math.ceil(shareOf(left))))
+      throw new ExecError('changesFull', 'The limit on sets of held changes has been reached; discard some.');
     makePrivateDirectory(this.#directory);
     const directory = join(this.#directory, folderName(changesId, owner));
     mkdirSync(directory, { mode: 0o700 });
@@ -212,9 +197,9 @@ export class ChangeSets {
       version: 1,
       changesId,
       owner,
+      share,
       lease,
       createdAtMs: Date.now(),
-      settledNs: `${Date.now()}000000`,
       roots: [],
     };
     writeRecord(directory, record);
@@ -245,19 +230,28 @@ export class ChangeSets {
   }
 
   #setIn(directory: string, record: SetRecord): HeldSet {
-    const others = (): Size => this.#sizeWithout(directory);
     const set: HeldSet = new HeldSet(directory, record, {
-      limits: this.#limits,
-      others,
+      largest: () => this.#largest(directory, record.share),
       grown: () => this.#tell(set, 'larger'),
       keeping: this.#keepingOf?.(basename(directory)),
     });
     return set;
   }
 
-  #sizeWithout(directory: string): Size {
+  #largest(directory: string, share: string | undefined): Size {
+    const { own, foreign } = this.#foldersOf(share);
+    return largestSize(this.#limits, {
+      own: sum(own.filter((each) => each !== directory).map(storedSize)),
+      foreign: sum(foreign.map(storedSize)),
+      isShared: share !== undefined,
+    });
+  }
+
+  /** The folders of all sets, by whether they take room of this share. */
+  #foldersOf(share: string | undefined): { own: string[]; foreign: string[] } {
     const all = this.#folders().map((name) => join(this.#directory, name));
-    return sum(all.filter((each) => each !== directory).map(storedSize));
+    const isOwn = (each: string): boolean => share === undefined || this.#at(each)?.record.share === share;
+    return { own: all.filter(isOwn), foreign: all.filter((each) => !isOwn(each)) };
   }
 
   #all(): HeldSet[] {
@@ -269,15 +263,6 @@ export class ChangeSets {
       return readdirSync(this.#directory).filter((name) => !name.startsWith('.'));
     } catch {
       return [];
-    }
-  }
-
-  async #remove(directory: string): Promise<void> {
-    const parent = openDirectory(this.#directory);
-    try {
-      await removeTree(parent, directory.slice(this.#directory.length + 1), new TimeSlice());
-    } finally {
-      closeSync(parent);
     }
   }
 }

@@ -1,6 +1,6 @@
 import { closeSync, readlinkSync, readSync } from 'node:fs';
 import { ExecError } from '../../protocol/errors.js';
-import { openBeneath } from '../kernel/index.js';
+import { isScarcity, openBeneath } from '../kernel/index.js';
 import { openForReading, openHeldFile } from './accessible.js';
 import { entryOf, nameOf, parentOf } from './byte-path.js';
 import { isWhiteout, nodeAt } from './node.js';
@@ -24,7 +24,8 @@ export function readLayer(
   let parent: number;
   try {
     parent = openBeneath(side === 'held' ? upper : base, Buffer.from(parentOf(path), 'latin1'));
-  } catch {
+  } catch (error) {
+    if (isScarcity(error)) throw error;
     return null;
   }
   try {

@@ -28,6 +28,9 @@ export class HeldMounts {
   readonly #id: string;
   /** Inner directories first. */
   readonly #roots: MountedRoot[] = [];
+  /** What ends before these mounts go. */
+  readonly #ends = new Set<() => Promise<void>>();
+  #isEnding = false;
   #mount: number | null = null;
   /** Where programs are themselves, and where we are root. Null for root. */
   #user: number | null = null;
@@ -99,6 +102,7 @@ export class HeldMounts {
   /** The files as programs of the set see them. */
   view(mountPoints: readonly string[]): HeldView {
     const reachBytes = (path: Buffer): Buffer => this.#reach(path);
+    const isThere = (): boolean => !this.#isEnding && this.#mount !== null;
     return {
       id: this.#id,
       enter: this.#entrance(),
@@ -107,7 +111,20 @@ export class HeldMounts {
       reach: (path) => reachBytes(Buffer.from(path)).toString(),
       open: (path) => this.#open(path),
       sourceOf: (path) => this.#sourceOf(path, mountPoints),
+      get isThere() {
+        return isThere();
+      },
+      onEnd: (end) => {
+        this.#ends.add(end);
+        return () => void this.#ends.delete(end);
+      },
     };
+  }
+
+  /** Ends whatever uses them beside programs. Call `close` next. */
+  async endUses(): Promise<void> {
+    this.#isEnding = true;
+    await Promise.all([...this.#ends].map((end) => end()));
   }
 
   /** Unmounts everything, unless a program still uses it: then it is gone when the program is. Idempotent. */

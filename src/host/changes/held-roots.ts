@@ -1,4 +1,4 @@
-import { lstatSync } from 'node:fs';
+import { lstatSync, type Stats } from 'node:fs';
 import { ExecError } from '../../protocol/errors.js';
 import { KERNEL_TYPES, type MountedPlace, type MountPlan } from '../sandbox/index.js';
 
@@ -8,7 +8,10 @@ const NOT_DISKS: readonly string[] = [...KERNEL_TYPES, 'devtmpfs', 'devpts', 'mq
 
 /** What a policy lets programs write to, as far as changes can be held there. */
 export interface HeldRoots {
-  /** Directories, outer ones before inner ones. An inner one is on another file system. */
+  /**
+   * Directories, outer ones before inner ones. An inner one is on another file system, was held before the outer one, or is in a
+   * directory of another user.
+   */
   readonly roots: readonly string[];
   /** Mount points below them that need a mount of their own in the sandbox. */
   readonly mountPoints: readonly string[];
@@ -27,25 +30,43 @@ export function heldRoots(
   const writable = plan.mounts
     .filter(({ kind, path }) => kind === 'writable' && !isKernels(path, mounts))
     .map(({ path }) => directoryOf(path));
+  const isShown = (path: string): boolean =>
+    plan.accessAt(path) !== 'none' && !mounts.some((mounted) => mounted.path === path);
   const readable = earlier.filter(
-    (path) =>
-      isDirectory(path) &&
-      plan.accessAt(path) !== 'none' &&
-      !writable.some((other) => isBelow(path, other)) &&
-      !mounts.some((mounted) => mounted.path === path),
+    (path) => isDirectory(path) && isShown(path) && !writable.some((other) => isBelow(path, other)),
   );
   const top = [...new Set([...writable, ...readable])].filter(
     (path) => ![...writable, ...readable].some((other) => other !== path && isBelow(path, other)),
   );
+  const inside = [
+    ...new Set([...earlier.filter(isDirectory), ...writable.filter(isBehindOthers(top))]),
+  ].filter((path) => !top.includes(path) && top.some((root) => isBelow(path, root)) && isShown(path));
   const nested = mounts
     .filter(({ path, type }) => !KERNEL_TYPES.includes(type) && !top.includes(path))
     .map(({ path }) => path)
-    .filter((path) => top.some((root) => isBelow(path, root)) && plan.accessAt(path) !== 'none');
+    .filter((path) => top.some((root) => isBelow(path, root)) && plan.accessAt(path) !== 'none')
+    .filter((path) => nodeAt(path) !== undefined);
   const shown = readable.filter((path) => top.includes(path));
-  const mountPoints = [...new Set([...nested, ...shown])].toSorted((a, b) => depth(a) - depth(b));
-  const further = mountPoints.filter((path) => plan.accessAt(path) === 'write' && !top.includes(path));
+  const mountPoints = [...new Set([...nested, ...inside, ...shown])].toSorted((a, b) => depth(a) - depth(b));
+  const further = mountPoints.filter(
+    (path) => inside.includes(path) || (plan.accessAt(path) === 'write' && !top.includes(path)),
+  );
   for (const path of further) if (!isDirectory(path)) throw fileMounted(path);
   return { roots: [...top.toSorted((a, b) => depth(a) - depth(b)), ...further], mountPoints };
+}
+
+/**
+ * Whether a directory, or one on the way to it, belongs to somebody else: a plain user cannot hold such a one, so what is in it
+ * must be held by itself.
+ */
+function isBehindOthers(top: readonly string[]): (path: string) => boolean {
+  const us = process.geteuid?.() ?? 0;
+  return (path) => {
+    if (us === 0) return false;
+    for (let at = path; !top.includes(at) && at !== '/'; at = parentOf(at))
+      if (nodeAt(at)?.uid !== us) return true;
+    return false;
+  };
 }
 
 /** False for `/dev/shm` and the like. */
@@ -59,15 +80,28 @@ function isKernels(path: string, mounts: readonly MountedPlace[]): boolean {
 
 /** A single file is held by way of its directory, of which the sandbox shows nothing else. */
 function directoryOf(path: string): string {
-  return isDirectory(path) ? path : path.slice(0, path.lastIndexOf('/')) || '/';
+  return isDirectory(path) ? path : parentOf(path);
 }
 
 function isDirectory(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  return nodeAt(path)?.isDirectory() ?? false;
+}
+
+/** Undefined also for what we may not look at, such as a mount in a directory of somebody else. Programs may not, either. */
+function nodeAt(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
 }
 
 function isBelow(path: string, place: string): boolean {
   return path === place || place === '/' || path.startsWith(`${place}/`);
+}
+
+function parentOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/')) || '/';
 }
 
 function depth(path: string): number {
@@ -77,7 +111,7 @@ function depth(path: string): number {
 function everythingWritable(): ExecError {
   return new ExecError(
     'sandboxUnavailable',
-    'Changes can be held below certain directories only, and this policy makes the whole disk writable.',
+    'Changes can only be held below certain directories, and this policy makes the whole disk writable.',
     { data: { reason: 'changesEverywhere', hint: 'Use a policy that names its writable directories.' } },
   );
 }

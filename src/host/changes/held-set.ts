@@ -1,24 +1,33 @@
 import { chmodSync, chownSync, closeSync, existsSync, fstatSync, lstatSync, openSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { ExecError } from '../../protocol/errors.js';
-import { type Attribute, setExtendedAttribute, tryLock } from '../kernel/index.js';
-import { openExactly, type HeldView } from '../sandbox/index.js';
+import { type Attribute, isScarcity, setExtendedAttribute, tryLock } from '../kernel/index.js';
+import { type HeldView, isPathChange, openExactly } from '../sandbox/index.js';
 import { openDirectory } from './accessible.js';
 import { Bases } from './bases.js';
 import { HeldMounts, type MountMeans } from './held-mounts.js';
 import type { HeldRoots } from './held-roots.js';
 import type { ToMount } from './mounting.js';
+import { isCovered, mountedPlaces } from './mounted-places.js';
 import { plainAttributes } from './node.js';
-import { type Layers, ownAttributes, scan, type ScanResult } from './scan.js';
+import { type FoundChange, type Layers, ownAttributes, scan, type ScanResult } from './scan.js';
 import { type MeteredSet, SetMeter } from './set-meter.js';
 import { makePrivateDirectory, type SetRecord, writeRecord } from './set-record.js';
 import { SetTurns } from './set-turns.js';
+import { directoryGone, isGoneUnused } from './vanished-root.js';
+
+/** What a client was told has ended may still be counted. */
+const JUST_ENDED_MS = 500;
+const LOOK_AGAIN_MS = 10;
 
 /** One directory of a set, with what has changed in it. */
 export interface ScannedRoot extends ScanResult {
   readonly root: number;
   /** Absolute. */
   readonly path: string;
+  /** Changes in places where something else is mounted by now. */
+  readonly covered: ReadonlySet<FoundChange>;
 }
 
 /** Holds descriptors of one set for the server that comes after this one. */
@@ -47,10 +56,7 @@ export class HeldSet {
   constructor(
     directory: string,
     record: SetRecord,
-    {
-      keeping,
-      ...bounds
-    }: Pick<MeteredSet, 'limits' | 'others' | 'grown'> & { keeping?: SetKeeping | undefined },
+    { keeping, ...bounds }: Pick<MeteredSet, 'largest' | 'grown'> & { keeping?: SetKeeping | undefined },
   ) {
     this.directory = directory;
     this.#record = record;
@@ -122,15 +128,29 @@ export class HeldSet {
     try {
       if (roots.length === 0) return undefined;
       for (const path of roots) this.#addRoot(path);
-      this.#mounts ??= new HeldMounts(this.#record.changesId);
-      const wanted = this.#places.filter(({ path }) => roots.includes(path));
-      if (await this.#mounts.add(inOrder(wanted, roots), means)) this.#isKept = false;
-      this.#keep(this.#mounts);
-      return this.#mounts.view(mountPoints);
+      const wanted = inOrder(
+        this.#places.filter(({ path }) => roots.includes(path)),
+        roots,
+      );
+      const mounts = await this.#mount(wanted, means).catch(async (error: unknown) => {
+        // Something has been mounted since, which its namespaces do not show. New ones do.
+        if (!isPathChange(error) || this.#users > 1) throw error;
+        await this.release();
+        this.lock();
+        return await this.#mount(wanted, means);
+      });
+      return mounts.view(mountPoints);
     } catch (error) {
       this.leave();
       throw error;
     }
+  }
+
+  async #mount(wanted: readonly ToMount[], means: MountMeans): Promise<HeldMounts> {
+    this.#mounts ??= new HeldMounts(this.#record.changesId);
+    if (await this.#mounts.add(wanted, means)) this.#isKept = false;
+    this.#keep(this.#mounts);
+    return this.#mounts;
   }
 
   /** Its program has ended, and its sandbox is about to. */
@@ -146,6 +166,8 @@ export class HeldSet {
 
   /** Resolves when nobody uses it. Throws if a program still runs. */
   async untilIdle(): Promise<void> {
+    const deadline = performance.now() + JUST_ENDED_MS;
+    while (this.#users > this.#leaving && performance.now() < deadline) await pause(LOOK_AGAIN_MS);
     if (this.#users > this.#leaving) throw inUse('Programs still run in this set; end them first.');
     if (this.#users > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
@@ -159,11 +181,14 @@ export class HeldSet {
   async scan(): Promise<ScannedRoot[]> {
     const found: ScannedRoot[] = [];
     for (const [root, { path, heldSinceNs, attributes }] of this.#record.roots.entries()) {
+      if (isGoneUnused(path, this.#upper(root))) continue;
       const layers = this.openLayers(root);
       try {
         const result = await scan(layers, attributes, { isQuiet: () => this.#isQuiet });
         this.bases.note(root, result.changes, BigInt(heldSinceNs));
-        found.push({ root, path, ...result });
+        const places = mountedPlaces(path);
+        const covered = new Set(result.changes.filter((change) => isCovered(change, places)));
+        found.push({ root, path, ...result, covered });
       } finally {
         closeLayers(layers);
       }
@@ -179,20 +204,22 @@ export class HeldSet {
   /** Both layers of a root. The caller closes them. */
   openLayers(root: number): Layers {
     const path = this.#record.roots[root]?.path ?? '';
-    const upper = openDirectory(join(this.directory, String(root), 'upper'));
+    const upper = openDirectory(this.#upper(root));
     try {
       const base = openExactly(path);
       return { upper, base, device: fstatSync(base, { bigint: true }).dev };
     } catch (error) {
       closeSync(upper);
-      throw error;
+      if (!isPathChange(error)) throw error;
+      const { cause } = error as Error;
+      throw isScarcity(cause) ? cause : directoryGone(path);
     }
   }
 
-  /** What we changed ourselves until now is no conflict. */
-  settle(): void {
-    this.#record = { ...this.#record, settledNs: String(nowNs()) };
-    writeRecord(this.directory, this.#record);
+  /** Ends whatever uses its files beside programs, then closes it. */
+  async release(): Promise<void> {
+    await this.#mounts?.endUses();
+    this.close();
   }
 
   /** Unmounts everything. Other processes may use the set then. Idempotent. */
@@ -210,6 +237,10 @@ export class HeldSet {
     if (this.#isKept || this.#lock === null) return;
     this.#keeping?.hold({ lock: this.#lock, ...mounts.descriptors(this.#places) });
     this.#isKept = true;
+  }
+
+  #upper(root: number): string {
+    return join(this.directory, String(root), 'upper');
   }
 
   /** Where the layers of each root are. */

@@ -34,8 +34,9 @@ export interface UseRequest {
   readonly sandbox: Sandbox;
   readonly cwd: string;
   readonly temporary: string | undefined;
-  /** Whose set it becomes if there is none yet. */
+  /** Whose set it becomes if there is none yet, and whose share of the room it takes. */
   readonly owner: string;
+  readonly share: string | undefined;
   /** Whose sets may be used. */
   readonly owners: readonly string[];
 }
@@ -44,6 +45,7 @@ export interface UseRequest {
 export function useOf(set: HeldSet, view: HeldView | undefined, onLeft: () => void): HeldUse {
   let state: 'in' | 'leaving' | 'out' = 'in';
   let hasChanged = false;
+  let hasRun = false;
   let stopWatching = (): void => {};
   const { changesId } = set.record;
   return {
@@ -55,6 +57,7 @@ export function useOf(set: HeldSet, view: HeldView | undefined, onLeft: () => vo
       if (set.meter.isFull) throw changesFull(changesId);
     },
     runs: (program) => {
+      hasRun = true;
       stopWatching = set.meter.watch(program);
     },
     changed: () => {
@@ -69,7 +72,8 @@ export function useOf(set: HeldSet, view: HeldView | undefined, onLeft: () => vo
       if (state === 'out') return;
       stopWatching();
       set.leave({ announced: state === 'leaving' });
-      if (state === 'leaving' || hasChanged) onLeft();
+      // Its sandbox may be gone before the end of its output is known.
+      if (hasRun || hasChanged) onLeft();
       state = 'out';
     },
   };

@@ -1,4 +1,4 @@
-import { type BigIntStats, lstatSync } from 'node:fs';
+import { type BigIntStats, fstatSync, lstatSync } from 'node:fs';
 import { type Attribute, extendedAttribute, extendedAttributes } from '../kernel/index.js';
 import { withTrueMode } from './opened-directories.js';
 
@@ -14,6 +14,11 @@ export function nodeAt(path: Buffer): BigIntStats | undefined {
     if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return undefined;
     throw error;
   }
+}
+
+/** An open directory, even one whose mode keeps us out. */
+export function nodeOfDirectory(fd: number): BigIntStats {
+  return withTrueMode(fstatSync(fd, { bigint: true }));
 }
 
 export function typeOf(node: BigIntStats): NodeType {
@@ -41,6 +46,8 @@ const OVERLAY_PREFIX = 'user.overlay.';
 const ESCAPED_PREFIX = 'user.overlay.overlay.';
 /** Labels that a security module gives to every file. */
 const NOT_OURS: readonly string[] = ['security.selinux', 'security.ima', 'security.evm'];
+/** Only root can give capabilities to a file. An overlay shows a plain user those of another kind. */
+const NOT_A_USERS: readonly string[] = [...NOT_OURS, 'security.capability'];
 
 /** The extended attributes of a held file as its programs see them. */
 export function heldAttributes(path: Buffer): Attribute[] {
@@ -62,7 +69,8 @@ export function plainAttributes(path: Buffer): Attribute[] {
 }
 
 function travelling(attributes: readonly Attribute[]): Attribute[] {
-  return attributes.filter(({ name }) => !NOT_OURS.includes(name));
+  const kept = process.geteuid?.() === 0 ? NOT_OURS : NOT_A_USERS;
+  return attributes.filter(({ name }) => !kept.includes(name));
 }
 
 export function sameAttributes(a: readonly Attribute[], b: readonly Attribute[]): boolean {

@@ -15,29 +15,45 @@ interface Opened {
 /** Held directories that we made accessible for a while, by device and inode. */
 const opened = new Map<string, Opened>();
 
-/**
- * Does something in a held directory even if its mode keeps us out: programs may take their own rights away, and only
- * root is exempt. Programs that run see the mode their overlay remembers. Several may be in one directory at once, to list
- * and to measure.
- */
+/** Does something in a held directory even if its mode keeps us out. */
 export async function withAccess<T>(
   directory: number,
   node: BigIntStats,
   use: () => T | Promise<T>,
 ): Promise<T> {
-  if (process.geteuid?.() === 0 || (Number(node.mode) & OWN_RIGHTS) === OWN_RIGHTS) return await use();
-  const key = keyOf(node);
-  const entry = opened.get(key) ?? open(directory, node);
-  entry.users += 1;
+  if (!isClosed(node)) return await use();
+  const restore = gainAccess(directory, node);
   try {
     return await use();
   } finally {
-    entry.users -= 1;
-    if (entry.users === 0) {
-      opened.delete(key);
-      close(directory, entry);
-    }
+    restore();
   }
+}
+
+/** Whether its mode keeps us out: programs may take their own rights away, and only root is exempt. */
+export function isClosed({ mode }: BigIntStats): boolean {
+  return process.geteuid?.() !== 0 && (Number(mode) & OWN_RIGHTS) !== OWN_RIGHTS;
+}
+
+/** Whether its mode is ours to change. */
+export function isOwn({ uid }: BigIntStats): boolean {
+  return uid === BigInt(process.geteuid?.() ?? 0);
+}
+
+/**
+ * Opens a closed directory until the returned function is called. Programs that run see the mode their overlay remembers.
+ * Several may be in one directory at once, to list and to measure.
+ */
+export function gainAccess(directory: number, node: BigIntStats): () => void {
+  const key = keyOf(node);
+  const entry = opened.get(key) ?? open(directory, node);
+  entry.users += 1;
+  return () => {
+    entry.users -= 1;
+    if (entry.users > 0) return;
+    opened.delete(key);
+    close(directory, entry);
+  };
 }
 
 /** Shows a directory with the mode it really has, not with the one we gave it for a while. */

@@ -13,6 +13,8 @@ export interface ChangesOwner {
   readonly session?: string | undefined;
   /** Sets that are kept belong to it. */
   readonly client: string;
+  /** The name under which it shares the room for all sets with other clients. Absent: it may take all of that. */
+  readonly share?: string | undefined;
 }
 
 /** The held changes of one client. */
@@ -32,12 +34,13 @@ export class OwnedChanges {
 
   /** Makes the files of a set ready for a program or a file operation under this policy. */
   use(sandbox: Sandbox, place: { cwd: string; temporary: string | undefined }): Promise<HeldUse> {
-    const { session, client } = this.#owner();
+    const { session, client, share } = this.#owner();
     const isKept = session === undefined || sandbox.changesLease === 'kept';
     return this.#sets.use({
       ...place,
       sandbox: isKept ? { ...sandbox, changesLease: 'kept' } : sandbox,
       owner: isKept ? client : session,
+      share,
       owners: this.#owners,
     });
   }

@@ -18,10 +18,11 @@ import { applyChanges, finishApply, type PlacedChange } from './apply/apply.js';
 import { select } from './apply/selection.js';
 import { shownPath } from './byte-path.js';
 import type { ChangeSets } from './change-sets.js';
+import { withClosedDirectories } from './closed-directories.js';
 import { readLayer } from './content.js';
 import { diffChange } from './diff/diff-change.js';
 import { closeLayers, type HeldSet, type ScannedRoot } from './held-set.js';
-import { typeOfChange } from './scan.js';
+import { type Layers, typeOfChange } from './scan.js';
 import { byRoot, locate } from './set-paths.js';
 
 const DEFAULT_PAGE = 1_000;
@@ -73,12 +74,13 @@ export class OwnedSet implements ChangeSet {
     try {
       const part = { path: relative, offset, maxBytes: Math.min(maxBytes, MAX_READ_BYTES) };
       // What is not held is as it is below.
+      const read = (): ReturnType<typeof readLayer> => readLayer(layers, { ...part, side });
       const found =
-        readLayer(layers, { ...part, side }) ??
+        (await withClosedDirectories(bothLayers(layers, relative), read)) ??
         (side === 'held' && !(await this.#isDeleted(root, relative))
           ? readLayer(layers, { ...part, side: 'base' })
           : null);
-      if (found === null) throw new ExecError('notFound', 'There is no such file on this side.');
+      if (found === null) throw new ExecError('notFound', 'The file does not exist on that side.');
       return found;
     } finally {
       closeLayers(layers);
@@ -94,7 +96,7 @@ export class OwnedSet implements ChangeSet {
     for (; next < chosen.length; next += 1) {
       const each = chosen[next];
       if (each === undefined) break;
-      const diff = this.#diffOf(each, { contextLines, maxBytes });
+      const diff = await this.#diffOf(each, { contextLines, maxBytes });
       if (diffs.length > 0 && diff.text.length > room) break;
       room -= diff.text.length;
       diffs.push(diff);
@@ -144,14 +146,16 @@ export class OwnedSet implements ChangeSet {
     );
   }
 
-  #diffOf(
+  async #diffOf(
     { root, change }: PlacedChange,
     { contextLines, maxBytes }: { contextLines: number; maxBytes: number },
-  ): DiffPage['diffs'][number] {
+  ): Promise<DiffPage['diffs'][number]> {
     const layers = this.#set.openLayers(root.root);
     const path = shownPath(root.path, change.path);
     try {
-      const { text, omitted } = diffChange(change, { layers, shown: path, contextLines });
+      const { text, omitted } = await withClosedDirectories(bothLayers(layers, change.path), () =>
+        diffChange(change, { layers, shown: path, contextLines }),
+      );
       if (text.length <= maxBytes) return { path, kind: change.kind, text, omitted };
       return { path, kind: change.kind, text: `${text.split('\n')[0]}\n`, omitted: 'tooLarge' };
     } finally {
@@ -174,9 +178,13 @@ export class OwnedSet implements ChangeSet {
       type: typeOfChange(change),
       size: held?.isFile() ? Number(held.size) : null,
       baseSize: base?.isFile() ? Number(base.size) : null,
-      conflict: this.#set.bases.isConflict(root.root, change),
+      conflict: root.covered.has(change) || this.#set.bases.isConflict(root.root, change),
     };
   }
+}
+
+function bothLayers({ upper, base }: Layers, path: string): { layer: number; paths: string[] }[] {
+  return [upper, base].map((layer) => ({ layer, paths: [path] }));
 }
 
 function placed(scanned: readonly ScannedRoot[]): PlacedChange[] {
@@ -207,6 +215,6 @@ function startOf(cursor: string | null | undefined, length: number): number {
   if (cursor == null) return 0;
   const start = Number(cursor);
   if (!Number.isInteger(start) || start < 0)
-    throw new ExecError('invalidParams', 'The cursor is not one of ours.');
+    throw new ExecError('invalidParams', 'The cursor does not come from an earlier answer.');
   return Math.min(start, length);
 }

@@ -1,6 +1,7 @@
 import { type BigIntStats, closeSync, readSync } from 'node:fs';
 import type { TimeSlice } from '../kernel/index.js';
 import { openForReading, openHeldFile } from './accessible.js';
+import { dataFrom, isSparse } from './holes.js';
 
 const BLOCK_BYTES = 128 * 1024;
 const [ours, theirs] = [Buffer.alloc(BLOCK_BYTES), Buffer.alloc(BLOCK_BYTES)];
@@ -52,7 +53,8 @@ async function compare(held: KnownFile, base: KnownFile, slice: TimeSlice): Prom
   try {
     const b = openForReading(base.path);
     try {
-      return await sameBytes(a, b, slice);
+      const size = Number(held.node.size);
+      return await sameBytes([a, b], { size, areSparse: isSparse(held.node) && isSparse(base.node), slice });
     } finally {
       closeSync(b);
     }
@@ -65,8 +67,13 @@ async function compare(held: KnownFile, base: KnownFile, slice: TimeSlice): Prom
   }
 }
 
-async function sameBytes(a: number, b: number, slice: TimeSlice): Promise<boolean> {
+async function sameBytes(
+  [a, b]: readonly [number, number],
+  { size, areSparse, slice }: { size: number; areSparse: boolean; slice: TimeSlice },
+): Promise<boolean> {
   for (let offset = 0; ; offset += BLOCK_BYTES) {
+    // Holes of both are the same, and there may be terabytes of them.
+    if (areSparse) offset = Math.min(dataFrom(a, { offset, size }), dataFrom(b, { offset, size }));
     // Others may use the buffers once we wait.
     const count = readSync(a, ours, 0, BLOCK_BYTES, offset);
     const other = readSync(b, theirs, 0, BLOCK_BYTES, offset);

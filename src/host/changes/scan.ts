@@ -1,5 +1,5 @@
 import { type BigIntStats, closeSync, readdirSync, readlinkSync } from 'node:fs';
-import { TimeSlice } from '../kernel/index.js';
+import { errnoOf, TimeSlice } from '../kernel/index.js';
 import { openDirectory } from './accessible.js';
 import { entryOf, join, pathOfDirectory } from './byte-path.js';
 import {
@@ -8,12 +8,13 @@ import {
   isWhiteout,
   looksLikePlaceholder,
   nodeAt,
+  nodeOfDirectory,
   type NodeType,
   plainAttributes,
   sameAttributes,
   typeOf,
 } from './node.js';
-import { withAccess } from './opened-directories.js';
+import { isOwn, withAccess } from './opened-directories.js';
 import { sameContent } from './same-content.js';
 import { requireDepth } from './set-limits.js';
 
@@ -62,13 +63,12 @@ export async function scan(
   attributes: string,
   { isQuiet }: { readonly isQuiet: () => boolean },
 ): Promise<ScanResult> {
-  const result = { changes: rootChange(layers, attributes), unchangedLinks: new Map<string, string>() };
-  await new Scan(layers, { result, isQuiet }).directory('', {
-    upper: layers.upper,
-    base: layers.base,
-    opaque: false,
+  const { upper, base } = layers;
+  return await withAccess(upper, nodeOfDirectory(upper), async () => {
+    const result = { changes: rootChange(layers, attributes), unchangedLinks: new Map<string, string>() };
+    await new Scan(layers, { result, isQuiet }).directory('', { upper, base, opaque: false });
+    return result;
   });
-  return result;
 }
 
 /** Whether the attributes of the directory itself are still those it was given. */
@@ -96,7 +96,20 @@ interface Directories {
   readonly upper: number;
   /** Null if there is none below. */
   readonly base: number | null;
+  /** Nothing of the one below is seen. */
   readonly opaque: boolean;
+}
+
+const NOTHING_LEFT: ReadonlySet<string> = new Set();
+
+/** Until something is awaited, every level of directories is on the stack. */
+const UNWOUND = Promise.resolve();
+
+/** A name in a directory, and what is there. */
+interface Place extends Directories {
+  readonly name: string;
+  readonly held: BigIntStats;
+  readonly below: BigIntStats | null;
 }
 
 class Scan {
@@ -122,41 +135,67 @@ class Scan {
   }
 
   async directory(path: string, { upper, base, opaque }: Directories): Promise<void> {
-    requireDepth(this.#depth);
-    this.#depth += 1;
+    this.#descend();
+    await UNWOUND;
     const names = namesIn(upper);
     for (const name of names) {
       const held = nodeAt(entryOf(upper, name));
       // A program removed it meanwhile.
       if (held === undefined) continue;
       const below = base === null ? null : this.#below(base, name);
-      await this.#entry(join(path, name), { name, upper, base, held, below });
+      await this.#entry(join(path, name), { name, upper, base, opaque, held, below });
       await this.#slice.yieldIfOver();
     }
-    if (opaque && base !== null) this.#missing(path, base, new Set(names));
+    if (opaque && base !== null) await this.#missing(path, base, new Set(names));
     this.#depth -= 1;
   }
 
-  /** What is left of a directory that another took the place of. */
-  #missing(path: string, base: number, present: ReadonlySet<string>): void {
-    for (const name of namesIn(base)) {
+  #descend(): void {
+    requireDepth(this.#depth);
+    this.#depth += 1;
+  }
+
+  /** What is no longer in a directory, and everything that was in it. */
+  async #missing(path: string, base: number, present: ReadonlySet<string>): Promise<void> {
+    for (const name of readableNames(base)) {
       const below = present.has(name) ? null : this.#below(base, name);
-      if (below) this.#add({ path: join(path, name), kind: 'deleted', held: null, base: below });
+      if (below === null) continue;
+      this.#add({ path: join(path, name), kind: 'deleted', held: null, base: below });
+      await this.#missingInside(join(path, name), { base, name, below });
+      await this.#slice.yieldIfOver();
     }
   }
 
-  async #entry(
+  /** What was in a directory that is gone, or is none any more. */
+  async #missingInside(
     path: string,
-    place: { name: string; upper: number; base: number | null; held: BigIntStats; below: BigIntStats | null },
+    { base, name, below }: { base: number | null; name: string; below: BigIntStats },
   ): Promise<void> {
+    if (base === null || !below.isDirectory()) return;
+    this.#descend();
+    await UNWOUND;
+    const inner = openDirectory(entryOf(base, name));
+    try {
+      await withBase(inner, () => this.#missing(path, inner, NOTHING_LEFT));
+    } finally {
+      closeSync(inner);
+      this.#depth -= 1;
+    }
+  }
+
+  async #entry(path: string, place: Place): Promise<void> {
     const { held, below } = place;
     if (isWhiteout(held)) {
-      if (below) this.#add({ path, kind: 'deleted', held: null, base: below });
-      return;
+      if (below === null) return;
+      this.#add({ path, kind: 'deleted', held: null, base: below });
+      return await this.#missingInside(path, { ...place, below });
     }
     if (held.isDirectory()) return await this.#subdirectory(path, place);
     if (below === null) return this.#add({ path, kind: 'created', held, base: null });
-    if (typeOf(held) !== typeOf(below)) return this.#add({ path, kind: 'typeChanged', held, base: below });
+    if (typeOf(held) !== typeOf(below)) {
+      this.#add({ path, kind: 'typeChanged', held, base: below });
+      return await this.#missingInside(path, { ...place, below });
+    }
     const kind = await this.#difference(place, below);
     if (kind) this.#add({ path, kind, held, base: below });
     else if (held.nlink > 1n) this.#result.unchangedLinks.set(inodeOf(held), path);
@@ -164,19 +203,7 @@ class Scan {
 
   async #subdirectory(
     path: string,
-    {
-      name,
-      upper,
-      base,
-      held,
-      below,
-    }: {
-      name: string;
-      upper: number;
-      base: number | null;
-      held: BigIntStats;
-      below: BigIntStats | null;
-    },
+    { name, upper, base, opaque: inOpaque, held, below }: Place,
   ): Promise<void> {
     const entry = entryOf(upper, name);
     const inner = openDirectory(entry);
@@ -187,10 +214,12 @@ class Scan {
       if (!isMerged) this.#add({ path, kind: below ? 'typeChanged' : 'created', held, base: below });
       else if (differsAsDirectory({ entry, held }, { entry: entryOf(base ?? -1, name), node: below }))
         this.#add({ path, kind: 'attributesChanged', held, base: below });
-      const opaque = isMerged && isOpaque(entry);
+      // What took the place of a directory need not be marked again further down.
+      const opaque = isMerged && (inOpaque || isOpaque(entry));
       const lower = isMerged && base !== null ? openDirectory(entryOf(base, name)) : null;
       try {
-        await withAccess(inner, held, () => this.directory(path, { upper: inner, base: lower, opaque }));
+        const enter = (): Promise<void> => this.directory(path, { upper: inner, base: lower, opaque });
+        await withAccess(inner, held, () => (lower === null ? enter() : withBase(lower, enter)));
       } finally {
         if (lower !== null) closeSync(lower);
       }
@@ -200,7 +229,7 @@ class Scan {
   }
 
   async #difference(
-    { name, upper, base, held }: { name: string; upper: number; base: number | null; held: BigIntStats },
+    { name, upper, base, held }: Omit<Place, 'below'>,
     below: BigIntStats,
   ): Promise<ChangeKind | null> {
     const [ours, theirs] = [entryOf(upper, name), entryOf(base ?? -1, name)];
@@ -218,6 +247,7 @@ class Scan {
     return same ? null : 'attributesChanged';
   }
 
+  /** What is below. Null if there is nothing, or something that is mounted there. */
   #below(base: number, name: string): BigIntStats | null {
     const node = nodeAt(entryOf(base, name));
     return node === undefined || node.dev !== this.#device ? null : node;
@@ -245,6 +275,22 @@ function sameOwnerAndMode(a: BigIntStats, b: BigIntStats): boolean {
 export function namesIn(directory: number): string[] {
   const names = readdirSync(pathOfDirectory(directory), { encoding: 'buffer' });
   return names.map((name) => name.toString('latin1')).toSorted();
+}
+
+/** A directory below that its owner has closed: a program may have opened its own view of it. */
+async function withBase(directory: number, use: () => Promise<void>): Promise<void> {
+  const node = nodeOfDirectory(directory);
+  await (isOwn(node) ? withAccess(directory, node, use) : use());
+}
+
+/** What we may not read, we may not delete either: applying will tell. */
+function readableNames(directory: number): string[] {
+  try {
+    return namesIn(directory);
+  } catch (error) {
+    if (errnoOf(error) === 'EACCES') return [];
+    throw error;
+  }
 }
 
 export function typeOfChange({ held, base }: FoundChange): NodeType {

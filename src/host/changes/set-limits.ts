@@ -36,12 +36,28 @@ export function sum(sizes: readonly Size[]): Size {
   return sizes.reduce((a, b) => ({ bytes: a.bytes + b.bytes, files: a.files + b.files }), NOTHING);
 }
 
+/** What other sets take. */
+export interface OtherSets {
+  /** Those of the same client. */
+  readonly own: Size;
+  readonly foreign: Size;
+  /** Whether several clients share the room. */
+  readonly isShared: boolean;
+}
+
 /** How large a set may become while the others are this large. */
-export function largestSize(limits: ChangesLimits, others: Size): Size {
+export function largestSize(limits: ChangesLimits, { own, foreign, isShared }: OtherSets): Size {
+  const left = (total: number, theirs: number, ours: number): number =>
+    (isShared ? shareOf(total - theirs) : total - theirs) - ours;
   return {
-    bytes: Math.min(limits.maxSetBytes, limits.maxTotalBytes - others.bytes),
-    files: Math.min(limits.maxSetFiles, limits.maxTotalFiles - others.files),
+    bytes: Math.min(limits.maxSetBytes, left(limits.maxTotalBytes, foreign.bytes, own.bytes)),
+    files: Math.min(limits.maxSetFiles, left(limits.maxTotalFiles, foreign.files, own.files)),
   };
+}
+
+/** However much each client takes, there is something left for the next one. */
+export function shareOf(left: number): number {
+  return left / 2;
 }
 
 export function exceeds(size: Size, largest: Size): boolean {
@@ -51,7 +67,7 @@ export function exceeds(size: Size, largest: Size): boolean {
 export function changesFull(changesId: string): ExecError {
   return new ExecError(
     'changesFull',
-    'The held changes take up as much room as they may. Apply what you want to keep, then discard a set.',
+    'The held changes have reached their size limit. Apply what you want to keep, then discard a set.',
     { data: { changesId } },
   );
 }

@@ -1,6 +1,6 @@
 import { statfsSync } from 'node:fs';
-import type { ChangesLimits } from '../../contract/index.js';
-import { exceeds, largestSize, NOTHING, type Size } from './set-limits.js';
+import { isScarcity } from '../kernel/index.js';
+import { exceeds, NOTHING, type Size } from './set-limits.js';
 import { measure, storedSize, storeSize } from './set-size.js';
 import { unlinkedBytes } from './unlinked-files.js';
 
@@ -16,21 +16,28 @@ const MEASURE_MS = 2_000;
 /** A walk takes at most this part of the time: one in twenty, and one in four while the disk fills. */
 const [CALM, HASTE] = [20, 4];
 
+/** If it takes longer, programs could write gigabytes meanwhile. */
+const SHORT_WALK_MS = 20;
+
+/** Some fail because a program changes what is walked at that moment. After this many, it does that on purpose. */
+const MAX_FAILURES = 20;
+
 /** A program that runs in a set. */
 export interface HeldProgram {
   /** The first process of its sandbox; null if there is none. */
   readonly initPid: () => number | null;
   /** Ends it, because the set is full. */
   readonly full: () => void;
+  /** Stops it until the returned function is called. Null if that cannot be. */
+  readonly pause: () => (() => void) | null;
 }
 
 export interface MeteredSet {
   readonly directory: string;
   /** How many directories it has. */
   readonly roots: () => number;
-  readonly limits: ChangesLimits;
-  /** What all other sets take up. */
-  readonly others: () => Size;
+  /** How large it may become, as of now. */
+  readonly largest: () => Size;
   /** Called when it takes up another amount of room than before. */
   readonly grown: () => void;
 }
@@ -42,10 +49,14 @@ export interface MeteredSet {
 export class SetMeter {
   readonly #set: MeteredSet;
   readonly #programs = new Set<HeldProgram>();
+  /** Those of them that are stopped, and how they go on. */
+  readonly #paused = new Map<HeldProgram, () => void>();
   #size: Size | null = null;
   /** How large it may become, as of then. */
   #largest: Size = NOTHING;
   #isFull = false;
+  /** How often it could not be measured since it last was. */
+  #failures = 0;
   /** What the disk had in use when we measured. */
   #disk: Size = NOTHING;
   #measuredAt = -Infinity;
@@ -110,9 +121,27 @@ export class SetMeter {
   }
 
   #look(): void {
-    const isWanted = this.#measuring === null && (this.#isTime() || this.#mayBeFull());
-    // The next look follows what was found.
-    void (isWanted ? this.#measure() : Promise.resolve()).then(() => this.#lookLater());
+    if (this.#measuring === null && (this.#isTime() || this.#mayBeFull())) void this.#measure();
+    // Until it is over, what was found before counts.
+    if (this.#measuring !== null && this.#isLong && this.#isTight()) this.#pauseAll();
+    this.#lookLater();
+  }
+
+  /** Nothing is written while a long walk finds out whether there is room left. */
+  #pauseAll(): void {
+    for (const program of this.#programs) {
+      const resume = this.#paused.has(program) ? null : program.pause();
+      if (resume !== null) this.#paused.set(program, resume);
+    }
+  }
+
+  #resumeAll(): void {
+    for (const resume of this.#paused.values()) resume();
+    this.#paused.clear();
+  }
+
+  get #isLong(): boolean {
+    return this.#tookMs > SHORT_WALK_MS;
   }
 
   /** Whatever the disk says. */
@@ -133,9 +162,14 @@ export class SetMeter {
     return performance.now() - this.#measuredAt > share * this.#tookMs;
   }
 
-  /** False only if the disk has lost less room than the set has left. */
+  /** False only if the disk has lost less room than the set has left, or it was walked just now. */
   #mayBeFull(): boolean {
-    if (!this.#isDue(HASTE)) return false;
+    // Whoever is stopped during a long walk waits for it.
+    return (this.#isLong || this.#isDue(HASTE)) && this.#isTight();
+  }
+
+  /** Whether it may be full for all we know. */
+  #isTight(): boolean {
     return this.#size === null || exceeds(this.#possibleSize(), this.#largest);
   }
 
@@ -151,24 +185,40 @@ export class SetMeter {
 
   #measure(): Promise<void> {
     this.#measuring ??= this.#measureNow()
-      // A set that is being discarded cannot be measured, nor need it be.
-      .catch(() => undefined)
+      .then(
+        () => {
+          this.#failures = 0;
+        },
+        (error: unknown) => this.#failed(error),
+      )
       .finally(() => {
         this.#measuring = null;
+        this.#resumeAll();
+        // The next look follows what was found.
+        this.#lookLater();
       });
     return this.#measuring;
   }
 
+  /** A set that is being discarded cannot be measured, nor need it be. But no program may keep us from measuring for long. */
+  #failed(error: unknown): void {
+    if (isScarcity(error)) return;
+    this.#failures += 1;
+    if (this.#failures < MAX_FAILURES) return;
+    for (const { full } of this.#programs) full();
+  }
+
   async #measureNow(): Promise<void> {
-    const { directory, roots, limits, others, grown } = this.#set;
+    const { directory, roots, largest, grown } = this.#set;
     const before = this.#size;
     const began = performance.now();
     try {
-      this.#disk = this.#diskUse();
-      this.#largest = largestSize(limits, others());
+      const disk = this.#diskUse();
+      this.#largest = largest();
       const { tooDeep, ...named } = await measure(directory, roots(), this.#largest);
       const unlinked = unlinkedBytes([...this.#programs].flatMap(({ initPid }) => initPid() ?? []));
       this.#size = { bytes: named.bytes + unlinked, files: named.files };
+      this.#disk = disk;
       this.#isFull = tooDeep || exceeds(this.#size, this.#largest);
     } finally {
       this.#measuredAt = performance.now();

@@ -10,11 +10,11 @@ const setRecord = storedSchema((z) =>
     changesId: z.string(),
     /** Who may see it. */
     owner: z.string(),
+    /** Whose share of the room for all sets it takes; see `ChangesOwner`. */
+    share: z.string().optional(),
     /** `session`: it ends with its session. `kept`: it stays until somebody decides. */
     lease: z.enum(['session', 'kept']),
     createdAtMs: z.number(),
-    /** When changes were last applied: what we changed ourselves is no conflict. */
-    settledNs: z.string(),
     /** The directories whose changes are held. Their layers are in folders with the numbers of this list. */
     roots: z.array(
       z.object({

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { errnoOf, TimeSlice } from '../kernel/index.js';
 import { openDirectory } from './accessible.js';
 import { entryOf } from './byte-path.js';
-import { nodeAt } from './node.js';
+import { isFull } from './full-disk.js';
+import { nodeOfDirectory } from './node.js';
 import { withAccess } from './opened-directories.js';
 import { namesIn } from './scan.js';
 import { exceeds, MAX_DEPTH, NOTHING, type Size } from './set-limits.js';
@@ -24,12 +25,7 @@ export interface MeasuredSize extends Size {
 export async function measure(directory: string, roots: number, largest: Size): Promise<MeasuredSize> {
   const walk = new Walk(largest);
   for (let root = 0; root < roots && !walk.isOver; root += 1) {
-    const upper = openDirectory(join(directory, String(root), 'upper'));
-    try {
-      await walk.directory(upper, 0);
-    } finally {
-      closeSync(upper);
-    }
+    await walk.enter(join(directory, String(root), 'upper'), 0);
   }
   return { ...walk.size, tooDeep: walk.tooDeep };
 }
@@ -58,30 +54,29 @@ class Walk {
     return this.#tooDeep || exceeds(this.#size, this.#largest);
   }
 
-  async directory(fd: number, depth: number): Promise<void> {
+  async enter(path: Buffer | string, depth: number): Promise<void> {
+    if (depth > MAX_DEPTH) {
+      this.#tooDeep = true;
+      return;
+    }
+    const fd = openOrGone(path);
+    if (fd === null) return;
+    try {
+      await withAccess(fd, nodeOfDirectory(fd), () => this.#directory(fd, depth));
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  async #directory(fd: number, depth: number): Promise<void> {
     for (const name of namesIn(fd)) {
       const path = entryOf(fd, name);
       const node = lstatSync(path, { throwIfNoEntry: false });
       if (node === undefined) continue;
       this.#count(node);
-      if (node.isDirectory()) await this.#enter(path, depth + 1);
+      if (node.isDirectory()) await this.enter(path, depth + 1);
       if (this.isOver) return;
       await this.#slice.yieldIfOver();
-    }
-  }
-
-  async #enter(path: Buffer, depth: number): Promise<void> {
-    if (depth > MAX_DEPTH) {
-      this.#tooDeep = true;
-      return;
-    }
-    const inner = openOrGone(path);
-    if (inner === null) return;
-    try {
-      const node = nodeAt(entryOf(inner, '.'));
-      if (node) await withAccess(inner, node, () => this.directory(inner, depth));
-    } finally {
-      closeSync(inner);
     }
   }
 
@@ -96,7 +91,7 @@ class Walk {
 }
 
 /** Null if a program removed it meanwhile, or put something else there. */
-function openOrGone(path: Buffer): number | null {
+function openOrGone(path: Buffer | string): number | null {
   try {
     return openDirectory(path);
   } catch (error) {
@@ -115,8 +110,13 @@ export function storedSize(directory: string): Size {
   }
 }
 
+/** For other processes. On a full disk they find the size of before. */
 export function storeSize(directory: string, { bytes, files }: Size): void {
   const beside = join(directory, `${FILE}.new`);
-  writeFileSync(beside, JSON.stringify({ bytes, files }), { mode: 0o600 });
-  renameSync(beside, join(directory, FILE));
+  try {
+    writeFileSync(beside, JSON.stringify({ bytes, files }), { mode: 0o600 });
+    renameSync(beside, join(directory, FILE));
+  } catch (error) {
+    if (!isFull(error)) throw error;
+  }
 }

@@ -85,8 +85,8 @@ function reasonNotTo(directory: string): SandboxGap | null {
     return {
       reason: 'changesOnOverlay',
       message:
-        'Changes cannot be held here: they would be kept on an overlay file system, as containers have it.',
-      hint: 'Let --changes-dir name a directory on a volume, or mount a tmpfs there.',
+        'Changes cannot be held here: they would be kept on an overlay file system, such as the root of a container.',
+      hint: 'Point --changes-dir at a directory on a volume, or mount a tmpfs there.',
     };
   try {
     setExtendedAttribute(Buffer.from(directory), { name: 'user.execwire', value: Buffer.from('1') });
@@ -95,7 +95,7 @@ function reasonNotTo(directory: string): SandboxGap | null {
       reason: 'changesNoAttributes',
       message:
         'Changes cannot be held here: the file system they would be kept on has no extended attributes.',
-      hint: 'Let --changes-dir name a directory on ext4, xfs, btrfs or a recent tmpfs.',
+      hint: 'Point --changes-dir at a directory on ext4, xfs, btrfs or a recent tmpfs.',
     };
   }
   return null;
@@ -115,8 +115,8 @@ function explain(error: unknown): SandboxGap {
   if (syscall === 'mkdir')
     return {
       reason: 'changesDirectory',
-      message: `Changes cannot be held here: the directory they would be kept in cannot be made (${code}).`,
-      hint: 'Let --changes-dir name a directory that the server may write to.',
+      message: `Changes cannot be held here: the directory they would be kept in cannot be created (${code}).`,
+      hint: 'Point --changes-dir at a directory that the server may write to.',
     };
   const said = error instanceof MountFailure || error instanceof Error ? error.message : String(error);
   if (!knowsOverlays())

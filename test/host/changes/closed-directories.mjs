@@ -51,5 +51,41 @@ const { mode } = fs.statSync(join(directory, '0', 'upper', 'closed'));
 assert.equal(mode & 0o777, 0o755);
 assert.equal((await set.list({ limit: 1 })).counts.modified, 1);
 await set.discard();
+
+// What is in closed directories is listed, shown, and applied, whoever has closed them.
+const put = (name, text) => fs.writeFileSync(join(workspace, name), text);
+for (const name of ['old', 'inner']) fs.mkdirSync(join(workspace, name));
+for (const name of ['old/file', 'old/gone', 'inner/file']) put(name, 'old\n');
+for (const name of ['old', 'inner']) fs.chmodSync(join(workspace, name), 0o000);
+const close = `
+  chmod 700 old; echo held > old/file; rm old/gone; chmod 000 old
+  mkdir -p new/deep; echo new > new/deep/file; chmod 000 new/deep new; chmod 700 inner; rm -r inner; mkdir inner; chmod 500 .`;
+const shut = { cwd: workspace, sandbox: { ...sandbox, changesId: 'shut' } };
+assert.equal((await environment.run(['/bin/bash', '-ec', close], shut)).stderr, '');
+const held = environment.changes('shut');
+const { changes } = await held.list();
+const listed = changes.map(({ kind, path }) => `${kind} ${path.slice(workspace.length + 1)}`);
+const expected = ['created new', 'created new/deep', 'created new/deep/file'];
+expected.push('attributesChanged inner', 'deleted inner/file', 'modified old/file', 'deleted old/gone');
+assert.deepEqual(listed.toSorted(), ['attributesChanged ', ...expected].toSorted());
+const { diffs } = await held.diff();
+assert.match(diffs.map(({ text }) => text).join(''), /-old\n\+held\n/);
+assert.match((await held.diff({ paths: [join(workspace, 'new')] })).diffs[2]?.text ?? '', /\+new\n/);
+assert.equal(
+  Buffer.from((await held.read(join(workspace, 'new/deep/file'), { side: 'held' })).bytes).toString(),
+  'new\n',
+);
+assert.deepEqual((await held.apply()).conflicts, []);
+const modes = ['', 'old', 'new', 'inner'].map((path) => fs.statSync(join(workspace, path)).mode & 0o777);
+assert.deepEqual(modes, [0o500, 0o000, 0o000, 0o755]);
+for (const path of ['', 'old', 'new', 'new/deep']) fs.chmodSync(join(workspace, path), 0o700);
+assert.equal(fs.readFileSync(join(workspace, 'old/file'), 'utf8'), 'held\n');
+assert.deepEqual(fs.readdirSync(join(workspace, 'old')), ['file']);
+assert.equal(fs.readFileSync(join(workspace, 'new/deep/file'), 'utf8'), 'new\n');
+assert.deepEqual(
+  (await held.list()).changes.map(({ kind }) => kind).filter((kind) => kind !== 'attributesChanged'),
+  [],
+);
+await held.discard();
 await environment.close();
 console.log('ok');

@@ -65,6 +65,7 @@ open("made","w").write("first")
 f = os.open("gone", os.O_CREAT | os.O_WRONLY); os.unlink("gone")
 block = bytes(1 << 20)
 while 1: os.write(f, block)`),
+  'behind-a-closed-directory': bash('echo first > made; mkdir a; chmod 000 a; cat /dev/zero > big'),
   'old-file-appended': bash('echo first > made; while :; do cat /bin/bash >> old; done'),
   'deeper-than-any-path': python(`
 import os

@@ -16,6 +16,7 @@ test.each(identities)(
       'ok many-directories',
       'ok mapped-memory',
       'ok file-without-name',
+      'ok behind-a-closed-directory',
       'ok old-file-appended',
       'ok deeper-than-any-path',
       'ok sparse',

@@ -71,6 +71,7 @@ assert.deepEqual(
     'created file made',
     'attributesChanged directory marked',
     'typeChanged symlink replaced',
+    'deleted file replaced/kept',
     'created file sparse',
   ],
 );

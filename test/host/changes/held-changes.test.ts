@@ -6,8 +6,11 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { LocalEnvironment } from '../../../src/environment/index.js';
 import { holdingPolicy, Scene } from './harness.js';
@@ -74,7 +77,8 @@ test('a path whose base changed meanwhile is a conflict', async () => {
   writeFileSync(scene.file('n'), 'mine\n');
   const refused = await set.apply();
   expect(refused.applied).toEqual({ created: 0, modified: 0, deleted: 0 });
-  expect(refused.conflicts.map(({ path }) => path)).toEqual(['a', 'd', 'n'].map((name) => scene.file(name)));
+  const conflicts = ['a', 'd', 'd/x', 'n'].map((name) => scene.file(name));
+  expect(refused.conflicts.map(({ path }) => path)).toEqual(conflicts);
   expect(readFileSync(scene.file('b'), 'utf8')).toBe('b\n');
   const skipped = await set.apply({ onConflict: 'skip' });
   expect(skipped.applied).toEqual({ created: 0, modified: 1, deleted: 1 });
@@ -82,6 +86,68 @@ test('a path whose base changed meanwhile is a conflict', async () => {
   expect((await set.apply({ onConflict: 'overwrite' })).conflicts).toEqual([]);
   expect(readFileSync(scene.file('a'), 'utf8')).toBe('a\n2\n');
   expect(readdirSync(scene.workspace).toSorted()).toEqual(['a', 'b', 'n']);
+});
+
+test('what is in a deleted directory is listed, shown, applied by itself, and stays a conflict if it is one', async () => {
+  await using scene = new Scene();
+  mkdirSync(scene.file('d', 'e'), { recursive: true });
+  for (const name of ['d/x', 'd/e/y', 'd/e/z']) writeFileSync(scene.file(name), `${name}\n`);
+  await scene.run('rm -r d; echo n > n');
+  const set = scene.environment.changes('task');
+  const deleted = ['d', 'd/e', 'd/e/y', 'd/e/z', 'd/x'].map((name) => scene.file(name));
+  const paths = async () => (await set.list()).changes.map(({ path }) => path);
+  expect(await paths()).toEqual([...deleted, scene.file('n')]);
+  const { diffs } = await set.diff({ paths: [scene.file('d')] });
+  expect(diffs.map(({ text }) => text).join('')).toContain('-d/e/y\n');
+  const one = await set.apply({ paths: [scene.file('d/e/z')] });
+  expect(one).toEqual({ applied: { created: 0, modified: 0, deleted: 1 }, conflicts: [] });
+  expect(readdirSync(scene.file('d/e'))).toEqual(['y']);
+  writeFileSync(scene.file('d/e/made'), 'by somebody else\n');
+  const expected = ['d', 'd/e', 'd/e/made'].map((name) => scene.file(name));
+  for (const onConflict of ['refuse', 'skip', 'skip', 'refuse'] as const) {
+    const { conflicts } = await set.apply({ onConflict });
+    expect(conflicts.map(({ path }) => path)).toEqual(expected);
+    expect(readdirSync(scene.file('d/e'))).toContain('made');
+  }
+  expect(await paths()).toEqual(expected);
+  await set.apply({ onConflict: 'overwrite' });
+  expect(readdirSync(scene.workspace)).toEqual(['n']);
+});
+
+test('what is held in a directory stays seen, and is listed once, when one around it is held as well', async () => {
+  await using scene = new Scene();
+  mkdirSync(scene.file('sub'));
+  writeFileSync(scene.file('sub/file'), '1\n');
+  const inner = holdingPolicy([scene.file('sub')], 'task');
+  await scene.run('echo 2 >> sub/file; echo new > sub/made', inner);
+  expect(await scene.run('echo 3 >> sub/file; echo outer > outer; ls sub; cat sub/file')).toBe(
+    'file\nmade\n1\n2\n3\n',
+  );
+  expect(await scene.run('cat sub/file outer', inner)).toBe('1\n2\n3\nouter\n');
+  const set = scene.environment.changes('task');
+  const { changes } = await set.list();
+  const expected = ['outer', 'sub/file', 'sub/made'].map((name) => scene.file(name));
+  expect(changes.map(({ path }) => path).toSorted()).toEqual(expected);
+  await set.apply();
+  expect(readFileSync(scene.file('sub/file'), 'utf8')).toBe('1\n2\n3\n');
+});
+
+test('a set stays usable when a directory is gone where nothing is held; otherwise it says which', async () => {
+  await using scene = new Scene();
+  const [idle, used] = [join(scene.folder, 'idle'), join(scene.folder, 'used')];
+  for (const path of [idle, used]) mkdirSync(path);
+  const policy = holdingPolicy([scene.workspace, idle, used], 'task');
+  await scene.run('echo new > made', policy);
+  rmSync(idle, { recursive: true });
+  const set = scene.environment.changes('task');
+  expect((await set.list()).changes.map(({ path }) => path)).toEqual([scene.file('made')]);
+  expect((await set.apply()).applied.created).toBe(1);
+  await scene.run(`touch ${used}/file`, holdingPolicy([scene.workspace, used], 'task'));
+  rmSync(used, { recursive: true });
+  await expect(set.list()).rejects.toThrow(`${used}, where changes are held, is gone`);
+  mkdirSync(used);
+  expect((await set.apply()).applied.created).toBe(1);
+  expect(readdirSync(used)).toEqual(['file']);
 });
 
 test('somebody who changes a file right after the program did is noticed', async () => {
@@ -134,6 +200,25 @@ for letter in "aZ":
   await child.wait();
   await set.apply();
   expect(readFileSync(scene.file('mapped'), 'utf8').slice(0, 2)).toBe('Za');
+});
+
+test('a file of a terabyte that consists of holes is compared, shown, read and applied at once', async () => {
+  await using scene = new Scene();
+  const [file, size] = [scene.file('disk.img'), 1024 ** 4];
+  writeFileSync(file, 'begin');
+  truncateSync(file, size);
+  await scene.run('touch -d 2020-01-01 disk.img');
+  const set = scene.environment.changes('task');
+  expect((await set.list()).changes).toMatchObject([{ kind: 'attributesChanged', size, baseSize: size }]);
+  await scene.run(`printf end | dd of=disk.img bs=1 seek=${size / 2} conv=notrunc status=none`);
+  expect((await set.list()).changes).toMatchObject([{ kind: 'modified', size, baseSize: size }]);
+  expect((await set.diff()).diffs).toMatchObject([{ omitted: 'tooLarge' }]);
+  const { bytes } = await set.read(file, { side: 'held', offset: size / 2, maxBytes: 4 });
+  expect(Buffer.from(bytes).toString()).toBe('end\0');
+  expect((await set.apply()).applied.modified).toBe(1);
+  expect(statSync(file)).toMatchObject({ size });
+  expect(statSync(file).blocks).toBeLessThan(10_000);
+  expect((await set.list()).changes).toEqual([]);
 });
 
 test.runIf(existsSync('/dev/shm'))('what is written in shared memory is held as well', async () => {

@@ -1,13 +1,17 @@
 // Needs: bwrap
 import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { ChangeSets } from '../../../src/host/index.js';
 import { Scene } from './harness.js';
 
 /** `npm run test:tricks` kills it more often. */
 const KILLS = process.env.EXECWIRE_ALL_TRICKS === '1' ? 200 : 12;
+
+/** The same for discarding. */
+const DISCARDS = KILLS / 2;
 
 const MAKE = `
   mkdir -p old/a old/b gone/deep typed; for i in $(seq 30); do echo old $i > old/a/$i; echo g > gone/deep/$i; done
@@ -29,9 +33,13 @@ async function lineOf(child: ChildProcessWithoutNullStreams): Promise<string> {
   return data.toString();
 }
 
-async function applyElsewhere(scene: Scene, deadly: number | null): Promise<ChildProcessWithoutNullStreams> {
-  const program = fileURLToPath(new URL('./apply-once.mjs', import.meta.url));
-  const child = spawn(process.execPath, [program, scene.sets, 'task', String(deadly ?? '')]);
+async function endElsewhere(
+  scene: Scene,
+  way: 'apply' | 'discard',
+  deadly: number | null,
+): Promise<ChildProcessWithoutNullStreams> {
+  const program = fileURLToPath(new URL('./end-set-once.mjs', import.meta.url));
+  const child = spawn(process.execPath, [program, scene.sets, 'task', way, String(deadly ?? '')]);
   child.stderr.pipe(process.stderr);
   expect(await lineOf(child)).toBe('ready\n');
   return child;
@@ -78,7 +86,7 @@ test('a server that is killed while it applies leaves everything or nothing', {
     await scene.run(CHANGE, { ...scene.policy(), changesLease: 'kept' });
     await scene.letGo();
     const death = round === 0 ? null : deathOf(round, course);
-    const child = await applyElsewhere(scene, death && 'step' in death ? death.step : null);
+    const child = await endElsewhere(scene, 'apply', death && 'step' in death ? death.step : null);
     const ended = once(child, 'exit');
     const answer = lineOf(child).catch(() => '');
     child.stdin.write('go\n');
@@ -105,4 +113,69 @@ test('a server that is killed while it applies leaves everything or nothing', {
   // A quarter each, by the steps alone.
   expect(outcomes.undone).toBeGreaterThanOrEqual(Math.floor(KILLS / 4));
   expect(outcomes.finished).toBeGreaterThanOrEqual(Math.floor(KILLS / 4));
+});
+
+test('a set that is discarded after its server was killed while it applied leaves nothing half done either', {
+  timeout: 300_000,
+}, async () => {
+  await using scene = new Scene();
+  let course: Course = { ms: 0, steps: 0, commit: 0 };
+  let after = '';
+  for (const round of ['whole', 'before', 'beyond'] as const) {
+    rmSync(scene.workspace, { recursive: true });
+    mkdirSync(scene.workspace);
+    execFileSync('bash', ['-ec', MAKE], { cwd: scene.workspace });
+    const before = look(scene.workspace);
+    await scene.run(CHANGE, { ...scene.policy(), changesLease: 'kept' });
+    await scene.letGo();
+    const deadly = { whole: null, before: course.commit - 10, beyond: course.commit + 10 }[round];
+    const child = await endElsewhere(scene, 'apply', deadly);
+    const ended = once(child, 'exit');
+    const answer = lineOf(child).catch(() => '');
+    child.stdin.write('go\n');
+    if (round === 'whole') {
+      const [ms = 0, steps = 0, commit = 0] = (await answer).split(' ').slice(1).map(Number);
+      course = { ms, steps, commit };
+      after = look(scene.workspace);
+    }
+    await ended;
+    if (round !== 'whole') expect(readdirSync(scene.workspace).join(' ')).toContain('.execwire-');
+    await scene.environment.changes('task').discard();
+    expect(look(scene.workspace)).toBe(round === 'before' ? before : after);
+    expect(readdirSync(scene.sets)).toEqual([]);
+  }
+});
+
+test('a set whose server was killed while it discarded it is whole or gone', {
+  timeout: 300_000,
+}, async () => {
+  await using scene = new Scene();
+  const seen = { whole: 0, gone: 0 };
+  let steps = 0;
+  for (let round = 0; round <= DISCARDS; round += 1) {
+    rmSync(scene.workspace, { recursive: true });
+    mkdirSync(scene.workspace);
+    execFileSync('bash', ['-ec', MAKE], { cwd: scene.workspace });
+    await scene.run(CHANGE, { ...scene.policy(), changesLease: 'kept' });
+    const { changes } = await scene.environment.changes('task').list();
+    await scene.letGo();
+    const child = await endElsewhere(
+      scene,
+      'discard',
+      round === 0 ? null : Math.ceil((steps * round) / DISCARDS),
+    );
+    const ended = once(child, 'exit');
+    const answer = lineOf(child).catch(() => '');
+    child.stdin.write('go\n');
+    if (round === 0) steps = Number((await answer).split(' ')[2]);
+    await ended;
+    await new ChangeSets({ directory: scene.sets }).recover();
+    const left = readdirSync(scene.sets);
+    seen[left.length === 0 ? 'gone' : 'whole'] += 1;
+    if (left.length === 0) continue;
+    expect((await scene.environment.changes('task').list()).changes).toEqual(changes);
+    await scene.environment.changes('task').discard();
+  }
+  expect(steps).toBeGreaterThan(DISCARDS);
+  expect(seen.gone).toBeGreaterThan(1);
 });

@@ -32,6 +32,7 @@ export const tricks = [
   { name: 'chmod-same', script: 'chmod 755 src/main.c', fixedTimes: true },
   { name: 'unlink', script: 'rm src/main.c src/deep/f3', fixedTimes: true },
   { name: 'remove-tree', script: 'rm -rf src', fixedTimes: true },
+  { name: 'remove-and-make-nested-again', script: 'rm -rf src; mkdir -p src/deep/er; echo x > src/deep/f3' },
   { name: 'remove-and-make-again', script: 'rm -rf src; mkdir src; echo x > src/new' },
   {
     name: 'remove-inner-and-make-again',

@@ -8,6 +8,7 @@ const SHORT: readonly string[] = [
   'sed-in-place',
   'same-size-same-time',
   'remove-and-make-again',
+  'remove-and-make-nested-again',
   'move-directory',
   'file-becomes-directory',
   'directory-becomes-link',

@@ -1,8 +1,10 @@
 import { chmodSync, closeSync, openSync } from 'node:fs';
-import { ExecError } from '../../../protocol/errors.js';
+import { ExecError, isExecError } from '../../../protocol/errors.js';
 import { errnoOf, openBeneath, randomBytes, syncFileSystem } from '../../kernel/index.js';
 import { withHandle } from '../accessible.js';
-import { entryOf, nameOf, parentOf } from '../byte-path.js';
+import { ancestorsOf, entryOf, nameOf, parentOf } from '../byte-path.js';
+import { withClosedDirectories } from '../closed-directories.js';
+import { isFull } from '../full-disk.js';
 import type { HeldSet, ScannedRoot } from '../held-set.js';
 import { closeLayers } from '../held-set.js';
 import { nodeAt } from '../node.js';
@@ -18,7 +20,10 @@ import { stage } from './stage.js';
 export interface ApplyRequest {
   /** Relative paths by the number of their root; null: everything. */
   readonly paths: ReadonlyMap<number, readonly string[]> | null;
-  /** `refuse`: apply nothing if there is a conflict. `skip`: all but those. `overwrite`: those, too. */
+  /**
+   * `refuse`: apply nothing if there is a conflict. `skip`: all but those. `overwrite`: those, too, except where something else is
+   * mounted by now.
+   */
   readonly onConflict: 'refuse' | 'skip' | 'overwrite';
 }
 
@@ -42,12 +47,20 @@ export async function applyChanges(set: HeldSet, request: ApplyRequest): Promise
   const scanned = await set.scan();
   const roots = scanned.map((root) => open(set, root, request));
   try {
-    const conflicts = await allConflicts(set, roots, scanned);
+    const conflicts = allConflicts(set, roots, scanned);
     if (conflicts.length > 0 && request.onConflict === 'refuse') return { applied: [], conflicts };
-    const left = request.onConflict === 'skip' ? roots.map((root) => without(root, conflicts)) : roots;
-    await applyRoots(set, left);
+    const skipped =
+      request.onConflict === 'skip'
+        ? conflicts
+        : conflicts.filter(({ root, change }) => root.covered.has(change));
+    const left = roots.map((root) => without(root, skipped));
+    const places = left.map(({ layers, changes }) => ({
+      layer: layers.upper,
+      paths: changes.map(({ path }) => path),
+    }));
+    await withClosedDirectories(places, () => applyRoots(set, left));
     const applied = left.flatMap(({ root, changes }) => placed(scanned, root, changes));
-    return { applied, conflicts: request.onConflict === 'skip' ? conflicts : [] };
+    return { applied, conflicts: skipped };
   } finally {
     for (const { layers } of roots) closeLayers(layers);
   }
@@ -70,6 +83,8 @@ export async function finishApply(set: HeldSet): Promise<void> {
       noteApplied(set, journal, bases);
     }
     removeJournal(set.journal);
+  } catch (error) {
+    throw isExecError(error) ? error : unfinished(error);
   } finally {
     for (const layers of opened.values()) closeLayers(layers);
   }
@@ -83,8 +98,8 @@ async function applyRoots(set: HeldSet, roots: readonly RootChanges[]): Promise<
     if (!found) throw new Error('there is no such root');
     return found.layers.base;
   };
-  writeJournal(set.journal, journal);
   try {
+    writeJournal(set.journal, journal);
     unlock(journal, bases);
     for (const root of roots) await stage(root, staged.get(root.root) ?? []);
     for (const { layers } of roots) await sync(layers.base);
@@ -115,23 +130,19 @@ async function sync(base: number): Promise<void> {
 
 function open(
   set: HeldSet,
-  { root, changes, unchangedLinks }: ScannedRoot,
+  { root, changes, unchangedLinks, covered }: ScannedRoot,
   { paths }: ApplyRequest,
 ): RootChanges {
   const chosen = select(changes, paths === null ? null : (paths.get(root) ?? []));
-  return { root, layers: set.openLayers(root), changes: chosen, unchangedLinks };
+  return { root, layers: set.openLayers(root), changes: chosen, unchangedLinks, covered };
 }
 
-async function allConflicts(
+function allConflicts(
   set: HeldSet,
   roots: readonly RootChanges[],
   scanned: readonly ScannedRoot[],
-): Promise<PlacedChange[]> {
-  const settledNs = BigInt(set.record.settledNs);
-  const found: PlacedChange[] = [];
-  for (const each of roots)
-    found.push(...placed(scanned, each.root, await conflictsIn(each, { bases: set.bases, settledNs })));
-  return found;
+): PlacedChange[] {
+  return roots.flatMap((each) => placed(scanned, each.root, conflictsIn(each, set.bases)));
 }
 
 function placed(
@@ -145,10 +156,11 @@ function placed(
 
 /** What lies in a directory that is not made is not made either. */
 function without(root: RootChanges, conflicts: readonly PlacedChange[]): RootChanges {
-  const skipped = conflicts.filter((each) => each.root.root === root.root).map(({ change }) => change.path);
-  const isSkipped = (path: string): boolean =>
-    skipped.some((other) => path === other || path.startsWith(`${other}/`));
-  return { ...root, changes: root.changes.filter(({ path }) => !isSkipped(path)) };
+  const own = conflicts.filter((each) => each.root.root === root.root);
+  const skipped = new Set(own.map(({ change }) => change.path));
+  const isSkipped = ({ path, held }: FoundChange): boolean =>
+    skipped.has(path) || (held !== null && ancestorsOf(path).some((ancestor) => skipped.has(ancestor)));
+  return { ...root, changes: root.changes.filter((change) => !isSkipped(change)) };
 }
 
 function unlock({ unlocked }: Journal, bases: (root: number) => number): void {
@@ -170,7 +182,6 @@ function noteApplied(set: HeldSet, { changed }: Journal, bases: (root: number) =
       paths.map((path) => ({ path, base: nodeBelow(bases(root), path) })),
     );
   }
-  set.settle();
 }
 
 function nodeBelow(base: number, path: string): FoundChange['base'] {
@@ -187,8 +198,7 @@ function nodeBelow(base: number, path: string): FoundChange['base'] {
 
 function notApplied(cause: unknown): ExecError {
   const reason = errnoOf(cause);
-  const why =
-    reason === 'ENOSPC' || reason === 'EDQUOT' ? 'The disk is full' : `The system reported ${reason}`;
+  const why = isFull(cause) ? 'The disk is full' : `The system reported ${reason}`;
   return new ExecError('ioFailed', `${why}; nothing was applied.`, { data: { reason }, cause });
 }
 
@@ -196,7 +206,7 @@ function unfinished(cause: unknown): ExecError {
   const reason = errnoOf(cause);
   return new ExecError(
     'ioFailed',
-    `The system reported ${reason} while changes were applied; the rest is done when you apply again, or by the next server.`,
+    `The system reported ${reason} while changes were applied; apply again to finish, or let the next server do it.`,
     { data: { reason }, cause },
   );
 }

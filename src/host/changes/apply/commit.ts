@@ -3,6 +3,7 @@ import { errnoOf, openBeneath, TimeSlice } from '../../kernel/index.js';
 import { withHandle } from '../accessible.js';
 import { entryOf, nameOf, parentOf } from '../byte-path.js';
 import { nodeAt } from '../node.js';
+import { isOwn } from '../opened-directories.js';
 import { inodeOf } from '../scan.js';
 import { setAttributes, setTimesOf } from './attributes.js';
 import type { Journal, Step } from './journal.js';
@@ -90,7 +91,8 @@ async function doStep(
   } else if (step.do === 'attributes') withHandle(path, (handle) => setAttributes(handle, step.attributes));
   else
     withHandle(path, ({ own, node }) => {
-      if (!node.isDirectory()) return;
+      // Nobody but its owner can put back what a directory was like, which may be one for everybody, such as /tmp.
+      if (!node.isDirectory() || (process.geteuid?.() !== 0 && !isOwn(node))) return;
       chmodSync(own, step.mode);
       setTimesOf(own, step);
     });

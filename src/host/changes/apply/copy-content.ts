@@ -1,8 +1,8 @@
 import { type BigIntStats, ftruncateSync, readSync, writeSync } from 'node:fs';
-import { libc, linux, type TimeSlice } from '../../kernel/index.js';
+import type { TimeSlice } from '../../kernel/index.js';
+import { dataFrom, holeFrom, isSparse } from '../holes.js';
 
 const BLOCK_BYTES = 256 * 1024;
-const BYTES_PER_SECTOR = 512n;
 
 /** Copies the content of an open file. Holes stay holes. */
 export async function copyContent(
@@ -11,22 +11,20 @@ export async function copyContent(
   slice: TimeSlice,
 ): Promise<void> {
   const size = Number(from.node.size);
-  const isSparse = from.node.blocks * BYTES_PER_SECTOR < from.node.size;
+  const hasHoles = isSparse(from.node);
   let offset = 0;
   while (offset < size) {
-    const part = isSparse ? nextData(from.fd, offset, size) : { start: offset, end: size };
+    const part = hasHoles ? nextData(from.fd, offset, size) : { start: offset, end: size };
     await copyPart(from.fd, to, { ...part, slice });
     offset = part.end;
   }
-  if (isSparse) ftruncateSync(to, size);
+  if (hasHoles) ftruncateSync(to, size);
 }
 
 /** The next bytes that are not a hole; nothing at the end if only a hole is left. */
 function nextData(fd: number, offset: number, size: number): { start: number; end: number } {
-  const start = libc().lseek(fd, offset, linux.SEEK_DATA);
-  if (start < 0) return { start: size, end: size };
-  const end = libc().lseek(fd, start, linux.SEEK_HOLE);
-  return { start, end: end < 0 ? size : Math.min(end, size) };
+  const start = dataFrom(fd, { offset, size });
+  return { start, end: holeFrom(fd, { offset: start, size }) };
 }
 
 async function copyPart(

@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { z } from 'zod';
 import { storedSchema } from '../stored-schema.js';
@@ -32,15 +32,25 @@ export type Step = Journal['steps'][number];
 /** Replaces the journal. On disk when this returns, as a whole or not at all. */
 export function writeJournal(file: string, journal: Journal): void {
   const beside = `${file}.new`;
-  const fd = openSync(beside, 'w', 0o600);
   try {
-    writeSync(fd, JSON.stringify(journal));
+    writeToDisk(beside, JSON.stringify(journal));
+    renameSync(beside, file);
+  } catch (error) {
+    rmSync(beside, { force: true });
+    throw error;
+  }
+  syncDirectory(dirname(file));
+}
+
+function writeToDisk(file: string, text: string): void {
+  const fd = openSync(file, 'w', 0o600);
+  try {
+    // With as many calls as it takes: a disk that is getting full takes a part.
+    writeFileSync(fd, text);
     fsyncSync(fd);
   } finally {
     closeSync(fd);
   }
-  renameSync(beside, file);
-  syncDirectory(dirname(file));
 }
 
 /** Null if nothing was under way. */

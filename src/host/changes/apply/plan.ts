@@ -1,5 +1,5 @@
 import { closeSync } from 'node:fs';
-import { type Attribute, openBeneath } from '../../kernel/index.js';
+import { type Attribute, isScarcity, openBeneath } from '../../kernel/index.js';
 import { entryOf, join, nameOf, parentOf } from '../byte-path.js';
 import { heldAttributes, nodeAt } from '../node.js';
 import { type FoundChange, inodeOf, type Layers } from '../scan.js';
@@ -14,6 +14,8 @@ export interface RootChanges {
   /** Directories before what is in them. */
   readonly changes: readonly FoundChange[];
   readonly unchangedLinks: ReadonlyMap<string, string>;
+  /** Changes that cannot be applied, whoever wants it. */
+  readonly covered: ReadonlySet<FoundChange>;
 }
 
 /** Something new, to be written beside its place before anything is changed. */
@@ -66,6 +68,8 @@ class RootPlan {
 
   /** Of these, those whose attributes change, too. */
   readonly #changesMode = new Set<string>();
+  /** What makes room for something else, or for nothing, and takes along everything in it. */
+  readonly #gone = new Set<string>();
 
   constructor(root: RootChanges, prefix: string) {
     this.#root = root;
@@ -75,7 +79,9 @@ class RootPlan {
   add(change: FoundChange): void {
     const { path, kind, held, base } = change;
     const { root } = this.#root;
+    if (kind === 'deleted' || kind === 'typeChanged') this.#gone.add(path);
     if (kind === 'deleted') {
+      if (this.#gone.has(parentOf(path))) return;
       if (base) this.steps.push({ do: 'delete', root, path, inode: inodeOf(base) });
       this.#touched.add(parentOf(path));
     } else if (kind === 'attributesChanged' && held) {
@@ -144,7 +150,8 @@ function nodeOf(directory: number, path: string): ReturnType<typeof nodeAt> {
   try {
     parent = openBeneath(directory, Buffer.from(parentOf(path), 'latin1'));
     return nodeAt(entryOf(parent, nameOf(path) || '.'));
-  } catch {
+  } catch (error) {
+    if (isScarcity(error)) throw error;
     return undefined;
   } finally {
     if (parent !== undefined) closeSync(parent);

@@ -7,21 +7,23 @@ import {
   rmdirSync,
   unlinkSync,
 } from 'node:fs';
-import type { TimeSlice } from '../../kernel/index.js';
-import { openDirectory } from '../accessible.js';
+import { openBeneath, type TimeSlice } from '../../kernel/index.js';
 import { entryOf, pathOfDirectory } from '../byte-path.js';
 import { nodeAt } from '../node.js';
 
 /** A level takes a descriptor and stack, so what is deeper is moved up first. */
 const MAX_LEVELS = 256;
 
-/** Removes what is at a name in an open directory, and everything in it. Not an error if there is nothing. */
+/**
+ * Removes what is at a name in an open directory, and everything in it. Not an error if there is nothing. What is mounted in it
+ * is somebody else's: then it throws.
+ */
 export async function removeTree(directory: number, name: string, slice: TimeSlice): Promise<void> {
   const path = entryOf(directory, name);
   const node = nodeAt(path);
   if (node === undefined) return;
   if (!node.isDirectory()) return unlinkSync(path);
-  const top = openDirectory(path);
+  const top = openBeneath(directory, Buffer.from(name, 'latin1'));
   try {
     openUp(top, node);
     await new Removal(top, slice).run();
@@ -29,6 +31,14 @@ export async function removeTree(directory: number, name: string, slice: TimeSli
     closeSync(top);
   }
   rmdirSync(path);
+}
+
+/** A directory in an open one. */
+interface Inner {
+  readonly directory: number;
+  readonly name: Buffer;
+  readonly node: BigIntStats;
+  readonly level: number;
 }
 
 /** Empties one directory, however deep. */
@@ -53,14 +63,15 @@ class Removal {
     for (const name of readdirSync(pathOfDirectory(directory), { encoding: 'buffer' })) {
       const path = entryOf(directory, name.toString('latin1'));
       const node = nodeAt(path);
-      if (node?.isDirectory()) await this.#remove(path, node, level + 1);
+      if (node?.isDirectory()) await this.#remove({ directory, name, node, level: level + 1 });
       else if (node) unlinkSync(path);
       await this.#slice.yieldIfOver();
     }
   }
 
-  async #remove(path: Buffer, node: BigIntStats, level: number): Promise<void> {
-    const inner = openDirectory(path);
+  async #remove({ directory, name, node, level }: Inner): Promise<void> {
+    const path = entryOf(directory, name.toString('latin1'));
+    const inner = openBeneath(directory, name);
     try {
       openUp(inner, node);
       if (level > MAX_LEVELS) return this.#moveUp(path);

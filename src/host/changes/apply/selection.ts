@@ -1,4 +1,4 @@
-import { parentOf } from '../byte-path.js';
+import { ancestorsOf } from '../byte-path.js';
 import type { FoundChange } from '../scan.js';
 
 /**
@@ -21,10 +21,4 @@ function isNewDirectory({ kind, held }: FoundChange): boolean {
 
 function isAtOrBelow(path: string, wanted: ReadonlySet<string>): boolean {
   return wanted.has(path) || ancestorsOf(path).some((ancestor) => wanted.has(ancestor));
-}
-
-function ancestorsOf(path: string): string[] {
-  const all: string[] = [];
-  for (let at = parentOf(path); at !== ''; at = parentOf(at)) all.push(at);
-  return all;
 }

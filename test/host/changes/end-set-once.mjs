@@ -1,6 +1,7 @@
 /*
- * Applies a set when told to, to be killed meanwhile. Usage: node apply-once.mjs SETS ID [STEP]; with STEP it kills itself
- * right before that call of the file system. Prints how long it took, how many calls, and which one was the point of no return.
+ * Applies or discards a set when told to, to be killed meanwhile. Usage: node end-set-once.mjs SETS ID apply|discard [STEP]; with
+ * STEP it kills itself right before that call of the file system. Prints how long it took, how many calls, and of an apply which
+ * one was the point of no return.
  */
 import { once } from 'node:events';
 import fs from 'node:fs';
@@ -8,7 +9,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { LocalEnvironment } from '../../../dist/environment/index.js';
 import { signalOne } from '../../../testkit/signal-one.mjs';
 
-const [, , changesDirectory = '', id = '', deadly = ''] = process.argv;
+const [, , changesDirectory = '', id = '', way = '', deadly = ''] = process.argv;
 let isCounting = false;
 let calls = 0;
 /** Each time the journal takes its place: first when it is made, and again when everything new is written. */
@@ -35,7 +36,7 @@ process.stdout.write('ready\n');
 await once(process.stdin, 'data');
 isCounting = true;
 const began = performance.now();
-await set.apply();
+await (way === 'discard' ? set.discard() : set.apply());
 isCounting = false;
-process.stdout.write(`applied ${performance.now() - began} ${calls} ${journals[1]}\n`);
+process.stdout.write(`done ${performance.now() - began} ${calls} ${journals[1]}\n`);
 process.exit(0);
