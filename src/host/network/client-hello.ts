@@ -5,7 +5,12 @@ const MAX_HELLO_BYTES = 64 * 1024;
 const MAX_RECORDS = 64;
 
 const RECORD_HEADER_BYTES = 5;
+const ALERT = 21;
+const ALERT_BYTES = 2;
 const HANDSHAKE = 22;
+const VERSION = 3;
+/** No record has such a version. */
+const FOREIGN_VERSION = 16;
 const CLIENT_HELLO = 1;
 const SERVER_NAME = 0;
 const HOST_NAME = 0;
@@ -21,8 +26,9 @@ export type Opening =
 
 /** Reads the host that a TLS client asks for (RFC 6066, 3) from the first bytes of a connection. */
 export function readOpening(bytes: Buffer): Opening {
-  if (bytes.length > 0 && bytes[0] !== HANDSHAKE) return { kind: 'other' };
-  if (bytes.length > 1 && bytes[1] !== 3) return { kind: 'other' };
+  const [type = HANDSHAKE, version = VERSION] = bytes;
+  if ((type !== HANDSHAKE && type !== ALERT) || version >= FOREIGN_VERSION) return { kind: 'other' };
+  if (type === ALERT || version !== VERSION) return readOddOpening(bytes);
   try {
     const hello = helloIn(bytes);
     if (typeof hello !== 'number') return { kind: 'hello', name: nameIn(new Reader(hello)) };
@@ -30,6 +36,14 @@ export function readOpening(bytes: Buffer): Opening {
   } catch {
     return { kind: 'broken' };
   }
+}
+
+/** No client begins with an alert, or with another version, yet there are servers that go on after it. */
+function readOddOpening(bytes: Buffer): Opening {
+  if (bytes.length <= RECORD_HEADER_BYTES) return { kind: 'more', neededBytes: RECORD_HEADER_BYTES + 1 };
+  const isAlert = bytes[0] === ALERT && bytes.readUInt16BE(3) === ALERT_BYTES;
+  const isHello = bytes[0] === HANDSHAKE && bytes[RECORD_HEADER_BYTES] === CLIENT_HELLO;
+  return { kind: isAlert || isHello ? 'broken' : 'other' };
 }
 
 /** The handshake message, which may be spread over several records; a number of bytes that are needed for it otherwise. */

@@ -1,5 +1,6 @@
 import type { LookupAddress } from 'node:dns';
 import { createConnection, type LookupFunction, type Socket } from 'node:net';
+import { addAbortSignal } from 'node:stream';
 import type { Admission, Gate, NetworkRequest } from './gate.js';
 
 /** How long a host may take to accept a connection. */
@@ -12,7 +13,7 @@ export type Dialled =
   /** `code` as in `ECONNREFUSED`; `ENOTFOUND` if the name leads nowhere. */
   | { readonly kind: 'failed'; readonly code: string };
 
-/** Connects to a host if the gate admits it. Ends with `signal`. */
+/** Connects to a host if the gate admits it. The connection ends with `signal`, even if it is half closed. */
 export async function dial(gate: Gate, request: NetworkRequest, signal: AbortSignal): Promise<Dialled> {
   const admission = await gate.admit(request);
   if (!admission.allowed) return { kind: 'refused', admission };
@@ -33,16 +34,14 @@ function connect(
     noDelay: true,
     lookup: knownAddresses(addresses),
   });
+  addAbortSignal(signal, socket);
   return new Promise((resolve) => {
     const over = (dialled: Dialled): void => {
       clearTimeout(limit);
-      signal.removeEventListener('abort', aborted);
       if (dialled.kind !== 'connected') socket.destroy();
       resolve(dialled);
     };
     const limit = setTimeout(() => over({ kind: 'failed', code: 'ETIMEDOUT' }), CONNECT_LIMIT_MS);
-    const aborted = (): void => over({ kind: 'failed', code: 'ECONNABORTED' });
-    signal.addEventListener('abort', aborted);
     // Stays: whoever takes the socket may not have looked at it yet when it fails.
     socket.on('error', (error: NodeJS.ErrnoException) => over({ kind: 'failed', code: codeOf(error) }));
     socket.once('connect', () => over({ kind: 'connected', socket }));

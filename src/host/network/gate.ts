@@ -154,13 +154,13 @@ export function explainDenial(request: Authority, reason: DenialReason): string 
     case 'not_allowed':
       return `The network policy does not allow ${host}.`;
     case 'not_allowed_local':
-      return `${host} leads to a private or local address, which the network policy does not name.`;
+      return `${host} resolves to a private or local address, which the network policy does not name.`;
     case 'other_name':
       return `A connection to another host asked for ${host} in its TLS handshake.`;
     case 'declined':
-      return `Somebody was asked about ${host} and declined.`;
+      return `Access to ${host} was asked for and declined.`;
     case 'unanswered':
-      return `The network policy does not know ${host}, and nobody answered when it asked.`;
+      return `The network policy has no rule for ${host}, and nobody answered the question about it.`;
     default:
       return `The network policy does not allow ${host}: ${reason}`;
   }

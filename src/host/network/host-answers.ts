@@ -1,13 +1,11 @@
+import { HOST_ANSWER_LIMIT_MS } from '../../protocol/host-questions.js';
 import type { Decision, NetworkRequest } from './gate.js';
 
 /** What somebody says about a host; null: nobody has answered. */
 export type HostAnswer = 'once' | 'session' | 'deny' | null;
 
-/** Puts a request to whoever decides. */
+/** Puts a request to whoever decides. Once `signal` is aborted, nobody waits for the answer any more. */
 export type AskAboutHost = (request: NetworkRequest, signal: AbortSignal) => Promise<HostAnswer>;
-
-/** How long a connection waits for an answer: long enough for somebody who has to read the question first. */
-export const ANSWER_LIMIT_MS = 120_000;
 
 /** Questions of one owner at a time. Nobody answers more of them, so further hosts are denied. */
 const MAX_QUESTIONS = 64;
@@ -33,7 +31,7 @@ export class HostAnswers {
       if (declined.has(host)) return DECLINED;
       const known = asking.get(host);
       if (known) return await known;
-      const decision = this.#ask(() => ask(request, signal), host);
+      const decision = this.#ask((end) => ask(request, end), { host, signal });
       asking.set(host, decision);
       const decided = await decision;
       asking.delete(host);
@@ -42,10 +40,10 @@ export class HostAnswers {
     };
   }
 
-  async #ask(ask: () => Promise<HostAnswer>, host: string): Promise<Decision> {
+  async #ask(ask: Ask, { host, signal }: { host: string; signal: AbortSignal }): Promise<Decision> {
     if (this.#questions >= MAX_QUESTIONS) return UNANSWERED;
     this.#questions += 1;
-    const answer = await withinLimit(ask).catch(() => null);
+    const answer = await withinLimit(ask, signal).catch(() => null);
     this.#questions -= 1;
     if (answer === 'session') this.#remember(host);
     if (answer === 'session' || answer === 'once') return { type: 'allow' };
@@ -62,14 +60,22 @@ export class HostAnswers {
   }
 }
 
-async function withinLimit(ask: () => Promise<HostAnswer>): Promise<HostAnswer> {
-  let limit: NodeJS.Timeout | undefined;
-  const late = new Promise<null>((settle) => {
-    limit = setTimeout(settle, ANSWER_LIMIT_MS, null);
+type Ask = (end: AbortSignal) => Promise<HostAnswer>;
+
+/** Null if there is no answer in time, or before `signal`. */
+async function withinLimit(ask: Ask, signal: AbortSignal): Promise<HostAnswer> {
+  signal.throwIfAborted();
+  const end = new AbortController();
+  const over = (): void => end.abort();
+  const limit = setTimeout(over, HOST_ANSWER_LIMIT_MS);
+  signal.addEventListener('abort', over);
+  const unanswered = new Promise<null>((settle) => {
+    end.signal.addEventListener('abort', () => settle(null));
   });
   try {
-    return await Promise.race([ask(), late]);
+    return await Promise.race([ask(end.signal), unanswered]);
   } finally {
     clearTimeout(limit);
+    signal.removeEventListener('abort', over);
   }
 }

@@ -90,6 +90,6 @@ function wildcards(text: string): PatternToken[] {
 function unusable(text: string): ExecError {
   return new ExecError(
     'invalidParams',
-    `"${text.slice(0, 64)}" is no pattern for hosts. Write example.com, *.example.com or example.com:443.`,
+    `"${text.slice(0, 64)}" is not a valid host pattern. Write example.com, *.example.com or example.com:443.`,
   );
 }

@@ -1,25 +1,38 @@
-/** For the next hop only (RFC 9110, 7.6.1), or for proxies. */
-const HOP_BY_HOP: ReadonlySet<string> = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
+import { hopByHop } from '../../protocol/hop-by-hop.js';
 
-/** The headers for the other side, names and order as they came, in Node's flat form. */
-export function passedOn(raw: readonly string[], { keep = [] }: { keep?: readonly string[] } = {}): string[] {
+/** A header tells where a message ends or which host is meant. No list in `Connection` may take these out. */
+const FRAMING = 'content-length';
+
+const CHUNKED: readonly string[] = ['Transfer-Encoding', 'chunked'];
+
+/** A message that passes through. */
+interface Message {
+  /** Names and values in Node's flat form. */
+  readonly rawHeaders: readonly string[];
+  readonly headers: { readonly [name: string]: string | string[] | undefined };
+}
+
+/** The headers of an answer for the client, names and order as they came. */
+export function passedBack({ rawHeaders }: Message): string[] {
+  return endToEnd(rawHeaders).flat();
+}
+
+/**
+ * The headers of a request for the host. It must find the same host in them as we did, and the same end of the body: what
+ * it took for another request would be one that nobody has judged.
+ */
+export function passedOn({ rawHeaders, headers }: Message, host: string): string[] {
+  const own = endToEnd(rawHeaders).filter(([name]) => name.toLowerCase() !== 'host');
+  const body = headers['transfer-encoding'] === undefined ? [] : CHUNKED;
+  return ['Host', host, ...own.flat(), ...body];
+}
+
+function endToEnd(raw: readonly string[]): [string, string][] {
   const pairs = pairsOf(raw);
-  const named = pairs
-    .filter(([name]) => name.toLowerCase() === 'connection')
-    .flatMap(([, value]) => value.split(',').map((each) => each.trim().toLowerCase()));
-  const isDropped = (name: string): boolean =>
-    !keep.includes(name) && (HOP_BY_HOP.has(name) || named.includes(name));
-  return pairs.filter(([name]) => !isDropped(name.toLowerCase())).flat();
+  const isHopByHop = hopByHop(
+    pairs.flatMap(([name, value]) => (name.toLowerCase() === 'connection' ? [value] : [])),
+  );
+  return pairs.filter(([name]) => name.toLowerCase() === FRAMING || !isHopByHop(name.toLowerCase()));
 }
 
 function pairsOf(raw: readonly string[]): [string, string][] {

@@ -1,19 +1,11 @@
-import {
-  Agent,
-  createServer,
-  type IncomingMessage,
-  request,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
+import { Agent, createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
-import { dial, knownAddresses } from './dial.js';
-import type { Gate, NetworkRequest } from './gate.js';
+import { addAbortSignal, type Duplex } from 'node:stream';
+import { dial } from './dial.js';
+import type { Gate } from './gate.js';
 import { clientOf, parseAuthority } from './host-name.js';
-import { denialAnswer, endWith, failureAnswer, type OwnAnswer, plainAnswer } from './http-answers.js';
-import { passedOn } from './http-headers.js';
-import { type HttpTarget, targetOf } from './http-target.js';
+import { denialAnswer, endWith, failureAnswer, plainAnswer } from './http-answers.js';
+import { answer, exchange, reasonOf } from './http-exchange.js';
 import { join } from './join.js';
 import { joinTunnel } from './join-tunnel.js';
 
@@ -42,6 +34,8 @@ export class HttpProxy {
         if (socket.writable) endWith(socket, plainAnswer(400, 'This is not a request to an HTTP proxy.'));
         else socket.destroy();
       });
+    // Node would leave the thousandth out, and those behind it: one of them may say where the request ends.
+    this.#server.maxHeadersCount = 0;
   }
 
   serve(socket: Socket): void {
@@ -54,98 +48,62 @@ export class HttpProxy {
   }
 
   async #forward(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
-    const target = targetOf(incoming);
-    if (typeof target === 'string') return answer(response, plainAnswer(400, target));
-    const asked = httpRequest(target, incoming);
-    const admission = await this.#gate.admit(asked);
-    if (!admission.allowed) return answer(response, denialAnswer(asked, admission));
-    const { addresses } = admission;
-    if (addresses === null) return answer(response, failureAnswer(asked, 'ENOTFOUND'));
-    const outgoing = request({
-      host: target.host,
-      port: target.port,
-      path: target.path,
-      method: incoming.method,
-      headers: withHost(passedOn(incoming.rawHeaders), incoming.headers.host ?? authorityText(target)),
-      agent: this.#agent,
-      signal: this.#signal,
-      lookup: knownAddresses(addresses),
-    });
-    outgoing.on('response', (answered) => {
-      response.writeHead(answered.statusCode ?? 502, answered.statusMessage, passedOn(answered.rawHeaders));
-      answered.pipe(response);
-      answered.on('close', () => {
-        if (!answered.complete) response.destroy();
-      });
-    });
-    outgoing.on('error', (error: NodeJS.ErrnoException) => {
-      if (response.headersSent) response.destroy();
-      else answer(response, failureAnswer(asked, error.code ?? 'EIO'));
-    });
-    response.on('close', () => {
-      if (!response.writableFinished) outgoing.destroy();
-    });
-    incoming.pipe(outgoing);
+    const [gate, signal, agent] = [this.#gate, this.#signal, this.#agent];
+    const sent = await exchange(incoming, response, { gate, signal, agent });
+    if (sent) incoming.pipe(sent);
   }
 
+  /** Nothing behind the head is sent before the host has agreed: until then it would be another request. */
   async #upgrade(incoming: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    const target = targetOf(incoming);
-    if (typeof target === 'string') return endWith(socket, plainAnswer(400, target));
-    const there = await this.#reach(httpRequest(target, incoming), socket);
-    if (there === null) return;
-    const headers = withHost(
-      passedOn(incoming.rawHeaders, { keep: ['connection', 'upgrade'] }),
-      incoming.headers.host ?? authorityText(target),
-    );
-    const lines = headers.map((each, index) => (index % 2 === 0 ? `${each}: ` : `${each}\r\n`)).join('');
-    there.write(Buffer.from(`${incoming.method} ${target.path} HTTP/1.1\r\n${lines}\r\n`, 'latin1'));
-    there.write(head);
-    join(socket, there);
+    socket.on('error', () => socket.destroy());
+    const response = responseOn(socket, incoming);
+    if (hasBody(incoming)) return void answer(response, plainAnswer(400, 'An upgrade has no body.'));
+    const sent = await exchange(incoming, response, {
+      gate: this.#gate,
+      signal: this.#signal,
+      agent: false,
+      more: ['Connection', 'Upgrade', 'Upgrade', incoming.headers.upgrade ?? ''],
+      onUpgrade: (answered, there, first) => {
+        addAbortSignal(this.#signal, there);
+        response.detachSocket(socket as Socket);
+        socket.write(headOf(answered));
+        socket.write(first);
+        there.write(head);
+        join(socket, there);
+      },
+    });
+    sent?.end();
   }
 
   async #tunnel(incoming: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    socket.on('error', () => socket.destroy());
     const target = parseAuthority(incoming.url ?? '');
     if (target === null) return endWith(socket, plainAnswer(400, 'CONNECT needs HOST:PORT.'));
     const client = clientOf(incoming.socket);
     const asked = { ...target, protocol: 'https_connect', method: 'CONNECT', ...client } as const;
-    const there = await this.#reach(asked, socket);
-    if (there === null) return;
-    socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
-    joinTunnel(socket, there, { head, admitsName: (name) => this.#gate.admitsName(asked, name) });
-  }
-
-  /** Null if the client has been told why not. */
-  async #reach(asked: NetworkRequest, socket: Duplex): Promise<Socket | null> {
-    socket.on('error', () => socket.destroy());
     const dialled = await dial(this.#gate, asked, this.#signal);
-    if (dialled.kind === 'connected') return dialled.socket;
-    const { kind } = dialled;
-    endWith(
-      socket,
-      kind === 'refused' ? denialAnswer(asked, dialled.admission) : failureAnswer(asked, dialled.code),
-    );
-    return null;
+    if (dialled.kind === 'refused') return endWith(socket, denialAnswer(asked, dialled.admission));
+    if (dialled.kind === 'failed') return endWith(socket, failureAnswer(asked, dialled.code));
+    socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+    joinTunnel(socket, dialled.socket, { head, admitsName: (name) => this.#gate.admitsName(asked, name) });
   }
 }
 
-function httpRequest(
-  { host, port }: HttpTarget,
-  { method = 'GET', socket }: IncomingMessage,
-): NetworkRequest {
-  return { host, port, protocol: 'http', method, ...clientOf(socket) };
+/** Node makes none for an upgrade. */
+function responseOn(socket: Duplex, incoming: IncomingMessage): ServerResponse {
+  const response = new ServerResponse(incoming);
+  response.shouldKeepAlive = false;
+  response.assignSocket(socket as Socket);
+  return response.on('finish', () => socket.end());
 }
 
-function authorityText({ host, port }: HttpTarget): string {
-  const name = host.includes(':') ? `[${host}]` : host;
-  return port === 80 ? name : `${name}:${port}`;
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-/** The target names the host; requests of old clients lack the header. */
-function withHost(headers: string[], host: string): string[] {
-  const hasHost = headers.some((each, index) => index % 2 === 0 && each.toLowerCase() === 'host');
-  return hasHost ? headers : ['Host', host, ...headers];
-}
-
-function answer(response: ServerResponse, { status, headers, body }: OwnAnswer): void {
-  response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
+/** As it came: here it is the end of HTTP. */
+function headOf(answered: IncomingMessage): Buffer {
+  const { rawHeaders } = answered;
+  const lines = rawHeaders.map((each, index) => (index % 2 === 0 ? `${each}: ` : `${each}\r\n`)).join('');
+  return Buffer.from(`HTTP/1.1 101 ${reasonOf(answered) ?? ''}\r\n${lines}\r\n`, 'latin1');
 }

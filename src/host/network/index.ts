@@ -11,7 +11,7 @@ export {
   type NetworkProtocol,
   type NetworkRequest,
 } from './gate.js';
-export { ANSWER_LIMIT_MS, type AskAboutHost, type HostAnswer, HostAnswers } from './host-answers.js';
+export { type AskAboutHost, type HostAnswer, HostAnswers } from './host-answers.js';
 export { type Namespaces, NetworkSpace, type SpacePort, type SpaceTools } from './network-space.js';
 export { Proxy } from './proxy.js';
 export { proxyVariables } from './proxy-variables.js';

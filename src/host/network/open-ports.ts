@@ -73,7 +73,7 @@ export function unavailable(why: string): ExecError {
     {
       data: {
         reason: 'managedNetwork',
-        hint: 'See whether `execwire doctor` finds sandboxes in order.',
+        hint: 'Run `execwire doctor` to check the sandbox.',
         why,
       },
     },

@@ -37,8 +37,13 @@ const EXEMPT_NAMES: readonly string[] = [
 /** Inside, this is the sandbox's own loopback: servers that its programs started. */
 const LOCAL = 'localhost,127.0.0.1,::1';
 
+/** Java reads none of these, but every program of it reads this one, and says so on stderr. */
+const JAVA = 'JAVA_TOOL_OPTIONS';
+
 /** How programs use the proxy. */
 export interface ProxyUse {
+  /** The variables of the program. */
+  readonly env: Readonly<Record<string, string>>;
   /** Local addresses are those of the sandbox, which programs reach without the proxy. */
   readonly localIsInside: boolean;
   /** Whether the proxy speaks SOCKS. Default true. */
@@ -51,18 +56,28 @@ export interface ProxyUse {
  */
 export function proxyVariables(
   port: number,
-  { localIsInside, socks = true }: ProxyUse,
+  { env, localIsInside, socks = true }: ProxyUse,
 ): Record<string, string> {
   const http = `http://127.0.0.1:${port}`;
   return {
     ...all(HTTP_NAMES, http),
     ...all(SOCKS_NAMES, socks ? `socks5h://127.0.0.1:${port}` : http),
     ...all(EXEMPT_NAMES, localIsInside ? LOCAL : ''),
+    [JAVA]: [...(env[JAVA] ? [env[JAVA]] : []), ...javaOptions(port, localIsInside)].join(' '),
     CODEX_NETWORK_PROXY_ACTIVE: '1',
     CODEX_NETWORK_ALLOW_LOCAL_BINDING: localIsInside ? '1' : '0',
     ELECTRON_GET_USE_PROXY: 'true',
     NODE_USE_ENV_PROXY: '1',
   };
+}
+
+/** By itself, Java goes to local addresses without a proxy. */
+function javaOptions(port: number, localIsInside: boolean): string[] {
+  const proxies = ['http', 'https'].flatMap((scheme) => [
+    `-D${scheme}.proxyHost=127.0.0.1`,
+    `-D${scheme}.proxyPort=${port}`,
+  ]);
+  return localIsInside ? proxies : [...proxies, '-Dhttp.nonProxyHosts='];
 }
 
 function all(names: readonly string[], value: string): Record<string, string> {

@@ -20,24 +20,14 @@ const PRIVATE_V4 = [
   '240.0.0.0/4',
 ];
 
+/** All public addresses of version 6 begin like this (RFC 4291, 2.5.4). What else there is, networks use among themselves. */
+const GLOBAL_UNICAST = /^[23]/;
+
 /**
- * The same of version 6, and the tunnels (Teredo, 6to4, local NAT64): an address of version 4 hides in them, and where
- * they end is up to the network.
+ * What is not public of them: examples, and tunnels (Teredo, 6to4). An address of version 4 hides in those, and where they
+ * end is up to the network.
  */
-const PRIVATE_V6 = [
-  '::/96',
-  '64:ff9b:1::/48',
-  '100::/64',
-  '2001::/23',
-  '2001:db8::/32',
-  '2002::/16',
-  '3fff::/20',
-  '5f00::/16',
-  'fc00::/7',
-  'fe80::/10',
-  'fec0::/10',
-  'ff00::/8',
-];
+const PRIVATE_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 
 /** In front of an address of version 4, as the kernel (`::ffff:`) and translating networks (`64:ff9b::`) read it. */
 const EMBEDDING = ['00000000000000000000ffff', '0064ff9b0000000000000000'];
@@ -49,11 +39,13 @@ export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !privateAddresses.check(address, 'ipv4');
   if (!isIPv6(address)) return false;
   const embedded = embeddedAddress(address);
-  return embedded === null ? !privateAddresses.check(address, 'ipv6') : isPublicAddress(embedded);
+  if (embedded !== null) return isPublicAddress(embedded);
+  return GLOBAL_UNICAST.test(addressKey(address)) && !privateAddresses.check(address, 'ipv6');
 }
 
-function embeddedAddress(address: string): string | null {
-  const key = addressKey(address);
+/** The address of version 4 that one of version 6 leads to; null if it leads to none. */
+export function embeddedAddress(host: string): string | null {
+  const key = isIPv6(host) ? addressKey(host) : '';
   if (!EMBEDDING.includes(key.slice(0, 24))) return null;
   return (key.slice(24).match(/../g) ?? []).map((digits) => Number.parseInt(digits, 16)).join('.');
 }

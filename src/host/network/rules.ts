@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { Authority } from './host-name.js';
 import { HostPatterns } from './host-patterns.js';
-import { isPublicAddress } from './public-address.js';
+import { embeddedAddress, isPublicAddress } from './public-address.js';
 
 /** Which hosts may be reached. Plain data. */
 export interface NetworkRules {
@@ -39,7 +39,7 @@ export class RuleBook {
   }
 
   judge(target: Authority): RuleVerdict {
-    if (this.#deny.matches(target)) return 'denied';
+    if (this.#denies(target)) return 'denied';
     if (isPrivateName(target.host) && !this.#mayBePrivate(target)) return 'private';
     if (this.#review.matches(target)) return 'unknown';
     return this.#allow.matches(target) ? 'allowed' : 'unknown';
@@ -48,9 +48,15 @@ export class RuleBook {
   /** True if a name may lead to this address: whoever owns a name decides what it leads to. */
   admitsAddress(target: Authority, address: string): boolean {
     const resolved = { host: address, port: target.port };
-    if (this.#deny.matches(resolved)) return false;
+    if (this.#denies(resolved)) return false;
     if (isPublicAddress(address) || this.#mayBePrivate(resolved)) return true;
     return isLoopbackName(target.host) && this.#mayBePrivate(target);
+  }
+
+  /** An address of version 4 is denied in all its disguises. */
+  #denies(target: Authority): boolean {
+    const host = embeddedAddress(target.host);
+    return this.#deny.matches(target) || (host !== null && this.#deny.matches({ ...target, host }));
   }
 
   #mayBePrivate(target: Authority): boolean {

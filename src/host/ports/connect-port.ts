@@ -6,7 +6,7 @@ import { takeSocket } from './socket-supply.js';
 /** A program on the same machine accepts at once, unless it is stopped or overwhelmed. */
 const CONNECT_LIMIT_MS = 10_000;
 
-/** Where the bytes of a socket go, instead of into buffers of its own. See `onread` of `net.Socket`. */
+/** Receives the bytes of a socket without its own buffers. See `onread` of `net.Socket`. */
 export type SocketReader = OnReadOpts;
 
 /** Connects to a port on this machine or in a sandbox. Rejects with `portRefused`. */
@@ -23,13 +23,13 @@ export async function connectPort(target: PortTarget, reader?: SocketReader): Pr
   throw new ExecError('portRefused', `Nothing accepts connections on port ${target.port}.`, { cause: last });
 }
 
-/** Somebody who listens on every address is reached by loopback. */
+/** A listener on every address is reached through loopback. */
 function addressesOf({ address }: PortTarget): string[] {
   if (address === '0.0.0.0') return ['127.0.0.1'];
   return address === '::' ? ['::1', '127.0.0.1'] : [address];
 }
 
-/** Sockets made in a sandbox are of version 6. */
+/** Sockets created in a sandbox are IPv6. */
 function mapped(address: string): string {
   return isIPv4(address) ? `::ffff:${address}` : address;
 }
@@ -50,7 +50,7 @@ function connected(socket: Socket, place: { host: string; port: number }): Promi
       socket.destroy();
       reject(error);
     };
-    // Stays: whoever takes the socket may not have looked at it yet when it fails.
+    // Stays, because the socket may fail before its new owner listens for errors.
     socket.on('error', fail);
     socket.connect({ ...place, noDelay: true }, () => {
       clearTimeout(limit);
@@ -60,7 +60,7 @@ function connected(socket: Socket, place: { host: string; port: number }): Promi
   });
 }
 
-/** With nobody listening, a socket may get the very port that it connects to. */
+/** If nobody listens, a socket may be assigned the very port it connects to, and connect to itself. */
 function isItself({ localPort, remotePort, localAddress, remoteAddress }: Socket): boolean {
   return localPort === remotePort && localAddress === remoteAddress;
 }

@@ -3,7 +3,7 @@ import { type SandboxNetwork, sandboxNetworks } from './sandbox-networks.js';
 import { SandboxSockets } from './sandbox-sockets.js';
 import { SocketOwners } from './socket-owners.js';
 
-/** A socket that listens, and whose it is. */
+/** A listening socket and its owner. */
 export interface Listener extends ListeningSocket {
   /** Null if none of our processes has it open. */
   readonly pid: number | null;
@@ -12,19 +12,19 @@ export interface Listener extends ListeningSocket {
   readonly network: SandboxNetwork | null;
 }
 
-/** `fresh`: what was seen a moment ago does not count. */
+/** `fresh`: ignore cached results. */
 export interface Look {
   readonly fresh?: boolean;
 }
 
-/** Everything that listens in our network and in those of our sandboxes. Remembers what it need not find out again. */
+/** Everything that listens in our network and in those of our sandboxes. Caches what it has found out. */
 export class Listeners {
   readonly #owners = new SocketOwners();
   readonly #networks = new Map<string, SandboxSockets>();
   #looking: Promise<Listener[]> | undefined;
   #nextLook: Promise<Listener[]> | undefined;
 
-  /** Callers at the same time share one look. */
+  /** Concurrent callers share one scan. */
   look(options: Look = {}): Promise<Listener[]> {
     this.#looking ??= this.#look(options).finally(() => {
       this.#looking = undefined;
@@ -32,7 +32,7 @@ export class Listeners {
     return this.#looking;
   }
 
-  /** Sees whatever listens when it is called, however recently somebody looked. */
+  /** Always scans again, however recent the last scan. */
   lookAgain(): Promise<Listener[]> {
     const before = this.#looking ?? Promise.resolve([]);
     const again = (): Promise<Listener[]> => {

@@ -3,16 +3,16 @@ import type { Listener } from './listeners.js';
 import type { SandboxNetwork } from './sandbox-networks.js';
 import type { TreeOwner } from './visible-ports.js';
 
-/** Which port somebody wants to reach. */
+/** The port that a client wants to reach. */
 export interface PortRequest {
   readonly port: number;
-  /** Only if this process listens there, or what it left behind. */
+  /** Only if this process listens there, or something it left behind. */
   readonly processId?: string | undefined;
-  /** Only if one of the asker's own processes listens there. */
+  /** Only if one of the client's own processes listens there. */
   readonly ownOnly?: boolean | undefined;
 }
 
-/** Where a connection goes to. */
+/** The target of a connection. */
 export interface PortTarget {
   readonly port: number;
   readonly address: string;
@@ -22,8 +22,8 @@ export interface PortTarget {
 }
 
 /**
- * Chooses among those who listen on a port. The asker's own processes go first, the most recent one of them; then the machine
- * itself; then the sandboxes of others. Throws `portRefused` if there is nobody.
+ * Chooses among the listeners on a port: first the client's own processes, newest first; then the machine itself; then the
+ * sandboxes of other clients. Throws `portRefused` if nobody listens.
  */
 export function findTarget(
   listeners: readonly Listener[],

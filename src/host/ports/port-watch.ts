@@ -1,11 +1,11 @@
 import { type Listener, Listeners } from './listeners.js';
 import { timeSpent } from './time-spent.js';
 
-/** How often we look while somebody watches: whoever waits for a port learns of it within 100 ms. */
+/** The interval between scans while somebody watches. A new port is reported within 100 ms. */
 const LOOK_EVERY_MS = 40;
-/** Looking may take this share of a processor, however much there is to look at… */
+/** Scanning may take this share of a processor, however much there is to scan… */
 const MAX_SHARE = 1 / 4;
-/** …and never pauses longer than this. */
+/** …but never pauses longer than this. */
 const MAX_PAUSE_MS = 500;
 
 type Subscriber = (listeners: readonly Listener[]) => void;
@@ -19,14 +19,14 @@ export function listListeners(): Promise<Listener[]> {
   return listeners.lookAgain();
 }
 
-/** Calls `subscriber` with everything that listens, again and again. Returns an unsubscribe function. */
+/** Calls `subscriber` with all listeners after every scan. Returns an unsubscribe function. */
 export function watchListeners(subscriber: Subscriber): () => void {
   subscribers.add(subscriber);
   if (!isLooking) void keepLooking();
   return () => void subscribers.delete(subscriber);
 }
 
-/** The kernel has no event for a socket that begins to listen, so we look as long as somebody wants to know. */
+/** The kernel has no event for a socket that begins to listen, so we scan while anybody watches. */
 async function keepLooking(): Promise<void> {
   isLooking = true;
   while (subscribers.size > 0) {

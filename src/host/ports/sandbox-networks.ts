@@ -7,22 +7,22 @@ export interface RunningSandbox {
   readonly initPid: () => number | null;
 }
 
-/** A network that is not ours, and a process in it. */
+/** The network of a sandbox, and a process in it. */
 export interface SandboxNetwork {
-  /** As long as the network exists, no other has this name. */
+  /** Unique while the network exists. */
   readonly name: string;
   readonly pid: number;
 }
 
 const sandboxes = new Set<RunningSandbox>();
 
-/** The ports of this sandbox are looked for. Returns a function that ends that. */
+/** Includes the ports of a sandbox in scans. Returns a function that removes it again. */
 export function addSandbox(sandbox: RunningSandbox): () => void {
   sandboxes.add(sandbox);
   return () => void sandboxes.delete(sandbox);
 }
 
-/** The networks of all running sandboxes that do not share ours. Several sandboxes may share one. */
+/** The networks of all running sandboxes, except for ours. Several sandboxes may share one. */
 export function sandboxNetworks(): SandboxNetwork[] {
   const own = networkOf('self');
   const found = new Map<string, SandboxNetwork>();

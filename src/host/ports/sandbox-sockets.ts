@@ -6,8 +6,8 @@ import type { SandboxNetwork } from './sandbox-networks.js';
 import { timeSpent } from './time-spent.js';
 
 /**
- * A listener that replaces another between two looks leaves the count as it was. So the table is read now and then even if
- * nothing seems to have changed.
+ * A listener that replaces another between two scans leaves the count unchanged, so the table is reread this often in any
+ * case.
  */
 const REREAD_MS = 1_000;
 
@@ -23,8 +23,8 @@ interface TableState {
 }
 
 /**
- * The listening sockets of a sandbox's own network, seen from outside. Its table takes milliseconds to read, the number
- * of its sockets takes microseconds, so the table is read when that number has changed.
+ * The listening sockets in the network of a sandbox, read from outside. Reading the table takes milliseconds, reading the
+ * number of sockets microseconds, so the table is read only when that number changes.
  */
 export class SandboxSockets {
   readonly #tables = new Map<string, TableState>();
@@ -52,7 +52,7 @@ function isDue({ count, readAtMs, spentMs }: TableState, countNow: string): bool
   return count !== countNow || (countNow !== '0' && age > REREAD_MS);
 }
 
-/** How many TCP sockets are connected or listening, as text. `0` if there is no such network any more. */
+/** The number of connected and listening TCP sockets, as text. `0` if the network no longer exists. */
 function countSockets(pid: number, table: string): string {
   const [file, label] = table === 'tcp6' ? ['sockstat6', 'TCP6'] : ['sockstat', 'TCP'];
   try {

@@ -7,15 +7,15 @@ import { linkTarget, ownerNamespace, receiveMessage, socketPair, trustedProgram 
 import { packageFile } from '../kernel/package-file.js';
 import type { SandboxNetwork } from './sandbox-networks.js';
 
-/** Node starts in a tenth of a second, on a very busy machine in several. */
+/** Node starts in a tenth of a second, or in several seconds on a very busy machine. */
 const START_LIMIT_MS = 15_000;
 
-/** The descriptor by which the helper hands over what it has made. */
+/** The descriptor over which the helper passes the sockets. */
 const HAND_OVER_FD = 3;
 
 /**
- * Makes sockets in the network of a sandbox. A process that enters it needs rights in the user namespace that owns it, which a
- * program with threads cannot get. So a helper enters, makes them and is gone: nothing of ours stays inside.
+ * Creates sockets in the network of a sandbox. Entering it requires joining the user namespace that owns it, which a
+ * multithreaded process cannot do. So a helper enters, creates the sockets and exits; nothing of ours stays inside.
  */
 export async function makeSockets({ name, pid }: SandboxNetwork, count: number): Promise<number[]> {
   const nsenter = trustedProgram('nsenter');
@@ -25,7 +25,7 @@ export async function makeSockets({ name, pid }: SandboxNetwork, count: number):
   try {
     namespaces = openNamespaces(pid);
     const [net = -1] = namespaces;
-    // The process may have ended, and another may have its number.
+    // The process may have ended, and its pid may belong to another one.
     if (linkTarget(`/proc/self/fd/${net}`) !== name) throw noEntrance('it has ended');
     const script = fileURLToPath(packageFile('dist/programs/sockets.js'));
     const argv = [
@@ -48,7 +48,7 @@ export async function makeSockets({ name, pid }: SandboxNetwork, count: number):
   }
 }
 
-/** The network, and the user namespace that owns it unless that is ours. */
+/** Opens the network and, unless it is ours, the user namespace that owns it. */
 function openNamespaces(pid: number): number[] {
   try {
     const net = openSync(`/proc/${pid}/ns/net`, 'r');
@@ -61,7 +61,7 @@ function openNamespaces(pid: number): number[] {
   }
 }
 
-/** By our own descriptors, which nobody can replace. */
+/** Uses our own descriptors, which nobody can replace. */
 function entrance([net, user]: readonly number[]): string[] {
   const path = (fd: number | undefined): string => `/proc/${process.pid}/fd/${fd}`;
   const users = user === undefined ? [] : [`--user=${path(user)}`, '--preserve-credentials'];

@@ -1,25 +1,25 @@
 import { linkTarget, namesIn, statOf } from '../kernel/index.js';
 import { currentTrees } from '../spawn/index.js';
 
-/** Who listens: a process, and the tree it belongs to. */
+/** The process that listens, and its tree. */
 export interface SocketOwner {
   readonly pid: number;
   readonly treeId: number;
 }
 
-/** Finds out which of our trees a socket belongs to, once for each socket. */
+/** Finds out which of our process trees a socket belongs to, once per socket. */
 export class SocketOwners {
-  /** Null: it belongs to none of them. */
+  /** Null: it belongs to none of our trees. */
   readonly #known = new Map<number, SocketOwner | null>();
 
   get(inode: number): SocketOwner | null {
     return this.#known.get(inode) ?? null;
   }
 
-  /** Looks for the owners of sockets that are new. Call with all sockets there are: the others are forgotten. */
+  /** Finds the owners of new sockets. Call with all existing sockets; the others are forgotten. */
   async update(inodes: ReadonlySet<number>): Promise<void> {
     for (const [inode, owner] of this.#known) {
-      // A child may have inherited the socket of a parent that is gone.
+      // The owner may be gone while a child that inherited the socket still has it.
       if (!inodes.has(inode) || (owner && statOf(owner.pid) === null)) this.#known.delete(inode);
     }
     const wanted = new Set([...inodes].filter((inode) => !this.#known.has(inode)));
@@ -31,7 +31,7 @@ export class SocketOwners {
 
 const SOCKET_LINK = /^socket:\[(\d+)\]$/;
 
-/** Members come in the order of their pids, so a parent usually goes before the children that inherit its socket. */
+/** Members are sorted by pid, so a parent usually precedes the children that inherit its socket. */
 async function findOwners(inodes: ReadonlySet<number>): Promise<Map<number, SocketOwner>> {
   const found = new Map<number, SocketOwner>();
   for (const [treeId, members] of await currentTrees())
@@ -41,7 +41,7 @@ async function findOwners(inodes: ReadonlySet<number>): Promise<Map<number, Sock
   return found;
 }
 
-/** The sockets a process has open; none if we may not look. */
+/** The sockets a process has open; none if we may not read them. */
 function socketsOf(pid: number): number[] {
   const directory = `/proc/${pid}/fd`;
   return namesIn(directory).flatMap((fd) => {

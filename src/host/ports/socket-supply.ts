@@ -2,11 +2,11 @@ import { closeSync } from 'node:fs';
 import { makeSockets } from './socket-maker.js';
 import { type SandboxNetwork, sandboxNetworks } from './sandbox-networks.js';
 
-/** Sockets made at a time. Most sandboxes are connected to a few times, some by a browser, again and again. */
+/** The size of the first batch. Most sandboxes get a few connections; those used from a browser get many. */
 const FIRST_BATCH = 8;
 const MAX_BATCH = 128;
 
-/** Sockets for one sandbox, made ahead. */
+/** A supply of sockets for one sandbox, created in advance. */
 class Supply {
   readonly #sockets: number[] = [];
   #batch = FIRST_BATCH;
@@ -47,7 +47,7 @@ export async function takeSocket(network: SandboxNetwork): Promise<number> {
   return await supply.take(network);
 }
 
-/** Sockets keep their network alive. Call when a sandbox has ended. */
+/** Closes unused sockets, which would keep their network alive. Call when a sandbox has ended. */
 export function closeUnused(): void {
   if (supplies.size === 0) return;
   const running = new Set(sandboxNetworks().map(({ name }) => name));

@@ -1,6 +1,6 @@
 /**
- * Returns a function that says how much of the processor has been used since, in milliseconds. What other work of this process has
- * used counts too, but time spent waiting for a busy machine does not: it costs nobody anything.
+ * Returns a function that tells how much CPU time this process has used since, in milliseconds. Other work of the process
+ * counts too, but not the time spent waiting for a busy machine, which costs nothing.
  */
 export function timeSpent(): () => number {
   const startedAt = performance.now();

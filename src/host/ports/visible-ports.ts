@@ -1,17 +1,17 @@
 import type { ListeningPort, PortsOptions } from '../../contract/index.js';
 import type { Listener } from './listeners.js';
 
-/** So many ports are told of at a time, the lowest first. */
+/** The most ports reported at a time, lowest first. */
 const MAX_PORTS = 1_024;
 
-/** Whose a process tree is. */
+/** The owner of a process tree. */
 export interface TreeOwner {
   readonly processId: string | null;
-  /** Set if it is of another session. */
+  /** Set if it belongs to another session. */
   readonly sessionId?: string | undefined;
 }
 
-/** What somebody may know who knows the owners of some trees. To them, all other listeners in sandboxes do not exist. */
+/** The ports that a client may see, given the trees it knows the owners of. It sees no other listeners in sandboxes. */
 export function visiblePorts(
   listeners: readonly Listener[],
   ownerOf: (treeId: number) => TreeOwner | undefined,

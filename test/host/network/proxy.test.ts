@@ -49,8 +49,8 @@ async function startSite(): Promise<{ port: number; seen: IncomingMessage[] }> {
   const server = createServer((request, response) => {
     seen.push(request);
     response.setHeader('x-site', 'yes');
-    request.pipe(response);
-    if (request.method === 'GET') response.end('hello');
+    if (request.method === 'POST') request.pipe(response);
+    else request.resume().on('end', () => response.end('hello'));
   });
   const sockets = new WebSocketServer({ server });
   sockets.on('connection', (socket) => socket.on('message', (data) => socket.send(data)));
@@ -135,19 +135,22 @@ test('a WebSocket goes through a plain proxy request and through a tunnel', asyn
   plain.close();
 });
 
-test('a name that leads to a private address is refused, and only asked for once', async () => {
+test('a name is asked for once: a second answer leads nowhere', async () => {
+  const site = await startSite();
   let asked = 0;
   const { port, decided } = await startProxy(
-    { allow: ['*'], deny: [] },
+    { allow: ['rebound.example', '127.0.0.2'], deny: [] },
     {
-      // The first answer is harmless, the second is not.
-      resolve: async () => [{ address: ++asked === 1 ? '203.0.113.1' : '127.0.0.1', family: 4 }],
+      // The first answer is allowed, the second is not.
+      resolve: async () => [{ address: ++asked === 1 ? '127.0.0.2' : '127.0.0.1', family: 4 }],
     },
   );
-  const { stdout } = await curl('-x', `http://127.0.0.1:${port}`, 'http://rebound.example/');
-  expect(JSON.parse(stdout)).toMatchObject({ reason: 'not_allowed_local' });
+  const visit = ['-x', `http://127.0.0.1:${port}`, `http://rebound.example:${site.port}/`];
+  expect((await curl(...visit)).stdout).toContain('ECONNREFUSED');
   expect(asked).toBe(1);
-  expect(decided).toMatchObject([{ reason: 'not_allowed_local' }]);
+  expect(JSON.parse((await curl(...visit)).stdout)).toMatchObject({ reason: 'not_allowed_local' });
+  expect(decided).toMatchObject([{ decision: 'allow' }, { reason: 'not_allowed_local' }]);
+  expect(site.seen).toEqual([]);
 });
 
 test.each([
@@ -213,19 +216,138 @@ test('an unknown host waits for whoever decides', async () => {
   expect(decided.map(({ source }) => source)).toEqual(['decider', 'decider']);
 });
 
-test('no connection outlives the proxy', async () => {
-  const silent = createTcpServer(() => undefined);
-  const there = await listen(silent);
-  const { port, proxy } = await startProxy({ allow: ['127.0.0.1'], deny: [] });
-  const socket: Socket = connect(port, '127.0.0.1');
-  socket.on('error', () => undefined);
-  const arrived = once(silent, 'connection') as Promise<[Socket]>;
-  socket.write(`CONNECT 127.0.0.1:${there} HTTP/1.1\r\n\r\n`);
-  const [other] = await arrived;
-  other.on('error', () => undefined);
-  await once(socket, 'data');
-  proxy.close();
-  await Promise.all([once(socket, 'close'), once(other.resume(), 'close')]);
+describe.each(['open', 'half closed'])('a connection that is %s', (state) => {
+  test.each([
+    ['a tunnel', (port: number) => `CONNECT 127.0.0.1:${port} HTTP/1.1\r\n\r\n`, ''],
+    [
+      'a WebSocket',
+      (port: number) =>
+        `GET / HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n`,
+      'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n',
+    ],
+    ['SOCKS', (port: number) => Buffer.of(5, 1, 0, 5, 1, 0, 1, 127, 0, 0, 1, port >> 8, port & 255), ''],
+  ])('does not outlive the proxy: %s', async (_how, opening, reply) => {
+    const silent = createTcpServer({ allowHalfOpen: true }, (socket) => socket.write(reply));
+    const there = await listen(silent);
+    const { port, proxy } = await startProxy({ allow: ['127.0.0.1'], deny: [] });
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    socket.on('error', () => undefined);
+    const arrived = once(silent, 'connection') as Promise<[Socket]>;
+    socket.write(opening(there));
+    const [other] = await arrived;
+    other.on('error', () => undefined).resume();
+    await once(socket.resume(), 'data');
+    socket.write('sent');
+    if (state === 'half closed') {
+      socket.end();
+      await once(other, 'end');
+    }
+    const gone = new Promise((resolve) => void socket.once('close', resolve));
+    proxy.close();
+    await gone;
+    // Nobody tells it that a half closed connection is gone before it sends something.
+    await expect.poll(() => (other.write('x'), other.destroyed)).toBe(true);
+  });
+});
+
+/** The same by a client that waits for the answer before it goes. */
+async function ask(port: number, text: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  let said = '';
+  socket.on('data', (chunk: Buffer) => void (said += chunk.toString('latin1')));
+  socket.write(text);
+  await once(socket, 'close');
+  return said;
+}
+
+/** A host that keeps the first bytes of every connection, and answers with these. */
+async function startRawSite(reply: string): Promise<{ port: number; heard: () => string }> {
+  let heard = '';
+  const server = createTcpServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => socket.write(Buffer.from(reply, 'latin1')));
+    socket.on('data', (bytes: Buffer) => void (heard += bytes.toString('latin1')));
+  });
+  return { port: await listen(server), heard: () => heard };
+}
+
+describe('an allowed host that answers with', () => {
+  test.each([
+    ['a status below all', 'HTTP/1.1 042 x\r\ncontent-length: 0\r\n\r\n', /^HTTP\/1.1 502 /],
+    ['status 0', 'HTTP/1.1 000 x\r\ncontent-length: 0\r\n\r\n', /^HTTP\/1.1 502 /],
+    ['a bell', 'HTTP/1.1 200 O\x07K\r\ncontent-length: 2\r\n\r\nhi', /^HTTP\/1.1 200 OK\r\n.*hi$/s],
+    [
+      'a reason of its own',
+      'HTTP/1.1 200 Fine\r\ncontent-length: 2\r\n\r\nhi',
+      /^HTTP\/1.1 200 Fine\r\n.*hi$/s,
+    ],
+    [
+      'a protocol nobody asked for',
+      'HTTP/1.1 101 x\r\nupgrade: x\r\nconnection: upgrade\r\n\r\nhello',
+      /^HTTP\/1.1 502 /,
+    ],
+  ])('%s harms nobody', async (_what, reply, expected) => {
+    const site = await startRawSite(reply);
+    const { port } = await startProxy(open(site.port));
+    const at = `site.example:${site.port}`;
+    const said = await ask(port, `GET http://${at}/ HTTP/1.1\r\nHost: ${at}\r\nConnection: close\r\n\r\n`);
+    expect(said).toMatch(expected);
+  });
+});
+
+describe('a request is the same for the host as for us', () => {
+  const HIDDEN = 'GET /hidden HTTP/1.1\r\nHost: other.example\r\n\r\n';
+  const chunked = `${HIDDEN.length.toString(16)}\r\n${HIDDEN}\r\n0\r\n\r\n`;
+
+  test.each([
+    ['a body in chunks', 'GET', 'Transfer-Encoding: chunked', chunked],
+    ['a body in chunks, to be deleted', 'DELETE', 'Transfer-Encoding: chunked', chunked],
+    [
+      'a length that is meant for us alone',
+      'GET',
+      `Connection: content-length\r\nContent-Length: ${HIDDEN.length}`,
+      HIDDEN,
+    ],
+    [
+      'a length behind a thousand other headers',
+      'GET',
+      `${'a:\r\n'.repeat(2_000)}Content-Length: ${HIDDEN.length}`,
+      HIDDEN,
+    ],
+  ])('%s', async (_what, method, header, body) => {
+    const site = await startSite();
+    const { port } = await startProxy(open(site.port));
+    const at = `site.example:${site.port}`;
+    await ask(
+      port,
+      `${method} http://${at}/seen HTTP/1.1\r\nHost: ${at}\r\n${header}\r\nConnection: close\r\n\r\n${body}`,
+    );
+    expect(site.seen.map(({ url }) => url)).toEqual(['/seen']);
+  });
+
+  test.each([
+    ['a second host', 'Host: other.example'],
+    ['a host that is meant for us alone', 'Connection: host'],
+    ['a second host of an upgrade', 'Host: other.example\r\nConnection: upgrade\r\nUpgrade: x'],
+  ])('%s', async (_what, header) => {
+    const site = await startRawSite('HTTP/1.1 204 No Content\r\n\r\n');
+    const { port } = await startProxy(open(site.port));
+    const at = `site.example:${site.port}`;
+    await ask(port, `GET http://${at}/ HTTP/1.1\r\nHost: ${at}\r\n${header}\r\nConnection: close\r\n\r\n`);
+    expect(site.heard().match(/^host: .*$/gim)).toEqual([`Host: ${at}`]);
+  });
+
+  test('what follows an upgrade waits until the host has agreed', async () => {
+    const site = await startRawSite('HTTP/1.1 204 No Content\r\nx-site: yes\r\n\r\n');
+    const { port } = await startProxy(open(site.port));
+    const at = `site.example:${site.port}`;
+    const said = await ask(
+      port,
+      `GET http://${at}/ HTTP/1.1\r\nHost: ${at}\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n${HIDDEN}`,
+    );
+    expect(said).toMatch(/^HTTP\/1.1 204 .*x-site: yes/s);
+    expect(site.heard()).not.toContain('hidden');
+  });
 });
 
 test('hop-by-hop headers stay on their hop', async () => {

@@ -99,7 +99,9 @@ describe('patterns', () => {
     'a b',
     'a\\b',
     'a:99999',
-  ])('%j is refused', (pattern) => expect(() => new HostPatterns([pattern])).toThrow('no pattern for hosts'));
+  ])('%j is refused', (pattern) =>
+    expect(() => new HostPatterns([pattern])).toThrow('not a valid host pattern'),
+  );
 
   test('a long host takes no time with many wildcards', () => {
     const patterns = new HostPatterns([`${'*a'.repeat(60)}.b`]);
@@ -135,6 +137,10 @@ describe('public addresses', () => {
     '64:ff9b::7f00:1',
     '64:ff9b::a9fe:a9fe',
     '64:ff9b:1::7f00:1',
+    '::ffff:0:127.0.0.1',
+    '1::1',
+    '4000::1',
+    'fe80::1%lo',
     '2002:7f00:1::',
     '2001:0:7f00:1::',
     '2001:db8::1',
@@ -153,6 +159,16 @@ describe('rules', () => {
     expect(rules.judge(at('bad.example.com'))).toBe('denied');
     expect(rules.judge(at('example.org'))).toBe('unknown');
   });
+
+  test.each(['8.8.8.8', '::ffff:808:808', '64:ff9b::808:808'])(
+    'an address that is denied stays so as %s',
+    (host) => {
+      const rules = new RuleBook({ allow: ['*'], deny: ['8.8.*'] });
+      expect(rules.judge(at(host))).toBe('denied');
+      expect(rules.admitsAddress(at('a.example'), host)).toBe(false);
+      expect(rules.admitsAddress(at('a.example'), '::ffff:1.1.1.1')).toBe(true);
+    },
+  );
 
   test('nothing is allowed without a rule', () => {
     expect(new RuleBook({ allow: [], deny: [] }).judge(at('example.com'))).toBe('unknown');

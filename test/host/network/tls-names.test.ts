@@ -65,7 +65,9 @@ describe('the name in a TLS handshake', () => {
   test.each([
     ['a request', Buffer.from('GET / HTTP/1.1\r\n')],
     ['ssh', Buffer.from('SSH-2.0-x\r\n')],
-    ['a record of another protocol', Buffer.of(22, 9, 1, 0, 4, 1, 2, 3)],
+    ['a record of another protocol', Buffer.of(22, 99, 1, 0, 4, 1, 2, 3)],
+    ['a length in front of a message', Buffer.of(22, 1, 0, 0, 7, 0, 0, 0)],
+    ['another one', Buffer.of(21, 1, 0, 0, 7, 0, 0, 0)],
   ])('%s is something else', (_name, bytes) => {
     expect(readOpening(bytes).kind).toBe('other');
   });
@@ -87,6 +89,21 @@ describe('the name in a TLS handshake', () => {
     for (const bytes of [empty, inPieces(hello, 1), Buffer.of(22, 3, 1, 0, 4, 1, 255, 255, 255)])
       expect(readOpening(bytes).kind).not.toBe('hello');
     expect(readOpening(inPieces(hello, 1)).kind).toBe('broken');
+  });
+
+  test('is not looked for behind what some servers overlook', async () => {
+    const hello = await helloFor('b.example');
+    const otherVersion = Buffer.from(hello);
+    otherVersion[1] = 4;
+    const warning = (version: number): Buffer => Buffer.of(21, version, 1, 0, 2, 1, 90);
+    for (const bytes of [
+      otherVersion,
+      Buffer.concat([warning(3), hello]),
+      Buffer.concat([warning(4), hello]),
+    ]) {
+      expect(readOpening(bytes).kind).toBe('broken');
+      expect(readOpening(bytes.subarray(0, 5)).kind).toBe('more');
+    }
   });
 });
 

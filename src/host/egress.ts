@@ -22,15 +22,15 @@ export interface ExistingProxyUse {
   readonly existingProxy: true;
 }
 
-/** About the program that needs a way out. */
-export interface WayOutOptions {
+/** The program that needs to reach the network. */
+export interface EgressOptions {
   readonly env: Readonly<Record<string, string>>;
   /** Hears of each host that it is kept from, once, and of so many at most. */
   readonly onDenied?: ((denial: NetworkDenial) => void) | undefined;
 }
 
-/** A program's way out of its sandbox. */
-export interface WayOut {
+/** How a program reaches the network from its sandbox. */
+export interface Egress {
   readonly network: NetworkToJoin;
   /** They lead its programs to the proxy. */
   readonly variables: Readonly<Record<string, string>>;

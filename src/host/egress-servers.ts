@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { AskAboutHost, HostAnswers, Proxy } from './network/index.js';
 import type { NetworkDenials } from './network-denials.js';
 import { isOwnDoor } from './peer/index.js';
-import type { NetworkUse } from './way-out.js';
+import type { NetworkUse } from './egress.js';
 import { ExecError } from '../protocol/errors.js';
 
 /** Answers connections from inside. */
@@ -70,7 +70,7 @@ function endingWith(proxy: Proxy, over: AbortController): PortServer {
 function noProxy(): ExecError {
   return new ExecError(
     'sandboxUnavailable',
-    'A managed network is to be enforced, but no proxy is named that could be the way out. Nothing was run.',
+    'The network is to be enforced, but the request names no proxy. Nothing was run.',
     {
       data: {
         reason: 'managedNetwork',

@@ -1,13 +1,13 @@
 import { closeSync } from 'node:fs';
 import type { Namespaces, NetworkSpace, SpacePort } from './network/index.js';
 
-/** How the descriptors of a way out are called, besides those of its program. */
+/** Names of the descriptors that belong to a sandbox's egress, besides those of its program. */
 const NET = 'network';
 const USER = 'network user';
 const PORT = 'network port ';
 
-/** What another server needs to continue with a way out. */
-export function wayDescriptors(
+/** What the next server needs to continue an egress. */
+export function egressDescriptors(
   { net, user }: Namespaces,
   ports: readonly SpacePort[],
 ): Record<string, number> {
@@ -18,8 +18,8 @@ export function wayDescriptors(
   };
 }
 
-/** A way out that an earlier server has made. Owns its descriptors until somebody takes them. */
-export class KeptWay {
+/** An egress that an earlier server made. Owns its descriptors until they are taken. */
+export class KeptEgress {
   readonly #descriptors: Map<string, number>;
   #isFirst = false;
 
@@ -28,11 +28,11 @@ export class KeptWay {
   }
 
   /** Null if the program had none. */
-  static of(descriptors: Readonly<Record<string, number>>): KeptWay | null {
+  static of(descriptors: Readonly<Record<string, number>>): KeptEgress | null {
     const own = Object.entries(descriptors).filter(
       ([name]) => [NET, USER].includes(name) || name.startsWith(PORT),
     );
-    return own.length === 0 ? null : new KeptWay(new Map(own));
+    return own.length === 0 ? null : new KeptEgress(new Map(own));
   }
 
   /** Of what nobody has taken. */
