@@ -32,9 +32,7 @@ export function explained(error: unknown, machine: string): unknown {
     return new ExecError(
       'notConnected',
       `No machine "${machine}" is in the fleet; see \`execwire fleet ls\`.`,
-      {
-        data: { machine },
-      },
+      { data: { machine, isAbsent: true } },
     );
   if (/permission/i.test(error.message)) return noAccess(machine);
   return new ExecError('notConnected', `Cannot reach "${machine}" in the fleet.`, {
@@ -44,7 +42,7 @@ export function explained(error: unknown, machine: string): unknown {
 }
 
 export function noAccess(machine: string): ExecError {
-  return new ExecError('notConnected', `Our credentials do not give access to "${machine}".`, {
+  return new ExecError('notConnected', `The credentials in use do not give access to "${machine}".`, {
     data: { machine },
   });
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Msg } from '@nats-io/transport-node';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ExecError } from '../protocol/errors.js';
 import type { Channel } from '../rpc/index.js';
@@ -8,12 +9,13 @@ import { DEFAULT_IDENTITY, DEFAULT_FLEET, type FleetSettings } from './bus/bus-s
 import { explained, granted, isNobody, noAccess, isPassing, jsonOf, noAnswer } from './answers.js';
 import { channelToken, type OpenRequest } from './open-protocol.js';
 import { type FleetEvent, MachineNews } from './control.js';
+import { ExpectedMachines } from './expected-machines.js';
 import { watchFleet } from './fleet-watch.js';
 import { Jobs } from './jobs/jobs.js';
 import { leastLoaded, Machine, type MachineState, preferred } from './machine.js';
 import { listRegistered } from './registry.js';
 import { callRoll } from './roll-call.js';
-import { explainNoMatch, matches, type Selector } from './selector.js';
+import { allThatMatch, explainNoMatch, matches, type Selector } from './selector.js';
 import { ANY, EVERYBODY, requireName, type Subjects, subjectsOf } from './subjects.js';
 
 /** How long a machine may take to answer before it is asked again: a NATS node may just have died. */
@@ -21,6 +23,8 @@ const ANSWER_TIMEOUT_MS = 1000;
 const ASK_AGAIN_MS = 50;
 /** A machine that has just joined, or changes to another NATS node, is known to all nodes after a moment. */
 const NOBODY_PATIENCE_MS = 500;
+/** The same after a NATS node has come or gone, which machines may be looking for. */
+const UNSETTLED_PATIENCE_MS = 3_000;
 /** How long a machine may take to describe itself. */
 const ASK_TIMEOUT_MS = 5000;
 
@@ -33,6 +37,7 @@ export class Fleet implements AsyncDisposable {
   /** Tells our channels from those of others with the same identity. */
   readonly #connection = randomBytes(8).toString('hex');
   readonly #machines: readonly string[] | undefined;
+  readonly #expected: ExpectedMachines;
   #opened = 0;
 
   private constructor(bus: Bus, settings: FleetSettings) {
@@ -42,12 +47,19 @@ export class Fleet implements AsyncDisposable {
     this.#identity = identity;
     this.#fleet = fleet;
     this.#machines = settings.machines;
-    bus.carry(this.#subjects.toClient(ANY, identity, `${this.#connection}.*`));
+    this.#expected = new ExpectedMachines(bus, fleet, settings.machines);
+    for (const machine of this.#reachable)
+      bus.carry(this.#subjects.toClient(machine, identity, `${this.#connection}.*`));
   }
 
   static async connect(settings: FleetSettings): Promise<Fleet> {
     const { identity = DEFAULT_IDENTITY } = settings;
     return new Fleet(await Bus.connect(settings, `execwire client ${identity}`), settings);
+  }
+
+  /** The machines that may speak to us. Asked for more, NATS would refuse all. */
+  get #reachable(): readonly string[] {
+    return this.#machines ?? [ANY];
   }
 
   /** False while no NATS server can be reached: then silence says nothing about machines. */
@@ -60,7 +72,7 @@ export class Fleet implements AsyncDisposable {
     return this.#bus.channelCount === 0;
   }
 
-  /** Opens a channel to a machine. Fails within half a second if there is no machine of that name. */
+  /** Opens a channel to a machine. Fails at once if the registry knows no machine of that name, else within half a second. */
   async dial(
     machine: string,
     options: { connectTimeoutMs?: number; ended?: () => void } = {},
@@ -92,8 +104,9 @@ export class Fleet implements AsyncDisposable {
     const token = randomBytes(8).toString('hex');
     const subjects = this.#machines?.map((name) => this.#subjects.whoIs(name)) ?? [this.#subjects.who];
     const reply = this.#subjects.answer(EVERYBODY, this.#identity, token);
-    const inbox = this.#subjects.answer(ANY, this.#identity, token);
-    const machines = await callRoll(this.#bus, { subjects, reply, inbox });
+    const answerOf = (machine: string): string => this.#subjects.answer(machine, this.#identity, token);
+    const expected = this.#expected.names();
+    const machines = await callRoll(this.#bus, { subjects, reply, inbox: answerOf(ANY), answerOf, expected });
     return selector ? machines.filter((machine) => matches(selector, machine)) : machines;
   }
 
@@ -128,17 +141,15 @@ export class Fleet implements AsyncDisposable {
     return watchFleet({
       list: () => this.list(),
       onNews: (listener) => {
-        const subscription = this.#bus.nats.subscribe(this.#subjects.news(ANY), {
-          callback: (error, message) => {
-            const news = error ? undefined : MachineNews.safeParse(jsonOf(message)).data;
-            // The NATS server vouches for the name in the subject.
-            // What JetStream passes on has a reply, and may be anybody's.
-            const isDirect =
-              !message.reply && message.subject === this.#subjects.news(news?.machine.name ?? '');
-            if (news && isDirect) listener(news);
-          },
-        });
-        return () => subscription.unsubscribe();
+        const heard = (message: Msg): void => {
+          const news = MachineNews.safeParse(jsonOf(message)).data;
+          // The NATS server vouches for the name in the subject.
+          if (news && message.subject === this.#subjects.news(news.machine.name)) listener(news);
+        };
+        const stops = this.#reachable.map((machine) => this.#bus.listen(this.#subjects.news(machine), heard));
+        return () => {
+          for (const stop of stops) stop();
+        };
       },
       signal: options.signal,
     });
@@ -157,7 +168,7 @@ export class Fleet implements AsyncDisposable {
     const message =
       matching.length === 0
         ? explainNoMatch(selector, machines)
-        : `All ${matching.length} machines that match "${selector.text}" are cordoned or draining.`;
+        : `${allThatMatch(selector, matching.length)} cordoned or draining.`;
     throw new ExecError('notConnected', message);
   }
 
@@ -176,18 +187,18 @@ export class Fleet implements AsyncDisposable {
   }
 
   async #ask(subject: string, machine: string, request: object): Promise<Machine> {
-    const begun = performance.now();
+    const patience = this.#patienceFor(machine);
     for (;;) {
       try {
         const answer = await this.#bus.nats.request(subject, JSON.stringify(request), {
           timeout: ASK_TIMEOUT_MS,
           ...this.#answered(machine),
         });
-        return Machine.parse(answer.json());
+        const described = Machine.parse(answer.json());
+        if (described.name === machine) return described;
+        throw new ExecError('notConnected', `"${machine}" describes another machine.`, { data: { machine } });
       } catch (error) {
-        const isPatient = performance.now() - begun < NOBODY_PATIENCE_MS;
-        if (!isPatient || !isNobody(error)) throw explained(error, machine);
-        await pause(ASK_AGAIN_MS);
+        if (!isNobody(error) || (await patience()) === 'over') throw explained(error, machine);
       }
     }
   }
@@ -199,8 +210,8 @@ export class Fleet implements AsyncDisposable {
     timeoutMs: number,
   ): Promise<{ epoch: string; credit: number }> {
     const subject = this.#subjects.open(machine, this.#identity);
-    const begun = performance.now();
-    const deadline = begun + timeoutMs;
+    const deadline = performance.now() + timeoutMs;
+    const patience = this.#patienceFor(machine);
     for (;;) {
       const left = deadline - performance.now();
       if (left <= 0) throw noAnswer(machine, timeoutMs);
@@ -209,11 +220,27 @@ export class Fleet implements AsyncDisposable {
         const options = { timeout, ...this.#answered(machine) };
         return granted(await this.#bus.nats.request(subject, JSON.stringify(request), options));
       } catch (error) {
-        const isPatient = performance.now() - begun < NOBODY_PATIENCE_MS;
-        if (!isPassing(error) && !(isPatient && isNobody(error))) throw explained(error, machine);
+        if (!isPassing(error) && !isNobody(error)) throw explained(error, machine);
         if (await this.#bus.isRefused(subject)) throw noAccess(machine);
-        await pause(ASK_AGAIN_MS);
+        if (!isNobody(error)) await pause(ASK_AGAIN_MS);
+        else if ((await patience()) === 'over') throw explained(error, machine);
       }
     }
+  }
+
+  /**
+   * Waits before a machine that nobody knows is asked again. It may be about to be known everywhere, so it gets some time; not if
+   * the registry does not have it either, twice, because the node that was asked may be a little behind.
+   */
+  #patienceFor(machine: string): () => Promise<'goes on' | 'over'> {
+    const begunAt = performance.now();
+    let lacking = 0;
+    return async () => {
+      const { isSettled } = this.#bus;
+      if (isSettled && (await this.#expected.lacks(machine))) lacking += 1;
+      else await pause(ASK_AGAIN_MS);
+      const patienceMs = isSettled ? NOBODY_PATIENCE_MS : UNSETTLED_PATIENCE_MS;
+      return lacking > 1 || performance.now() > begunAt + patienceMs ? 'over' : 'goes on';
+    };
   }
 }

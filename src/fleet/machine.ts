@@ -5,11 +5,14 @@ import { z } from 'zod';
 export const MachineState = z.enum(['ready', 'cordoned', 'draining']);
 export type MachineState = z.output<typeof MachineState>;
 
+/** A time in milliseconds, or in microseconds, that is a date. */
+const Time = z.number().int().nonnegative();
+
 /** What a machine says about itself. */
 export const Machine = z.object({
   name: z.string(),
   /** Which of its runs this is: the time at which it joined, in milliseconds. */
-  epoch: z.number(),
+  epoch: Time,
   labels: z.record(z.string(), z.string()),
   version: z.string(),
   state: MachineState,
@@ -23,7 +26,7 @@ export const Machine = z.object({
   /** How well programs can be confined there. */
   sandbox: z.string(),
   /** When it said this, in milliseconds. */
-  seenAt: z.number(),
+  seenAt: Time,
 });
 export type Machine = z.output<typeof Machine>;
 

@@ -5,6 +5,9 @@ import type { MachineServer } from './join-options.js';
 import { channelToken, epochOf, type OpenAnswer, OpenRequest } from './open-protocol.js';
 import { ANY, ANY_CHANNEL, answerTo, clientOf, type Subjects } from './subjects.js';
 
+/** Nobody takes all places. */
+const MAX_CHANNELS_PER_CLIENT = MAX_CHANNELS / 2;
+
 export interface MemberChannelsOptions {
   readonly bus: Bus;
   readonly subjects: Subjects;
@@ -16,6 +19,7 @@ export interface MemberChannelsOptions {
 /** Opens channels for clients that ask this machine for one. */
 export class MemberChannels {
   readonly #options: MemberChannelsOptions;
+  readonly #perClient = new Map<string, number>();
 
   constructor(options: MemberChannelsOptions) {
     this.#options = options;
@@ -42,15 +46,25 @@ export class MemberChannels {
     if (known) return { epoch, credit: known.credit };
     if (bus.channelCount >= MAX_CHANNELS)
       return refusal('overloaded', `${name} has reached its limit of ${MAX_CHANNELS} channels.`);
+    if ((this.#perClient.get(client) ?? 0) >= MAX_CHANNELS_PER_CLIENT)
+      return refusal('overloaded', `A client may have ${MAX_CHANNELS_PER_CLIENT} channels to ${name}.`);
+    this.#count(client, 1);
     const channel = bus.openChannel({
       from,
       to: subjects.toClient(name, client, token),
       label: `fleet ${client}`,
       credit: request.data.credit,
       granted: bus.shares.first,
+      ended: () => this.#count(client, -1),
     });
     void server.accept(channel, { principal: `fleet:${client}`, probe: () => channel.probe() });
     return { epoch, credit: channel.credit };
+  }
+
+  #count(client: string, change: 1 | -1): void {
+    const count = (this.#perClient.get(client) ?? 0) + change;
+    if (count > 0) this.#perClient.set(client, count);
+    else this.#perClient.delete(client);
   }
 
   /** A client talks to a channel that does not exist here: of an earlier run, or given up. */

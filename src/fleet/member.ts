@@ -53,7 +53,7 @@ export class FleetMember implements AsyncDisposable {
   /** Joins a fleet. Resolves when clients can reach this machine; fails if the name is taken. */
   static async join(settings: FleetSettings, options: JoinOptions): Promise<FleetMember> {
     requireName(options.name, 'The name of a machine');
-    const bus = await Bus.connect(settings, `execwire machine ${options.name}`);
+    const bus = await Bus.connect(settings, `execwire machine ${options.name}`, { yields: true });
     try {
       if (!options.insecure) requireProtected(bus);
       const member = new FleetMember(bus, settings, options);
@@ -103,7 +103,10 @@ export class FleetMember implements AsyncDisposable {
     // From here on, others who want the name learn that it is taken, and only then do we ask ourselves.
     const machine = this.name;
     const to = ({ reply }: Msg): string | undefined => answerTo(reply, subjects, { machine });
-    bus.answer(subjects.whoIs(machine), to, () => ({ ...this.describe(), isMember: this.#isMember }));
+    bus.answer(subjects.whoIs(machine), to, ({ reply }) => {
+      this.#guard.asked(reply);
+      return { ...this.describe(), isMember: this.#isMember };
+    });
     await bus.flush();
     await this.#requireAccess();
     await this.#guard.claim();
@@ -134,7 +137,7 @@ export class FleetMember implements AsyncDisposable {
       await createStreams(this.#bus, this.#fleet).catch((error: Error) =>
         this.#options.log?.warn({ reason: error.message }, 'the fleet has no registry and no jobs'),
       );
-    this.#entry.keep();
+    await this.#entry.keep();
     const { jobSlots: slots = 0, jobLeaseMs: leaseMs = DEFAULT_JOB_LEASE_MS, server, log } = this.#options;
     if (slots === 0) return;
     const place = { bus: this.#bus, fleet: this.#fleet, describe: () => this.describe() };
@@ -145,7 +148,7 @@ export class FleetMember implements AsyncDisposable {
     if (!(await this.#bus.isRefused())) return;
     throw new ExecError(
       'invalidConfiguration',
-      `Our credentials do not let us join the fleet as "${this.name}".`,
+      `These credentials do not allow joining the fleet as "${this.name}".`,
     );
   }
 
@@ -181,10 +184,10 @@ export class FleetMember implements AsyncDisposable {
   /** A later machine has our name: whatever we did from now on would be ambiguous. */
   #giveWay(): void {
     if (this.#closing) return;
-    this.#options.log?.warn({ name: this.name }, 'another machine has taken our name in the fleet');
+    this.#options.log?.warn({ name: this.name }, 'another machine has taken this name in the fleet');
     this.#isMember = false;
     void this.close();
-    this.#options.onLost?.('another machine has taken our name');
+    this.#options.onLost?.('another machine has taken this name');
   }
 }
 
@@ -193,7 +196,7 @@ function requireProtected({ nats }: Bus): void {
   if (nats.info?.auth_required) return;
   throw new ExecError(
     'invalidConfiguration',
-    'These NATS servers ask nobody for credentials, so whoever reaches them could run programs on this machine. ' +
+    'These NATS servers do not require credentials, so anyone who can reach them could run programs on this machine. ' +
       'Set them up with `execwire fleet init`, or add --insecure.',
   );
 }

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { ExecError } from '../protocol/errors.js';
 import type { Bus } from './bus/bus.js';
 import { Machine } from './machine.js';
@@ -7,8 +8,10 @@ import { z } from 'zod';
 const ANSWER_MS = 250;
 /** How often to ask before a name is ours. */
 const CLAIM_ROUNDS = 2;
-/** How often to make sure that nobody else has it. */
-const CHECK_INTERVAL_MS = 10_000;
+/** How often to make sure that nobody else has it: rarely, because whoever wants a name asks for it, which we hear. */
+const CHECK_INTERVAL_MS = 60_000;
+/** How soon after somebody has asked for it: by then, they have it or were refused. */
+const CHECK_SOON_MS = 2_000;
 
 /** What a machine answers when asked by its name. */
 export const Claim = Machine.extend({
@@ -35,6 +38,10 @@ export interface NameGuardOptions {
 export class NameGuard {
   readonly #options: NameGuardOptions;
   #timer: NodeJS.Timeout | undefined;
+  #soon: NodeJS.Timeout | undefined;
+  /** Who else answers to the name, while we ask. */
+  #others: Claim[] = [];
+  #isListening = false;
 
   constructor(options: NameGuardOptions) {
     this.#options = options;
@@ -50,7 +57,7 @@ export class NameGuard {
 
   async #requireFree(): Promise<void> {
     const { epoch, name } = this.#options;
-    const others = await this.#others();
+    const others = await this.#askOthers();
     if (!others.some((other) => other.isMember || other.epoch < epoch)) return;
     throw new ExecError(
       'invalidConfiguration',
@@ -64,32 +71,48 @@ export class NameGuard {
     this.#timer = setInterval(() => void this.check(), CHECK_INTERVAL_MS).unref();
   }
 
+  /**
+   * Somebody has asked who has this name. If we could not answer in time, because this machine stood still, it may be
+   * theirs by now.
+   */
+  asked(reply: string | undefined): void {
+    if (reply === this.#options.inbox || !this.#timer) return;
+    this.#soon ??= setTimeout(() => {
+      this.#soon = undefined;
+      void this.check();
+    }, CHECK_SOON_MS).unref();
+  }
+
   /** Looks for a later machine of the same name. */
   async check(): Promise<void> {
     const { epoch, taken } = this.#options;
-    const others = await this.#others();
+    const others = await this.#askOthers();
     if (others.some((other) => other.isMember && other.epoch > epoch)) taken();
   }
 
   close(): void {
     clearInterval(this.#timer);
+    clearTimeout(this.#soon);
+    this.#timer = undefined;
   }
 
-  #others(): Promise<Claim[]> {
-    const { bus, subject, inbox, epoch } = this.#options;
-    return new Promise((resolve) => {
-      const others: Claim[] = [];
-      const subscription = bus.nats.subscribe(inbox, {
-        callback: (error, message) => {
-          const claim = error ? undefined : claimOf(message);
-          if (claim && claim.epoch !== epoch) others.push(claim);
-        },
-      });
-      bus.post(subject, new Uint8Array(0), { reply: inbox });
-      setTimeout(() => {
-        subscription.unsubscribe();
-        resolve(others);
-      }, ANSWER_MS);
+  async #askOthers(): Promise<Claim[]> {
+    const { bus, subject, inbox } = this.#options;
+    this.#listen();
+    this.#others = [];
+    bus.post(subject, new Uint8Array(0), { reply: inbox });
+    await pause(ANSWER_MS);
+    return this.#others;
+  }
+
+  /** Once: each new subscription has to be made known to all NATS nodes. */
+  #listen(): void {
+    if (this.#isListening) return;
+    this.#isListening = true;
+    const { bus, inbox, epoch } = this.#options;
+    bus.listen(inbox, (message) => {
+      const claim = claimOf(message);
+      if (claim && claim.epoch !== epoch) this.#others.push(claim);
     });
   }
 }

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Bus } from './bus/bus.js';
 import type { MemberLog } from './join-options.js';
 import { Machine } from './machine.js';
@@ -7,6 +8,9 @@ import { registrySubject, StreamStore, streamsOf } from './store/index.js';
 const RENEW_INTERVAL_MS = 10_000;
 /** An entry that cannot be renewed in time is not worth waiting for. */
 const RENEWAL_PATIENCE_MS = 5_000;
+
+/** How long joining waits for the registry, which may just be choosing a leader. */
+const FIRST_ENTRY_MS = 500;
 
 export interface RegistryEntryOptions {
   readonly bus: Bus;
@@ -32,10 +36,11 @@ export class RegistryEntry {
     this.#options = options;
   }
 
-  /** Enters the machine, and keeps it there. */
-  keep(): void {
+  /** Enters the machine, and keeps it there. Resolves when it is entered, or soon if that takes long. */
+  async keep(): Promise<void> {
     this.#timer = setInterval(() => this.renew(), RENEW_INTERVAL_MS).unref();
     this.renew();
+    await Promise.race([this.#writing, pause(FIRST_ENTRY_MS, undefined, { ref: false })]);
   }
 
   renew(): void {
@@ -74,7 +79,7 @@ export class RegistryEntry {
       } catch (error) {
         // The next renewal tries again.
         if (this.#written > 1)
-          log?.warn({ reason: reasonOf(error) }, 'cannot renew our entry in the registry');
+          log?.warn({ reason: reasonOf(error) }, 'cannot renew the registry entry of this machine');
         return;
       }
     }
@@ -84,6 +89,20 @@ export class RegistryEntry {
     const { bus, fleet } = this.#options;
     return await StreamStore.open(bus, streamsOf(fleet).machines);
   }
+}
+
+/** The names of all machines in the registry. */
+export async function registeredNames(bus: Bus, fleet: string): Promise<string[]> {
+  const store = await StreamStore.open(bus, streamsOf(fleet).machines);
+  const entries = await store.scan(registrySubject(fleet, '>'));
+  const prefix = registrySubject(fleet, '');
+  return entries.filter(({ data }) => data.length > 0).map(({ subject }) => subject.slice(prefix.length));
+}
+
+/** Whether a machine is in the registry. */
+export async function isRegistered(bus: Bus, fleet: string, machine: string): Promise<boolean> {
+  const store = await StreamStore.open(bus, streamsOf(fleet).machines);
+  return ((await store.get(registrySubject(fleet, machine)))?.data.length ?? 0) > 0;
 }
 
 /** The machines in the registry, by name. */

@@ -9,20 +9,37 @@ import { Machine } from './machine.js';
 const TICK_MS = 50;
 const FIRST_ANSWER_TICKS = 20;
 const QUIET_TICKS = 5;
+/** The same, once everybody who was expected has answered. */
+const COMPLETE_TICKS = 1;
 /** Machines in one answer to `list`. */
 const MAX_MACHINES = 20_000;
 
-/** Asks machines to describe themselves, until none has answered for a while. */
+export interface RollCall {
+  readonly subjects: readonly string[];
+  readonly reply: string;
+  /** Where all answers arrive, and where that of one machine does. */
+  readonly inbox: string;
+  readonly answerOf: (machine: string) => string;
+  /** The names of those who should answer, undefined if nobody knows. Others may, too. */
+  readonly expected: Promise<readonly string[] | undefined>;
+}
+
+/** Asks machines to describe themselves, until none has answered for a while: not for long if nobody is missing. */
 export function callRoll(
   bus: Bus,
-  { subjects, reply, inbox }: { subjects: readonly string[]; reply: string; inbox: string },
+  { subjects, reply, inbox, answerOf, expected }: RollCall,
 ): Promise<Machine[]> {
   return new Promise((resolve) => {
     const machines = new Map<string, Machine>();
     let unanswered = 0;
+    let missing: Set<string> | undefined;
+    void expected.then((names) => {
+      missing = names && new Set(names.filter((name) => !machines.has(name)));
+      if (missing?.size === 0 && machines.size > 0) ticksLeft = Math.min(ticksLeft, COMPLETE_TICKS);
+    });
     const finish = (): void => {
       clearInterval(timer);
-      subscription.unsubscribe();
+      stop();
       resolve([...machines.values()].sort((a, b) => (a.name < b.name ? -1 : 1)));
     };
     let ticksLeft = FIRST_ANSWER_TICKS;
@@ -30,18 +47,19 @@ export function callRoll(
       ticksLeft -= 1;
       if (ticksLeft <= 0) finish();
     }, TICK_MS);
-    const subscription = bus.nats.subscribe(inbox, {
-      callback: (error, message) => {
-        if (!error && message.headers?.code === 503) unanswered += 1;
-        if (error || unanswered === subjects.length) return finish();
-        const machine = machineOf(message);
-        if (!machine) return;
-        // Of two with the same name, the later one is meant.
-        if ((machines.get(machine.name)?.epoch ?? 0) <= machine.epoch) machines.set(machine.name, machine);
-        if (machines.size >= MAX_MACHINES) return finish();
-        ticksLeft = QUIET_TICKS;
-      },
-    });
+    const answered = (message: Msg): void => {
+      if (message.headers?.code === 503) unanswered += 1;
+      if (unanswered === subjects.length) return finish();
+      const machine = machineOf(message);
+      // The NATS server vouches for the name in the subject.
+      if (!machine || message.subject !== answerOf(machine.name)) return;
+      // Of two with the same name, the later one is meant.
+      if ((machines.get(machine.name)?.epoch ?? 0) <= machine.epoch) machines.set(machine.name, machine);
+      if (machines.size >= MAX_MACHINES) return finish();
+      missing?.delete(machine.name);
+      ticksLeft = missing?.size === 0 ? COMPLETE_TICKS : QUIET_TICKS;
+    };
+    const stop = bus.listen(inbox, answered, finish);
     for (const subject of subjects) bus.post(subject, new Uint8Array(0), { reply });
   });
 }

@@ -78,3 +78,11 @@ export function explainNoMatch(selector: Selector, machines: readonly Machine[])
       : `no machine meets ${never.map(termText).join(', ')}`;
   return `None of ${machines.length} machines matches "${selector.text}": ${why}.`;
 }
+
+/** The machines that match, as the beginning of a sentence. */
+export function allThatMatch({ text }: Pick<Selector, 'text'>, count: number): string {
+  const which = (verb: string): string => (text === '' ? '' : ` that ${verb} "${text}"`);
+  return count === 1
+    ? `The only machine${which('matches')} is`
+    : `All ${count} machines${which('match')} are`;
+}

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { binaryMessage } from '../../src/rpc/index.js';
-import { Kind, readDatagram } from '../../src/fleet/channel/index.js';
+import { Assembly } from '../../src/fleet/channel/assembly.js';
+import { Flag, Kind, readDatagram } from '../../src/fleet/channel/index.js';
 import { Heard, LossyBus } from '../harness/lossy-bus.js';
 import { seededRandom } from '../harness/random.js';
 
@@ -112,6 +113,21 @@ describe('a channel over a bus', () => {
     expect([near.closed, far.closed]).toEqual([undefined, undefined]);
   });
 
+  test('what both sides have sent into a cut arrives as soon as one of them says that it is back', async () => {
+    const bus = new LossyBus();
+    const [left, right] = bus.ends;
+    const [near, far] = [new Heard(left), new Heard(right)];
+    await bus.tick();
+    bus.isCut = true;
+    left.send('there', ignore);
+    right.send('back', ignore);
+    for (let ticks = 0; ticks < 30; ticks += 1) await bus.tick();
+    bus.isCut = false;
+    right.synchronize();
+    await bus.pass();
+    expect([near.messages, far.messages]).toEqual([['back'], ['there']]);
+  });
+
   test('silence for 20 s ends a channel; both ends say that the other one went silent', async () => {
     const bus = new LossyBus();
     const heard = bus.ends.map((end) => new Heard(end));
@@ -119,7 +135,7 @@ describe('a channel over a bus', () => {
     for (let ticks = 0; ticks < 199; ticks += 1) await bus.tick();
     expect(heard.map(({ closed }) => closed)).toEqual([undefined, undefined]);
     await bus.tickUntil(() => heard.every(({ closed }) => closed !== undefined));
-    const silent = { clean: false, message: 'nothing was heard from the other side', silent: true };
+    const silent = { clean: false, message: 'nothing arrived from the other side', silent: true };
     expect(heard.map(({ closed }) => closed)).toEqual([silent, silent]);
   });
 
@@ -173,13 +189,40 @@ describe('a hostile other side', () => {
     expect(heard).toMatchObject({ messages: [], closed: undefined });
   });
 
+  test('cannot make a channel keep fragments without end, however short they are', () => {
+    const assembly = new Assembly({ grow: ignore, forget: ignore });
+    const nobody = { message: ignore, closed: ignore };
+    const fragment = { ...header, kind: Kind.data, flags: 0, seq: 1 };
+    let wrong: string | undefined;
+    for (let count = 1; count <= 1_500_000 && wrong === undefined; count += 1)
+      wrong = assembly.add(fragment, nobody);
+    expect(wrong).toBe('a message is too long');
+  });
+
+  test('cannot have a window sent again and again with a few bytes each time', async () => {
+    const bus = new LossyBus();
+    const [left] = bus.ends;
+    await bus.tick();
+    left.send('x'.repeat(1_000_000), ignore);
+    const ask = { ...header, kind: Kind.state, flags: Flag.resend, seq: 0 };
+    bus.isCut = true;
+    const before = bus.posted;
+    for (let time = 0; time < 1_000; time += 1) left.receive(ask);
+    const once = bus.posted - before;
+    expect(once).toBeLessThanOrEqual(5);
+    // What was asked for meanwhile is not forgotten.
+    await bus.tick();
+    expect(bus.posted - before).toBeGreaterThanOrEqual(once * 2);
+    expect(bus.posted - before).toBeLessThan(once * 3);
+  });
+
   test('cannot acknowledge what was never sent', async () => {
     const bus = new LossyBus();
     const [left] = bus.ends;
     const heard = new Heard(left);
     left.receive({ ...header, kind: Kind.state, flags: 0, seq: 0, received: 5 });
     await bus.tickUntil(() => heard.closed !== undefined);
-    expect(heard.closed?.message).toBe('the other side acknowledged what was never sent');
+    expect(heard.closed?.message).toBe('the other side acknowledged something that was never sent');
   });
 
   test.each([

@@ -60,7 +60,7 @@ test('without a fleet in the configuration, the error says how to name one', asy
 test('a machine does not join servers that ask nobody for credentials, unless told to', async () => {
   const result = await new CommandLine(['serve', '--fleet', where, '--name', 'open']).result();
   expect(result.code).toBe(2);
-  expect(result.stderr).toMatch(/ask nobody for credentials.*fleet init/);
+  expect(result.stderr).toMatch(/do not require credentials.*fleet init/);
 });
 
 test('the relay reaches a machine of the fleet', async () => {
@@ -69,6 +69,17 @@ test('the relay reaches a machine of the fleet', async () => {
   await relay.says('"sessionId"');
   relay.child.stdin.end();
   expect((await relay.result()).code).toBe(0);
+});
+
+test('an app server runs commands on a machine of the fleet', async () => {
+  const server = new CommandLine(['app-server', '-e', 'fleet:?gpu=a100'], { EXECWIRE_FLEET: where });
+  const say = (message: object): boolean => server.child.stdin.write(`${JSON.stringify(message)}\n`);
+  say({ id: 1, method: 'initialize', params: { clientInfo: { name: 't', version: '1' } } });
+  say({ method: 'initialized' });
+  say({ id: 2, method: 'command/exec', params: { command: ['sh', '-c', 'echo here; exit 3'] } });
+  await server.says('"id":2');
+  server.child.stdin.end();
+  expect((await server.result()).stdout).toMatch(/"exitCode":3,"stdout":"here\\n"/);
 });
 
 test('a machine that is killed is gone for its clients within 5 s', async () => {
@@ -89,11 +100,25 @@ test('a machine that is killed is gone for its clients within 5 s', async () => 
   await run.result();
 });
 
+test('a machine that stood still while another one took its name gives way when it goes on', async () => {
+  const first = await join('twice');
+  first.child.kill('SIGSTOP');
+  await using second = await join('twice');
+  // It ends by itself, and with an error, which its supervisor sees.
+  expect(await first.stop('SIGCONT')).toBe(1);
+  expect(first.stderr).toMatch(/another machine has taken this name/);
+  expect(second.isAlive).toBe(true);
+  expect((await execwire('run', '-e', 'fleet:twice', '--', 'echo', 'hi')).stdout).toBe('hi\n');
+});
+
 test('fleet ls, info, cordon, uncordon and drain', async () => {
   expect((await execwire('fleet', 'ls', 'gpu=a100')).stdout).toMatch(
     /^NAME +STATE +LABELS.*\nbuild-7 +ready +os=linux,arch=\w+,gpu=a100 /,
   );
-  expect((await execwire('fleet', 'ls', 'gpu=h100')).stdout).toMatch(/^NAME[^\n]*\n$/);
+  expect(await execwire('fleet', 'ls', 'gpu=h100')).toMatchObject({
+    stdout: expect.stringMatching(/^NAME[^\n]*\n$/),
+    stderr: expect.stringMatching(/matches "gpu=h100": no machine meets gpu=h100\.\n$/),
+  });
   expect(JSON.parse((await execwire('fleet', 'info', 'build-7', '--json')).stdout)).toMatchObject({
     name: 'build-7',
     state: 'ready',
@@ -106,6 +131,24 @@ test('fleet ls, info, cordon, uncordon and drain', async () => {
   const refused = await execwire('run', '-e', 'fleet:build-7', '--', 'true');
   expect(refused.stderr).toMatch(/This machine is being drained/);
   expect((await execwire('fleet', 'uncordon', 'build-7')).stdout).toBe('build-7 is ready\n');
+});
+
+test('drain waits for a machine that is busy, and says so if one is gone before everything has ended', async () => {
+  const busy = await join('busy');
+  const run = new CommandLine(['run', '-e', 'fleet:busy', '--', 'sh', '-c', 'echo ready; sleep 1000'], {
+    EXECWIRE_FLEET: where,
+  });
+  await run.says('ready');
+  const drain = new CommandLine(['fleet', 'drain', 'busy'], { EXECWIRE_FLEET: where });
+  await drain.says('busy starts nothing new; 1 process is running');
+  await busy.stop('SIGKILL');
+  expect(await drain.result()).toMatchObject({
+    code: 1,
+    stdout: 'busy starts nothing new; 1 process is running\n',
+    stderr: expect.stringMatching(/busy left the fleet before everything that ran there had ended/),
+  });
+  run.child.kill('SIGKILL');
+  await run.result();
 });
 
 test('a program on all machines that match: prefixed lines, a summary and one exit code', async () => {
@@ -136,6 +179,9 @@ test('a program on all machines that match: prefixed lines, a summary and one ex
   const tooMany = await execwire('run', '--on', 'gpu', '--all', '--max-machines', '1', '--', 'true');
   expect(tooMany.code).toBe(2);
   expect(tooMany.stderr).toMatch(/matches 2 machines, more than --max-machines 1/);
+  const none = await execwire('run', '--on', 'gpu=none', '--all', '--', 'true');
+  expect(none.code).toBe(125);
+  expect(none.stderr).toMatch(/no machine meets gpu=none/);
 });
 
 test('fleet ls --registry answers from the registry', async () => {

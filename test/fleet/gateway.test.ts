@@ -57,7 +57,13 @@ test.each([
   ['/', /machines are found at/],
   ['/e/', /machines are found at/],
   ['/e/no such', /machines are found at/],
-  ['/e/unknown', /No machine "unknown" is in the fleet/],
+  ['/e/*', /machines are found at/],
+  ['/e/~all', /machines are found at/],
+  ['/e/build-7.anyone', /machines are found at/],
+  ['/e/%62uild-7', /machines are found at/],
+  ['/e/build-7?pool=ci', /machines are found at/],
+  ['/e/?name=*', /no machine meets name=\*/],
+  ['/e/unknown', /No machine "unknown" is in the fleet.*[^.]$/],
   ['/e/?pool=gone', /no machine meets pool=gone/],
 ])('whoever asks for %s learns why that leads nowhere', async (path, reason) => {
   const channel = await dialWebSocket(`${gateway.url}${path}`);

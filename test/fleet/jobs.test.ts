@@ -90,7 +90,7 @@ test('a queued job says what it waits for, and is taken as soon as somebody can'
   );
   const other = await jobs.submit(sh('true', { on: 'pool=ci' }));
   expect(await jobs.whyQueued(other)).toBe(
-    'None of the 1 machines that match "pool=ci" takes jobs: start them with --job-slots.',
+    'The only machine that matches "pool=ci" is not taking jobs: start it with --job-slots.',
   );
   await jobs.cancel(other.id);
   await join('b', { labels: { pool: 'ci', gpu: 'h100' } });
@@ -107,7 +107,7 @@ test('a machine runs as many as it has room for, the most urgent first', async (
   const low = await jobs.submit(sh(`echo low >> ${log}`, { priority: -1 }));
   const next = await jobs.submit(sh(`echo next >> ${log}`));
   const high = await jobs.submit(sh(`echo high >> ${log}`, { priority: 5 }));
-  expect(await jobs.whyQueued(next)).toBe('All 1 machines that match "" are busy; 1 jobs come before it.');
+  expect(await jobs.whyQueued(next)).toBe('The only machine is busy; 1 job comes first.');
   writeFileSync(gate, '');
   await Promise.all([low, next, high].map(({ id }) => jobs.wait(id)));
   expect(readFileSync(log, 'utf8')).toBe('first\nhigh\nnext\nlow\n');
@@ -202,7 +202,7 @@ test('a machine that is drained or leaves takes no job; what it ran goes elsewhe
   expect(a.describe().jobs?.running).toBe(2);
   await fleet.setState('a', 'draining');
   const waiting = await jobs.submit(sh('true'));
-  expect(await jobs.whyQueued(waiting)).toBe('All 1 machines that match "" are cordoned or draining.');
+  expect(await jobs.whyQueued(waiting)).toBe('The only machine is cordoned or draining.');
   await a.close();
   expect((await jobs.wait(lost.id)).result).toEqual({ kind: 'contactLost' });
   await join('b', { jobSlots: 2 });

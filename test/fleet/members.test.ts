@@ -73,7 +73,7 @@ test('selectors pass a cordoned machine over; its name still reaches it', async 
   await join('a', { pool: 'ci' });
   expect(await fleet.setState('a', 'cordoned')).toMatchObject({ state: 'cordoned' });
   await expect(fleet.choose(parseSelector('pool=ci'))).rejects.toMatchObject({
-    message: 'All 1 machines that match "pool=ci" are cordoned or draining.',
+    message: 'The only machine that matches "pool=ci" is cordoned or draining.',
   });
   await using environment = await RemoteEnvironment.connect({
     id: 'a',

@@ -1,74 +1,12 @@
 // Needs: nats-server
-import { once } from 'node:events';
-import { createServer } from 'node:net';
-import { join } from 'node:path';
-import { connect, type NatsConnection, nkeyAuthenticator } from '@nats-io/transport-node';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { describe, expect, test } from 'vitest';
 import { RemoteEnvironment } from '../../src/client/index.js';
-import {
-  Fleet,
-  FleetMember,
-  type FleetSettings,
-  prepareFleet,
-  readFleetSettings,
-} from '../../src/fleet/index.js';
-import { FleetDirectory, LocalCluster } from '../../src/fleet/setup/index.js';
+import { Fleet, FleetMember } from '../../src/fleet/index.js';
 import { ExecServer } from '../../src/server/index.js';
-import { TestFolder } from '../harness/processes.js';
+import { guardedFleet } from './guarded-fleet.js';
 
-const folder = new TestFolder();
-let cluster: LocalCluster;
-let server: ExecServer;
-let member: FleetMember;
-const settings: Record<string, FleetSettings> = {};
-const raw: NatsConnection[] = [];
-
-beforeAll(async () => {
-  const ports = await freePorts(4);
-  const nodes = [0, 1].map((index) => ({
-    listen: `127.0.0.1:${ports[index]}`,
-    cluster: `127.0.0.1:${ports[index + 2]}`,
-  }));
-  const directory = FleetDirectory.create(join(folder.path, 'fleet'), { fleet: 'f', nodes });
-  const members = [
-    { name: 'good', role: 'machine' },
-    { name: 'evil', role: 'machine' },
-    { name: 'alice', role: 'client' },
-    { name: 'mallory', role: 'client', machines: ['evil'] },
-    { name: 'root', role: 'admin' },
-  ] as const;
-  for (const each of members) settings[each.name] = readFleetSettings(await directory.add(each));
-  const { nodeFiles, urls } = directory;
-  cluster = await LocalCluster.start(nodeFiles.map((file, index) => ({ file, url: urls[index] ?? '' })));
-  await prepareFleet(of('root'));
-  server = new ExecServer();
-  member = await FleetMember.join(of('good'), { name: 'good', server, jobSlots: 1 });
-});
-afterAll(async () => {
-  for (const each of raw) await each.close();
-  await member.close();
-  await server.close();
-  await cluster.close();
-  folder[Symbol.dispose]();
-});
-
-function of(name: string): FleetSettings {
-  const found = settings[name];
-  if (!found) throw new Error(`no settings for ${name}`);
-  return found;
-}
-
-/** A connection that does as it likes, with the credentials of somebody. */
-async function as(name: string): Promise<NatsConnection> {
-  const { servers, nkey = '' } = of(name);
-  const connection = await connect({
-    servers: [...servers],
-    authenticator: nkeyAuthenticator(new TextEncoder().encode(nkey)),
-    inboxPrefix: `_INBOX_${name}`,
-  });
-  raw.push(connection);
-  return connection;
-}
+const { of, as, good } = guardedFleet();
 
 /** What the server says to a subscription. */
 async function subscribing(connection: NatsConnection, subject: string): Promise<string> {
@@ -96,22 +34,38 @@ async function publishing(connection: NatsConnection, subject: string): Promise<
 
 const REFUSED = /permissions violation/i;
 
-test('members with the right credentials work together', async () => {
-  await using fleet = await Fleet.connect(of('alice'));
-  await using environment = await RemoteEnvironment.connect({
-    id: 'good',
-    dial: () => fleet.dial('good'),
-    resume: true,
-  });
-  const { stdout } = await environment.run(['echo', 'hi']);
-  expect(stdout).toBe('hi\n');
-  expect((await fleet.list()).map(({ name }) => name)).toEqual(['good']);
+test.each(['alice', 'carol'] as const)(
+  'members with the right credentials work together: %s',
+  async (client) => {
+    await using fleet = await Fleet.connect(of(client));
+    await using environment = await RemoteEnvironment.connect({
+      id: 'good',
+      dial: () => fleet.dial('good'),
+      resume: true,
+    });
+    const { stdout } = await environment.run(['echo', 'hi']);
+    expect(stdout).toBe('hi\n');
+    expect((await fleet.list()).map(({ name }) => name)).toEqual(['good']);
+  },
+);
+
+test('a client of some machines hears their news at once', async () => {
+  await using fleet = await Fleet.connect(of('carol'));
+  await using admin = await Fleet.connect(of('root'));
+  const events = fleet.watch()[Symbol.asyncIterator]();
+  expect((await events.next()).value).toMatchObject({ type: 'joined', machine: { name: 'good' } });
+  const states = ['cordoned', 'ready', 'cordoned', 'ready'] as const;
+  for (const state of states) await admin.setState('good', state);
+  // Roll calls are two seconds apart, and would miss what lasted a moment.
+  for (const state of states)
+    expect((await events.next()).value).toMatchObject({ type: 'changed', machine: { state } });
+  await events.return(undefined);
 });
 
 test('nobody gets in without credentials', async () => {
   await expect(Fleet.connect({ servers: of('alice').servers, fleet: 'f' })).rejects.toMatchObject({
     code: 'notConnected',
-    message: 'Cannot connect to the fleet: the NATS server rejected our credentials.',
+    message: expect.stringContaining('the NATS server rejected the credentials'),
   });
 });
 
@@ -154,10 +108,10 @@ describe('a machine with valid credentials', () => {
   test('cannot join under the name of another one', async () => {
     const other = new ExecServer();
     await expect(FleetMember.join(of('evil'), { name: 'good', server: other })).rejects.toMatchObject({
-      message: 'Our credentials do not let us join the fleet as "good".',
+      message: 'These credentials do not allow joining the fleet as "good".',
     });
     await using fleet = await Fleet.connect(of('alice'));
-    expect((await fleet.describe('good')).epoch).toBe(member.describe().epoch);
+    expect((await fleet.describe('good')).epoch).toBe(good().describe().epoch);
     await other.close();
   });
 });
@@ -167,7 +121,7 @@ describe('a client outside its machines', () => {
     await using fleet = await Fleet.connect(of('mallory'));
     await expect(fleet.dial('good')).rejects.toMatchObject({
       code: 'notConnected',
-      message: 'Our credentials do not give access to "good".',
+      message: 'The credentials in use do not give access to "good".',
     });
     expect(await fleet.list()).toEqual([]);
   });
@@ -206,7 +160,7 @@ describe('jobs', () => {
     const [hers, his] = await Promise.all([alice.jobs(), mallory.jobs()]);
     const { id } = await hers.submit({ on: 'name=nobody', argv: ['true'] });
     await expect(his.submit({ on: '', argv: ['true'] })).rejects.toMatchObject({
-      message: 'Our credentials reach some machines only: name one of them, such as --on name=evil.',
+      message: 'These credentials reach only some machines: name one of them, such as --on name=evil.',
     });
     const own = await his.submit({ on: 'name=evil', argv: ['true'] });
     expect((await his.list()).map((job) => job.id)).toEqual([own.id]);
@@ -305,17 +259,21 @@ describe('forged and replayed messages', () => {
   });
 });
 
-async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const listener = createServer().listen(0, '127.0.0.1');
-      await once(listener, 'listening');
-      return listener;
-    }),
-  );
-  return servers.map((listener) => {
-    const address = listener.address();
-    listener.close();
-    return typeof address === 'object' && address ? address.port : 0;
+test('a client does not take all places of a machine', async () => {
+  const alice = await as('alice');
+  const answers: { error?: { code: string } }[] = [];
+  alice.subscribe('ew.f.a.good.alice.*', { callback: (_, message) => void answers.push(message.json()) });
+  for (let index = 0; index <= 1024; index += 1) {
+    const request = { connection: 'deadbeef', channel: index.toString(36), credit: 0 };
+    alice.publish('ew.f.open.good.alice', JSON.stringify(request), { reply: `ew.f.a.good.alice.${index}` });
+  }
+  await expect.poll(() => answers.length, { timeout: 20_000 }).toBe(1025);
+  expect(answers.filter(({ error }) => error).map(({ error }) => error?.code)).toEqual(['overloaded']);
+  await using carol = await Fleet.connect(of('carol'));
+  await using environment = await RemoteEnvironment.connect({
+    id: 'good',
+    dial: () => carol.dial('good'),
+    resume: true,
   });
-}
+  expect((await environment.run(['echo', 'hi'])).stdout).toBe('hi\n');
+});

@@ -1,6 +1,6 @@
 // Needs: nats-server
 import { jetstreamManager } from '@nats-io/jetstream';
-import { connect } from '@nats-io/transport-node';
+import { connect, headers } from '@nats-io/transport-node';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { Fleet, FleetMember, parseSelector } from '../../src/fleet/index.js';
 import { ExecServer } from '../../src/server/index.js';
@@ -44,6 +44,46 @@ test('the registry knows who is there, follows changes, and forgets who leaves',
   await expect.poll(() => registered()).toEqual(['a draining', 'b ready']);
   await a.close();
   expect(await registered()).toEqual(['b ready']);
+});
+
+test('a machine that neither NATS nor the registry knows is refused at once', async () => {
+  const a = await join('a');
+  // Everything that is loaded at the first use is.
+  await expect(fleet.dial('nobody')).rejects.toMatchObject({ code: 'notConnected' });
+  const took = async (work: () => Promise<unknown>): Promise<number> => {
+    const begun = performance.now();
+    await expect(work()).rejects.toMatchObject({ message: expect.stringMatching(/No machine "nobody"/) });
+    return performance.now() - begun;
+  };
+  const times = [await took(() => fleet.dial('nobody')), await took(() => fleet.describe('nobody'))];
+  for (let count = 0; count < 8; count += 1) times.push(await took(() => fleet.dial('nobody')));
+  // Without the registry it is half a second.
+  expect(Math.min(...times)).toBeLessThan(100);
+  await expect(fleet.dial('a')).resolves.toBeDefined();
+  await a.close();
+  await expect(fleet.dial('a')).rejects.toMatchObject({ code: 'notConnected' });
+});
+
+test('a roll call is over soon after all registered machines have answered, and waits for one that has not', async () => {
+  for (const name of ['a', 'b', 'c']) await join(name);
+  const timed = async (): Promise<{ names: string[]; ms: number }> => {
+    const begun = performance.now();
+    const names = (await fleet.list()).map(({ name }) => name);
+    return { names, ms: performance.now() - begun };
+  };
+  const lists = [];
+  for (let count = 0; count < 5; count += 1) lists.push(await timed());
+  expect(lists.map(({ names }) => names)).toEqual(lists.map(() => ['a', 'b', 'c']));
+  // Waiting for whoever might still answer takes 250 ms.
+  expect(Math.min(...lists.map(({ ms }) => ms))).toBeLessThan(240);
+  const nats = await connect({ servers: cluster.urls });
+  const ghost = { headers: headers(), timeout: 2000 };
+  ghost.headers.set('Nats-Expected-Stream', 'KV_ew-default-machines');
+  await nats.request('$KV.ew-default-machines.ghost', '{}', ghost);
+  const { names, ms } = await timed();
+  await nats.close();
+  expect(names).toEqual(['a', 'b', 'c']);
+  expect(ms).toBeGreaterThan(190);
 });
 
 test('entries are on three nodes, expire after 30 seconds, and survive the loss of a node', async () => {

@@ -1,7 +1,9 @@
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import { BusChannel, BusShares, Kind, readDatagram, resetDatagram, TICK_MS } from '../channel/index.js';
+import { UnfinishedMessages } from '../../transport/unfinished-messages.js';
 import type { FleetSettings } from './bus-settings.js';
 import { connectToNats } from './connect.js';
+import { isFirstHand } from './first-hand.js';
 
 /** How many channels a bus connection carries. */
 export const MAX_CHANNELS = 2048;
@@ -18,6 +20,11 @@ export interface Route {
   readonly from: string;
 }
 
+/** The reports of the library that mean that a NATS node has come or gone. */
+const NODES_CHANGED: readonly string[] = ['disconnect', 'reconnect', 'update', 'ldm'];
+/** By then, a node that was started again has caught up, and machines that were connected to it are back. */
+const SETTLE_MS = 5_000;
+
 export interface ChannelPlace extends Route {
   readonly label: string;
   /** What the other side granted at first. */
@@ -33,24 +40,35 @@ export class Bus {
   readonly shares = new BusShares();
   /** By the subject on which we listen. */
   readonly #channels = new Map<string, BusChannel>();
+  readonly #unfinished = new UnfinishedMessages();
   readonly #lost: (() => void)[] = [];
   /** Subjects the NATS server has refused us. */
   readonly #refused = new Set<string>();
   #ticking: NodeJS.Timeout | undefined;
   #isConnected = true;
+  #settledAt = 0;
 
   private constructor(nats: NatsConnection) {
     this.nats = nats;
     void this.#followStatus();
   }
 
-  static async connect(settings: FleetSettings, label: string): Promise<Bus> {
-    return new Bus(await connectToNats(settings, label));
+  /** `yields`: when a NATS node is lost, connections with channels go first. */
+  static async connect(settings: FleetSettings, label: string, { yields = false } = {}): Promise<Bus> {
+    let bus: Bus | undefined;
+    const isIdle = (): boolean => yields && bus?.channelCount === 0;
+    bus = new Bus(await connectToNats(settings, { label, isIdle }));
+    return bus;
   }
 
   /** False while another NATS node is looked for, and after the end. */
   get isConnected(): boolean {
     return this.#isConnected;
+  }
+
+  /** False for a while after a NATS node has come or gone: a new one does not know yet what the others know. */
+  get isSettled(): boolean {
+    return performance.now() >= this.#settledAt;
   }
 
   get channelCount(): number {
@@ -63,11 +81,12 @@ export class Bus {
 
   /** Opens our end of a channel. */
   openChannel({ to, from, label, credit, granted, ended }: ChannelPlace): BusChannel {
-    const channel = new BusChannel({
+    const channel: BusChannel = new BusChannel({
       label,
       credit,
       granted,
       shares: this.shares,
+      unfinished: this.#unfinished.of(() => channel.destroy('too many messages are unfinished')),
       post: (datagram, { asks }) => this.post(to, datagram, asks ? { reply: from } : {}),
       flush: () => this.flush(),
       ended: () => {
@@ -83,21 +102,33 @@ export class Bus {
 
   /** Routes what arrives on `subject` to the channels. `unknown` gets what belongs to none. */
   carry(subject: string, unknown: (subject: string) => void = () => undefined): void {
-    this.nats.subscribe(subject, {
-      callback: (error, message) => {
-        if (!error) this.#arrived(message, unknown);
-      },
-    });
+    this.listen(subject, (message) => this.#arrived(message, unknown));
   }
 
   /** Answers requests on `subject`, where `to` says. Nobody is answered if that is undefined. */
   answer(subject: string, to: (message: Msg) => string | undefined, answer: (message: Msg) => object): void {
-    this.nats.subscribe(subject, {
+    this.listen(subject, (message) => {
+      const where = to(message);
+      if (where !== undefined) this.post(where, Buffer.from(JSON.stringify(answer(message))));
+    });
+  }
+
+  /**
+   * Listens to those who may publish on a subject, and to nobody else. Returns an unsubscribe function. `failed`: we may not
+   * listen there.
+   */
+  listen(
+    subject: string,
+    onMessage: (message: Msg) => void,
+    failed: () => void = () => undefined,
+  ): () => void {
+    const subscription = this.nats.subscribe(subject, {
       callback: (error, message) => {
-        const where = error ? undefined : to(message);
-        if (where !== undefined) this.post(where, Buffer.from(JSON.stringify(answer(message))));
+        if (error) failed();
+        else if (isFirstHand(message)) onMessage(message);
       },
     });
+    return () => subscription.unsubscribe();
   }
 
   /** Tells the other side that its channel is not known here. */
@@ -158,6 +189,7 @@ export class Bus {
 
   async #followStatus(): Promise<void> {
     for await (const status of this.nats.status()) {
+      if (NODES_CHANGED.includes(status.type)) this.#settledAt = performance.now() + SETTLE_MS;
       if (status.type === 'disconnect') this.#isConnected = false;
       if (status.type === 'reconnect') this.#isConnected = true;
       // What was sent to the node we have lost may be lost, too.

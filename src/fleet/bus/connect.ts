@@ -1,4 +1,5 @@
 import type { ConnectionOptions, NatsConnection, ReconnectToServerHandler } from '@nats-io/transport-node';
+import { randomInt } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { ExecError } from '../../protocol/errors.js';
 import { inboxOf } from '../subjects.js';
@@ -12,13 +13,17 @@ const MAX_PINGS_OUT = 2;
 /** How long one node may take to accept us before the next one is tried. */
 const CONNECT_TIMEOUT_MS = 1500;
 const RECONNECT_WAIT_MS = 50;
-/** Spreads the clients of a dead node over this long. */
 const RECONNECT_JITTER_MS = 100;
+/** Machines that nobody uses make room, and are spread over this long, so that those in use are back at once. */
+const IDLE_WAIT_MS = { atLeast: 50, atMost: 300 };
 /** A stalled node with a full socket never finishes closing, so it is cut. */
 const STALE_GRACE_MS = 150;
 
 /** Connects to NATS, for as long as it takes to be told to stop: a lost node is replaced by another one. */
-export async function connectToNats(settings: FleetSettings, label: string): Promise<NatsConnection> {
+export async function connectToNats(
+  settings: FleetSettings,
+  { label, isIdle }: { label: string; isIdle: () => boolean },
+): Promise<NatsConnection> {
   const nats = await loadNats();
   const { servers, identity = DEFAULT_IDENTITY } = settings;
   let connection: NatsConnection | undefined;
@@ -26,7 +31,9 @@ export async function connectToNats(settings: FleetSettings, label: string): Pro
     if (!info && !connection) return null;
     const last = connection?.getServer();
     const others = pool.filter(({ listen }) => listen !== last);
-    return others[Math.floor(Math.random() * others.length)] ?? null;
+    const server = others[Math.floor(Math.random() * others.length)];
+    if (!server) return null;
+    return isIdle() ? { server, delay: randomInt(IDLE_WAIT_MS.atLeast, IDLE_WAIT_MS.atMost) } : server;
   };
   const options: ConnectionOptions = {
     servers: [...servers],
@@ -79,7 +86,8 @@ function socketOf(connection: NatsConnection): Socket | undefined {
 /** The reason, without the address: it may contain credentials. */
 function reasonOf(cause: unknown): string {
   const message = cause instanceof Error ? cause.message : String(cause);
-  if (/authorization violation/i.test(message)) return 'the NATS server rejected our credentials';
+  if (/authorization violation/i.test(message))
+    return 'the NATS server rejected the credentials; new ones work once it has reloaded its configuration';
   return /refused/i.test(message)
     ? 'no NATS server accepts connections there'
     : message.replace(/\S+:\/\/\S+/g, '…');

@@ -3,7 +3,7 @@ import { ExecError } from '../../protocol/errors.js';
 export type Nats = typeof import('@nats-io/transport-node');
 
 /** The command that installs what fleets need. They are optional: most users have no fleet. */
-export const INSTALL_COMMAND = 'npm install @nats-io/transport-node @nats-io/jetstream';
+const INSTALL_COMMAND = 'npm install @nats-io/transport-node @nats-io/jetstream';
 
 /** Loads the NATS client, and says how to get it where it is missing. */
 export async function loadNats(): Promise<Nats> {

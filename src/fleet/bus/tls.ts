@@ -7,7 +7,7 @@ import type { FleetSettings } from './bus-settings.js';
 const NAMELESS = 'localhost';
 
 /** Whether the settings ask for encryption. Then servers without it are refused. */
-export function wantsTls({ servers, caFile }: FleetSettings): boolean {
+function wantsTls({ servers, caFile }: FleetSettings): boolean {
   return caFile !== undefined || servers.some((server) => server.startsWith('tls://'));
 }
 

@@ -1,5 +1,11 @@
 import type { BusShares } from './shares.js';
 
+/** Counts what is kept of a message that has begun and not ended. */
+export interface UnfinishedPart {
+  readonly grow: (bytes: number) => void;
+  readonly forget: () => void;
+}
+
 export interface BusChannelOptions {
   readonly label: string;
   /** What the other side granted at first. */
@@ -7,6 +13,7 @@ export interface BusChannelOptions {
   /** What we granted it. */
   readonly granted: number;
   readonly shares: BusShares;
+  readonly unfinished: UnfinishedPart;
   /** Sends one datagram, which may get lost. `asks`: report if nobody is there to receive it. */
   readonly post: (datagram: Buffer, options: { asks: boolean }) => void;
   /** Resolves when everything posted has left this process. */

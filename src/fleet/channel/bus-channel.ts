@@ -25,7 +25,7 @@ export class BusChannel implements Channel {
   readonly #options: BusChannelOptions;
   readonly #outgoing: Outgoing;
   readonly #incoming: Incoming;
-  readonly #assembly = new Assembly();
+  readonly #assembly: Assembly;
   readonly #watch = new ChannelWatch();
   #receiver: ChannelReceiver | undefined;
   #isOpened = false;
@@ -41,6 +41,7 @@ export class BusChannel implements Channel {
   constructor(options: BusChannelOptions) {
     this.label = options.label;
     this.#options = options;
+    this.#assembly = new Assembly(options.unfinished);
     const limit = (): number => options.shares.limit;
     this.#incoming = new Incoming({
       first: options.granted,
@@ -118,7 +119,7 @@ export class BusChannel implements Channel {
     if (this.#end) return;
     this.#watch.heard();
     if (!this.#outgoing.heard(datagram))
-      return this.destroy('the other side acknowledged what was never sent');
+      return this.destroy('the other side acknowledged something that was never sent');
     if (datagram.kind === Kind.data) this.#data(datagram);
     else if (datagram.kind === Kind.state) this.#state(datagram);
     else if (datagram.kind === Kind.reset)
@@ -145,6 +146,7 @@ export class BusChannel implements Channel {
 
   /** Called ten times a second. */
   tick(): void {
+    this.#outgoing.tick();
     const { isAcknowledged, isWaiting, progress } = this.#outgoing;
     if (this.#closing && this.#grace.isOver(progress)) {
       this.#reset(this.#closing.message);
@@ -191,10 +193,11 @@ export class BusChannel implements Channel {
 
   #state({ flags, seq }: Datagram): void {
     if (flags & Flag.resend) this.#outgoing.resend();
-    if (!(flags & Flag.sync)) return;
-    this.#askedAt = -1;
+    const isAsked = (flags & Flag.sync) !== 0;
+    if (isAsked) this.#askedAt = -1;
+    // All of it was sent before this was.
     if (seq > this.#incoming.received) this.#askAgain();
-    else this.#tell(0);
+    else if (isAsked) this.#tell(0);
   }
 
   /** Once for each gap; whoever waits in vain asks us with a sync. */

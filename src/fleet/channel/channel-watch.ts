@@ -60,7 +60,7 @@ export class ChannelWatch {
   }
 
   #whyGiveUp(): string | undefined {
-    if (this.#silentTicks > SILENCE_TICKS) return 'nothing was heard from the other side';
+    if (this.#silentTicks > SILENCE_TICKS) return 'nothing arrived from the other side';
     if ((this.#nobodyTicks ?? 0) > NOBODY_TICKS) return 'the other side has left the bus';
     return (this.#probeTicks ?? 0) > PROBE_TICKS ? 'the other side did not answer' : undefined;
   }

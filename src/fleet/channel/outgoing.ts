@@ -37,6 +37,8 @@ export class Outgoing {
   #credit: number;
   #flushed: (() => void)[] = [];
   #isPumping = false;
+  #hasResent = false;
+  #isResendDue = false;
 
   constructor(credit: number, options: OutgoingOptions) {
     this.#credit = credit;
@@ -76,9 +78,21 @@ export class Outgoing {
     return true;
   }
 
-  /** Sends everything again that has not arrived. */
+  /**
+   * Sends everything again that has not arrived: once between two ticks, because whoever asks needs a few bytes for it and gets
+   * a whole window.
+   */
   resend(): void {
+    this.#isResendDue = this.#hasResent;
+    if (this.#hasResent) return;
+    this.#hasResent = true;
     for (const datagram of this.#unacknowledged.values()) this.#options.post(datagram);
+  }
+
+  /** Called ten times a second. */
+  tick(): void {
+    this.#hasResent = false;
+    if (this.#isResendDue) this.resend();
   }
 
   /** Forgets what has not been sent yet. */

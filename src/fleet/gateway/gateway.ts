@@ -58,6 +58,11 @@ export class Gateway implements AsyncDisposable {
     return this.#listener.url;
   }
 
+  /** Uses other credentials from here on. Whoever is connected stays. */
+  renew(credentials: Pick<GatewayOptions, 'auth' | 'tls'>): void {
+    this.#listener.renew(credentials);
+  }
+
   async close(): Promise<void> {
     await this.#listener.close();
   }
@@ -109,5 +114,6 @@ async function dial(
 
 function refuse(channel: Channel, reason: string): void {
   channel.open({ message: () => undefined, closed: () => undefined });
-  channel.reject(reason);
+  // Whoever is told puts it into a sentence.
+  channel.reject(reason.replace(/\.$/, ''));
 }

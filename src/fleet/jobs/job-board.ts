@@ -36,6 +36,8 @@ const MAX_POSTINGS = 100_000;
 /** All jobs of a fleet that a machine may see, kept up to date by watching their streams. */
 export class JobBoard implements LogFollower {
   readonly #postings = new Map<string, Posting>();
+  /** Those that have not ended: few of all that are remembered. */
+  readonly #open = new Set<Posting>();
   readonly #awaited = new Map<string, (verdict: Verdict) => void>();
   #lastSeq = 0;
 
@@ -70,6 +72,8 @@ export class JobBoard implements LogFollower {
     const now = follow(posting.now, message);
     if (now !== posting.now) posting.seenAt = performance.now();
     posting.now = now;
+    if (now.state?.state === 'ended') this.#open.delete(posting);
+    else this.#open.add(posting);
     this.#awaited.get(message.id)?.({ counts: now.id === message.id, now });
   }
 
@@ -80,18 +84,18 @@ export class JobBoard implements LogFollower {
 
   /** Queued jobs that a machine may take: the highest priority first, then the earliest. */
   queuedFor(machine: Pick<Machine, 'name' | 'labels'>): PostedJob[] {
-    return [...this.#postings.values()]
+    return [...this.#open]
       .filter(({ selector, now }) => isQueued(now) && selector && matches(selector, machine))
       .flatMap(jobOf)
       .sort((a, b) => b.order.priority - a.order.priority || a.place - b.place);
   }
 
   queued(): PostedJob[] {
-    return [...this.#postings.values()].filter(({ now }) => isQueued(now)).flatMap(jobOf);
+    return [...this.#open].filter(({ now }) => isQueued(now)).flatMap(jobOf);
   }
 
   running(): PostedJob[] {
-    return [...this.#postings.values()].filter(({ now }) => now.state?.state === 'running').flatMap(jobOf);
+    return [...this.#open].filter(({ now }) => now.state?.state === 'running').flatMap(jobOf);
   }
 
   /** How many running jobs name a limit, of those claimed before a message. */
@@ -110,6 +114,7 @@ export class JobBoard implements LogFollower {
     if (this.#postings.size >= MAX_POSTINGS) return undefined;
     const posting: Posting = { key, place: 0, now: UNTOUCHED, seenAt: performance.now() };
     this.#postings.set(name, posting);
+    this.#open.add(posting);
     return posting;
   }
 

@@ -4,6 +4,10 @@ import { z } from 'zod';
 export const RetryOn = z.enum(['lost', 'failure']);
 export type RetryOn = z.output<typeof RetryOn>;
 
+/** The last moment that is a date. */
+const MAX_TIME_MS = 8.64e15;
+const Time = z.number().min(0).max(MAX_TIME_MS);
+
 /** What to run, and how: written once, by the client. */
 export const JobOrder = z.object({
   selector: z.string(),
@@ -18,10 +22,10 @@ export const JobOrder = z.object({
   /** Higher ones first. */
   priority: z.number().int(),
   /** When it must have ended, in milliseconds since 1970. */
-  deadlineAt: z.number().optional(),
+  deadlineAt: Time.optional(),
   /** Not more than `count` of the jobs that name this limit run at once. */
   limit: z.object({ name: z.string(), count: z.number().int().positive() }).optional(),
-  submittedAt: z.number(),
+  submittedAt: Time,
 });
 export type JobOrder = z.output<typeof JobOrder>;
 
@@ -56,7 +60,7 @@ export const JobState = z.discriminatedUnion('state', [
     outcome: Outcome,
     /** Where it ran last. */
     machine: z.string().optional(),
-    endedAt: z.number(),
+    endedAt: Time,
   }),
 ]);
 export type JobState = z.output<typeof JobState>;

@@ -19,7 +19,7 @@ import { insist, type KnownAttempt, settle } from './settle.js';
  * twenty seconds to choose a new leader on a busy machine, and no program should end for that.
  */
 export const DEFAULT_JOB_LEASE_MS = 60_000;
-/** Machines that hear of a job at the same time do not all reach for it at once. */
+/** Machines that learn of a job at the same time do not all reach for it at once. */
 const MAX_HESITATION_MS = 15;
 /** How long a job that somebody else was faster to take is left alone. */
 const LEAVE_ALONE_MS = 1_000;
@@ -28,7 +28,7 @@ const LOOK_AGAIN_MS = 5_000;
 /** After a conflict, one of this many next jobs is chosen by chance. */
 const CHOICE = 8;
 
-/** Jobs that were begun here and are remembered: far more than can change before we hear of it. */
+/** Jobs that were begun here and are remembered: far more than can change before we learn of it. */
 const MAX_REMEMBERED = 10_000;
 
 export interface JobRunnerOptions {

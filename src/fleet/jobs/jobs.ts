@@ -243,7 +243,7 @@ export class Jobs {
     if (machines && (name === undefined || !machines.includes(name)))
       throw new ExecError(
         'invalidConfiguration',
-        `Our credentials reach some machines only: name one of them, such as --on name=${machines[0] ?? ''}.`,
+        `These credentials reach only some machines: name one of them, such as --on name=${machines[0] ?? ''}.`,
       );
     return name === undefined ? ANY_MACHINE : requireName(name, 'The name of a machine');
   }

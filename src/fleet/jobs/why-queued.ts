@@ -1,5 +1,5 @@
 import type { Machine } from '../machine.js';
-import { explainNoMatch, matches, parseSelector } from '../selector.js';
+import { allThatMatch, explainNoMatch, matches, parseSelector } from '../selector.js';
 import type { Job } from './job.js';
 
 /** Says in one sentence what a queued job waits for. */
@@ -9,10 +9,9 @@ export function whyQueued(job: Job, machines: readonly Machine[], jobs: readonly
   if (matching.length === 0) return explainNoMatch(selector, machines);
   const willing = matching.filter((machine) => (machine.jobs?.slots ?? 0) > 0);
   if (willing.length === 0)
-    return `None of the ${matching.length} machines that match "${job.on}" takes jobs: start them with --job-slots.`;
+    return `${allThatMatch(selector, matching.length)} not taking jobs: start ${matching.length === 1 ? 'it' : 'one'} with --job-slots.`;
   const ready = willing.filter(({ state }) => state === 'ready');
-  if (ready.length === 0)
-    return `All ${willing.length} machines that match "${job.on}" are cordoned or draining.`;
+  if (ready.length === 0) return `${allThatMatch(selector, willing.length)} cordoned or draining.`;
   const { limit } = job;
   const inUse = limit
     ? jobs.filter((other) => other.state === 'running' && other.limit?.name === limit.name).length
@@ -21,8 +20,16 @@ export function whyQueued(job: Job, machines: readonly Machine[], jobs: readonly
     return `The limit "${limit.name}" is reached: ${inUse} of ${limit.count} jobs are running.`;
   const free = ready.filter((machine) => (machine.jobs?.running ?? 0) < (machine.jobs?.slots ?? 0));
   if (free.length > 0) return 'It is about to be taken.';
-  const before = jobs.filter((other) => other.state === 'queued' && comesBefore(other, job)).length;
-  return `All ${ready.length} machines that match "${job.on}" are busy; ${before} jobs come before it.`;
+  const rivals = jobs.filter(({ state, on }) => state === 'queued' && ready.some(isMeantBy(on)));
+  const before = rivals.filter((other) => comesBefore(other, job)).length;
+  const first =
+    before === 0 ? 'it is next' : before === 1 ? '1 job comes first' : `${before} jobs come first`;
+  return `${allThatMatch(selector, ready.length)} busy; ${first}.`;
+}
+
+function isMeantBy(on: string): (machine: Machine) => boolean {
+  const selector = parseSelector(on);
+  return (machine) => matches(selector, machine);
 }
 
 function comesBefore(other: Job, job: Job): boolean {

@@ -43,7 +43,7 @@ export class FleetDirectory {
     { fleet, nodes }: { fleet: string; nodes: readonly { listen: string; cluster: string }[] },
   ): FleetDirectory {
     if (existsSync(join(path, FILE)))
-      throw new ExecError('invalidConfiguration', `There is a fleet in ${path} already.`, { data: { path } });
+      throw new ExecError('invalidConfiguration', `There is already a fleet in ${path}.`, { data: { path } });
     requireName(fleet, 'The name of the fleet');
     mkdirSync(path, { recursive: true, mode: 0o700 });
     const named = nodes.map((node, index) => ({ name: `nats-${index + 1}`, ...node }));
@@ -110,7 +110,8 @@ export class FleetDirectory {
   /** Takes somebody's access away, once the servers have read their configuration again. */
   remove(name: string): void {
     const index = this.#plan.members.findIndex((member) => member.name === name);
-    if (index === -1) throw new ExecError('invalidConfiguration', `Nobody in the fleet is named "${name}".`);
+    if (index === -1)
+      throw new ExecError('invalidConfiguration', `No machine in the fleet is named "${name}".`);
     this.#plan.members.splice(index, 1);
     this.#write();
   }

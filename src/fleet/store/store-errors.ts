@@ -3,7 +3,7 @@ import { ExecError } from '../../protocol/errors.js';
 /** What JetStream answers if the last message on a subject is another one than we said. */
 const WRONG_LAST_SEQUENCE = 10071;
 /** Temporary states of a stream or of the cluster: no leader, not enough nodes, too busy. */
-const PASSING_CODES: ReadonlySet<number> = new Set([408, 503, 10008, 10009, 10023, 10118]);
+const PASSING_CODES: ReadonlySet<number> = new Set([408, 503, 10005, 10008, 10009, 10023, 10118]);
 
 /** Somebody else was faster. */
 export function isConflict(error: unknown): boolean {
@@ -53,5 +53,5 @@ export function notPrepared(cause: unknown): ExecError {
 }
 
 export function noPermission(cause: unknown): ExecError {
-  return new ExecError('notConnected', 'Our credentials do not allow that in the fleet.', { cause });
+  return new ExecError('notConnected', 'The fleet credentials in use do not allow that.', { cause });
 }

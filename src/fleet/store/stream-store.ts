@@ -1,4 +1,5 @@
 import type { JetStreamClient, JetStreamManager } from '@nats-io/jetstream';
+import type { MsgHdrs } from '@nats-io/transport-node';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ExecError } from '../../protocol/errors.js';
@@ -21,6 +22,8 @@ const REQUEST_TIMEOUT_MS = 2_000;
 const TRY_AGAIN_MS = 100;
 /** Says in which stream a message was meant to be stored; NATS refuses it elsewhere. */
 const EXPECTED_STREAM = 'Nats-Expected-Stream';
+/** JetStream adds it to what it reads from a stream for somebody. */
+const READ_FROM = 'Nats-Stream';
 /**
  * What we know a message of ours by. Not the id by which JetStream itself recognizes repeated messages: each one it turns away
  * after the nodes have agreed on it lets their numbering drift apart when one is restarted (nats-server before 2.9.21).
@@ -139,15 +142,24 @@ export class StreamStore {
     const message = await this.#patiently(subject, () =>
       this.#manager.direct.getMessage(this.name, { last_by_subj: subject }),
     );
-    if (!message || message.header.get(EXPECTED_STREAM) !== this.name) return null;
+    if (!message) return null;
+    const { seq, header: headers } = message;
+    // Once for our own reading.
+    const isOriginal = this.#isMeant(headers) && headers.values(READ_FROM).length === 1;
     return {
       subject: message.subject,
-      seq: message.seq,
-      id: message.header.get(ID),
-      data: message.data,
+      seq,
+      id: headers.get(ID),
+      // What somebody had passed on says nothing, but it has a number.
+      data: isOriginal ? message.data : new Uint8Array(0),
       timeMs: message.time.getTime(),
-      header: (name) => message.header.get(name) || undefined,
+      header: (name) => headers.get(name) || undefined,
     };
+  }
+
+  /** Otherwise it may come from another stream, and say something else there. */
+  #isMeant(headers: MsgHdrs | undefined): boolean {
+    return headers?.get(EXPECTED_STREAM) === this.name;
   }
 
   /** The last message on each subject that matches, or all of them in order. */
@@ -186,7 +198,8 @@ export class StreamStore {
         onMessage: async (message, { seq, timeMs, pending }) => {
           const { subject, data, headers } = message;
           const header = (name: string): string | undefined => headers?.get(name) || undefined;
-          if (header(EXPECTED_STREAM) === this.name)
+          // Whoever may read a stream can have JetStream store a message once more, under any subject.
+          if (this.#isMeant(headers) && !headers?.has(READ_FROM))
             await options.onMessage({ subject, data, seq, timeMs, header, id: header(ID) ?? '' });
           delivered = seq;
           if (pending === 0) caughtUp();

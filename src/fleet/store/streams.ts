@@ -2,7 +2,7 @@ import type { StreamConfig } from '@nats-io/jetstream';
 import { jobSubjects } from '../jobs/job-subjects.js';
 
 /** A machine that has not renewed its entry for this long is no longer in the registry. */
-export const REGISTRY_TTL_MS = 30_000;
+const REGISTRY_TTL_MS = 30_000;
 /** How long jobs and their output are remembered. */
 const REMEMBERED_MS = 7 * 86_400_000;
 /**
@@ -15,7 +15,7 @@ const MAX_JOBS_BYTES = 128 * 1024 * 1024;
 /** What the mirrored output of all jobs may take on disk. Beyond it, the oldest is dropped. */
 const MAX_OUTPUT_BYTES = 512 * 1024 * 1024;
 /** Messages with mirrored output of one attempt. The oldest give way, and readers are told how much is missing. */
-export const MAX_OUTPUT_MESSAGES = 4096;
+const MAX_OUTPUT_MESSAGES = 4096;
 /** A message that is sent again within this time is stored once. */
 const DUPLICATE_WINDOW_MS = 120_000;
 /** What survives the loss of a node is on this many. */
@@ -62,7 +62,8 @@ export function streamConfigs(fleet: string, nodes: number): Partial<StreamConfi
       max_msgs_per_subject: 1,
       max_age: nanos(REGISTRY_TTL_MS),
       discard: 'new',
-      allow_rollup_hdrs: true,
+      // Otherwise a machine that enters itself could remove all others.
+      allow_rollup_hdrs: false,
       deny_delete: true,
       duplicate_window: nanos(REGISTRY_TTL_MS),
     },
