@@ -30,11 +30,11 @@ export async function dialLine(url: string): Promise<Line> {
     });
     socket.once('open', () => {
       stop();
-      // Other clients of the same machine must not suffer from what one of them sends.
+      // What one client sends must not affect other clients of the same machine.
       resolve(new Line(socket, stream, { unreadable: 'ignored' }));
     });
     socket.once('unexpected-response', (_, { statusCode = 0 }) => {
-      fail(`The router has refused the connection (${statusCode}).`, statusCode);
+      fail(`The router refused the connection (${statusCode}).`, statusCode);
     });
     socket.once('error', () => fail('The router cannot be reached.'));
   });

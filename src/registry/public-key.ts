@@ -6,7 +6,7 @@ export const SUITE = 'Noise_hybridIK_X25519+MLKEM768_AESGCM_SHA256';
 export const X25519_KEY_BYTES = 32;
 export const MLKEM_KEY_BYTES = 1184;
 
-/** The public key of a machine or a client, as it is sent. */
+/** The public key of a machine or a client, in its wire form. */
 export const PublicKey = z.strictObject({
   suite: z.literal(SUITE),
   x25519_public_key: base64Of(X25519_KEY_BYTES),
@@ -14,7 +14,7 @@ export const PublicKey = z.strictObject({
 });
 export type PublicKey = z.output<typeof PublicKey>;
 
-/** The same bytes are always the same text. */
+/** Canonical base64: equal bytes always have equal text. */
 function base64Of(bytes: number): z.ZodType<string> {
   return z.string().refine((text) => {
     const decoded = Buffer.from(text, 'base64');

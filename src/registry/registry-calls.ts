@@ -3,7 +3,7 @@ import { ExecError } from '../protocol/errors.js';
 import { isLoopback } from '../transport/index.js';
 import { PublicKey, SECURITY_PROFILE } from './public-key.js';
 
-/** As long as Codex waits. */
+/** The same as Codex's. */
 const CALL_MS = 10_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
 
@@ -23,7 +23,7 @@ export type Granted = z.output<typeof Granted>;
 
 const Verdict = z.object({
   valid: z.boolean(),
-  /** It goes into logs and tells clients apart, so only a plain name is one. */
+  /** It appears in logs and identifies clients, so it has to be a plain name. */
   client: z
     .string()
     .regex(/^[A-Za-z0-9_.@-]{1,64}$/)
@@ -39,7 +39,7 @@ export interface RegistryPlace {
   readonly token: string;
 }
 
-/** A call that the registry has not answered as hoped. `status` is absent if there was no answer at all. */
+/** A failed call to the registry. `status` is absent if there was no answer. */
 export class CallFailure extends Error {
   readonly status: number | undefined;
 
@@ -48,13 +48,13 @@ export class CallFailure extends Error {
     this.status = options.status;
   }
 
-  /** Whether the same call would fail again. */
+  /** Whether repeating the call is pointless. */
   get isFinal(): boolean {
     return this.status !== undefined && this.status < 500 && this.status !== 429;
   }
 }
 
-/** The calls of machines and clients. Errors never contain the token. */
+/** The calls that machines and clients make. Errors never contain the token. */
 export class RegistryCalls {
   readonly #place: RegistryPlace;
 
@@ -67,12 +67,12 @@ export class RegistryCalls {
     return this.#checked(await this.#call('register', Registered, { body }));
   }
 
-  /** Asks for leave to use the machine. */
+  /** Asks for permission to use the machine. */
   async connect(key: PublicKey): Promise<Granted> {
     return this.#checked(await this.#call('connect', Granted, { body: { harness_public_key: key } }));
   }
 
-  /** Whether a client may use this machine, and who it is if the registry tells. */
+  /** Whether a client may use this machine, and its name if the registry tells. */
   async validate(
     asked: { registrationId: string; key: PublicKey; authorization: string },
     streamId: string,
@@ -89,7 +89,7 @@ export class RegistryCalls {
 
   #checked<Answer extends Registered>(answer: Answer): Answer {
     if (answer.environment_id === this.#place.environmentId) return answer;
-    throw new CallFailure('The registry has answered for another environment.', { status: 400 });
+    throw new CallFailure('The registry answered for another environment.', { status: 400 });
   }
 
   async #call<T>(
@@ -115,11 +115,11 @@ export class RegistryCalls {
     if (response.status !== 200) throw refusalOf(response.status, verb);
     const result = schema.safeParse(jsonOf(text));
     if (result.success) return result.data;
-    throw new CallFailure(`The registry has answered ${verb} in an unknown form.`, { status: 400 });
+    throw new CallFailure(`The registry answered ${verb} in an unknown format.`, { status: 400 });
   }
 }
 
-/** Checks where a token is about to be sent. */
+/** Checks the URL that a token is about to be sent to. */
 export function requireRegistryUrl(text: string, { insecure }: { insecure: boolean }): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !['http:', 'https:'].includes(url.protocol) || url.search !== '' || url.username !== '')
@@ -128,7 +128,7 @@ export function requireRegistryUrl(text: string, { insecure }: { insecure: boole
   if (url.protocol === 'https:' || isLocal || insecure) return url.href;
   throw new ExecError(
     'invalidConfiguration',
-    'The token would travel the network in plain text. Use https://, or accept it with --insecure.',
+    'The token would cross the network in plain text. Use https://, or accept it with --insecure.',
   );
 }
 
@@ -139,7 +139,7 @@ function refusalOf(status: number, verb: string): CallFailure {
     503: 'no machine is connected under this id',
   };
   const why = known[status] ?? `status ${status}`;
-  return new CallFailure(`The registry has refused to ${verb}: ${why}.`, { status });
+  return new CallFailure(`The registry refused to ${verb}: ${why}.`, { status });
 }
 
 async function boundedText(response: Response): Promise<string> {

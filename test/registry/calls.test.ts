@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { readRegistryTokens } from '../../src/registry/service/index.js';
+import { RegistryTokenFile } from '../../src/registry/service/index.js';
 import { TestFolder } from '../harness/processes.js';
 import { RegistrySite, someKey, TestLine } from './registry-site.js';
 
@@ -18,6 +18,21 @@ const registerBody = { security_profile: 'noise_hybrid_ik_v1', executor_public_k
 test.each([
   ['without a token', 'a/register', { body: registerBody }, 401, 'unauthorized'],
   ['with an unknown token', 'a/register', { token: 'x', body: registerBody }, 401, 'unauthorized'],
+  ['a token in the address', 'a/register?token=machine', { body: registerBody }, 401, 'unauthorized'],
+  [
+    'a token as a password',
+    'a/register',
+    { body: registerBody, headers: { authorization: `Basic ${btoa('machine:machine')}` } },
+    401,
+    'unauthorized',
+  ],
+  [
+    'a token in a cookie',
+    'a/register',
+    { body: registerBody, headers: { cookie: 'token=machine' } },
+    401,
+    'unauthorized',
+  ],
   ['a client that registers', 'a/register', { token: 'client', body: registerBody }, 401, 'unauthorized'],
   ['a machine that connects', 'a/connect', { token: 'machine', body: registerBody }, 401, 'unauthorized'],
   ['a machine of another id', 'b/register', { token: 'machine-a', body: registerBody }, 403, 'forbidden'],
@@ -123,9 +138,33 @@ describe('the file with tokens', () => {
     const path = folder.file('registry.toml');
     const entry = `name = "x"\ntoken_sha256 = "${digest}"\nenvironments = ["${pattern}"]\n`;
     writeFileSync(path, `[[executors]]\n${entry}`);
-    const tokens = readRegistryTokens(path);
+    const tokens = new RegistryTokenFile(path);
     expect(tokens.executorOf('secret')?.may(id)).toBe(expected);
     expect(tokens.clientOf('secret')).toBeUndefined();
     expect(tokens.executorOf('Secret')).toBeUndefined();
+  });
+
+  test('what is read again holds for whoever is known already; a broken file changes nothing', () => {
+    using folder = new TestFolder();
+    const path = folder.file('registry.toml');
+    const write = (name: string, environments: string): void =>
+      writeFileSync(
+        path,
+        `[[clients]]\nname = "${name}"\ntoken_sha256 = "${digest}"\nenvironments = ["${environments}"]\n`,
+      );
+    write('before', 'a');
+    const tokens = new RegistryTokenFile(path);
+    const bearer = tokens.clientOf('secret');
+    write('after', 'b');
+    tokens.reload();
+    expect(tokens.clientOf('secret')).toBe(bearer);
+    expect([bearer?.name, bearer?.may('a'), bearer?.may('b')]).toEqual(['after', false, true]);
+    writeFileSync(path, '[[clients]]\n');
+    expect(() => tokens.reload()).toThrow(/clients.0/);
+    expect(bearer?.may('b')).toBe(true);
+    writeFileSync(path, '');
+    tokens.reload();
+    expect(tokens.clientOf('secret')).toBeUndefined();
+    expect(bearer?.may('b')).toBe(false);
   });
 });

@@ -127,6 +127,17 @@ describe('records', () => {
     },
   );
 
+  test('records may be empty, or a byte long', () => {
+    const message = Buffer.from('{"id":1}'.repeat(2_000));
+    const stream = Buffer.concat([...recordsOf(message)]);
+    const reader = new MessageReader();
+    const found = [...stream].flatMap((byte) => [
+      ...reader.add(Uint8Array.of(byte)),
+      ...reader.add(new Uint8Array()),
+    ]);
+    expect(found).toEqual([message]);
+  });
+
   test.each([0, 64 * 1024 * 1024 + 1, 0xffff_ffff])('a message of %i bytes is impossible', (length) => {
     const header = Buffer.alloc(4);
     header.writeUInt32BE(length);

@@ -19,7 +19,7 @@ interface Identity {
   readonly own: KeyPair;
 }
 
-/** The same for all connections of this program, so that machines see that it has come again. */
+/** Shared by all connections of this program, so that a machine recognizes it when it comes back. */
 let identity: Promise<Identity> | undefined;
 
 async function createIdentity(): Promise<Identity> {
@@ -27,7 +27,7 @@ async function createIdentity(): Promise<Identity> {
   return { kem, own: generateKeyPair(kem) };
 }
 
-/** Connects to a machine through a registry. Nobody on the way can read what is said. */
+/** Connects to a machine through a registry, encrypted end to end. */
 export async function dialRegistry(place: RegistryPlace): Promise<Channel> {
   try {
     identity ??= createIdentity();
@@ -59,7 +59,7 @@ function shakeHands(line: Line, { kem, own, granted }: Identity & { granted: Gra
       frame: ({ body }) => {
         if (body.kind === 'data') channel?.receive(body.seq, body.payload);
         else if (body.kind === 'reset' && channel) channel.lose('the machine has ended the stream');
-        else if (body.kind === 'reset') fail('The machine does not want this client.');
+        else if (body.kind === 'reset') fail('The machine refused this client.');
         else if (body.kind === 'handshake' && !channel) {
           try {
             channel = channelOn(line, streamId, initiator.finish(body.payload));
@@ -72,7 +72,7 @@ function shakeHands(line: Line, { kem, own, granted }: Identity & { granted: Gra
       },
       closed: () => {
         if (channel) channel.lose('the connection to the router is lost');
-        else fail('The router has ended the connection.');
+        else fail('The router ended the connection.');
       },
     });
     line.send(encodeFrame({ streamId, body: { kind: 'resume' } }));

@@ -5,19 +5,21 @@ import { dialLine } from '../dial-line.js';
 import { type Accept, StreamTable } from './stream-table.js';
 import type { Line } from '../relay/line.js';
 
-/** The waits between two attempts, as Codex has them. Up to half of each is left to chance. */
+/** The delays between attempts, the same as Codex's. Up to half of each is random. */
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 30_000;
 const NORMAL = 1000;
 
 export interface RemoteMachineOptions extends RegistryPlace {
   readonly accept: Accept;
+  /** How much of messages that have not ended is kept, of all clients together. */
+  readonly maxUnfinishedBytes?: number | undefined;
   readonly log?: { info(details: object, message: string): void } | undefined;
-  /** The registry does not want this machine any more. */
+  /** Called when the registry no longer accepts this machine. */
   readonly onLost: (reason: string) => void;
 }
 
-/** This machine at a registry: reached through a connection that it has dialled itself. */
+/** This machine at a registry, reachable through a connection that it dials itself. */
 export class RemoteMachine {
   readonly #options: RemoteMachineOptions;
   readonly #kem: MlKem;
@@ -59,7 +61,7 @@ export class RemoteMachine {
   }
 
   #serve(line: Line): void {
-    const { environmentId, accept } = this.#options;
+    const { environmentId, accept, maxUnfinishedBytes } = this.#options;
     const streams = new StreamTable({
       line,
       kem: this.#kem,
@@ -68,11 +70,12 @@ export class RemoteMachine {
       registrationId: this.#registered.executor_registration_id,
       calls: this.#calls,
       accept,
+      maxUnfinishedBytes,
     });
     this.#line = line;
     line.open({
       frame: (frame) => {
-        // Connections that end at once do not count as success.
+        // A connection that ends at once does not count as a success.
         this.#failures = 0;
         streams.receive(frame);
       },
@@ -103,7 +106,7 @@ export class RemoteMachine {
     }
   }
 
-  /** Resolves to false if that is of no use any more. */
+  /** Resolves to false if trying again is pointless. */
   async #registerAgain(): Promise<boolean> {
     try {
       this.#registered = await this.#calls.register(encodeKey(this.#own.public));

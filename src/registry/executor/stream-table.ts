@@ -1,5 +1,6 @@
 import type { Channel } from '../../rpc/index.js';
 import { type Ciphers, Responder } from '../noise/handshake.js';
+import { UnfinishedMessages } from '../../transport/unfinished-messages.js';
 import { encodeKey, type KeyPair } from '../noise/key-pair.js';
 import type { MlKem } from '../noise/ml-kem.js';
 import { NoiseChannel, PROTOCOL_ERROR } from '../noise/noise-channel.js';
@@ -9,11 +10,11 @@ import type { Line } from '../relay/line.js';
 import { encodeFrame, type RelayFrame } from '../relay/relay-frame.js';
 import { SharedReading } from '../relay/shared-reading.js';
 
-/** The same limits as Codex has. */
+/** The same limits as Codex's. */
 const MAX_STREAMS = 128;
 const MAX_PENDING = 32;
 const MAX_AUTHORIZATION_BYTES = 4096;
-/** Refusals that the router has not taken yet. Beyond, senders hear nothing. */
+/** Refusals the router has not read yet. Beyond this, streams are refused without an answer. */
 const MAX_UNSENT_RESETS = 64;
 
 /** Serves the client at the other end of a channel. */
@@ -27,12 +28,14 @@ export interface StreamTableOptions {
   readonly registrationId: string;
   readonly calls: RegistryCalls;
   readonly accept: Accept;
+  /** How much of messages that have not ended is kept, of all streams together. */
+  readonly maxUnfinishedBytes?: number | undefined;
 }
 
 interface Stream {
   readonly key: PublicKey;
   readonly order: number;
-  /** Null until the registry has agreed to the client. */
+  /** Null until the registry has confirmed the client. */
   channel: NoiseChannel | null;
 }
 
@@ -41,6 +44,7 @@ export class StreamTable {
   readonly #options: StreamTableOptions;
   readonly #streams = new Map<string, Stream>();
   readonly #reading: SharedReading<string>;
+  readonly #unfinished: UnfinishedMessages;
   #pending = 0;
   #unsentResets = 0;
   #count = 0;
@@ -48,6 +52,7 @@ export class StreamTable {
   constructor(options: StreamTableOptions) {
     this.#options = options;
     const { line } = options;
+    this.#unfinished = new UnfinishedMessages(options.maxUnfinishedBytes);
     this.#reading = new SharedReading({
       pause: () => line.pause(),
       resume: () => line.resume(),
@@ -70,7 +75,7 @@ export class StreamTable {
     }
   }
 
-  /** The line is gone. */
+  /** Call when the line is gone. */
   close(): void {
     this.#reading.close();
     for (const { channel } of [...this.#streams.values()])
@@ -89,7 +94,7 @@ export class StreamTable {
     const verdict = await this.#verdict(streamId, stream, responder.payload).finally(
       () => (this.#pending -= 1),
     );
-    // The client may have left meanwhile, and may even have come again.
+    // The client may have left in the meantime, or even come back.
     if (this.#streams.get(streamId) !== stream) return;
     if (!verdict.valid) return this.#drop(streamId, 'unauthorized');
     try {
@@ -97,7 +102,7 @@ export class StreamTable {
       this.#options.line.send(encodeFrame({ streamId, body: { kind: 'handshake', payload: message } }));
       this.#open(streamId, { stream, ciphers, client: verdict.client });
     } catch {
-      // The keys of the client are none.
+      // The client sent invalid keys.
       this.#drop(streamId, PROTOCOL_ERROR);
     }
   }
@@ -113,7 +118,7 @@ export class StreamTable {
     }
   }
 
-  /** Whoever cannot be asked has not agreed. */
+  /** If the registry cannot be asked, the client is not admitted. */
   async #verdict(
     streamId: string,
     { key }: Stream,
@@ -133,10 +138,11 @@ export class StreamTable {
     { stream, ciphers, client }: { stream: Stream; ciphers: Ciphers; client: string | undefined },
   ): void {
     const { line, accept } = this.#options;
-    const channel = new NoiseChannel({
+    const channel: NoiseChannel = new NoiseChannel({
       label: `registry ${client ?? 'client'}`,
       streamId,
       ciphers,
+      unfinished: this.#unfinished.of(() => channel.destroy('too many messages are unfinished')),
       post: (frame, flushed) => line.send(frame, flushed),
       hold: () => this.#reading.hold(streamId),
       release: () => this.#reading.release(streamId),
@@ -148,9 +154,9 @@ export class StreamTable {
     stream.channel = channel;
     accept(channel, {
       ...(client === undefined ? {} : { principal: `registry:${client}` }),
-      // A program keeps its key. If it has come again, it no longer listens here.
+      // A program keeps its key, so if it has come back, this stream is stale.
       probe: () => {
-        if (this.#hasReturned(stream)) channel.destroy('the client is back on another stream');
+        if (this.#hasReturned(stream)) channel.destroy('the client has returned on another stream');
       },
     });
   }

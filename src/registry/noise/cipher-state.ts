@@ -4,7 +4,7 @@ export const TAG_BYTES = 16;
 const NONCE_BYTES = 12;
 const ALGORITHM = 'aes-256-gcm';
 
-/** AES-256-GCM with a counter as nonce, so that nothing can be left out, repeated or exchanged unnoticed. */
+/** AES-256-GCM with a counter as nonce, so that any omission, repetition or reordering is noticed. */
 export class CipherState {
   readonly #key: Uint8Array;
   #counter = 0;
@@ -19,7 +19,7 @@ export class CipherState {
     return Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
   }
 
-  /** Throws if it was not encrypted with this key, at this place. */
+  /** Throws if it was not encrypted with this key, at this position. */
   decrypt(sealed: Uint8Array, additional?: Uint8Array): Buffer {
     const end = sealed.length - TAG_BYTES;
     if (end < 0) throw new RangeError('a sealed text is too short');

@@ -7,7 +7,7 @@ import { SymmetricState } from './symmetric-state.js';
 const PROTOCOL_NAME = 'Noise_hybridIK_25519+MLKEM768_AESGCM_SHA256';
 const PROLOGUE_NAME = 'codex-exec-server-relay-noise/v1';
 
-/** What both sides must agree about. A handshake that was meant for something else fails. */
+/** The context both sides must agree on. A handshake meant for another context fails. */
 export interface Meeting {
   readonly environmentId: string;
   readonly registrationId: string;
@@ -27,7 +27,7 @@ interface Side {
 }
 
 /**
- * The side that connects. It knows the key of the other one.
+ * The connecting side. It knows the other side's key in advance.
  *
  *     ← s
  *     → skem, e, es, s, ss
@@ -57,7 +57,7 @@ export class Initiator {
     return Buffer.concat([skem, ...e, ...s, state.encryptAndHash(payload)]);
   }
 
-  /** Reads the answer. Throws if it is not from the other side. */
+  /** Reads the answer. Throws if it does not come from the other side. */
   finish(message: Uint8Array): Ciphers {
     const [state, { own, kem }, parts] = [this.#state, this.#side, new Parts(message)];
     const ekem = parts.take(MLKEM_CIPHERTEXT_BYTES);
@@ -73,16 +73,16 @@ export class Initiator {
   }
 }
 
-/** The side that is connected to. It learns the key of the other one, and decides then. */
+/** The accepting side. It learns the other side's key from the first message, then decides. */
 export class Responder {
   readonly #side: Side;
   readonly #state: SymmetricState;
   readonly #ephemeral: PublicBytes;
-  /** The key of the other side, and what it has said. */
+  /** The key of the other side. */
   readonly other: PublicBytes;
   readonly payload: Uint8Array;
 
-  /** Throws if the message was not meant for us. */
+  /** Throws if the message is not meant for us. */
   constructor(side: Side, hello: Uint8Array) {
     const [{ own, kem }, state, parts] = [side, begin(side.meeting, side.own.public), new Parts(hello)];
     this.#side = side;
@@ -97,7 +97,7 @@ export class Responder {
     this.payload = state.decryptAndHash(parts.rest());
   }
 
-  /** Agrees. Call once. */
+  /** Accepts. Call once. */
   answer(): { message: Buffer; ciphers: Ciphers } {
     const [state, { kem }] = [this.#state, this.#side];
     const ephemeral = generateKeyPair(kem);

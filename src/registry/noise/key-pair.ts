@@ -8,7 +8,7 @@ export interface PublicBytes {
   readonly mlkem: Uint8Array;
 }
 
-/** A key of each kind: what one of them protects stays protected if the other one is broken. */
+/** A key pair of each kind, so that breaking one kind is not enough. */
 export interface KeyPair {
   readonly public: PublicBytes;
   readonly x25519: KeyObject;
@@ -22,7 +22,7 @@ export function generateKeyPair(kem: MlKem): KeyPair {
   return { public: { x25519, mlkem }, x25519: privateKey, mlkem: secretKey };
 }
 
-/** The shared secret of two X25519 keys. Throws for keys that make it the same for everybody. */
+/** The shared secret of two X25519 keys. Throws for degenerate keys, with which it would be the same for everyone. */
 export function agree(own: KeyPair, other: Uint8Array): Uint8Array {
   const x = Buffer.from(other).toString('base64url');
   const publicKey = createPublicKey({ key: { kty: 'OKP', crv: 'X25519', x }, format: 'jwk' });

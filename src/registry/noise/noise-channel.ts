@@ -7,17 +7,18 @@ import {
   PartCollector,
   type PartPlace,
 } from '../../rpc/index.js';
+import type { UnfinishedMessage } from '../../transport/unfinished-messages.js';
 import { encodeFrame, type FrameBody } from '../relay/relay-frame.js';
 import type { Ciphers } from './handshake.js';
 import { MessageReader, recordsOf } from './records.js';
 import { ReorderWindow } from './reorder-window.js';
 
-/** Unread bytes before nothing more is read for anybody on the line. */
+/** Unread bytes beyond which reading pauses for the whole line. */
 const MAX_UNREAD_BYTES = 1024 * 1024;
-/** Sequence numbers do not begin anew. */
+/** Sequence numbers do not wrap around. */
 const MAX_SEQ = 0xffff_ffff;
 
-/** What we call a violation of the protocol, as Codex does. */
+/** The reason given for a protocol violation, the same as Codex's. */
 export const PROTOCOL_ERROR = 'noise_relay_protocol_error';
 
 export interface NoiseChannelOptions {
@@ -25,13 +26,15 @@ export interface NoiseChannelOptions {
   readonly streamId: string;
   readonly ciphers: Ciphers;
   readonly post: (frame: Uint8Array, flushed?: () => void) => void;
-  /** More than enough is unread; or not any more. */
+  /** Called when too much is unread; `release` when that is over. */
   readonly hold: () => void;
   readonly release: () => void;
   readonly ended: () => void;
+  /** Told about the message that is being received. */
+  readonly unfinished?: UnfinishedMessage | undefined;
 }
 
-/** A channel through a router that can read nothing of it, and change nothing unnoticed. */
+/** A channel through a router that cannot read it, nor change anything unnoticed. */
 export class NoiseChannel implements Channel {
   readonly label: string;
   readonly #options: NoiseChannelOptions;
@@ -52,7 +55,7 @@ export class NoiseChannel implements Channel {
 
   open(receiver: ChannelReceiver): void {
     this.#receiver = receiver;
-    // Delivery never begins from within `open`.
+    // Delivery never starts from within `open`.
     setImmediate(() => {
       if (this.#end) receiver.closed(this.#end);
       else this.resume();
@@ -103,18 +106,22 @@ export class NoiseChannel implements Channel {
     this.#finish({ clean: false, message: reason }, 'closed');
   }
 
-  /** The stream has ended without us. */
+  /** Call when the stream has ended on the other side. */
   lose(reason: string): void {
     this.#finish({ clean: false, message: reason }, null);
   }
 
-  /** A frame for this stream has arrived. */
+  /** Call when a frame for this stream has arrived. */
   receive(seq: number, payload: Uint8Array): void {
     if (this.#end) return;
     try {
-      for (const record of this.#window.add(seq, payload))
-        for (const message of this.#reader.add(this.#options.ciphers.receive.decrypt(record)))
-          this.#enqueue(message);
+      for (const sealed of this.#window.add(seq, payload)) {
+        const record = this.#options.ciphers.receive.decrypt(sealed);
+        this.#options.unfinished?.grow(record.length);
+        // It may have been one message too many.
+        if (this.#end) return;
+        for (const message of this.#reader.add(record)) this.#enqueue(message);
+      }
     } catch {
       return this.#finish({ clean: false, message: 'the stream was tampered with' }, PROTOCOL_ERROR);
     }
@@ -122,6 +129,7 @@ export class NoiseChannel implements Channel {
   }
 
   #enqueue(message: Buffer): void {
+    this.#options.unfinished?.forget();
     this.#unread.push(message.toString('utf8'));
     this.#unreadBytes += message.length;
     if (this.#unreadBytes > MAX_UNREAD_BYTES) this.#options.hold();
@@ -147,6 +155,7 @@ export class NoiseChannel implements Channel {
     if (this.#end) return;
     this.#end = end;
     this.#unread = [];
+    this.#options.unfinished?.forget();
     if (told !== null) this.#post({ kind: 'reset', reason: told });
     this.#options.ended();
     const receiver = this.#receiver;

@@ -1,18 +1,18 @@
-/** As far as Codex goes. */
+/** The same as Codex's. */
 const MAX_DISTANCE = 64;
 const MAX_BYTES = 1024 * 1024;
 
-/** Puts frames into the order of their numbers. What came before is ignored, what is too far ahead cannot be waited for. */
+/** Restores the order of frames. Repeated frames are ignored; one that is too far ahead is an error. */
 export class ReorderWindow {
   readonly #early = new Map<number, Uint8Array>();
   #next = 0;
   #bytes = 0;
 
-  /** The payloads whose turn it is now. Throws if some are missing for good. */
+  /** Returns the payloads that are now in order. Throws if some are lost for good. */
   add(seq: number, payload: Uint8Array): Uint8Array[] {
     if (seq < this.#next || this.#early.has(seq)) return [];
     if (seq - this.#next > MAX_DISTANCE) throw new RangeError('too much is missing');
-    // A copy: the rest of what it came with need not be kept.
+    // Copied, so that the buffer it arrived in can be freed.
     this.#early.set(seq, seq === this.#next ? payload : Uint8Array.from(payload));
     this.#bytes += payload.length;
     const ready: Uint8Array[] = [];

@@ -33,7 +33,7 @@ export class SymmetricState {
     this.#cipher = new CipherState(key);
   }
 
-  /** In clear as long as there is no key. */
+  /** Leaves the text in the clear while there is no key. */
   encryptAndHash(plain: Uint8Array): Uint8Array {
     const text = this.#cipher?.encrypt(plain, this.#hash) ?? plain;
     this.mixHash(text);
@@ -46,7 +46,7 @@ export class SymmetricState {
     return plain;
   }
 
-  /** The keys for what follows: from the initiator, and to it. */
+  /** The keys for the transport phase: from the initiator, and to it. */
   split(): [CipherState, CipherState] {
     const [first, second] = this.#derive(new Uint8Array());
     return [new CipherState(first), new CipherState(second)];

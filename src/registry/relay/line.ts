@@ -4,23 +4,23 @@ import { Liveness, type LivenessOptions } from '../../transport/liveness.js';
 import { answerPings } from '../../transport/websocket-pongs.js';
 import { decodeFrame, type RelayFrame } from './relay-frame.js';
 
-/** Whoever has vanished must not keep a session from resuming for long. */
+/** A vanished peer must not prevent a session from resuming for long. */
 const LIVENESS: LivenessOptions = { pingIntervalMs: 5_000, silenceLimitMs: 15_000 };
 /** Close codes (RFC 6455). */
 const PROTOCOL_ERROR = 1002;
-/** How long the other side may take to say goodbye. */
+/** How long the other side may take to close. */
 const CLOSE_GRACE_MS = 2_000;
 const FRAME = { binary: true, compress: false };
 
 export interface LineReceiver {
-  /** `bytes`: the frame as it came. */
+  /** `bytes`: the frame as received. */
   readonly frame: (frame: RelayFrame, bytes: Uint8Array) => void;
   /** Called exactly once. */
   readonly closed: () => void;
 }
 
 export interface LineOptions {
-  /** What a message that is no frame means. Default: the end. */
+  /** What to do about a message that is not a frame. Default: `rejected`, which closes the line. */
   readonly unreadable?: 'rejected' | 'ignored';
 }
 
@@ -36,9 +36,9 @@ export class Line {
     this.#unreadable = unreadable;
     this.#socket = socket;
     answerPings(socket);
-    // It ends with the socket.
+    // Stops by itself when the socket closes.
     void new Liveness(socket, this.#signsOf(stream), LIVENESS);
-    // The package closes it by itself, with the reason for the other side.
+    // The package closes the socket itself and sends the reason.
     socket.on('error', () => this.#hangUpSoon());
   }
 
@@ -74,7 +74,7 @@ export class Line {
     return new Promise((resolve) => this.#socket.once('close', () => resolve()));
   }
 
-  /** Says goodbye after everything that was sent, and hangs up soon. Nothing more is received. */
+  /** Closes after everything sent so far, and soon destroys the socket. Nothing more is received. */
   close(reason: string, code: number): void {
     if (this.#isClosing) return;
     this.#isClosing = true;
@@ -89,7 +89,7 @@ export class Line {
     this.#socket.once('close', () => clearTimeout(timer));
   }
 
-  /** While we do not read, nothing can be heard from the other side. That is not its fault. */
+  /** While we do not read, the other side looks silent, which is not its fault. */
   #signsOf(stream: Socket): { readonly bytesRead: number } {
     const isPaused = (): boolean => this.#isPaused;
     let unheard = 0;

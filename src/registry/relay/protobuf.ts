@@ -1,6 +1,6 @@
 const VARINT = 0;
 const BYTES = 2;
-/** Fixed-size kinds that nobody sends today, and that newer versions may. */
+/** Fixed-size wire types. Nobody sends them today, but newer versions may. */
 const FIXED: Record<number, number> = { 1: 8, 5: 4 };
 
 /** One field of a message: a number, or bytes. */
@@ -8,7 +8,7 @@ export type Field =
   | { readonly id: number; readonly number: number }
   | { readonly id: number; readonly bytes: Uint8Array };
 
-/** Reads the fields of a protobuf message; bytes are views of it. Throws if it is none. */
+/** Reads the fields of a protobuf message; bytes are views of it. Throws if it is invalid. */
 export function readFields(message: Uint8Array): Field[] {
   const fields: Field[] = [];
   let at = 0;
@@ -41,7 +41,7 @@ export function readFields(message: Uint8Array): Field[] {
   return fields;
 }
 
-/** Writes a message. Zeros are left out, as the format demands. */
+/** Writes a message. Zeros are omitted, as the format requires. */
 export function writeFields(fields: readonly Field[]): Buffer {
   const parts: Uint8Array[] = [];
   for (const field of fields) {

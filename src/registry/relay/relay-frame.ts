@@ -1,14 +1,14 @@
 import { type Field, readFields, writeFields } from './protobuf.js';
 
-/** Largest message on a line between a machine, the router and a client. */
+/** The largest message between a machine, the router and a client. */
 export const MAX_FRAME_BYTES = 256 * 1024;
 const MAX_STREAM_ID_BYTES = 128;
 const VERSION = 1;
 
-/** Numbers of fields. */
+/** Field numbers. */
 const Id = { version: 1, streamId: 2, data: 5, ack: 6, resume: 7, reset: 8, heartbeat: 9, handshake: 10 };
 
-/** What a frame is for. `other` may be anything that newer versions send. */
+/** The content of a frame. `other` stands for anything newer versions may send. */
 export type FrameBody =
   | { readonly kind: 'data'; readonly seq: number; readonly payload: Uint8Array }
   | { readonly kind: 'resume' }
@@ -16,13 +16,13 @@ export type FrameBody =
   | { readonly kind: 'handshake'; readonly payload: Uint8Array }
   | { readonly kind: 'other' };
 
-/** One message between a client and a machine. The router reads only whose it is. */
+/** One message between a client and a machine. The router reads only the id of its stream. */
 export interface RelayFrame {
   readonly streamId: string;
   readonly body: FrameBody;
 }
 
-/** Reads a frame; null if it is none. Payloads are views of the message. */
+/** Reads a frame; null if it is invalid. Payloads are views of the message. */
 export function decodeFrame(message: Uint8Array): RelayFrame | null {
   try {
     const fields = readFields(message);
@@ -54,7 +54,7 @@ function bodyOf(fields: readonly Field[]): FrameBody {
   return { kind: bytesOf(fields, Id.resume) ? 'resume' : 'other' };
 }
 
-/** A record is never split, so a part of one is no data that anybody could use. */
+/** A record is never split, so a partial one is useless. */
 function dataBody(fields: readonly Field[]): FrameBody {
   const isWhole = numberOf(fields, 2) === 0 && numberOf(fields, 3) === 1;
   if (!isWhole) throw new RangeError('a record is split');
@@ -83,7 +83,7 @@ function bodyField(body: FrameBody): Field {
   }
 }
 
-/** The last one counts if a field is repeated. */
+/** If a field is repeated, the last one counts. */
 function bytesOf(fields: readonly Field[], wanted: number): Uint8Array | undefined {
   const field = fields.findLast(({ id }) => id === wanted);
   if (field && !('bytes' in field)) throw new RangeError('a field is of another kind');

@@ -1,9 +1,9 @@
-/** For how long one stream may hold up others. What it has used comes back at a fifth of that pace. */
+/** How long one stream may block others. The time it has used is restored at a fifth of that pace. */
 const PATIENCE_MS = 10_000;
 const RECOVERY = 1 / 5;
 const LOOK_MS = 500;
 
-/** Somebody who cannot take more for now. */
+/** A stream that cannot take more for now. */
 interface Hold {
   since: number | null;
   usedMs: number;
@@ -15,13 +15,13 @@ export interface SharedReadingOptions<Stream> {
   readonly resume: () => void;
   /** How many streams share the line. */
   readonly streams: () => number;
-  /** It has held up the others for too long. */
+  /** Called when it has blocked the others for too long. */
   readonly evict: (stream: Stream) => void;
 }
 
 /**
- * One line carries many streams, and the streams have no windows of their own. So whoever cannot take more stops reading for
- * all. Alone on the line, it may do so for ever; if there are others, only for a while.
+ * One line carries many streams that have no flow control of their own, so a stream that cannot take more blocks all of them.
+ * Alone on the line, it may do so indefinitely; with others, only for a while.
  */
 export class SharedReading<Stream> {
   readonly #options: SharedReadingOptions<Stream>;
@@ -53,7 +53,7 @@ export class SharedReading<Stream> {
     const hold = this.#holds.get(stream);
     if (!hold || hold.since === null) return;
     const now = performance.now();
-    // Nobody had to wait for the only one there was.
+    // A stream that was alone did not make anybody wait.
     if (this.#options.streams() > 1) hold.usedMs += now - hold.since;
     hold.usedAt = now;
     hold.since = null;
@@ -64,13 +64,13 @@ export class SharedReading<Stream> {
     this.#options.resume();
   }
 
-  /** The stream is gone. */
+  /** Call when the stream is gone. */
   forget(stream: Stream): void {
     this.release(stream);
     this.#holds.delete(stream);
   }
 
-  /** The line is gone. */
+  /** Call when the line is gone. */
   close(): void {
     clearInterval(this.#timer);
   }

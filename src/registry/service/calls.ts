@@ -3,12 +3,12 @@ import { z } from 'zod';
 import { PublicKey, SECURITY_PROFILE } from '../public-key.js';
 import { Refusal } from './refusal.js';
 
-/** Room for a key and an authorization. */
+/** Enough for a key and an authorization. */
 const MAX_BODY_BYTES = 16 * 1024;
 const MAX_AUTHORIZATION_CHARACTERS = 4096;
 const MAX_ID_CHARACTERS = 256;
 
-/** The bodies of calls. What newer versions add is ignored. */
+/** The bodies of calls. Members added by newer versions are ignored. */
 export const RegisterBody = z.object({
   security_profile: z.literal(SECURITY_PROFILE),
   executor_public_key: PublicKey,
@@ -20,7 +20,7 @@ export const ValidateBody = z.object({
   harness_key_authorization: z.string().max(MAX_AUTHORIZATION_CHARACTERS),
 });
 
-/** A call, by its path. */
+/** A call, as parsed from its path. */
 export interface Call {
   readonly environmentId: string;
   readonly verb: 'register' | 'connect' | 'validate';
@@ -51,7 +51,7 @@ function isVerb(text: string | undefined): text is Call['verb'] {
   return text === 'register' || text === 'connect' || text === 'validate';
 }
 
-/** Reads the body of a call. What is wrong with it is told without repeating it. */
+/** Reads the body of a call. Errors never repeat its content. */
 export async function bodyOf<T>(request: IncomingMessage, schema: z.ZodType<T>): Promise<T> {
   const result = schema.safeParse(await readJson(request));
   if (result.success) return result.data;
@@ -62,7 +62,7 @@ export async function bodyOf<T>(request: IncomingMessage, schema: z.ZodType<T>):
 async function readJson(request: IncomingMessage): Promise<unknown> {
   const parts: Buffer[] = [];
   let size = 0;
-  // Who sends too much is answered, too.
+  // The connection stays open, so that a client that sends too much gets an answer.
   for await (const part of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     size += part.length;
     if (size > MAX_BODY_BYTES)

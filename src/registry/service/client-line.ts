@@ -3,9 +3,9 @@ import type { RelayFrame } from '../relay/relay-frame.js';
 import type { MachineLine } from './machine-line.js';
 import type { Grant } from './tickets.js';
 
-/** How long a client may take until the machine has asked for it. */
+/** How long the machine may take to ask about a client. */
 const INTRODUCTION_MS = 30_000;
-/** In transit to either side before the other one has to wait. */
+/** Bytes in transit to one side beyond which the other one has to wait. */
 const MAX_IN_FLIGHT_BYTES = 1024 * 1024;
 /** Close codes (RFC 6455). */
 const GOING_AWAY = 1001;
@@ -28,7 +28,7 @@ export class ClientLine {
   #toMachine = 0;
   #toClient = 0;
   #isPaused = false;
-  /** The stream has ended: nobody is told about it any more. */
+  /** The stream has ended, so neither side needs to be told. */
   #isOver = false;
 
   private constructor(line: Line, { grant, machine, closed }: ClientLineOptions) {
@@ -45,17 +45,17 @@ export class ClientLine {
     });
   }
 
-  /** Lets a client talk to a machine, until either of them is gone. */
+  /** Connects a client to a machine until either of them is gone. */
   static join(line: Line, options: ClientLineOptions): void {
     options.machine.join(new ClientLine(line, options));
   }
 
-  /** The machine has asked whether the client may use it, and was told so. */
+  /** Call when the machine has asked about the client and was told that it may use it. */
   introduced(): void {
     clearTimeout(this.#introduction);
   }
 
-  /** Passes a frame of the machine on. After the last one, the client hangs up. */
+  /** Forwards a frame from the machine. After the last one, the client is disconnected. */
   deliver(bytes: Uint8Array, { isLast }: { isLast: boolean }): void {
     if (this.#isOver) return;
     this.#toClient += bytes.length;
@@ -80,7 +80,7 @@ export class ClientLine {
       if (!this.#machine.claim(streamId, this)) return this.close('the stream is taken', PROTOCOL_ERROR);
       this.streamId = streamId;
     }
-    if (this.streamId !== streamId) return this.close('this is the stream of somebody else', PROTOCOL_ERROR);
+    if (this.streamId !== streamId) return this.close('the stream belongs to another client', PROTOCOL_ERROR);
     this.#forward(bytes);
     if (body.kind !== 'reset') return;
     this.#end({ tell: false });

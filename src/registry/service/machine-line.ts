@@ -4,16 +4,16 @@ import { SharedReading } from '../relay/shared-reading.js';
 import type { ClientLine } from './client-line.js';
 import type { TokenBearer } from './registry-tokens.js';
 
-/** As many streams as Codex's executors serve. */
+/** The number of streams that Codex's executors serve. */
 const MAX_CLIENTS = 128;
-/** Nobody takes all places. */
+/** So that no token takes all the room. */
 const MAX_CLIENTS_PER_TOKEN = 64;
 const GOING_AWAY = 1001;
 
 /** The connection of a machine. It carries the streams of all its clients. */
 export class MachineLine {
   readonly #line: Line;
-  /** Also those that are gone, until the machine was told. */
+  /** Including those that are gone, until the machine has been told. */
   readonly #clients = new Set<ClientLine>();
   readonly #streams = new Map<string, ClientLine>();
   readonly #reading: SharedReading<ClientLine>;
@@ -45,19 +45,19 @@ export class MachineLine {
     this.#clients.add(client);
   }
 
-  /** Gives a stream to a client. False if another one has it. */
+  /** Assigns a stream to a client. False if it is taken. */
   claim(streamId: string, client: ClientLine): boolean {
     if (this.#streams.has(streamId)) return false;
     this.#streams.set(streamId, client);
     return true;
   }
 
-  /** Passes a frame of a client on. */
+  /** Forwards a frame from a client. */
   forward(bytes: Uint8Array, flushed: () => void): void {
     this.#line.send(bytes, flushed);
   }
 
-  /** A client is gone. Its place is taken until the machine was told, so that what waits to be told is bounded. */
+  /** Call when a client is gone. It counts until the machine has been told, which bounds the pending notices. */
   leave(client: ClientLine, { tell }: { tell: boolean }): void {
     this.#reading.forget(client);
     const { streamId } = client;
@@ -69,7 +69,7 @@ export class MachineLine {
     this.#line.send(encodeFrame({ streamId, body: { kind: 'reset', reason: 'client_disconnected' } }), gone);
   }
 
-  /** Reads nothing for a while, because a client cannot take more. */
+  /** Pauses reading because a client cannot take more. */
   hold(client: ClientLine): void {
     this.#reading.hold(client);
   }
@@ -78,9 +78,15 @@ export class MachineLine {
     this.#reading.release(client);
   }
 
-  /** The client that shows this authorization. */
+  /** The client that presented this authorization. */
   clientWith(authorizationDigest: string): ClientLine | undefined {
     return [...this.#clients].find(({ grant }) => grant.authorizationDigest === authorizationDigest);
+  }
+
+  /** Disconnects clients that may no longer use this machine. */
+  review(may: (client: TokenBearer) => boolean): void {
+    for (const client of [...this.#clients])
+      if (!may(client.grant.client)) client.close('the token is no longer valid');
   }
 
   close(reason: string): void {

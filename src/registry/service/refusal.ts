@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-/** Why a call is not granted, as its caller is told. */
+/** Why a call was refused, as reported to the caller. */
 export class Refusal extends Error {
   readonly status: number;
   readonly code: string;
@@ -25,11 +25,11 @@ export function sendJson(response: ServerResponse, status: number, value: object
   response.writeHead(status, headers).end(body);
 }
 
-/** Answers with an error in the form that clients of registries read. */
+/** Sends an error in the form that registry clients expect. */
 export function sendRefusal(response: ServerResponse, error: unknown): void {
   const { status, code, message } =
     error instanceof Refusal ? error : new Refusal(500, 'internal_error', 'The registry failed.');
-  // Whatever is left of the body is not read.
+  // The rest of the body is not read.
   if (!response.req.complete) response.setHeader('connection', 'close');
   sendJson(response, status, { error: { code, message } });
 }

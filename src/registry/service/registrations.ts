@@ -5,14 +5,14 @@ import { Refusal } from './refusal.js';
 import type { TokenBearer } from './registry-tokens.js';
 import { digestOf, newSecret } from './secret.js';
 
-/** How long a registration is good for without a connection. Codex's executors dial at least twice in that time. */
+/** How long a registration is valid without a connection. Codex's executors dial at least twice in that time. */
 const LAPSE_MS = 120_000;
-/** Of one environment: its machine, one that takes over, and others that wait for their turn. */
+/** Per environment: its machine, one that takes over, and others that wait for their turn. */
 const MAX_PER_ENVIRONMENT = 16;
-/** Of one token, however many environments it may use. */
+/** Per token, however many environments it may use. */
 const MAX_PER_TOKEN = 1024;
 
-/** What a machine has presented itself with. */
+/** A machine that registers. */
 export interface Newcomer {
   readonly environmentId: string;
   readonly executor: TokenBearer;
@@ -21,21 +21,21 @@ export interface Newcomer {
 
 export interface Registration extends Newcomer {
   readonly id: string;
-  /** Of a secret that only the machine knows. */
+  /** The digest of a secret that only the machine knows. */
   readonly digest: string;
   /** Later ones take precedence. */
   readonly order: number;
   /** The connection of the machine, while there is one. */
   line: MachineLine | null;
-  /** Whether a later one has taken over. */
+  /** Whether a later registration has taken over. */
   isSuperseded: boolean;
   lapse: NodeJS.Timeout | undefined;
 }
 
 /**
- * The machines that have registered. The newest registration of an environment wins as soon as its machine connects. Machines that
- * were superseded are asked to try again later and not to register anew, lest two machines with the same id push each
- * other out for ever; once the winner is gone for good, they may.
+ * The registered machines. The newest registration of an environment wins as soon as its machine connects. Superseded machines
+ * are told to retry later but not to register again, or two machines with the same id would evict each other forever. They
+ * may register again once the winner is gone for good.
  */
 export class Registrations {
   readonly #byDigest = new Map<string, Registration>();
@@ -43,7 +43,7 @@ export class Registrations {
   readonly #perToken = new Map<TokenBearer, number>();
   #count = 0;
 
-  /** Returns the registration, and the secret with which its machine connects. */
+  /** Returns the registration, and the secret its machine connects with. */
   add(newcomer: Newcomer): { registration: Registration; secret: string } {
     const { environmentId, executor } = newcomer;
     if ((this.#perToken.get(executor) ?? 0) >= MAX_PER_TOKEN)
@@ -59,7 +59,7 @@ export class Registrations {
       lapse: undefined,
     };
     const all = this.#byEnvironment.get(environmentId) ?? [];
-    // Whoever is connected stays.
+    // Connected machines stay.
     const oldest = all.find(({ line }) => line === null);
     if (all.length >= MAX_PER_ENVIRONMENT && oldest) this.#remove(oldest);
     this.#byEnvironment.set(environmentId, [...(this.#byEnvironment.get(environmentId) ?? []), registration]);
@@ -69,16 +69,16 @@ export class Registrations {
     return { registration, secret };
   }
 
-  /** The registration a machine connects with. */
+  /** The registration with this secret. */
   bySecret(secret: string): Registration | undefined {
     const found = this.#byDigest.get(digestOf(secret));
     if (found) this.#touch(found);
     return found;
   }
 
-  /** The machine has connected. All earlier ones are superseded. */
+  /** Call when the machine has connected, which supersedes all earlier registrations. */
   attach(registration: Registration, line: MachineLine): void {
-    registration.line?.close('the machine has connected again');
+    registration.line?.close('the machine has reconnected');
     registration.line = line;
     clearTimeout(registration.lapse);
     for (const other of this.#byEnvironment.get(registration.environmentId) ?? []) {
@@ -88,14 +88,14 @@ export class Registrations {
     }
   }
 
-  /** The connection of the machine is gone. */
+  /** Call when the connection of the machine is gone. */
   detach(registration: Registration, line: MachineLine): void {
     if (registration.line !== line) return;
     registration.line = null;
     if (this.#byDigest.get(registration.digest) === registration) this.#touch(registration);
   }
 
-  /** The machine that is connected under an id. */
+  /** The connected machine with this id. */
   connected(environmentId: string): (Registration & { readonly line: MachineLine }) | undefined {
     const all = this.#byEnvironment.get(environmentId) ?? [];
     return all.find(
@@ -103,7 +103,20 @@ export class Registrations {
     );
   }
 
-  /** Forgets everybody. */
+  /** Removes machines that may no longer register, and disconnects clients that may no longer use theirs. */
+  review(): void {
+    for (const registration of [...this.#byDigest.values()]) {
+      const { environmentId, executor, line } = registration;
+      if (executor.may(environmentId)) {
+        line?.review((client) => client.may(environmentId));
+        continue;
+      }
+      this.#remove(registration);
+      line?.close('the machine’s token is no longer valid');
+    }
+  }
+
+  /** Removes all machines. */
   close(): void {
     for (const registration of [...this.#byDigest.values()]) {
       this.#remove(registration);
@@ -120,7 +133,7 @@ export class Registrations {
   #lapse(registration: Registration): void {
     this.#remove(registration);
     if (registration.isSuperseded || this.connected(registration.environmentId)) return;
-    // Its predecessors may register anew.
+    // Its predecessors may register again.
     for (const other of this.#byEnvironment.get(registration.environmentId) ?? [])
       if (other.isSuperseded) this.#remove(other);
   }

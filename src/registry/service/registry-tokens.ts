@@ -1,14 +1,13 @@
-import { timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { parse } from 'smol-toml';
 import { z } from 'zod';
 import { ExecError } from '../../protocol/errors.js';
-import { sha256 } from '../../transport/index.js';
+import { digestOf } from './secret.js';
 
 const Bearer = z.strictObject({
   /** For logs, and for machines that tell clients apart. */
   name: z.string().regex(/^[A-Za-z0-9_.@-]{1,64}$/),
-  /** What it presents, as a SHA-256 in hexadecimal digits. */
+  /** The SHA-256 of the token, in hexadecimal digits. */
   token_sha256: z.string().regex(/^[0-9a-f]{64}$/i),
   /** The environments it may use. `*` stands for any text. */
   environments: z.array(z.string().regex(/^[A-Za-z0-9_.:@*-]{1,128}$/)),
@@ -19,40 +18,75 @@ const RegistryFile = z.strictObject({
   clients: z.array(Bearer).default([]),
 });
 
-/** Somebody who is known by a token. */
+/** The bearer of a known token. Its permissions can change. */
 export interface TokenBearer {
   readonly name: string;
-  readonly may: (environmentId: string) => boolean;
+  may(environmentId: string): boolean;
 }
 
 /** Who may register machines, and who may use them. */
 export interface RegistryTokens {
-  readonly executorOf: (token: string) => TokenBearer | undefined;
-  readonly clientOf: (token: string) => TokenBearer | undefined;
+  executorOf(token: string): TokenBearer | undefined;
+  clientOf(token: string): TokenBearer | undefined;
 }
 
-/** Reads the tokens of a registry from a TOML file. */
-export function readRegistryTokens(path: string): RegistryTokens {
-  const { executors, clients } = parseTokens(path);
-  return { executorOf: finder(executors), clientOf: finder(clients) };
+/** The tokens of a registry, from a TOML file. */
+export class RegistryTokenFile implements RegistryTokens {
+  readonly #path: string;
+  readonly #executors = new Bearers();
+  readonly #clients = new Bearers();
+
+  constructor(path: string) {
+    this.#path = path;
+    this.reload();
+  }
+
+  /** Reads the file again. Tokens that are gone lose all permissions. If the file is invalid, nothing changes. */
+  reload(): void {
+    const { executors, clients } = parseTokens(this.#path);
+    this.#executors.become(executors);
+    this.#clients.become(clients);
+  }
+
+  executorOf(token: string): TokenBearer | undefined {
+    return this.#executors.find(token);
+  }
+
+  clientOf(token: string): TokenBearer | undefined {
+    return this.#clients.find(token);
+  }
 }
 
-function finder(bearers: readonly z.output<typeof Bearer>[]): (token: string) => TokenBearer | undefined {
-  const entries = bearers.map(({ name, token_sha256, environments }) => ({
-    digest: Buffer.from(token_sha256, 'hex'),
-    bearer: { name, may: matcher(environments) },
-  }));
-  return (token) => {
-    const digest = sha256(token);
-    return entries.find((each) => timingSafeEqual(each.digest, digest))?.bearer;
-  };
+/** Bearers by token. Each is the same object as long as the file has its token, because others hold references to it. */
+class Bearers {
+  readonly #byDigest = new Map<string, { name: string; may: (environmentId: string) => boolean }>();
+
+  become(entries: readonly z.output<typeof Bearer>[]): void {
+    const wanted = new Map(entries.toReversed().map((entry) => [entry.token_sha256.toLowerCase(), entry]));
+    for (const [digest, bearer] of this.#byDigest) {
+      if (wanted.has(digest)) continue;
+      bearer.may = () => false;
+      this.#byDigest.delete(digest);
+    }
+    for (const [digest, { name, environments }] of wanted) {
+      const current = { name, may: matcher(environments) };
+      const known = this.#byDigest.get(digest);
+      if (known) Object.assign(known, current);
+      else this.#byDigest.set(digest, current);
+    }
+  }
+
+  /** Looks up a digest, so that timing does not reveal how much of a guess was right. */
+  find(token: string): TokenBearer | undefined {
+    return this.#byDigest.get(digestOf(token));
+  }
 }
 
 function matcher(patterns: readonly string[]): (environmentId: string) => boolean {
   return (id) => patterns.some((pattern) => isMatch(id, pattern.split('*')));
 }
 
-/** Whether a text consists of these parts, with anything between them. Takes no longer than the text is. */
+/** Whether a text consists of these parts with anything in between, in linear time. */
 function isMatch(text: string, [first = '', ...others]: readonly string[]): boolean {
   const last = others.pop();
   if (last === undefined) return text === first;

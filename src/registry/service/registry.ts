@@ -22,14 +22,14 @@ const RENDEZVOUS_PATH = '/cloud/rendezvous/';
 
 export interface RegistryOptions {
   readonly tokens: RegistryTokens;
-  /** How machines and clients reach this service, if not under the name they use: `https://HOST/PREFIX`. */
+  /** The URL under which machines and clients reach this service, `https://HOST/PREFIX`, if it differs from the one they use. */
   readonly publicUrl?: string | undefined;
   readonly log?: { info(details: object, message: string): void } | undefined;
 }
 
 /**
- * Introduces machines that only dial out to clients of theirs, in the way of Codex, and passes on what they say to each other. It
- * knows their public keys and cannot read anything.
+ * Connects clients to machines that only dial out, with Codex's protocol, and relays what they send to each other. It knows
+ * their public keys, but cannot read anything.
  */
 export class Registry implements SideService {
   readonly #options: RegistryOptions;
@@ -71,7 +71,12 @@ export class Registry implements SideService {
     );
   }
 
-  /** Disconnects everybody. */
+  /** Disconnects everyone whose permission is gone. Call when tokens have changed. */
+  review(): void {
+    this.#registrations.review();
+  }
+
+  /** Disconnects everyone. */
   close(): void {
     this.#tickets.close();
     this.#registrations.close();
@@ -80,20 +85,16 @@ export class Registry implements SideService {
   async #call(request: IncomingMessage): Promise<object> {
     const call = callOf(request);
     if (call.verb === 'connect') return await this.#connect(call, request);
-    const executor = this.#bearer(request, call, this.#options.tokens.executorOf);
+    const executor = this.#bearer(request, call, 'executorOf');
     return call.verb === 'register'
       ? await this.#register(call, request, executor)
       : await this.#validate(call, request, executor);
   }
 
-  #bearer(
-    { headers }: IncomingMessage,
-    { environmentId }: Call,
-    find: (token: string) => TokenBearer | undefined,
-  ): TokenBearer {
+  #bearer({ headers }: IncomingMessage, { environmentId }: Call, find: keyof RegistryTokens): TokenBearer {
     const token = bearerToken(headers.authorization ?? '');
-    const bearer = token === undefined ? undefined : find(token);
-    if (!bearer) throw new Refusal(401, 'unauthorized', 'A token that is known here is needed.');
+    const bearer = token === undefined ? undefined : this.#options.tokens[find](token);
+    if (!bearer) throw new Refusal(401, 'unauthorized', 'This registry does not know the token.');
     if (bearer.may(environmentId)) return bearer;
     throw new Refusal(403, 'forbidden', 'The token gives no access to this environment.');
   }
@@ -114,7 +115,7 @@ export class Registry implements SideService {
   }
 
   async #connect(call: Call, request: IncomingMessage): Promise<object> {
-    const client = this.#bearer(request, call, this.#options.tokens.clientOf);
+    const client = this.#bearer(request, call, 'clientOf');
     const { harness_public_key: publicKey } = await bodyOf(request, ConnectBody);
     const registration = this.#registrations.connected(call.environmentId);
     if (!registration) throw unattached();
@@ -129,7 +130,7 @@ export class Registry implements SideService {
     };
   }
 
-  /** A machine asks about a client that is connected to it. Whose key it is was settled when the client connected. */
+  /** Answers a machine that asks about a connected client. The client's key was verified when it connected. */
   async #validate({ environmentId }: Call, request: IncomingMessage, executor: TokenBearer): Promise<object> {
     const body = await bodyOf(request, ValidateBody);
     const registration = this.#registrations.connected(environmentId);
@@ -144,15 +145,15 @@ export class Registry implements SideService {
     )
       return { valid: false };
     client.introduced();
-    // Who it is may be of use to the machine; others ignore it.
+    // The name is for our machines; others ignore it.
     return { valid: true, client: client.grant.client.name };
   }
 
   #machineAt(secret: string): ((line: Line) => void) | Refusal {
     const registration = this.#registrations.bySecret(secret);
-    // With this answer, machines register anew.
+    // After this answer, machines register again.
     if (!registration) return new Refusal(404, 'not_found', 'this registration is unknown');
-    // With this one, they do not.
+    // After this one, they do not.
     if (registration.isSuperseded)
       return new Refusal(503, 'superseded', 'another machine has registered with this id');
     const { environmentId: environment, executor } = registration;
@@ -168,8 +169,11 @@ export class Registry implements SideService {
 
   #clientAt(secret: string): ((line: Line) => void) | Refusal {
     const grant = this.#tickets.redeem(secret);
-    if (!grant) return new Refusal(404, 'not_found', 'this address was used already, or is too old');
-    const machine = this.#registrations.connected(grant.registration.environmentId);
+    if (!grant) return new Refusal(404, 'not_found', 'this address has already been used, or has expired');
+    const { environmentId } = grant.registration;
+    if (!grant.client.may(environmentId))
+      return new Refusal(403, 'forbidden', 'the token is no longer valid');
+    const machine = this.#registrations.connected(environmentId);
     if (machine !== grant.registration || !machine.line.hasRoomFor(grant.client)) return unattached();
     const details = { environment: machine.environmentId, client: grant.client.name };
     return (line) => {

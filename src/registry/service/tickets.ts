@@ -8,20 +8,20 @@ import { digestOf, newSecret } from './secret.js';
 const TICKET_MS = 30_000;
 const MAX_PER_TOKEN = 64;
 
-/** Leave to use a machine, once. */
+/** Permission to use a machine once. */
 export interface Grant {
   readonly registration: Registration;
   readonly client: TokenBearer;
   readonly publicKey: PublicKey;
-  /** Of the text that the client shows to the machine. */
+  /** The digest of the text that the client presents to the machine. */
   readonly authorizationDigest: string;
 }
 
-/** What clients were granted and have not used yet. */
+/** Permissions granted to clients and not used yet. */
 export class Tickets {
   readonly #grants = new Map<string, { grant: Grant; timer: NodeJS.Timeout }>();
 
-  /** Returns the secret that redeems the grant, and the authorization to show to the machine. */
+  /** Returns the secret that redeems the grant, and the authorization to present to the machine. */
   issue(asked: Omit<Grant, 'authorizationDigest'>): { secret: string; authorization: string } {
     const waiting = [...this.#grants.values()].filter(({ grant }) => grant.client === asked.client);
     if (waiting.length >= MAX_PER_TOKEN)
@@ -37,7 +37,7 @@ export class Tickets {
     return { secret, authorization };
   }
 
-  /** Only the first who asks gets it. */
+  /** Each grant can be redeemed once. */
   redeem(secret: string): Grant | undefined {
     const digest = digestOf(secret);
     const found = this.#grants.get(digest);
