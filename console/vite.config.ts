@@ -1,10 +1,11 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
+import { withoutDescriptions, withoutDocs } from '../scripts/without-descriptions.mjs';
 import { withoutNode } from '../scripts/without-node.mjs';
 
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
-  plugins: [withoutNode],
+  plugins: [withoutNode, withoutDescriptions, withoutDocs],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   logLevel: 'warn',
   build: {

@@ -1,7 +1,9 @@
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
+import { takeRecordings } from './lib/dropped.js';
 import { closeMachines, type Machine, machines, openFleetMachine, openMachines } from './lib/machine.js';
 import { type Route, route } from './lib/router.js';
 import { session } from './lib/session.js';
+import { starting } from './lib/starting.js';
 import { useStore } from './lib/store.js';
 import { Empty } from './ui/empty.js';
 import { Toasts } from './ui/toasts.js';
@@ -16,6 +18,7 @@ import { ProcessView } from './views/process.js';
 import { ProcessesView } from './views/processes.js';
 import { Side } from './views/side.js';
 import { SignIn } from './views/sign-in.js';
+import { StartDialog } from './views/start.js';
 
 export function App() {
   const who = useStore(session);
@@ -37,6 +40,8 @@ function SignedIn() {
   const [isPaletteOpen, setPaletteOpen] = useState(false);
   const at = useStore(route);
   const all = useStore(machines);
+  const startingOn = useStore(starting);
+  useEffect(takeRecordings, []);
   useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return;
@@ -54,6 +59,7 @@ function SignedIn() {
       <main class="main">
         <View route={at} machines={all} />
       </main>
+      {startingOn && <StartDialog machine={startingOn} onClose={() => starting.set(null)} />}
       {isPaletteOpen && <Palette onClose={() => setPaletteOpen(false)} />}
     </div>
   );
@@ -67,7 +73,12 @@ function View({ route: at, machines: all }: { route: Route; machines: readonly M
   }, [wanted, machine, all]);
   if (at.view === 'machines') return <MachinesView machines={all} />;
   if (at.view === 'player') return <PlayerView />;
-  if (!machine) return <Empty title="There is no such machine here." />;
+  if (!machine)
+    return (
+      <Empty title="There is no such machine here.">
+        <a href="#/">All machines</a>
+      </Empty>
+    );
   switch (at.view) {
     case 'processes':
       return <ProcessesView machine={machine} key={machine.id} />;

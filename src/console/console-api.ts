@@ -82,17 +82,20 @@ export class ConsoleApi {
 
   async #signIn(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { remoteAddress } = request.socket;
-    if (this.#attempts.isBlocked(remoteAddress))
-      return sendError(response, 429, 'overloaded', 'There were too many failed attempts. Wait a minute.');
-    const body = await readBody(request);
-    const link = this.#admit(body ?? {});
+    const { key, token } = (await readBody(request)) ?? {};
+    const isBlocked = this.#attempts.isBlocked(remoteAddress);
+    // Nobody guesses a link, so somebody else's failures do not keep out whoever has one.
+    let link = this.#byLink(key);
+    if (link === undefined && !isBlocked) link = this.#byToken(token);
     if (link === undefined) {
+      if (isBlocked)
+        return sendError(response, 429, 'overloaded', 'There were too many failed attempts. Wait a minute.');
       this.#attempts.failed(remoteAddress);
       return sendError(
         response,
         403,
         'linkNotValid',
-        'This link was used already, has expired or was revoked. Use a new one.',
+        'This link has already been used, has expired or was revoked. Use a new one.',
       );
     }
     const { cookie, proof, session } = this.#options.sessions.open(link);
@@ -101,14 +104,18 @@ export class ConsoleApi {
   }
 
   /** Null for somebody who may do everything, a link for a viewer, undefined for all others. */
-  #admit({ key, token }: Readonly<Record<string, unknown>>): ViewLink | null | undefined {
-    const { tokenSha256, key: oneTime, links, keyUsed } = this.#options;
-    if (typeof token === 'string')
-      return tokenSha256 && timingSafeEqual(sha256(token), tokenSha256) ? null : undefined;
+  #byLink(key: unknown): ViewLink | null | undefined {
     if (typeof key !== 'string') return undefined;
+    const { key: oneTime, links, keyUsed } = this.#options;
     if (!oneTime.use(key)) return links.find(key);
     keyUsed();
     return null;
+  }
+
+  #byToken(token: unknown): null | undefined {
+    const { tokenSha256 } = this.#options;
+    const isRight = typeof token === 'string' && tokenSha256 && timingSafeEqual(sha256(token), tokenSha256);
+    return isRight ? null : undefined;
   }
 
   async #createLink(request: IncomingMessage, response: ServerResponse): Promise<void> {

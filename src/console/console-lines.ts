@@ -6,6 +6,7 @@ import { isExecError } from '../protocol/errors.js';
 import type { ChannelReceiver } from '../rpc/index.js';
 import { answerCrowded, type Door } from '../transport/door.js';
 import { DEFAULT_LIVENESS, Liveness } from '../transport/liveness.js';
+import { UnfinishedMessages } from '../transport/unfinished-messages.js';
 import { WebSocketChannel } from '../transport/websocket-channel.js';
 import { answerPings } from '../transport/websocket-pongs.js';
 import type { ConsoleSession } from './console-sessions.js';
@@ -17,10 +18,20 @@ import { ViewOnlyChannel } from './view-only-channel.js';
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 /** The subprotocol the page speaks; what else it offers proves who it is. */
 const SUBPROTOCOL = 'execwire';
+/** Connections of all viewers together: each has a session on a machine, and there must be some left for others. */
+const MAX_VIEWER_LINES = 256;
 /** Close codes (RFC 6455, and our own range). */
+const TRY_AGAIN_LATER = 1013;
 const SIGNED_OUT = 4401;
 const UNREACHABLE = 4502;
 const MAX_REASON_BYTES = 120;
+
+interface ConsoleLinesOptions {
+  readonly machines: MachineDirectory;
+  readonly door: Door;
+  /** How much of messages that have not ended is kept, of all pages together. */
+  readonly maxUnfinishedBytes?: number | undefined;
+}
 
 /** Connections from pages to machines. */
 export class ConsoleLines {
@@ -33,11 +44,14 @@ export class ConsoleLines {
     autoPong: false,
     handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
   });
+  readonly #unfinished: UnfinishedMessages;
   #connections = 0;
+  #viewers = 0;
 
-  constructor({ machines, door }: { machines: MachineDirectory; door: Door }) {
+  constructor({ machines, door, maxUnfinishedBytes }: ConsoleLinesOptions) {
     this.#machines = machines;
     this.#door = door;
+    this.#unfinished = new UnfinishedMessages(maxUnfinishedBytes);
   }
 
   /** Connects a page to the machine its path names. Returns false if there is none. */
@@ -48,11 +62,16 @@ export class ConsoleLines {
   ): boolean {
     const machine = this.#machines.at(path);
     if (!machine) return false;
-    if (!this.#door.hasRoom) {
+    const isViewer = session.role === 'view';
+    if (!this.#door.hasRoom || (isViewer && this.#viewers >= MAX_VIEWER_LINES)) {
       answerCrowded(socket);
       return true;
     }
     this.#door.admit(socket);
+    if (isViewer) {
+      this.#viewers += 1;
+      socket.once('close', () => (this.#viewers -= 1));
+    }
     (socket as Socket).setNoDelay(true);
     this.#upgrader.handleUpgrade(request, socket, head, (webSocket) =>
       this.#serve(webSocket, socket, { machine, session }),
@@ -72,6 +91,10 @@ export class ConsoleLines {
     this.#connections += 1;
     const label = `console#${this.#connections}`;
     const channel = new PageChannel(webSocket, label, { stream });
+    this.#unfinished.watch(webSocket, stream, () => {
+      end(webSocket, TRY_AGAIN_LATER, 'too many messages are unfinished');
+      setImmediate(() => webSocket.terminate());
+    });
     const stop = session.onOver(() => end(webSocket, SIGNED_OUT, 'signed out'));
     webSocket.on('close', stop);
     const served = session.role === 'view' ? new ViewOnlyChannel(channel) : channel;

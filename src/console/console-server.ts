@@ -40,6 +40,8 @@ export interface ConsoleOptions {
   readonly tokenSha256?: Uint8Array | undefined;
   /** Decides who is served, by where a connection comes from. Default: everyone. */
   readonly admission?: Admission | undefined;
+  /** How much of messages that have not ended is kept, of all pages together. */
+  readonly maxUnfinishedBytes?: number | undefined;
   /** The link was used: the next one. */
   readonly onNewLink?: ((link: string) => void) | undefined;
 }
@@ -69,7 +71,8 @@ export class ConsoleServer implements AsyncDisposable {
       ? createHttpsServer({ ...GREETING_CHECKS, ...tls, handshakeTimeout: GREETING_MS })
       : createHttpServer(GREETING_CHECKS);
     const door = new Door(this.#server);
-    this.#lines = new ConsoleLines({ machines, door });
+    const { maxUnfinishedBytes } = options;
+    this.#lines = new ConsoleLines({ machines, door, maxUnfinishedBytes });
     this.#api = new ConsoleApi({
       sessions: this.#sessions,
       links: this.#links,

@@ -7,7 +7,10 @@ export type ConsoleRole = 'full' | 'view';
 
 /** Somebody must sign in again after this time. */
 const SESSION_MS = 12 * 60 * 60_000;
-/** Browsers signed in at a time. The one that signed in first is signed out for another. */
+/**
+ * Browsers signed in at a time. The one that signed in first is signed out for another: a viewer as long as there is one, so that
+ * nobody can sign others out with a link for viewers.
+ */
 const MAX_SESSIONS = 128;
 
 /** A browser that is signed in. */
@@ -91,9 +94,10 @@ export class ConsoleSessions {
   }
 
   #makeRoom(): void {
-    for (const cookie of this.#sessions.keys()) {
-      if (this.#sessions.size <= MAX_SESSIONS) return;
-      this.#end(cookie);
+    while (this.#sessions.size > MAX_SESSIONS) {
+      const [first] = this.#sessions.keys();
+      const [viewer] = [...this.#sessions].find(([, { role }]) => role === 'view') ?? [];
+      this.#end(viewer ?? first ?? '');
     }
   }
 

@@ -76,7 +76,7 @@ export class ViewOnlyChannel implements Channel {
   #examine(text: string): string | null {
     const message = text.length > MAX_MESSAGE_CHARS ? null : parsed(text);
     if (message === null) {
-      this.#inner.reject('this is no message of a viewer');
+      this.#inner.reject('viewers may not send this message');
       return null;
     }
     const { id, method, params } = message;
@@ -111,6 +111,6 @@ function harmless(method: string, params: unknown): unknown {
 }
 
 function refusal(id: unknown): string {
-  const { code, message } = new ExecError('viewOnly', 'This link only views. Sign in to change something.');
+  const { code, message } = new ExecError('viewOnly', 'This link is view-only. Sign in to change something.');
   return JSON.stringify({ id, error: { code: errorCatalogue[code].rpc, message, data: { code } } });
 }

@@ -30,7 +30,7 @@ test('held changes are listed, compared, applied in part and discarded', async (
   await page.goto(at('changes'));
   await page.getByRole('link', { name: 'task-1' }).click();
   await page.getByText('1 created, 1 modified, 1 deleted').waitFor();
-  await page.getByRole('button', { name: /^a\.txt / }).click();
+  await page.getByRole('button', { name: /^a\.txt/ }).click();
   await page.locator('.added', { hasText: '+<b>three</b>' }).waitFor();
   expect(await page.locator('.code-line b, td img').count()).toBe(0);
   expect(await accessibilityProblems(page)).toEqual([]);
@@ -110,7 +110,7 @@ test('a patch shows every line as what it is, whatever the file contains', async
   writeFileSync(folder.file('lines'), `kept\n${lines.join('\n')}\n`);
   await hold(agent, { folder, script: 'cat lines > hostile.sql; rm lines', changesId: 'task-3' });
   await page.goto(at('changes/task-3'));
-  await page.getByRole('button', { name: /^hostile\.sql / }).click();
+  await page.getByRole('button', { name: /^hostile\.sql/ }).click();
   await page.locator('.added', { hasText: 'shown' }).waitFor();
   expect(await page.locator('.code-line.removed').allTextContents()).toEqual(['--- a/drop', '--- index 1']);
   expect(await page.locator('.code-line.added').allTextContents()).toEqual([

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { WebSocket } from 'ws';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { ConsoleServer } from '../../src/console/index.js';
 import { execMethods } from '../../src/protocol/index.js';
+import { sha256 } from '../../src/transport/index.js';
 import { socketWire, startParams, WireClient } from '../../testkit/wire-client.mjs';
 import { TestConsole, type Visitor } from '../harness/console.js';
 
@@ -22,6 +23,10 @@ async function statusWith(origin: string, path: string, headers: Record<string, 
   response.resume();
   return response.statusCode;
 }
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
 describe('the link', () => {
   test('opens one browser, once; then another one is printed', async () => {
@@ -42,13 +47,29 @@ describe('the link', () => {
     await opened.signIn(second);
   });
 
-  test('cannot be guessed for long', async () => {
-    await using opened = await TestConsole.open();
+  test('is open to whoever has it while others guess', async () => {
+    await using opened = await TestConsole.open({ tokenSha256: sha256('the right token') });
     const key = opened.keyOf();
+    const tryToken = async (token: string): Promise<number> => {
+      const headers = { origin: opened.origin };
+      return (await opened.fetch('/api/sign-in', { method: 'POST', headers, body: { token } })).status;
+    };
+    for (let count = 0; count < 20; count += 1) expect(await tryToken('guess')).toBe(403);
+    // From here on even the right one is not looked at: people choose tokens, and such can be guessed.
+    expect(await tryToken('guess')).toBe(429);
+    expect(await tryToken('the right token')).toBe(429);
+    await expect(opened.signIn('guess')).rejects.toThrow('429');
+    const who = await opened.signIn(key);
+    expect((await opened.call(who, 'GET', '/api/session')).status).toBe(200);
+  });
+
+  test('slows down guesses however the clock is moved', async () => {
+    await using opened = await TestConsole.open();
     const guess = () => opened.signIn('guess').catch((error: Error) => error.message);
-    for (let count = 0; count < 20; count += 1) expect(await guess()).toBe('sign-in: 403');
+    for (let count = 0; count < 20; count += 1) await guess();
+    const real = Date.now;
+    vi.spyOn(Date, 'now').mockImplementation(() => real() + 3_600_000);
     expect(await guess()).toBe('sign-in: 429');
-    await expect(opened.signIn(key)).rejects.toThrow('429');
   });
 });
 
@@ -285,6 +306,25 @@ describe('a link for viewers', () => {
     expect(await opened.connect(who)).toBe(401);
     expect(await opened.connect(owner)).toBeInstanceOf(WebSocket);
   });
+
+  test('signs nobody else out, and leaves connections to others', async () => {
+    await using opened = await TestConsole.open();
+    const { owner, who } = await viewer(opened);
+    const link = await opened.call(owner, 'POST', '/api/links', {});
+    const { key } = (await link.json()) as { key: string };
+    for (let count = 0; count < 200; count += 1) await opened.signIn(key);
+    expect((await opened.call(owner, 'GET', '/api/session')).status).toBe(200);
+    // The viewer who came first has made room for the others.
+    expect((await opened.call(who, 'GET', '/api/session')).status).toBe(401);
+    const last = await opened.signIn(key);
+    const all = await Promise.all(Array.from({ length: 300 }, () => opened.connect(last)));
+    expect(all.filter((each) => each === 503)).toHaveLength(300 - 256);
+    const { wire } = await client(opened, owner);
+    await wire.handshake();
+    const [first] = all.filter((each) => each instanceof WebSocket);
+    first?.terminate();
+    await expect.poll(async () => await opened.connect(last)).toBeInstanceOf(WebSocket);
+  }, 30_000);
 
   test('expires, also for those who view', async () => {
     await using opened = await TestConsole.open();

@@ -83,11 +83,15 @@ test('a machine that lies about itself is shown as text, and leads nowhere else'
   const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`l${index}`, 'x']));
   liar.subscribe('ew.default.who', {
     callback: (_error, message) => {
-      for (const name of ['../api/links', 'a/../../machines/local', 'javascript:1', hostile, 'local ', ''])
-        message.respond(JSON.stringify({ ...says, name }));
-      message.respond(JSON.stringify({ ...says, load: 'not a number', name: 'wrong' }));
-      message.respond(JSON.stringify({ ...says, labels: many, name: 'many' }));
-      message.respond(JSON.stringify(says));
+      // A description counts on the subject of its machine only, which not every name can be part of.
+      const respond = (name: string, more: object): void => {
+        const part = /^[^\s.*>]+$/.test(name) ? name : 'liar';
+        liar.publish((message.reply ?? '').replace('~all', part), JSON.stringify({ ...says, ...more, name }));
+      };
+      for (const name of ['../api/links', 'a/b', 'javascript:1', hostile, 'local ', '']) respond(name, {});
+      respond('wrong', { load: 'not a number' });
+      respond('many', { labels: many });
+      respond('liar', {});
       message.respond('nonsense');
     },
   });

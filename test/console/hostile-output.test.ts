@@ -78,3 +78,49 @@ test('files with hostile names are harmless, and can be opened', async ({ page, 
   expect(await page.locator('td img, td script, td b').count()).toBe(0);
   expect(await page.evaluate('globalThis.pwned')).toBeUndefined();
 });
+
+test('a command cannot pass for another one', async ({ page, agent, at }) => {
+  const arabic = '\u0645\u0631\u062d\u0628\u0627';
+  const hidden = [
+    '\u202egnp.sh\u2066',
+    'a\u200bb\ufeff',
+    '\u{e0041}tag',
+    'line\nbreak\u2028',
+    '\u001b[31mred',
+    arabic,
+  ];
+  using cwd = new TestFolder();
+  const child = await agent.start({
+    argv: ['sh', '-c', 'exec sleep 1000', ...hidden],
+    processId: 'masked',
+    cwd: cwd.path,
+  });
+  await page.goto(at('processes'));
+  const link = page.getByRole('link', { name: /gnp/ });
+  const shown = (await link.textContent()) ?? '';
+  // oxlint-disable-next-line no-control-regex -- these are what it is about
+  expect(shown).not.toMatch(/[\u0000-\u001f\u200b\u2028\u202e\u2066\ufeff\u{e0041}]/u);
+  expect(shown).toContain(arabic);
+  await link.click();
+  await page.getByRole('heading', { name: /gnp/ }).waitFor();
+  expect(await page.title()).not.toContain('\u202e');
+  // Whatever direction a name has, it does not move what stands beside it.
+  expect(await page.locator('.title bdi').count()).toBeGreaterThan(3);
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('gnp');
+  expect(await page.locator('#palette-list').textContent()).not.toContain('\u202e');
+  await page.keyboard.press('Escape');
+  await child.terminate();
+});
+
+test('pictures that are joined stay whole, and nothing else may join', async ({ page, agent, at }) => {
+  const family = '\u{1f469}\u200d\u{1f469}\u200d\u{1f467}';
+  const child = await agent.start({
+    argv: ['printf', `${family} x\u200dy\\n`],
+    processId: 'joined',
+    ...KEPT,
+  });
+  await child.wait();
+  await page.goto(at('processes/kept/joined/output'));
+  await page.locator('.line', { hasText: `${family} x\ufffdy` }).waitFor();
+});

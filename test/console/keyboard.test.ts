@@ -27,8 +27,14 @@ test('one can do without a mouse', async ({ page, opened }) => {
   await page.keyboard.type('processes local');
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Processes' }).waitFor();
-  await page.getByRole('button', { name: 'Start', exact: true }).focus();
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('nothing like this');
+  await page.getByText('Nothing matches.').waitFor();
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('start local');
   await page.keyboard.press('Enter');
+  await page.getByRole('dialog').getByRole('textbox').first().waitFor();
   await page.keyboard.type('echo by keyboard; read stay');
   await page.keyboard.press('Enter');
   await expect.poll(() => screenText(page)).toContain('by keyboard');

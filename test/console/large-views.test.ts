@@ -1,5 +1,6 @@
 // Needs: chromium
 import { readFileSync, writeFileSync } from 'node:fs';
+import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import type { ExecProcess } from '../../src/contract/index.js';
 import { test } from '../harness/browser.js';
@@ -65,6 +66,8 @@ test('files are uploaded by dropping them, and no name leads out of the download
   await page.dispatchEvent('.body', 'drop', { dataTransfer: dropped });
   await page.getByText('dropped.txt was uploaded.').waitFor();
   expect(readFileSync(folder.file('dropped.txt'), 'utf8')).toBe('dropped');
+  await dropFromDisk(page, folder.path);
+  await page.getByText('Directories cannot be dropped here.').waitFor();
   const buttons = page.getByRole('button', { name: /^Download / });
   await expect.poll(() => buttons.count()).toBe(names.length + 1);
   for (let index = 0; index <= names.length; index += 1) {
@@ -73,3 +76,12 @@ test('files are uploaded by dropping them, and no name leads out of the download
     expect(['content', 'dropped']).toContain(readFileSync(await download.path(), 'utf8'));
   }
 });
+
+/** As from a file manager: a page cannot make a directory to drop. */
+async function dropFromDisk(page: Page, path: string): Promise<void> {
+  const devtools = await page.context().newCDPSession(page);
+  const data = { items: [], files: [path], dragOperationsMask: 1 };
+  for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
+    await devtools.send('Input.dispatchDragEvent', { type, x: 900, y: 400, data });
+  await devtools.detach();
+}

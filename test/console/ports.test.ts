@@ -9,9 +9,9 @@ import {
   type Server,
 } from 'node:http';
 import { request as secureRequest } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { WebSocket, WebSocketServer } from 'ws';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { makeCertificate } from '../harness/certificate.js';
 import { TestConsole, type Visitor } from '../harness/console.js';
 import { TestFolder } from '../harness/processes.js';
@@ -160,6 +160,22 @@ test('the program sees its own name and none of our secrets, and reaches no furt
   expect(away.headers.location).toBe(`${origin}/there?x`);
   const elsewhere = await ask(`${origin}/elsewhere`, { cookie });
   expect(elsewhere.headers.location).toBe(`http://${inside}.evil.example/`);
+});
+
+test.each([
+  ['a status below all', 'HTTP/1.1 042 x\r\ncontent-length: 0\r\n\r\n'],
+  ['a protocol nobody asked for', 'HTTP/1.1 101 x\r\nconnection: upgrade\r\nupgrade: x\r\n\r\nhello'],
+])('a program that answers with %s harms nobody', async (_what, reply) => {
+  const program = createTcpServer((socket) => {
+    socket.on('error', () => undefined).once('data', () => socket.end(reply));
+  }).listen(0, '127.0.0.1');
+  await once(program, 'listening');
+  onTestFinished(() => void program.close());
+  await using opened = await TestConsole.open();
+  const { port } = program.address() as AddressInfo;
+  const { origin, cookie } = await enter(await open(opened, await opened.signIn(), port));
+  const { status, body } = await ask(`${origin}/`, { cookie });
+  expect([status, body]).toEqual([502, expect.stringContaining('Nothing that speaks HTTP')]);
 });
 
 test('WebSockets pass, without our cookies in either direction', async () => {

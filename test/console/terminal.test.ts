@@ -1,4 +1,5 @@
 // Needs: chromium
+import { createHash } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
 import type { RemoteEnvironment } from '../../src/client/index.js';
@@ -81,6 +82,74 @@ describe('a terminal in the page', () => {
     await shows(page, 'code 130');
     await page.getByText('exited 7').waitFor();
     await page.getByText('ended', { exact: true }).waitFor();
+    await context.close();
+  });
+
+  test('gives what is selected to the clipboard, and Ctrl-C to the program', async ({
+    agent,
+    opened,
+    at,
+  }) => {
+    const child = await startShell(agent, { argv: ['cat'] });
+    const { page, context } = await opened.person();
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    const clipboard = (): Promise<string> => page.evaluate('navigator.clipboard.readText()');
+    await page.goto(at(`processes/${agent.client.sessionId}/${child.processId}/live`));
+    await page.getByRole('button', { name: 'Take the keyboard' }).click();
+    await page.getByText('you type').waitFor();
+    await page.keyboard.type('first second\n');
+    await shows(page, 'first second\nfirst second');
+    const word = { position: { x: 12, y: 8 } };
+    await page.locator('.xterm-screen').dblclick(word);
+    await page.keyboard.press('Control+c');
+    await expect.poll(clipboard).toBe('first');
+    await page.locator('.xterm-screen').click({ ...word, clickCount: 3 });
+    await page.keyboard.press('Control+Shift+C');
+    await expect.poll(clipboard).toBe('first second');
+    // It is still there, and what is in the clipboard can be typed.
+    await page.keyboard.press('Control+Shift+V');
+    await page.keyboard.type('!\n');
+    await shows(page, 'first second!\nfirst second!');
+    await page.keyboard.press('Control+c');
+    await page.getByText('ended', { exact: true }).waitFor();
+    await context.close();
+  });
+
+  test('takes a megabyte that is pasted, and emoji of a picker', async ({ agent, opened, at }) => {
+    const count = `stty raw -echo; printf 'ready\\r\\n'; head -c 1000007 | sha256sum; stty sane; echo done; read stay`;
+    const child = await startShell(agent, { argv: ['sh', '-c', count] });
+    const { page, context } = await opened.person();
+    await page.goto(at(`processes/${agent.client.sessionId}/${child.processId}/live`));
+    await page.getByRole('button', { name: 'Take the keyboard' }).click();
+    await page.getByText('you type').waitFor();
+    await shows(page, 'ready');
+    const pasted = '0123456789'.repeat(100_000);
+    await page.evaluate(
+      `{ const transfer = new DataTransfer();
+         transfer.setData('text/plain', ${JSON.stringify(pasted)});
+         document.activeElement.dispatchEvent(new ClipboardEvent('paste', { clipboardData: transfer, bubbles: true })); }`,
+    );
+    // No key stands for these.
+    await page.keyboard.insertText('語🙂');
+    await shows(page, createHash('sha256').update(`${pasted}語🙂`).digest('hex'));
+    await shows(page, 'done');
+    await child.terminate();
+    await context.close();
+  });
+
+  test('is searched, and says how often something is there', async ({ agent, opened, at }) => {
+    const child = await startShell(agent, { argv: ['sh', '-c', 'seq 1 300; read stay'] });
+    const { page, context } = await opened.person();
+    await page.goto(at(`processes/${agent.client.sessionId}/${child.processId}/live`));
+    await shows(page, '300');
+    const find = page.getByLabel('Search in the terminal');
+    await find.fill('299');
+    await page.getByText('1 of 1').waitFor();
+    await find.fill('no such text');
+    await page.getByText('not found').waitFor();
+    await find.fill('29');
+    await page.getByText(/^\d+ of 1\d$/).waitFor();
+    await child.terminate();
     await context.close();
   });
 

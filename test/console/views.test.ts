@@ -95,6 +95,16 @@ describe('a recording', () => {
     await expect.poll(() => screenText(page)).toContain('three');
     await page.setInputFiles('input[type=file]', { ...file, buffer: Buffer.from('nonsense') });
     await page.getByText('The recording cannot be played').waitFor();
+    // It can be dropped wherever one is.
+    await page.goto(at('processes'));
+    const transfer = await page.evaluateHandle(`(() => {
+      const transfer = new DataTransfer();
+      transfer.items.add(new File([${JSON.stringify(cast.toString())}], 'film.cast'));
+      return transfer;
+    })()`);
+    await page.dispatchEvent('.table', 'drop', { dataTransfer: transfer });
+    await page.getByRole('heading', { name: 'Player' }).waitFor();
+    await expect.poll(() => screenText(page)).toContain('three');
   });
 });
 
@@ -116,7 +126,15 @@ describe('files', () => {
     await page.setInputFiles('input[type=file]', { name: 'data.bin', mimeType: '', buffer });
     await page.getByText('data.bin was uploaded.').waitFor();
     expect(sha256(readFileSync(folder.file('data.bin')))).toBe(sha256(buffer));
-    await page.getByRole('button', { name: 'Rename data.bin' }).click();
+    // What is there already is replaced only if somebody wants that.
+    const again = { name: 'data.bin', mimeType: '', buffer: Buffer.from('other') };
+    await page.setInputFiles('input[type=file]', again);
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+    expect(sha256(readFileSync(folder.file('data.bin')))).toBe(sha256(buffer));
+    await page.getByRole('button', { name: 'Rename data.bin', exact: true }).click();
+    await page.getByLabel('New name').fill('a.ts');
+    await page.getByText('There is something of that name already.').waitFor();
+    await page.getByLabel('New name').press('Enter');
     await page.getByLabel('New name').fill('other.bin');
     await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click();
     const [download] = await Promise.all([
@@ -191,7 +209,13 @@ describe('the list', () => {
     expect(await page.locator('tbody tr').count()).toBeLessThan(80);
     await page.getByLabel('Filter processes').fill('number 777');
     await page.getByRole('link', { name: "true 'number 777'" }).waitFor();
-  });
+    await page.getByLabel('Filter processes').fill('');
+    await page.setViewportSize({ width: 390, height: 780 });
+    await expect
+      .poll(async () => (await page.locator('tbody td.clip').first().boundingBox())?.width ?? 0)
+      .toBeGreaterThan(180);
+    await page.setViewportSize({ width: 1280, height: 800 });
+  }, 60_000);
 });
 
 describe('everybody', () => {
@@ -233,4 +257,18 @@ describe('everybody', () => {
     opened.complaints.splice(0);
     await person.context.close();
   });
+});
+
+test('measures of a machine are drawn as lines that grow', async ({ page, at }) => {
+  await page.goto(at('').replace(/#.*/, '#/'));
+  const chart = page.getByRole('img', { name: /^Memory in use: \d/ });
+  await chart.waitFor();
+  const line = chart.locator('.sparkline-line');
+  const places = async (): Promise<string[]> =>
+    ((await line.getAttribute('d')) ?? '').match(/[\d.]+,[\d.]+/g) ?? [];
+  await expect.poll(async () => (await places()).length).toBeGreaterThanOrEqual(3);
+  const shown = await places();
+  expect(shown[0]).toMatch(/^0\.0,/);
+  expect(shown.at(-1)).toMatch(/^300\.0,/);
+  await expect.poll(async () => (await places()).length).toBeGreaterThan(shown.length);
 });

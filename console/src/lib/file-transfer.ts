@@ -17,12 +17,18 @@ export async function* contentOf(files: FileSystem, path: string): AsyncGenerato
   }
 }
 
-/** Writes a file beside its place and moves it there when it is complete. */
-export async function upload(files: FileSystem, path: string, content: Blob): Promise<void> {
+/** Writes a file beside its place and moves it there when it is complete. Tells what share of it has been written. */
+export async function upload(
+  files: FileSystem,
+  path: string,
+  content: Blob,
+  progress: (share: number) => void,
+): Promise<void> {
   const draft = `${path}.${crypto.randomUUID().slice(0, 8)}.part`;
   const handle = await files.open(draft, { mode: 'replace' });
   try {
     for (let offset = 0; offset < content.size; offset += BLOCK_BYTES) {
+      progress(offset / content.size);
       const block = await content.slice(offset, offset + BLOCK_BYTES).arrayBuffer();
       await handle.write(offset, new Uint8Array(block));
     }

@@ -25,13 +25,16 @@ export interface MachineState {
   readonly processes: readonly ServerProcess[];
   /** When the list was fetched, by the clock of this browser. */
   readonly listedAtMs: number;
-  /** What the clock of the machine is ahead of ours. */
+  /** Grows when a connection could not be restored and was made anew: views do the same. */
+  readonly connections: number;
   readonly samples: readonly Sample[];
 }
 
 /** As machines of a fleet are named everywhere else. */
 const FLEET = 'fleet:';
 const POLL_MS = 1_000;
+/** On a slow line, the list leaves this many times what it takes to everything else. */
+const REST = 3;
 const HIDDEN_POLL_MS = 10_000;
 const RETRY_MS = 2_000;
 /** An hour of samples, one a second while somebody looks. */
@@ -46,6 +49,7 @@ export class Machine {
     info: null,
     processes: [],
     listedAtMs: 0,
+    connections: 0,
     samples: [],
   });
   #environment: RemoteEnvironment | undefined;
@@ -87,7 +91,15 @@ export class Machine {
     const url = `${scheme}://${location.host}/${path}`;
     return await RemoteEnvironment.connect({
       id: this.id,
-      dial: () => dialWebSocket(url, { protocols: ['execwire', `proof.${proof()}`] }),
+      dial: async () => {
+        try {
+          return await dialWebSocket(url, { protocols: ['execwire', `proof.${proof()}`] });
+        } catch (error) {
+          // Somebody may have signed us out, and then trying again is in vain. A browser does not say why it was refused.
+          void checkSession();
+          throw error;
+        }
+      },
       resume: true,
       clientName: 'console',
     });
@@ -110,7 +122,6 @@ export class Machine {
         await this.#follow(await this.connect());
       } catch (error) {
         this.#set({ status: 'offline', problem: messageOf(error) });
-        await checkSession();
       }
       this.#environment = undefined;
       await this.#pause(RETRY_MS);
@@ -121,15 +132,16 @@ export class Machine {
     this.#environment = environment;
     const stop = environment.watchConnection((isConnected) => {
       this.#set({ status: isConnected ? 'online' : 'connecting', problem: null });
-      // Somebody may have signed us out, and then trying again is in vain.
-      if (!isConnected) void checkSession();
     });
     try {
       const info = await environment.client.call('environment/info', null);
-      this.#set({ status: 'online', problem: null, info });
+      const connections = this.state.value.connections + 1;
+      this.#set({ status: 'online', problem: null, info, connections });
       while (!environment.lost && !this.#isClosed) {
+        const began = performance.now();
         await this.#look(environment);
-        await this.#pause(document.hidden ? HIDDEN_POLL_MS : POLL_MS);
+        const tookMs = performance.now() - began;
+        await this.#pause(Math.max(document.hidden ? HIDDEN_POLL_MS : POLL_MS, tookMs * REST));
       }
     } finally {
       stop();

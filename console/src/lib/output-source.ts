@@ -21,7 +21,8 @@ const PAGE_LINES = 500;
 const MAX_PAGES = 40;
 const MAX_LINE_BYTES = 8_192;
 const POLL_MS = 20_000;
-const MAX_MATCHES = 500;
+/** More places are not looked for. */
+export const MAX_MATCHES = 500;
 /** What is fetched at a time for a download. */
 const PART_BYTES = 1024 * 1024;
 /** What the first error is looked for by. */

@@ -70,6 +70,8 @@ export const route = new Store<Route>(parse(location.hash));
 
 addEventListener('hashchange', () => route.set(parse(location.hash)));
 
+/** Goes there at once; the event of the browser comes later. */
 export function go(to: Route): void {
   location.hash = addressOf(to);
+  route.set(to);
 }

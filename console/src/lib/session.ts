@@ -45,31 +45,48 @@ export async function call<Answer>(method: 'GET' | 'POST', path: string, body?: 
   throw new Error(typeof message === 'string' ? message : `The server answered ${response.status}.`);
 }
 
-/** Uses the key in the address, if there is one, and takes it out of the history at once. */
-export async function begin(): Promise<void> {
-  const key = /^#key=([\w-]+)$/.exec(location.hash)?.[1];
+/**
+ * Uses the key in the address, if there is one, and takes it out of the history at once. Somebody who is signed in stays so,
+ * even if the key has been used.
+ */
+export async function begin(place = '#/'): Promise<void> {
+  const key = keyIn(location.hash);
   if (key !== undefined) {
-    history.replaceState(null, '', '#/');
+    history.replaceState(null, '', place);
     dispatchEvent(new HashChangeEvent('hashchange'));
-    return await signIn({ key });
+    if (await signIn({ key })) return;
   }
   if (proof() === '') return session.set(null);
   try {
     session.set(await call<SignedIn>('GET', '/api/session'));
+    signInError.set(null);
   } catch {
     session.set(null);
   }
 }
 
-export async function signIn(secret: { key: string } | { token: string }): Promise<void> {
+// A new link, opened in the tab of an old page: the browser only changes the address.
+addEventListener('hashchange', ({ oldURL }) => {
+  if (keyIn(location.hash) === undefined) return;
+  const { hash } = new URL(oldURL);
+  void begin(keyIn(hash) === undefined ? hash || undefined : undefined);
+});
+
+function keyIn(hash: string): string | undefined {
+  return /^#key=([\w-]+)$/.exec(hash)?.[1];
+}
+
+/** Returns whether somebody is signed in now. */
+export async function signIn(secret: { key: string } | { token: string }): Promise<boolean> {
   try {
     const { proof, ...signedIn } = await call<SignedIn & { proof: string }>('POST', '/api/sign-in', secret);
     localStorage.setItem(PROOF, proof);
     signInError.set(null);
     session.set(signedIn);
+    return true;
   } catch (error) {
     signInError.set(messageOf(error));
-    session.set(null);
+    return false;
   }
 }
 

@@ -56,8 +56,7 @@ export default function Player({ recording, name }: { recording: Recording; name
           }}
         />
         <select
-          class="input"
-          style={{ width: 'auto' }}
+          class="input fit"
           aria-label="Speed"
           value={state.speed}
           onChange={(event) => playback?.setSpeed(Number(event.currentTarget.value))}

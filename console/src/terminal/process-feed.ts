@@ -4,6 +4,9 @@ import type { ExecProcess, TerminalScreen } from '../../../src/contract/index.js
 /** Bytes given to the terminal that it has not parsed yet. Beyond that we stop reading, and the server stops sending. */
 const MAX_UNPARSED_BYTES = 512 * 1024;
 
+/** A flood is shown so often. To read it faster than anybody could would only take time from the program. */
+const FLOOD_FRAME_MS = 100;
+
 /**
  * Shows what a process prints. A page that cannot keep up is not sent everything: it gets the screen as it is then, so a
  * flood costs a fixed amount of memory. Resolves when the process has closed.
@@ -28,7 +31,9 @@ export async function feed(terminal: Terminal, child: ExecProcess, isOver: () =>
     if (isOver()) return;
     if (event.type === 'output' && event.seq > shownSeq) await write(event.bytes);
     else if (event.type === 'gap' && event.beforeSeq > shownSeq + 1) {
+      await new Promise((resolve) => setTimeout(resolve, FLOOD_FRAME_MS));
       const fresh = await child.refresh?.();
+      if (isOver()) return;
       if (!fresh) continue;
       showScreen(terminal, fresh);
       shownSeq = fresh.afterSeq;

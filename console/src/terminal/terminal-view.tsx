@@ -2,11 +2,17 @@ import { useRef, useState } from 'preact/hooks';
 import type { ProcessPlace } from '../lib/attach.js';
 import { useOpened } from '../lib/opened.js';
 import { canChange } from '../lib/session.js';
+import { useStore } from '../lib/store.js';
 import { Icon } from '../ui/icons.js';
 import { CONNECTING, TerminalSession, type TerminalState } from './terminal-session.js';
 
+/** One of several terminals: what it is called, and where it is alone. */
+interface Named {
+  readonly named?: { readonly label: string; readonly address: string } | undefined;
+}
+
 /** The terminal of a process: watch it, search in it, type. */
-export default function TerminalView(props: ProcessPlace & { readonly label?: string }) {
+export default function TerminalView(props: ProcessPlace & Named) {
   const host = useRef<HTMLDivElement>(null);
   const [session, state] = useOpened(
     () => (host.current ? new TerminalSession(host.current, props) : undefined),
@@ -14,7 +20,7 @@ export default function TerminalView(props: ProcessPlace & { readonly label?: st
   );
   return (
     <>
-      <Bar session={session} state={state} label={props.label} />
+      <Bar session={session} state={state} named={props.named} />
       <div class="terminal-area">
         <div class="terminal-host" ref={host} role="group" aria-label="Terminal" />
       </div>
@@ -22,50 +28,72 @@ export default function TerminalView(props: ProcessPlace & { readonly label?: st
   );
 }
 
-function Bar(props: {
-  session: TerminalSession | undefined;
-  state: TerminalState;
-  label: string | undefined;
-}) {
-  const { session, state } = props;
-  const [text, setText] = useState('');
-  const find = (isBack: boolean): void => {
-    if (isBack) session?.shown.search.findPrevious(text);
-    else session?.shown.search.findNext(text);
-  };
+function Bar(
+  props: Named & {
+    session: TerminalSession | undefined;
+    state: TerminalState;
+  },
+) {
+  const { session, state, named } = props;
+  const { holds } = state;
+  const keyboard = holds ? 'Stop typing' : 'Take the keyboard';
+  const isSmall = named !== undefined;
   return (
-    <div class="terminal-bar">
+    <div class="terminal-bar wrap">
       <Phase state={state} />
-      <span class="grow clip muted">{props.label ?? state.title}</span>
+      {isSmall ? (
+        <a class="grow clip mono" href={named.address}>
+          {named.label}
+        </a>
+      ) : (
+        <span class="grow clip muted">{state.title}</span>
+      )}
       {state.size && (
-        <span class="muted narrow-hide" style={{ fontSize: '12px' }}>
+        <span class="muted narrow-hide label" style={{ fontSize: '12px' }}>
           {state.size.cols} × {state.size.rows}
         </span>
       )}
-      {props.label === undefined && (
-        <input
-          class="input narrow-hide"
-          style={{ width: '160px' }}
-          type="search"
-          placeholder="Search"
-          aria-label="Search in the terminal"
-          value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
-          onKeyDown={(event) => {
-            if (event.key === 'Enter') find(event.shiftKey);
-          }}
-        />
-      )}
+      {!isSmall && session && <Find session={session} />}
       {canChange() && state.phase === 'live' && (
         <button
           type="button"
-          class={`button ${state.holds ? '' : 'primary'}`}
-          onClick={() => void (state.holds ? session?.giveKeyboard() : session?.takeKeyboard())}
+          class={`button ${isSmall ? 'icon' : holds ? '' : 'primary'}`}
+          {...(isSmall ? { 'aria-label': keyboard, title: keyboard } : {})}
+          onClick={() => void (holds ? session?.giveKeyboard() : session?.takeKeyboard())}
         >
-          <Icon name={state.holds ? 'eye' : 'keyboard'} />
-          {state.holds ? 'Stop typing' : 'Take the keyboard'}
+          <Icon name={holds ? 'eye' : 'keyboard'} />
+          {!isSmall && keyboard}
         </button>
       )}
+    </div>
+  );
+}
+
+/** Finds what is on the screen and what has scrolled out of it. Everything else is searched in the output. */
+function Find({ session }: { session: TerminalSession }) {
+  const [text, setText] = useState('');
+  const { count, at } = useStore(session.shown.found);
+  return (
+    <div class="row search narrow-hide" role="search">
+      {text !== '' && count !== null && (
+        <span class="muted" role="status">
+          {count === 0 ? 'not found' : at < 0 ? `${count}+` : `${at + 1} of ${count}`}
+        </span>
+      )}
+      <input
+        class="input"
+        type="search"
+        placeholder="Find"
+        aria-label="Search in the terminal"
+        value={text}
+        onInput={(event) => {
+          setText(event.currentTarget.value);
+          session.shown.find(event.currentTarget.value, 'here');
+        }}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter') session.shown.find(text, event.shiftKey ? 'back' : 'on');
+        }}
+      />
     </div>
   );
 }
@@ -80,6 +108,6 @@ function Phase({ state }: { state: TerminalState }) {
     );
   if (phase === 'ended') return <span class="badge">ended</span>;
   if (phase === 'away') return <span class="badge warn">reconnecting</span>;
-  if (phase === 'connecting') return <span class="badge warn">connecting</span>;
+  if (phase === 'connecting') return <span class="badge">connecting</span>;
   return holds ? <span class="badge good">you type</span> : <span class="badge">watching</span>;
 }

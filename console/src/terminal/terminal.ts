@@ -5,43 +5,22 @@ import { WebLinksAddon } from '@xterm/addon-web-links';
 import { WebglAddon } from '@xterm/addon-webgl';
 import { Terminal } from '@xterm/xterm';
 import '@xterm/xterm/css/xterm.css';
-import { harmless } from '../lib/format.js';
-import { tell } from '../lib/toasts.js';
+import { Store } from '../lib/store.js';
+import { offerCopy, offerLink } from './offers.js';
+import { COLOURS, FOUND } from './terminal-colours.js';
+import { copiesSelection, takeTextWithoutKeys } from './terminal-keys.js';
 
 const FONT_PX = 13;
 const MIN_FONT_PX = 6;
 const SCROLLBACK_LINES = 5_000;
-/** A program may offer this much for the clipboard. */
-const MAX_COPY_CHARS = 1024 * 1024;
 const FONT = 'ui-monospace, "SF Mono", "JetBrains Mono", "DejaVu Sans Mono", Menlo, Consolas, monospace';
-
-const COLOURS = {
-  background: '#0b0e13',
-  foreground: '#dfe5ee',
-  cursor: '#6ea0ff',
-  cursorAccent: '#0b0e13',
-  selectionBackground: '#2a4374',
-  black: '#1b212a',
-  red: '#ff7b7b',
-  green: '#5cd699',
-  yellow: '#f2c14e',
-  blue: '#6ea0ff',
-  magenta: '#d29bff',
-  cyan: '#56d4dd',
-  white: '#dfe5ee',
-  brightBlack: '#7d8896',
-  brightRed: '#ffa3a3',
-  brightGreen: '#8ae6b5',
-  brightYellow: '#ffd77a',
-  brightBlue: '#9dbfff',
-  brightMagenta: '#e3c1ff',
-  brightCyan: '#8ae9ef',
-  brightWhite: '#ffffff',
-};
 
 export interface ShownTerminal {
   readonly terminal: Terminal;
-  readonly search: SearchAddon;
+  /** How often the text that is looked for is there, and which of them is shown; null before anything was looked for. */
+  readonly found: Store<{ readonly count: number | null; readonly at: number }>;
+  /** Shows the next place that contains the text, or the one before, or the one where the last search stopped. */
+  find(text: string, where: 'on' | 'back' | 'here'): void;
   /** The size that fills the host. */
   fitting(): { rows: number; cols: number } | null;
   /** Makes a terminal of a given size fit into the host by its letters. */
@@ -72,6 +51,10 @@ export function showTerminal(
   });
   const fit = new FitAddon();
   const search = new SearchAddon();
+  const found = new Store<{ count: number | null; at: number }>({ count: null, at: 0 });
+  search.onDidChangeResults(({ resultCount, resultIndex }) =>
+    found.set({ count: resultCount, at: resultIndex }),
+  );
   terminal.loadAddon(fit);
   terminal.loadAddon(search);
   terminal.loadAddon(new WebLinksAddon((_event, url) => offerLink(url)));
@@ -82,11 +65,19 @@ export function showTerminal(
     if (isLive) offerCopy(data);
     return true;
   });
+  terminal.attachCustomKeyEventHandler((event) => !copiesSelection(terminal, event));
   terminal.open(host);
+  if (isLive) takeTextWithoutKeys(terminal);
   useGraphics(terminal);
   return {
     terminal,
-    search,
+    found,
+    find: (text, where) => {
+      const options = { decorations: FOUND, incremental: where === 'here' };
+      if (text === '') search.clearDecorations();
+      else if (where === 'back') search.findPrevious(text, options);
+      else search.findNext(text, options);
+    },
     fitting: () => {
       const found = fit.proposeDimensions();
       return found && found.cols > 1 && found.rows > 1 ? { rows: found.rows, cols: found.cols } : null;
@@ -116,33 +107,4 @@ function shrink(terminal: Terminal, fit: FitAddon): void {
   if (!room) return;
   const share = Math.min(room.cols / terminal.cols, room.rows / terminal.rows, 1);
   terminal.options.fontSize = Math.max(MIN_FONT_PX, Math.floor(FONT_PX * share * 2) / 2);
-}
-
-function offerLink(text: string): void {
-  let url: URL;
-  try {
-    url = new URL(text);
-  } catch {
-    return;
-  }
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') return;
-  const run = (): void => void window.open(url.href, '_blank', 'noopener,noreferrer');
-  tell(`Open ${harmless(url.href, 200)}?`, { action: { label: 'Open', run } });
-}
-
-/** OSC 52: a program may offer text, never read what is there. */
-function offerCopy(data: string): void {
-  const encoded = data.slice(data.indexOf(';') + 1);
-  if (encoded === '?' || encoded.length > MAX_COPY_CHARS) return;
-  let text: string;
-  try {
-    text = new TextDecoder().decode(Uint8Array.from(atob(encoded), (each) => each.charCodeAt(0)));
-  } catch {
-    return;
-  }
-  if (text === '') return;
-  const run = (): void => void navigator.clipboard.writeText(text).catch(() => undefined);
-  tell(`The program offers text for the clipboard: ${harmless(text, 80)}`, {
-    action: { label: 'Copy', run },
-  });
 }

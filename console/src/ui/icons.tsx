@@ -6,6 +6,7 @@ const PATHS = {
   grid: 'M3 3h6v6H3zM11 3h6v6h-6zM3 11h6v6H3zM11 11h6v6h-6z',
   play: 'M6 4l10 6-10 6z',
   pause: 'M6 4v12M14 4v12',
+  menu: 'M3 5h14M3 10h14M3 15h14',
   plus: 'M10 4v12M4 10h12',
   search: 'M9 4a5 5 0 100 10 5 5 0 000-10zM13 13l4 4',
   theme: 'M10 3a7 7 0 100 14V3z',

@@ -48,8 +48,10 @@ export function ChangeDiffView(props: {
 }
 
 function Patch({ diffs }: { diffs: readonly ChangeDiff[] }) {
+  // The heading says which file it is.
+  const isNamed = (head: string): boolean => diffs.length === 1 && /^(?:diff --git|---|\+\+\+) /.test(head);
   const lines = diffs.flatMap(({ text, omitted }) => [
-    ...patchLines(text),
+    ...patchLines(text).filter(({ line, kind }) => kind !== 'patch-head' || !isNamed(line)),
     ...(omitted === null
       ? []
       : [{ line: omitted === 'binary' ? 'The content is not text.' : 'The content is too long.', kind: '' }]),

@@ -3,7 +3,7 @@ import type { AppliedChanges, ChangeCounts, ChangesPage, HeldChange } from '../.
 import { bytes, harmless } from '../lib/format.js';
 import type { Machine } from '../lib/machine.js';
 import { useLoaded } from '../lib/opened.js';
-import { nameOf, parentOf } from '../lib/paths.js';
+import { commonParent, nameOf, parentOf } from '../lib/paths.js';
 import { addressOf, go } from '../lib/router.js';
 import { useStore } from '../lib/store.js';
 import { attempt, tell } from '../lib/toasts.js';
@@ -49,7 +49,7 @@ export function ChangeSetView(props: { machine: Machine; changesId: string; runn
   return (
     <>
       <header class="head">
-        <div class="grow">
+        <div class="title">
           <h1 class="mono clip">{harmless(changesId, 64)}</h1>
           <div class="muted clip" role="status">
             {page ? countsText(page.counts) : ''}
@@ -146,6 +146,7 @@ function ChangeList(props: {
   onChoose: (path: string) => void;
 }) {
   const { changes, counts } = props.page;
+  const above = commonParent(changes.map(({ path }) => path));
   const more = counts.created + counts.modified + counts.deleted - changes.length;
   return (
     <>
@@ -169,13 +170,17 @@ function ChangeList(props: {
                   onClick={() => props.onShow(path)}
                 >
                   <span class="clip mono">
-                    {harmless(nameOf(path), 120)} <span class="muted">{harmless(parentOf(path))}</span>
+                    <bdi>{harmless(nameOf(path), 120)}</bdi>{' '}
+                    <bdi class="muted">{harmless(parentOf(path).slice(above.length).replace(/^\//, ''))}</bdi>
                   </span>
                 </button>
               </td>
-              <td style={{ width: '150px' }}>
-                <span class={`badge ${KIND_TONE[kind] ?? ''}`}>{harmless(kind, 30)}</span>{' '}
-                {conflict && <span class="badge bad">conflict</span>}
+              <td style={{ width: '100px' }}>
+                {conflict ? (
+                  <span class="badge bad">conflict</span>
+                ) : (
+                  <span class={`badge ${KIND_TONE[kind] ?? ''}`}>{harmless(kind, 30)}</span>
+                )}
               </td>
               <td class="numeric muted narrow-hide" style={{ width: '80px' }}>
                 {type === 'file' ? (size === null ? '' : bytes(size)) : type}

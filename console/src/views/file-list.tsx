@@ -100,6 +100,7 @@ export function FileList(props: {
       {renaming && (
         <Rename
           entry={renaming}
+          taken={entries.map(({ name }) => name)}
           onRename={(name) =>
             void attempt(() => files.rename(renaming.path, join(parentOf(renaming.path), name)))
           }
@@ -128,15 +129,22 @@ function Name(props: { machine: Machine; entry: DirectoryEntry; onShow: (entry: 
   );
 }
 
-function Rename(props: { entry: DirectoryEntry; onRename: (name: string) => void; onClose: () => void }) {
+function Rename(props: {
+  entry: DirectoryEntry;
+  taken: readonly string[];
+  onRename: (name: string) => void;
+  onClose: () => void;
+}) {
   const [name, setName] = useState(props.entry.name);
-  const isUsable = name !== '' && name !== '.' && name !== '..' && !name.includes('/');
+  const isTaken = name !== props.entry.name && props.taken.includes(name);
+  const isUsable = name !== '' && name !== '.' && name !== '..' && !name.includes('/') && !isTaken;
   return (
     <Dialog title="Rename" onClose={props.onClose}>
       <form
         class="dialog"
         onSubmit={(event) => {
           event.preventDefault();
+          if (!isUsable) return;
           props.onRename(name);
           props.onClose();
         }}
@@ -150,6 +158,7 @@ function Rename(props: { entry: DirectoryEntry; onRename: (name: string) => void
             spellcheck={false}
             onInput={(event) => setName(event.currentTarget.value)}
           />
+          {isTaken && <small role="alert">There is something of that name already.</small>}
         </label>
         <div class="dialog-foot">
           <button type="button" class="button" onClick={props.onClose}>

@@ -33,8 +33,8 @@ export function FilePreview(props: {
         <strong class="clip grow">{harmless(file.name, 120)}</strong>
         <span class="muted narrow-hide">{file.size === undefined ? '' : bytes(file.size)}</span>
         <select
-          class="input"
-          style={{ width: 'auto', maxWidth: '180px' }}
+          class="input fit"
+          style={{ maxWidth: '180px' }}
           aria-label="Compare with"
           value={other}
           onChange={(event) => setOther(event.currentTarget.value)}

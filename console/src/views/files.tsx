@@ -7,21 +7,28 @@ import { join, waysTo } from '../lib/paths.js';
 import { addressOf } from '../lib/router.js';
 import { useStore } from '../lib/store.js';
 import { attempt, tell } from '../lib/toasts.js';
+import { Confirm } from '../ui/dialog.js';
 import { Empty } from '../ui/empty.js';
 import { Icon } from '../ui/icons.js';
 import { FileList } from './file-list.js';
 import { FilePreview } from './file-preview.js';
+import { Notice } from './processes.js';
 import { messageOf } from '../lib/errors.js';
 
 const WATCH_DEBOUNCE_MS = 200;
 
 /** The files of a machine: a directory on the left, what is in a file on the right. */
 export function FilesView({ machine, path }: { machine: Machine; path: string | null }) {
-  const { info, status } = useStore(machine.state);
-  const directory = path ?? (info ? pathOfUri(info.cwd ?? info.userHomeDir ?? '/') : null);
-  if (directory === null)
-    return <Empty title={status === 'offline' ? 'This machine cannot be reached.' : 'Loading…'} />;
-  return <Directory machine={machine} directory={directory} key={directory} />;
+  const { info, status, problem, connections } = useStore(machine.state);
+  if (info === null)
+    return status === 'offline' ? <Notice {...{ status, problem }} /> : <Empty title="Loading…" />;
+  const directory = path ?? pathOfUri(info.cwd ?? info.userHomeDir ?? '/');
+  return (
+    <>
+      {status !== 'online' && <Notice {...{ status, problem }} />}
+      <Directory machine={machine} directory={directory} key={`${connections} ${directory}`} />
+    </>
+  );
 }
 
 function Directory({ machine, directory }: { machine: Machine; directory: string }) {
@@ -30,26 +37,47 @@ function Directory({ machine, directory }: { machine: Machine; directory: string
   const [shown, setShown] = useState<DirectoryEntry>();
   const [isOver, setOver] = useState(false);
   const [version, setVersion] = useState(0);
+  const [uploading, setUploading] = useState<{ name: string; share: number }>();
+  const [replacing, setReplacing] = useState<readonly File[]>([]);
   useEffect(
     () => follow(machine, directory, { setEntries, setProblem, changed: () => setVersion((v) => v + 1) }),
     [],
   );
   const take = async (files: readonly File[]): Promise<void> => {
     for (const file of files) {
-      const name = file.name.replaceAll('/', '_');
-      if (await attempt(() => upload(machine.environment.files, join(directory, name), file)))
+      const name = nameFor(file);
+      const progress = (share: number): void => setUploading({ name, share });
+      const path = join(directory, name);
+      if (await attempt(() => upload(machine.environment.files, path, file, progress)))
         tell(`${harmless(name, 80)} was uploaded.`);
     }
+    setUploading(undefined);
+  };
+  /** What would be lost is asked about first. */
+  const offer = (files: readonly File[]): void => {
+    const isThere = (file: File): boolean => entries?.some(({ name }) => name === nameFor(file)) ?? false;
+    setReplacing(files.filter(isThere));
+    void take(files.filter((file) => !isThere(file)));
+  };
+  const drop = (transfer: DataTransfer | null): void => {
+    const items = [...(transfer?.items ?? [])];
+    if (items.some((item) => item.webkitGetAsEntry()?.isDirectory))
+      return tell('Directories cannot be dropped here. Use `execwire cp -r`.', { kind: 'error' });
+    offer([...(transfer?.files ?? [])]);
   };
   return (
     <>
       <header class="head">
         <h1 class="visually-hidden">Files on {machine.id}</h1>
         <nav class="crumbs grow" aria-label="Path">
-          {waysTo(directory).map(({ name, path }, index) => (
+          {waysTo(directory).map(({ name, path }, index, { length }) => (
             <span key={path}>
               {index > 1 && <span class="muted">/</span>}
-              <a href={addressOf({ view: 'files', machine: machine.id, path })}>{harmless(name, 80)}</a>
+              {index === length - 1 ? (
+                <strong aria-current="page">{harmless(name, 80)}</strong>
+              ) : (
+                <a href={addressOf({ view: 'files', machine: machine.id, path })}>{harmless(name, 80)}</a>
+              )}
             </span>
           ))}
         </nav>
@@ -61,12 +89,19 @@ function Directory({ machine, directory }: { machine: Machine; directory: string
             type="file"
             multiple
             onChange={(event) => {
-              void take([...(event.currentTarget.files ?? [])]);
+              offer([...(event.currentTarget.files ?? [])]);
               event.currentTarget.value = '';
             }}
           />
         </label>
       </header>
+      {uploading && (
+        <progress
+          class="uploading"
+          aria-label={`Uploading ${harmless(uploading.name, 80)}`}
+          value={uploading.share}
+        />
+      )}
       <div
         class={`body flush ${isOver ? 'drop' : ''}`}
         onDragOver={(event) => {
@@ -77,7 +112,7 @@ function Directory({ machine, directory }: { machine: Machine; directory: string
         onDrop={(event) => {
           event.preventDefault();
           setOver(false);
-          void take([...(event.dataTransfer?.files ?? [])]);
+          drop(event.dataTransfer);
         }}
       >
         <div class={`files ${shown ? 'has-preview' : ''}`}>
@@ -110,8 +145,21 @@ function Directory({ machine, directory }: { machine: Machine; directory: string
           </div>
         </div>
       </div>
+      {replacing.length > 0 && (
+        <Confirm
+          title={replacing.length === 1 ? 'Replace this file?' : `Replace ${replacing.length} files?`}
+          text={`${replacing.map((file) => harmless(nameFor(file), 80)).join(', ')}: there is something of that name already.`}
+          action="Replace"
+          onConfirm={() => void take(replacing)}
+          onClose={() => setReplacing([])}
+        />
+      )}
     </>
   );
+}
+
+function nameFor(file: File): string {
+  return file.name.replaceAll('/', '_');
 }
 
 /** Keeps the list as it is on the machine. Returns a function that stops that. */

@@ -1,7 +1,9 @@
 import { lazy, Suspense } from 'preact/compat';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
+import type { ServerProcess } from '../../../src/client/index.js';
 import { commandLine, harmless } from '../lib/format.js';
 import type { Machine } from '../lib/machine.js';
+import { addressOf } from '../lib/router.js';
 import { useStore } from '../lib/store.js';
 import { Empty } from '../ui/empty.js';
 
@@ -9,19 +11,17 @@ const TerminalView = lazy(() => import('../terminal/terminal-view.js'));
 
 const PLACES = 4;
 
-/** Four terminals side by side: the newest that run, until somebody chooses others. */
+/** Four terminals side by side: the newest that run. They keep their places until they have ended and others want them. */
 export function GridView({ machine }: { machine: Machine }) {
-  const { processes, listedAtMs } = useStore(machine.state);
-  const [chosen, setChosen] = useState<readonly string[]>([]);
+  const { processes, listedAtMs, connections } = useStore(machine.state);
+  const [kept, setKept] = useState<readonly string[]>([]);
   const terminals = processes
-    .filter(({ tty, exited, details }) => tty && details && (!exited || chosen.length > 0))
+    .filter(({ tty, details }) => tty && details)
     .sort((a, b) => b.startedAtMs - a.startedAtMs);
-  const keyOf = (row: (typeof terminals)[number]): string => `${row.sessionId} ${row.processId}`;
-  const wanted = [...chosen.filter((key) => terminals.some((row) => keyOf(row) === key))];
-  for (const row of terminals)
-    if (wanted.length < PLACES && !row.exited && !wanted.includes(keyOf(row))) wanted.push(keyOf(row));
-  const shown = wanted.slice(0, PLACES).flatMap((key) => terminals.filter((row) => keyOf(row) === key));
-  const others = terminals.filter((row) => !wanted.slice(0, PLACES).includes(keyOf(row)));
+  const shown = placed(kept, terminals);
+  const keys = shown.map(keyOf);
+  useEffect(() => setKept(keys), [keys.join('\n')]);
+  const others = terminals.filter((row) => !keys.includes(keyOf(row)));
   return (
     <>
       <header class="head">
@@ -29,12 +29,12 @@ export function GridView({ machine }: { machine: Machine }) {
         <span class="muted grow clip">on {machine.id}</span>
         {others.length > 0 && (
           <select
-            class="input"
-            style={{ width: 'auto', maxWidth: '240px' }}
+            class="input fit"
+            style={{ maxWidth: '240px' }}
             aria-label="Show another terminal"
             value=""
             onChange={(event) => {
-              setChosen([event.currentTarget.value, ...wanted].slice(0, PLACES));
+              setKept([event.currentTarget.value, ...keys].slice(0, PLACES));
               event.currentTarget.value = '';
             }}
           >
@@ -61,7 +61,17 @@ export function GridView({ machine }: { machine: Machine }) {
                     machine={machine}
                     session={row.sessionId}
                     processId={row.processId}
-                    label={harmless(commandLine(row.argv), 60)}
+                    named={{
+                      label: harmless(commandLine(row.argv), 60),
+                      address: addressOf({
+                        view: 'process',
+                        machine: machine.id,
+                        session: row.sessionId,
+                        process: row.processId,
+                        tab: 'live',
+                      }),
+                    }}
+                    key={connections}
                   />
                 </Suspense>
               </section>
@@ -71,4 +81,20 @@ export function GridView({ machine }: { machine: Machine }) {
       </div>
     </>
   );
+}
+
+function keyOf({ sessionId, processId }: ServerProcess): string {
+  return `${sessionId} ${processId}`;
+}
+
+/** Which terminals are shown, in order. `terminals` begin with the newest. */
+function placed(kept: readonly string[], terminals: readonly ServerProcess[]): ServerProcess[] {
+  const shown = kept.flatMap((key) => terminals.filter((row) => keyOf(row) === key));
+  for (const row of terminals) {
+    if (row.exited || shown.includes(row)) continue;
+    const free = shown.length < PLACES ? shown.length : shown.findIndex(({ exited }) => exited);
+    if (free === -1) break;
+    shown[free] = row;
+  }
+  return shown;
 }

@@ -28,9 +28,9 @@ export function LinksDialog({ onClose }: { onClose: () => void }) {
         </p>
         <div class="row wrap">
           <label class="row">
-            <span>Valid for</span>
+            <span class="label">Valid for</span>
             <select
-              class="input"
+              class="input fit"
               value={hours}
               onChange={(event) => setHours(Number(event.currentTarget.value))}
             >

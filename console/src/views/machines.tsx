@@ -1,20 +1,18 @@
-import { lazy, Suspense } from 'preact/compat';
 import type { Machine, MachineState } from '../lib/machine.js';
 import { addressOf } from '../lib/router.js';
-import { bytes } from '../lib/format.js';
+import { bytes, counted } from '../lib/format.js';
 import { useStore } from '../lib/store.js';
 import { Empty } from '../ui/empty.js';
 import { FleetSection } from './fleet.js';
+import { Numbers } from './numbers.js';
 import { dotOf } from './side.js';
-
-const Numbers = lazy(() => import('./numbers.js'));
 
 export function MachinesView({ machines }: { machines: readonly Machine[] }) {
   return (
     <>
       <header class="head">
         <h1>Machines</h1>
-        <span class="muted">{machines.length === 1 ? '1 machine' : `${machines.length} machines`}</span>
+        <span class="muted">{counted(machines.length, 'machine')}</span>
       </header>
       <div class="body">
         {machines.length === 0 && (
@@ -50,11 +48,7 @@ function MachineCard({ machine }: { machine: Machine }) {
       </div>
       {problem !== null && <p class="muted">{problem}</p>}
       <Facts machine={machine} state={state} running={running} />
-      {samples.length > 0 && (
-        <Suspense fallback={<div style={{ height: '228px' }} />}>
-          <Numbers samples={samples} />
-        </Suspense>
-      )}
+      {samples.length > 0 && <Numbers samples={samples} />}
     </section>
   );
 }
@@ -72,7 +66,7 @@ function Facts(props: { machine: Machine; state: MachineState; running: number }
       ? [
           [
             'Load',
-            `${usage.loadAverage.map((each) => each.toFixed(2)).join('  ')} on ${usage.cpus} CPUs`,
+            `${usage.loadAverage.map((each) => each.toFixed(2)).join(', ')} on ${counted(usage.cpus, 'CPU')}`,
           ] as [string, string],
           [
             'Memory',
@@ -85,10 +79,10 @@ function Facts(props: { machine: Machine; state: MachineState; running: number }
   return (
     <dl class="facts">
       {rows.map(([name, value]) => (
-        <>
+        <div key={name}>
           <dt>{name}</dt>
           <dd>{value}</dd>
-        </>
+        </div>
       ))}
     </dl>
   );

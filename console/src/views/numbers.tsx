@@ -1,8 +1,6 @@
-import { useEffect, useRef } from 'preact/hooks';
-import uPlot from 'uplot';
-import 'uplot/dist/uPlot.min.css';
 import { bytes } from '../lib/format.js';
 import type { Sample } from '../lib/machine.js';
+import { Sparkline } from '../ui/sparkline.js';
 
 interface Measure {
   readonly label: string;
@@ -31,7 +29,7 @@ const MEASURES: readonly Measure[] = [
 ];
 
 /** What was measured while this page was open, for up to an hour. */
-export default function Numbers({ samples }: { samples: readonly Sample[] }) {
+export function Numbers({ samples }: { samples: readonly Sample[] }) {
   return (
     <div class="charts">
       {MEASURES.map((measure) => (
@@ -42,27 +40,8 @@ export default function Numbers({ samples }: { samples: readonly Sample[] }) {
 }
 
 function Chart({ measure, samples }: { measure: Measure; samples: readonly Sample[] }) {
-  const host = useRef<HTMLDivElement>(null);
-  const plot = useRef<uPlot>(null);
-  const data: uPlot.AlignedData = [
-    samples.map(({ atMs }) => atMs / 1000),
-    samples.map((sample) => measure.of(sample)),
-  ];
-  useEffect(() => {
-    if (!host.current) return undefined;
-    plot.current = new uPlot(settings(host.current.clientWidth), data, host.current);
-    const observer = new ResizeObserver(([entry]) => {
-      if (entry) plot.current?.setSize({ width: entry.contentRect.width, height: 44 });
-    });
-    observer.observe(host.current);
-    return () => {
-      observer.disconnect();
-      plot.current?.destroy();
-    };
-  }, []);
-  useEffect(() => plot.current?.setData(data), [samples]);
-  const last = samples.at(-1);
-  const value = last ? measure.of(last) : null;
+  const points = samples.map((sample) => ({ atMs: sample.atMs, value: measure.of(sample) }));
+  const value = points.at(-1)?.value ?? null;
   const text = value === null ? 'unknown' : measure.text(value);
   return (
     <div class="chart" role="img" aria-label={`${measure.label}: ${text}`}>
@@ -70,21 +49,7 @@ function Chart({ measure, samples }: { measure: Measure; samples: readonly Sampl
         <span class="muted">{measure.label}</span>
         <strong>{text}</strong>
       </div>
-      <div class="chart-plot" ref={host} aria-hidden="true" />
+      <Sparkline points={points} />
     </div>
   );
-}
-
-function settings(width: number): uPlot.Options {
-  const accent = getComputedStyle(document.documentElement).getPropertyValue('--accent').trim();
-  return {
-    width,
-    height: 44,
-    legend: { show: false },
-    cursor: { show: false },
-    axes: [{ show: false }, { show: false }],
-    scales: { y: { range: (_plot, _low, high) => [0, Math.max(high * 1.15, 0.001)] } },
-    padding: [4, 0, 2, 0],
-    series: [{}, { stroke: accent, width: 1.5, fill: `${accent}22`, points: { show: false } }],
-  };
 }

@@ -3,9 +3,9 @@ import type { OutputLine } from '../../../src/contract/index.js';
 import { runsOf } from '../lib/ansi.js';
 import type { ProcessPlace } from '../lib/attach.js';
 import { saveAs } from '../lib/download.js';
-import { harmless } from '../lib/format.js';
+import { counted, harmless } from '../lib/format.js';
 import { useOpened } from '../lib/opened.js';
-import { LOADING, OutputSource, type OutputState } from '../lib/output-source.js';
+import { LOADING, MAX_MATCHES, OutputSource, type OutputState } from '../lib/output-source.js';
 import { useStore } from '../lib/store.js';
 import { theme } from '../lib/theme.js';
 import { attempt, tell } from '../lib/toasts.js';
@@ -36,9 +36,9 @@ export function OutputView(place: ProcessPlace) {
   };
   return (
     <>
-      <div class="terminal-bar">
+      <div class="terminal-bar wrap">
         <span class={`badge ${state.phase === 'following' ? 'good' : ''}`}>{phaseText(state)}</span>
-        <span class="muted grow narrow-hide">{state.totalLines.toLocaleString('en')} lines</span>
+        <span class="muted grow narrow-hide">{counted(state.totalLines, 'line')}</span>
         <Search
           found={found}
           onSearch={(text) => void attempt(async () => toMatch((await source?.search(text)) ?? [], 0))}
@@ -50,7 +50,7 @@ export function OutputView(place: ProcessPlace) {
         />
         <button
           type="button"
-          class="button narrow-hide"
+          class="button"
           onClick={() =>
             void attempt(async () => {
               const line = await source?.firstError();
@@ -111,7 +111,7 @@ function Search(props: {
   const { found } = props;
   return (
     <form
-      class="row"
+      class="row search"
       role="search"
       onSubmit={(event) => {
         event.preventDefault();
@@ -123,12 +123,13 @@ function Search(props: {
     >
       {found && (
         <span class="muted" role="status">
-          {found.lines.length === 0 ? 'not found' : `${found.at + 1} of ${found.lines.length}`}
+          {found.lines.length === 0
+            ? 'not found'
+            : `${found.at + 1} of ${found.lines.length}${found.lines.length < MAX_MATCHES ? '' : '+'}`}
         </span>
       )}
       <input
         class="input"
-        style={{ width: '170px' }}
         type="search"
         placeholder="Search everything"
         aria-label="Search the whole output"

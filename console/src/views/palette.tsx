@@ -4,6 +4,7 @@ import { machines } from '../lib/machine.js';
 import { stateOf } from '../lib/process-state.js';
 import { go, type Route } from '../lib/router.js';
 import { canChange, signOut } from '../lib/session.js';
+import { starting } from '../lib/starting.js';
 import { toggleTheme } from '../lib/theme.js';
 import { Dialog } from '../ui/dialog.js';
 import { Icon, type IconName } from '../ui/icons.js';
@@ -70,6 +71,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
           </li>
         ))}
       </ul>
+      {found.length === 0 && <p class="muted">Nothing matches.</p>}
     </Dialog>
   );
 }
@@ -94,6 +96,12 @@ function choices(): Choice[] {
     to('grid', 'Terminals', machine.id, { view: 'grid', machine: machine.id }),
     ...(canChange()
       ? [
+          {
+            icon: 'plus' as const,
+            text: 'Start a process',
+            hint: machine.id,
+            run: () => starting.set(machine),
+          },
           to('files', 'Files', machine.id, { view: 'files', machine: machine.id, path: null }),
           to('port', 'Ports', machine.id, { view: 'ports', machine: machine.id }),
           to('diff', 'Changes', machine.id, { view: 'changes', machine: machine.id, set: null }),

@@ -2,8 +2,8 @@ import { lazy, Suspense } from 'preact/compat';
 import { useEffect, useState } from 'preact/hooks';
 import type { ServerProcess } from '../../../src/client/index.js';
 import type { ProcessPlace } from '../lib/attach.js';
-import { commandLine, duration, harmless, pathOfUri } from '../lib/format.js';
-import { stateOf } from '../lib/process-state.js';
+import { commandLine, duration, harmless, moment, pathOfUri } from '../lib/format.js';
+import { type ProcessState, stateOf } from '../lib/process-state.js';
 import { addressOf, type ProcessTab } from '../lib/router.js';
 import { canChange } from '../lib/session.js';
 import { useStore } from '../lib/store.js';
@@ -31,7 +31,7 @@ const SIGNALS = [
 
 export function ProcessView(props: ProcessPlace & { tab: ProcessTab }) {
   const { machine, session, processId, tab } = props;
-  const { processes, status, problem, listedAtMs } = useStore(machine.state);
+  const { processes, status, problem, listedAtMs, connections } = useStore(machine.state);
   const listed = processes.find((row) => row.processId === processId && row.sessionId === session);
   // One that is forgotten by the machine stays as it was last seen.
   const [seen, setSeen] = useState<ServerProcess>();
@@ -55,16 +55,20 @@ export function ProcessView(props: ProcessPlace & { tab: ProcessTab }) {
     );
   return (
     <>
-      <Head {...props} row={row} />
-      {status !== 'online' && <Notice status={status} problem={problem} />}
+      <Head {...props} row={row} isKnown={listed !== undefined} />
+      {status !== 'online' ? (
+        <Notice status={status} problem={problem} />
+      ) : (
+        !listed && <p class="notice">This machine does not know the process any more.</p>
+      )}
       <div class="body flush">
         <Suspense fallback={<div class="terminal-area" />}>
           {tab === 'replay' ? (
             <ReplayView {...props} key="replay" />
           ) : tab === 'output' || !row.tty ? (
-            <OutputView {...props} key="output" />
+            <OutputView {...props} key={`output ${connections}`} />
           ) : (
-            <TerminalView {...props} key="live" />
+            <TerminalView {...props} key={`live ${connections}`} />
           )}
         </Suspense>
       </div>
@@ -72,9 +76,9 @@ export function ProcessView(props: ProcessPlace & { tab: ProcessTab }) {
   );
 }
 
-function Head(props: ProcessPlace & { tab: ProcessTab; row: ServerProcess }) {
-  const { machine, session, processId, row } = props;
-  const state = stateOf(row);
+function Head(props: ProcessPlace & { tab: ProcessTab; row: ServerProcess; isKnown: boolean }) {
+  const { machine, session, processId, row, isKnown } = props;
+  const state: ProcessState = isKnown ? stateOf(row) : { text: 'gone', tone: '' };
   const { details } = row;
   const now = machine.state.value.listedAtMs;
   const tabs: { tab: ProcessTab; label: string }[] = [
@@ -85,7 +89,7 @@ function Head(props: ProcessPlace & { tab: ProcessTab; row: ServerProcess }) {
   const current = tabs.some(({ tab }) => tab === props.tab) ? props.tab : tabs[0]?.tab;
   return (
     <header class="head">
-      <div class="grow">
+      <div class="title">
         <div class="row">
           <h1 class="mono clip" style={{ fontSize: '14px' }} title={harmless(commandLine(row.argv))}>
             {harmless(commandLine(row.argv), 300)}
@@ -96,27 +100,36 @@ function Head(props: ProcessPlace & { tab: ProcessTab; row: ServerProcess }) {
           {[
             details?.cwd ? harmless(pathOfUri(details.cwd)) : null,
             row.pid === null ? null : `pid ${row.pid}`,
-            duration((details?.endedAtMs ?? now) - row.startedAtMs),
+            `started ${moment(row.startedAtMs)}`,
+            `${row.exited ? 'ran' : 'runs'} ${duration((details?.endedAtMs ?? now) - row.startedAtMs)}`,
             details?.clientName ? `by ${harmless(details.clientName, 60)}` : null,
             row.lease === undefined ? 'ends with its session' : leaseText(row.lease),
             details && details.sandboxType !== 'none' ? 'sandboxed' : null,
           ]
             .filter((each) => each !== null)
-            .join(' · ')}
+            .map((each, index) => (
+              <>
+                {index > 0 && ' · '}
+                {/* Whatever direction its letters have. */}
+                <bdi>{each}</bdi>
+              </>
+            ))}
         </div>
       </div>
-      <nav class="tabs" aria-label="Views of the process">
-        {tabs.map(({ tab, label }) => (
-          <a
-            href={addressOf({ view: 'process', machine: machine.id, session, process: processId, tab })}
-            {...(tab === current ? { 'aria-current': 'page' as const } : {})}
-            key={tab}
-          >
-            {label}
-          </a>
-        ))}
-      </nav>
-      {canChange() && !row.exited && (
+      {tabs.length > 1 && (
+        <nav class="tabs" aria-label="Views of the process">
+          {tabs.map(({ tab, label }) => (
+            <a
+              href={addressOf({ view: 'process', machine: machine.id, session, process: processId, tab })}
+              {...(tab === current ? { 'aria-current': 'page' as const } : {})}
+              key={tab}
+            >
+              {label}
+            </a>
+          ))}
+        </nav>
+      )}
+      {canChange() && isKnown && !row.exited && (
         <>
           <ProcessPorts machine={machine} processId={processId} />
           <Controls {...props} />
@@ -143,8 +156,7 @@ function Controls({ machine, session, processId }: ProcessPlace) {
   return (
     <>
       <select
-        class="input"
-        style={{ width: 'auto' }}
+        class="input fit"
         aria-label="Send a signal"
         value=""
         onChange={(event) => {

@@ -1,14 +1,14 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ServerProcess } from '../../../src/client/index.js';
-import { commandLine, duration, harmless, pathOfUri } from '../lib/format.js';
-import type { Machine } from '../lib/machine.js';
+import { commandLine, duration, harmless, moment, pathOfUri, shortPath } from '../lib/format.js';
+import type { Info, Machine } from '../lib/machine.js';
 import { stateOf } from '../lib/process-state.js';
 import { addressOf } from '../lib/router.js';
 import { canChange } from '../lib/session.js';
+import { starting } from '../lib/starting.js';
 import { useStore } from '../lib/store.js';
 import { Empty } from '../ui/empty.js';
 import { Icon } from '../ui/icons.js';
-import { StartDialog } from './start.js';
 
 type Shown = 'running' | 'ended' | 'all';
 
@@ -17,10 +17,9 @@ const ROW_PX = 42;
 const OVERSCAN = 10;
 
 export function ProcessesView({ machine }: { machine: Machine }) {
-  const { processes, status, problem, listedAtMs } = useStore(machine.state);
+  const { processes, status, problem, listedAtMs, info } = useStore(machine.state);
   const [text, setText] = useState('');
   const [shown, setShown] = useState<Shown>('all');
-  const [isStarting, setStarting] = useState(false);
   const rows = useMemo(() => select(processes, text, shown), [processes, text, shown]);
   return (
     <>
@@ -44,7 +43,7 @@ export function ProcessesView({ machine }: { machine: Machine }) {
           onInput={(event) => setText(event.currentTarget.value)}
         />
         {canChange() && (
-          <button type="button" class="button primary" onClick={() => setStarting(true)}>
+          <button type="button" class="button primary first" onClick={() => starting.set(machine)}>
             <Icon name="plus" />
             Start
           </button>
@@ -54,9 +53,8 @@ export function ProcessesView({ machine }: { machine: Machine }) {
       {rows.length === 0 ? (
         <Nothing isFiltered={processes.length > 0} isKnown={listedAtMs > 0} />
       ) : (
-        <Table machine={machine} rows={rows} now={listedAtMs} />
+        <Table machine={machine} rows={rows} now={listedAtMs} home={homeOf(info)} />
       )}
-      {isStarting && <StartDialog machine={machine} onClose={() => setStarting(false)} />}
     </>
   );
 }
@@ -79,8 +77,18 @@ function Nothing({ isFiltered, isKnown }: { isFiltered: boolean; isKnown: boolea
   );
 }
 
+function homeOf(info: Info | null): string | null {
+  return info?.userHomeDir ? pathOfUri(info.userHomeDir) : null;
+}
+
+interface Place {
+  readonly machine: Machine;
+  readonly now: number;
+  readonly home: string | null;
+}
+
 /** Only the visible rows are in the page: a thousand processes scroll like ten. */
-function Table({ machine, rows, now }: { machine: Machine; rows: readonly ServerProcess[]; now: number }) {
+function Table({ rows, ...place }: Place & { rows: readonly ServerProcess[] }) {
   const host = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
   const [height, setHeight] = useState(800);
@@ -100,30 +108,27 @@ function Table({ machine, rows, now }: { machine: Machine; rows: readonly Server
           <thead>
             <tr>
               <th scope="col">Command</th>
-              <th scope="col" style={{ width: '150px' }}>
+              <th scope="col" style={{ width: '138px' }}>
                 State
               </th>
-              <th scope="col" class="narrow-hide" style={{ width: '22%' }}>
+              <th scope="col" class="medium-hide" style={{ width: '20%' }}>
                 Directory
               </th>
-              <th scope="col" class="narrow-hide" style={{ width: '120px' }}>
+              <th scope="col" class="narrow-hide" style={{ width: '110px' }}>
                 Started by
               </th>
-              <th scope="col" class="numeric narrow-hide" style={{ width: '90px' }}>
-                Time
+              <th scope="col" class="numeric medium-hide" style={{ width: '104px' }}>
+                Started
+              </th>
+              <th scope="col" class="numeric narrow-hide" style={{ width: '92px' }}>
+                Ran for
               </th>
             </tr>
           </thead>
           <tbody>
             {first > 0 && <Filler rows={first} />}
             {rows.slice(first, last).map((row, index) => (
-              <Row
-                machine={machine}
-                row={row}
-                now={now}
-                index={first + index}
-                key={`${row.sessionId} ${row.processId}`}
-              />
+              <Row {...place} row={row} index={first + index} key={`${row.sessionId} ${row.processId}`} />
             ))}
             {last < rows.length && <Filler rows={rows.length - last} />}
           </tbody>
@@ -136,16 +141,17 @@ function Table({ machine, rows, now }: { machine: Machine; rows: readonly Server
 function Filler({ rows }: { rows: number }) {
   return (
     <tr aria-hidden="true">
-      <td colSpan={5} style={{ height: `${rows * ROW_PX}px`, padding: 0, border: 0 }} />
+      <td style={{ height: `${rows * ROW_PX}px`, padding: 0, border: 0 }} />
     </tr>
   );
 }
 
-function Row(props: { machine: Machine; row: ServerProcess; now: number; index: number }) {
-  const { machine, row, now } = props;
+function Row(props: Place & { row: ServerProcess; index: number }) {
+  const { machine, row, now, home } = props;
   const state = stateOf(row);
   const { details } = row;
   const line = harmless(commandLine(row.argv), 400);
+  const directory = details?.cwd ? harmless(pathOfUri(details.cwd)) : '';
   const address = addressOf({
     view: 'process',
     machine: machine.id,
@@ -161,9 +167,14 @@ function Row(props: { machine: Machine; row: ServerProcess; now: number; index: 
       <td>
         <span class={`badge ${state.tone}`}>{state.text}</span>
       </td>
-      <td class="clip mono muted narrow-hide">{details?.cwd ? harmless(pathOfUri(details.cwd)) : ''}</td>
+      <td class="clip mono muted medium-hide" title={directory}>
+        {shortPath(directory, home)}
+      </td>
       <td class="clip muted narrow-hide">
         {details ? harmless(details.clientName || 'unknown', 60) : 'somebody else'}
+      </td>
+      <td class="numeric muted medium-hide" title={new Date(row.startedAtMs).toLocaleString()}>
+        {moment(row.startedAtMs)}
       </td>
       <td class="numeric muted narrow-hide">{duration((details?.endedAtMs ?? now) - row.startedAtMs)}</td>
     </tr>

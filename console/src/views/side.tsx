@@ -1,35 +1,55 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { closeFleetMachine, type Machine, machines } from '../lib/machine.js';
-import { addressOf, type Route, route } from '../lib/router.js';
+import { addressOf, go, type Route, route } from '../lib/router.js';
 import { session, signOut } from '../lib/session.js';
 import { useStore } from '../lib/store.js';
 import { toggleTheme } from '../lib/theme.js';
 import { Icon, type IconName } from '../ui/icons.js';
 import { LinksDialog } from './links.js';
 
+/** Where one can go. On a narrow window, it is a menu. */
 export function Side({ onPalette }: { onPalette: () => void }) {
   const [showsLinks, setShowsLinks] = useState(false);
+  const [isOpen, setOpen] = useState(false);
   const who = useStore(session);
   const isFull = who !== null && who !== 'loading' && who.role === 'full';
+  const at = useStore(route);
+  useEffect(() => setOpen(false), [at]);
   return (
-    <nav class="side" aria-label="Main">
-      <a class="brand" href="#/" aria-label="Execwire, all machines">
-        <img src="/icon.svg" alt="" />
-        <span class="wide">Execwire</span>
-      </a>
-      <Item to={{ view: 'machines' }} icon="machine" label="Machines" />
-      <Item to={{ view: 'player' }} icon="play" label="Player" />
-      {useStore(machines).map((machine) => (
-        <MachineItems machine={machine} key={machine.id} />
-      ))}
-      <span class="grow" />
-      {!isFull && <span class="badge warn">View only</span>}
-      <Action icon="search" label="Search" hint="Ctrl K" run={onPalette} />
-      {isFull && <Action icon="link" label="Links for viewers" run={() => setShowsLinks(true)} />}
-      <Action icon="theme" label="Light or dark" run={toggleTheme} />
-      <Action icon="out" label="Sign out" run={() => void signOut()} />
+    <>
+      <nav class={`side ${isOpen ? 'is-open' : ''}`} aria-label="Main">
+        <div class="side-bar">
+          <a class="brand" href="#/" aria-label="Execwire, all machines">
+            <img src="/icon.svg" alt="" />
+            <span>Execwire</span>
+          </a>
+          <button
+            type="button"
+            class="button quiet icon side-menu"
+            aria-label="Menu"
+            aria-expanded={isOpen}
+            onClick={() => setOpen(!isOpen)}
+          >
+            <Icon name={isOpen ? 'close' : 'menu'} />
+          </button>
+        </div>
+        {/* Pressing the place one is at already leads there, too. */}
+        <div class="side-items" onClick={() => setOpen(false)}>
+          <Item to={{ view: 'machines' }} icon="machine" label="Machines" />
+          <Item to={{ view: 'player' }} icon="play" label="Player" />
+          {useStore(machines).map((machine) => (
+            <MachineItems machine={machine} key={machine.id} />
+          ))}
+          <span class="grow" />
+          {!isFull && <span class="badge warn">View only</span>}
+          <Action icon="search" label="Search" hint="Ctrl K" run={onPalette} />
+          {isFull && <Action icon="link" label="Links for viewers" run={() => setShowsLinks(true)} />}
+          <Action icon="theme" label="Light or dark" run={toggleTheme} />
+          <Action icon="out" label="Sign out" run={() => void signOut()} />
+        </div>
+      </nav>
       {showsLinks && <LinksDialog onClose={() => setShowsLinks(false)} />}
-    </nav>
+    </>
   );
 }
 
@@ -50,7 +70,11 @@ function MachineItems({ machine }: { machine: Machine }) {
             class="button quiet icon small"
             href="#/"
             aria-label={`Disconnect from ${id}`}
-            onClick={() => closeFleetMachine(machine)}
+            onClick={() => {
+              // Otherwise the view that is shown would connect to it again.
+              go({ view: 'machines' });
+              closeFleetMachine(machine);
+            }}
           >
             <Icon name="close" />
           </a>
@@ -89,9 +113,10 @@ function Item(props: { to: Route; icon: IconName; label: string; count?: number 
 
 function Action(props: { icon: IconName; label: string; hint?: string; run: () => void }) {
   return (
-    <button type="button" class="item" onClick={props.run} title={props.hint} aria-label={props.label}>
+    <button type="button" class="item" onClick={props.run}>
       <Icon name={props.icon} />
-      <span class="label wide">{props.label}</span>
+      <span class="label">{props.label}</span>
+      {props.hint && <kbd aria-hidden="true">{props.hint}</kbd>}
     </button>
   );
 }

@@ -37,7 +37,7 @@ export class GateEntrance {
 
   /** Whether the request may reach the program. If not, it has been answered. */
   admits(request: IncomingMessage, response: ServerResponse): boolean {
-    if (!this.#isAddressedHere(request)) return refuse(response, 403, 'This request was not meant for here.');
+    if (!this.#isAddressedHere(request)) return refuse(response, 403, 'This request names another host.');
     if (request.url?.startsWith(ENTRANCE)) return this.#enter(request.url.slice(ENTRANCE.length), response);
     if (!this.#hasCookie(request)) return refuse(response, 401, 'Open this port from the console.');
     if (!this.#isOfThisOrigin(request))
@@ -80,7 +80,7 @@ export class GateEntrance {
 
   #enter(key: string, response: ServerResponse): false {
     if (!this.#key.use(key))
-      return refuse(response, 403, 'This address was used already. Open the port again.');
+      return refuse(response, 403, 'This address has already been used. Open the port again.');
     response.setHeader('set-cookie', setCookie(this.#place, this.#secret, COOKIE_MS));
     // What another program left in the browser under the same name must not meet this one.
     if (!this.#place.isFresh && !this.#wasEntered)

@@ -1,17 +1,6 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import { hopByHop } from '../../protocol/hop-by-hop.js';
 
-/** Belong to one connection, not to the message. `upgrade` is added again where it is meant. */
-const HOP_BY_HOP: ReadonlySet<string> = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
 /** Act on the whole host, beyond the origin of the port: on the cookies of the console, or on how it is reached. */
 const HOST_WIDE: ReadonlySet<string> = new Set(['clear-site-data', 'strict-transport-security']);
 /**
@@ -60,11 +49,10 @@ export function headersOutside(headers: IncomingHttpHeaders, names: GateNames): 
   };
 }
 
+/** `upgrade` is added again where it is meant. */
 function withoutHops(headers: IncomingHttpHeaders, connection: string | undefined): OutgoingHttpHeaders {
-  const named = new Set(connection?.split(',').map((each) => each.trim().toLowerCase()));
-  return Object.fromEntries(
-    Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name) && !named.has(name)),
-  );
+  const isHopByHop = hopByHop(connection === undefined ? [] : [connection]);
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !isHopByHop(name)));
 }
 
 /** The same address with another origin, if it has this one. */

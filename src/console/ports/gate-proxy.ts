@@ -9,6 +9,11 @@ import { isExecError } from '../../protocol/errors.js';
 import { refuse } from './gate-entrance.js';
 import { type GateNames, headersInside, headersOutside } from './gate-headers.js';
 
+const NOT_HTTP = 'Nothing that speaks HTTP answers on this port.';
+
+/** A program may send any number. */
+const FIRST_STATUS = 200;
+
 /** A connection to the port, through the machine it is on. */
 export type ConnectPort = () => Promise<Duplex>;
 
@@ -28,9 +33,19 @@ export class GateProxy {
     });
     if (!sent) return;
     response.on('close', () => sent.destroy());
+    const misunderstood = (): void => {
+      refuse(response, 502, NOT_HTTP);
+      sent.destroy();
+    };
     sent.on('response', (answer) => {
-      response.writeHead(answer.statusCode ?? 502, headersOutside(answer.headers, this.#names));
+      const { statusCode = 0 } = answer;
+      if (statusCode < FIRST_STATUS) return misunderstood();
+      response.writeHead(statusCode, headersOutside(answer.headers, this.#names));
       pipeline(answer, response, () => sent.destroy());
+    });
+    sent.on('upgrade', (_answer, inside) => {
+      inside.destroy();
+      misunderstood();
     });
     pipeline(request, sent, () => undefined);
   }
@@ -92,5 +107,5 @@ function headText(status: string, headers: Record<string, unknown>): string {
 }
 
 function sentenceOf(error: Error): string {
-  return isExecError(error) ? error.message : 'Nothing that speaks HTTP answers on this port.';
+  return isExecError(error) ? error.message : NOT_HTTP;
 }
