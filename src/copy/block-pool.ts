@@ -1,4 +1,4 @@
-/** Blocks to read into. Those that are free again are used again: memory that is let go is not returned to the system soon. */
+/** Reusable blocks of memory. New ones each time would grow the process, because freed memory is returned to the system late. */
 export class BlockPool {
   readonly #bytes: number;
   readonly #free: Uint8Array[] = [];
@@ -7,7 +7,7 @@ export class BlockPool {
     this.#bytes = bytes;
   }
 
-  /** Runs `work` with a block. One that may still be on its way when something failed is not used again. */
+  /** Runs `work` with a block. After a failure the block is not reused, because it may still be in flight. */
   async withBlock<Value>(work: (block: Uint8Array) => Promise<Value>): Promise<Value> {
     const block = this.#free.pop() ?? new Uint8Array(this.#bytes);
     const value = await work(block);

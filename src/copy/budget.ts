@@ -1,15 +1,15 @@
-/** A share of what may be under way at a time, shared fairly: whoever asks first gets first. */
+/** Limits how much is in flight at a time. First come, first served. */
 export class Budget {
   readonly #total: () => number;
   #taken = 0;
   readonly #waiting: { readonly share: number; readonly go: () => void }[] = [];
 
-  /** What there is may change as time goes by. */
+  /** The total may change over time. */
   constructor(total: number | (() => number)) {
     this.#total = typeof total === 'number' ? () => total : total;
   }
 
-  /** Does something once there is room for it. What is larger than everything goes alone. */
+  /** Runs work as soon as there is room for it. An amount above the total runs alone. */
   async spend<Value>(amount: number, work: () => Promise<Value>): Promise<Value> {
     const share = Math.min(amount, this.#total());
     await this.#take(share);
@@ -31,7 +31,7 @@ export class Budget {
 
   #admit(): void {
     for (let next = this.#waiting[0]; next; next = this.#waiting[0]) {
-      // What was all there is when it was asked for may be more than that by now.
+      // The total may have shrunk below this share, which then runs alone.
       if (this.#taken > 0 && this.#taken + next.share > this.#total()) return;
       this.#taken += next.share;
       this.#waiting.shift();

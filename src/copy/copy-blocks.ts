@@ -1,6 +1,7 @@
 import type { FileHandle } from '../contract/index.js';
 import { ExecError } from '../protocol/errors.js';
-import { BLOCK_BYTES, type CopyJob, type FilePlace, type Original, withPathInError } from './copy-file.js';
+import { BLOCK_BYTES, type CopyJob } from './copy-job.js';
+import { type FilePlace, type Original, withPathInError } from './file-place.js';
 import type { Asked, LineBudget } from './line-budget.js';
 import type { Fill } from './place-file.js';
 
@@ -11,7 +12,7 @@ interface Block {
   readonly eof: boolean;
 }
 
-/** A file that was opened, and its first blocks asked for, before anybody knew what it is. */
+/** A path that was opened, with its first blocks requested, before it was known to be a file. */
 export class FirstBlocks {
   readonly handle: Promise<FileHandle>;
   readonly #blocks = new Map<number, Promise<Block>>();
@@ -23,41 +24,41 @@ export class FirstBlocks {
     this.handle.catch(() => undefined);
     for (let offset = 0; offset < count * BLOCK_BYTES; offset += BLOCK_BYTES) {
       const block = this.handle.then((handle) => handle.read(offset, BLOCK_BYTES));
-      // Whether it matters is seen when its turn comes.
+      // An error is reported when it is this block's turn.
       block.catch(() => undefined);
       this.#blocks.set(offset, block);
     }
   }
 
-  /** Each can be had once, so that it is in memory no longer than needed. */
+  /** Returns a block once; it is not kept any longer. */
   take(offset: number): Promise<Block> | undefined {
     const block = this.#blocks.get(offset);
     this.#blocks.delete(offset);
     return block;
   }
 
-  /** When a block was asked for; undefined if it was not. */
+  /** When a block was requested; undefined if it was not. */
   asked(offset: number): Asked | undefined {
     return this.#blocks.has(offset) ? this.#asked : undefined;
   }
 
-  /** It was no file, or nobody wants it. */
+  /** Call if it was not a file, or its content is not needed. */
   async close(): Promise<void> {
     this.#blocks.clear();
     await this.handle.then((handle) => handle.close()).catch(() => undefined);
   }
 }
 
-/** Fills a file with the content of another, many blocks at a time, each from its place to the same place. */
+/** Fills a file with the content of another, many blocks concurrently. */
 export function fillFrom(from: Original & { readonly size: number }, to: FilePlace, job: CopyJob): Fill {
   let { firstBlocks } = from;
   return async (destination) => {
     const asked = firstBlocks;
-    // They can be had once, however often the file has to be filled.
+    // A retry reads from the file again.
     firstBlocks = undefined;
     const opening = asked?.handle ?? from.files.open(from.path, { ahead: true });
     const source = await withPathInError(from, opening);
-    const blocks = new BlocksOnTheirWay(
+    const blocks = new BlocksInFlight(
       { from: { ...from, firstBlocks: asked }, source, to, destination },
       job,
     );
@@ -71,19 +72,19 @@ export function fillFrom(from: Original & { readonly size: number }, to: FilePla
   };
 }
 
-/** All of it is there, and nobody reads any more. */
-async function endOf(blocks: BlocksOnTheirWay, { machine }: FilePlace, source: FileHandle): Promise<void> {
+/** Resolves when all content has arrived and the source is closed. */
+async function endOf(blocks: BlocksInFlight, { machine }: FilePlace, source: FileHandle): Promise<void> {
   try {
     await blocks.arrived();
   } finally {
     const closed = source.close();
-    // What was read is here, whatever becomes of the file far away: not worth a round trip.
+    // All content is here, so closing a remote file is not worth waiting for.
     if (machine === undefined) await closed;
     else closed.catch(() => undefined);
   }
 }
 
-/** A file that is read, and one that is written. */
+/** The file being read and the one being written. */
 interface Ends {
   readonly from: Original & { readonly size: number };
   readonly source: FileHandle;
@@ -91,14 +92,14 @@ interface Ends {
   readonly destination: FileHandle;
 }
 
-class BlocksOnTheirWay {
+class BlocksInFlight {
   readonly #ends: Ends;
   readonly #job: CopyJob;
   readonly #underWay = new Set<Promise<void>>();
   readonly #failures: unknown[] = [];
-  /** Where the file was seen to end. */
+  /** The end of the file, once seen. */
   #end = Number.POSITIVE_INFINITY;
-  /** How far there was something in it. */
+  /** The end of the content read so far. */
   #reached = 0;
 
   constructor(ends: Ends, job: CopyJob) {
@@ -106,13 +107,13 @@ class BlocksOnTheirWay {
     this.#job = job;
   }
 
-  /** Resolves once the last block was handed over to be written. */
+  /** Resolves when the last block has been sent to the destination. */
   async sendAll(): Promise<void> {
     const { from } = this.#ends;
     let handedOver: Promise<void>[] = [];
     for (let next = 0; next < this.#end; next += BLOCK_BYTES) {
-      // Only the end of the file says that it has not grown: what is beyond its size is asked for one by one. The end of whole
-      // blocks is asked for with them.
+      // The file may have grown, which only its end tells, so blocks beyond its listed size are requested one by one. If that
+      // size is a whole number of blocks, the one that shows the end is requested with the others.
       if (next > from.size) {
         await Promise.all(handedOver);
         handedOver = [];
@@ -125,13 +126,13 @@ class BlocksOnTheirWay {
     }
     await Promise.all(handedOver);
     this.#throwIfStopped();
-    // Some small files of the kernel claim to be larger than they are.
+    // Some small files of the kernel report a size larger than their content.
     const isShort = this.#end < from.size && from.size > BLOCK_BYTES;
     if (isShort || this.#reached > this.#end)
       await withPathInError(from, Promise.reject(new ExecError('ioFailed', CUT_SHORT)));
   }
 
-  /** Resolves once all that was handed over is there. */
+  /** Resolves when everything sent has been written. */
   async arrived(): Promise<void> {
     await Promise.all(this.#underWay);
     if (this.#failures.length > 0) throw this.#failures[0];
@@ -162,7 +163,7 @@ class BlocksOnTheirWay {
     if (this.#failures.length > 0 || offset >= this.#end) return;
     const { from, source } = this.#ends;
     const asked = from.firstBlocks?.take(offset);
-    // What comes from far away comes in memory of its own.
+    // Blocks from another machine bring their own memory.
     if (asked || from.machine !== undefined)
       return await this.#pass(offset, asked ?? source.read(offset, BLOCK_BYTES), onSent);
     await this.#job.blockPool.withBlock((into) =>
@@ -175,7 +176,7 @@ class BlocksOnTheirWay {
     const { bytes, eof } = await withPathInError(from, reading);
     const end = offset + bytes.length;
     const isBeyond = offset >= from.size;
-    // Blocks are read side by side. A file that grows may have an end in one and go on in the next: either will do.
+    // Blocks are read concurrently, so in a growing file one block may see the end and a later one more content. Both are valid.
     const hasGrown = end >= from.size && this.#reached > end;
     if (eof && !hasGrown) this.#end = Math.min(this.#end, end);
     if (bytes.length === 0 || (isBeyond && offset >= this.#end)) return;

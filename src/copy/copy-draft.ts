@@ -1,16 +1,16 @@
 import type { FileMetadata, MetadataOptions } from '../contract/index.js';
 import { isExecError } from '../protocol/errors.js';
-import { type Destination, type FilePlace, withPathInError } from './copy-file.js';
+import { type Destination, type FilePlace, withPathInError } from './file-place.js';
 import { Persistence } from './persistence.js';
 
-/** What is being written, until it is whole: nobody takes it for the real thing. */
+/** The name of an unfinished file, so that nobody mistakes it for the real one. */
 const DRAFT_PREFIX = '.execwire-';
 const DRAFT_SUFFIX = '.part';
 
 /**
- * Writes files so that a copy that fails or is interrupted leaves none of them half there: each is written under
- * another name beside its place and renamed at the end. Servers of others cannot rename; there a file is written in
- * its place, and removed if that fails and it was not there before.
+ * Writes files so that a copy that fails or is interrupted leaves no partial file: each is written under another name in
+ * the same directory, then renamed. Other servers cannot rename; there a file is written in place, and removed if that
+ * fails and it did not exist before.
  */
 export class Drafts {
   readonly #renames: boolean;
@@ -21,14 +21,14 @@ export class Drafts {
     this.#signal = options.signal;
   }
 
-  /** Calls `fill` with where to write, and puts what it wrote in its place. */
+  /** Calls `fill` with the place to write to, then moves the file into place. */
   async write(to: Destination, fill: (place: FilePlace) => Promise<void>): Promise<void> {
     this.#signal.throwIfAborted();
     const existing = await existingAt(to, {});
-    // A device or a directory is not replaced; the machine says what it thinks of writing to it.
+    // A device or a directory is not replaced. The machine reports whether it can be written to.
     if (existing && !existing.isFile) return await fill(to);
     if (!this.#renames) return await writeInPlace(to, { fill, isNew: existing === undefined });
-    // Whoever made a link wants what it leads to written.
+    // An existing link is followed: its target is replaced, not the link.
     const path = existing?.isSymlink ? await to.files.canonicalize(to.path) : to.path;
     const draft = { ...to, path: draftBeside(path) };
     try {
@@ -42,7 +42,7 @@ export class Drafts {
   }
 }
 
-/** What is at a place; undefined when nothing is. */
+/** The metadata of a place; undefined if nothing exists there. */
 export async function metadataOf(
   place: FilePlace,
   options: MetadataOptions = {},
@@ -55,7 +55,7 @@ export async function metadataOf(
   }
 }
 
-/** What is at a place where something goes; undefined when nothing is, or only a link that gives way. */
+/** The existing entry at a destination; undefined if there is none, or only a link to be replaced. */
 export async function existingAt(
   to: Destination,
   options: MetadataOptions = { details: true },
@@ -72,20 +72,20 @@ async function writeInPlace(
   try {
     await fill(to);
   } catch (error) {
-    // Whether an old file was touched is not known, and it is not ours to remove.
+    // A file that existed before is not ours to remove.
     if (isNew) await discard(to);
     throw error;
   }
 }
 
-/** Removes what was not finished, also if a connection is lost over it. */
+/** Removes an unfinished file, across lost connections. */
 export async function discard({ files, path }: FilePlace, persistence = new Persistence()): Promise<void> {
   const removed = persistence.run(() => files.remove(path, { recursive: false }));
-  // Why the copy failed is what matters; a machine out of reach cannot be tidied up.
+  // The caller reports why the copy failed, which matters more than a failure to clean up.
   await removed.catch(() => undefined);
 }
 
-/** A name for what is to be at a path, in the same directory. */
+/** A temporary path in the same directory. */
 export function draftBeside(path: string): string {
   const directory = path.slice(0, path.lastIndexOf('/') + 1);
   return `${directory}${DRAFT_PREFIX}${crypto.randomUUID()}${DRAFT_SUFFIX}`;

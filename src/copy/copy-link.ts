@@ -1,8 +1,9 @@
 import type { LinkDetails } from '../contract/index.js';
-import { type CopyJob, type Destination, withPathInError } from './copy-file.js';
+import type { CopyJob } from './copy-job.js';
+import { type Destination, withPathInError } from './file-place.js';
 import { inOrder } from './place-file.js';
 
-/** Makes a link that says what another one says. A file or a link that is there gives way, a directory does not. */
+/** Copies a link. It replaces an existing file or link, but not a directory. */
 export async function copyLink(link: LinkDetails, to: Destination, job: CopyJob): Promise<void> {
   job.signal.throwIfAborted();
   const { target, modifiedAtUs } = link;

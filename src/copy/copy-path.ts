@@ -2,16 +2,11 @@ import type { DirectoryEntry, FileMetadata } from '../contract/index.js';
 import { ExecError, isExecError } from '../protocol/errors.js';
 import { BlockPool } from './block-pool.js';
 import { Drafts } from './copy-draft.js';
-import {
-  BLOCK_BYTES,
-  type CopyJob,
-  copyFile,
-  type Destination,
-  type Original,
-  withPathInError,
-} from './copy-file.js';
+import { copyFile } from './copy-file.js';
+import { BLOCK_BYTES, type CopyJob } from './copy-job.js';
 import { copyLink } from './copy-link.js';
 import { type Arrival, copyTree, linkInTheWay } from './copy-tree.js';
+import { type Destination, type Original, withPathInError } from './file-place.js';
 import { type KeptMode, keepModes } from './keep-modes.js';
 import { LineBudget } from './line-budget.js';
 import { destination, hasNothing, type OpenPlace } from './open-place.js';
@@ -20,34 +15,34 @@ import { placeNew } from './place-file.js';
 import { isSamePlace } from './same-place.js';
 import { modeOf, SourceLook } from './source-look.js';
 
-/** Processes that give files their permissions at a time. */
+/** `chmod` processes run concurrently. */
 const CHMODS_AT_A_TIME = 4;
 
-/** Who is told how a copy proceeds, and who may end it. */
+/** Callbacks for the progress of a copy, and a signal that cancels it. */
 export interface CopyObserver {
   readonly signal: AbortSignal;
-  /** The size of what is copied, where it is known beforehand. */
+  /** Called with the total size if it is known beforehand. */
   readonly onTotal: (bytes: number) => void;
   readonly onBytes: (bytes: number) => void;
   readonly onFile: () => void;
   readonly onSkipped: (path: string, why: string) => void;
-  /** Told why something in a directory could not be copied; the rest still is. */
+  /** Called with the reason when an entry of a directory cannot be copied; the rest still is. */
   readonly onFailed: (error: Error) => void;
-  /** Told where each file and link has arrived. */
+  /** Called with the path of each copied file and link. */
   readonly onCopied?: (path: string) => void;
-  /** Told of whatever could not be kept, because one of the machines has no way to tell or to take it. */
+  /** Called when a link is followed because one of the machines cannot report or create links. */
   readonly onFollowed: CopyJob['onFollowed'];
 }
 
-/** How something is copied. */
+/** Options of a copy. */
 export interface CopyManner {
-  /** Whether what links lead to is copied instead of the links. */
+  /** Whether to copy the targets of links instead of the links. */
   readonly followLinks: boolean;
-  /** Whether files and links that are there already are left alone. Default false. */
+  /** Whether to leave existing files and links alone. Default: false. */
   readonly keepExisting?: boolean;
 }
 
-/** Copies a file, a link or a directory, whatever machines the two places are on. */
+/** Copies a file, a link or a directory between any two machines, or within one. */
 export async function copyPath(
   from: OpenPlace,
   into: OpenPlace,
@@ -60,13 +55,13 @@ export async function copyPath(
     const { isDirectory, isFile, size } = metadata;
     if (!isDirectory) observer.onTotal(size);
     const source = { ...from, ...originalOf(metadata), size };
-    // What links within a directory lead to has to be copied one by one.
+    // A machine cannot copy a tree within itself if links are followed or existing files are kept.
     const isSelective = job.followLinks || job.keepExisting === true;
     const isApart = from.environment !== into.environment || (isSelective && isDirectory);
     const { link } = metadata;
     if (job.keepExisting && !isDirectory && !(await hasNothing(await destination(from, into)))) return;
     if (!job.followLinks && metadata.isSymlink && isApart) {
-      if (link && job.keeps) {
+      if (link && job.keepsLinksAndTimes) {
         const to = await destination(from, into);
         await copyLink(link, to, job);
         return observer.onCopied?.(to.path);
@@ -74,8 +69,8 @@ export async function copyPath(
       job.onFollowed();
     }
     const isSmall = isFile && size <= BLOCK_BYTES;
-    // Most files are new. Should something be there, it is known what once this has failed.
-    const isTried = isApart && isSmall && into.places && into.atOnce;
+    // Most files are new, so we try to create the file while looking at the destination. If that fails, we know what is there.
+    const isTried = isApart && isSmall && into.placesFiles && into.writesAtomically;
     const [isPlaced, to] = await Promise.all([
       isTried ? placeSmall(source, into, job) : false,
       destination(from, into),
@@ -88,7 +83,7 @@ export async function copyPath(
     }
     if (!isDirectory && !isFile)
       throw new ExecError('invalidFile', 'The source is neither a file nor a directory.');
-    // A file is not where nothing is, and nothing lies within it: only then need nobody find out whether the machines are one.
+    // A file copied to a free path cannot be its own destination, so we need not compare the two machines.
     const isElsewhere = isFile && to.isFree === true;
     if (!isElsewhere && (await isSamePlace(from, to)))
       throw new ExecError('invalidFile', 'The destination is the source, or lies within it.');
@@ -126,7 +121,7 @@ async function copySingle(
   to: OpenPlace & Destination,
   job: CopyJob,
 ): Promise<void> {
-  if (job.places) return await copyFile(from, to, job);
+  if (job.placesFiles) return await copyFile(from, to, job);
   // A server that does not report permissions leaves those of the file that was there.
   const mode = from.mode ?? (await modeOf(to));
   await copyFile({ ...from, mode }, to, job);
@@ -147,10 +142,10 @@ async function copyDirectory(
     onFile: (file: Arrival) => {
       observer.onFile();
       copied += 1;
-      if (!job.places) files.push(file);
+      if (!job.placesFiles) files.push(file);
     },
     onDirectory: (directory: Arrival) => {
-      if (!job.places) directories.push(directory);
+      if (!job.placesFiles) directories.push(directory);
     },
     onSkipped: observer.onSkipped,
     onFailed: observer.onFailed,
@@ -159,7 +154,7 @@ async function copyDirectory(
   await copyTree(from, to, tree).catch((error: unknown) => {
     throw copied > 0 ? withCount(error, copied) : error;
   });
-  if (job.places) return;
+  if (job.placesFiles) return;
   await keepModes(to.environment, files.filter(hasMode), { atATime: CHMODS_AT_A_TIME });
   // What is within a directory first: afterwards it may be closed to us.
   await keepModes(to.environment, directories.toReversed().filter(hasMode));
@@ -187,10 +182,10 @@ export function jobFor(
     drafts: new Drafts({ renames: to.renames, signal }),
     signal,
     // Servers that rename are ours, and those take files in blocks, too.
-    blocks: to.renames,
-    atOnce: to.atOnce,
-    places: to.places,
-    keeps: to.keeps,
+    writesBlocks: to.renames,
+    writesAtomically: to.writesAtomically,
+    placesFiles: to.placesFiles,
+    keepsLinksAndTimes: to.keepsLinksAndTimes,
     followLinks,
     keepExisting,
     bytes: new LineBudget(),
@@ -202,7 +197,7 @@ export function jobFor(
   };
 }
 
-/** Nothing has to travel, and links, permissions and times stay what they are. */
+/** Lets the machine copy. It keeps links, permissions and times. */
 async function copyWithinMachine(
   from: OpenPlace,
   to: OpenPlace,
@@ -210,7 +205,10 @@ async function copyWithinMachine(
 ): Promise<void> {
   const source = job.followLinks ? await from.files.canonicalize(from.path) : from.path;
   const copy = (path: string): Promise<void> =>
-    withPathInError(to, from.files.copy(source, path, { recursive: isDirectory, keepTimes: job.keeps }));
+    withPathInError(
+      to,
+      from.files.copy(source, path, { recursive: isDirectory, keepTimes: job.keepsLinksAndTimes }),
+    );
   if (isDirectory) await copy(to.path);
   else await job.drafts.write(to, (place) => copy(place.path));
 }
@@ -219,7 +217,7 @@ function hasMode(arrival: Arrival): arrival is KeptMode {
   return arrival.mode !== undefined;
 }
 
-/** What a copy takes over from its original. */
+/** The metadata a copy takes from its original. */
 function originalOf({
   mode,
   modifiedAtUs,

@@ -1,22 +1,17 @@
 import { addAbortSignal, type Readable } from 'node:stream';
 import type { FileHandle } from '../contract/index.js';
-import {
-  BLOCK_BYTES,
-  type CopyJob,
-  type FilePlace,
-  makePrivate,
-  type Original,
-  withPathInError,
-} from './copy-file.js';
+import { BLOCK_BYTES, type CopyJob } from './copy-job.js';
+import { type FilePlace, type Original, withPathInError } from './file-place.js';
 import { FIRST_BYTES, MOST_BYTES } from './line-budget.js';
+import { makePrivate } from './permissions.js';
 import { Persistence } from './persistence.js';
 import { placeBlocks } from './place-file.js';
 
-/** Blocks asked for ahead: few at first, since most files are small, and one more for each that came. */
+/** Blocks requested ahead: few at first, since most files are small, and one more for each that arrives. */
 const FIRST_BLOCKS = FIRST_BYTES / BLOCK_BYTES;
 const MOST_BLOCKS = MOST_BYTES / BLOCK_BYTES;
 
-/** Hands a file on, block by block, at the pace of whoever takes it. */
+/** Passes a file to `write`, block by block, waiting for each. */
 export async function copyToStream(
   from: FilePlace,
   { signal, write }: { signal: AbortSignal; write: (bytes: Uint8Array) => Promise<void> },
@@ -29,7 +24,7 @@ export async function copyToStream(
       signal.throwIfAborted();
       for (; coming.length < ahead; offset += BLOCK_BYTES) {
         const block = withPathInError(from, source.read(offset, BLOCK_BYTES));
-        // Whether it matters is seen when its turn comes.
+        // An error is reported when it is this block's turn.
         block.catch(() => undefined);
         coming.push(block);
       }
@@ -42,11 +37,11 @@ export async function copyToStream(
   }
 }
 
-/** Writes a stream into a file. One that was there keeps its permissions. */
+/** Writes a stream into a file. An existing file keeps its permissions. */
 export async function copyFromStream(input: Readable, to: Original, job: CopyJob): Promise<void> {
-  if (job.places) {
+  if (job.placesFiles) {
     addAbortSignal(job.signal, input);
-    // A stream comes once.
+    // A stream can be read only once, so nothing is retried.
     const once = { ...job, persistence: new Persistence({ setbacks: 0 }) };
     const fill = async (handle: FileHandle): Promise<{ arrived: Promise<void> }> => ({
       arrived: Promise.resolve(await writeStream(handle, input, job, to)),
@@ -57,13 +52,13 @@ export async function copyFromStream(input: Readable, to: Original, job: CopyJob
     addAbortSignal(job.signal, input);
     if (to.mode !== undefined && place.path !== to.path)
       await withPathInError(to, makePrivate(place, to.mode, job));
-    if (!job.blocks) return await writeWhole(place, input, job);
+    if (!job.writesBlocks) return await writeWhole(place, input, job);
     await using destination = await withPathInError(to, place.files.open(place.path, { mode: 'replace' }));
     await writeStream(destination, input, job, to);
   });
 }
 
-/** Writes what comes without waiting for what came before to have arrived. */
+/** Writes chunks as they come, many in flight at once. */
 async function writeStream(
   destination: FileHandle,
   input: AsyncIterable<unknown>,

@@ -1,51 +1,46 @@
 import type { DirectoryEntry, LinkDetails } from '../contract/index.js';
 import { ExecError } from '../protocol/errors.js';
 import { Budget } from './budget.js';
-import {
-  BLOCK_BYTES,
-  type CopyJob,
-  copyFile,
-  type Destination,
-  type FilePlace,
-  isPrivate,
-  type Original,
-} from './copy-file.js';
+import { copyFile } from './copy-file.js';
+import { BLOCK_BYTES, type CopyJob } from './copy-job.js';
 import { copyLink } from './copy-link.js';
 import { described, placeOf } from './describe-entry.js';
-import { Endings, isOpen } from './endings.js';
+import { FinalAttributes, isOpen } from './final-attributes.js';
 import { type DirectoryPair, enterDirectory } from './enter-directory.js';
 import { Failures } from './failures.js';
+import type { Destination, FilePlace, Original } from './file-place.js';
 import { childPath, mayMeet, requireDistinct } from './listing.js';
 import { hasNothing } from './open-place.js';
+import { isPrivate } from './permissions.js';
 
-/** Directories looked at a time. */
+/** Directories listed concurrently. */
 const DIRECTORIES_AT_A_TIME = 16;
-/** Small files copied at a time: each costs a round trip or more, and those can be shared. */
+/** Small files copied concurrently, so that their round trips overlap. */
 const FILES_AT_A_TIME = 128;
-/** The same where a file is one request, which takes up nothing at the other end. */
+/** The same where a file takes a single request and no resources at the other end. */
 const PLACED_AT_A_TIME = 512;
-/** What is open for long, or needs a process to make it private, counts as this many files. */
+/** A file that stays open for long, or needs a process to make it private, counts as this many. */
 const DEMANDING = 8;
 
-/** What arrived at the destination. `mode` where the source tells it. */
+/** A file or directory that has been copied. `mode` if the source reports it. */
 export interface Arrival {
   readonly path: string;
   readonly mode: number | undefined;
 }
 
-/** A copy of a whole tree, and who is told of it. */
+/** A copy of a whole tree, with callbacks for its progress. */
 export interface TreeCopyJob extends CopyJob {
   readonly onFile: (file: Arrival) => void;
-  /** Told of each directory below the first, before what is in it. */
+  /** Called for each directory below the top one, before its contents. */
   readonly onDirectory: (directory: Arrival) => void;
   readonly onSkipped: (path: string, why: string) => void;
-  /** Told why something could not be copied; the rest still is. */
+  /** Called with the reason when an entry cannot be copied; the rest of the tree still is. */
   readonly onFailed: (error: Error) => void;
-  /** Told where each file and link has arrived. */
+  /** Called with the path of each copied file and link. */
   readonly onCopied?: (path: string) => void;
 }
 
-/** Copies a directory with everything below it into one that is made if need be. `listed` where somebody has looked already. */
+/** Copies a directory with everything below it, creating the destination if necessary. `listed`: its entries, if already requested. */
 export async function copyTree(
   from: Original & { readonly listed?: Promise<readonly DirectoryEntry[]> | undefined },
   to: Destination,
@@ -54,26 +49,26 @@ export async function copyTree(
   await new TreeCopy(job).copy(from, to);
 }
 
-/** Something of a directory that is being copied. */
+/** One piece of work on a directory. */
 interface Part {
-  /** All that it needs was asked for. */
+  /** Resolves when all its requests have been sent. */
   readonly sent: Promise<void>;
-  /** It is there, or nothing more happens to it. */
+  /** Resolves when it is finished or has failed. */
   readonly done: Promise<void>;
 }
 
-/** Many directories and files at a time, so that round trips are shared. After a failure nothing new is begun. */
+/** Copies many directories and files concurrently, so that round trips overlap. After a fatal failure it starts nothing new. */
 class TreeCopy {
   readonly #job: TreeCopyJob;
   readonly #walks = new Budget(DIRECTORIES_AT_A_TIME);
   readonly #slots: Budget;
-  readonly #endings: Endings;
+  readonly #finalAttributes: FinalAttributes;
   readonly #failures: Failures;
 
   constructor(job: TreeCopyJob) {
     this.#job = job;
-    this.#slots = new Budget(job.places ? PLACED_AT_A_TIME : FILES_AT_A_TIME);
-    this.#endings = new Endings(job);
+    this.#slots = new Budget(job.placesFiles ? PLACED_AT_A_TIME : FILES_AT_A_TIME);
+    this.#finalAttributes = new FinalAttributes(job);
     this.#failures = new Failures(job.onFailed);
   }
 
@@ -81,7 +76,7 @@ class TreeCopy {
     await this.#copyDirectory({ from, to });
     this.#failures.rethrow();
     this.#job.signal.throwIfAborted();
-    await this.#endings.again();
+    await this.#finalAttributes.setAgain();
   }
 
   async #copyDirectory(pair: DirectoryPair, onSent?: () => void): Promise<void> {
@@ -90,15 +85,15 @@ class TreeCopy {
     const links: { readonly link: LinkDetails; readonly to: Destination }[] = [];
     let isClear = true;
     let hasEntered = false;
-    // Files wait for room while their directory counts as looked at: lists of what is to do stay short.
+    // A directory holds its slot while its files wait for theirs, which bounds the number of pending entries.
     await this.#attempt(this.#walks, 1, async () => {
       const contents = await this.#failures.spareBelow(pair.to, () => enterDirectory(pair, this.#job));
       if (!contents) return;
       hasEntered = true;
       const { entries, there, directory } = contents;
-      // Whoever copies into it hears of it.
+      // Every part that copies into the directory reports this failure.
       directory.catch(() => undefined);
-      // Asked for already, whether or not it is made yet.
+      // Its request is under way, even if the directory does not exist yet.
       parts.push({ ...this.#part(new Budget(1), 1, () => directory), sent: Promise.resolve() });
       requireDistinct(entries);
       isClear = !mayMeet(entries);
@@ -111,7 +106,7 @@ class TreeCopy {
         const link = this.#linkOf(entry);
         if (link) links.push({ link, to });
         else if (!entry.isFile) {
-          const from = await this.#leadsOn(pair.from, entry);
+          const from = await this.#directoryOf(pair.from, entry);
           if (from && existing?.isSymlink) throw linkInTheWay(to);
           if (from) below.push({ from, to });
         } else
@@ -121,7 +116,7 @@ class TreeCopy {
       }
     });
     parts.push(...below.map((each) => this.#part(new Budget(1), 1, (sent) => this.#copyBelow(each, sent))));
-    // Links come last: nothing may be written through one that was made by the same copy.
+    // Links come last, so that nothing is written through a link created by this copy.
     if (links.length > 0) await this.#until(pair, parts, isClear);
     for (const { link, to } of links)
       await this.#begin(parts, 1, (sent) =>
@@ -130,18 +125,18 @@ class TreeCopy {
     await this.#until(pair, parts, isOpen(pair.from));
     if (hasEntered)
       await this.#attempt(new Budget(1), 1, () =>
-        this.#failures.spare(() => this.#endings.end(pair, onSent)),
+        this.#failures.spare(() => this.#finalAttributes.set(pair, onSent)),
       );
     await Promise.all(parts.map(({ done }) => done));
   }
 
-  /** Waits until all was asked for, if the other machine keeps the order; else until it is done. */
+  /** Waits until all parts are sent if the destination preserves request order, or else until they are done. */
   async #until({ to }: DirectoryPair, parts: readonly Part[], mayFollow: boolean): Promise<void> {
-    const keepsOrder = this.#job.places && to.machine !== undefined;
+    const keepsOrder = this.#job.placesFiles && to.machine !== undefined;
     await Promise.all(parts.map(({ sent, done }) => (keepsOrder && mayFollow ? sent : done)));
   }
 
-  /** Begins something once there is room for it. */
+  /** Starts work as soon as there is room for it. */
   async #begin(parts: Part[], share: number, work: (onSent: () => void) => Promise<void>): Promise<void> {
     await new Promise<void>((admitted) => {
       const part = this.#part(this.#slots, share, async (onSent) => {
@@ -166,24 +161,24 @@ class TreeCopy {
     await this.#copyDirectory(pair, onSent);
   }
 
-  /** The link an entry is, if it stays one. */
+  /** The link to create for an entry; undefined if it is not copied as a link. */
   #linkOf({ link, isSymlink }: DirectoryEntry): LinkDetails | undefined {
-    const { keeps, followLinks, onFollowed } = this.#job;
+    const { keepsLinksAndTimes, followLinks, onFollowed } = this.#job;
     if (followLinks || !isSymlink) return undefined;
-    if (keeps && link) return link;
+    if (keepsLinksAndTimes && link) return link;
     onFollowed();
     return undefined;
   }
 
-  /** The directory an entry is; undefined if it is left out. */
-  async #leadsOn(parent: FilePlace, entry: DirectoryEntry): Promise<DirectoryPair['from'] | undefined> {
+  /** The directory to copy for an entry; undefined if it is skipped. */
+  async #directoryOf(parent: FilePlace, entry: DirectoryEntry): Promise<DirectoryPair['from'] | undefined> {
     const { onSkipped } = this.#job;
     const from = { ...placeOf(parent), path: entry.path };
     if (!entry.isDirectory) onSkipped(entry.path, 'it is neither a file nor a directory');
     else {
       const { isSymlink, mode, modifiedAtUs } = await described(from, entry);
       if (!isSymlink) return { ...from, mode, modifiedAtUs };
-      // It may lead back to where we are.
+      // Following it could lead back here.
       onSkipped(entry.path, 'it is a link to a directory');
     }
     return undefined;
@@ -203,7 +198,7 @@ class TreeCopy {
     this.#job.onCopied?.(to.path);
   }
 
-  /** Whether what is there already stays. Other servers do not list what is there, and are asked. */
+  /** Whether an existing entry is kept. Other servers do not list existing entries, so they are asked. */
   async #isKept(existing: object | undefined, entry: DirectoryEntry, to: FilePlace): Promise<boolean> {
     if (!this.#job.keepExisting || !existing || (entry.isDirectory && !entry.isSymlink)) return false;
     return Object.keys(existing).length > 0 || !(await hasNothing(to));
@@ -214,7 +209,8 @@ class TreeCopy {
   }
 
   #demandOf({ size, mode }: DirectoryEntry): number {
-    const isDemanding = size === undefined || size > BLOCK_BYTES || (!this.#job.places && isPrivate(mode));
+    const isDemanding =
+      size === undefined || size > BLOCK_BYTES || (!this.#job.placesFiles && isPrivate(mode));
     return isDemanding ? DEMANDING : 1;
   }
 
@@ -229,11 +225,11 @@ class TreeCopy {
   }
 }
 
-/** What a link at the destination leads to is not what was asked to be changed. */
+/** Writing through a link at the destination would change something the caller did not name. */
 export function linkInTheWay(to: FilePlace): ExecError {
   const place = to.machine === undefined ? to.path : `${to.machine}:${to.path}`;
   return new ExecError(
     'invalidFile',
-    `${place}: A link is where a directory goes; remove it, or copy to where it leads.`,
+    `${place}: There is a link where the directory should go; remove it, or copy to its target.`,
   );
 }

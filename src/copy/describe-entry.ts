@@ -1,12 +1,12 @@
 import type { DirectoryEntry } from '../contract/index.js';
-import { type FilePlace, withPathInError } from './copy-file.js';
+import { type FilePlace, withPathInError } from './file-place.js';
 
-/** Where something is, and nothing about what is there. */
+/** The machine of a place, without its path. */
 export function placeOf({ files, machine }: FilePlace): Omit<FilePlace, 'path'> {
   return machine === undefined ? { files } : { files, machine };
 }
 
-/** What is to be known about an entry. Servers of others list nothing but names and kinds, and are asked for each. */
+/** The metadata a copy needs. Other servers list only names and kinds, so they are asked about each entry. */
 export async function described(
   from: FilePlace,
   entry: DirectoryEntry,

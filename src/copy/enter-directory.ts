@@ -1,38 +1,39 @@
 import type { DirectoryEntry } from '../contract/index.js';
-import { type CopyJob, type Destination, isPrivate, type Original, withPathInError } from './copy-file.js';
+import type { CopyJob } from './copy-job.js';
+import { type Destination, type Original, withPathInError } from './file-place.js';
 import { listing, Names } from './listing.js';
-import { permissionsOf } from './place-file.js';
+import { isPrivate, permissionsOf } from './permissions.js';
 
-/** One directory on its way. */
+/** A directory to copy, and its destination. */
 export interface DirectoryPair {
   readonly from: Original & { readonly listed?: Promise<readonly DirectoryEntry[]> | undefined };
   readonly to: Destination;
 }
 
-/** What is to be copied of one directory. */
+/** The contents of a directory to copy. */
 export interface Contents {
   readonly entries: readonly DirectoryEntry[];
-  /** What is at a place in the destination; undefined when nothing is. */
+  /** What exists at a path in the destination; undefined if nothing does. */
   readonly there: (path: string) => { readonly isSymlink?: boolean } | undefined;
-  /** Pending while the destination is being made. */
+  /** Resolves when the destination directory exists. */
   readonly directory: Promise<void>;
 }
 
-/** Makes the directory, and finds out what is in it on both sides. */
+/** Creates the destination directory, and lists both directories. */
 export async function enterDirectory(pair: DirectoryPair, job: CopyJob): Promise<Contents> {
-  return job.places ? await enterAhead(pair, job) : await enterMade(pair, job);
+  return job.placesFiles ? await enterAhead(pair, job) : await enterMade(pair, job);
 }
 
 async function enterMade({ from, to }: DirectoryPair, job: CopyJob): Promise<Contents> {
   const [entries, there] = await Promise.all([listing(from), make(to, job)]);
-  // With what the owner needs to fill it; what it really had it gets at the end.
+  // The owner must be able to fill it. It gets its own permissions at the end.
   if (isPrivate(from.mode)) await job.protect(to.path, from.mode | 0o700);
   return { entries, there, directory: Promise.resolve() };
 }
 
-/** The same without waiting for a new directory: what goes into it is sent right behind, and done after it is made. */
+/** The same without waiting for a new directory. Its contents are sent right after it, and the machine preserves the order. */
 async function enterAhead({ from, to }: DirectoryPair, job: CopyJob): Promise<Contents> {
-  // With what the owner needs to fill it; what it really had it gets at the end.
+  // The owner must be able to fill it. It gets its own permissions at the end.
   const permissions = permissionsOf(from.mode === undefined ? undefined : from.mode | 0o700);
   const create = (): Promise<void> =>
     to.files.createDirectory(to.path, isPrivate(from.mode) || to.isFree ? permissions : {});
@@ -45,22 +46,22 @@ async function enterAhead({ from, to }: DirectoryPair, job: CopyJob): Promise<Co
   return { entries, there: (path) => names.at(path), directory };
 }
 
-/** Makes a directory in one that was asked for before. A lost connection may mix up the two. */
+/** Creates a directory whose parent was requested before. A lost connection may reorder the two. */
 async function makeAfter(
   parent: Promise<void> | undefined,
   create: () => Promise<void>,
   { persistence }: CopyJob,
 ): Promise<void> {
   await persistence.run(create);
-  // Made with its parents, which then get their permissions from whoever asked for them.
+  // It is created along with missing parents; the request for each parent then sets that parent's permissions.
   await parent;
 }
 
-/** Makes a directory. Returns what is at a path in it, or might be. */
+/** Creates a directory. Returns a function that tells what exists at a path in it, or might. */
 async function make(to: Destination, job: CopyJob): Promise<Contents['there']> {
   const made = withPathInError(to, to.files.createDirectory(to.path));
-  // Sent along: a server lists a directory after it has made it. Without a list every place is looked at.
-  const list = !to.isFree && job.atOnce;
+  // Sent without waiting: a server lists a directory after creating it. Without a listing, every path is checked.
+  const list = !to.isFree && job.writesAtomically;
   const listed = list ? listing(to).catch(() => null) : null;
   await made;
   if (to.isFree) return () => undefined;

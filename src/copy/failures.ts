@@ -1,10 +1,10 @@
 import { isExecError } from '../protocol/errors.js';
-import type { Destination } from './copy-file.js';
+import type { Destination } from './file-place.js';
 
-/** What went wrong with parts of a tree. Some failures concern one file only, and the rest is copied; others end the copy. */
+/** Failures within a tree. Those that concern a single file are reported, and the rest is copied; others end the copy. */
 export class Failures {
   readonly #report: (error: Error) => void;
-  /** Whatever waits for a directory fails as the directory did, which is said once. */
+  /** All parts that wait for a directory fail with the same error, which is reported once. */
   readonly #reported = new WeakSet<Error>();
   readonly #fatal: unknown[] = [];
 
@@ -24,7 +24,7 @@ export class Failures {
     if (this.isFatal) throw this.#fatal[0];
   }
 
-  /** Does something to one file. If only that file is affected by a failure, reports it and returns undefined. */
+  /** Runs work on one file. Reports a failure that concerns only that file, and returns undefined. */
   async spare<Value>(work: () => Promise<Value>): Promise<Value | undefined> {
     try {
       return await work();
@@ -36,13 +36,13 @@ export class Failures {
     }
   }
 
-  /** The same for a directory. Without the first one, there is nothing left to copy. */
+  /** The same for a directory below the top one. If that one fails, there is nothing left to copy. */
   async spareBelow<Value>({ isListed }: Destination, work: () => Promise<Value>): Promise<Value | undefined> {
     return isListed ? await this.spare(work) : await work();
   }
 }
 
-/** A full disk or a lost connection would stop every other file, too. */
+/** Any other error, such as a full disk or a lost connection, would affect all files. */
 function concernsOneFile(error: unknown): error is Error {
   return isExecError(error, 'permissionDenied') || isExecError(error, 'notFound');
 }

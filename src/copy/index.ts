@@ -1,7 +1,9 @@
 export { BlockPool } from './block-pool.js';
 export { Budget } from './budget.js';
 export { Drafts } from './copy-draft.js';
-export { type CopyJob, copyFile, type FilePlace, type Original } from './copy-file.js';
+export { copyFile } from './copy-file.js';
+export type { CopyJob } from './copy-job.js';
+export type { FilePlace, Original } from './file-place.js';
 export {
   type CopyManner,
   type CopyObserver,

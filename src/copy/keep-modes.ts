@@ -1,20 +1,20 @@
 import type { Environment } from '../contract/index.js';
 import { isFileUri, pathBytes } from '../protocol/file-uri.js';
 import { Budget } from './budget.js';
-import { PERMISSION_BITS } from './copy-file.js';
+import { PERMISSION_BITS } from './permissions.js';
 
-/** Paths given to one `chmod`; a command line has room for far more. */
+/** Paths per `chmod`; far fewer than fit into a command line. */
 const PATHS_AT_A_TIME = 256;
 
-/** What was copied, and the permissions it had where it came from. */
+/** A copy, and the permissions of its original. */
 export interface KeptMode {
   readonly path: string;
   readonly mode: number;
 }
 
 /**
- * Gives copies the permissions of their originals. The file methods have no word for permissions, so the machine's own
- * `chmod` does it; where there is none, the files are there all the same and only a warning is left to say.
+ * Gives copies the permissions of their originals, on machines whose file methods cannot: it runs their `chmod`. If that
+ * fails, the files are copied all the same, and a warning is printed.
  */
 export async function keepModes(
   environment: Environment,
@@ -52,7 +52,7 @@ function byMode(copies: readonly KeptMode[]): Map<number, string[]> {
   return groups;
 }
 
-/** Names that are not UTF-8 do not fit into arguments; they go through stdin as they are. */
+/** Names that are not UTF-8 cannot be arguments, so they go through stdin. */
 async function chmod(environment: Environment, mode: number, paths: readonly string[]): Promise<boolean> {
   const argv = ['chmod', mode.toString(8).padStart(4, '0'), '--'];
   const named = paths.filter((path) => !isFileUri(path));

@@ -1,9 +1,9 @@
 import type { DirectoryEntry } from '../contract/index.js';
 import { ExecError, isExecError } from '../protocol/errors.js';
 import { fileUri, isFileUri, pathBytes } from '../protocol/file-uri.js';
-import { type FilePlace, withPathInError } from './copy-file.js';
+import { type FilePlace, withPathInError } from './file-place.js';
 
-/** With sizes, permissions, times and links where the machine tells them; servers of others do not. */
+/** Lists a directory, with sizes, permissions, times and links if the machine reports them; other servers do not. */
 export async function listing(place: FilePlace): Promise<readonly DirectoryEntry[]> {
   const { files, path } = place;
   try {
@@ -14,7 +14,7 @@ export async function listing(place: FilePlace): Promise<readonly DirectoryEntry
   }
 }
 
-/** The entries of a directory by name; names are the same however their paths are written. */
+/** The entries of a directory by name, however their paths are written. */
 export class Names {
   readonly #entries = new Map<string, DirectoryEntry>();
 
@@ -28,15 +28,14 @@ export class Names {
 }
 
 /**
- * Refuses a listing with a name that is there twice: what is copied under the second one would go wherever a link leads that
- * has the first.
+ * Refuses a listing that contains a name twice. If the first were a link, the second would be written through it.
  */
 export function requireDistinct(entries: readonly DirectoryEntry[]): void {
   const names = new Set(entries.map((entry) => nameKey(entry.path)));
   if (names.size < entries.length) throw notAName();
 }
 
-/** Whether two names may be one to a machine that takes small and capital letters, or forms of one letter, for the same. */
+/** Whether two names could be the same on a machine that ignores case or Unicode forms. */
 export function mayMeet(entries: readonly DirectoryEntry[]): boolean {
   const names = new Set<string>();
   for (const { name } of entries) {
@@ -46,25 +45,22 @@ export function mayMeet(entries: readonly DirectoryEntry[]): boolean {
   return names.size < entries.length;
 }
 
-/** The last name of a path in one form, however the path is written. */
+/** The last name of a path, normalized. */
 function nameKey(path: string): string {
   return fileUri(pathBytes(path)).split('/').at(-1) ?? '';
 }
 
-/** Where an entry goes. Its name comes from the other machine and must not lead anywhere else. */
+/** The path of an entry in a directory. Its name comes from the other machine and must not lead out of the directory. */
 export function childPath(directory: string, entry: Pick<DirectoryEntry, 'name' | 'path'>): string {
   const { name, path } = entry;
   if (name === '' || name === '.' || name === '..' || /[/\0]/.test(name)) throw notAName();
   if (!isFileUri(path) && !isFileUri(directory)) return `${directory.replace(/\/$/, '')}/${name}`;
-  // A name that is not UTF-8 only exists as the last part of a URI. The root has none.
+  // Only a URI can hold a name that is not UTF-8. The root has no name.
   const last = fileUri(path).split('/').at(-1);
   if (!last) throw notAName();
   return `${fileUri(directory).replace(/\/$/, '')}/${last}`;
 }
 
 function notAName(): ExecError {
-  return new ExecError(
-    'protocolViolation',
-    'The other side lists a name that is not one; nothing more is copied.',
-  );
+  return new ExecError('protocolViolation', 'The other side listed an invalid name; nothing more is copied.');
 }

@@ -1,7 +1,7 @@
-import type { FilePlace } from './copy-file.js';
+import type { FilePlace } from './file-place.js';
 import { listing } from './listing.js';
 
-/** How many files a copy of a tree will make and what is in them. What cannot be looked at is for the copy to complain about. */
+/** The number and size of the files that a copy of a tree will make. Errors are ignored here; the copy reports them. */
 export async function measureTree(
   { files, path }: FilePlace,
   signal: AbortSignal,

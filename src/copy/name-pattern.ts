@@ -10,7 +10,7 @@ export function nameTest(pattern: string): (name: string) => boolean {
   return (name) => (!name.startsWith('.') || pattern.startsWith('.')) && matches(parts, Array.from(name));
 }
 
-/** On a mismatch, the last star takes one character more. That suffices, so the time is at most pattern times name. */
+/** On a mismatch, the last star takes one more character. That is enough, so the time is at most pattern times name. */
 function matches(parts: readonly Part[], name: readonly string[]): boolean {
   let [part, at] = [0, 0];
   let [star, starAt] = [-1, 0];

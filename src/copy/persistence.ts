@@ -1,11 +1,11 @@
 import { isExecError } from '../protocol/errors.js';
 
-/** What fails this often in a row while nothing else arrives is given up. */
+/** After this many failures in a row, with no success anywhere in the copy, we give up. */
 const MAX_SETBACKS = 5;
 
 /**
- * Does again what a lost connection left unanswered. Only for what can be done twice. Waiting for the connection is up to
- * the machine behind it, and so is giving up.
+ * Repeats requests that a lost connection left unanswered; they must be safe to repeat. The environment itself waits for the
+ * connection to come back.
  */
 export class Persistence {
   readonly #limit: number;
@@ -16,12 +16,12 @@ export class Persistence {
     this.#limit = setbacks;
   }
 
-  /** Whether anything had to be done again, so that not everything happened in the order it was asked for. */
+  /** Whether any request was repeated, so that requests may have taken effect out of order. */
   get wasCut(): boolean {
     return this.#cuts > 0;
   }
 
-  /** Something was done later than it was asked for. */
+  /** Call when a request took effect later than its turn. */
   disturb(): void {
     this.#cuts += 1;
   }

@@ -1,26 +1,22 @@
-import type { FileHandle, PermissionOptions, TimeOptions } from '../contract/index.js';
+import type { FileHandle, TimeOptions } from '../contract/index.js';
 import { isExecError } from '../protocol/errors.js';
 import { discard, draftBeside, existingAt } from './copy-draft.js';
-import {
-  type CopyJob,
-  type Destination,
-  type Original,
-  PERMISSION_BITS,
-  withPathInError,
-} from './copy-file.js';
+import type { CopyJob } from './copy-job.js';
+import { type Destination, type Original, withPathInError } from './file-place.js';
+import { permissionsOf } from './permissions.js';
 
-/** What is put somewhere, as part of which copy. */
+/** The source of a file, and the copy it belongs to. */
 interface Placement {
   readonly from: Pick<Original, 'mode' | 'modifiedAtUs'>;
   readonly job: CopyJob;
 }
 
-/** What fills a file resolves once everything is on its way; `arrived` once it is there. */
+/** Writes the content of a file. Resolves when everything has been sent; `arrived` resolves when it has been written. */
 export type Fill = (handle: FileHandle) => Promise<{ readonly arrived: Promise<unknown> }>;
 
 /**
- * Puts a whole small file where nothing is, in one request. False when something is there after all, or was put there by a
- * request whose answer got lost.
+ * Creates a small file in one request. Returns false if something exists at its path, perhaps from a request whose answer
+ * was lost.
  */
 export async function placeNew(
   to: Destination,
@@ -42,21 +38,21 @@ export async function placeNew(
   }
 }
 
-/** Puts a whole small file where something may be, in one flight: written beside it, and renamed. */
+/** Creates or replaces a small file without waiting for answers: it is written under a temporary name and renamed. */
 export async function placeWhole(
   to: Destination,
   content: Uint8Array,
   { from, job }: Placement,
 ): Promise<void> {
   const { existing, files } = to;
-  // Whoever made a link wants what it leads to written.
+  // An existing link is followed: its target is replaced, not the link.
   const path = existing?.isSymlink ? await files.canonicalize(to.path) : to.path;
   const how = { exclusive: true, ...permissionsOf(from.mode ?? existing?.mode), ...timeOf(from, job) };
   const put = async (): Promise<void> => {
     const draft = { ...to, path: draftBeside(path) };
     const written = files.writeFile(draft.path, content, how);
     try {
-      // A far machine keeps the order of the two; without the one the other fails.
+      // A remote machine preserves the order, and the rename fails if the write did.
       if (to.machine === undefined) await written;
       const renamed = files.rename(draft.path, path);
       renamed.catch(() => undefined);
@@ -72,8 +68,8 @@ export async function placeWhole(
 }
 
 /**
- * Writes a file under another name beside its place, and puts it there when it is whole. It is opened, filled and renamed in
- * one flight, and closed to others before there is anything in it.
+ * Writes a file under a temporary name in the same directory and renames it when complete. It is opened, filled and renamed
+ * without waiting for answers, and gets its permissions before any content.
  */
 export async function placeBlocks(
   to: Destination,
@@ -81,12 +77,12 @@ export async function placeBlocks(
 ): Promise<void> {
   job.signal.throwIfAborted();
   const existing = await existingAt(to);
-  // Whoever made a link wants what it leads to written.
+  // An existing link is followed: its target is replaced, not the link.
   const path = existing?.isSymlink ? await to.files.canonicalize(to.path) : to.path;
   const inPlace = existing !== undefined && !existing.isFile;
   const permissions = permissionsOf(inPlace ? undefined : (from.mode ?? existing?.mode));
   const put = async (): Promise<void> => {
-    // Another name each time: what an earlier attempt left under way must not meet this one.
+    // A new name for each attempt, because writes of an earlier one may still be in flight.
     const written = { ...to, path: inPlace ? path : draftBeside(path) };
     const opening = to.files.open(written.path, { mode: 'replace', ahead: true, ...permissions });
     const handle = await withPathInError(to, opening);
@@ -94,12 +90,12 @@ export async function placeBlocks(
     try {
       ({ arrived } = await fill(handle));
       job.signal.throwIfAborted();
-      // A device or a directory is not replaced; the machine says what it thinks of writing to it.
+      // A device or a directory is not replaced. The machine reports whether it can be written to.
       const closed = inPlace ? arrived.then(() => handle.close()) : handle.closeAs(path, timeOf(from, job));
       to.onSent?.();
       await Promise.all([arrived, withPathInError(to, closed)]);
     } catch (error) {
-      // Nothing may be under way any more when the file is removed.
+      // The file may be removed only when no write is in flight any more.
       await Promise.allSettled([arrived, handle.close()]);
       if (!inPlace) await discard(written, job.persistence);
       throw error;
@@ -108,25 +104,20 @@ export async function placeBlocks(
   await inOrder(to, put, job);
 }
 
-/** Bits for whoever makes a file. Set-id and sticky bits are never handed on to another machine. */
-export function permissionsOf(mode: number | undefined): PermissionOptions {
-  return mode === undefined ? {} : { permissions: mode & PERMISSION_BITS };
-}
-
-/** How old a copy is, where its machine can be told. */
+/** The modification time for a copy, if its machine can store it. */
 export function timeOf({ modifiedAtUs }: Pick<Original, 'modifiedAtUs'>, job: CopyJob): TimeOptions {
-  return !job.keeps || modifiedAtUs === undefined ? {} : { modifiedAtUs };
+  return !job.keepsLinksAndTimes || modifiedAtUs === undefined ? {} : { modifiedAtUs };
 }
 
-/** Does something in a directory that was asked for before, and again if a lost connection mixed up the two. */
+/** Sends a request that needs its directory, and repeats it if a lost connection reordered the two. */
 export async function inOrder(to: Destination, work: () => Promise<void>, job: CopyJob): Promise<void> {
-  // This machine does several things at a time, in no order.
+  // Requests to this machine run concurrently, in no particular order.
   if (to.machine === undefined) await to.directory;
   try {
     await job.persistence.run(work);
   } catch (error) {
     if (!isExecError(error, 'notFound') || !to.directory) throw error;
-    // Why there is no directory says more than that there is none.
+    // The reason why the directory is missing says more than "not found".
     await to.directory;
     if (!job.persistence.wasCut) throw error;
     await job.persistence.run(work);

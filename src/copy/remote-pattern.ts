@@ -1,11 +1,11 @@
 import { ExecError } from '../protocol/errors.js';
 import { isFileUri } from '../protocol/file-uri.js';
-import type { FilePlace } from './copy-file.js';
+import type { FilePlace } from './file-place.js';
 import { childPath, listing } from './listing.js';
 import { nameTest } from './name-pattern.js';
 import { hasNothing } from './open-place.js';
 
-/** More than anybody means to copy with one pattern. */
+/** More files than anyone means to copy with one pattern. */
 const MAX_MATCHES = 10_000;
 
 /** Whether a path contains wildcards. The shell expands them for this machine only. */
@@ -34,7 +34,7 @@ async function below(directory: FilePlace, name: string): Promise<string[]> {
     return (await hasNothing({ ...directory, path })) ? [] : [path];
   }
   const fits = nameTest(name);
-  // What cannot be listed matches nothing, as in a shell.
+  // As in a shell, a directory that cannot be listed matches nothing.
   const entries = await listing(directory).catch(() => []);
   return entries.filter((entry) => fits(entry.name)).map((entry) => childPath(directory.path, entry));
 }

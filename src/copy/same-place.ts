@@ -1,7 +1,7 @@
 import type { Environment, FileMetadata, FileSystem } from '../contract/index.js';
 import { isExecError } from '../protocol/errors.js';
 
-/** A path on a machine that is open. */
+/** A path in an open environment. */
 interface Place {
   readonly environment: Environment;
   readonly files: FileSystem;
@@ -9,8 +9,8 @@ interface Place {
 }
 
 /**
- * True when the destination is the source itself or lies below it, reached over another way: copying would then
- * empty what it reads, or never end. Machines may share an identity by mistake, so the times must agree too.
+ * True if the destination is the source or lies below it, reached by another route: the copy would then truncate what it
+ * reads, or never end. Two machines may share an identity by mistake, so the times must match too.
  */
 export async function isSamePlace(from: Place, to: Place): Promise<boolean> {
   const [here, there] = await Promise.all([from.environment.info(), to.environment.info()]);
@@ -19,10 +19,10 @@ export async function isSamePlace(from: Place, to: Place): Promise<boolean> {
   const destination = await nearestExisting(to.files, to.path);
   if (destination !== source && !destination.startsWith(`${source.replace(/\/$/, '')}/`)) return false;
   const [seenHere, seenThere] = await Promise.all([from, to].map(({ files }) => files.getMetadata(source)));
-  return seenHere !== undefined && seenThere !== undefined && agree(seenHere, seenThere);
+  return seenHere !== undefined && seenThere !== undefined && haveSameTimes(seenHere, seenThere);
 }
 
-function agree(one: FileMetadata, other: FileMetadata): boolean {
+function haveSameTimes(one: FileMetadata, other: FileMetadata): boolean {
   return (
     one.size === other.size &&
     one.modifiedAtMs === other.modifiedAtMs &&
@@ -30,7 +30,7 @@ function agree(one: FileMetadata, other: FileMetadata): boolean {
   );
 }
 
-/** The path without links, or that of the closest directory above it that exists. */
+/** The canonical path, or that of the nearest existing parent directory. */
 async function nearestExisting(files: FileSystem, path: string): Promise<string> {
   try {
     return await files.canonicalize(path);

@@ -1,18 +1,19 @@
 import type { DirectoryEntry, FileMetadata } from '../contract/index.js';
 import { FirstBlocks } from './copy-blocks.js';
 import { isExecError } from '../protocol/errors.js';
-import { BLOCK_BYTES, type FilePlace, withPathInError } from './copy-file.js';
+import { BLOCK_BYTES } from './copy-job.js';
+import { type FilePlace, withPathInError } from './file-place.js';
 import { listing } from './listing.js';
 import { FIRST_BYTES, type LineBudget } from './line-budget.js';
 
-/** What is to be copied, and whether its machine has everything about it asked for at once. */
+/** The source of a copy, and whether requests to its machine can be sent without waiting for answers. */
 interface Source extends FilePlace {
-  readonly places: boolean;
+  readonly placesFiles: boolean;
 }
 
 /**
- * A first look at what is to be copied. On a far machine it is taken for a file and for a directory at the same time: what it
- * is not fails, and what it is has come by the time that is known.
+ * Finds out what the source is. On a remote machine, it is opened as a file and listed as a directory at the same time: one
+ * of the two fails, and the other has the first content ready by then.
  */
 export class SourceLook {
   readonly firstBlocks: FirstBlocks | undefined;
@@ -22,7 +23,7 @@ export class SourceLook {
   constructor(from: Source, budget: LineBudget) {
     this.#metadata = look(from);
     this.#metadata.catch(() => undefined);
-    if (!from.places || from.machine === undefined) return;
+    if (!from.placesFiles || from.machine === undefined) return;
     this.listed = listing(from);
     this.listed.catch(() => undefined);
     this.firstBlocks = new FirstBlocks(from, { count: FIRST_BYTES / BLOCK_BYTES, budget });
@@ -38,7 +39,7 @@ export class SourceLook {
 }
 
 async function look(from: Source): Promise<FileMetadata> {
-  if (from.places) {
+  if (from.placesFiles) {
     try {
       return await withPathInError(from, from.files.getMetadata(from.path, { details: true }));
     } catch (error) {
@@ -54,7 +55,7 @@ async function look(from: Source): Promise<FileMetadata> {
   return mode === undefined ? metadata : { ...metadata, mode };
 }
 
-/** A link that leads nowhere is in the list of its directory, but cannot be described. */
+/** A dangling link has no metadata of its own, but the listing of its directory has the link. */
 async function danglingLink(from: FilePlace): Promise<FileMetadata | undefined> {
   const link = (await entryAt(from))?.link;
   if (!link) return undefined;
@@ -63,7 +64,7 @@ async function danglingLink(from: FilePlace): Promise<FileMetadata | undefined> 
   return { ...nothing, isSymlink: true, modifiedAtMs, link };
 }
 
-/** Only listings report permissions. Undefined where nothing is, or the machine does not report them. */
+/** Permissions come from listings only. Undefined if nothing exists there, or the machine does not report them. */
 export async function modeOf(place: FilePlace): Promise<number | undefined> {
   return (await entryAt(place))?.mode;
 }

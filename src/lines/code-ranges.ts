@@ -4,7 +4,7 @@ export type CodeRange = readonly [number, number];
 const MAX_CODE = 0x10ffff;
 const FIRST_SURROGATE = 0xd800;
 const LAST_SURROGATE = 0xdfff;
-/** Sets with more characters beyond ASCII match in the case they are written in: looking at each would take too long. */
+/** Sets with more non-ASCII characters than this match only the case they are written in: folding each would take too long. */
 const MAX_FOLDED = 1024;
 
 export const DIGITS: readonly CodeRange[] = [[0x30, 0x39]];
@@ -27,8 +27,8 @@ export const SPACE: readonly CodeRange[] = [
   [0xfeff, 0xfeff],
 ];
 
-/** In order, without overlaps, and without surrogates, which are no characters. */
-export function tidied(ranges: readonly CodeRange[]): CodeRange[] {
+/** Sorts and merges ranges, and removes surrogates, which are not characters. */
+export function normalized(ranges: readonly CodeRange[]): CodeRange[] {
   const sorted = ranges.flatMap(withoutSurrogates).sort((a, b) => a[0] - b[0]);
   const result: [number, number][] = [];
   for (const [from, to] of sorted) {
@@ -42,12 +42,12 @@ export function tidied(ranges: readonly CodeRange[]): CodeRange[] {
 export function inverted(ranges: readonly CodeRange[]): CodeRange[] {
   const result: CodeRange[] = [];
   let next = 0;
-  for (const [from, to] of tidied(ranges)) {
+  for (const [from, to] of normalized(ranges)) {
     if (from > next) result.push([next, from - 1]);
     next = to + 1;
   }
   if (next <= MAX_CODE) result.push([next, MAX_CODE]);
-  return tidied(result);
+  return normalized(result);
 }
 
 /** The same characters in either case. */
@@ -63,7 +63,7 @@ export function withBothCases(ranges: readonly CodeRange[]): CodeRange[] {
       }
     }
   }
-  return tidied(more);
+  return normalized(more);
 }
 
 function withoutSurrogates([from, to]: CodeRange): CodeRange[] {

@@ -2,13 +2,13 @@ const NEWLINE = 0x0a;
 const BELL = 0x07;
 const ESCAPE = 0x1b;
 
-/** Where in an escape sequence we are: behind ESC, in a control sequence, in a string, behind ESC in a string. */
+/** The position in an escape sequence: after ESC, in a control sequence, in a string, or after ESC in a string. */
 type Inside = 'none' | 'escape' | 'control' | 'string' | 'stringEscape';
 
-/** `ESC` and one of these begin a string: `P`, `X`, `]`, `^`, `_`. */
+/** After `ESC`, one of these begins a string: `P`, `X`, `]`, `^`, `_`. */
 const STRINGS: readonly number[] = [0x50, 0x58, 0x5d, 0x5e, 0x5f];
 
-/** Skips what tells a terminal about colours and the like. A sequence ends with its line at the latest. */
+/** Skips escape sequences, such as those for colours. A sequence ends with its line at the latest. */
 export class EscapeSkip {
   #inside: Inside = 'none';
 
@@ -20,7 +20,7 @@ export class EscapeSkip {
     this.#inside = 'escape';
   }
 
-  /** Continues in a sequence. Returns where text goes on, or the end. */
+  /** Continues within a sequence. Returns the offset where text resumes, or the end. */
   skip(bytes: Uint8Array, from: number, to: number): number {
     for (let at = from; at < to; at += 1) {
       const byte = bytes[at] ?? 0;
@@ -39,7 +39,7 @@ function after(inside: Inside, byte: number): Inside {
   if (inside === 'escape') {
     if (byte === 0x5b) return 'control';
     if (STRINGS.includes(byte)) return 'string';
-    // Intermediate bytes, as in a choice of character set.
+    // Intermediate bytes, as in sequences that select a character set.
     return byte >= 0x20 && byte <= 0x2f ? 'escape' : 'none';
   }
   if (inside === 'control') return byte >= 0x40 && byte <= 0x7e ? 'none' : 'control';

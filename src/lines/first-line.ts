@@ -14,14 +14,14 @@ export async function firstLineSince(
   return cursor.line + (beginsLine(source, offset) ? 0 : 1);
 }
 
-/** Lines so far. A last one without an end counts as well. */
+/** The number of lines so far, including an unfinished last one. */
 export async function totalLines(source: LineSource, signal?: AbortSignal): Promise<number> {
   const end = source.totalBytes;
   const { newlines } = await OutputCursor.atOffset(source, end, signal);
   return newlines + (beginsLine(source, end) ? 0 : 1);
 }
 
-/** Whether an offset is behind a newline, or the beginning. What cannot be known counts as a beginning. */
+/** Whether a line begins at an offset. If that cannot be known, it counts as a beginning. */
 function beginsLine(source: LineSource, offset: number): boolean {
   const before = offset === 0 ? undefined : source.bytesAt(offset - 1, 1);
   return before?.offset !== offset - 1 || before.bytes[0] === NEWLINE;

@@ -4,10 +4,10 @@ export function invalidPattern(why: string): ExecError {
   return new ExecError('invalidParams', `The pattern cannot be used: ${why}.`);
 }
 
-/** For a group with something else than `:` or a name behind its `(?`. */
+/** For a group whose `(?` is followed by anything but `:` or a name. */
 export function unknownGroup(kind: string): ExecError {
   if (/^<?[=!]/.test(kind))
-    return invalidPattern('it looks ahead or behind, which is not supported. Search for the text itself');
+    return invalidPattern('it uses look-around, which is not supported. Search for the text itself');
   const what = `\`(?${kind[0] ?? ''}\` is not supported`;
   return invalidPattern(
     kind.startsWith('i')
@@ -16,7 +16,7 @@ export function unknownGroup(kind: string): ExecError {
   );
 }
 
-/** For a backslash before something that means nothing here. */
+/** For a backslash before a letter that has no meaning. */
 export function unknownEscape(letter: string): ExecError {
   const what = `\`\\${letter}\``;
   if (/[1-9k]/.test(letter))

@@ -1,14 +1,14 @@
-/** Content of one answer. */
+/** The most content in one answer. */
 export const MAX_ANSWER_BYTES = 1024 * 1024;
-/** Lines of one answer. */
+/** The most lines in one answer. */
 export const MAX_LINES = 10_000;
 export const DEFAULT_MATCHES = 200;
 const MAX_LINE_BYTES = 64 * 1024;
 const DEFAULT_LINE_BYTES = 4096;
-/** Searched for one answer, so that each comes before long. */
+/** The most output searched for one answer, so that it does not take long. */
 export const MAX_SEARCHED_BYTES = 64 * 1024 * 1024;
 
-/** Values out of bounds are brought within them. */
+/** Clamps a value to bounds. */
 export function within(
   value: number | undefined,
   { normal, most }: { normal: number; most: number },

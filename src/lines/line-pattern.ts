@@ -6,7 +6,7 @@ import { literalPattern, parsePattern } from './pattern-syntax.js';
 
 const MAX_PATTERN_CHARS = 1000;
 
-/** Patterns that mention ESC mean the bytes as they were printed. */
+/** A pattern that contains ESC matches the bytes as printed, with escape sequences. */
 const ESCAPE = '\u001b';
 const NAMES_ESCAPE = /\\e|\\x1b|\\u001b|\\u\{0*1b\}/i;
 
@@ -16,16 +16,16 @@ export interface PatternOptions {
   readonly regex?: boolean;
   /** Default true. */
   readonly caseSensitive?: boolean;
-  /** Every character of a line counts, also those of escape sequences and carriage returns at its end. Default false. */
+  /** Match every character, including escape sequences and carriage returns at the end of a line. Default false. */
   readonly exact?: boolean;
 }
 
-/** What lines are searched for. The time it takes grows with the length of the output only. */
+/** A pattern to search lines for. The time of a search depends only on the length of the output. */
 export class LinePattern {
   readonly #automaton: PatternAutomaton;
   readonly #exact: boolean;
   readonly #skipEscapes: boolean;
-  /** The bytes to look for, where nothing else could match. */
+  /** The bytes to find, if the pattern is plain text; a faster search can then be used. */
   readonly literal: Buffer | null;
 
   /** Throws `invalidParams` if the pattern cannot be used. */
@@ -38,7 +38,7 @@ export class LinePattern {
     this.#automaton = new PatternAutomaton(compilePattern(node, { ignoreCase: !caseSensitive }));
     this.#exact = exact;
     this.#skipEscapes = !exact && !pattern.includes(ESCAPE) && !(regex && NAMES_ESCAPE.test(pattern));
-    // Carriage returns at the end of a line do not count, which only the automaton knows.
+    // Only the automaton ignores carriage returns at the end of a line.
     const isPlain = !regex && caseSensitive && !pattern.includes('\r') && this.#skipEscapes;
     this.literal = isPlain ? Buffer.from(pattern) : null;
   }

@@ -5,19 +5,19 @@ const NEWLINE = 0x0a;
 const RETURN = 0x0d;
 const ESCAPE = 0x1b;
 
-/** Making states for this many steps takes a fraction of a millisecond. */
+/** Creating states with this many steps takes a fraction of a millisecond. */
 const WORK_AT_A_TIME = 20_000;
 
-/** Why a scan stopped: a line matches, a line ended without a match, the bytes ended, or others should have a turn. */
+/** Why a scan stopped: a line matched, a line ended without a match, the bytes ended, or it is time to yield. */
 export type Stop = 'match' | 'lineEnd' | 'end' | 'tired';
 
-/** Goes through output line by line. Lines may come in any number of pieces. */
+/** Scans output line by line. A line may be split over any number of pieces. */
 export class LineScan {
   readonly #automaton: PatternAutomaton;
   readonly #escapes: EscapeSkip | null;
   readonly #skipReturns: boolean;
   #state: number;
-  /** Carriage returns that belong to the line only if something follows them. */
+  /** Pending carriage returns, which are part of the line only if something follows them. */
   #returns = 0;
   /** Where the last call stopped. */
   at = 0;
@@ -32,13 +32,13 @@ export class LineScan {
     this.#state = automaton.start;
   }
 
-  /** Forgets the line it was in. */
+  /** Forgets the current line. */
   restart(): void {
     this.#state = this.#automaton.start;
     this.#returns = 0;
   }
 
-  /** Goes on until it has to stop; see `at`. Behind the newline after `lineEnd`, anywhere in the line after `match`. */
+  /** Runs until it has to stop, at `at`: behind the newline for `lineEnd`, anywhere in the line for `match`. */
   run(bytes: Uint8Array, from: number): Stop {
     const automaton = this.#automaton;
     const enough = automaton.work + WORK_AT_A_TIME;
@@ -55,7 +55,7 @@ export class LineScan {
       const { table } = automaton;
       let next = state;
       while (at < to) {
-        // Both are within bounds. This line runs for every byte of output.
+        // Both indexes are within bounds. This line runs for every byte of output.
         next = table[(state << 8) | (bytes[at] as number)] as number;
         if (next < 0) break;
         state = next;
@@ -86,7 +86,7 @@ export class LineScan {
     }
   }
 
-  /** Whether the line it is in matches as it is, if nothing follows. */
+  /** Whether the current line matches if nothing follows. */
   matchesAtEnd(): boolean {
     return this.#automaton.matchesAtEnd(this.#state);
   }

@@ -9,22 +9,22 @@ import type {
 import { readLines } from './read-lines.js';
 import { searchOutput } from './search-output.js';
 
-/** A log in which lines are looked for. */
+/** A log whose lines can be searched. */
 export interface SearchableLog {
   readonly output: LineSource;
   readonly nextSeq: number;
   readonly closed: boolean;
   readonly failure?: string | Error | null | undefined;
-  /** Resolves when there is something after a position. Absent if nothing will come. */
+  /** Resolves when there is output after a position. Absent if no more will come. */
   news?(afterSeq: number, waitMs: number): Promise<void>;
 }
 
-/** Who waits is looked after this often at least: it may be gone. */
+/** A waiting client is checked at least this often, because it may be gone. */
 const MAX_WAIT_MS = 15_000;
-/** While waiting, new output is looked at this often at most. */
+/** While a client waits, new output is searched at most this often. */
 const LOOK_MS = 50;
 
-/** Finds lines in a log, now or as they are printed. */
+/** Finds matching lines in a log, or waits for them. */
 export async function searchLog(log: SearchableLog, request: OutputSearch): Promise<OutputMatches> {
   let { cursor } = request;
   const gaps: OutputMatches['gaps'][number][] = [];
@@ -38,7 +38,7 @@ export async function searchLog(log: SearchableLog, request: OutputSearch): Prom
   });
 }
 
-/** Lines of a log by number, now or as they are printed. */
+/** Reads lines of a log by number, or waits for them. */
 export async function readLogLines(log: SearchableLog, request: LinesRequest = {}): Promise<LinesPage> {
   return await untilFound(log, request, async () => {
     const state = stateOf(log);

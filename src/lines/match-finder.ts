@@ -6,27 +6,27 @@ import type { SearchPosition } from './search-cursor.js';
 
 const NEWLINE = 0x0a;
 const ESCAPE = 0x1b;
-/** Matches collected before they are looked at. */
+/** The most matches returned at once. */
 const MAX_HITS = 256;
 
-/** A line and where it begins. */
+/** A matching line and where it begins. */
 export interface Hit {
   readonly line: number;
   readonly offset: number;
 }
 
-/** Moves a cursor through output and finds the lines that match. */
+/** Moves a cursor through output and finds matching lines. */
 export class MatchFinder {
   readonly #literal: Buffer | null;
   readonly #cursor: OutputCursor;
   readonly #scan: LineScan;
-  /** Where the line begins that the cursor is in. */
+  /** Where the current line begins. */
   #lineStart: number;
-  /** That line is known to match. */
+  /** Whether the current line is known to match. */
   #matched = false;
   #jumps: number;
   isAtEnd = false;
-  /** The pattern took long: others should have a turn. */
+  /** Whether the pattern was expensive, so that it is time to yield. */
   isTired = false;
 
   constructor(pattern: LinePattern, cursor: OutputCursor) {
@@ -50,7 +50,7 @@ export class MatchFinder {
     return { newlines: this.#cursor.newlines, offset: this.#lineStart, isInside: false };
   }
 
-  /** The next matches, at most `most`, often none. Null at the end. */
+  /** Up to `most` of the next matches, often none. Null at the end. */
   next(most: number): Hit[] | null {
     const cursor = this.#cursor;
     const block = cursor.block();
@@ -65,7 +65,7 @@ export class MatchFinder {
       : this.#findPattern(block, limit);
   }
 
-  /** The unfinished last line, if it matches as it is. */
+  /** The unfinished last line, if it already matches. */
   open(): Hit | null {
     if (this.#isBetweenLines) return null;
     return this.#matched || this.#scan.matchesAtEnd() ? this.#hit() : null;
@@ -75,7 +75,7 @@ export class MatchFinder {
     return { line: this.#cursor.line, offset: this.#lineStart };
   }
 
-  /** Behind a gap, what is left of a line counts as one. */
+  /** After a gap, the rest of a line counts as a line. */
   #restart(): void {
     this.#jumps = this.#cursor.jumps;
     this.#lineStart = this.#cursor.offset;
@@ -99,7 +99,7 @@ export class MatchFinder {
     return hits;
   }
 
-  /** Moves behind whole lines. */
+  /** Moves past complete lines. */
   #pass(lines: Uint8Array): void {
     this.#cursor.advance(lines.length, countNewlines(lines));
     this.#lineStart = this.#cursor.offset;
@@ -133,13 +133,13 @@ export class MatchFinder {
   }
 }
 
-/** How much of a block is lines with their ends; none if a terminal's sequences would hide text from a plain search. */
+/** The length of the complete lines in a block; 0 if escape sequences in them could hide text from a plain search. */
 function wholeLines(block: Uint8Array): number {
   const bytes = bufferOf(block);
   return bytes.includes(ESCAPE) ? 0 : bytes.lastIndexOf(NEWLINE) + 1;
 }
 
-/** The same bytes as a `Buffer`, which finds things many times faster. */
+/** The same bytes as a `Buffer`, whose search is many times faster. */
 function bufferOf(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }

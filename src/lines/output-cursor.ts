@@ -3,12 +3,12 @@ import { ExecError } from '../protocol/errors.js';
 import { Turns } from './turns.js';
 
 const NEWLINE = 0x0a;
-/** Read at a time: large enough to be cheap, small enough not to take long. */
+/** Bytes per read: enough to be cheap, few enough not to take long. */
 export const BLOCK_BYTES = 128 * 1024;
 /** Newlines are looked for in pieces of this size. */
 const SEEK_BYTES = 64 * 1024;
 
-/** A position in some output that moves forward, knows its line and notes what is missing on the way. */
+/** A position that moves forward through output. It counts lines and records gaps. */
 export class OutputCursor {
   readonly #source: LineSource;
   readonly #signal: AbortSignal | undefined;
@@ -16,7 +16,7 @@ export class OutputCursor {
   readonly gaps: OutputGap[] = [];
   #offset: number;
   #newlines: number;
-  /** How often it had to jump over a gap. */
+  /** The number of gaps skipped. */
   jumps = 0;
 
   constructor(source: LineSource, from: LineMark, signal?: AbortSignal) {
@@ -26,7 +26,7 @@ export class OutputCursor {
     this.#newlines = from.newlines;
   }
 
-  /** At the beginning of a line, counted from 1, or of what is left of it. */
+  /** A cursor at the beginning of a line, counted from 1, or of the part of it that is left. */
   static async atLine(source: LineSource, line: number, signal?: AbortSignal): Promise<OutputCursor> {
     const mark = line <= 1 ? { offset: 0, newlines: 0 } : source.markBefore({ line });
     const cursor = new OutputCursor(source, mark, signal);
@@ -36,7 +36,7 @@ export class OutputCursor {
     return cursor;
   }
 
-  /** Where a byte is. */
+  /** A cursor at a byte. */
   static async atOffset(source: LineSource, offset: number, signal?: AbortSignal): Promise<OutputCursor> {
     const cursor = new OutputCursor(source, source.markBefore({ offset }), signal);
     while (cursor.offset < offset) {
@@ -52,7 +52,7 @@ export class OutputCursor {
     return this.#offset;
   }
 
-  /** Before this position. */
+  /** The number of newlines before this position. */
   get newlines(): number {
     return this.#newlines;
   }
@@ -61,7 +61,7 @@ export class OutputCursor {
     return this.#newlines + 1;
   }
 
-  /** Some bytes from here on; none at the end. Valid until the next call or turn. May jump over a gap first. */
+  /** The next bytes; undefined at the end. Valid until the next call or turn. May skip a gap first. */
   block(maxBytes = BLOCK_BYTES): Uint8Array | undefined {
     const { totalBytes } = this.#source;
     if (this.#offset >= totalBytes) return undefined;
@@ -76,19 +76,19 @@ export class OutputCursor {
     this.#newlines += newlines;
   }
 
-  /** Moves behind the next newline. */
+  /** Moves past the next newline. */
   async skipLine(): Promise<void> {
     const { newlines } = this;
     await this.#seek(() => this.#newlines > newlines, newlines + 1);
   }
 
-  /** Lets others have the event loop if it is time. */
+  /** Yields the event loop if it is time. */
   async turn(options: { now?: boolean } = {}): Promise<void> {
     if (options.now || this.#turns.isOver) await this.#turns.next();
-    if (this.#signal?.aborted) throw new ExecError('aborted', 'The search was given up.');
+    if (this.#signal?.aborted) throw new ExecError('aborted', 'The search was aborted.');
   }
 
-  /** Moves behind the newline with this number. */
+  /** Moves past the newline with this number. */
   async #seek(isThere: () => boolean, wanted: number): Promise<void> {
     while (!isThere()) {
       const jumps = this.jumps;
@@ -112,7 +112,7 @@ export class OutputCursor {
   }
 }
 
-/** Where the text behind a newline begins, counted from 1. */
+/** The offset right after a newline, which is counted from 1. */
 function behindNewline(bytes: Uint8Array, count: number): number {
   let at = -1;
   for (let found = 0; found < count; found += 1) at = bytes.indexOf(NEWLINE, at + 1);

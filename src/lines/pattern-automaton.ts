@@ -2,36 +2,36 @@ import type { Assertion } from './pattern-syntax.js';
 import type { PatternProgram } from './pattern-program.js';
 import { isContinuation, missingAfter } from './utf8-ranges.js';
 
-/** In place of the next state. */
+/** In the table, for a next state that has not been computed. */
 export const UNKNOWN = -1;
 export const MATCHED = -2;
-/** A byte that means something to lines or terminals. */
+/** In the table, for a byte with a meaning for lines or terminals. */
 export const SPECIAL = -3;
 
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
 const ESCAPE = 0x1b;
 
-/** Beyond these, all states are forgotten and made again as they are needed. */
+/** Beyond this, all states are discarded and created again as needed. */
 const MAX_STATES = 1024;
 const MAX_STATE_STEPS = 256 * 1024;
 
-/** What was before a place in a line. */
+/** What precedes a position in a line. */
 type Before = 'lineStart' | 'word' | 'other';
 
-/** Where in the pattern the bytes read so far may have led. */
+/** The steps of the pattern that the bytes read so far may have led to. */
 interface State {
   readonly steps: readonly number[];
   readonly before: Before;
-  /** Bytes that are missing from the character that was begun. */
+  /** How many bytes the current character still needs. */
   readonly missing: number;
-  /** Whether a line that ends here matches, once that is known. */
+  /** Whether a line that ends here matches; undefined until it is computed. */
   matchesAtEnd: boolean | undefined;
 }
 
 /**
- * Finds whether a line matches by following all possibilities at once, so that the time for a line depends on its length
- * alone. States are made when they are first needed.
+ * Matches lines by following all possibilities at once, so that the time for a line depends only on its length. States are
+ * created when first needed.
  */
 export class PatternAutomaton {
   readonly #program: PatternProgram;
@@ -43,7 +43,7 @@ export class PatternAutomaton {
   #start: number | undefined;
   /** The state after each byte, for 256 bytes per state. */
   table = new Int32Array(0);
-  /** How much making states has cost, in steps looked at. */
+  /** The cost of creating states so far, in steps visited. */
   work = 0;
 
   constructor(program: PatternProgram) {
@@ -51,18 +51,18 @@ export class PatternAutomaton {
     this.#seen = new Uint32Array(program.steps.length);
   }
 
-  /** The state at the beginning of a line. */
+  /** The state at the start of a line. */
   get start(): number {
     this.#start ??= this.#number([this.#program.start], 'lineStart', 0);
     return this.#start;
   }
 
-  /** The state after a byte, which may be special. `MATCHED` if the line matches, whatever follows. */
+  /** The state after a byte, which may be special. `MATCHED` if the line matches whatever follows. */
   after(state: number, byte: number): number {
     const { steps, before, missing } = this.#states[state] ?? { steps: [], before: 'other', missing: 0 };
     const isWord = isWordByte(byte);
     const isInside = missing > 0 && isContinuation(byte);
-    // A character that stays incomplete ends here.
+    // An incomplete character ends here.
     const isCut = missing > 0 && !isInside;
     const { open, matched } = this.#resolve(isCut ? [...steps, this.#program.start] : steps, {
       lineStart: before === 'lineStart',
@@ -70,7 +70,7 @@ export class PatternAutomaton {
       wordEdge: (before === 'word') !== isWord,
       noWordEdge: (before === 'word') === isWord,
     });
-    // Numbers change when states are forgotten, so the table is written first only where they did not.
+    // Creating a state may discard all others and renumber them. The table is updated only if that did not happen.
     const made = this.#states.length;
     const left = isInside ? missing - 1 : missingAfter(byte);
     const next = matched
@@ -96,7 +96,7 @@ export class PatternAutomaton {
     return known.matchesAtEnd;
   }
 
-  /** Follows forks and those assertions that hold, up to steps that take a byte. */
+  /** Follows forks and assertions that hold, up to steps that consume a byte. */
   #resolve(
     steps: readonly number[],
     holds: Readonly<Record<Assertion, boolean>>,
@@ -118,7 +118,7 @@ export class PatternAutomaton {
     return { open, matched };
   }
 
-  /** A match may begin at any character, so the start is among the next steps wherever one may begin. */
+  /** The steps after a byte. A match may begin at any character, so they include the start wherever a character may begin. */
   #step(open: readonly number[], byte: number, mayBegin: boolean): number[] {
     const next = new Set(mayBegin ? [this.#program.start] : []);
     for (const number of open) {

@@ -1,4 +1,4 @@
-import { tidied, withBothCases } from './code-ranges.js';
+import { normalized, withBothCases } from './code-ranges.js';
 import { invalidPattern } from './invalid-pattern.js';
 import type { Assertion, PatternNode } from './pattern-syntax.js';
 import { type ByteRange, utf8Sequences } from './utf8-ranges.js';
@@ -17,23 +17,23 @@ export interface PatternProgram {
 
 type PatternSet = Extract<PatternNode, { kind: 'set' }>;
 
-/** A pattern with more steps would take long for every byte. */
+/** A pattern with more steps than this would be slow for every byte. */
 const MAX_STEPS = 10_000;
 
-/** Bytes that never occur in UTF-8, or not at the beginning of a character. */
+/** Bytes that never begin a character in UTF-8. */
 const ODD_BYTES: readonly ByteRange[] = [
   [0x80, 0xc1],
   [0xf5, 0xff],
 ];
 
-/** Turns a pattern into steps over bytes: output is searched as it is, without decoding it. */
+/** Compiles a pattern into steps over bytes, so that output is searched without decoding it. */
 export function compilePattern(node: PatternNode, { ignoreCase }: { ignoreCase: boolean }): PatternProgram {
   const steps: Step[] = [];
   const add = (step: Step): number => {
-    if (steps.length >= MAX_STEPS) throw invalidPattern('it is too large. Repeat less');
+    if (steps.length >= MAX_STEPS) throw invalidPattern('it is too large. Use fewer repetitions');
     return steps.push(step) - 1;
   };
-  /** Characters of a set that end alike share the steps of their ends. */
+  /** Characters of a set with the same last bytes share the steps for them. */
   const chain = (ranges: readonly ByteRange[], next: number, shared: Map<string, number>): number =>
     ranges.reduceRight((following, [from, to]) => {
       const key = `${from} ${to} ${following}`;
@@ -41,10 +41,10 @@ export function compilePattern(node: PatternNode, { ignoreCase }: { ignoreCase: 
       shared.set(key, step);
       return step;
     }, next);
-  /** A repeated set has the same forms each time. */
+  /** The byte sequences of each set, computed once even if the set is repeated. */
   const known = new Map<PatternSet, readonly (readonly ByteRange[])[]>();
   const formsOf = (part: PatternSet): readonly (readonly ByteRange[])[] => {
-    const wanted = ignoreCase ? withBothCases(part.ranges) : tidied(part.ranges);
+    const wanted = ignoreCase ? withBothCases(part.ranges) : normalized(part.ranges);
     const forms = [...wanted.flatMap(utf8Sequences), ...(part.odd ? ODD_BYTES.map((range) => [range]) : [])];
     known.set(part, forms);
     return forms;

@@ -20,12 +20,12 @@ const CONTROLS: Readonly<Record<string, number>> = { t: 9, n: 10, v: 11, f: 12, 
 const SETS: Readonly<Record<string, readonly CodeRange[]>> = { d: DIGITS, w: WORD, s: SPACE };
 const ASSERTIONS: Readonly<Record<string, Assertion>> = { b: 'wordEdge', B: 'noWordEdge' };
 
-/** The meaning of a regular expression. Throws `invalidParams` for what it cannot mean here. */
+/** Parses a regular expression. Throws `invalidParams` for syntax that is not supported. */
 export function parsePattern(source: string): PatternNode {
   return new Parser(Array.from(source)).whole();
 }
 
-/** The meaning of plain text. */
+/** The pattern for plain text. */
 export function literalPattern(text: string): PatternNode {
   return { kind: 'sequence', parts: Array.from(text).map((character) => one(character.codePointAt(0) ?? 0)) };
 }
@@ -62,7 +62,7 @@ class Parser {
   #repeated(): PatternNode {
     let what = this.#atom();
     for (let times = this.#times(); times; times = this.#times()) {
-      // Which of several matches is found makes no difference here.
+      // Laziness only decides which of several matches is found, which does not matter here.
       this.#take('?');
       what = { kind: 'repeat', what, ...times };
     }
@@ -80,7 +80,7 @@ class Parser {
     const unlimited = counted[3] === '' ? Number.POSITIVE_INFINITY : Number(counted[3]);
     const max = counted[2] === undefined ? min : unlimited;
     if (min > MAX_REPEATS || (max > MAX_REPEATS && max !== Number.POSITIVE_INFINITY) || max < min)
-      throw invalidPattern(`it repeats something more than ${MAX_REPEATS} times, or the wrong way round`);
+      throw invalidPattern(`it repeats something more than ${MAX_REPEATS} times, or its bounds are reversed`);
     return { min, max };
   }
 
@@ -125,7 +125,7 @@ class Parser {
     return { kind: 'set', ranges, odd: /[DWS]/.test(letter) };
   }
 
-  /** What a backslash and what follows it stand for. */
+  /** The characters that an escape stands for. */
   #escapedRanges(): readonly CodeRange[] {
     const letter = this.#next();
     const known = SETS[letter.toLowerCase()];
@@ -138,7 +138,7 @@ class Parser {
     return [[code, code]];
   }
 
-  /** `\x41`, `\u0041`, `\u{41}` or a pair of surrogates, of which the letter has been read. */
+  /** The rest of `\x41`, `\u0041`, `\u{41}` or a surrogate pair, after the letter. */
   #code(letter: string): number | undefined {
     const form =
       letter === 'x'
@@ -170,7 +170,7 @@ class Parser {
     if (!isRange || !from || first.length > 1 || from[0] !== from[1]) return first;
     this.#at += 1;
     const [to] = this.#setCharacter();
-    if (!to || to[1] < from[0]) throw invalidPattern('a range in brackets is the wrong way round');
+    if (!to || to[1] < from[0]) throw invalidPattern('a range in brackets is reversed');
     return [[from[0], to[1]]];
   }
 

@@ -4,7 +4,7 @@ import { joinBytes } from '../protocol/join-bytes.js';
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
 
-/** The line that begins at an offset, as far as it is there, and where the next one begins if that is known. */
+/** The line at an offset, as much of it as exists, and the offset of the next line if known. */
 export function readLine(
   source: LineSource,
   { line, offset }: { line: number; offset: number },

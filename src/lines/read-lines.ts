@@ -5,10 +5,10 @@ import { OutputCursor } from './output-cursor.js';
 import { readLine } from './read-line.js';
 
 const NEWLINE = 0x0a;
-/** Lines are read from blocks of this size: most pages are small. */
+/** Lines are read from blocks of this size, because most pages are small. */
 const PAGE_BLOCK_BYTES = 64 * 1024;
 
-/** A range of lines, as many as fit into one answer. Throws `aborted`. */
+/** Returns a range of lines, as many as fit into one answer. Throws `aborted`. */
 export async function readLines(
   source: LineSource,
   request: LinesRequest,
@@ -49,7 +49,7 @@ async function takeLines(
   return { lines, isFull: false };
 }
 
-/** Moves behind the end of the line. Returns false if it has none yet, or it is gone. */
+/** Moves past the end of the line. Returns false if it has not ended yet, or the end is gone. */
 async function skipLine(cursor: OutputCursor): Promise<boolean> {
   const { jumps } = cursor;
   for (let block = cursor.block(PAGE_BLOCK_BYTES); block; block = cursor.block(PAGE_BLOCK_BYTES)) {
@@ -62,7 +62,7 @@ async function skipLine(cursor: OutputCursor): Promise<boolean> {
   return false;
 }
 
-/** Negative numbers count from the end. */
+/** Resolves negative line numbers, which count from the end. */
 function fromStart(line: number, total: number): number {
   return line < 0 ? Math.max(1, total + line + 1) : Math.max(1, line);
 }

@@ -1,9 +1,9 @@
 import type { LineMark } from '../contract/index.js';
 import { ExecError } from '../protocol/errors.js';
 
-/** Where a search continues. */
+/** The position where a search continues. */
 export interface SearchPosition extends LineMark {
-  /** In a line that was reported before it ended: its rest does not count. */
+  /** Whether it is inside a line that was reported before it ended; the rest of that line does not count. */
   readonly isInside: boolean;
 }
 
@@ -11,7 +11,7 @@ export function shownCursor({ newlines, offset, isInside }: SearchPosition): str
   return `${newlines}:${offset}${isInside ? ':inside' : ''}`;
 }
 
-/** Throws `invalidParams` for anything but a cursor of ours. */
+/** Parses a cursor. Throws `invalidParams` if it is not one of ours. */
 export function parseCursor(cursor: string): SearchPosition {
   const [, newlines, offset, inside] = /^(\d{1,15}):(\d{1,15})(:inside)?$/.exec(cursor) ?? [];
   if (newlines === undefined || offset === undefined)

@@ -14,7 +14,7 @@ import { OutputCursor } from './output-cursor.js';
 import { readLine } from './read-line.js';
 import { parseCursor, type SearchPosition, shownCursor } from './search-cursor.js';
 
-/** Lines that match, as many as fit into one answer. Throws `invalidParams` for a bad pattern, and `aborted`. */
+/** Returns matching lines, as many as fit into one answer. Throws `invalidParams` for a bad pattern, and `aborted`. */
 export async function searchOutput(
   source: LineSource,
   request: OutputSearch,
@@ -36,7 +36,7 @@ export async function searchOutput(
     const room = Math.max(1, Math.floor((MAX_ANSWER_BYTES - bytes) / maxLineBytes));
     const hits = finder.next(Math.min(maxMatches - matches.length, room));
     if (hits === null) break;
-    // At once: what is only in memory may be gone later.
+    // Without yielding, because output that is only in memory may be gone later.
     for (const hit of hits) {
       const read = readLine(source, hit, maxLineBytes);
       if (!read) continue;

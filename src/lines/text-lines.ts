@@ -3,10 +3,10 @@ import type { LinePattern } from './line-pattern.js';
 import { Turns } from './turns.js';
 
 const NEWLINE = 0x0a;
-/** Searched before looking at the clock. */
+/** Bytes searched between two looks at the clock. */
 const BLOCK_BYTES = 64 * 1024;
 
-/** Indexes of the lines that match. The lines have no newlines in them. Throws `aborted`. */
+/** The indexes of matching lines. The lines contain no newlines. Throws `aborted`. */
 export async function matchingLines(
   pattern: LinePattern,
   lines: readonly string[],
@@ -43,5 +43,5 @@ export async function matchingLines(
 
 async function turn(turns: Turns, signal: AbortSignal | undefined): Promise<void> {
   await turns.next();
-  if (signal?.aborted) throw new ExecError('aborted', 'The search was given up.');
+  if (signal?.aborted) throw new ExecError('aborted', 'The search was aborted.');
 }

@@ -1,9 +1,9 @@
-/** How long one search may have the event loop at a time. */
+/** How long one search may occupy the event loop at a time. */
 const SLICE_MS = 1;
 
 const waiting: (() => void)[] = [];
 
-/** Lets others have the event loop. However many searches there are, one of them goes on in each turn of it. */
+/** Shares the event loop. However many searches run, only one of them continues in each turn. */
 export class Turns {
   #since = performance.now();
 

@@ -3,7 +3,7 @@ import type { CodeRange } from './code-ranges.js';
 /** Bytes from `[0]` up to and including `[1]`. */
 export type ByteRange = readonly [number, number];
 
-/** The last code point of each length in UTF-8. */
+/** The last code point of each UTF-8 length. */
 const LAST_OF_LENGTH = [0x7f, 0x7ff, 0xffff, 0x10ffff];
 
 /** The UTF-8 forms of a range of code points: each a sequence of byte ranges. */
@@ -19,7 +19,7 @@ export function utf8Sequences(range: CodeRange): ByteRange[][] {
   return sequences;
 }
 
-/** Splits a range between two encodings of the same length so that every byte has a range of its own. */
+/** Splits the range between two encodings of equal length so that each byte has an independent range. */
 function sameLength(from: readonly number[], to: readonly number[]): ByteRange[][] {
   const [low = 0, ...lowRest] = from;
   const [high = 0, ...highRest] = to;
@@ -55,7 +55,7 @@ export function isContinuation(byte: number): boolean {
   return byte >= 0x80 && byte <= 0xbf;
 }
 
-/** How many bytes follow this one in the character it begins; 0 if it begins none. */
+/** How many bytes follow in a character that begins with this byte; 0 if none can. */
 export function missingAfter(byte: number): number {
   if (byte < 0xc2 || byte > 0xf4) return 0;
   if (byte < 0xe0) return 1;

@@ -1,8 +1,8 @@
 import type { Cue, Cues } from './cue.js';
 
-/** Handed on at once: lines are short, and a write for each would be slow. */
+/** The size of a batch. Lines are short, and writing each on its own would be slow. */
 const BATCH_CHARS = 64 * 1024;
-/** Harmless in JSON, but not when somebody prints the file: C1 controls, line separators, and what reverses text. */
+/** Characters that are harmless in JSON, but not when the file is printed: C1 controls, line separators, bidi controls. */
 const UNSAFE = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 /** An asciicast file: a header, then one line per event. */
@@ -18,7 +18,7 @@ export async function* asciicast(cues: Cues, version: 2 | 3): AsyncGenerator<str
   if (batch !== '') yield batch;
 }
 
-/** Times count from the beginning. There is no place for an exit code. */
+/** Version 2: times count from the beginning, and there is no exit code. */
 function v2Lines(): (cue: Cue) => string {
   return (cue) => {
     if (cue.type === 'exit') return '';
@@ -28,7 +28,7 @@ function v2Lines(): (cue: Cue) => string {
   };
 }
 
-/** Times count from the event before. */
+/** Version 3: times count from the previous event. */
 function v3Lines(): (cue: Cue) => string {
   let lastMs = 0;
   return (cue) => {

@@ -3,25 +3,25 @@ import { isObject, isSeconds, jsonOf, requireSize } from './cast-values.js';
 import { damaged, fileLines, type NumberedLine } from './file-lines.js';
 import { oldCast } from './old-cast.js';
 
-/** Reads an asciicast file of any version. Events we have no use for, such as typed input, are skipped. */
+/** Reads an asciicast file of any version. Events we do not need, such as typed input, are skipped. */
 export async function* castCues(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Cue, void> {
   const lines = fileLines(bytes);
   const { done, value: first } = await lines.next();
   if (done) throw damaged(1, 'is missing: the file is empty');
   const header = jsonOf(first.text);
-  // The first version is one object, which may go over many lines.
+  // Version 1 is a single object, which may span many lines.
   if (!isObject(header) || header['version'] === 1) {
     yield* await oldCast(first, lines);
     return;
   }
   const { version } = header;
-  if (version !== 2 && version !== 3) throw damaged(1, 'is no header of asciicast version 1, 2 or 3');
+  if (version !== 2 && version !== 3) throw damaged(1, 'is not an asciicast header of version 1, 2 or 3');
   yield startOf(header, version);
   let atMs = 0;
   for await (const line of lines) {
     if (line.text.trim() === '' || line.text.startsWith('#')) continue;
     const [seconds, code, data] = eventOf(line);
-    // Times of version 3 count from the event before. Some recorders let those of version 2 run backwards a little.
+    // In version 3, times count from the previous event. In version 2, some recorders let them run backwards a little.
     atMs = version === 3 ? atMs + seconds * 1000 : Math.max(atMs, seconds * 1000);
     const cue = cueOf({ atMs, code, data }, line.number);
     if (cue) yield cue;
@@ -47,11 +47,11 @@ function sizeOfTerm(term: unknown): [unknown, unknown] {
 
 function eventOf({ number, text }: NumberedLine): [seconds: number, code: string, data: string] {
   const event = jsonOf(text);
-  if (!Array.isArray(event)) throw damaged(number, 'is no event: [time, "o", "text"]');
+  if (!Array.isArray(event)) throw damaged(number, 'is not an event: [time, "o", "text"]');
   const [seconds, code, data]: unknown[] = event;
   if (!isSeconds(seconds)) throw damaged(number, 'has no time that can be played');
   if (typeof code !== 'string' || typeof data !== 'string')
-    throw damaged(number, 'is no event: [time, "o", "text"]');
+    throw damaged(number, 'is not an event: [time, "o", "text"]');
   return [seconds, code, data];
 }
 

@@ -1,14 +1,14 @@
 import type { TerminalSize } from '../contract/index.js';
 import { damaged } from './file-lines.js';
 
-/** In seconds: more than thirty years. */
+/** More than thirty years. */
 const MAX_TIME_S = 1e9;
 
-/** Columns and rows, as recordings have them. */
+/** Checks a size, given as columns and rows. */
 export function requireSize([cols, rows]: readonly unknown[], line: number): TerminalSize {
   const isCount = (value: unknown): value is number => Number.isInteger(value) && Number(value) > 0;
   if (isCount(cols) && isCount(rows)) return { cols, rows };
-  throw damaged(line, 'has no size of a terminal');
+  throw damaged(line, 'has no terminal size');
 }
 
 export function jsonOf(text: string): unknown {

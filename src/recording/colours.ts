@@ -24,7 +24,7 @@ const NAMED = [
 ] as const;
 const FIRST_GREY = 232;
 
-/** Foreground and background of a style for CSS. */
+/** The CSS colours of a style. */
 export function cssColours(style: Style): { readonly text: string; readonly behind: string | null } {
   const text = cssColour(style.foreground) ?? FOREGROUND;
   const behind = cssColour(style.background);

@@ -1,8 +1,8 @@
 import type { TerminalSize } from '../contract/index.js';
 
 /**
- * A recording as a player wants it: text, not bytes, and times since the beginning. Made from the history of a process
- * or from a file.
+ * A recording in the form a player needs: text instead of bytes, and times since the beginning. It comes from the history of
+ * a process or from a file.
  */
 export type Cue =
   | {
@@ -11,21 +11,21 @@ export type Cue =
       readonly size: TerminalSize;
       /** Milliseconds since 1970, if known. */
       readonly startedAtMs: number | null;
-      /** What the recording asks for: no pause is longer. */
+      /** The longest pause, if the recording sets one. */
       readonly idleLimitMs: number | null;
     }
   | { readonly type: 'text'; readonly atMs: number; readonly text: string }
   | { readonly type: 'resize'; readonly atMs: number; readonly size: TerminalSize }
-  /** A remarkable place. */
+  /** A marker. */
   | { readonly type: 'mark'; readonly atMs: number; readonly label: string }
   | { readonly type: 'exit'; readonly atMs: number; readonly exitCode: number };
 
 export type Cues = AsyncIterable<Cue>;
 
-/** Text is put together until there is this much of it. */
+/** Consecutive text is joined up to this length. */
 const ENOUGH_CHARS = 64 * 1024;
 
-/** For whoever looks only at the result: consecutive text in one piece, up to a bound. */
+/** Joins consecutive text, for callers that need only the result and not the times. */
 export async function* withoutTimes(cues: Cues): AsyncGenerator<Cue, void> {
   let text = '';
   let atMs = 0;

@@ -1,6 +1,6 @@
 import { ExecError } from '../protocol/errors.js';
 
-/** Longer lines are no recording: everything a program prints in a second fits. */
+/** Longer lines are refused. Everything a program prints in a second fits. */
 export const MAX_LINE_BYTES = 16 * 1024 * 1024;
 const LINE_FEED = 0x0a;
 
@@ -10,7 +10,7 @@ export interface NumberedLine {
   readonly text: string;
 }
 
-/** The lines of a file, one at a time. Throws at one that is too long, having read no more than the limit of it. */
+/** The lines of a file, one at a time. Throws if one is too long, after reading no more of it than the limit. */
 export async function* fileLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<NumberedLine, void> {
   let parts: Uint8Array[] = [];
   let length = 0;
@@ -37,7 +37,7 @@ export async function* fileLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerat
   if (length > 0) yield { number, text: take() };
 }
 
-/** What is wrong with a line, as a sentence. */
+/** An error that says what is wrong with a line. */
 export function damaged(line: number, what: string): ExecError {
   return new ExecError('damagedRecording', `The recording cannot be played: line ${line} ${what}.`);
 }

@@ -1,7 +1,7 @@
 import { type Cues, withoutTimes } from './cue.js';
 import { RecordedScreen } from './recorded-screen.js';
 
-/** Plays everything at once. Null for a recording that never began. */
+/** The screen at the end of a recording. Null for an empty recording. */
 export async function finalScreen(
   cues: Cues,
   options: { readonly scrollback: number; readonly keepErased?: boolean },

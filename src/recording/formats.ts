@@ -6,8 +6,8 @@ import { svgPicture } from './svg.js';
 import { plainText } from './text.js';
 
 /**
- * What a recording can be turned into. `asciicast` is version 2, which every player reads; version 3, which adds the
- * exit code, only the newest do.
+ * The formats of a recording. `asciicast` is version 2, which every player reads. Version 3 adds the exit code, but only
+ * recent players read it.
  */
 const formats = {
   asciicast: (cues: Cues) => asciicast(cues, 2),
@@ -20,7 +20,7 @@ const formats = {
 
 export type RecordingFormat = keyof typeof formats;
 
-/** A recording in a format, piece by piece. Memory does not depend on its length. */
+/** Renders a recording piece by piece. The memory used does not depend on its length. */
 export function render(cues: Cues, format: RecordingFormat): AsyncGenerator<string, void> {
   return formats[format](cues);
 }

@@ -1,14 +1,14 @@
 import type { HistoryEntry, OutputStream, TerminalSize } from '../contract/index.js';
 import type { Cue } from './cue.js';
 
-/** For output that went to pipes. */
+/** The size assumed for output of pipes. */
 const USUAL_SIZE: TerminalSize = { rows: 24, cols: 80 };
-/** Ends a sequence whose rest was lost, and its colours. */
+/** Ends a sequence whose rest was lost, and resets colours. */
 const BREAK_OFF = '\u0018\u001b[0m';
 
 /**
- * The history of a process as cues. Characters whose bytes came in two chunks are put together; bytes that are no UTF-8
- * become U+FFFD each. Lost output is a visible line.
+ * The history of a process as cues. Characters split over two chunks are joined; bytes that are not UTF-8 become U+FFFD
+ * each. Lost output becomes a visible line.
  */
 export async function* historyCues(history: AsyncIterable<HistoryEntry>): AsyncGenerator<Cue, void> {
   let texts = new StreamTexts(false);
@@ -42,12 +42,12 @@ function* shown(atMs: number, text: string): Generator<Cue, void> {
   if (text !== '') yield { type: 'text', atMs, text };
 }
 
-/** Turns the bytes of each stream into text. */
+/** Decodes the bytes of each stream. */
 class StreamTexts {
   readonly #decoders = new Map<OutputStream, InstanceType<typeof TextDecoder>>();
   readonly #addsReturns: boolean;
 
-  /** Without a terminal, nobody has put a carriage return before each line feed. */
+  /** `addsReturns`: put a carriage return before each line feed, as a terminal would have. */
   constructor(addsReturns: boolean) {
     this.#addsReturns = addsReturns;
   }
@@ -62,7 +62,7 @@ class StreamTexts {
     return this.#addsReturns ? text.replaceAll('\n', '\r\n') : text;
   }
 
-  /** What is left of characters that were not completed. */
+  /** The remains of incomplete characters. */
   end(): string {
     return [...this.#decoders.values()].map((decoder) => decoder.decode()).join('');
   }

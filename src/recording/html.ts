@@ -5,10 +5,10 @@ import { finalScreen } from './final-screen.js';
 import { escapeMarkup } from './markup.js';
 import { type Style, styledRuns } from './styled-runs.js';
 
-/** Lines above the last screen. More would be no page that a browser can show. */
+/** Lines above the last screen. A browser could not show a page with many more. */
 const MAX_LINES = 10_000;
 
-/** Nothing may be loaded, and nothing can run. */
+/** The policy forbids loading anything, and running scripts. */
 const HEAD = `<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -24,7 +24,7 @@ pre { margin: 1em; color: ${FOREGROUND}; font: 14px/1.2 ui-monospace, Menlo, Con
 <pre>`;
 const FOOT = '</pre>\n</body>\n</html>\n';
 
-/** A page that needs nothing else: the last screen and what can be seen by scrolling up, with colours. */
+/** A self-contained page with the last screen and its scrollback, in colour. */
 export async function* htmlPage(cues: Cues): AsyncGenerator<string, void> {
   const screen = await finalScreen(cues, { scrollback: MAX_LINES, keepErased: true });
   yield HEAD;

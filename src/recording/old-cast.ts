@@ -2,7 +2,7 @@ import { isObject, isSeconds, jsonOf, requireSize } from './cast-values.js';
 import type { Cue } from './cue.js';
 import { damaged, MAX_LINE_BYTES, type NumberedLine } from './file-lines.js';
 
-/** The first version of asciicast: one JSON object with everything in it. It must fit into memory, so it is bounded. */
+/** Reads version 1 of asciicast: a single JSON object. It has to fit into memory, so its size is limited. */
 export async function oldCast(
   first: NumberedLine,
   rest: AsyncIterable<NumberedLine>,
@@ -12,17 +12,17 @@ export async function oldCast(
   for await (const line of rest) {
     text += `\n${line.text}`;
     last = line.number;
-    if (text.length > MAX_LINE_BYTES) throw damaged(line.number, 'goes beyond what one JSON object may have');
+    if (text.length > MAX_LINE_BYTES) throw damaged(line.number, 'is larger than one JSON object may be');
   }
   const recording = jsonOf(text);
   if (!isObject(recording) || recording['version'] !== 1)
-    throw damaged(1, 'is no header of asciicast version 1, 2 or 3');
+    throw damaged(1, 'is not an asciicast header of version 1, 2 or 3');
   const { stdout } = recording;
   if (!Array.isArray(stdout)) throw damaged(last, 'ends an object without `stdout`');
   return cuesOf(requireSize([recording['width'], recording['height']], 1), stdout, last);
 }
 
-/** Times count from the event before. */
+/** Times count from the previous event. */
 function* cuesOf(
   size: { cols: number; rows: number },
   stdout: readonly unknown[],

@@ -3,38 +3,38 @@ import type { IBuffer, IBufferLine, IMarker, Terminal } from '@xterm/headless';
 import type { TerminalSize } from '../contract/index.js';
 import { ZeroWidthLimit } from './zero-width-limit.js';
 
-/** Recordings come from strangers: no size costs more memory than a large screen does. */
+/** The largest screen of a recording. Recordings are untrusted, so their size must not decide how much memory we use. */
 export const MAX_SIZE: TerminalSize = { rows: 500, cols: 1000 };
-/** Cells of lines that have left the screen. Each takes 12 bytes. */
+/** The most scrollback, in cells of 12 bytes. */
 const MAX_SCROLLBACK_CELLS = 2_000_000;
-/** Given to the emulator at once. */
+/** Text is passed to the emulator in pieces of this size. */
 const PIECE_CHARS = 64 * 1024;
-/** Repeated as often as a number says: lines and columns inserted, deleted, scrolled, tabs, and the last character again. */
+/** Sequences with a repeat count: insert, delete and scroll lines and columns, tabs, and repeat the last character. */
 const REPEATED = ['L', 'M', 'S', 'T', 'I', 'Z', 'b'] as const;
 /** Begins or ends a link. */
 const HYPERLINK = 8;
-/** Erases the lines that have left the screen. */
+/** Erases the scrollback. */
 const ERASE_SCROLLBACK = '\u001b[3J';
 
 export interface RecordedScreenOptions {
   readonly size: TerminalSize;
-  /** Lines to keep that have left the screen, fewer if they are very long. */
+  /** Lines of scrollback to keep; fewer if they are very long. */
   readonly scrollback: number;
-  /** A program that erases the screen only moves it out of view. */
+  /** Move a screen that the program erases into the scrollback. */
   readonly keepErased?: boolean;
 }
 
 /**
- * A terminal in memory, to which recorded text is written. Nothing of that text ever gets further than into its cells:
- * what a program says to the terminal itself has no effect, and questions are not answered.
+ * A terminal in memory that recorded text is written to. The text only ever fills its cells: sequences addressed to the
+ * terminal itself have no effect, and queries are not answered.
  */
 export class RecordedScreen {
   readonly #terminal: Terminal;
   readonly #keepErased: boolean;
   readonly #zeroWidth = new ZeroWidthLimit();
-  /** Stands on the first line of all. */
+  /** Marks the very first line. */
   readonly #first: IMarker | undefined;
-  /** Stands on the last line that was taken by `departed`. */
+  /** Marks the last line returned by `departed`. */
   #taken: IMarker | undefined;
   #cursorHidden = false;
 
@@ -51,7 +51,7 @@ export class RecordedScreen {
     });
     this.#first = this.#terminal.registerMarker(0);
     this.#refuseLoops();
-    // Links are left out, and the emulator would remember every one.
+    // Links are not rendered, and the emulator would remember every one.
     this.#terminal.parser.registerOscHandler(HYPERLINK, () => true);
     this.#watchCursor('h', false);
     this.#watchCursor('l', true);
@@ -71,12 +71,12 @@ export class RecordedScreen {
     return this.#cursorHidden ? null : { x, y };
   }
 
-  /** Whether a full-screen program has the screen. */
+  /** Whether a full-screen program uses the screen. */
   get isAlternate(): boolean {
     return this.#terminal.buffer.active.type === 'alternate';
   }
 
-  /** Lines have left the screen that are no longer kept. */
+  /** Whether scrollback has been discarded. */
   get hasDropped(): boolean {
     const isFull = this.#terminal.buffer.normal.baseY >= (this.#terminal.options.scrollback ?? 0);
     return isFull && this.#first?.isDisposed === true;
@@ -88,28 +88,28 @@ export class RecordedScreen {
     return active.getLine(active.baseY + index);
   }
 
-  /** What the screen shows, up to the last line that has text. */
+  /** The lines of the screen, up to the last one with text. */
   activeRows(): Generator<IBufferLine, void> {
     return rowsOf(this.#terminal.buffer.active);
   }
 
-  /** The same for the screen that a full-screen program hides. */
+  /** The same for the screen hidden by a full-screen program. */
   normalRows(): Generator<IBufferLine, void> {
     return rowsOf(this.#terminal.buffer.normal);
   }
 
-  /** The lines above the screen that are still kept. */
+  /** The scrollback that is still kept. */
   *scrollback(): Generator<IBufferLine, void> {
     const { normal } = this.#terminal.buffer;
     yield* linesOf(normal, 0, normal.baseY);
   }
 
-  /** The lines that have left the screen since the last time. */
+  /** The lines that have scrolled off the screen since the last call. */
   *departed(): Generator<IBufferLine, void> {
     const { normal, active } = this.#terminal.buffer;
     const isKnown = this.#taken && !this.#taken.isDisposed;
     yield* linesOf(normal, isKnown ? (this.#taken?.line ?? -1) + 1 : 0, normal.baseY);
-    // A full-screen program moves nothing out of view, and has no such marks.
+    // The screen of a full-screen program has no scrollback, and no such markers.
     if (active.type === 'alternate' || normal.baseY === 0) return;
     this.#taken?.dispose();
     this.#taken = this.#terminal.registerMarker(-normal.cursorY - 1);
@@ -120,7 +120,7 @@ export class RecordedScreen {
     this.#terminal.resize(cols, rows);
   }
 
-  /** Writes text in pieces small enough that no more lines depart with one of them than are kept. */
+  /** Writes text in pieces small enough that no piece scrolls off more lines than are kept. */
   async *write(text: string): AsyncGenerator<void, void> {
     const drawn = this.#drawable(text);
     for (let from = 0; from < drawn.length; ) {
@@ -131,7 +131,7 @@ export class RecordedScreen {
     }
   }
 
-  /** Writes all of it, whatever departs meanwhile. */
+  /** Writes all of it, ignoring lines that scroll off. */
   async draw(text: string): Promise<void> {
     await this.#put(this.#drawable(text));
   }
@@ -153,14 +153,14 @@ export class RecordedScreen {
     let lines = 0;
     for (let at = from; at < end; at += 1) {
       const code = text.charCodeAt(at);
-      // Line feeds and the like, escapes that may act like one, and the J that erases the screen.
+      // Line feeds and similar controls, escapes that may act like one, and the J that erases the screen.
       lines += code < 0x20 || (code >= 0x80 && code < 0xa0) ? 1 : code === 0x4a ? rows : 2 / cols;
       if (lines > most && at > from) return at;
     }
     return end;
   }
 
-  /** A few bytes must not keep us busy for hours. Beyond the size of the screen, no program means the number. */
+  /** Caps repeat counts at the size of the screen, so that a few bytes cannot keep us busy for hours. */
   #refuseLoops(): void {
     const { parser } = this.#terminal;
     for (const final of REPEATED)

@@ -1,21 +1,21 @@
 import type { Cue, Cues } from './cue.js';
 
 export interface ScheduleOptions {
-  /** Times as fast. Default 1. */
+  /** A factor. Default 1. */
   readonly speed?: number | undefined;
-  /** No pause is longer, before `speed`. Default: what the recording asks for, if anything. */
+  /** The longest pause, before `speed` applies. Default: that of the recording, if any. */
   readonly idleLimitMs?: number | undefined;
-  /** Show at once what happened before. In the time of the recording. */
+  /** Skip to this time of the recording, showing everything before it at once. */
   readonly fromMs?: number | undefined;
 }
 
 export interface Scheduled {
-  /** After the one before. */
+  /** How long to wait after the previous cue. */
   readonly waitMs: number;
   readonly cue: Cue;
 }
 
-/** Text that is due at once is put together up to this much: a jump should not draw every step. */
+/** Text that is due at the same time is joined up to this length, so that a jump does not draw every step. */
 const ENOUGH_CHARS = 64 * 1024;
 
 /** When each cue is due. */

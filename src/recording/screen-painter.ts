@@ -8,19 +8,19 @@ const HIDE_CURSOR = `${CONTROL}?25l`;
 const SHOW_CURSOR = `${CONTROL}?25h`;
 
 /**
- * Draws a recorded screen on a real terminal. What it says to that terminal is its own: positions, colours and printable
- * characters from the cells. No sequence of the recording gets through.
+ * Draws a recorded screen on a real terminal. It sends only its own sequences for positions and colours, and printable
+ * characters from the cells. No sequence of the recording reaches the terminal.
  */
 export class ScreenPainter {
-  /** What each row was drawn with. */
+  /** The last drawn text of each row. */
   #shown: string[] = [];
 
-  /** The next frame draws everything again. */
+  /** Makes the next frame draw everything again. */
   forget(): void {
     this.#shown = [];
   }
 
-  /** What changes the terminal to show the screen, as far as it fits. */
+  /** The output that updates the terminal to show as much of the screen as fits. */
   frame(screen: RecordedScreen, terminal: TerminalSize): string {
     let frame = '';
     for (let row = 0; row < terminal.rows; row += 1) {
@@ -34,7 +34,7 @@ export class ScreenPainter {
   }
 }
 
-/** A line with its colours. With a row, characters whose width terminals disagree about are put in their place. */
+/** A line with its colours. With `row`, characters whose width varies between terminals are positioned explicitly. */
 export function paintedLine(line: IBufferLine, options: { columns?: number; row?: number } = {}): string {
   const { columns, row } = options;
   let text = '';
@@ -73,7 +73,7 @@ function attributes(style: Style): string {
   return `${CONTROL}${codes.filter((code) => code !== false).join(';')}m`;
 }
 
-/** `base`: 30 for text, 40 for what is behind it. */
+/** `base`: 30 for the foreground, 40 for the background. */
 function colourCodes(colour: Colour | null, base: 30 | 40): number[] {
   if (!colour) return [];
   const { kind, value } = colour;

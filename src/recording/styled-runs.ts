@@ -1,11 +1,11 @@
 import type { IBufferCell, IBufferLine } from '@xterm/headless';
 
-/** A colour: one of the terminal's own, or red, green and blue as one number. */
+/** A colour: one of the terminal's palette, or red, green and blue as one number. */
 export type Colour =
   | { readonly kind: 'palette'; readonly value: number }
   | { readonly kind: 'rgb'; readonly value: number };
 
-/** How text looks. Colours are null where the terminal has its default. */
+/** The look of text. A null colour is the terminal's default. */
 export interface Style {
   readonly foreground: Colour | null;
   readonly background: Colour | null;
@@ -18,20 +18,20 @@ export interface Style {
   readonly strikethrough: boolean;
 }
 
-/** Neighbouring cells that look the same. */
+/** Adjacent cells with the same style. */
 export interface StyledRun {
   readonly text: string;
   readonly style: Style;
-  /** The first column, counted from 0, and how many there are. */
+  /** The first column, counted from 0. */
   readonly column: number;
   readonly width: number;
 }
 
-/** Never drawn, wherever they came from. */
+/** Characters that are never drawn. */
 // eslint-disable-next-line no-control-regex
 const UNDRAWN = /[\u0000-\u001f\u007f-\u009f\ufffe\uffff]|\p{Cs}/gu;
 
-/** A line as runs, without the plain blanks at its end. Wide and composed characters have a run of their own. */
+/** A line as runs, without plain trailing blanks. Each wide or composed character is a run of its own. */
 export function styledRuns(line: IBufferLine, columns = line.length): StyledRun[] {
   const runs: { text: string; style: Style; column: number; width: number; key: string }[] = [];
   let cell: IBufferCell | undefined;
@@ -97,7 +97,7 @@ function isBlank(run: StyledRun | undefined): boolean {
   return run !== undefined && run.text.trimEnd() === '' && isPlain(run.style);
 }
 
-/** Whether blanks in it cannot be seen. */
+/** Whether blanks in this style are invisible. */
 function isPlain({ background, inverse, underline, strikethrough }: Style): boolean {
   return background === null && !inverse && !underline && !strikethrough;
 }

@@ -4,25 +4,25 @@ import { RecordedScreen } from './recorded-screen.js';
 import { schedule } from './schedule.js';
 import { SVG_END, svgCursor, svgHead, svgRow } from './svg-drawing.js';
 
-/** Ten pictures a second look like typing, and a flood costs no more than these. */
+/** Ten frames per second are enough for typing to look natural, and bound the cost of a flood. */
 const FRAME_MS = 100;
-/** Nobody watches a picture that stands still. */
+/** Longer pauses are cut, because nobody watches a still picture. */
 const IDLE_LIMIT_MS = 2_000;
-/** How long the last screen stays before it all begins again. */
+/** How long the last screen stays before the animation restarts. */
 const LAST_MS = 3_000;
-/** Lines that come back into view when a terminal becomes higher. */
+/** Lines that can come back into view when the terminal grows. */
 const SCROLLBACK = 1000;
 
-/** What is in one place of the picture, and since when. */
+/** The content of one row, and since when it is visible. */
 interface Shown {
   readonly markup: string;
   readonly sinceMs: number;
 }
 
 /**
- * A recording as a moving picture that needs no script. It has the size that the terminal had first. Each line is in it
- * as often as it changed, with the time in which it can be seen; so what stays costs nothing, and only the screen has to be
- * in memory. Where pictures do not move, the last screen is shown.
+ * A recording as an animated picture without scripts, in the initial size of the terminal. It contains each version of a
+ * line with the time in which it is visible, so lines that stay cost nothing, and only the screen has to be in memory.
+ * Viewers that do not animate show the last screen.
  */
 export async function* svgAnimation(cues: Cues): AsyncGenerator<string, void> {
   let film: Film | null = null;
@@ -48,7 +48,7 @@ export async function* svgAnimation(cues: Cues): AsyncGenerator<string, void> {
 class Film {
   readonly screen: RecordedScreen;
   readonly size: TerminalSize;
-  /** By row, and the cursor behind them. */
+  /** By row, with the cursor last. */
   readonly #shown: Shown[];
   #lastFrameMs = 0;
 
@@ -58,12 +58,12 @@ class Film {
     this.#shown = Array.from({ length: this.size.rows + 1 }, () => ({ markup: '', sinceMs: 0 }));
   }
 
-  /** Whether what is on the screen now is still there a frame after the last. */
+  /** Whether the current screen stays visible long enough to need a frame. */
   isDue(untilMs: number): boolean {
     return untilMs - this.#lastFrameMs >= FRAME_MS;
   }
 
-  /** What can no longer be seen from now on. */
+  /** The content that is no longer visible from now on. */
   *frame(nowMs: number): Generator<string, void> {
     this.#lastFrameMs = nowMs;
     for (const [row, before] of this.#shown.entries()) {
@@ -75,7 +75,7 @@ class Film {
     }
   }
 
-  /** What is left, and the clock that everything goes by. */
+  /** The remaining content, and the clock of the animation. */
   *end(lengthMs: number): Generator<string, void> {
     for (const { markup, sinceMs } of this.#shown)
       if (markup !== '') yield `<g>${sinceMs > 0 ? during('hidden', 0, sinceMs) : ''}\n${markup}</g>\n`;

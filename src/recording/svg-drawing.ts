@@ -4,14 +4,14 @@ import { BACKGROUND, cssColours, FOREGROUND } from './colours.js';
 import { escapeMarkup } from './markup.js';
 import { type StyledRun, styledRuns } from './styled-runs.js';
 
-/** Of one cell, in pixels. */
+/** The width of a cell, in pixels. */
 const WIDTH = 8.4;
 const HEIGHT = 17;
-/** From the top of a cell to the line that letters stand on. */
+/** The distance from the top of a cell to the baseline. */
 const BASELINE = 13;
 const MARGIN = 10;
 
-/** The frame of a picture of a screen. */
+/** The window frame around the screen. */
 export function svgHead({ rows, cols }: TerminalSize): string {
   const [width, height] = [pixels(cols * WIDTH + 2 * MARGIN), pixels(rows * HEIGHT + 2 * MARGIN)];
   return (
@@ -23,14 +23,14 @@ export function svgHead({ rows, cols }: TerminalSize): string {
 
 export const SVG_END = '</g>\n</svg>\n';
 
-/** A line of a screen, in the row counted from 0. Empty if nothing of it can be seen. */
+/** A line of the screen, with rows counted from 0. Empty if nothing in it is visible. */
 export function svgRow(line: IBufferLine, row: number, columns?: number): string {
   const top = MARGIN + row * HEIGHT;
   const runs = styledRuns(line, columns);
   return runs.map((run) => behindOf(run, top)).join('') + runs.map((run) => textOf(run, top)).join('');
 }
 
-/** A block that text can be read through. */
+/** The cursor, as a translucent block. */
 export function svgCursor({ x, y }: { readonly x: number; readonly y: number }): string {
   const [width, top] = [pixels(WIDTH), MARGIN + y * HEIGHT];
   return `<rect x="${left(x)}" y="${top}" width="${width}" height="${HEIGHT}" fill="${FOREGROUND}" opacity="0.5"/>\n`;
@@ -42,7 +42,7 @@ function behindOf({ style, column, width }: StyledRun, top: number): string {
   return `<rect x="${left(column)}" y="${top}" width="${pixels(width * WIDTH)}" height="${HEIGHT}" fill="${behind}"/>\n`;
 }
 
-/** The length is given, so that columns stay in line whatever font there is. */
+/** Sets the text length explicitly, so that columns stay aligned in any font. */
 function textOf({ text, style, column, width }: StyledRun, top: number): string {
   const isDecorated = style.underline || style.strikethrough;
   if (style.invisible || (text.trim() === '' && !isDecorated)) return '';

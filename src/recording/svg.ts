@@ -2,7 +2,7 @@ import type { Cues } from './cue.js';
 import { finalScreen } from './final-screen.js';
 import { SVG_END, svgHead, svgRow } from './svg-drawing.js';
 
-/** Lines that come back into view when a terminal becomes higher. */
+/** Lines that can come back into view when the terminal grows. */
 const SCROLLBACK = 1000;
 
 /** The last screen as a picture. */

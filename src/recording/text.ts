@@ -2,13 +2,13 @@ import type { IBufferLine } from '@xterm/headless';
 import { type Cues, withoutTimes } from './cue.js';
 import { RecordedScreen } from './recorded-screen.js';
 
-/** Lines that may leave the screen between two looks. */
+/** Lines that may scroll off between two reads. */
 const SCROLLBACK = 4096;
 
 /**
- * What somebody could read who scrolls up in the terminal: text without colours, where carriage returns and cursor
- * movements have had their effect. Screens that were erased are included. Of full-screen programs there is only what
- * they show at the end, if they never leave.
+ * The text that scrolling up in the terminal would show: without colours, and after carriage returns and cursor movements
+ * have taken effect. Erased screens are included. A full-screen program contributes only its last screen, and only if it
+ * never leaves it.
  */
 export async function* plainText(cues: Cues): AsyncGenerator<string, void> {
   let screen: RecordedScreen | undefined;
@@ -27,7 +27,7 @@ export async function* plainText(cues: Cues): AsyncGenerator<string, void> {
   yield lines.end();
 }
 
-/** Puts lines together that were broken only because the screen ended. */
+/** Joins lines that were wrapped at the edge of the screen. */
 class Lines {
   #isFirst = true;
 

@@ -1,18 +1,18 @@
-/** What reverses text or hides in it. It takes no room, so the rest stays where it is. */
+/** Invisible characters that change the direction of text. They have no width, so removing them moves nothing. */
 const DIRECTIONS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
-/** No characters, and not allowed in XML. */
+/** Noncharacters, which are not allowed in XML. */
 const NO_CHARACTERS = /[\ufffe\uffff]/g;
-/** Characters that are drawn onto the one before them. */
+/** Characters drawn on top of the previous one. */
 const DRAWN_ON = /[\p{M}\p{Cf}]+/gu;
 const ENDS_DRAWN_ON = /[\p{M}\p{Cf}]+$/u;
-/** Enough for every script. A cell that takes any number of them is a way to fill memory. */
+/** Enough for every script. Without a limit, a cell could fill the memory. */
 const MAX_DRAWN_ON = 16;
 // eslint-disable-next-line no-control-regex
 const ONLY_ASCII = /^[\u0000-\u007f]*$/;
 
-/** Removes characters that change the direction of text, and those that pile up on one cell beyond a limit. */
+/** Removes characters that change the direction of text, and those that exceed a limit per cell. */
 export class ZeroWidthLimit {
-  /** How many are on the last cell already. */
+  /** How many are on the last cell so far. */
   #carried = 0;
 
   limit(text: string): string {

@@ -4,24 +4,24 @@ import type { TerminalSize } from '../contract/index.js';
 import { guard } from './guards.js';
 import { internalsOf, type TerminalInternals } from './internals.js';
 
-// Only CommonJS, and its names cannot be found without running it.
+// The package is CommonJS, and Node cannot detect its named exports.
 const { Terminal } = createRequire(import.meta.url)('@xterm/headless') as typeof import('@xterm/headless');
 
-/** Modes the emulator itself does not know, but a program relies on: the wheel in the alternate screen, urxvt's mouse. */
+/** Modes that programs rely on but the emulator does not know: alternate scroll, urxvt mouse reports. */
 const FURTHER_MODES: readonly number[] = [1007, 1015];
-/** If output makes the emulator throw, this much of it may be missing. */
+/** Output is parsed in slices. If one makes the emulator throw, at most this much is lost. */
 const SLICE = 16 * 1024;
-/** Lines above the screen. A terminal that grows pulls them back. */
+/** Lines of scrollback. A terminal that grows brings them back into view. */
 export const SCROLLBACK_LINES = 200;
 
 /**
- * A terminal that nobody sees. What it would answer to the program is dropped: the program talks to the terminal of
- * whoever types.
+ * A terminal that nobody sees. Its answers to the program are dropped, because the program talks to the terminal of the
+ * person who types.
  */
 export class Emulator implements Disposable {
   readonly terminal: XtermTerminal;
   readonly internals: TerminalInternals;
-  /** Sequences that set what the emulator does not know, by what they set. */
+  /** Sequences for settings the emulator does not know, by setting. */
   readonly further = new Map<string, string>();
 
   constructor({ rows, cols }: TerminalSize) {
@@ -42,7 +42,7 @@ export class Emulator implements Disposable {
     return { rows, cols };
   }
 
-  /** Takes effect at once. */
+  /** Takes effect synchronously. */
   write(data: Uint8Array | string): void {
     for (let from = 0; from < data.length; from += SLICE) {
       const end = from + SLICE;
@@ -67,7 +67,7 @@ export class Emulator implements Disposable {
             this.#note(`mode ${mode}`, final === 'h' ? `\u001b[?${mode}h` : '');
         return false;
       });
-    // How modified keys are sent.
+    // The encoding of modified keys.
     parser.registerCsiHandler({ prefix: '>', final: 'm' }, ([what, value]) => {
       if (what === 4) this.#note('keys', typeof value === 'number' && value > 0 ? `\u001b[>4;${value}m` : '');
       return false;

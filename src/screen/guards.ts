@@ -1,7 +1,7 @@
 import type { Terminal } from '@xterm/headless';
 import type { TerminalInternals } from './internals.js';
 
-/** Sequences that the emulator repeats as often as they say, by their last character. */
+/** Sequences that the emulator repeats as often as they ask, by their final character. */
 const REPEATED: Readonly<Record<string, { readonly handler: string; readonly most: keyof Bounds }>> = {
   L: { handler: 'insertLines', most: 'rows' },
   M: { handler: 'deleteLines', most: 'rows' },
@@ -21,19 +21,19 @@ interface Bounds {
   readonly cells: number;
 }
 
-/** Keeps the emulator from what takes minutes, or makes it throw. The screen shows the same. */
+/** Guards the emulator against sequences that would take minutes or make it throw. The screen looks the same. */
 export function guard(terminal: Terminal, internals: TerminalInternals): void {
   boundRepeats(terminal, internals);
   guardErase(terminal, internals);
   forgetLinks(terminal);
 }
 
-/** Nobody sees where a link leads, and the emulator remembers every one, at several kilobytes each. */
+/** Drops links. Nobody sees their targets, and the emulator remembers every one, at several kilobytes each. */
 function forgetLinks(terminal: Terminal): void {
   terminal.parser.registerOscHandler(HYPERLINK, () => true);
 }
 
-/** More repetitions than a screen has room for show the same as that many. */
+/** Caps repetitions at what fits on the screen, which looks the same. */
 function boundRepeats(terminal: Terminal, internals: TerminalInternals): void {
   for (const [final, { handler, most }] of Object.entries(REPEATED))
     terminal.parser.registerCsiHandler({ final }, ([count]) => {
@@ -44,7 +44,7 @@ function boundRepeats(terminal: Terminal, internals: TerminalInternals): void {
     });
 }
 
-/** To erase everything up to the last cell means everything. The emulator would look for the line below. */
+/** Erasing up to the last cell makes the emulator look for the line below it, so it is replaced by erasing everything. */
 function guardErase(terminal: Terminal, internals: TerminalInternals): void {
   terminal.parser.registerCsiHandler({ final: 'J' }, ([what]) => {
     const { x, y } = internals.buffers.active;

@@ -1,7 +1,7 @@
 import type { Terminal } from '@xterm/headless';
 import type { Attributes } from './pen.js';
 
-/** Characters a program has selected to be shown for others; undefined for the usual ones. */
+/** A character set that a program has selected; undefined for the default. */
 export type Charset = Readonly<Record<string, string>> | undefined;
 
 /** One of the two screens of a terminal. */
@@ -18,7 +18,7 @@ export interface ScreenBuffer {
   readonly tabs: Readonly<Record<number, boolean>>;
 }
 
-/** What the emulator knows and does not tell. It has no other way to learn these. */
+/** State that the emulator has but does not expose. */
 export interface TerminalInternals {
   readonly buffers: {
     readonly normal: ScreenBuffer;
@@ -30,15 +30,15 @@ export interface TerminalInternals {
   readonly cursorStyle: 'block' | 'underline' | 'bar' | undefined;
   readonly cursorBlink: boolean | undefined;
   readonly mouseEncoding: string;
-  /** In use; the one of the level unless the program has restored another. */
+  /** The character set in use: that of the current level, unless the program has restored another. */
   readonly charset: Charset;
   readonly charsets: readonly Charset[];
   readonly charsetLevel: number;
-  /** Whether a sequence has begun and not ended. */
+  /** Whether a sequence is incomplete. */
   readonly isWithinSequence: boolean;
-  /** Whether the last thing that happened was that a character was printed: what follows may combine with it. */
+  /** Whether the last output was a printed character, which the next one may combine with. */
   readonly hasJustPrinted: boolean;
-  /** Shows output at once. The rest of output that makes the emulator throw is dropped. */
+  /** Parses output synchronously. If it makes the emulator throw, the rest of it is dropped. */
   parse(data: Uint8Array | string): void;
   /** Runs the emulator's own handler of a sequence with one number. */
   run(handler: string, count: number): boolean;
@@ -63,7 +63,7 @@ interface Core {
   };
 }
 
-/** The package is pinned to one version, and the tests compare every one of these. */
+/** Reads private members. The package is pinned to one version, and the tests compare each of these. */
 export function internalsOf(terminal: Terminal): TerminalInternals {
   const core = Reflect.get(terminal, '_core') as Core;
   const { coreService, coreMouseService, _inputHandler: input, _charsetService: charset } = core;

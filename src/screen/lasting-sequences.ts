@@ -3,19 +3,19 @@ import { sequenceEnd } from './sequence-end.js';
 const ESCAPE = 0x1b;
 const CONTROL_SEQUENCE = 0x5b;
 const PRIVATE = 0x3f;
-/** What sequences end with. */
+/** Final characters of sequences. */
 const LETTER = { H: 0x48, c: 0x63, f: 0x66, h: 0x68, l: 0x6c, m: 0x6d, p: 0x70, q: 0x71, r: 0x72 } as const;
-/** The last of the characters that numbers consist of: digits, colon, semicolon. */
+/** Parameters consist of characters up to this one: digits, colon, semicolon. */
 const LAST_OF_NUMBERS = 0x3b;
 const [SHIFT_OUT, SHIFT_IN] = [0x0e, 0x0f];
-/** The private modes that choose one of the two screens. */
+/** The private modes that switch between the two screens. */
 const SCREENS: ReadonlySet<number> = new Set([47, 1047, 1049]);
-/** All others that a terminal keeps. */
+/** All other private modes that a terminal keeps. */
 const PRIVATE_MODES: ReadonlySet<number> = new Set([
   ...[1, 6, 7, 9, 25, 45, 66, 1000, 1002, 1003, 1004, 1005, 1006, 1007, 1015, 1016, 2004],
 ]);
 const PUBLIC_MODES: ReadonlySet<number> = new Set([4, 20]);
-/** What short sequences set, by their first character. */
+/** The settings of short sequences, by their first character. */
 const SHORT: Readonly<Record<number, string>> = {
   0x28: 'characters 0',
   0x29: 'characters 1',
@@ -27,24 +27,24 @@ const SHORT: Readonly<Record<number, string>> = {
   0x6f: 'shift',
 };
 
-/** Where something is in the bytes. `set`: what stands for it, if it sets several things at once. */
+/** The position of a sequence in the bytes. `set`: the sequence to use instead, if the original sets several things at once. */
 export interface Found {
   readonly at: number;
   readonly end: number;
   readonly set?: string;
 }
 
-/** What output sets that lasts beyond it. However much there is of it, each byte is looked at about once. */
+/** The sequences in output that have a lasting effect. Each byte is examined about once. */
 export class LastingSequences {
-  /** The last of each kind. */
+  /** The last sequence of each kind. */
   readonly found = new Map<string | number, Found>();
-  /** How text looks, from the last time that it was plain. */
+  /** The styles set since the last reset of styles. */
   looks: Found[] = [];
-  /** Everything before it no longer counts, or only the looks. */
+  /** Whether the output resets everything before it, or only the styles. */
   reset: 'all' | 'looks' | undefined;
-  /** Where what has not ended begins; the end if there is nothing. */
+  /** Where an incomplete sequence begins; the end of the output if there is none. */
   open: number;
-  /** Where the text before the last change to another screen begins. */
+  /** Where the text begins that precedes the last switch of screens. */
   screenFrom = 0;
   readonly #bytes: Buffer;
   #screenEnd = 0;
@@ -63,7 +63,7 @@ export class LastingSequences {
       else this.#short(at, end);
     }
     if (this.#placeAt >= 0) this.found.set('place', { at: this.#placeAt, end: this.#placeEnd });
-    // Characters are also chosen by single bytes.
+    // Single bytes select character sets, too.
     const shift = Math.max(bytes.lastIndexOf(SHIFT_OUT), bytes.lastIndexOf(SHIFT_IN));
     if (shift > (this.found.get('shift')?.at ?? -1)) this.found.set('shift', { at: shift, end: shift + 1 });
   }
@@ -131,7 +131,7 @@ export class LastingSequences {
     }
   }
 
-  /** `mode`: negative if it is not private. */
+  /** `mode` is negative if it is not private. */
   #mode(mode: number, at: number, end: number): void {
     const isScreen = SCREENS.has(mode);
     if (!isScreen && !PRIVATE_MODES.has(mode) && !PUBLIC_MODES.has(-mode)) return;

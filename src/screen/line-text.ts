@@ -1,10 +1,10 @@
 import type { IBuffer, IBufferCell, IBufferLine } from '@xterm/headless';
 import { backgroundPen, penOf, PLAIN } from './pen.js';
 
-/** One character may have any number of marks; nobody sees more than a few. */
+/** A character may carry any number of marks, but only a few are visible. */
 const MAX_CELL_CHARS = 32;
 
-/** Text that draws cells on an empty screen, and where it leaves the cursor. */
+/** Text that draws cells on an empty screen, and the resulting cursor position. */
 interface Drawn {
   readonly text: string;
   readonly column: number;
@@ -36,7 +36,7 @@ export function drawLine(line: IBufferLine, { cols, pen }: { cols: number; pen: 
       }
       x += count;
     } else {
-      // A wide character that is cut by the edge is not shown.
+      // A wide character cut off by the edge is not shown.
       if (x + width > cols) break;
       moveTo(x);
       use(penOf(cell));
@@ -48,12 +48,12 @@ export function drawLine(line: IBufferLine, { cols, pen }: { cols: number; pen: 
   return { text, column, pen: current };
 }
 
-/** Whether it has no more than a background. Half of a wide character may leave a cell that looks like a space. */
+/** Whether a cell shows only its background. Half of a wide character may leave a cell that looks like a space. */
 function isEmpty(cell: IBufferCell): boolean {
   return cell.getChars() === '' && (cell.getWidth() === 0 || penOf(cell) === backgroundPen(cell));
 }
 
-/** How many cells from here on have no character and the same background. */
+/** The number of cells from here on that have no character and share a background. */
 function emptyRun(line: IBufferLine, from: number, cols: number): number {
   const background = backgroundPen(line.getCell(from) as IBufferCell);
   let end = from + 1;
@@ -64,7 +64,7 @@ function emptyRun(line: IBufferLine, from: number, cols: number): number {
   return end - from;
 }
 
-/** Draws lines of a buffer below each other. Lines that were wrapped by the terminal are wrapped again. */
+/** Draws lines of a buffer one below the other. Lines that the terminal wrapped are wrapped again. */
 export function drawLines(
   buffer: IBuffer,
   { from, to, cols }: { from: number; to: number; cols: number },
@@ -74,7 +74,7 @@ export function drawLines(
     const line = buffer.getLine(y);
     if (!line) break;
     if (y > from && !continues(line, column, cols)) {
-      // What scrolls in has the background of the pen.
+      // Lines that scroll in take the background of the pen.
       text += pen === PLAIN ? '\r\n' : `${PLAIN}\r\n`;
       pen = PLAIN;
     }
@@ -85,7 +85,7 @@ export function drawLines(
   return text;
 }
 
-/** Whether printing on from this column of the line before leads into this line. */
+/** Whether printing on from this column of the previous line continues in this line. */
 function continues(line: IBufferLine, column: number, cols: number): boolean {
   const first = line.getCell(0);
   if (!line.isWrapped || !first || first.getChars() === '') return false;

@@ -2,7 +2,7 @@ import type { TerminalScreen, TerminalSize } from '../contract/index.js';
 import { Emulator } from './emulator.js';
 import { cropped } from './snapshot.js';
 
-/** Shows a screen on a terminal of any size: what does not fit is cut off, but the cursor is always in sight. */
+/** Shows a screen on a terminal of any size. What does not fit is cut off, but the cursor always stays visible. */
 export class PaintedScreen implements Disposable {
   #emulator: Emulator;
   #painted: readonly string[] = [];
@@ -12,7 +12,7 @@ export class PaintedScreen implements Disposable {
     this.#emulator = restored(screen);
   }
 
-  /** Begins anew, with another screen. */
+  /** Starts over with another screen. */
   replace(screen: TerminalScreen): void {
     this.#emulator[Symbol.dispose]();
     this.#emulator = restored(screen);
@@ -26,7 +26,7 @@ export class PaintedScreen implements Disposable {
     this.#emulator.resize(size);
   }
 
-  /** What brings a terminal of this size up to date since the last time. */
+  /** The output that updates a terminal of this size since the last call. */
   paint(size: TerminalSize): string {
     const { lines, cursor } = cropped(this.#emulator, size);
     const sizeText = `${size.rows}x${size.cols}`;

@@ -1,4 +1,4 @@
-/** How a character looks. */
+/** The style of a character. */
 export interface Attributes {
   isBold(): number | boolean;
   isDim(): number | boolean;
@@ -17,16 +17,16 @@ export interface Attributes {
   isBgPalette(): boolean;
   getBgColor(): number;
   getBgColorMode(): number;
-  /** Plain, double, curly, dotted, dashed: 1 to 5. Not every object has it. */
+  /** 1 to 5: plain, double, curly, dotted, dashed. Not every object has it. */
   getUnderlineStyle?(): number;
 }
 
-/** The 16 colours that have codes of their own. */
+/** The 16 colours with codes of their own. */
 const SIXTEEN = 0x1000000;
 
 export const PLAIN = '\u001b[m';
 
-/** The sequence after which text looks like this, whatever it looked like before. */
+/** The sequence that sets this style, whatever the style before. */
 export function penOf(look: Attributes): string {
   const style = look.isUnderline() ? (look.getUnderlineStyle?.() ?? 1) : 0;
   const codes = [
@@ -45,7 +45,7 @@ export function penOf(look: Attributes): string {
   return codes.length === 0 ? PLAIN : `\u001b[0;${codes.join(';')}m`;
 }
 
-/** The same for cells without a character, which only have a background. */
+/** The same for cells without a character, which have only a background. */
 export function backgroundPen(look: Attributes): string {
   const codes = backgroundOf(look);
   return codes.length === 0 ? PLAIN : `\u001b[0;${codes.join(';')}m`;

@@ -3,42 +3,42 @@ import { blank, type RenderJob, type ScreenInput, type ScreenState } from './scr
 import type { RenderedScreen } from './screen-state.js';
 import { SkippedOutput } from './skipped-output.js';
 
-/** After this much output the state is brought up to date, so that whoever joins never waits for more than that. */
+/** The state is updated after this much output, so that nobody who joins waits for more than that to be parsed. */
 const STEP_BYTES = 256 * 1024;
-/** The same for chunks, of which the log keeps only so many. */
+/** The same in chunks, because the log keeps a limited number of them. */
 const STEP_CHUNKS = 16_384;
-/** Most that is parsed at once. Of the text that a program prints faster than it can be parsed, only the end counts. */
+/** The most that is parsed at once. If a program prints faster than we can parse, only the end of its text counts. */
 const MAX_BYTES = 1024 * 1024;
-/** Part of what the log keeps that is left to be parsed. Older output is skipped before the log discards it. */
+/** The share of retained output that waits to be parsed. Older output is skipped before the log discards it. */
 const UNSKIPPED = 7 / 8;
 const UNSKIPPED_CHUNKS = 2 * STEP_CHUNKS;
-/** Larger terminals get no screen: nobody has one, and their cells would take too much memory. */
+/** Larger terminals get no screen. Nobody has one, and its cells would take too much memory. */
 const MAX_CELLS = 400_000;
 const MAX_COLUMNS = 4_000;
-/** Sizes without output between them count as one; more than these are not remembered. */
+/** The most resizes remembered. Those without output in between count as one. */
 const MAX_RESIZES = 64;
 
-/** What joins a screen to the output that follows it. */
+/** A screen, and its position in the output. */
 export interface CapturedScreen {
   readonly size: TerminalSize;
-  /** What a fresh terminal of this size is given to show the same. */
+  /** The bytes that make a fresh terminal of this size show the same. */
   readonly bytes: Uint8Array;
   readonly isAlternate: boolean;
-  /** The screen shows all output up to this number. */
+  /** The screen includes all output up to this number. */
   readonly afterSeq: number;
 }
 
 export interface ProcessScreenOptions {
   readonly log: ProcessLog;
   readonly size: TerminalSize;
-  /** What the log keeps. Default: at least as much as is parsed at once. */
+  /** How much output the log keeps. Default: at least as much as is parsed at once. */
   readonly retainedBytes?: number | undefined;
   readonly render: (job: RenderJob) => Promise<RenderedScreen | null>;
 }
 
 /**
- * The screen of one process. Nothing is parsed before there is a lot of output, or somebody wants to see it. What was
- * parsed is kept as text that leads to the same state.
+ * The screen of one process. Output is parsed only when there is a lot of it, or when somebody wants to see the screen. The
+ * result is kept as text that reproduces the same state.
  */
 export class ProcessScreen {
   readonly #options: ProcessScreenOptions;
@@ -75,7 +75,7 @@ export class ProcessScreen {
     if (this.#resizes.length > MAX_RESIZES) this.#resizes.shift();
   }
 
-  /** Called after every output: brings the state up to date once there is enough of it. */
+  /** Call after every output. Updates the state once there is enough of it. */
   printed(): void {
     const { log } = this.#options;
     const [bytes, chunks] = [log.totalBytes - this.#base.offset, log.nextSeq - this.#base.seq];
@@ -87,16 +87,16 @@ export class ProcessScreen {
     });
   }
 
-  /** The screen as it is now; null if it cannot be shown. However many ask, there is one to be made at a time. */
+  /** The current screen; null if it cannot be shown. Concurrent callers share the work. */
   async capture(): Promise<CapturedScreen | null> {
     this.#nextCapture ??= this.#captureNext();
     return await this.#nextCapture;
   }
 
   async #captureNext(): Promise<CapturedScreen | null> {
-    // What is being made may be older than what was asked for.
+    // The capture in progress may be older than this request.
     await this.#capturing;
-    // From here on, whoever asks may want something newer.
+    // Later requests may need something newer.
     this.#nextCapture = undefined;
     const capture = this.#capture();
     this.#capturing = capture.finally(() => {
@@ -126,7 +126,7 @@ export class ProcessScreen {
     this.#resizes = [...taken];
     const job = { from: from.state, inputs, shown };
     const rendered = await render(job);
-    // Somebody else may have been further. Output that cannot be rendered is left behind.
+    // Another capture may have got further. Output that cannot be rendered is skipped.
     if (seq >= this.#base.seq) {
       const state = rendered?.state ?? withoutText(job, fits(size) ? size : from.state.size);
       this.#base = { state, seq, offset };
@@ -136,7 +136,7 @@ export class ProcessScreen {
     return { rendered, afterSeq: seq };
   }
 
-  /** Looks through what the log may discard before it can be parsed. */
+  /** Skims output that the log may discard before it can be parsed. */
   #skipOld(): void {
     const { log } = this.#options;
     const end = Math.max(log.positionBeforeLast(this.#unskippedBytes), log.nextSeq - 1 - UNSKIPPED_CHUNKS);
@@ -147,7 +147,7 @@ export class ProcessScreen {
     }
   }
 
-  /** Copies what happened since. The log may reuse its memory. */
+  /** Copies the output since then, because the log may reuse its memory. */
   #inputsSince(seq: number): ScreenInput[] {
     const { log } = this.#options;
     const inputs: ScreenInput[] = [];
@@ -183,7 +183,7 @@ export class ProcessScreen {
 
 const NOTHING = new Uint8Array(0);
 
-/** An empty terminal with the modes that it would have. */
+/** An empty terminal with the modes it would have. */
 function withoutText({ from, inputs }: RenderJob, size: TerminalSize): ScreenState {
   const skipped = new SkippedOutput({ keepsBelow: false });
   const pieces = [Buffer.from(from.text), from.unfinished];

@@ -3,7 +3,7 @@ import type { RenderedScreen, RenderJob } from './screen-state.js';
 import { snapshot } from './snapshot.js';
 import { unfinishedTail } from './unfinished.js';
 
-/** Brings a terminal up to date. */
+/** Applies output to a terminal. */
 export function render({ from, inputs, shown }: RenderJob): RenderedScreen {
   using emulator = new Emulator(from.size);
   emulator.write(from.text);

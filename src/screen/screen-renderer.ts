@@ -2,12 +2,12 @@ import { Worker } from 'node:worker_threads';
 import { after } from '../protocol/max-timer.js';
 import type { RenderedScreen, RenderJob } from './screen-state.js';
 
-/** How long one job may take. Output that keeps the emulator busy for longer is made for that. */
+/** The time limit of a job. Only output crafted for it keeps the emulator busy for longer. */
 const JOB_LIMIT_MS = 3_000;
-/** The thread ends when nobody has needed it for this long. */
+/** The thread ends after being idle for this long. */
 const IDLE_MS = 10_000;
 const MAX_HEAP_MB = 256;
-/** Jobs that nobody waits for leave the thread free for this many times as long as they take. */
+/** After a job that nobody waits for, the thread rests for this many times its duration. */
 const REST_FACTOR = 9;
 
 interface Task {
@@ -16,8 +16,8 @@ interface Task {
 }
 
 /**
- * Renders screens on a thread of its own, one at a time. It exists only while there is something to render. Screens that
- * somebody waits for go first.
+ * Renders screens one at a time on a separate thread, which exists only while needed. Screens that somebody waits for go
+ * first.
  */
 export class ScreenRenderer {
   readonly #script: URL;
@@ -83,7 +83,7 @@ export class ScreenRenderer {
   #open(): Worker {
     const worker = new Worker(this.#script, {
       resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
-      // It has nothing to say, and must not use what the server was started with.
+      // It prints nothing, and must not inherit the server's options.
       stdout: true,
       stderr: true,
       env: {},
@@ -94,7 +94,7 @@ export class ScreenRenderer {
     return worker;
   }
 
-  /** It takes too long, or has failed: the next job gets a new thread. */
+  /** Ends a thread that takes too long or has failed. The next job gets a new one. */
   #discard(worker: Worker): void {
     if (this.#worker !== worker) return;
     this.#worker = undefined;
@@ -108,7 +108,7 @@ export class ScreenRenderer {
     if (!task) return;
     this.#current = undefined;
     this.#stopTimer?.();
-    // An idle thread keeps no process alive, and ends before long.
+    // An idle thread must not keep the process alive, and ends soon.
     this.#worker?.unref();
     this.#stopTimer = after(IDLE_MS, () => this.#discardIdle());
     task.done(screen);

@@ -1,31 +1,31 @@
 import type { TerminalSize } from '../contract/index.js';
 
-/** A terminal at some point: text that a fresh one of this size is given, then bytes that are not complete yet. */
+/** The state of a terminal: text that reproduces it on a fresh one of this size, and the incomplete bytes that followed. */
 export interface ScreenState {
   readonly size: TerminalSize;
   readonly text: string;
   readonly unfinished: Uint8Array;
 }
 
-/** What happened to a terminal since then. */
+/** Something that happened to a terminal since then. */
 export type ScreenInput = { readonly bytes: Uint8Array } | { readonly size: TerminalSize };
 
 export interface RenderJob {
   readonly from: ScreenState;
   readonly inputs: readonly ScreenInput[];
-  /** Whether somebody wants to see the screen; otherwise only the state to go on from is made. */
+  /** Whether somebody wants to see the screen. If not, only the state is updated. */
   readonly shown: boolean;
 }
 
 export interface RenderedScreen {
-  /** To go on from; with some lines above the screen. */
+  /** The state to continue from, with some scrollback. */
   readonly state: ScreenState;
-  /** The screen alone; null if nobody wants to see it. */
+  /** The screen without scrollback; null if nobody wants to see it. */
   readonly shown: string | null;
   readonly isAlternate: boolean;
 }
 
-/** A terminal that was just switched on. */
+/** A fresh terminal. */
 export function blank(size: TerminalSize): ScreenState {
   return { size, text: '', unfinished: new Uint8Array(0) };
 }

@@ -1,12 +1,12 @@
 const [ESCAPE, BELL, CANCEL, SUBSTITUTE] = [0x1b, 0x07, 0x18, 0x1a];
 const OPERATING_SYSTEM_COMMAND = 0x5d;
-/** What text for the terminal itself begins with: `]`, `P`, `X`, `^`, `_`. */
+/** After `ESC`, one of these begins a string for the terminal itself: `]`, `P`, `X`, `^`, `_`. */
 const STRINGS: readonly number[] = [OPERATING_SYSTEM_COMMAND, 0x50, 0x58, 0x5e, 0x5f];
 const CONTROL_SEQUENCE = 0x5b;
-/** A control sequence that is longer is none. */
+/** Anything longer is not a control sequence. */
 export const MAX_SEQUENCE_BYTES = 256;
 
-/** Where the sequence that begins here ends; behind the last byte if more of it has to come. */
+/** Where the sequence that begins here ends; beyond the last byte if it is incomplete. */
 export function sequenceEnd(bytes: Uint8Array, at: number): number {
   const kind = bytes[at + 1];
   if (kind === undefined) return bytes.length + 1;

@@ -2,9 +2,9 @@ import { type Found, LastingSequences } from './lasting-sequences.js';
 import { MAX_SEQUENCE_BYTES } from './sequence-end.js';
 import { unfinishedTail } from './unfinished.js';
 
-/** Looks of text that add up. More of them without a reset are a mistake of the program. */
+/** The most styles kept that add up. No correct program sets more without a reset. */
 const MAX_LOOKS = 32;
-/** Of the text below a full-screen program, this much is kept. */
+/** How much of the text below a full-screen program is kept. */
 const MAX_BELOW_BYTES = 64 * 1024;
 
 interface Kept {
@@ -13,18 +13,18 @@ interface Kept {
 }
 
 /**
- * Output that is not parsed, because there was too much of it. What lasts beyond the text is kept: which screen is shown,
- * modes, the scroll region, characters, colours, and a sequence that has not ended.
+ * Output that was not parsed because there was too much of it. Only its lasting effects are kept: which screen is active,
+ * modes, the scroll region, character sets, colours, and an incomplete sequence.
  */
 export class SkippedOutput {
   readonly #belowBytes: number;
-  /** By what it sets, in the order it was set. */
+  /** By setting, in the order they were set. */
   #lasting = new Map<string | number, Kept>();
   #looks: Kept[] = [];
   #open: Uint8Array = new Uint8Array(0);
   #seq = 0;
 
-  /** `keepsBelow`: also what was printed before a full-screen program, and comes back when that ends. */
+  /** `keepsBelow`: also keep the text printed before a full-screen program, which comes back when that ends. */
   constructor({ keepsBelow }: { keepsBelow: boolean }) {
     this.#belowBytes = keepsBelow ? MAX_BELOW_BYTES : 0;
   }
@@ -34,17 +34,17 @@ export class SkippedOutput {
     return this.#seq;
   }
 
-  /** What brings a terminal to where it would be, but for the text. */
+  /** The sequences that bring a terminal to the same state, except for the text. */
   get lasting(): Uint8Array {
     return Buffer.concat([...this.#lasting.values(), ...this.#looks].map(({ bytes }) => bytes));
   }
 
-  /** The beginning of what has not ended. */
+  /** The beginning of an incomplete sequence. */
   get open(): Uint8Array {
     return this.#open;
   }
 
-  /** Everything up to here was parsed, and ended with these bytes. */
+  /** Call when everything up to here was parsed, and ended with these incomplete bytes. */
   parsed(seq: number, unfinished: Uint8Array): void {
     const isLater = (kept: Kept): boolean => kept.seq > seq;
     this.#lasting = new Map([...this.#lasting].filter(([, each]) => isLater(each)));
@@ -79,7 +79,7 @@ export class SkippedOutput {
   }
 }
 
-/** A copy: the log may reuse its memory. `before`: how many of the bytes come before the sequence. */
+/** Copies the bytes, because the log may reuse its memory. `before`: how many of them precede the sequence. */
 function bytesOf(bytes: Buffer, { at, end, set }: Found, before = 0): Uint8Array {
   if (set === undefined) return new Uint8Array(bytes.subarray(at, end));
   return Buffer.concat([bytes.subarray(at, at + before), Buffer.from(set)]);

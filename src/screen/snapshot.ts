@@ -4,7 +4,7 @@ import type { Charset, ScreenBuffer, TerminalInternals } from './internals.js';
 import { drawLine, drawLines } from './line-text.js';
 import { penOf, PLAIN } from './pen.js';
 
-/** Default distance of tab stops. */
+/** The default distance between tab stops. */
 const TAB = 8;
 const DESIGNATORS = ['(', ')', '*', '+'];
 const SHIFTS = ['', '\u000e', '\u001bn', '\u001bo'];
@@ -18,8 +18,8 @@ const MOUSE = {
 };
 
 /**
- * Text that gives a fresh terminal of the same size the same state: both screens, cursor, modes. `scrollback`: lines
- * above the screen that are drawn first, and scroll away.
+ * Text that reproduces the state on a fresh terminal of the same size: both screens, cursor, modes. `scrollback`: lines
+ * above the screen that are drawn first and scroll away.
  */
 export function snapshot(emulator: Emulator, { scrollback }: { scrollback: number }): string {
   const { terminal, internals } = emulator;
@@ -65,7 +65,7 @@ function region({ scrollTop, scrollBottom }: ScreenBuffer, rows: number): string
   return scrollTop === 0 && scrollBottom === rows - 1 ? '' : `\u001b[${scrollTop + 1};${scrollBottom + 1}r`;
 }
 
-/** Puts cursor, pen and characters where the program has saved them. */
+/** Restores the saved cursor, pen and character set. */
 function savedCursor({ savedX, savedY, ybase, savedCurAttrData, savedCharset }: ScreenBuffer): string {
   const place = `\u001b[${Math.max(0, savedY - ybase) + 1};${savedX + 1}H`;
   return place + penOf(savedCurAttrData) + (isGraphics(savedCharset) ? charset(0, savedCharset) : '');
@@ -75,12 +75,12 @@ function cursor(emulator: Emulator): string {
   const { terminal, internals } = emulator;
   const { x } = internals.buffers.active;
   if (x < terminal.cols) return place(emulator, x);
-  // Behind the last column: the next character wraps. Only printing leads there.
+  // Past the last column, the next character wraps. Only printing gets the cursor there.
   const cell = cellBefore(emulator, x);
   return cell ? place(emulator, x - cell.getWidth()) + penOf(cell) + cell.getChars() : place(emulator, x - 1);
 }
 
-/** A character that was just printed may be combined with what follows, so it is printed again at the very end. */
+/** A character that was just printed may combine with what follows, so it is printed again at the very end. */
 function lastCharacter(emulator: Emulator): string {
   const { terminal, internals } = emulator;
   const { x } = internals.buffers.active;
@@ -149,7 +149,7 @@ function modes({ terminal, internals }: Emulator): string {
   ].join('');
 }
 
-/** What fits of a screen into another size, line by line, and where the cursor is; null if it is hidden. */
+/** The part of a screen that fits into another size, line by line, and the cursor, which is null if hidden. */
 export function cropped(
   { terminal, internals }: Emulator,
   { rows, cols }: { rows: number; cols: number },

@@ -1,11 +1,11 @@
 const ESCAPE = 0x1b;
-/** First byte of the control characters beyond ASCII in UTF-8, and those of them that begin a sequence. */
+/** The first UTF-8 byte of control characters beyond ASCII, some of which begin a sequence. */
 const BEYOND_ASCII = 0xc2;
 const INTRODUCERS: readonly number[] = [0x90, 0x98, 0x9b, 0x9d, 0x9e, 0x9f];
-/** Of a string without an end only the beginning is needed, which says what it is. */
+/** How much of an unterminated string is kept. Its beginning tells what it is. */
 const MAX_UNFINISHED_BYTES = 4096;
 
-/** The bytes at the end that belong to a sequence, or a character, that has not ended. */
+/** The bytes at the end that belong to an incomplete sequence or character. */
 export function unfinishedTail(
   bytes: Uint8Array,
   { isWithinSequence }: { isWithinSequence: boolean },
@@ -22,7 +22,7 @@ function sequenceStart(bytes: Uint8Array): number {
   return escape;
 }
 
-/** Where a UTF-8 character begins that is not complete; the end if there is none. */
+/** Where an incomplete UTF-8 character begins; the end if there is none. */
 function characterStart(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back] ?? 0;

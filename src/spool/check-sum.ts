@@ -1,14 +1,14 @@
 import * as zlib from 'node:zlib';
 
-/** Of longer chunks only the end is summed: summing everything would cost as much as writing it. */
+/** Only the end of a longer chunk is summed: summing all of it would cost as much as writing it. */
 const SUMMED_BYTES = 256;
 
 /** Added to Node in 20.15. */
 const native: unknown = (zlib as { crc32?: unknown }).crc32;
 
 /**
- * CRC-32 of a chunk of output, continued from `start`. A chunk that reached the disk only in part almost always lacks its
- * end, so the end is what is checked.
+ * CRC-32 of a chunk of output, continued from `start`. A chunk that was written only partly almost always lacks its end, so
+ * the end is what is checked.
  */
 export function checkSum(output: Uint8Array, start: number): number {
   return crc32(output.length <= SUMMED_BYTES ? output : output.subarray(-SUMMED_BYTES), start);

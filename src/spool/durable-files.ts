@@ -18,10 +18,10 @@ import { releaseSpace, takenBytes } from './reserved-space.js';
 import type { Segment } from './segment.js';
 import type { SpaceAhead } from './space-ahead.js';
 
-/** Says which stream the output behind the last entry of the index belongs to, if it is not the usual one. */
+/** Names the stream of output that has no index entry yet, if it is not the usual one. */
 const STREAM_FILE = 'stream';
 
-/** Output must be readable where it is written, and its place is chosen: nothing is appended. */
+/** Output is read back from where it was written, and written at chosen positions instead of appended. */
 const DATA = constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW;
 const INDEX = constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW;
 
@@ -39,14 +39,14 @@ export class DurableFiles {
     this.#ahead = ahead;
   }
 
-  /** The file for the next output of a segment, at most so much. */
+  /** The file for up to `bytes` of further output of a segment. */
   data(segment: Segment, bytes: number): number {
     const { data } = this.#files(segment);
     this.#ahead.reserveFor({ descriptor: data, start: 0 }, segment.dataBytes, bytes);
     return data;
   }
 
-  /** Says whose output comes next. Once per change: most programs use one stream most of the time. */
+  /** Records which stream comes next. It is written only when it changes: most programs use one stream most of the time. */
   expect(stream: OutputStream): void {
     if (stream === this.#stream) return;
     this.#marker ??= openSync(join(this.#directory, STREAM_FILE), INDEX, FILE_MODE);
@@ -54,7 +54,7 @@ export class DurableFiles {
     this.#stream = stream;
   }
 
-  /** Of output that is in the file by now, so much of it. */
+  /** Adds the entry of output that is already in the file. */
   writeEntry(segment: Segment, entry: Uint8Array, bytes: number): void {
     this.#ahead.wrote(bytes);
     const { index } = this.#files(segment);
@@ -75,19 +75,19 @@ export class DurableFiles {
     const files = this.#open;
     this.#open = undefined;
     if (!files) return;
-    // Up to where the kernel says that output is: not all of it may be known to us.
+    // The kernel knows the end of the output, some of which we may not have seen.
     const end = fstatSync(files.data).size;
     if (this.#ahead.isBehind(end)) releaseSpace(files.data, end);
     closeSync(files.data);
     closeSync(files.index);
   }
 
-  /** The stream that an earlier server expected, and what it had not yet entered into the index of this segment. */
+  /** The stream that an earlier server expected, and the output it had not yet entered into the index of this segment. */
   unentered(segment: Segment): { stream: OutputStream; bytes: Uint8Array } {
     const path = join(this.#directory, STREAM_FILE);
     if (existsSync(path)) this.#stream = readFileSync(path, 'utf8') as OutputStream;
     const { data, index } = this.#files(segment);
-    // A part of an entry is none.
+    // Cuts off a partial entry.
     ftruncateSync(index, segment.entries * ENTRY_BYTES);
     const bytes = Buffer.alloc(Math.max(0, fstatSync(data).size - segment.dataBytes));
     for (let done = 0; done < bytes.length; )

@@ -22,21 +22,21 @@ import type { SegmentReader } from './segment-reader.js';
 export interface DurableOutputOptions {
   readonly directory: string;
   readonly facts: ProcessFacts;
-  /** Most that is kept of this process. */
+  /** The most output kept of this process. */
   readonly limitBytes: number;
   readonly quota: SpoolQuota;
   readonly reserve?: ReserveSpace | undefined;
   /** Whether to keep the output when the log is gone. */
   readonly keep: boolean;
-  /** Makes sure that the spool is there. Throws if it cannot be used. */
+  /** Makes sure that the spool exists. Throws if it cannot be used. */
   readonly prepare: () => void;
-  /** Called when files are open that can be closed before long. */
+  /** Called when it has files open that can soon be closed. */
   readonly busy: (output: DurableOutput) => void;
-  /** Called with its end, and again when it has closed, before anybody hears of that. */
+  /** Called with the end of the process, and again when it has closed, before any client learns of it. */
   readonly ended: (end: StoredEnd, offset: number) => void;
   /** Called when the process has closed. */
   readonly closed: (output: DurableOutput) => void;
-  /** Called once when output can no longer be written: what comes now does not outlive the server. */
+  /** Called once when output can no longer be written. Further output does not outlive the server. */
   readonly failed: (error: Error) => void;
   /** Called when nothing is left of it. */
   readonly gone: (output: DurableOutput) => void;
@@ -45,8 +45,8 @@ export interface DurableOutputOptions {
 const NOTHING = new Uint8Array(0);
 
 /**
- * The output of one process on disk, where it is before anybody sees it: another server can continue with it. An entry of
- * the index follows its output, and is there before a client hears of it.
+ * The output of one process, which is on disk before anybody sees it, so that another server can continue with it. The index
+ * entry follows the output, and is written before a client receives it.
  */
 export class DurableOutput extends ReadableOutput implements LogArchive, OutputPlace, SpoolOwner {
   readonly #options: DurableOutputOptions;
@@ -65,7 +65,7 @@ export class DurableOutput extends ReadableOutput implements LogArchive, OutputP
     this.#segments = new DurableSegments({ directory, usualStream, limitBytes, owner: this, quota, reserve });
   }
 
-  /** Continues where another server was killed. Returns what its log said at the end. */
+  /** Continues where another server was killed. Returns the end of its log. */
   resume(end: StoredEnd | null, retainedBytes: number): LogTail {
     this.#facts.continueWith(end);
     if (!this.#directory.takeOver()) return { points: [], tail: [], unentered: null };
@@ -107,7 +107,7 @@ export class DurableOutput extends ReadableOutput implements LogArchive, OutputP
     this.#fail(new Error(`output cannot be written (${reason})`));
   }
 
-  /** The output is in the file by now. */
+  /** Call when the output is in the file. */
   append({ stream, seq, offset, timeMs, bytes }: ArchivedOutput): void {
     this.#enter({ kind: stream, seq, offset, timeMs, length: bytes.length, bytes, isPlaced: true });
     this.#segments.count({ seq, offset, bytes });
@@ -148,7 +148,7 @@ export class DurableOutput extends ReadableOutput implements LogArchive, OutputP
     this.#directory.remove();
   }
 
-  /** Writes the facts, if they are of use to anybody. */
+  /** Writes the facts, if anybody needs them. */
   flush(): void {
     if (!this.#facts.needsSaving || !this.#options.keep || this.#broken) return;
     try {
@@ -159,7 +159,7 @@ export class DurableOutput extends ReadableOutput implements LogArchive, OutputP
     }
   }
 
-  /** Called from time to time: there is nothing to wait for, so the files are closed. */
+  /** Called periodically: closes the files while nothing happens. */
   tick(): boolean {
     if (this.facts.end?.closedAtMs != null) this.flush();
     this.close();
@@ -206,7 +206,7 @@ export class DurableOutput extends ReadableOutput implements LogArchive, OutputP
     }
   }
 
-  /** From here on, only the log's memory is left. What was written can still be read. */
+  /** From here on, output is only in the log's memory. What was written can still be read. */
   #fail(error: unknown): void {
     if (this.#broken) return;
     this.#broken = true;

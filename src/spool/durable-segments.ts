@@ -1,8 +1,9 @@
-import { countNewlines, type LineMark, type OutputStream } from '../contract/index.js';
+import type { LineMark, OutputStream } from '../contract/index.js';
 import { DurableFiles } from './durable-files.js';
 import { ENTRY_BYTES, type EntryDraft, writeEntry } from './index-entry.js';
 import { type LogTail, tailOf } from './log-tail.js';
 import { NamedSegmentFiles } from './named-segment-files.js';
+import { newlinesIn } from './newlines-in.js';
 import type { SpoolOwner, SpoolQuota } from './quota.js';
 import type { ReserveSpace } from './reserved-space.js';
 import { type Segment, SEGMENT_BYTES, sizeOf } from './segment.js';
@@ -12,12 +13,12 @@ import { storedSegments } from './stored-segments.js';
 
 /** Room for the largest chunk and its entry. */
 const CHUNK_ROOM = 64 * 1024 + ENTRY_BYTES;
-/** Disk space is asked for in pieces of this size, so that not every chunk has to. */
+/** Disk space is requested in pieces of this size instead of for every chunk. */
 const GRANT_BYTES = 1024 * 1024;
 
 export interface DurableSegmentsOptions {
   readonly directory: string;
-  /** The stream that most output comes from. */
+  /** The stream of most output. */
   readonly usualStream: OutputStream;
   readonly limitBytes: number;
   readonly owner: SpoolOwner;
@@ -26,8 +27,8 @@ export interface DurableSegmentsOptions {
 }
 
 /**
- * Segments that others write output to: they ask for a place, and when the output is there, its entry follows. Everything
- * throws if the disk does not do what it should; then only `count` may follow.
+ * Segments whose output is written by others: they ask for a place, and once the output is there, its entry follows. All
+ * methods throw on disk errors; after that, only `count` may be called.
  */
 export class DurableSegments {
   readonly reader: SegmentReader;
@@ -38,12 +39,12 @@ export class DurableSegments {
   readonly #slot = new Uint8Array(ENTRY_BYTES);
   readonly #slotView = new DataView(this.#slot.buffer);
   #segments: Segment[] = [];
-  /** Where the next output goes. It joins the others with its first entry. */
+  /** The segment for further output. It joins the others with its first entry. */
   #current: Segment | undefined;
   #newestNumber = 0;
   #lastSeq = 0;
   #counted: LineMark = { offset: 0, newlines: 0 };
-  /** Disk space asked for and not used yet. */
+  /** Disk space granted and not used yet. */
   #granted = 0;
 
   constructor(options: DurableSegmentsOptions) {
@@ -69,19 +70,19 @@ export class DurableSegments {
     return this.#segments.reduce((sum, each) => sum + sizeOf(each), 0);
   }
 
-  /** Finds what an earlier server wrote. */
+  /** Loads what an earlier server wrote. */
   load(): void {
     this.#segments = storedSegments(this.#options.directory);
     this.#current = this.#segments.at(-1);
     this.#newestNumber = this.#current?.number ?? 0;
   }
 
-  /** Continues behind what was loaded. Returns what the log of that server said at the end. */
+  /** Continues after what was loaded. Returns the end of that server's log. */
   resume(retainedBytes: number): LogTail {
     const { points, tail, last } = tailOf(this.reader, retainedBytes);
     this.#lastSeq = last?.entry.seq ?? 0;
     const offset = last ? last.entry.offset + last.entry.length : 0;
-    const newlines = (last?.entry.newlines ?? 0) + (last ? countNewlines(last.bytes) : 0);
+    const newlines = (last?.entry.newlines ?? 0) + (last ? newlinesIn(last.bytes) : 0);
     this.#counted = { offset, newlines };
     return { points, tail, unentered: this.#unentered() };
   }
@@ -93,7 +94,7 @@ export class DurableSegments {
     return { fd: this.#files.data(segment, CHUNK_ROOM), position: segment.dataBytes };
   }
 
-  /** Enters what was written to that place. */
+  /** Adds the entry for what was written there. */
   enter(draft: EntryDraft): void {
     const segment = this.#current;
     if (!segment) return;
@@ -105,16 +106,16 @@ export class DurableSegments {
     this.#granted -= draft.length + ENTRY_BYTES;
   }
 
-  /** Moves the end behind a chunk, entered or not. */
+  /** Counts a chunk, whether or not it has an entry. */
   count({ seq, offset, bytes }: Pick<EntryDraft, 'seq' | 'offset' | 'bytes'>): void {
     this.#lastSeq = seq;
     this.#counted = {
       offset: offset + bytes.length,
-      newlines: this.#counted.newlines + countNewlines(bytes),
+      newlines: this.#counted.newlines + newlinesIn(bytes),
     };
   }
 
-  /** What was written is gone, or cannot be read. */
+  /** Call when what was written is gone or unreadable. */
   forget(): void {
     this.#segments = [];
   }
@@ -123,13 +124,13 @@ export class DurableSegments {
     this.#files.close();
   }
 
-  /** Closes the files. They are opened again when they are needed. */
+  /** Closes the files. They are reopened when needed. */
   rest(): void {
     this.#files.close();
     this.reader.rest();
   }
 
-  /** What is on disk and in no entry. */
+  /** Output on disk without an entry. */
   #unentered(): LogTail['unentered'] {
     if (this.#files.has(this.#newestNumber + 1)) this.#current = this.#fresh();
     this.#current ??= this.#fresh();
@@ -145,7 +146,7 @@ export class DurableSegments {
     return begun;
   }
 
-  /** Deletes the oldest segments to stay within the bounds, and returns the one to write to. */
+  /** Deletes the oldest segments to stay within the limits, and returns the one to write to. */
   #roomFor(bytes: number): Segment {
     const newest = this.#current;
     const segment = newest && sizeOf(newest) < this.#segmentBytes ? newest : this.#fresh();
@@ -153,7 +154,7 @@ export class DurableSegments {
     for (;;) {
       const [oldest] = this.#segments;
       const fits = this.#hasRoom(bytes) && this.usedBytes + bytes <= this.#options.limitBytes;
-      // The newest one stays, whatever its size: it is not large, and nothing else outlives us.
+      // The newest one always stays. It is not large, and nothing else outlives us.
       if (fits || !oldest || oldest === segment) return segment;
       this.#dropOldest(oldest);
     }

@@ -1,11 +1,11 @@
-import type { ExitedEvent } from '../contract/index.js';
+import { type ExitedEvent, exitFacts } from '../contract/index.js';
 import { createFacts, type ProcessFacts, type StoredEnd, writeFacts } from './process-facts.js';
 
-/** What is known about a process while it runs, beside its output. */
+/** The facts about a running process, next to its output. */
 export class FactsFile {
   readonly #directory: string;
   #facts: ProcessFacts;
-  /** Those on disk are out of date. */
+  /** Whether the file is out of date. */
   #hasChanged = true;
 
   constructor(directory: string, facts: ProcessFacts) {
@@ -17,21 +17,19 @@ export class FactsFile {
     return this.#facts;
   }
 
-  /** The process ended in a way that is not on disk yet. */
+  /** Whether the end of the process is not on disk yet. */
   get needsSaving(): boolean {
     return this.#hasChanged && this.#facts.end !== null;
   }
 
-  /** Takes over what an earlier server knew about the end. */
+  /** Takes over the end recorded by an earlier server. */
   continueWith(end: StoredEnd | null): void {
     this.#facts = { ...this.#facts, end };
     this.#hasChanged = false;
   }
 
-  exited(event: ExitedEvent, timeMs: number): void {
-    const { seq: exitedSeq, exitCode, signal, timedOut, sandboxDenied } = event;
-    const facts = { exitCode, signal, timedOut, sandboxDenied };
-    const end = { ...facts, exitedSeq, exitedAtMs: timeMs, closedSeq: null, closedAtMs: null };
+  exited({ seq: exitedSeq, ...event }: ExitedEvent, timeMs: number): void {
+    const end = { ...exitFacts(event), exitedSeq, exitedAtMs: timeMs, closedSeq: null, closedAtMs: null };
     this.#facts = { ...this.#facts, end };
     this.#hasChanged = true;
   }
@@ -47,7 +45,7 @@ export class FactsFile {
     this.#hasChanged = false;
   }
 
-  /** Writes how the process ended, unless that is known on disk. */
+  /** Writes the end of the process, unless it is on disk already. */
   save(): void {
     if (this.needsSaving) writeFacts(this.#directory, this.#facts);
     this.#hasChanged = false;

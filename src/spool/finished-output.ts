@@ -6,10 +6,10 @@ import { isRunning, type ProcessFacts, readFacts } from './process-facts.js';
 import type { SpoolOwner } from './quota.js';
 import { releaseLeftSpace } from './reserved-space.js';
 
-/** Looked at in one turn of the event loop. */
+/** Directories examined per turn of the event loop. */
 const BATCH = 32;
 
-/** What an earlier server left of a process. */
+/** The output of a process that an earlier server left. */
 export class FinishedOutput implements SpoolOwner {
   readonly #directory: string;
   readonly #dropped: (id: string) => void;
@@ -21,7 +21,7 @@ export class FinishedOutput implements SpoolOwner {
     this.#dropped = dropped;
   }
 
-  /** What it takes on disk from now on. */
+  /** Measures its size on disk. */
   measure(): number {
     const sizes = readdirSync(this.#directory).map((name) => releaseLeftSpace(join(this.#directory, name)));
     return sizes.reduce((sum, size) => sum + size, 0);
@@ -37,7 +37,7 @@ export class FinishedOutput implements SpoolOwner {
   }
 }
 
-/** Everything in a spool that no running server takes care of. Other things in the directory are left alone. */
+/** All output in a spool that no running server uses. Anything else in the directory is left alone. */
 export async function* finishedOutputs(
   spool: string,
   dropped: (id: string) => void,

@@ -3,15 +3,15 @@ import { ExecError } from '../protocol/errors.js';
 import type { ProcessFacts } from './process-facts.js';
 import type { Place, SegmentReader } from './segment-reader.js';
 
-/** Per piece: an event costs more than its bytes. */
+/** The most events per page, because an event costs more than its bytes. */
 const MAX_EVENTS = 4096;
 
-/** How far a reader has come: resizes have the number of the output before them, so they are counted. */
+/** The position of a reader. A resize has the number of the output before it, so resizes are counted in addition. */
 interface Position {
   readonly seq: number;
-  /** Resizes seen behind that output. */
+  /** Resizes seen after that output. */
   readonly resizes: number;
-  /** Output bytes up to here, so that a reader learns how many were deleted meanwhile. */
+  /** Output bytes up to here, which tells how many were deleted in the meantime. */
   readonly offset: number;
 }
 
@@ -19,11 +19,11 @@ export interface HistorySource {
   readonly reader: SegmentReader;
   readonly facts: ProcessFacts;
   readonly lastSeq: number;
-  /** All output there ever was, if known: what could not be written is reported as lost. */
+  /** The total output, if known. What could not be written is reported as lost. */
   readonly totalBytes?: number;
 }
 
-/** The part of a history behind a position. */
+/** The part of a history after a position. */
 export function historyPage(
   { reader, facts, lastSeq, totalBytes = 0 }: HistorySource,
   request: { readonly position?: string | undefined; readonly maxBytes?: number | undefined },

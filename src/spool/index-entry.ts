@@ -1,15 +1,15 @@
 import type { OutputStream, TerminalSize } from '../contract/index.js';
 import { checkSum } from './check-sum.js';
 
-/** All entries have this size, so that any of them can be found by its number. */
+/** The size of every entry, so that any entry can be found by its number. */
 export const ENTRY_BYTES = 40;
 
-/** What an entry of the index describes. Its place in the file is its code. */
+/** The kinds of index entries. The position in this list is the code in the file. */
 const KINDS = ['stdout', 'stderr', 'pty', 'resize'] as const;
 
 /**
- * Where a chunk of output is and when it came. A resize of the terminal is an entry without output that has the number
- * of the chunk before it.
+ * The position and time of a chunk of output. A resize of the terminal is an entry without output, with the number of the
+ * chunk before it.
  */
 export interface IndexEntry {
   readonly kind: OutputStream | 'resize';
@@ -18,15 +18,15 @@ export interface IndexEntry {
   readonly offset: number;
   readonly timeMs: number;
   readonly length: number;
-  /** Newlines before this entry. Null in what versions without line numbers have written. */
+  /** Newlines before this entry. Null if written by a version without line numbers. */
   readonly newlines: number | null;
   /** The new size of the terminal, for a resize only. */
   readonly size?: TerminalSize;
 }
 
 /**
- * Newlines are where the size of the terminal would be, or its length for a resize, which has none: 32 bits there and 16
- * more behind the size.
+ * The count of newlines is stored in the field of the terminal size, or in that of the length for a resize, which has none: 32
+ * bits there and 16 more after the size.
  */
 const at = {
   seq: 0,
@@ -40,21 +40,21 @@ const at = {
   sum: 36,
 } as const;
 
-/** Set in the kind where newlines were counted. */
+/** A flag in the kind: newlines were counted. */
 const COUNTED = 0x100;
-/** Set in the kind where the output was in its place before its entry was written: it needs no check sum. */
+/** A flag in the kind: the output was in place before its entry was written, and needs no checksum. */
 const PLACED = 0x200;
 const HIGH = 0x1_0000_0000;
 const NOTHING = new Uint8Array(0);
 
-/** What is written; its output comes along for the check sum. */
+/** An entry to write, with its output for the checksum. */
 export interface EntryDraft extends Omit<IndexEntry, 'newlines'> {
   readonly bytes: Uint8Array;
-  /** The output is in its place already. */
+  /** The output is already in place. */
   readonly isPlaced?: boolean;
 }
 
-/** Called for every chunk, so it makes no objects. A view writes numbers many times faster than a `Buffer` does. */
+/** Called for every chunk, so it allocates nothing. A view writes numbers many times faster than a `Buffer`. */
 export function writeEntry(target: DataView, position: number, draft: EntryDraft, newlines: number): void {
   const { seq, offset, timeMs, length, kind, size, bytes, isPlaced } = draft;
   target.setFloat64(position + at.seq, seq, true);
@@ -89,7 +89,7 @@ export function readEntry(source: Buffer, position: number): IndexEntry {
   return { ...entry, size: { rows: slot.readUInt16LE(at.rows), cols: slot.readUInt16LE(at.cols) } };
 }
 
-/** Whether an entry was written as a whole, and so was its output. */
+/** Whether an entry and its output were written completely. */
 export function isIntact(slot: Buffer, output: Uint8Array): boolean {
   const { seq, offset, timeMs, length } = readEntry(slot, 0);
   if (length !== output.length) return false;
@@ -97,7 +97,7 @@ export function isIntact(slot: Buffer, output: Uint8Array): boolean {
   return slot.readUInt32LE(at.sum) === checkSum(isPlaced ? NOTHING : output, seed(seq, offset, timeMs));
 }
 
-/** Makes the check sum of the output depend on the numbers beside it. */
+/** Makes the checksum of the output depend on the numbers of its entry. */
 function seed(seq: number, offset: number, timeMs: number): number {
   return mixed(mixed(mixed(0x45584543, seq), offset), timeMs) >>> 0;
 }

@@ -3,7 +3,7 @@ export type { LogTail } from './log-tail.js';
 export { type NamelessFile, openNamelessFile } from './nameless-file.js';
 export { type OutputUse, outputUse } from './output-use.js';
 export { requirePrivateDirectory } from './private-directory.js';
-export { type ProcessFacts, type StoredEnd, writerOf } from './process-facts.js';
+export { exitedEvent, type ProcessFacts, type StoredEnd, writerOf } from './process-facts.js';
 export { DEFAULT_SPOOL_QUOTA_BYTES, type SpoolOwner, SpoolQuota } from './quota.js';
 export {
   DEFAULT_PROCESS_BYTES,

@@ -2,20 +2,20 @@ import type { ArchivedOutput, OutputStream } from '../contract/index.js';
 import type { IndexEntry } from './index-entry.js';
 import type { Place, SegmentReader } from './segment-reader.js';
 
-/** Positions remembered of what is on disk only. */
+/** The most positions remembered of output that is only on disk. */
 const MAX_POINTS = 4096;
 
-/** The end of a log as it is on disk, for a log that continues it. */
+/** The end of a log on disk, for a log that continues it. */
 export interface LogTail {
-  /** Some numbers before the tail, with the output up to each. */
+  /** Some positions before the tail, with the output up to each. */
   readonly points: readonly { readonly seq: number; readonly offset: number }[];
   /** The newest output, in order. */
   readonly tail: readonly ArchivedOutput[];
-  /** Output that nobody has seen: it has no number yet. */
+  /** Output that nobody has seen, and that has no number yet. */
   readonly unentered: { readonly stream: OutputStream; readonly bytes: Uint8Array } | null;
 }
 
-/** The newest chunks of at most this many bytes, and marks of what is before them. */
+/** The newest chunks, up to this many bytes, and positions before them. */
 export function tailOf(
   reader: SegmentReader,
   maxBytes: number,

@@ -4,15 +4,15 @@ import { FILE_MODE } from './private-directory.js';
 import type { Segment } from './segment.js';
 import type { OpenPart, SegmentFiles, SegmentPart } from './segment-files.js';
 
-/** Not through a link, which nobody but us could have put there, and never over an existing file. */
+/** Never follows a link, which only we could have put there, and never replaces a file. */
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 const CONTINUE = constants.O_WRONLY | constants.O_NOFOLLOW;
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW;
 
-/** Two files for each segment in a private directory, which later servers find again. */
+/** Two files per segment in a private directory, which later servers find again. */
 export class NamedSegmentFiles implements SegmentFiles {
   readonly #directory: string;
-  /** The segment whose data file is that of a deleted one. */
+  /** The segment that has taken over the data file of a deleted one. */
   #successor: Segment | undefined;
 
   constructor(directory: string) {
@@ -32,7 +32,7 @@ export class NamedSegmentFiles implements SegmentFiles {
     closeSync(descriptor);
   }
 
-  /** The index goes first: without it, nobody takes what is in the data file for output of this segment. */
+  /** Deletes the index first: without it, nobody mistakes the content of the data file for output of this segment. */
   remove(segment: Segment, successor?: Segment): void {
     unlinkSync(this.#path(segment, 'index'));
     if (successor) renameSync(this.#path(segment, 'data'), this.#path(successor, 'data'));
@@ -51,12 +51,12 @@ export class NamedSegmentFiles implements SegmentFiles {
   }
 }
 
-/** What a part of a segment is called. */
+/** The file name of a part of a segment. */
 export function segmentFile(number: number, part: SegmentPart): string {
   return `${String(number).padStart(8, '0')}.${part}`;
 }
 
-/** The number of the segment this is the index of, or null for any other file. */
+/** The segment number in the name of an index file; null for any other file. */
 export function segmentNumber(name: string): number | null {
   const found = /^(\d{8})\.index$/.exec(name);
   return found ? Number(found[1]) : null;

@@ -2,9 +2,9 @@ import { closeSync, constants, mkdtempSync, openSync, rmdirSync, rmSync, unlinkS
 import { join } from 'node:path';
 import { FILE_MODE } from './private-directory.js';
 
-/** Linux: a file without a name that never gets one. Node has no constant for it. */
+/** Creates a file without a name (Linux). Node has no constant for it. */
 const O_TMPFILE = 0o20000000 | constants.O_DIRECTORY;
-/** The file system has no such files, or the kernel does not know them. */
+/** The errors if the file system or the kernel does not support this. */
 const UNSUPPORTED = ['EOPNOTSUPP', 'ENOTSUP', 'EISDIR', 'EINVAL', 'ENOENT'];
 
 export interface NamelessFile {
@@ -14,9 +14,8 @@ export interface NamelessFile {
 }
 
 /**
- * Creates a file that goes away with us, even if we crash. Confined programs may write to temporary directories and run
- * as our user, so a name of ours there can become a link to anywhere at any moment: we write to none and delete none
- * that could lead elsewhere.
+ * Creates a file that disappears with us, even if we crash. Confined programs may write to temporary directories and run as our
+ * user, so any name there can become a link to anywhere at any moment. We never write or delete through such a name.
  */
 export function openNamelessFile(parent: string): NamelessFile {
   if (process.platform !== 'linux') return openNamedFile(parent);
@@ -34,7 +33,7 @@ function openWithoutName(parent: string): number | null {
   }
 }
 
-/** In a directory that is open: whatever its name leads to by now, the file is created and unlinked in there. */
+/** Uses an open directory, so that the file is created and unlinked there, wherever the directory's name leads by now. */
 export function openUnlinked(parent: string): number {
   const path = mkdtempSync(join(parent, 'execwire-spool-'));
   try {
@@ -52,7 +51,7 @@ export function openUnlinked(parent: string): number {
   }
 }
 
-/** For systems without confined programs. Not all of them can unlink an open file. */
+/** For systems that have no confined programs. Not all of them can unlink an open file. */
 function openNamedFile(parent: string): NamelessFile {
   const directory = mkdtempSync(join(parent, 'execwire-spool-'));
   const remove = (): void => attempt(() => rmSync(directory, { recursive: true, force: true }));
@@ -68,11 +67,11 @@ function openNamedFile(parent: string): NamelessFile {
   }
 }
 
-/** A name that cannot be removed is no reason to do without the file. */
+/** Ignores failures, because the file can be used even if its name cannot be removed. */
 function attempt(action: () => void): void {
   try {
     action();
   } catch {
-    // Somebody else has removed it, or put something else in its place.
+    // Someone else has removed or replaced it.
   }
 }

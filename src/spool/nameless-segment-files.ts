@@ -2,7 +2,7 @@ import { type NamelessFile, openNamelessFile } from './nameless-file.js';
 import type { Segment } from './segment.js';
 import type { OpenPart, SegmentFiles, SegmentPart } from './segment-files.js';
 
-/** Room for each segment. */
+/** The room of each segment. */
 export interface SlotSize {
   readonly data: number;
   readonly index: number;
@@ -10,7 +10,7 @@ export interface SlotSize {
 
 /**
  * All segments in one file without a name, which nobody else can find and which is gone after a crash. Such a file cannot be
- * opened again, so it stays open, and segments share it: each has a slot, which another one gets when it is deleted.
+ * reopened, so it stays open, and segments share it: each has a slot, which is reused after its segment is deleted.
  */
 export class NamelessSegmentFiles implements SegmentFiles {
   readonly #parent: string;
@@ -19,11 +19,11 @@ export class NamelessSegmentFiles implements SegmentFiles {
   readonly #slots = new Map<number, number>();
   readonly #free: number[] = [];
   #file: NamelessFile | undefined;
-  /** Parts that are open. */
+  /** The number of open parts. */
   #uses = 0;
   #isReleased = false;
 
-  /** The file is made on the file system of `parent`, with the first segment. */
+  /** The file is created on the file system of `parent`, with the first segment. */
   constructor(parent: string, slot: SlotSize) {
     this.#parent = parent;
     this.#slot = slot;
@@ -57,7 +57,7 @@ export class NamelessSegmentFiles implements SegmentFiles {
     this.#free.push(slot);
   }
 
-  /** Deletes everything as soon as nothing of it is open. Idempotent. */
+  /** Deletes everything as soon as no part is open. Idempotent. */
   release(): void {
     this.#isReleased = true;
     this.#closeFile();

@@ -3,19 +3,19 @@ import { rm } from 'node:fs/promises';
 import { makePrivateDirectory } from './private-directory.js';
 import type { SpoolOwner, SpoolQuota } from './quota.js';
 
-/** What a directory, three files and their names take. */
+/** The disk space of a directory, three files and their names. */
 export const FIXED_BYTES = 16 * 1024;
 
 export interface OutputDirectoryOptions {
   readonly path: string;
-  /** Whose share of the quota this is. */
+  /** The owner of this share of the quota. */
   readonly owner: SpoolOwner;
   readonly quota: SpoolQuota;
-  /** Makes sure that the spool is there. Throws if it cannot be used. */
+  /** Makes sure that the spool exists. Throws if it cannot be used. */
   readonly prepare: () => void;
 }
 
-/** The directory with the output of one process. It is made when there is something to put into it. */
+/** The directory with the output of one process. It is created when there is something to put into it. */
 export class OutputDirectory {
   readonly #options: OutputDirectoryOptions;
   #exists = false;
@@ -28,13 +28,13 @@ export class OutputDirectory {
     return this.#exists;
   }
 
-  /** Uses what an earlier server left. Returns false if that is nothing. */
+  /** Takes over what an earlier server left. Returns false if there is nothing. */
   takeOver(): boolean {
     this.#exists = existsSync(this.#options.path);
     return this.#exists;
   }
 
-  /** Makes it, unless it exists. Then `fill` writes what everything in it starts with. */
+  /** Creates it, unless it exists, and calls `fill` for its first content. */
   create(fill: () => void): void {
     if (this.#exists) return;
     const { path, owner, quota, prepare } = this.#options;
@@ -45,14 +45,14 @@ export class OutputDirectory {
     fill();
   }
 
-  /** Deletes it, and returns what it had of the quota. */
+  /** Deletes it, and returns its share of the quota. */
   remove(): void {
     const { path, owner, quota } = this.#options;
     quota.release(owner);
     if (this.#exists) rmSync(path, { recursive: true, force: true });
   }
 
-  /** Deletes it without waiting. Its part of the quota is returned already. */
+  /** Deletes it without waiting. Its share of the quota is returned at once. */
   removeLater(): void {
     void rm(this.#options.path, { recursive: true, force: true }).catch(() => undefined);
   }

@@ -2,7 +2,7 @@ import type { LogArchive, TerminalSize } from '../contract/index.js';
 import { ExecError } from '../protocol/errors.js';
 import type { Spool } from './spool.js';
 
-/** What is to become of the output of a process. */
+/** How the output of a process is kept. */
 export interface OutputUse {
   readonly retain?: 'memory' | 'disk' | null | undefined;
   readonly onSlowReader?: 'wait' | 'spool' | null | undefined;
@@ -14,7 +14,7 @@ interface SpooledProcess {
   readonly terminal: TerminalSize | null;
 }
 
-/** What a log needs for the wanted use of its output: nothing, if it stays in memory. Throws `spoolUnavailable`. */
+/** The log options for a use of the output; none if it stays in memory. Throws `spoolUnavailable`. */
 export function outputUse(
   spool: Spool | null,
   { owner, argv, terminal: size }: SpooledProcess,

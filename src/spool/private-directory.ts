@@ -2,15 +2,15 @@ import { lstatSync, mkdirSync, type Stats } from 'node:fs';
 import { dirname } from 'node:path';
 import { ExecError } from '../protocol/errors.js';
 
-/** Only for us: output may contain secrets. */
+/** Accessible only to us, because output may contain secrets. */
 const DIRECTORY_MODE = 0o700;
 export const FILE_MODE = 0o600;
 const WRITABLE_BY_OTHERS = 0o022;
 const STICKY = 0o1000;
 
 /**
- * Makes sure that a directory exists to which nobody else can write, so that nobody can plant links in it or replace what
- * is there. Throws `spoolUnavailable` otherwise.
+ * Makes sure that a directory exists that nobody else can write to, so that nobody can plant links in it or replace its
+ * content. Throws `spoolUnavailable` otherwise.
  */
 export function requirePrivateDirectory(path: string): void {
   try {
@@ -25,14 +25,18 @@ export function requirePrivateDirectory(path: string): void {
   } catch (cause) {
     if (cause instanceof ExecError) throw cause;
     const reason = (cause as NodeJS.ErrnoException).code ?? 'unknown';
-    throw new ExecError('spoolUnavailable', 'The spool directory cannot be made. Choose one with --spool.', {
-      data: { reason },
-      cause,
-    });
+    throw new ExecError(
+      'spoolUnavailable',
+      'The spool directory cannot be created. Choose one with --spool.',
+      {
+        data: { reason },
+        cause,
+      },
+    );
   }
 }
 
-/** Makes a private directory that does not exist yet. */
+/** Creates a private directory that does not exist yet. */
 export function makePrivateDirectory(path: string): void {
   mkdirSync(path, { mode: DIRECTORY_MODE });
 }
@@ -43,7 +47,7 @@ function faultOf(stats: Stats): string | null {
   return (stats.mode & WRITABLE_BY_OTHERS) === 0 ? null : 'can be changed by other users';
 }
 
-/** Whoever may rename the directory may replace it. */
+/** Checks the parent, because anyone who can rename the directory can replace it. */
 function parentFault(stats: Stats): string | null {
   const isShared = (stats.mode & WRITABLE_BY_OTHERS) !== 0 && (stats.mode & STICKY) === 0;
   return isShared ? 'can be replaced by other users' : null;

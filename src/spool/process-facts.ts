@@ -1,42 +1,50 @@
 import { closeSync, constants, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { type ExitedEvent, exitFacts } from '../contract/index.js';
+import { execServerNotifications } from '../protocol/index.js';
+import { statOf } from '../host/kernel/procfs.js';
 import { FILE_MODE } from './private-directory.js';
 
 const FACTS_FILE = 'meta.json';
 
 const Size = z.object({ rows: z.number(), cols: z.number() });
 
-/** How a stored process ended, and where in its log that is. */
+const { changesFull, networkDenied, usage } = execServerNotifications['process/exited'].params.shape;
+
+/** How a stored process ended, and the position of that in its log. */
 const StoredEnd = z.object({
   exitedSeq: z.number(),
   exitCode: z.number(),
   signal: z.templateLiteral(['SIG', z.string()]).nullable(),
   timedOut: z.boolean(),
   sandboxDenied: z.boolean(),
+  changesFull,
+  networkDenied: networkDenied.readonly(),
+  usage,
   exitedAtMs: z.number(),
-  /** Null while something it left behind may still write. */
+  /** Null while processes it left behind may still write. */
   closedSeq: z.number().nullable(),
   closedAtMs: z.number().nullable(),
 });
 
 /**
- * What is known about a process besides its output. Of its arguments only the program is kept: they often contain secrets,
+ * The facts about a process besides its output. Of its arguments, only the program is kept, because they often contain secrets
  * and these files outlive the process.
  */
 const ProcessFacts = z.object({
   version: z.literal(1),
-  /** Of the process within the spool. */
+  /** Identifies the process within the spool. */
   id: z.string(),
-  /** What its owner calls it. */
+  /** The id its owner uses. */
   processId: z.string(),
   owner: z.string(),
   program: z.string(),
   tty: z.boolean(),
-  /** The terminal's first size. */
+  /** The initial size of the terminal. */
   size: Size.nullable(),
   startedAtMs: z.number(),
-  /** Who writes here; see `isRunning`. */
+  /** The server that writes here; see `isRunning`. */
   server: z.object({ pid: z.number(), since: z.string().nullable() }),
   end: StoredEnd.nullable(),
 });
@@ -44,12 +52,17 @@ const ProcessFacts = z.object({
 export type StoredEnd = z.output<typeof StoredEnd>;
 export type ProcessFacts = z.output<typeof ProcessFacts>;
 
+/** The `exited` event for a stored end. */
+export function exitedEvent(end: StoredEnd): ExitedEvent {
+  return { type: 'exited', seq: end.exitedSeq, ...exitFacts(end) };
+}
+
 /** Writes the first facts of a process. */
 export function createFacts(directory: string, facts: ProcessFacts): void {
   writeNew(join(directory, FACTS_FILE), facts);
 }
 
-/** Writes a complete new file, then puts it in the place of the old one. */
+/** Writes a complete new file, then replaces the old one with it. */
 export function writeFacts(directory: string, facts: ProcessFacts): void {
   const draft = join(directory, `${FACTS_FILE}.new`);
   writeNew(draft, facts);
@@ -80,7 +93,7 @@ export function thisServer(): ProcessFacts['server'] {
   return writerOf(process.pid);
 }
 
-/** A process that takes care of output. */
+/** The record of another process that writes output. */
 export function writerOf(pid: number): ProcessFacts['server'] {
   return { pid, since: startTime(pid) };
 }
@@ -97,12 +110,8 @@ export function isRunning({ pid, since }: ProcessFacts['server']): boolean {
   }
 }
 
-/** Process ids are reused; together with the time of the start they are unique. Null where the system does not tell. */
+/** Process ids are reused, but unique together with the start time. Null if the system does not report it. */
 function startTime(pid: number): string | null {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
-  } catch {
-    return null;
-  }
+  const stat = statOf(pid);
+  return stat && String(stat.startTick);
 }

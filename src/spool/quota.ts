@@ -1,5 +1,5 @@
 const MIB = 1024 * 1024;
-/** Disk space for all output together: enough for a few large logs, and no surprise for the disk's owner. */
+/** Disk space for all output together: enough for a few large logs, but no surprise for the owner of the disk. */
 export const DEFAULT_SPOOL_QUOTA_BYTES = 1024 * MIB;
 /** Always granted, so that old output cannot leave a new session without a log. */
 const GUARANTEED_BYTES = MIB;

@@ -14,16 +14,16 @@ import type { SegmentReader } from './segment-reader.js';
 
 type Reads = Pick<LogArchive, 'after' | 'bytesAt' | 'chunkAt' | 'offsetSince' | 'markBefore' | 'history'>;
 
-/** Output of one process on disk, while the process runs: the half of an archive that reads. What cannot be read is gone. */
+/** The reading half of an archive: output of a running process on disk. Unreadable output counts as gone. */
 export abstract class ReadableOutput implements Reads {
   protected abstract readonly reader: SegmentReader;
-  /** What a history says beside the output. */
+  /** The parts of a history other than the output. */
   protected abstract readonly known: Omit<HistorySource, 'reader'>;
 
-  /** Files are open that can be closed before long. */
+  /** Called when files were opened that can soon be closed. */
   protected abstract filesOpened(): void;
 
-  /** Reading failed. Must leave the reader without segments. */
+  /** Called when reading failed. Must leave the reader without segments. */
   protected abstract unreadable(error: unknown): void;
 
   after(seq: number): ArchivedOutput | undefined {

@@ -1,24 +1,24 @@
 import { closeSync, constants, fstatSync, ftruncateSync, lstatSync, openSync, type Stats } from 'node:fs';
 
-/** Takes space on disk for a file that will grow, beyond its end. False if that cannot be done. */
+/** Reserves disk space beyond the end of a file that will grow. False if that is not possible. */
 export type ReserveSpace = (descriptor: number, from: number, bytes: number) => boolean;
 
 const STAT_BLOCK_BYTES = 512;
-/** File systems round up. */
+/** File systems round up by less than this. */
 const ROUNDING_BYTES = 128 * 1024;
 
-/** What an open file takes on disk, with what an earlier server may have reserved behind its end. */
+/** The disk space of an open file, including what an earlier server may have reserved beyond its end. */
 export function takenBytes(descriptor: number): number {
   const { size, blocks } = fstatSync(descriptor);
   return Math.max(size, blocks * STAT_BLOCK_BYTES);
 }
 
-/** Gives space back that a file has behind this position; it would be taken for as long as the file is there. */
+/** Frees the space a file has reserved beyond a position, which it would otherwise keep. */
 export function releaseSpace(descriptor: number, end: number): void {
   try {
     ftruncateSync(descriptor, end);
   } catch {
-    // It goes with the file.
+    // It is freed with the file.
   }
 }
 
@@ -35,7 +35,7 @@ function releaseSpaceAt(path: string): void {
     releaseSpace(descriptor, fstatSync(descriptor).size);
     closeSync(descriptor);
   } catch {
-    // As long as it cannot be opened, it stays as it is.
+    // A file that cannot be opened stays as it is.
   }
 }
 

@@ -7,18 +7,18 @@ export interface OpenPart {
   readonly descriptor: number;
   /** Where the range begins. */
   readonly start: number;
-  /** How much fits into it. */
+  /** The size of the range. */
   readonly room: number;
-  /** How much of it takes space on disk already, whether something was written there or not. */
+  /** How much of it already has disk space, whether or not anything was written there. */
   readonly taken: number;
 }
 
-/** Where the two parts of each segment are. What was opened is given back with `close`. */
+/** The storage of the two parts of each segment. Opened parts are returned with `close`. */
 export interface SegmentFiles {
-  /** Makes room first for a segment without entries. */
+  /** Makes room first if the segment has no entries. */
   openToWrite(segment: Segment, part: SegmentPart): OpenPart;
   openToRead(segment: Segment, part: SegmentPart): OpenPart;
   close(open: OpenPart): void;
-  /** Deletes a segment. A successor may take over the space of its data: writing over it is much cheaper. */
+  /** Deletes a segment. A successor may take over its data file, because overwriting is much cheaper. */
   remove(segment: Segment, successor?: Segment): void;
 }

@@ -2,7 +2,7 @@ import type { ChunkPlace, LineMark, MarkRequest } from '../contract/index.js';
 import type { Segment } from './segment.js';
 import type { Place, SegmentReader } from './segment-reader.js';
 
-/** Output from an offset on, or the first that is left behind it. The next read reuses its memory. */
+/** Output from an offset on, or the first that is left after it. The next read reuses its memory. */
 export function bytesAt(
   reader: SegmentReader,
   offset: number,
@@ -12,7 +12,7 @@ export function bytesAt(
   return found && { offset: found.offset, bytes: reader.raw(found.segment, found.at, found.length) };
 }
 
-/** Where such output is: a position in the data of a segment. */
+/** The position of such output in the data of a segment. */
 export function rangeAt(
   segments: readonly Segment[],
   offset: number,
@@ -25,7 +25,7 @@ export function rangeAt(
   return { segment, at, length: Math.min(maxBytes, segment.dataBytes - at), offset: from };
 }
 
-/** The chunk that contains a byte, or the first one behind it. */
+/** The chunk that contains a byte, or the first one after it. */
 export function chunkAt(reader: SegmentReader, offset: number): ChunkPlace | undefined {
   return chunkFrom(
     reader,
@@ -33,7 +33,7 @@ export function chunkAt(reader: SegmentReader, offset: number): ChunkPlace | und
   );
 }
 
-/** Where output from a time on begins. */
+/** The offset where output since a time begins. */
 export function offsetSince(reader: SegmentReader, timeMs: number): number | undefined {
   return chunkFrom(
     reader,
@@ -51,12 +51,12 @@ function chunkFrom(reader: SegmentReader, from: Place | undefined): ChunkPlace |
   return undefined;
 }
 
-/** The last entry before a line or at an offset; the oldest one if that is behind it. */
+/** The last entry before a line or at an offset; the oldest one if all are later. */
 export function markBefore(reader: SegmentReader, wanted: MarkRequest): LineMark | undefined {
   const oldest = reader.segments[0]?.first;
   if (!oldest) return undefined;
   const { newlines } = oldest;
-  // Versions without line numbers wrote this: count from what is left of it.
+  // Written by a version without line numbers: count from what is left.
   if (newlines === null) return { offset: oldest.offset, newlines: 0 };
   const isBehind =
     'line' in wanted

@@ -4,34 +4,34 @@ import { ENTRY_BYTES, type IndexEntry, readEntry } from './index-entry.js';
 import type { Segment } from './segment.js';
 import type { OpenPart, SegmentFiles, SegmentPart } from './segment-files.js';
 
-/** Entries read at once: most readers want the next one afterwards. */
+/** Entries read at a time, because most readers continue with the next one. */
 const PAGE_ENTRIES = 128;
 /** Small chunks are read together with what follows them. */
 const WINDOW_BYTES = 128 * 1024;
-/** Lines are read one by one, mostly several of them. */
+/** Lines are read one by one, and usually several of them. */
 const RAW_WINDOW_BYTES = 16 * 1024;
 
-/** The place of an entry: in which segment (by position in the list), and which of its entries. */
+/** The place of an entry: the index of its segment, and its index in that segment. */
 export interface Place {
   readonly segment: number;
   readonly entry: number;
 }
 
-/** A condition that all entries behind the first one that fulfils it fulfil as well. */
+/** A monotonic condition: every entry after the first match matches, too. */
 export type Condition = (entry: IndexEntry) => boolean;
 
-/** Finds and reads entries of a list of segments. Its files are open from the first read until `rest`. */
+/** Finds and reads entries in a list of segments. Its files stay open from the first read until `rest`. */
 export class SegmentReader {
   readonly #files: SegmentFiles;
   readonly #segments: () => readonly Segment[];
-  /** Readers mostly move on, so only the files of one segment stay open. */
+  /** Readers usually move forward, so only the files of one segment stay open. */
   #open: { readonly number: number; data?: OpenPart; index?: OpenPart } | undefined;
   #page:
     | { readonly segment: number; readonly start: number; readonly entries: readonly IndexEntry[] }
     | undefined;
-  /** For `raw`, which many calls follow each other with. */
+  /** For `raw`, which is called many times in a row. */
   #scratch: Buffer | undefined;
-  /** What is in there. */
+  /** The content of the scratch buffer. */
   #raw: { readonly segment: number; readonly start: number; readonly end: number } | undefined;
   #window: { readonly segment: number; readonly start: number; readonly bytes: Buffer } | undefined;
 
@@ -40,13 +40,13 @@ export class SegmentReader {
     this.#segments = segments;
   }
 
-  /** The first entry that fulfils the condition. */
+  /** The first entry that meets the condition. */
   find(condition: Condition): Place | undefined {
     const segments = this.#segments();
     const near = this.#findInPage(condition);
     if (near) return near;
     let segment = firstTrue(segments.length, (index) => condition(firstOf(segments, index)));
-    // The one before starts too early but may contain the entry.
+    // The previous segment starts too early but may contain the entry.
     if (segment > 0) {
       const count = segments[segment - 1]?.entries ?? 0;
       const inside = segment - 1;
@@ -64,7 +64,7 @@ export class SegmentReader {
       const entry = page.entries[place.entry - page.start];
       if (entry) return entry;
     }
-    // With the one before, `find` sees in this page that the entry is the first one.
+    // Includes the previous entry, so that `find` can tell from this page that the entry is the first match.
     const start = Math.max(0, place.entry - 1);
     const count = Math.min(PAGE_ENTRIES, segment.entries - start);
     const bytes = this.#read(segment, 'index', { at: start * ENTRY_BYTES, length: count * ENTRY_BYTES });
@@ -73,20 +73,20 @@ export class SegmentReader {
     return entries[place.entry - start];
   }
 
-  /** The place before this one. */
+  /** The previous place. */
   before({ segment, entry }: Place): Place | undefined {
     if (entry > 0) return { segment, entry: entry - 1 };
     const previous = this.#segments()[segment - 1];
     return previous && { segment: segment - 1, entry: previous.entries - 1 };
   }
 
-  /** The place behind this one. */
+  /** The next place. */
   behind({ segment, entry }: Place): Place {
     const isLast = entry + 1 >= (this.#segments()[segment]?.entries ?? 0);
     return isLast ? { segment: segment + 1, entry: 0 } : { segment, entry: entry + 1 };
   }
 
-  /** The first chunk of output at or behind a place. */
+  /** The first chunk of output at or after a place. */
   output(place: Place | undefined): (ArchivedOutput & { readonly place: Place }) | undefined {
     for (let at = place; at; at = this.behind(at)) {
       const entry = this.entryAt(at);
@@ -119,7 +119,7 @@ export class SegmentReader {
     return this.#segments();
   }
 
-  /** Closes the files and forgets what was read. The next read opens them again. */
+  /** Closes the files and discards what was read. The next read reopens them. */
   rest(): void {
     for (const part of [this.#open?.data, this.#open?.index]) if (part) this.#files.close(part);
     this.#open = undefined;
@@ -197,7 +197,7 @@ function firstOf(segments: readonly Segment[], index: number): IndexEntry {
   return segment.first;
 }
 
-/** The first number below `count` that fulfils a condition all later ones fulfil as well; `count` if none does. */
+/** The first number below `count` that meets a monotonic condition; `count` if none does. */
 function firstTrue(count: number, condition: (index: number) => boolean): number {
   let low = 0;
   let high = count;

@@ -1,39 +1,46 @@
-import { countNewlines, type LineMark } from '../contract/index.js';
+import type { LineMark } from '../contract/index.js';
 import { ENTRY_BYTES, type EntryDraft, writeEntry } from './index-entry.js';
+import { newlinesIn } from './newlines-in.js';
 import type { SpoolOwner, SpoolQuota } from './quota.js';
 import type { ReserveSpace } from './reserved-space.js';
 import { type Segment, sizeOf } from './segment.js';
 import type { SegmentFiles } from './segment-files.js';
 import { SegmentReader } from './segment-reader.js';
 import { SegmentWriter } from './segment-writer.js';
+import { type Cut, cutAtBoundary } from './write-boundary.js';
 
 export interface StoreOptions {
   readonly files: SegmentFiles;
-  /** Whose share of the quota this is. */
+  /** The owner of this share of the quota. */
   readonly owner: SpoolOwner;
   readonly quota: SpoolQuota;
-  /** Most that is kept. */
+  /** The most output kept. */
   readonly limitBytes: number;
-  /** A segment of this size gets no more. */
+  /** A segment that reaches this size is full. */
   readonly segmentBytes: number;
   readonly reserve?: ReserveSpace | undefined;
-  /** The beginning that stays when other output has to go. Default: none of it. */
+  /** How much of the beginning stays when other output is deleted. Default: none. */
   readonly headBytes?: number;
 }
 
 interface WritePlan {
   readonly target: Segment;
+  /** Where the chunks go in its data. */
+  readonly at: number;
   readonly chunks: readonly Uint8Array[];
   readonly index: Uint8Array;
+  /** Of the output in the index. */
   readonly dataBytes: number;
+  /** Written of the next output as well. */
+  readonly partBytes: number;
   /** Up to the end of what is to be written. */
   readonly newlines: number;
 }
 
-/** If the quota leaves no room for the whole head, it becomes this part of what there is. */
+/** If the quota has no room for the whole head, the head shrinks to this part of what there is. */
 const SMALL_HEAD = 1 / 4;
 
-/** The output of one process in segments, within bounds: beyond them, the oldest behind the head is deleted. */
+/** The output of one process in segments, within limits. Beyond them, the oldest segment after the head is deleted. */
 export class SegmentStore {
   readonly reader: SegmentReader;
   readonly #options: StoreOptions;
@@ -44,6 +51,8 @@ export class SegmentStore {
   #usedBytes = 0;
   #isForgotten = false;
   #counted: LineMark = { offset: 0, newlines: 0 };
+  /** The part of the next output that is already in a segment. */
+  #part: { readonly segment: Segment; readonly bytes: number } | undefined;
 
   constructor(options: StoreOptions) {
     this.#options = options;
@@ -57,84 +66,107 @@ export class SegmentStore {
     return this.#counted;
   }
 
-  /** Output that can be read. */
+  /** The amount of output that can be read. */
   get keptBytes(): number {
     return this.#segments.reduce((sum, { dataBytes }) => sum + dataBytes, 0);
   }
 
-  /** Writes what follows the output it has. Throws if that fails; then only `count` may follow. */
+  /** Appends output. Throws on failure; after that, only `count` may be called. */
   write(drafts: readonly EntryDraft[]): void {
-    const plan = this.#plan(drafts);
-    this.#writer.append(plan.target, plan.chunks, plan.index);
+    this.#writeNow(this.#plan(drafts, { whole: drafts.length, part: 0 }));
+  }
+
+  /**
+   * The same, but only up to a boundary in the file if there is one, which is cheaper. Returns how many drafts it has written,
+   * and how much of the next one. That one and all after it must be passed again.
+   */
+  writeToBoundary(drafts: readonly EntryDraft[]): Cut {
+    const cut = cutAtBoundary(drafts, this.#unfilled?.dataBytes ?? 0);
+    this.#writeNow(this.#plan(drafts, cut));
+    return cut;
+  }
+
+  #writeNow(plan: WritePlan): void {
+    this.#writer.append(plan.target, plan);
     this.#written(plan);
   }
 
-  /** The same while others have the event loop. One call at a time. */
+  /** Writes asynchronously. One call at a time. */
   async writeLater(drafts: readonly EntryDraft[]): Promise<void> {
-    const plan = this.#plan(drafts);
-    await this.#writer.appendLater(plan.target, plan.chunks, plan.index);
+    const plan = this.#plan(drafts, { whole: drafts.length, part: 0 });
+    await this.#writer.appendLater(plan.target, plan);
     if (!this.#isForgotten) this.#written(plan);
   }
 
-  /** Makes room, and says what is to be written where. */
-  #plan(drafts: readonly EntryDraft[]): WritePlan {
-    const dataBytes = drafts.reduce((sum, { length }) => sum + length, 0);
-    const bytes = dataBytes + drafts.length * ENTRY_BYTES;
-    const target = this.#current(bytes) ?? this.#nextSegment(drafts, bytes);
-    const index = new Uint8Array(drafts.length * ENTRY_BYTES);
+  /** Makes room, and decides what to write where. */
+  #plan(drafts: readonly EntryDraft[], { whole, part }: Cut): WritePlan {
+    const entered = drafts.slice(0, whole);
+    const dataBytes = entered.reduce((sum, { length }) => sum + length, 0);
+    const bytes = dataBytes + whole * ENTRY_BYTES;
+    const target = this.#current(bytes) ?? this.#nextSegment(entered, bytes);
+    const index = new Uint8Array(whole * ENTRY_BYTES);
     const view = new DataView(index.buffer);
     let position = 0;
     let { newlines } = this.#counted;
-    for (const draft of drafts) {
+    for (const draft of entered) {
       writeEntry(view, position, draft, newlines);
-      newlines += countNewlines(draft.bytes);
+      newlines += newlinesIn(draft.bytes);
       position += ENTRY_BYTES;
     }
-    const chunks = drafts.map((draft) => draft.bytes);
-    return { target, chunks, index, dataBytes, newlines };
+    const written = this.#part?.segment === target ? this.#part.bytes : 0;
+    const chunks = drafts.slice(0, whole + 1).map(({ bytes: chunk, length }, each) => {
+      return chunk.subarray(each === 0 ? written : 0, each < whole ? length : part);
+    });
+    return { target, at: target.dataBytes + written, chunks, index, dataBytes, partBytes: part, newlines };
   }
 
-  #written({ target, chunks, index, dataBytes, newlines }: WritePlan): void {
+  #written({ target, index, dataBytes, partBytes, newlines }: WritePlan): void {
     if (target.entries === 0) this.#segments.push(target);
-    target.entries += chunks.length;
+    target.entries += index.length / ENTRY_BYTES;
     target.dataBytes += dataBytes;
+    this.#part = partBytes === 0 ? undefined : { segment: target, bytes: partBytes };
     this.#usedBytes += dataBytes + index.length;
     this.#counted = { offset: this.#counted.offset + dataBytes, newlines };
   }
 
-  /** Lines are numbered on when their output can no longer be kept. */
+  /** Keeps counting lines when output can no longer be kept. */
   count(lost: readonly EntryDraft[]): void {
     let { offset, newlines } = this.#counted;
     for (const { bytes } of lost) {
       offset += bytes.length;
-      newlines += countNewlines(bytes);
+      newlines += newlinesIn(bytes);
     }
     this.#counted = { offset, newlines };
   }
 
-  /** What was written is gone, or cannot be read. Nothing may be written afterwards. */
+  /** Call when what was written is gone or unreadable. Nothing may be written afterwards. */
   forget(): void {
     this.#isForgotten = true;
     this.#segments = [];
     this.#usedBytes = 0;
   }
 
-  /** Closes the files to write to. */
+  /** Closes the files being written. */
   closeWriter(): void {
     this.#writer.close();
   }
 
-  /** Closes the files. They are opened again when they are needed. */
+  /** Closes the files. They are reopened when needed. */
   rest(): void {
     this.#writer.close();
     this.reader.rest();
   }
 
-  /** The segment to continue, with room for so much; none if it is full. */
+  /** The newest segment, unless it is full. */
+  get #unfilled(): Segment | undefined {
+    const newest = this.#segments.at(-1);
+    return newest && sizeOf(newest) < this.#options.segmentBytes ? newest : undefined;
+  }
+
+  /** The segment to continue, with this much room; none if it is full. */
   #current(bytes: number): Segment | undefined {
-    const isFull = (newest: Segment): boolean => sizeOf(newest) >= this.#options.segmentBytes;
-    const before = this.#segments.at(-1);
-    if (!before || isFull(before)) return undefined;
+    const before = this.#unfilled;
+    if (!before) return undefined;
     this.#makeRoom(bytes);
     // It may have been deleted itself.
     return this.#segments.at(-1) === before ? before : undefined;
@@ -150,7 +182,7 @@ export class SegmentStore {
     return next;
   }
 
-  /** Deletes what is needed to stay within the bounds, also when the next segment will be full. */
+  /** Deletes as much as necessary to stay within the limits even when the next segment is full. */
   #makeRoom(bytes: number, next?: Segment): void {
     const { limitBytes, quota, owner, segmentBytes } = this.#options;
     let successor = next;
@@ -158,14 +190,14 @@ export class SegmentStore {
     for (;;) {
       const isEmpty = this.#segments.length === 0;
       const fits = isEmpty || this.#usedBytes + wanted <= limitBytes;
-      // Something is kept, however narrow the bounds are.
+      // Something is always kept, however tight the limits are.
       if ((fits && quota.grow(owner, bytes)) || isEmpty) return;
       this.#drop(this.#expendable(), successor);
       successor = undefined;
     }
   }
 
-  /** The position of the oldest segment behind the head, which becomes smaller if nothing is behind it. */
+  /** The index of the oldest segment after the head. The head shrinks if there is none. */
   #expendable(): number {
     const behind = this.#behindHead();
     if (behind >= 0) return behind;

@@ -6,13 +6,22 @@ import type { Segment } from './segment.js';
 import type { OpenPart, SegmentFiles, SegmentPart } from './segment-files.js';
 import { SpaceAhead } from './space-ahead.js';
 
-/** Chunks below this size on average are joined: that is cheaper than handing each to the system. */
+/** Chunks below this average size are joined, which is cheaper than passing each to the system. */
 const MIN_VECTOR_BYTES = 2048;
-/** The system takes no more at a time. */
+/** The most buffers the system accepts in one call. */
 const MAX_VECTORS = 1024;
 
 const writeLater = promisify(write);
 const writevLater = promisify(writev);
+
+/** An addition to a segment. */
+interface Addition {
+  /** Where the chunks go in its data. */
+  readonly at: number;
+  readonly chunks: readonly Uint8Array[];
+  /** The new index entries. */
+  readonly index: Uint8Array;
+}
 
 interface OpenSegment {
   readonly number: number;
@@ -33,20 +42,20 @@ export class SegmentWriter {
     this.#ahead = new SpaceAhead(reserve, segmentBytes);
   }
 
-  /** Output first: an entry of the index is never there without its output. */
-  append(segment: Segment, chunks: readonly Uint8Array[], index: Uint8Array): void {
+  /** Writes output first, so that an index entry never exists without its output. */
+  append(segment: Segment, { at, chunks, index }: Addition): void {
     const open = this.#opened(segment);
     const bytes = totalOf(chunks);
-    this.#ahead.reserveFor(open.data, segment.dataBytes, bytes);
-    writeAll(open.data, segment.dataBytes, chunks);
-    open.end = segment.dataBytes + bytes;
+    this.#ahead.reserveFor(open.data, at, bytes);
+    writeAll(open.data, at, chunks);
+    open.end = at + bytes;
     writeAll(open.index, segment.entries * ENTRY_BYTES, [index]);
     this.#ahead.wrote(bytes);
   }
 
-  /** The same while others have the event loop. */
-  async appendLater(segment: Segment, chunks: readonly Uint8Array[], index: Uint8Array): Promise<void> {
-    await this.#writePart(segment, 'data', { at: segment.dataBytes, chunks });
+  /** The same, asynchronously. */
+  async appendLater(segment: Segment, { at, chunks, index }: Addition): Promise<void> {
+    await this.#writePart(segment, 'data', { at, chunks });
     await this.#writePart(segment, 'index', { at: segment.entries * ENTRY_BYTES, chunks: [index] });
   }
 
@@ -100,7 +109,7 @@ function writeAll(part: OpenPart, at: number, chunks: readonly Uint8Array[]): vo
   const position = part.start + at;
   let done = writevSync(part.descriptor, vectorsOf(chunks, total), position);
   if (done === total) return;
-  // The disk is nearly full, or a limit is near. The next call says so.
+  // A short write: the disk is nearly full, or a limit is near. The next call reports the error.
   const whole = Buffer.concat(chunks, total);
   while (done < total) done += writeSync(part.descriptor, whole, done, total - done, position + done);
 }
@@ -117,7 +126,7 @@ async function writeAllLater(part: OpenPart, at: number, chunks: readonly Uint8A
   }
 }
 
-/** Returns how much is to be written. */
+/** Returns the total size. Throws if it does not fit. */
 function requireRoom({ room }: OpenPart, at: number, chunks: readonly Uint8Array[]): number {
   const total = totalOf(chunks);
   if (at + total > room) throw new Error('There is more output than room in a segment.');
@@ -130,6 +139,6 @@ function totalOf(chunks: readonly Uint8Array[]): number {
 
 function vectorsOf(chunks: readonly Uint8Array[], total: number): Uint8Array[] {
   const isJoined = total < chunks.length * MIN_VECTOR_BYTES || chunks.length > MAX_VECTORS;
-  // Only the type is wrong: nothing is changed.
+  // Only the type differs; nothing is modified.
   return isJoined ? [Buffer.concat(chunks, total)] : (chunks as Uint8Array[]);
 }

@@ -1,9 +1,9 @@
 import { ENTRY_BYTES, type IndexEntry } from './index-entry.js';
 
-/** The output of a process is stored in pieces of about this size, the oldest of which can be deleted. */
+/** Output is stored in segments of about this size, so that the oldest can be deleted. */
 export const SEGMENT_BYTES = 16 * 1024 * 1024;
 
-/** A data file with raw output, and an index file that says what is where in it. */
+/** A data file with raw output, and an index file that describes it. */
 export interface Segment {
   readonly number: number;
   /** Its first entry. */
@@ -13,7 +13,7 @@ export interface Segment {
   dataBytes: number;
 }
 
-/** What a segment takes on disk. */
+/** The size of a segment on disk. */
 export function sizeOf({ entries, dataBytes }: Segment): number {
   return entries * ENTRY_BYTES + dataBytes;
 }

@@ -1,36 +1,36 @@
 import type { OpenPart } from './segment-files.js';
 import type { ReserveSpace } from './reserved-space.js';
 
-/** A program that has printed so much goes on: before, space is not worth reserving. */
+/** A program that has printed this much is likely to continue. Before that, reserving space is not worth it. */
 const FLOOD_BYTES = 1024 * 1024;
-/** Reserved at a time, at most. Whoever closes the file gives back what was not used. */
+/** The most reserved at a time. What was not used is freed when the file is closed. */
 const RESERVED_BYTES = 4 * 1024 * 1024;
 
 /**
- * Space on disk ahead of what is written to the newest file of an output. While a program floods there is always some:
- * the kernel then need not account for every block.
+ * Reserves disk space ahead of what is written to the newest file. During a flood there is always some, which saves the kernel
+ * accounting for every block.
  */
 export class SpaceAhead {
-  /** Undefined where it cannot be done. */
+  /** Undefined if it is not possible. */
   #reserve: ReserveSpace | undefined;
   readonly #fileBytes: number;
-  /** Since files were opened for the first time after a pause. */
+  /** Counted since the first opening of files after a pause. */
   #writtenBytes = 0;
-  /** The end of the space that is taken in the file. */
+  /** The end of the reserved space in the file. */
   #takenEnd = 0;
 
-  /** `fileBytes`: about what a file becomes. */
+  /** `fileBytes`: the approximate final size of a file. */
   constructor(reserve: ReserveSpace | undefined, fileBytes: number) {
     this.#reserve = reserve;
     this.#fileBytes = fileBytes;
   }
 
-  /** Another file follows, in which so much is taken already. */
+  /** Call when another file follows, with this much space already taken. */
   begin(takenBytes: number): void {
     this.#takenEnd = takenBytes;
   }
 
-  /** Called before so much is written at this position. */
+  /** Call before writing this many bytes at this position. */
   reserveFor({ descriptor, start }: Pick<OpenPart, 'descriptor' | 'start'>, at: number, bytes: number): void {
     const isNeeded = this.#writtenBytes >= FLOOD_BYTES && at + bytes > this.#takenEnd;
     if (!this.#reserve || !isNeeded) return;
@@ -44,12 +44,12 @@ export class SpaceAhead {
     this.#writtenBytes += bytes;
   }
 
-  /** Whether there is space behind the end of the output. */
+  /** Whether there is reserved space beyond the end of the output. */
   isBehind(end: number): boolean {
     return this.#takenEnd > end;
   }
 
-  /** Nothing was written for some time. */
+  /** Call when nothing was written for some time. */
   pause(): void {
     this.#writtenBytes = 0;
   }

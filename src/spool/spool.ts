@@ -13,54 +13,55 @@ import { storedSegments } from './stored-segments.js';
 import { type Kept, Upkeep } from './upkeep.js';
 
 const MIB = 1024 * 1024;
-/** Kept per process. */
+/** The most kept per process. */
 export const DEFAULT_PROCESS_BYTES = 256 * MIB;
-/** Kept of all processes together. */
+/** The most kept of all processes together. */
 export const DEFAULT_TOTAL_BYTES = 4096 * MIB;
-/** Processes kept, however little they printed. */
+/** The most processes kept, however little they printed. */
 const MAX_STORED = 4096;
 /**
- * Kept of a process whose output is on disk only for a server that comes after us: many times what readers may not have read.
- * A flood uses the same pages of memory again and again. Where a host supplies them, new ones cost far more than the output.
+ * Kept of a process whose output is on disk only for the next server. At least three quarters of it are there at any time: more
+ * than a distant client may have to read again after the line broke. A flood then reuses the same pages of memory. In a virtual machine whose host supplies memory on demand, new pages would cost far
+ * more than the output.
  */
-const PASSING_BYTES = 32 * MIB;
+const PASSING_BYTES = 40 * MIB;
 
 export interface SpoolOptions {
-  /** Absolute. Created when it is first needed. */
+  /** An absolute path. Created when first needed. */
   readonly directory: string;
   readonly processBytes?: number | undefined;
   readonly totalBytes?: number | undefined;
-  /** Called when the output of a process can no longer be written. Default: nobody is told. */
+  /** Called when the output of a process can no longer be written. Default: does nothing. */
   readonly onFailure?: ((error: Error) => void) | undefined;
 }
 
 /** A process whose output is to be spooled. */
 export interface SpoolRequest {
   readonly processId: string;
-  /** Whose process it is: only they find it again. */
+  /** The owner of the process, the only one who can find it again. */
   readonly owner: string;
   readonly program: string;
   readonly size: TerminalSize | null;
-  /** Whether its output stays when the process is forgotten. */
+  /** Whether its output stays after the process is forgotten. */
   readonly keep: boolean;
 }
 
 /** A process whose output may outlive its server. */
 export interface DurableRequest extends SpoolRequest {
-  /** Of the output within the spool. */
+  /** Identifies the output within the spool. */
   readonly id: string;
-  /** Output on disk serves slow readers. */
+  /** Whether slow readers are served from disk. */
   readonly spills: boolean;
   readonly startedAtMs: number;
-  /** Who takes care of the output, whatever becomes of this server. */
+  /** The process that owns the output even if this server dies. */
   readonly server: ProcessFacts['server'];
   /** Called once when output can no longer be written. */
   readonly failed: () => void;
-  /** Called with its end, and again when it has closed, before anybody hears of that. */
+  /** Called with the end of the process, and again when it has closed, before any client learns of it. */
   readonly ended: (end: StoredEnd, offset: number) => void;
 }
 
-/** What all kinds of output have in common. */
+/** Options common to all kinds of output. */
 type Place = Omit<DurableOutputOptions, 'busy' | 'closed' | 'gone' | 'ended'> & {
   readonly busy: (output: Kept) => void;
   readonly closed: (output: Kept) => void;
@@ -84,13 +85,13 @@ export class Spool {
   readonly #upkeep = new Upkeep();
   /** By id, in the order they were added. */
   readonly #stored = new Map<string, Stored>();
-  /** Begins all ids of this spool, so that a start need not wait for the system's randomness. */
+  /** The prefix of all ids of this spool, so that a start need not wait for randomness. */
   readonly #mark = randomBytes(10).toString('hex');
   #created = 0;
   #isPrepared = false;
   #scanning: Promise<void> | undefined;
 
-  /** `reserve`: takes space on disk ahead of a program that floods, where the system can. */
+  /** `reserve`: reserves disk space ahead of a flood, if the system can. */
   constructor(options: SpoolOptions, reserve?: ReserveSpace) {
     this.#reserve = reserve;
     this.directory = resolve(options.directory);
@@ -100,7 +101,7 @@ export class Spool {
     this.#onFailure = options.onFailure ?? (() => undefined);
   }
 
-  /** Makes sure that there is a place to write to. Throws `spoolUnavailable` otherwise. */
+  /** Makes sure that the directory can be used. Throws `spoolUnavailable` otherwise. */
   prepare(): void {
     this.#isPrepared = false;
     requirePrivateDirectory(this.directory);
@@ -108,24 +109,24 @@ export class Spool {
     void this.#scan();
   }
 
-  /** The same, but looks only if it has not yet, or if something could not be written: a start should not wait for it. */
+  /** The same, but checks only the first time and after a failed write, so that starts do not wait for it. */
   prepareOnce(): void {
     if (!this.#isPrepared) this.prepare();
   }
 
   /**
-   * Makes the directory before a program could that runs as our user in a sandbox: only what exists can be hidden from
-   * it.
+   * Creates the directory before a sandboxed program that runs as our user could: only an existing directory can be hidden
+   * from it.
    */
   prepareIfPossible(): void {
     try {
       this.prepare();
     } catch {
-      // Whoever wants to use it is told.
+      // Reported when somebody wants to use it.
     }
   }
 
-  /** A place for the output of a new process. Nothing is written until there is enough of it. */
+  /** Storage for the output of a new process. Nothing is written until there is enough of it. */
   create(request: SpoolRequest): SpooledOutput {
     this.prepareOnce();
     this.#created += 1;
@@ -135,13 +136,13 @@ export class Spool {
     return output;
   }
 
-  /** A place for the output of a process that may outlive its server. */
+  /** Storage for the output of a process that may outlive its server. */
   createDurable(request: DurableRequest): DurableOutput {
     this.prepareOnce();
     return this.#durable(request);
   }
 
-  /** The place that an earlier server made. */
+  /** The storage that an earlier server created. */
   resumeDurable(request: DurableRequest): DurableOutput {
     return this.#durable(request);
   }
@@ -195,7 +196,7 @@ export class Spool {
     };
   }
 
-  /** Everything that is kept, oldest first. Without `end`, a process runs or was lost with its server. */
+  /** All stored processes, oldest first. Without `end`, a process is running or was lost with its server. */
   async list(): Promise<ProcessFacts[]> {
     await this.#scan();
     return [...this.#stored.values()].map(({ facts }) => facts).sort((a, b) => a.startedAtMs - b.startedAtMs);
@@ -214,14 +215,14 @@ export class Spool {
     }
   }
 
-  /** The log of the newest process its owner called by this name. The caller closes it. */
+  /** The log of the owner's newest process with this id. The caller closes it. */
   async find({ owner, processId }: { owner: string; processId: string }): Promise<StoredLog | null> {
     const all = await this.list();
     const newest = all.findLast((facts) => facts.owner === owner && facts.processId === processId);
     return newest ? this.open(newest.id) : null;
   }
 
-  /** Writes what is waiting and closes all files. */
+  /** Writes pending output and closes all files. */
   close(): void {
     this.#upkeep.close();
   }
@@ -242,7 +243,7 @@ export class Spool {
     }
   }
 
-  /** Counts what earlier servers left, so that it gives way to new output. */
+  /** Counts what earlier servers left, so that it can make room for new output. */
   #scan(): Promise<void> {
     this.#scanning ??= this.#findStored();
     return this.#scanning;

@@ -19,25 +19,26 @@ import type { ReserveSpace } from './reserved-space.js';
 import { SEGMENT_BYTES } from './segment.js';
 import type { SegmentReader } from './segment-reader.js';
 import { SegmentStore } from './segment-store.js';
+import { BOUNDARY_BYTES } from './write-boundary.js';
 
-/** Most programs print less and end soon: nothing is written for them before they do. */
+/** Most programs print less than this and end soon. Nothing is written for them before they end. */
 const FIRST_WRITE_BYTES = 64 * 1024;
-/** Written at once. Lost if the server is killed, so not more than a moment's worth. */
-const WRITE_BYTES = 256 * 1024;
+/** How much is written at a time. It is lost if the server is killed, so it should not be more than a moment's worth. */
+const WRITE_BYTES = BOUNDARY_BYTES;
 const MAX_WAITING_CHUNKS = 1024;
 
 export interface SpooledOutputOptions {
   readonly directory: string;
   readonly facts: ProcessFacts;
-  /** Most that is kept of this process. */
+  /** The most output kept of this process. */
   readonly limitBytes: number;
   readonly quota: SpoolQuota;
   readonly reserve?: ReserveSpace | undefined;
   /** Whether to keep the output when the log is gone. */
   readonly keep: boolean;
-  /** Makes sure that the spool is there. Throws if it cannot be used. */
+  /** Makes sure that the spool exists. Throws if it cannot be used. */
   readonly prepare: () => void;
-  /** Called when there is something to write before long. */
+  /** Called when there is something to write soon. */
   readonly busy: (output: SpooledOutput) => void;
   /** Called when the process has closed. */
   readonly closed: (output: SpooledOutput) => void;
@@ -55,10 +56,14 @@ export class SpooledOutput extends ReadableOutput implements LogArchive, SpoolOw
   readonly #directory: OutputDirectory;
   readonly #facts: FactsFile;
   readonly #store: SegmentStore;
+  /** Output not written yet, except perhaps for a part of the first chunk. */
   #waiting: EntryDraft[] = [];
+  /** Its size, without that part. */
   #waitingBytes = 0;
   #firstBytes = FIRST_WRITE_BYTES;
   #writeBytes = WRITE_BYTES;
+  /** Whether the log keeps what remains when less is written than there is. */
+  #mayRemain = true;
   #lastSeq = 0;
   #totalBytes = 0;
   #broken = false;
@@ -82,10 +87,11 @@ export class SpooledOutput extends ReadableOutput implements LogArchive, SpoolOw
     return this.#store.counted;
   }
 
-  /** Chunks in the log's memory must be written before the log reuses it. */
+  /** Chunks must be written before the log reuses their memory. */
   startWith({ retainedBytes }: { readonly retainedBytes: number }): void {
     this.#firstBytes = Math.min(FIRST_WRITE_BYTES, retainedBytes);
     this.#writeBytes = Math.min(WRITE_BYTES, retainedBytes);
+    this.#mayRemain = retainedBytes >= 2 * WRITE_BYTES;
   }
 
   append({ stream, seq, offset, timeMs, bytes }: ArchivedOutput): void {
@@ -131,23 +137,38 @@ export class SpooledOutput extends ReadableOutput implements LogArchive, SpoolOw
     this.#directory.remove();
   }
 
-  /** Writes what is waiting. */
+  /** Writes pending output. */
   flush(): void {
-    if (this.#broken) return;
-    try {
-      this.#create();
+    this.#attempt(() => {
       if (this.#waiting.length > 0) this.#store.write(this.#waiting);
       this.#waiting = [];
       this.#waitingBytes = 0;
+    });
+  }
+
+  /** Writes most of the pending output. */
+  #flushMost(): void {
+    this.#attempt(() => {
+      const { whole, part } = this.#store.writeToBoundary(this.#waiting);
+      this.#waiting = this.#waiting.slice(whole);
+      this.#waitingBytes = this.#waiting.reduce((sum, { length }) => sum + length, -part);
+    });
+  }
+
+  #attempt(write: () => void): void {
+    if (this.#broken) return;
+    try {
+      this.#create();
+      write();
       this.#facts.save();
     } catch (error) {
       this.#fail(error);
     }
   }
 
-  /** Called from time to time: writes what is waiting, or closes the files. Returns false if nothing is left to do. */
+  /** Called periodically: writes pending output, or closes the files. Returns false if nothing is left to do. */
   tick(): boolean {
-    // The log still has it in memory, and nobody else will ask for it.
+    // The log still has it in memory, and nobody else will need it.
     if (!this.#directory.exists && !this.#options.keep) return false;
     const hasClosed = this.expendableSince() !== null;
     const isWaiting = this.#waiting.length > 0 && !this.#broken;
@@ -157,7 +178,7 @@ export class SpooledOutput extends ReadableOutput implements LogArchive, SpoolOw
     return false;
   }
 
-  /** Closes the files. They are opened again when they are needed. */
+  /** Closes the files. They are reopened when needed. */
   close(): void {
     this.#store.rest();
   }
@@ -189,7 +210,8 @@ export class SpooledOutput extends ReadableOutput implements LogArchive, SpoolOw
     this.#waitingBytes += waiting.length;
     const most = this.#directory.exists ? this.#writeBytes : this.#firstBytes;
     if (this.#waitingBytes < most && this.#waiting.length < MAX_WAITING_CHUNKS) return;
-    this.flush();
+    if (this.#mayRemain && this.#waitingBytes >= WRITE_BYTES) this.#flushMost();
+    else this.flush();
     this.#options.busy(this);
   }
 
@@ -197,7 +219,7 @@ export class SpooledOutput extends ReadableOutput implements LogArchive, SpoolOw
     this.#directory.create(() => this.#facts.create());
   }
 
-  /** From here on, only the log's memory is left. What was written can still be read. */
+  /** From here on, output is only in the log's memory. What was written can still be read. */
   #fail(error: unknown): void {
     if (this.#broken) return;
     this.#broken = true;

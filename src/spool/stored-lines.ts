@@ -2,7 +2,7 @@ import type { ChunkPlace, LineMark, LineSource, MarkRequest } from '../contract/
 import { bytesAt, chunkAt, markBefore, offsetSince } from './segment-lines.js';
 import type { SegmentReader } from './segment-reader.js';
 
-/** Stored output by position in bytes. If its files go while it is read, the rest is gone. */
+/** Stored output by position in bytes. If its files disappear while it is read, the rest counts as gone. */
 export class StoredLines implements LineSource {
   readonly #reader: SegmentReader;
   readonly totalBytes: number;

@@ -11,7 +11,7 @@ import {
 } from '../contract/index.js';
 import { historyPage } from './history-page.js';
 import { NamedSegmentFiles } from './named-segment-files.js';
-import type { ProcessFacts } from './process-facts.js';
+import { exitedEvent, type ProcessFacts } from './process-facts.js';
 import type { Segment } from './segment.js';
 import { SegmentReader } from './segment-reader.js';
 import { StoredLines } from './stored-lines.js';
@@ -35,16 +35,14 @@ export class StoredLog implements ReadableLog {
 
   get exit(): ExitedEvent | undefined {
     const { end } = this.facts;
-    if (!end) return undefined;
-    const { exitedSeq: seq, exitCode, signal, timedOut, sandboxDenied } = end;
-    return { type: 'exited', seq, exitCode, signal, timedOut, sandboxDenied };
+    return end ? exitedEvent(end) : undefined;
   }
 
   get closed(): boolean {
     return this.facts.end?.closedSeq != null;
   }
 
-  /** Bytes printed as far as known: output of a server that was killed may end earlier than the program did. */
+  /** Bytes printed, as far as known. If the server was killed, the stored output may end before the program did. */
   get totalBytes(): number {
     const last = this.#segments.at(-1);
     return last ? last.first.offset + last.dataBytes : 0;

@@ -5,8 +5,8 @@ import type { Segment } from './segment.js';
 import type { OpenPart } from './segment-files.js';
 
 /**
- * The segments in a directory whose server may have been killed. Whatever was not written completely at the end is left
- * out: a part of an entry, an entry without its output, output without an entry.
+ * The segments in a directory whose server may have been killed. Incomplete writes at the end are left out: a partial entry,
+ * an entry without its output, output without an entry.
  */
 export function storedSegments(directory: string): Segment[] {
   const numbers = readdirSync(directory)
@@ -18,7 +18,7 @@ export function storedSegments(directory: string): Segment[] {
     const segment = storedSegment(files, number);
     if (!segment) continue;
     const before = segments.at(-1);
-    // Positions must continue, or what is found by position would be something else.
+    // Positions must be contiguous, or a position would lead to the wrong output.
     if (before && before.first.offset + before.dataBytes !== segment.first.offset) segments.length = 0;
     segments.push(segment);
   }

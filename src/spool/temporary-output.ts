@@ -9,26 +9,26 @@ import { SegmentStore } from './segment-store.js';
 
 const readLater = promisify(read);
 
-/** Most that is written at once. */
+/** The most written at once. */
 export const MAX_WRITE_BYTES = 320 * 1024;
-/** More chunks than this are joined: each takes room in the index. */
+/** More chunks than this are joined, because each takes room in the index. */
 const MAX_ENTRIES = 16;
-/** A page of memory, so that slots begin with one. */
+/** The index takes a page of memory, so that slots are page-aligned. */
 const SLOT = { data: MAX_WRITE_BYTES, index: 4096 } as const;
-/** The index takes less than this, in parts of the output. */
+/** An upper bound for the size of the index relative to the output. */
 const INDEX_SHARE = (MAX_ENTRIES * ENTRY_BYTES) / (64 * 1024);
 
 export interface TemporaryOutputOptions {
-  /** On whose file system the output is kept. */
+  /** A directory on the file system to use. */
   readonly parent: string;
   readonly owner: SpoolOwner;
   readonly quota: SpoolQuota;
-  /** Kept from the start, and from the end. */
+  /** How much of the beginning is kept. */
   readonly headBytes: number;
   readonly tailBytes: number;
 }
 
-/** Output on disk for as long as this program runs. Nobody else can find it, and it keeps both ends. */
+/** Output on disk while this program runs. Nobody else can find it. Beyond its limits, it keeps both ends. */
 export class TemporaryOutput {
   readonly #files: NamelessSegmentFiles;
   readonly #store: SegmentStore;
@@ -36,9 +36,9 @@ export class TemporaryOutput {
 
   constructor({ parent, owner, quota, headBytes, tailBytes }: TemporaryOutputOptions) {
     this.#files = new NamelessSegmentFiles(parent, SLOT);
-    // The head ends with a whole segment, and what is deleted is a whole one.
+    // The head consists of whole segments, and whole segments are deleted.
     const limitBytes = (headBytes + tailBytes) * (1 + INDEX_SHARE) + 2 * (SLOT.data + SLOT.index);
-    // Each write is a segment, so that no more is deleted than has to be.
+    // Each write is a segment, so that no more is deleted than necessary.
     const segmentBytes = 0;
     this.#store = new SegmentStore({ files: this.#files, owner, quota, limitBytes, headBytes, segmentBytes });
   }
@@ -48,14 +48,14 @@ export class TemporaryOutput {
     return this.#store.keptBytes;
   }
 
-  /** Adds to the end, at most `MAX_WRITE_BYTES`. One call at a time. Throws if that fails; nothing may be added then. */
+  /** Appends at most `MAX_WRITE_BYTES`. One call at a time. Throws on failure; after that, nothing may be appended. */
   async write(chunks: readonly Uint8Array[]): Promise<void> {
     const timeMs = Date.now();
     let { offset } = this.#store.counted;
     const joined = chunks.length > MAX_ENTRIES ? [Buffer.concat(chunks)] : chunks;
     const drafts = joined.map((bytes): EntryDraft => {
       this.#lastSeq += 1;
-      // Streams are not told apart here.
+      // Streams are not distinguished here.
       const draft = {
         kind: 'stdout',
         seq: this.#lastSeq,
@@ -70,7 +70,7 @@ export class TemporaryOutput {
     await this.#store.writeLater(drafts);
   }
 
-  /** Output from an offset on, or the first that is left behind it; none at the end. Throws if it cannot be read. */
+  /** Output from an offset on, or the first that is left after it; none at the end. Throws if it cannot be read. */
   async bytesAt(
     offset: number,
     maxBytes: number,
@@ -80,7 +80,7 @@ export class TemporaryOutput {
       const found = rangeAt(segments, offset, maxBytes);
       if (!found) return undefined;
       const bytes = await this.#read(found);
-      // Otherwise its slot may have got something else meanwhile.
+      // Otherwise its slot may have been reused in the meantime.
       if (this.#store.reader.segments.includes(found.segment)) return { offset: found.offset, bytes };
     }
   }

@@ -2,22 +2,22 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** How long output may wait to be written, and how long files stay open after that. */
 const TICK_MS = 1000;
-/** With this many ended processes whose output waits in memory, writing begins before the second has passed. */
+/** With this many ended processes whose output waits in memory, writing begins before the tick. */
 const MANY_WAITING = 128;
-/** With this many, the disk is slower than programs end: one more has to wait for it. */
+/** With this many, the disk is slower than programs end, and the next one has to wait for it. */
 const MAX_WAITING = 512;
 
-/** Something that writes later what it is given now. */
+/** Output that is written later. */
 export interface Kept {
-  /** Writes what is waiting, or closes the files. Returns false if there is nothing left to do. */
+  /** Writes pending output, or closes the files. Returns false if nothing is left to do. */
   tick(): boolean;
   flush(): void;
   close(): void;
 }
 
 /**
- * Writes what is waiting, once a second. Only one output in each turn of the event loop: whoever starts a program
- * meanwhile should not wait for the disk.
+ * Writes pending output once a second, one process per turn of the event loop, so that starting a program need not wait for the
+ * disk.
  */
 export class Upkeep {
   readonly #running = new Set<Kept>();
@@ -25,12 +25,12 @@ export class Upkeep {
   #timer: NodeJS.Timeout | undefined;
   #isWriting = false;
 
-  /** Looks after an output until there is nothing left to do for it. */
+  /** Calls `tick` until there is nothing left to do. */
   watch(output: Kept): void {
     if (!this.#ended.has(output)) this.#add(this.#running, output);
   }
 
-  /** Writes what is left of an output whose process has ended. */
+  /** Writes the rest of an output whose process has ended. */
   finish(output: Kept): void {
     this.#running.delete(output);
     if (this.#ended.size >= MAX_WAITING) {
@@ -41,13 +41,13 @@ export class Upkeep {
     if (this.#ended.size >= MANY_WAITING) void this.#write([this.#ended]);
   }
 
-  /** Nothing is left to write of this output. */
+  /** Call when nothing is left to write of this output. */
   forget(output: Kept): void {
     this.#running.delete(output);
     this.#ended.delete(output);
   }
 
-  /** Writes everything at once, and closes all files. */
+  /** Writes everything immediately, and closes all files. */
   close(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
@@ -89,7 +89,7 @@ async function writeEach(outputs: Set<Kept>): Promise<void> {
   }
 }
 
-/** The timer does not keep a program running, so what is waiting is written when it exits. */
+/** The timer does not keep the process alive, so pending output is also written on exit. */
 const unsaved = new Set<Upkeep>();
 
 function saveAtExit(upkeep: Upkeep): void {

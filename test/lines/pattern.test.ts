@@ -115,8 +115,8 @@ describe('what a pattern matches', () => {
   });
 
   test.each([
-    ['(?=a)', 'it looks ahead or behind, which is not supported. Search for the text itself'],
-    ['(?<!a)b', 'it looks ahead or behind, which is not supported. Search for the text itself'],
+    ['(?=a)', 'it uses look-around, which is not supported. Search for the text itself'],
+    ['(?<!a)b', 'it uses look-around, which is not supported. Search for the text itself'],
     ['(?i)a', '`(?i` is not supported. Write `[aA]` for either case'],
     ['(?>a)', '`(?>` is not supported. Use `(?:` for a group without a name'],
     ['(a)\\1', '`\\1` refers back to a group, which is not supported. Write it out'],

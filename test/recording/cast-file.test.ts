@@ -52,21 +52,21 @@ describe('an asciicast file', () => {
 
   test.each<[lines: string[], says: string]>([
     [[], 'line 1 is missing: the file is empty'],
-    [['hello'], 'line 1 is no header of asciicast version 1, 2 or 3'],
-    [['{"version":9}'], 'line 1 is no header of asciicast version 1, 2 or 3'],
-    [['[]'], 'line 1 is no header of asciicast version 1, 2 or 3'],
-    [['{"version":2}'], 'line 1 has no size of a terminal'],
-    [['{"version":3,"term":{"cols":1e999,"rows":1}}'], 'line 1 has no size of a terminal'],
-    [['{"version":2,"width":-1,"height":2}'], 'line 1 has no size of a terminal'],
+    [['hello'], 'line 1 is not an asciicast header of version 1, 2 or 3'],
+    [['{"version":9}'], 'line 1 is not an asciicast header of version 1, 2 or 3'],
+    [['[]'], 'line 1 is not an asciicast header of version 1, 2 or 3'],
+    [['{"version":2}'], 'line 1 has no terminal size'],
+    [['{"version":3,"term":{"cols":1e999,"rows":1}}'], 'line 1 has no terminal size'],
+    [['{"version":2,"width":-1,"height":2}'], 'line 1 has no terminal size'],
     [['{"version":1,"width":1,"height":2}'], 'line 1 ends an object without `stdout`'],
-    [[V2, '[1,"o","a"]', '[1,"o","a'], 'line 3 is no event: [time, "o", "text"]'],
-    [[V2, '{"a":1}'], 'line 2 is no event: [time, "o", "text"]'],
-    [[V2, '[1,"o",{}]'], 'line 2 is no event: [time, "o", "text"]'],
+    [[V2, '[1,"o","a"]', '[1,"o","a'], 'line 3 is not an event: [time, "o", "text"]'],
+    [[V2, '{"a":1}'], 'line 2 is not an event: [time, "o", "text"]'],
+    [[V2, '[1,"o",{}]'], 'line 2 is not an event: [time, "o", "text"]'],
     [[V2, '', '["1","o","a"]'], 'line 3 has no time that can be played'],
     [[V2, '[1e999,"o","a"]'], 'line 2 has no time that can be played'],
     [[V2, '[-1,"o","a"]'], 'line 2 has no time that can be played'],
-    [[V2, '[1,"r","80"]'], 'line 2 has no size of a terminal'],
-    [[V2, '[1,"r","0x24"]'], 'line 2 has no size of a terminal'],
+    [[V2, '[1,"r","80"]'], 'line 2 has no terminal size'],
+    [[V2, '[1,"r","0x24"]'], 'line 2 has no terminal size'],
   ])('that is damaged is refused with the line: %j', async (lines, says) => {
     expect(await complaint(...lines)).toBe(`The recording cannot be played: ${says}.`);
   });
