@@ -174,7 +174,7 @@ export class RemoteEnvironment extends EnvironmentHandle {
     return await listShares(this.client);
   }
 
-  /** Ends a share at once, for those who are viewing as well. Returns false if there is none. */
+  /** Ends a share immediately, also for current viewers. Returns false if there is none. */
   async revokeShare(shareId: string): Promise<boolean> {
     return await revokeShare(this.client, shareId);
   }

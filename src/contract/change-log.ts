@@ -3,7 +3,7 @@ import type { FileChange, FileChanges } from './file-watch.js';
 /** Changed paths kept for readers that are away; beyond this they become an overflow. About 1 MB at most. */
 export const MAX_PENDING_CHANGES = 4096;
 
-/** No one wants to hear of changes later than this, and larger numbers would overflow the timer. */
+/** Nobody wants to learn of changes later than this, and larger numbers would overflow the timer. */
 const MAX_DEBOUNCE_MS = 60_000;
 
 /**

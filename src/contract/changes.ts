@@ -15,9 +15,9 @@ export interface ChangeSetInfo {
   readonly running: number;
   /** What it took up on disk when it was last measured, if the machine reports it. */
   readonly bytes?: number | undefined;
-  /** The same in files and directories. */
+  /** Likewise, in files and directories. */
   readonly files?: number | undefined;
-  /** Nothing more fits into it: programs in it were ended, and no other starts. */
+  /** It is full: its programs were ended, and no other starts. */
   readonly isFull?: boolean | undefined;
 }
 
@@ -74,7 +74,7 @@ export interface ReadChangeOptions {
 export interface ApplyChangesOptions {
   /** Only what is at or below these paths. */
   readonly paths?: readonly string[];
-  /** What to do about files that somebody else has changed meanwhile. Default `refuse`: apply nothing. */
+  /** What to do about files that somebody else has changed in the meantime. Default `refuse`: apply nothing. */
   readonly onConflict?: 'refuse' | 'skip' | 'overwrite';
 }
 
@@ -88,13 +88,13 @@ export interface AppliedChanges {
 export interface ChangeSet {
   readonly changesId: string;
   list(options?: ListChangesOptions): Promise<ChangesPage>;
-  /** Part of a file on one side; of a link, what it says. */
+  /** Part of a file on one side; for a link, its target. */
   read(
     path: string,
     options: ReadChangeOptions,
   ): Promise<{ readonly bytes: Uint8Array; readonly size: number; readonly eof: boolean }>;
   diff(options?: DiffChangesOptions): Promise<DiffPage>;
-  /** Makes the files like the held ones: everything or nothing, unless told otherwise. */
+  /** Applies the held changes to the files: all or nothing, unless told otherwise. */
   apply(options?: ApplyChangesOptions): Promise<AppliedChanges>;
   /** Forgets the set and everything in it. */
   discard(): Promise<void>;

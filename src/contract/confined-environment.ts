@@ -90,7 +90,7 @@ export class ConfinedEnvironment extends EnvironmentHandle {
     return this.#inner.watchPorts(options);
   }
 
-  /** Only to ports of its own processes: a policy must not be a way to whatever else listens on the machine. */
+  /** Only to ports of its own processes: a policy must not open a way to whatever else listens on the machine. */
   override connect(port: number, options?: ConnectOptions): Promise<Duplex> {
     const ownOnly = this.sandbox.permissions.type === 'managed';
     return this.#inner.connect(port, { ...options, ownOnly: ownOnly || options?.ownOnly });

@@ -46,7 +46,7 @@ interface Assembly {
   Instance: new (module: object) => { exports: unknown };
 }
 
-/** Null where it cannot be had: too old a processor, or WebAssembly is switched off. */
+/** Null where it is unavailable: too old a processor, or WebAssembly is switched off. */
 function createCounter(): Counter | null {
   try {
     const assembly = (globalThis as unknown as { WebAssembly: Assembly }).WebAssembly;

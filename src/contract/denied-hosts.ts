@@ -4,7 +4,7 @@ const WHY: Readonly<Record<string, string>> = {
   not_allowed: 'not allowed',
   not_allowed_local: 'private or local',
   other_name: 'asked for on a connection to another host',
-  unanswered: 'nobody answered when it asked',
+  unanswered: 'nobody answered the question',
 };
 
 /** More than this nobody reads. */

@@ -16,7 +16,7 @@ import type { AttachOptions, ProcessSpec } from './process-spec.js';
 import type { ProcessSummary } from './process-summary.js';
 import type { CommandTag, LinesOptions, OutputEncoding, RunOptions, RunResult } from './run/index.js';
 
-/** A machine to run processes and access files on. Code that uses it cannot tell which kind it is. */
+/** A machine on which to run processes and access files. Code that uses it cannot tell which kind it is. */
 export interface Environment extends AsyncDisposable {
   readonly id: string;
   info(): Promise<EnvironmentInfo>;
@@ -42,7 +42,7 @@ export interface Environment extends AsyncDisposable {
   kept(): Promise<ProcessSummary[]>;
   /**
    * Follows and controls a process with a lease that was started earlier, here or elsewhere. Rejects with
-   * `processNotFound` if there is none of ours with this id.
+   * `processNotFound` if we have none with this id.
    */
   attach(processId: string, options?: AttachOptions): Promise<ExecProcess>;
   /** How a process with a lease ended. Resolves at its end, or at once if it has ended. */

@@ -14,18 +14,18 @@ export interface LinkOptions extends FileOptions {
   readonly followSymlinks?: boolean;
 }
 
-/** For operations that make something. */
+/** Options of operations that create something. */
 export interface PermissionOptions {
   /**
-   * Permission bits (up to 0o777) that it has before there is anything in it, whatever it had before and whatever the
-   * umask. Absent: as the machine does it.
+   * Permission bits (up to 0o777), in effect before it has any content, whatever its earlier bits and the umask. Absent:
+   * the machine's default.
    */
   readonly permissions?: number;
 }
 
-/** For operations that can say how old something is. */
+/** Options of operations that set a modification time. */
 export interface TimeOptions {
-  /** Microseconds since 1970: the modification time it gets. Absent: now. */
+  /** Its modification time, in microseconds since 1970. Absent: now. */
   readonly modifiedAtUs?: number;
 }
 
@@ -35,12 +35,12 @@ export interface WriteFileOptions extends LinkOptions, PermissionOptions, TimeOp
   readonly exclusive?: boolean;
 }
 
-/** How a directory is made. One that is there gets the permissions and the time, too. */
+/** How a directory is created. An existing one gets the permissions and the time, too. */
 export interface CreateDirectoryOptions extends LinkOptions, PermissionOptions, TimeOptions {
   readonly recursive?: boolean;
 }
 
-/** How a symbolic link is made. */
+/** How a symbolic link is created. */
 export interface CreateSymlinkOptions extends LinkOptions, TimeOptions {
   /** Replaces a file or a link that is there, in one step; never a directory. Default false. */
   readonly replace?: boolean;
@@ -50,7 +50,7 @@ export interface CreateSymlinkOptions extends LinkOptions, TimeOptions {
 export interface CopyOptions extends FileOptions {
   /** Default false. */
   readonly recursive?: boolean;
-  /** Copies are as old as their originals. Default false. */
+  /** Keep modification times. Default false. */
   readonly keepTimes?: boolean;
 }
 
@@ -62,15 +62,15 @@ export interface MetadataOptions extends LinkOptions {
 
 /** How a file is opened. */
 export interface OpenFileOptions extends FileOptions, PermissionOptions {
-  /** `replace` creates or empties the file at once, `continue` writes on in one that is there. Default `read`. */
+  /** `replace` creates or empties the file immediately, `continue` writes to an existing one. Default `read`. */
   readonly mode?: 'read' | 'replace' | 'continue';
-  /** Do not wait for a far machine to open it: what is wrong is told by whatever is done with it. Default false. */
+  /** Do not wait for a distant machine to open it: problems are reported by the operations that follow. Default false. */
   readonly ahead?: boolean;
 }
 
 /** A symbolic link itself. */
 export interface LinkDetails {
-  /** What it says, byte by byte: it need be neither UTF-8 nor a path that exists. */
+  /** Its target, byte for byte: it need not be UTF-8, nor exist. */
   readonly target: Uint8Array;
   readonly modifiedAtUs: number;
 }
@@ -176,7 +176,7 @@ export interface FileSystem {
   writeFile(path: string, data: Uint8Array | string, options?: WriteFileOptions): Promise<void>;
   /** `recursive` (default true): also creates parents and accepts an existing directory. */
   createDirectory(path: string, options?: CreateDirectoryOptions): Promise<void>;
-  /** Makes a symbolic link that says `target`, which need not exist. */
+  /** Creates a symbolic link to `target`, which need not exist. */
   createSymlink(path: string, target: Uint8Array | string, options?: CreateSymlinkOptions): Promise<void>;
   getMetadata(path: string, options?: MetadataOptions): Promise<FileMetadata>;
   /** Resolves all links in a path, which must exist. */

@@ -14,7 +14,7 @@ export type HistoryEvent =
   /** Output is missing here. */
   | { readonly type: 'gap'; readonly timeMs: number; readonly lostBytes: number };
 
-/** How the beginning of a history looks. `size` is null without a terminal. */
+/** How a history begins. `size` is null without a terminal. */
 export interface HistoryStart {
   readonly startedAtMs: number;
   readonly tty: boolean;
@@ -40,7 +40,7 @@ export type HistoryEntry =
   | ({ readonly type: 'end' } & HistoryEnd);
 
 export interface HistoryOptions {
-  /** Go on with what happens, until the process has closed. Default false: up to now. */
+  /** Continue with new events until the process has closed. Default false: stop at the present. */
   readonly follow?: boolean;
 }
 

@@ -15,7 +15,7 @@ export interface ArchivedOutput {
 
 /**
  * Where a log puts its output besides its own memory, so that readers find what memory no longer holds. None of its
- * methods throws, except for a position that is none: what an archive cannot keep is missing from it, and the log reports a gap.
+ * methods throws, except for an invalid position: what an archive cannot keep is missing from it, and the log reports a gap.
  */
 export interface LogArchive extends Pick<LineSource, 'bytesAt' | 'chunkAt'> {
   /** The log keeps this many of its newest bytes in memory; see `append`. */
@@ -36,6 +36,6 @@ export interface LogArchive extends Pick<LineSource, 'bytesAt' | 'chunkAt'> {
   readonly counted: LineMark;
   /** Nobody will read it through this log again. */
   release(): void;
-  /** The process never came to be: nothing of it is kept. */
+  /** The process never started: nothing of it is kept. */
   discard(): void;
 }

@@ -38,7 +38,7 @@ export interface ExitedEvent {
   readonly signal: SignalName | null;
   readonly timedOut: boolean;
   readonly sandboxDenied: boolean;
-  /** Present if it was killed because the changes it held took up as much room as they may. */
+  /** Present if it was killed because its held changes reached their size limit. */
   readonly changesFull?: true;
   /** The hosts that the rules of its network kept it from; absent if there were none. */
   readonly networkDenied?: readonly NetworkDenial[];
@@ -52,9 +52,9 @@ export interface ResourceUsage {
   readonly userMs: number;
   /** CPU time in the kernel. */
   readonly systemMs: number;
-  /** The most memory one of its processes had at a time. */
+  /** The peak memory of any one of its processes. */
   readonly peakMemoryBytes: number;
-  /** True if it had no more than the server has, which is all the kernel tells then. */
+  /** True if the peak is only known not to exceed that of the server: the kernel does not tell more. */
   readonly peakMemoryIsUpperBound?: boolean | undefined;
 }
 

@@ -30,7 +30,7 @@ export abstract class ProcessHandle implements ExecProcess {
 
   /** A piece of its history. */
   protected async historyPage(_request: HistoryRequest): Promise<HistoryPage> {
-    throw new ExecError('unsupported', 'No history of processes is kept here.');
+    throw new ExecError('unsupported', 'No process history is kept here.');
   }
 
   history(options?: HistoryOptions): AsyncIterableIterator<HistoryEntry> {
@@ -40,7 +40,7 @@ export abstract class ProcessHandle implements ExecProcess {
   async detach(): Promise<void> {
     throw new ExecError(
       'unsupported',
-      'This process ends with its environment. Start it with a `lease` on a server to let go of it.',
+      'This process ends with its environment. Start it with a `lease` on a server to detach from it.',
     );
   }
 

@@ -12,24 +12,24 @@ export interface OutputLine {
   readonly timeMs: number;
   /** The stream it begins on. */
   readonly stream: OutputStream;
-  /** As it was printed, without its end. */
+  /** As printed, without the line ending. */
   readonly bytes: Uint8Array;
   /** The same as text. */
   readonly text: string;
-  /** It is longer than this. */
+  /** The line is longer than this. */
   readonly cut: boolean;
 }
 
-/** Output that is not there any more. */
+/** Output that is no longer available. */
 export interface OutputGap {
-  /** The line that goes on or begins behind it. */
+  /** The line that continues or begins after it. */
   readonly beforeLine: number;
   readonly lostBytes: number;
 }
 
 /** The state of the output when it was looked at. */
 export interface LinesState {
-  /** What is missing from the part that was looked at. Empty: nothing. */
+  /** What is missing from the part that was searched. Empty: nothing. */
   readonly gaps: readonly OutputGap[];
   /** No more output will come. */
   readonly closed: boolean;
@@ -37,7 +37,7 @@ export interface LinesState {
   readonly failure: string | null;
 }
 
-/** What is wanted of each line. */
+/** What to return of each line. */
 export interface LineOptions {
   /**
    * Only output from this time on, in milliseconds since 1970; negative: before now, by the machine's clock. A line
@@ -67,7 +67,7 @@ export interface LinesPage extends LinesState {
 }
 
 export interface OutputSearch extends LineOptions {
-  /** Text, or a regular expression without back references and looking around. It ignores colours. */
+  /** Text, or a regular expression without back references and lookaround. It ignores colours. */
   readonly pattern: string;
   /** Default false: plain text. */
   readonly regex?: boolean;
@@ -83,6 +83,6 @@ export interface OutputMatches extends LinesState {
   readonly matches: readonly OutputLine[];
   /** Continues the search, also in what is printed later. */
   readonly cursor: string;
-  /** Everything that is there has been searched. */
+  /** All available output has been searched. */
   readonly atEnd: boolean;
 }

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { ExecError } from '../protocol/errors.js';
 import type { UrlEnvironment } from './configuration.js';
+import { readTextFile } from './text-file.js';
 
 /** A password manager may have to be unlocked first. */
 const COMMAND_TIMEOUT_MS = 60_000;
@@ -20,12 +20,7 @@ export async function bearerTokenOf(
 
 /** Reads a file that holds nothing but a token. */
 function readTokenFile(path: string): string {
-  let token: string;
-  try {
-    token = readFileSync(path, 'utf8').trim();
-  } catch (cause) {
-    throw new ExecError('invalidConfiguration', `Cannot read ${path}.`, { cause });
-  }
+  const token = readTextFile(path).trim();
   if (token === '') throw new ExecError('invalidConfiguration', `The token file ${path} is empty.`);
   return token;
 }

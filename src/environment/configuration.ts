@@ -42,9 +42,9 @@ export interface EnvironmentsConfig {
 
 const idPattern = /^[A-Za-z0-9_-]{1,64}$/;
 
-const Text = z.string('must be a text in quotes');
+const Text = z.string('must be a string in quotes');
 const NonEmpty = Text.min(1, 'must not be empty');
-const Texts = z.array(Text, 'must be a list of texts: ["one", "two"]');
+const Texts = z.array(Text, 'must be a list of strings: ["one", "two"]');
 const Seconds = z.number('must be a number of seconds').positive('must be more than 0');
 const TOKEN_KEYS = ['auth_bearer_token', 'token_file', 'token_command'] as const;
 
@@ -59,7 +59,7 @@ const Entry = z
     token_command: Texts.min(1, 'must name a program').optional(),
     program: NonEmpty.optional(),
     args: Texts.optional(),
-    env: z.record(z.string(), Text, 'must be a table of texts').optional(),
+    env: z.record(z.string(), Text, 'must be a table of strings').optional(),
     cwd: Text.optional(),
     connect_timeout_sec: Seconds.optional(),
     initialize_timeout_sec: Seconds.optional(),

@@ -1,4 +1,4 @@
-import { startProgram } from '../transport/program.js';
+import { startProgram } from '../transport/start-program.js';
 import { dialWebSocket } from '../transport/websocket-dial.js';
 import { fleetSource } from './configuration-home.js';
 import { isFleetUrl, registryPlaceOf } from './environment-names.js';

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
 import { ExecError } from '../protocol/errors.js';
@@ -12,21 +11,14 @@ import {
   type EnvironmentsConfig,
   FILE_KEYS,
 } from './configuration.js';
+import { readTextFile } from './text-file.js';
 
 /** Reads `environments.toml` from a directory; undefined if there is none. Errors name file, line and reason. */
 export function readEnvironmentsFile(home: string): EnvironmentsConfig | undefined {
   const path = environmentsPath(home);
   if (!fileExists(path)) return undefined;
-  const config = parseEnvironments(readText(path), path);
+  const config = parseEnvironments(readTextFile(path), path);
   return { ...config, environments: config.environments.map((entry) => withAbsolutePaths(entry, home)) };
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (cause) {
-    throw new ExecError('invalidConfiguration', `Cannot read ${path}.`, { data: { path }, cause });
-  }
 }
 
 /** Parses the text of an environments file; `path` is used only in messages. */

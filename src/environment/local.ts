@@ -110,7 +110,6 @@ export class LocalEnvironment extends EnvironmentHandle {
     const session = `local:${randomName()}`;
     this.#changes = new OwnedChanges(this.#sets, () => ({ session, client: LOCAL_CLIENT }));
     this.#files = new ConfinableFileSystem((sandbox) => holdFiles(this.#changes, sandbox));
-    this.#sets.onEndView((id) => this.#files.endView(id));
     this.files = this.#files;
     this.id = options.id ?? 'local';
     for (const path of secretPaths(configurationHome())) hideFromSandboxes(path);
@@ -149,7 +148,7 @@ export class LocalEnvironment extends EnvironmentHandle {
     return started;
   }
 
-  /** Whoever decides about hosts is told which process asks. */
+  /** The one who decides about hosts is told which process asks. */
   #withAsker(child: LocalProcessSpec, sandbox: Sandbox): LocalProcessSpec {
     const asker = this.#onNetworkRequest;
     if (!asker || !sandbox.networkRules?.ask) return child;
@@ -231,7 +230,7 @@ function directoryOf({ cwd }: ProcessSpec): string {
   return cwd === undefined ? process.cwd() : pathText(pathBytes(cwd));
 }
 
-/** Nobody else has it. */
+/** Known to nobody else. */
 function randomName(): string {
   return randomBytes(16).toString('hex');
 }

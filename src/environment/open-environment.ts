@@ -105,9 +105,13 @@ export async function chooseEnvironment(
   }
   if (target?.includes('://')) {
     // Does not repeat the address, which may contain credentials.
+    const instead = /^https?:/.test(target)
+      ? ' For a server at http://…, use ws://…; for https://…, wss://….'
+      : '';
     throw new ExecError(
       'invalidConfiguration',
-      'The address must be ws://HOST:PORT, wss://…, unix:///PATH, fleet:NAME or https://HOST/cloud/environment/ID.',
+      'The address must be ws://HOST:PORT, wss://…, unix:///PATH, fleet:NAME or https://HOST/cloud/environment/ID.' +
+        instead,
     );
   }
   const { loadEnvironments } = await import('./providers.js');
@@ -122,13 +126,17 @@ export async function chooseEnvironment(
   throw notConfigured(id.slice(0, 64), config, configurationHome(variables));
 }
 
+/** What `ssh` or `curl` would take for an address. */
+const HOST_AND_PORT = /^(?:[\w.-]+|\[[\da-fA-F:]+\]):\d{1,5}$/;
+
 function notConfigured(id: string, config: EnvironmentsConfig, home: string): ExecError {
   const known = [...(config.includeLocal ? [LOCAL_ID] : []), ...config.environments.map((each) => each.id)];
   const path = environmentsPath(home);
   const file = fileExists(path) ? path : `${path} (which does not exist)`;
+  const address = HOST_AND_PORT.test(id) ? ` For an address, use: ws://${id}` : '';
   return new ExecError(
     'environmentNotFound',
-    `No environment "${id}" is configured. Known: ${known.join(', ') || 'none'}. They are configured in ${file}.`,
+    `No environment "${id}" is configured. Known: ${known.join(', ') || 'none'}. They are configured in ${file}.${address}`,
     { data: { environmentId: id } },
   );
 }

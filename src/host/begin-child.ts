@@ -2,7 +2,7 @@ import type { ProcessLog } from '../contract/index.js';
 import type { LocalProcessSpec } from './local-process-spec.js';
 import type { Child, ChildSink } from './spawn/index.js';
 import { spawnScripted } from './spawn-scripted.js';
-import { appendUnentered, takeUp } from './take-up.js';
+import { appendUnentered, adoptChild } from './adopt-child.js';
 
 /** Spawns the child of a process, in its sandbox if it has one, or continues with the child of an earlier server. */
 export function beginChild(
@@ -14,5 +14,5 @@ export function beginChild(
   if (!taken || !keeping)
     return { child: confined ? confined.spawn(sink) : spawnScripted(spec, sink), writes: [] };
   appendUnentered(log, taken.unentered);
-  return takeUp(taken, { log, keeping, sink });
+  return adoptChild(taken, { log, keeping, sink });
 }

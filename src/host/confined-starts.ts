@@ -60,18 +60,18 @@ export class ConfinedStarts {
   }
 
   /** Continues with what an earlier server did for the sandbox of a process, once there is the process. */
-  takeUp(
+  adopt(
     spec: LocalProcessSpec,
-    { way, held }: TakenProcess,
+    { egress, held }: TakenProcess,
   ): { spec: LocalProcessSpec; begun: (process: LocalProcess) => void } {
     const { confined, keeping, processId = '' } = spec;
-    const denials = way && new NetworkDenials(this.#onDenied(processId));
+    const denials = egress && new NetworkDenials(this.#onDenied(processId));
     const begun = (process: LocalProcess): void => {
       if (confined) listSandbox(process, this.add(confined));
       if (confined && held) bindToSet(held, { process, confined });
-      if (!way || !denials) return;
-      const { names } = way.kept;
-      this.#network.adopt(way.use, way.kept, denials).then(
+      if (!egress || !denials) return;
+      const { names } = egress.kept;
+      this.#network.adopt(egress.use, egress.kept, denials).then(
         (close) => onceClosed(process.log, close),
         // Nobody will answer. As long as there are copies of its sockets, programs would wait for that.
         () => names.forEach((name) => keeping?.letGo(name)),
@@ -94,27 +94,27 @@ export class ConfinedStarts {
     const network = spec.network ?? networkUse(sandbox);
     const { processId = '', env: asIs } = spec;
     const onDenied = this.#onDenied(processId);
-    const way = network ? await this.#network.open(network, { env: asIs, onDenied }) : null;
+    const egress = network ? await this.#network.open(network, { env: asIs, onDenied }) : null;
     let held: HeldUse | null = null;
     try {
-      held = await holdChanges(this.#options.changes, sandbox, { spec, managed: way !== null });
-      const env = way ? { ...asIs, ...way.variables } : asIs;
-      const kept = spec.begin?.({ bridges: way?.bridges, held: held?.kept });
-      if (way) kept?.keeping?.hold(way.descriptors);
+      held = await holdChanges(this.#options.changes, sandbox, { spec, managed: egress !== null });
+      const env = egress ? { ...asIs, ...egress.variables } : asIs;
+      const kept = spec.begin?.({ bridges: egress?.bridges, held: held?.kept });
+      if (egress) kept?.keeping?.hold(egress.descriptors);
       const enforced = held && !held.view ? withNothingHeld(sandbox) : sandbox;
-      const asked = { ...spec, env, network: way?.network, held: held?.view, keeping: kept?.keeping };
+      const asked = { ...spec, env, network: egress?.network, held: held?.view, keeping: kept?.keeping };
       const confined = this.add(await SandboxedLaunch.prepare(asked, enforced, this.#spares));
       // The sandbox owns the script by now.
       const { script: _, ...program } = spec;
-      const started = { ...program, ...kept, confined, changesId: held?.changesId, denials: way?.denials };
+      const started = { ...program, ...kept, confined, changesId: held?.changesId, denials: egress?.denials };
       const process = await untilReady(this.#options.start(started));
       if (held) bindToSet(held, { process, confined });
       listSandbox(process, confined);
       onceClosed(process.log, closeUnused);
-      if (way) onceClosed(process.log, () => way.close());
+      if (egress) onceClosed(process.log, () => egress.close());
       return process;
     } catch (error) {
-      way?.close();
+      egress?.close();
       held?.close();
       throw error;
     }
@@ -136,7 +136,12 @@ function bindToSet(
   held: HeldUse,
   { process, confined }: { process: LocalProcess; confined: SandboxedLaunch },
 ): void {
-  held.runs({ initPid: () => confined.initPid, full: () => process.stopForRoom() });
+  held.runs({
+    initPid: () => confined.initPid,
+    full: () => process.stopForRoom(),
+    // One that outlives us would stay stopped if we ended now.
+    pause: () => (process.keeping ? null : confined.pause()),
+  });
   onceClosed(process.log, held.ended);
   void confined.gone.then(held.close);
 }

@@ -15,6 +15,7 @@ export {
   inputNames,
   removeKeptInput,
   retainChunk,
+  type StoppedSandbox,
   terminalSize,
   type TreeRoot,
 } from './spawn/index.js';
@@ -40,11 +41,11 @@ export { hideFromSandboxes, SandboxedLaunch, sandboxSupport } from './sandbox/in
 export { STDIN_WINDOW_BYTES } from './child-input.js';
 export { LocalProcess } from './local-process.js';
 export type { LocalProcessSpec, Surroundings } from './local-process-spec.js';
-export { KeptWay } from './kept-way.js';
+export { KeptEgress } from './kept-egress.js';
 export { snapshotsAvailable } from './shell-snapshot/index.js';
 export type { AskAboutHost, Decided, Decision, HostAnswer, NetworkRequest } from './network/index.js';
 export { managesNetwork, networkUse } from './managed-network.js';
-export type { ExistingProxyUse, NetworkUse } from './way-out.js';
+export type { ExistingProxyUse, NetworkUse } from './egress.js';
 export { holdFiles } from './hold-changes.js';
 export { machineInfo, version } from './machine-info.js';
 export { homeToStartIn } from './start-directory.js';

@@ -1,7 +1,7 @@
 import type { LocalProcess } from './local-process.js';
 import type { KeptUse } from './changes/index.js';
 import type { LogArchive } from '../contract/index.js';
-import type { ExistingProxyUse, NetworkUse } from './way-out.js';
+import type { ExistingProxyUse, NetworkUse } from './egress.js';
 import type { NetworkDenials } from './network-denials.js';
 import type { ProcessKeeping, TakenProcess } from './process-keeping.js';
 import type { SandboxedLaunch } from './sandbox/index.js';

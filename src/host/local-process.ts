@@ -31,7 +31,7 @@ export class LocalProcess extends LoggedProcess implements InputQueue {
   readonly changesId: string | undefined;
   readonly startedAtMs: number;
   readonly argv: readonly string[];
-  /** Where it was started; undefined if an earlier server did that. */
+  /** Where it was started; undefined if an earlier server did that, and did not say. */
   readonly cwd: string | undefined;
   readonly log: ProcessLog;
   /** Its stdin, without waiting. */
@@ -40,11 +40,11 @@ export class LocalProcess extends LoggedProcess implements InputQueue {
   onDisposed: (() => void) | undefined;
   /** Called when its terminal has another size. */
   onResized: ((size: TerminalSize) => void) | undefined;
-  /** How the client introduced itself that started it. May be empty. */
+  /** The name of the client that started it. May be empty. */
   readonly startedBy: string;
   #size: TerminalSize | null;
   /** What the run has come to so far. */
-  readonly run = new RunRecord();
+  readonly run: RunRecord;
   readonly #child: Child;
   readonly #archive: LogArchive | undefined;
   readonly #confined: SandboxedLaunch | undefined;
@@ -70,7 +70,7 @@ export class LocalProcess extends LoggedProcess implements InputQueue {
     this.tty = spec.terminal !== null;
     this.startedBy = spec.startedBy ?? '';
     this.#size = spec.terminal;
-    this.cwd = spec.taken ? undefined : spec.cwd;
+    this.cwd = spec.taken ? spec.taken.cwd : spec.cwd;
     this.argv = spec.shownArgv ?? spec.argv;
     this.startedAtMs = spec.keeping?.startedAtMs ?? Date.now();
     this.#confined = spec.confined;
@@ -82,6 +82,7 @@ export class LocalProcess extends LoggedProcess implements InputQueue {
       archive: this.#archive,
       onPressure: (paused) => (paused ? this.#child.pause() : this.#child.resume()),
     });
+    this.run = new RunRecord({ ...this.log.exit, endedAtMs: spec.taken?.endedAtMs });
     let closed: () => void = () => undefined;
     this.#closed = new Promise((resolve) => {
       closed = resolve;

@@ -23,12 +23,12 @@ export function logSink(options: LogSinkOptions): ChildSink {
   const { log, ending, confined, denials, run } = options;
   return {
     output: (stream, bytes) => {
-      run.printed(bytes.length);
       confined?.heard(stream, bytes);
       log.appendOutput(stream, bytes);
     },
     exited: (end) => {
-      const cost = run.exited(end.usage);
+      const cost = end.usage && { ...end.usage, outputBytes: log.totalBytes };
+      run.exited(cost);
       confined?.over();
       const networkDenied = denials?.list;
       const wasKept = networkDenied !== undefined && networkDenied.length > 0 && end.exitCode !== 0;

@@ -1,17 +1,17 @@
 import type { Socket } from 'node:net';
-import { type KeptWay, wayDescriptors } from './kept-way.js';
+import { type KeptEgress, egressDescriptors } from './kept-egress.js';
 import { trustedProgram } from './kernel/index.js';
 import type { AskAboutHost, HostAnswers, NetworkSpace, SpacePort, SpaceTools } from './network/index.js';
 import { NetworkDenials } from './network-denials.js';
 import { sandboxSupport } from './sandbox/index.js';
 import { type SharedSpace, SharedSpaces } from './shared-spaces.js';
-import type { BridgeUse, ExistingProxyUse, NetworkUse, WayOut, WayOutOptions } from './way-out.js';
-import { type Answering, bridgesTo, networkRoom, type PortServer, ruledProxy } from './way-out-servers.js';
+import type { BridgeUse, ExistingProxyUse, NetworkUse, Egress, EgressOptions } from './egress.js';
+import { type Answering, bridgesTo, networkRoom, type PortServer, ruledProxy } from './egress-servers.js';
 import { ExecError } from '../protocol/errors.js';
 import type { Sandbox } from '../protocol/index.js';
 
 /** A network that somebody answers in. */
-type Entered = Pick<WayOut, 'network' | 'descriptors' | 'close'> & { readonly ports: number[] };
+type Entered = Pick<Egress, 'network' | 'descriptors' | 'close'> & { readonly ports: number[] };
 
 type Place = (space: NetworkSpace, serve: (socket: Socket) => void, index: number) => Promise<SpacePort>;
 
@@ -28,17 +28,17 @@ export class ManagedNetwork {
   #closed = false;
 
   /** Throws `sandboxUnavailable` if it cannot be enforced, `invalidParams` if the rules cannot be understood. */
-  async open(use: NetworkUse | ExistingProxyUse, { env, onDenied }: WayOutOptions): Promise<WayOut> {
+  async open(use: NetworkUse | ExistingProxyUse, { env, onDenied }: EgressOptions): Promise<Egress> {
     await this.#adopting;
     if ('existingProxy' in use) return await this.#openBridges(env);
-    return await this.#openProxy(use, new NetworkDenials(onDenied));
+    return await this.#openProxy(use, env, new NetworkDenials(onDenied));
   }
 
   /**
    * Answers again where an earlier server has answered; connections from inside wait for that. Resolves to a function that
-   * ends it. Owns the descriptors; if it fails, the program has no way out.
+   * ends it. Owns the descriptors; if it fails, the program cannot reach the network.
    */
-  adopt(use: NetworkUse | BridgeUse, kept: KeptWay, denials: NetworkDenials): Promise<() => void> {
+  adopt(use: NetworkUse | BridgeUse, kept: KeptEgress, denials: NetworkDenials): Promise<() => void> {
     const adopted = this.#adopting.then(() => this.#adopt(use, kept, denials));
     this.#adopting = adopted.catch(() => kept.close());
     return adopted;
@@ -49,7 +49,7 @@ export class ManagedNetwork {
     this.#spaces.close();
   }
 
-  async #adopt(use: NetworkUse | BridgeUse, kept: KeptWay, denials: NetworkDenials): Promise<() => void> {
+  async #adopt(use: NetworkUse | BridgeUse, kept: KeptEgress, denials: NetworkDenials): Promise<() => void> {
     const { NetworkSpace } = await networkRoom();
     const tools = await spaceTools();
     const answering = 'bridges' in use ? await bridgesTo(use.bridges) : await this.#proxy(use, denials);
@@ -68,15 +68,15 @@ export class ManagedNetwork {
     return entered.close;
   }
 
-  async #openProxy(use: NetworkUse, denials: NetworkDenials): Promise<WayOut> {
+  async #openProxy(use: NetworkUse, env: EgressOptions['env'], denials: NetworkDenials): Promise<Egress> {
     const { socks, localIsInside = true } = use;
     const { proxyVariables } = await networkRoom();
     const { key, servers, namesLoopback } = await this.#proxy(use, denials);
-    const { ports, ...way } = await this.#enterNew({ key, servers });
+    const { ports, ...egress } = await this.#enterNew({ key, servers });
     const [port = 0] = ports;
     // Inside, loopback is the sandboxes' own, unless the rules mean that of this machine.
-    const variables = proxyVariables(port, { socks, localIsInside: localIsInside && !namesLoopback });
-    return { ...way, denials, variables, bridges: [] };
+    const variables = proxyVariables(port, { env, socks, localIsInside: localIsInside && !namesLoopback });
+    return { ...egress, denials, variables, bridges: [] };
   }
 
   async #proxy(use: NetworkUse, denials: NetworkDenials): ReturnType<typeof ruledProxy> {
@@ -85,13 +85,13 @@ export class ManagedNetwork {
     return await ruledProxy(use, denials, this.#answers);
   }
 
-  async #openBridges(env: Readonly<Record<string, string>>): Promise<WayOut> {
+  async #openBridges(env: Readonly<Record<string, string>>): Promise<Egress> {
     const { ExistingProxies } = await networkRoom();
     const proxies = new ExistingProxies(env);
     const bridges = proxies.ports;
-    const { ports, ...way } = await this.#enterNew(await bridgesTo(bridges));
+    const { ports, ...egress } = await this.#enterNew(await bridgesTo(bridges));
     const inside = new Map(bridges.map((port, index) => [port, ports[index] ?? 0]));
-    return { ...way, denials: new NetworkDenials(), variables: proxies.variables(inside), bridges };
+    return { ...egress, denials: new NetworkDenials(), variables: proxies.variables(inside), bridges };
   }
 
   async #enterNew({ key, servers }: Answering): Promise<Entered> {
@@ -102,7 +102,7 @@ export class ManagedNetwork {
     return await this.#enter(shared, servers, (space, serve) => space.take(serve));
   }
 
-  /** Makes each of them answer on a port inside. They are closed with the way out. */
+  /** Makes each of them answer on a port inside. They are closed with the egress. */
   async #enter(shared: SharedSpace, servers: readonly PortServer[], place: Place): Promise<Entered> {
     const { space } = shared;
     const taken: SpacePort[] = [];
@@ -114,7 +114,7 @@ export class ManagedNetwork {
     try {
       for (const [index, server] of servers.entries())
         taken.push(await place(space, (socket) => server.serve(socket), index));
-      const descriptors = wayDescriptors(space.namespaces, taken);
+      const descriptors = egressDescriptors(space.namespaces, taken);
       return { ports: taken.map(({ port }) => port), network: space.entrance, descriptors, close };
     } catch (error) {
       close();

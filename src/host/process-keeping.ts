@@ -1,7 +1,7 @@
 import type { ResumedLog } from '../contract/index.js';
 import type { HeldUse } from './changes/index.js';
-import type { KeptWay } from './kept-way.js';
-import type { BridgeUse, NetworkUse } from './way-out.js';
+import type { KeptEgress } from './kept-egress.js';
+import type { BridgeUse, NetworkUse } from './egress.js';
 import type { ChildKeeping, KeptChild } from './spawn/index.js';
 
 /** What lets a process outlive its server. */
@@ -13,6 +13,8 @@ export interface ProcessKeeping extends ChildKeeping {
   killAt(timeMs: number, why: { readonly timedOut: boolean }): void;
   /** Nobody has used it since this time; null: somebody does. */
   unused(sinceMs: number | null): void;
+  /** This session has stopped using it. */
+  leftBy(session: string): void;
   /** Nobody will ask for it again; what it left in the background goes on. */
   forgotten(): void;
   /** Nothing is left of its tree. */
@@ -27,10 +29,14 @@ export interface TakenProcess {
   readonly kept: KeptChild;
   /** Of the files with its input. */
   readonly inputNames: readonly string[];
+  /** Where it was started, if that is known. */
+  readonly cwd: string | undefined;
   /** Its time was up. */
   readonly timedOut: boolean;
-  /** Its way out, if it is in a network of its own. */
-  readonly way?: { readonly use: NetworkUse | BridgeUse; readonly kept: KeptWay } | undefined;
+  /** When it exited, unless it still runs. */
+  readonly endedAtMs: number | undefined;
+  /** Set if it has a network of its own. */
+  readonly egress?: { readonly use: NetworkUse | BridgeUse; readonly kept: KeptEgress } | undefined;
   /** Its files, if its changes are held. */
   readonly held?: HeldUse | undefined;
 }

@@ -25,7 +25,7 @@ export interface ProcessTableOptions extends LocalProcessOptions {
   readonly maxProcesses?: number | undefined;
   /** How long a closed process can still be read. Default 30 s. */
   readonly retainClosedMs?: number | undefined;
-  /** Called when a program runs. */
+  /** Called when a program was started. An earlier server has told of those it started. */
   readonly onStarted?: ((process: LocalProcess) => void) | undefined;
   /** Where changes are held that policies ask for. Absent: such starts are refused. */
   readonly changes?: OwnedChanges | undefined;
@@ -81,7 +81,7 @@ export class ProcessTable {
     return this.#trees.size;
   }
 
-  /** Whose tree this is: the id of a process that may be closed or forgotten; undefined if it is none of ours. */
+  /** Whose tree this is: the id of a process that may be closed or forgotten; undefined if it is not one of ours. */
   ownerOf(treeId: number): string | null | undefined {
     return this.#trees.get(treeId);
   }
@@ -119,14 +119,14 @@ export class ProcessTable {
       abandonStart(spec);
       throw error;
     }
-    const takeUp = spec.taken && this.#confined.takeUp(spec, spec.taken);
-    const process = new LocalProcess(takeUp?.spec ?? spec, this.#options);
-    takeUp?.begun(process);
+    const adopted = spec.taken && this.#confined.adopt(spec, spec.taken);
+    const process = new LocalProcess(adopted?.spec ?? spec, this.#options);
+    adopted?.begun(process);
     this.#processes.set(process.processId, process);
     this.#remember(process);
     process.onDisposed = () => this.forget(process);
     onceClosed(process.log, () => this.#expire(process));
-    this.#options.onStarted?.(process);
+    if (!spec.taken) this.#options.onStarted?.(process);
     return process;
   }
 
@@ -159,7 +159,7 @@ export class ProcessTable {
     }
     const limit = this.#options.maxProcesses ?? DEFAULT_MAX_PROCESSES;
     if (this.#processes.size >= limit && !this.#makeRoom()) {
-      throw new ExecError('tooManyProcesses', 'The session runs as many processes as it may.');
+      throw new ExecError('tooManyProcesses', 'The session has reached its limit of processes.');
     }
   }
 

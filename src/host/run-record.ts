@@ -1,18 +1,19 @@
 import type { ProcessUsage } from '../contract/index.js';
 
-/** What a run has come to so far. */
+/** What a run has come to. */
 export class RunRecord {
-  #endedAtMs: number | null = null;
-  #outputBytes = 0;
+  #endedAtMs: number | null;
   #usage: ProcessUsage | undefined;
 
-  /** When it exited; null while it runs, or if an earlier server saw it. */
-  get endedAtMs(): number | null {
-    return this.#endedAtMs;
+  /** Of a process that an earlier server saw exit. */
+  constructor({ endedAtMs, usage }: { endedAtMs?: number | undefined; usage?: ProcessUsage } = {}) {
+    this.#endedAtMs = endedAtMs ?? null;
+    this.#usage = usage;
   }
 
-  get outputBytes(): number {
-    return this.#outputBytes;
+  /** When it exited; null while it runs. */
+  get endedAtMs(): number | null {
+    return this.#endedAtMs;
   }
 
   /** What it cost, once it has exited and if the system reports it. */
@@ -20,14 +21,8 @@ export class RunRecord {
     return this.#usage;
   }
 
-  printed(bytes: number): void {
-    this.#outputBytes += bytes;
-  }
-
-  /** Returns what it cost. */
-  exited(usage: Omit<ProcessUsage, 'outputBytes'> | undefined): ProcessUsage | undefined {
+  exited(usage: ProcessUsage | undefined): void {
     this.#endedAtMs = Date.now();
-    this.#usage = usage && { ...usage, outputBytes: this.#outputBytes };
-    return this.#usage;
+    this.#usage = usage;
   }
 }

@@ -44,7 +44,7 @@ function addGauges(client: Client, registry: Registry, status: () => ServerStatu
     connections: ['execwire_connections', 'Connected clients.'],
     sessions: ['execwire_sessions', 'Sessions, connected or waiting for their client.'],
     processes: ['execwire_processes', 'Running processes.'],
-    unsentBytes: ['execwire_unsent_bytes', 'Output and answers that clients have not taken yet.'],
+    unsentBytes: ['execwire_unsent_bytes', 'Output and answers that clients have not received yet.'],
     unreadInputBytes: ['execwire_unread_input_bytes', 'Input that programs have not read yet.'],
   };
   for (const [key, [name, help]] of Object.entries(gauges)) {

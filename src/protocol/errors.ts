@@ -95,7 +95,7 @@ export const errorCatalogue = {
   },
   changesFull: {
     rpc: OVERLOADED,
-    doc: 'The held changes take up as much room as they may; apply what you want to keep and discard a set.',
+    doc: 'The held changes have reached their size limit; apply what you want to keep and discard a set.',
   },
   notFound: { rpc: NOT_FOUND, doc: 'The file, directory or handle does not exist.' },
   permissionDenied: { rpc: INVALID_REQUEST, doc: 'The operating system refused access.' },

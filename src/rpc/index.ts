@@ -3,13 +3,12 @@ export { BinaryMessage, binaryMessage, DeflatedMessage, frameText, isBinaryFrame
 export { BufferPool } from './buffer-pool.js';
 export {
   ByteStream,
-  MAX_STREAM_WINDOW_BYTES,
-  STREAM_WINDOW_BYTES,
   type StreamFailure,
   type StreamLine,
   type StreamUser,
 } from './byte-stream/byte-stream.js';
 export { type StreamCarrier, streamLine, type StreamMethods } from './byte-stream/stream-line.js';
+export { UntakenRoom } from './byte-stream/untaken-room.js';
 export { MAX_PIECE_BYTES, type NumberedBytes } from './byte-stream/outgoing-bytes.js';
 export { ByteBudget, SHARE_BYTES } from './byte-budget.js';
 export { BytesResult, type ByteSource } from './bytes-result.js';

@@ -181,7 +181,9 @@ export class RpcPeer {
     if (message.kind === 'request') this.#requests.answer(message, received.raw);
     else if (message.kind === 'notification') this.#notified(message);
     else if (!this.#calls.settle(message))
-      this.violation(new ExecError('protocolViolation', 'An answer came to a request that was never made.'));
+      this.violation(
+        new ExecError('protocolViolation', 'An answer to a request that was never made arrived.'),
+      );
   }
 
   #notified({ method, params, attached }: IncomingNotification): void {

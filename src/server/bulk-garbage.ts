@@ -25,12 +25,16 @@ export class BulkGarbage {
 
   /** Records that about this many bytes of messages and strings have just become garbage. */
   note(bytes: number): void {
-    if (!this.#collect) return;
+    // Strings that survived two minor collections count as old and are skipped by further ones.
+    if (this.noteBuffers(bytes) && process.memoryUsage().external > MAX_EXTERNAL_BYTES) this.#collect?.();
+  }
+
+  /** The same for buffers, which may be in flight and then are no garbage yet. Returns whether garbage was collected. */
+  noteBuffers(bytes: number): boolean {
     this.#bytes += bytes;
-    if (this.#bytes < COLLECT_AFTER_BYTES) return;
+    if (!this.#collect || this.#bytes < COLLECT_AFTER_BYTES) return false;
     this.#bytes = 0;
     this.#collect({ type: 'minor' });
-    // Strings that survived two minor collections count as old and are skipped by further ones.
-    if (process.memoryUsage().external > MAX_EXTERNAL_BYTES) this.#collect();
+    return true;
   }
 }

@@ -137,10 +137,10 @@ export class Connection implements HandshakeConnection {
     return { ...passed, record: { door, principal, handshake } };
   }
 
-  /** Goes on where another server was. */
+  /** Continues where another server stopped. */
   #continue(handshake: NonNullable<ConnectionRecord['handshake']>): void {
     if (!this.#handshake.continueWith(handshake)) {
-      // Its client has to come back and be told that there is no such session.
+      // Its client has to reconnect and learn that there is no such session.
       setImmediate(() => void this.close('the session is gone'));
       return;
     }
@@ -219,6 +219,7 @@ export class Connection implements HandshakeConnection {
     const message = session && readStreamMessage(method, params, attached?.bytes);
     if (message) {
       session.streams.receive(message);
+      if (message.kind === 'data') this.#options.garbage.noteBuffers(message.bytes.length);
     } else if (method === 'initialized' && session) {
       this.#handshake.initialized();
     } else if (method === 'process/ack' && session?.acknowledged) {
@@ -231,7 +232,7 @@ export class Connection implements HandshakeConnection {
     }
   }
 
-  /** Nobody views by it any more, and nobody comes back. */
+  /** Nobody views with it any more, and nobody will reconnect. */
   #shareOver(): void {
     const { session } = this.#handshake;
     if (session) this.#endSession(session);

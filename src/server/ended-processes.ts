@@ -39,7 +39,7 @@ export class EndedProcesses {
     return ended.find(({ attached }) => attached === 0) ?? ended[0];
   }
 
-  /** The ended processes of whoever has the most: nobody can push out those of others. */
+  /** The ended processes of the client that has the most: nobody can push out those of others. */
   #largestShare(): KeptProcess[] {
     const shares = new Map<string, KeptProcess[]>();
     for (const [kept, principal] of this.#ended) {

@@ -19,7 +19,7 @@ const GOODBYE_MS = 1_000;
 export class ExecServer implements AsyncDisposable {
   readonly #parts: ServerParts;
   readonly #connections = new Set<Connection>();
-  /** While true, nothing new is started. What runs goes on, and can be used as before. */
+  /** While true, nothing new is started. Running processes continue, and can be used as before. */
   isDraining = false;
   readonly #http: boolean;
   readonly #releaseHost = claimHost();
@@ -45,7 +45,7 @@ export class ExecServer implements AsyncDisposable {
       const connection: Connection = new Connection({
         ...this.#parts,
         channel,
-        // Who views finds the process again, so nothing of it stays behind that others could need.
+        // A viewer finds the process again, so nothing of it is kept that others could need.
         resumable: options.share === undefined && (options.resumable ?? true),
         door: options.door,
         handshake: this.#continued,
@@ -75,7 +75,7 @@ export class ExecServer implements AsyncDisposable {
   }
 
   /**
-   * The share that a token stands for: undefined if it is no token of a share, null if the share is over or unknown. Pass
+   * The share that a token stands for: undefined if it is not the token of a share, null if the share is over or unknown. Pass
    * it to `accept`.
    */
   shareOf(token: string): Share | null | undefined {
@@ -165,7 +165,7 @@ export class ExecServer implements AsyncDisposable {
       connection.close('the server is shutting down'),
     );
     await closeParts(this.#parts);
-    // Whoever exits with something unread resets its connections, and what clients had not read yet is lost to them.
+    // A process that exits with unread input resets its connections, and clients lose what they had not read yet.
     await inTime(Promise.all(goodbyes));
     this.#releaseHost();
   }

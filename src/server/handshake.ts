@@ -102,7 +102,7 @@ export class Handshake {
     this.#ready = false;
   }
 
-  /** What another server needs to go on with this client; null before the handshake. */
+  /** What another server needs to continue with this client; null before the handshake. */
   record(): Omit<NonNullable<ConnectionRecord['handshake']>, 'missingWatch'> | null {
     const session = this.#session;
     if (!session) return null;
@@ -117,7 +117,7 @@ export class Handshake {
     };
   }
 
-  /** Goes on where another server was. Returns false if the session is gone. */
+  /** Continues where another server stopped. Returns false if the session is gone. */
   continueWith(record: NonNullable<ConnectionRecord['handshake']>): boolean {
     const { session, clientName, isReady, sendsEarly, binaryFrames, positions } = record;
     this.#session = this.#options.sessions.continueWith(session, this.#connection, positions);

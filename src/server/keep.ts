@@ -91,7 +91,7 @@ export class Keep {
   }
 
   /** Continues with a process that an earlier server started. */
-  takeUp(principal: string, spec: KeptSpec, lease: TakenLease): void {
+  adopt(principal: string, spec: KeptSpec, lease: TakenLease): void {
     const room = this.#room(principal);
     this.#add(principal, room, room.table.start(spec), lease);
   }
@@ -135,7 +135,10 @@ export class Keep {
     if (isStarting || (earlier && !this.#ended.has(earlier))) throw processIdInUse(processId);
     const { maxKeptProcesses = DEFAULT_MAX_KEPT_PROCESSES } = this.#options;
     if (this.running() >= maxKeptProcesses)
-      throw new ExecError('tooManyKeptProcesses', 'The server keeps as many processes as it may. End some.');
+      throw new ExecError(
+        'tooManyKeptProcesses',
+        'The server has reached its limit of kept processes. End some.',
+      );
     return earlier;
   }
 

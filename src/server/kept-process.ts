@@ -94,7 +94,7 @@ export class KeptProcess {
     if (this.#clients.size === 0) this.#startLease();
   }
 
-  /** Nobody will hear of it again. */
+  /** It is forgotten: nobody can find it any more. */
   forget(): void {
     this.#stopLease?.();
     const clients = [...this.#clients];
@@ -103,7 +103,7 @@ export class KeptProcess {
     for (const listener of [...this.#onForgotten]) listener();
   }
 
-  /** Calls back when nobody will hear of it again. Returns a function that stops that. */
+  /** Calls back when it is forgotten. Returns an unsubscribe function. */
   onForgotten(listener: () => void): () => void {
     this.#onForgotten.add(listener);
     return () => this.#onForgotten.delete(listener);

@@ -49,7 +49,12 @@ export class KeptRoom {
     this.table = new ProcessTable({
       ...table,
       // What they change outlives their session, as they do.
-      changes: changes ? new OwnedChanges(changes, () => ({ client: clientOf(principal) })) : undefined,
+      changes: changes
+        ? new OwnedChanges(changes, () => ({
+            client: clientOf(principal),
+            share: principal,
+          }))
+        : undefined,
       maxProcesses: Number.POSITIVE_INFINITY,
       retainClosedMs: keepEndedMs,
       onForgotten: (processId) => {

@@ -37,7 +37,7 @@ export class Keyboard {
     return this.isHeldBy(typist);
   }
 
-  /** Lets go of it, in favour of somebody if there is one. */
+  /** Gives it up, in favour of another client if one is named. */
   give(typist: Typist, to?: Typist): void {
     if (!this.isHeldBy(typist) || to === typist) return;
     if (to) requireMayType(to);
@@ -75,5 +75,8 @@ export class Keyboard {
 /** Throws if the client only views. */
 export function requireMayType({ access }: Pick<Typist, 'access'>): void {
   if (access !== 'view') return;
-  throw new ExecError('viewOnly', 'This client only views the process. Attach without `view` to change it.');
+  throw new ExecError(
+    'viewOnly',
+    'This client can only view the process. Attach without `view` to change it.',
+  );
 }

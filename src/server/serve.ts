@@ -46,9 +46,9 @@ export interface Serving extends AsyncDisposable {
   readonly urls: readonly string[];
   /** Accepts clients that connect some other way, over a channel of your own. */
   readonly server: ExecServer;
-  /** Uses other credentials for new connections. Whoever is connected stays. */
+  /** Uses other credentials for new connections. Existing connections stay. */
   renew(credentials: Pick<ServeOptions, 'auth' | 'tls'>): void;
-  /** Accepts no more connections. Whoever is connected stays. */
+  /** Accepts no more connections. Existing ones stay. */
   stopListening(): Promise<void>;
   /** Stops listening and ends all sessions with their processes. Idempotent. */
   close(): Promise<void>;

@@ -1,5 +1,6 @@
 import type { ProcessUsage } from '../contract/index.js';
-import type { LocalProcess } from '../host/index.js';
+import type { LocalProcess, ProcessTableOptions } from '../host/index.js';
+import type { NetworkDenial } from '../protocol/index.js';
 
 /** Who does something: the client's address, and who it is to the server. */
 export interface ClientFacts {
@@ -49,6 +50,12 @@ export type ServerEvent =
       readonly program: string;
       readonly reason: string;
     }
+  /** The rules of its sandbox kept a process from a host. Each host is told once, and at most 16 of them. */
+  | ({
+      readonly event: 'networkDenied';
+      readonly session: string;
+      readonly processId: string;
+    } & NetworkDenial)
   | ({
       readonly event: 'processEnded';
       readonly exitCode: number;
@@ -59,7 +66,7 @@ export type ServerEvent =
       readonly usage?: ProcessUsage | undefined;
     } & ProcessFacts);
 
-/** What is told about a process. `argv` is only for those who asked for it: arguments may be secret. */
+/** What is reported about a process. `argv` is only for clients that asked for it: arguments may be secret. */
 export interface ProcessFacts {
   /** The session that owns it, or `kept`. */
   readonly session: string;
@@ -78,8 +85,10 @@ export type ServerObserver = (event: ServerEvent) => void;
 export function observeProcesses(
   observe: ServerObserver,
   session: string,
-): { onStarted: (process: LocalProcess) => void; onEnded: (process: LocalProcess) => void } {
+): Required<Pick<ProcessTableOptions, 'onStarted' | 'onEnded' | 'onNetworkDenied'>> {
   return {
+    onNetworkDenied: (processId, denial) =>
+      observe({ event: 'networkDenied', session, processId, ...denial }),
     onStarted: (process) => observe({ event: 'processStarted', ...factsOf(process, session) }),
     onEnded: (process) => {
       const { exitCode = 0, signal = null, timedOut = false } = process.log.exit ?? {};
@@ -90,7 +99,7 @@ export function observeProcesses(
         signal,
         timedOut,
         durationMs: Date.now() - process.startedAtMs,
-        outputBytes: process.run.outputBytes,
+        outputBytes: process.log.totalBytes,
         usage: process.run.usage,
       });
     },

@@ -15,7 +15,7 @@ import { BulkGarbage } from './bulk-garbage.js';
 import { ownerOf } from './changes-owner.js';
 import { DurableState } from './durable/durable-state.js';
 import { keepChanges } from './durable/kept-changes.js';
-import { takeUpEverything } from './durable/take-up.js';
+import { adoptState } from './durable/adopt-state.js';
 import type { ExecServerOptions } from './exec-server-options.js';
 import { Keep } from './keep.js';
 import { type ServerLog, silentLog } from './log.js';
@@ -46,19 +46,18 @@ export interface ServerParts {
 
 /** Continues with what an earlier server left, if it left something. */
 export function openParts(options: ExecServerOptions): ServerParts {
-  const { log = silentLog, observe = () => undefined, retainedBytes } = options;
+  const { log = silentLog, retainedBytes } = options;
+  const observe = withDenialsLogged(options.observe, log);
   const files = new ConfinableFileSystem();
   const spool = openSpool(options.spool, log);
   const durable = options.durable && spool ? new DurableState(options.durable, { spool, log }) : null;
   const shares = new Shares(log, durable);
-  const changes = openChanges(options, files);
+  const changes = openChanges(options);
   const windowBytes = Math.min(retainedBytes ?? DEFAULT_WINDOW_BYTES, DEFAULT_WINDOW_BYTES);
   const table: ProcessTableOptions = {
     retainedBytes,
     windowBytes,
     recycled: true,
-    onNetworkDenied: (process, denial) =>
-      log.info({ process, ...denial }, 'the network policy denied a host'),
   };
   const renderer = new ScreenRenderer(packageFile('dist/programs/screen-worker.js'));
   const keep = new Keep({
@@ -83,7 +82,7 @@ export function openParts(options: ExecServerOptions): ServerParts {
     durable: durable ?? undefined,
   });
   if (durable && !options.durable?.isFirst)
-    takeUpEverything({ state: durable, sessions, keep, changes, shares, log, retainedBytes });
+    adoptState({ state: durable, sessions, keep, changes, shares, log, retainedBytes });
   const lives = (owner: string): boolean =>
     sessions.all().some((session) => ownerOf(session).session === owner);
   void changes?.recover({ lives });
@@ -115,15 +114,13 @@ export async function closeParts(parts: ServerParts): Promise<void> {
   parts.durable?.close();
 }
 
-/** What ends beside programs when the mounts of a set go: the helpers of file operations. */
-function openChanges(
-  { changesDirectory: directory, changesLimits: limits, durable }: ExecServerOptions,
-  files: ConfinableFileSystem,
-): ChangeSets | null {
+function openChanges({
+  changesDirectory: directory,
+  changesLimits: limits,
+  durable,
+}: ExecServerOptions): ChangeSets | null {
   if (directory === undefined) return null;
-  const sets = new ChangeSets({ directory, limits, keepingOf: durable && keepChanges(durable.keeper) });
-  sets.onEndView((id) => files.endView(id));
-  return sets;
+  return new ChangeSets({ directory, limits, keepingOf: durable && keepChanges(durable.keeper) });
 }
 
 /** Programs in sandboxes run as our user, and must not read what others printed. */
@@ -134,4 +131,13 @@ function openSpool(options: SpoolOptions | undefined, log: ServerLog): Spool | n
   const spool = new Spool({ onFailure, ...options }, reserveSpace);
   hideFromSandboxes(spool.directory);
   return spool;
+}
+
+/** Whoever reads the log wants to know why a program failed, even if nobody observes. */
+function withDenialsLogged(observe: ServerObserver = () => undefined, log: ServerLog): ServerObserver {
+  return (told) => {
+    const { event, ...denial } = told;
+    if (event === 'networkDenied') log.info(denial, 'the network policy denied a host');
+    observe(told);
+  };
 }

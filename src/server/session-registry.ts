@@ -71,7 +71,7 @@ export class SessionRegistry {
   }
 
   /** Continues with a session that an earlier server opened. Its lease runs on. */
-  takeUp(id: string, { acknowledged, principal, detachedAtMs }: SessionRecord): Session {
+  adopt(id: string, { acknowledged, principal, detachedAtMs }: SessionRecord): Session {
     const owner = principal ?? undefined;
     const session = new Session({ id, acknowledged, principal: owner, ...this.#shared() });
     this.#sessions.set(id, session);
@@ -114,7 +114,7 @@ export class SessionRegistry {
     return session;
   }
 
-  /** Goes on with a connection of another server. Returns undefined if there is no such session. */
+  /** Continues on a connection from another server. Returns undefined if there is no such session. */
   continueWith(
     sessionId: string,
     connection: SessionConnection,

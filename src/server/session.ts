@@ -92,7 +92,7 @@ export class Session {
     return this.#principal;
   }
 
-  /** Whoever resumes a session gets what is in it, except the kept processes of somebody else. */
+  /** A client that resumes a session gets everything in it, except the kept processes of other clients. */
   becomeOf(principal: string | undefined): void {
     if (principal === this.#principal) return;
     this.#principal = principal;
@@ -123,7 +123,7 @@ export class Session {
     this.streams.attach(connection);
   }
 
-  /** Goes on with a connection of another server, which has come this far with each process. */
+  /** Continues on a connection from another server, which had sent this much of each process. */
   continueWith(connection: SessionConnection, positions: Readonly<Record<string, PushPosition>>): void {
     this.#connection = connection;
     this.input.attach(connection.account);
@@ -213,7 +213,7 @@ export class Session {
   }
 
   /** Continues with a process that an earlier server started for this session. What clients have not seen is on disk. */
-  takeUp(spec: LocalProcessSpec): void {
+  adopt(spec: LocalProcessSpec): void {
     const process = this.processes.start(spec);
     this.writes.recall(process);
     const afterSeq = process.log.nextSeq - 1;
@@ -221,7 +221,7 @@ export class Session {
   }
 
   /** The same for its use of a kept process. */
-  takeUpKept(kept: KeptProcess, options: AttachOptions): void {
+  adoptKept(kept: KeptProcess, options: AttachOptions): void {
     this.attachKept(kept, options);
     this.writes.recall(kept.process);
   }

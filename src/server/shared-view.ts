@@ -12,7 +12,7 @@ export const UNKNOWN_MACHINE = { shell: { name: 'sh', path: '/bin/sh' } };
 /** Clients that view by one share at a time. Its bearer must not fill the server. */
 const MAX_VIEWERS = 128;
 
-/** Throws if there are as many viewers as there may be. */
+/** Throws if the limit on viewers has been reached. */
 export function requireRoomToView(viewers: number): void {
   if (viewers >= MAX_VIEWERS)
     throw new ExecError('tooManySessions', `A share has room for ${MAX_VIEWERS} viewers at a time.`);
@@ -21,7 +21,7 @@ export function requireRoomToView(viewers: number): void {
 /** Throws unless the bearer of a share may do this. */
 export function requireViewing(share: Share, method: string, params: unknown): void {
   if (!Object.hasOwn(methods, method) || methods[method]?.viewing !== 'process')
-    throw new ExecError('viewOnly', 'A share only views its process. Use the token of the server for more.');
+    throw new ExecError('viewOnly', 'A share can only view its process. Use the server’s token for more.');
   if (method === 'initialize' || method === 'process/list') return;
   const processId: unknown = Reflect.get(Object(params) as object, 'processId');
   // As if nothing else were there.
@@ -32,7 +32,7 @@ export function requireViewing(share: Share, method: string, params: unknown): v
 /** The one process that the bearer of a share sees. */
 export function keptByShare(keep: ClientKeep, share: Share): ClientKeep {
   const nothing = (): never => {
-    throw new ExecError('viewOnly', 'A share only views its process.');
+    throw new ExecError('viewOnly', 'A share can only view its process.');
   };
   const isShared = (kept: KeptProcess | undefined): boolean => kept?.process === share.process;
   const find: ClientKeep['find'] = (id) => {

@@ -7,7 +7,7 @@ import type { ServerLog } from './log.js';
 
 /** Shares a server has at a time. */
 const MAX_SHARES = 1024;
-/** Tells the token of a share from those that open the whole server. */
+/** Distinguishes tokens of shares from those that open the whole server. */
 const PREFIX = 'execwire-share-';
 const TOKEN_BYTES = 32;
 const ID_BYTES = 4;
@@ -39,7 +39,7 @@ interface Shareable {
 }
 
 /** Where shares are noted that may outlive this server. */
-type ShareNotes = Pick<DurableState, 'note' | 'forget'>;
+type ShareNotes = Pick<DurableState, 'noteShare' | 'forget'>;
 
 /** Who may view which process besides its owner. Of the tokens, only hashes are kept. */
 export class Shares {
@@ -55,21 +55,21 @@ export class Shares {
 
   create(kept: Shareable, forMs: number): { share: Share; token: string } {
     if (this.#entries.size >= MAX_SHARES)
-      throw new ExecError('overloaded', 'The server has as many shares as it may. Revoke some.');
+      throw new ExecError('overloaded', 'The server has reached its limit of shares. Revoke some.');
     const token = PREFIX + randomBytes(TOKEN_BYTES).toString('base64url');
     const [hash, id] = [hashOf(token), randomBytes(ID_BYTES).toString('hex')];
     const share = this.#add(kept, { hash, id, forMs });
     const { owner, processId } = share;
     const { startedAtMs } = kept.process;
     const record = { id, owner, processId, startedAtMs, forMs, expiresAtMs: Date.now() + forMs };
-    this.#notes?.note(`share ${hash}`, record satisfies ShareRecord);
+    this.#notes?.noteShare(hash, record);
     this.#log.info({ share: id, process: processId }, 'a process was shared');
     return { share, token };
   }
 
   /** Continues with a share that an earlier server made. */
-  takeUp(kept: Shareable, hash: string, { id, forMs, expiresAtMs }: ShareRecord): void {
-    // Whatever became of the clock meanwhile, it is not valid for longer than it was to be.
+  adopt(kept: Shareable, hash: string, { id, forMs, expiresAtMs }: ShareRecord): void {
+    // Whatever happened to the clock in the meantime, it is not valid for longer than intended.
     const leftMs = Math.min(forMs, expiresAtMs - Date.now());
     if (leftMs > 0) this.#add(kept, { hash, id, forMs: leftMs });
     else this.#notes?.forget(`share ${hash}`);
@@ -96,7 +96,7 @@ export class Shares {
         stopWaiting();
       },
       onOver: (listener) => {
-        // Whoever has just connected by it may not be ready to hear of it yet.
+        // A client that has just connected with it may not be ready to be told yet.
         if (isOver) queueMicrotask(listener);
         listeners.add(listener);
         return () => listeners.delete(listener);
@@ -106,7 +106,7 @@ export class Shares {
     return share;
   }
 
-  /** The share a token stands for; null if it is not, or no longer, one of ours; undefined if it is none at all. */
+  /** The share a token stands for; null if it is not, or no longer, one of ours; undefined if it is not a share token. */
   find(token: string): Share | null | undefined {
     if (!token.startsWith(PREFIX)) return undefined;
     const share = this.#entries.get(hashOf(token));
@@ -117,7 +117,7 @@ export class Shares {
     return [...this.#entries.values()].filter((share) => share.owner === owner);
   }
 
-  /** Whoever views by it is cut off. Returns false if there is no such share. */
+  /** Its viewers are disconnected. Returns false if there is no such share. */
   revoke(owner: string, id: string): boolean {
     for (const [hash, share] of this.#entries)
       if (share.owner === owner && share.id === id) return this.#end(hash, 'a share was revoked');

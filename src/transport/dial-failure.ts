@@ -47,8 +47,17 @@ export function explainError(error: NodeJS.ErrnoException, { secure }: { secure:
     return `the server hung up (${error.message}). If it uses TLS, connect with wss:// instead of ws://`;
   if (UNTRUSTED.test(error.code ?? ''))
     return `its certificate is not trusted (${error.message}). If it comes from your own CA, set NODE_EXTRA_CA_CERTS to the CA's file`;
-  return error.message;
+  const known = UNREACHABLE[error.code ?? ''];
+  return known === undefined ? error.message : `${known} (${error.message})`;
 }
+
+/** What people can do about it is up to them: start the server, mend the address. */
+const UNREACHABLE: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens at this address',
+  ENOTFOUND: 'there is no host with this name',
+  EHOSTUNREACH: 'there is no route to this host',
+  ENETUNREACH: 'there is no route to this network',
+};
 
 const UNTRUSTED = /SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/;
 

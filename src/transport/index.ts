@@ -22,7 +22,7 @@ export { isLoopback, type ListenAddress, parseListenAddress } from './listen-add
 export { DEFAULT_LIVENESS, type LivenessOptions } from './liveness.js';
 export { createMemoryChannels } from './memory.js';
 export { relay, type RelayEnd } from './relay.js';
-export { type ProgramOptions, startProgram } from './program.js';
+export { type ProgramOptions, startProgram } from './start-program.js';
 export { MIN_SHARED_SECRET_BYTES, sha256, type WebSocketAuth } from './websocket-auth.js';
 export { DEFAULT_CONNECT_TIMEOUT_MS, type DialOptions, dialWebSocket } from './websocket-dial.js';
 export type { ListenerConnection, Refusal, WebSocketListenerOptions } from './listener-options.js';

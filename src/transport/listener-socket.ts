@@ -12,16 +12,30 @@ export async function bindServer(server: Server, options: SocketOptions): Promis
   const isNewFile = address.kind === 'unix' && socket === undefined;
   if (isNewFile) await removeStaleSocket(address.path);
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
+    const fail = (error: NodeJS.ErrnoException): void => reject(explained(error));
+    server.once('error', fail);
     server.once('listening', () => {
       // From here on errors concern single connections, and without a listener they would crash the process.
-      server.off('error', reject);
+      server.off('error', fail);
       server.on('error', (error) => onAcceptError?.(error));
       resolve();
     });
     listen(server, options);
   });
   if (isNewFile) chmodSync(address.path, 0o600);
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another program listens there; stop it, or choose another port',
+  EADDRNOTAVAIL: 'this machine does not have this address',
+  EACCES: 'permission denied; ports below 1024 are reserved for root',
+};
+
+/** Says what to do. `code` stays that of the system, for programs. */
+function explained(error: NodeJS.ErrnoException): NodeJS.ErrnoException {
+  const reason = REASONS[error.code ?? ''];
+  if (reason !== undefined) error.message = `Cannot listen: ${reason} (${error.message}).`;
+  return error;
 }
 
 function listen(server: Server, { address, socket }: SocketOptions): void {

@@ -1,7 +1,6 @@
 import type { Channel, ChannelReceiver, CloseReason, OutgoingMessage, PartPlace } from '../rpc/index.js';
 import { LineChannel } from './lines.js';
-import { endGroup } from './program-group.js';
-import type { ProgramChild } from './program.js';
+import { endGroup, type ProgramChild } from './program-group.js';
 
 /** A greeting is tolerated up to these limits; a program that prints more does not speak the protocol. */
 const MAX_NOISE_LINES = 100;
@@ -100,7 +99,7 @@ export class ProgramChannel implements Channel {
     }
     this.#noiseLines += 1;
     this.#noiseChars += line.length;
-    if (this.#spoken) this.#breach('the program wrote something else than a message to its stdout');
+    if (this.#spoken) this.#breach('the program wrote something other than a message to its stdout');
     else if (this.#noiseLines > MAX_NOISE_LINES || this.#noiseChars > MAX_NOISE_CHARS) {
       this.#breach('the program does not speak the protocol on its stdout');
     } else {

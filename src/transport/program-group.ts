@@ -1,5 +1,9 @@
+import type { ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
-import type { ProgramChild } from './program.js';
+import type { Readable, Writable } from 'node:stream';
+
+/** A program that speaks the protocol on its standard streams. */
+export type ProgramChild = ChildProcessByStdio<Writable, Readable, Readable>;
 
 /** How long a program may take to exit by itself after its stdin is closed. */
 const EOF_GRACE_MS = 1_000;

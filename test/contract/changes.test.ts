@@ -5,7 +5,7 @@ import { LocalEnvironment } from '../../src/environment/index.js';
 import { Fleet, FleetMember } from '../../src/fleet/index.js';
 import { ExecServer } from '../../src/server/index.js';
 import { createMemoryChannels } from '../../src/transport/index.js';
-import { startProgram } from '../../src/transport/program.js';
+import { startProgram } from '../../src/transport/start-program.js';
 import { dialWebSocket } from '../../src/transport/websocket-dial.js';
 import { bin } from '../../testkit/launch.mjs';
 import { NatsCluster } from '../../testkit/nats-cluster.mjs';

@@ -3,7 +3,7 @@ import { RemoteEnvironment } from '../../src/client/index.js';
 import { LocalEnvironment } from '../../src/environment/index.js';
 import { ExecServer } from '../../src/server/index.js';
 import { createMemoryChannels } from '../../src/transport/index.js';
-import { startProgram } from '../../src/transport/program.js';
+import { startProgram } from '../../src/transport/start-program.js';
 import { dialWebSocket } from '../../src/transport/websocket-dial.js';
 import { TestFolder } from '../harness/processes.js';
 import { bin } from '../../testkit/launch.mjs';

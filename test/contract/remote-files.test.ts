@@ -1,7 +1,7 @@
 import { ExecClient } from '../../src/client/index.js';
 import { RemoteFileSystem } from '../../src/client/files/remote-file-system.js';
 import { dialWebSocket } from '../../src/transport/websocket-dial.js';
-import { startProgram } from '../../src/transport/program.js';
+import { startProgram } from '../../src/transport/start-program.js';
 import { ExecServer } from '../../src/server/index.js';
 import { createMemoryChannels } from '../../src/transport/index.js';
 import { afterAll, beforeAll } from 'vitest';

@@ -74,7 +74,7 @@ test('anything but messages behind the first one breaks the protocol', async () 
   await using client = await open('chatters');
   await expect(client.call('environment/status', null)).rejects.toMatchObject({
     code: 'connectionClosed',
-    message: expect.stringContaining('something else than a message'),
+    message: expect.stringContaining('something other than a message'),
   });
 });
 

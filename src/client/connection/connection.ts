@@ -32,7 +32,7 @@ export interface ConnectionOptions {
   readonly onNotification: (method: string, params: unknown, attached?: Attachment) => void;
   readonly onClosed: (reason: CloseReason) => void;
   readonly onLog: (message: string) => void;
-  /** Answers questions about hosts. Without it, the server is told not to ask. */
+  /** Answers questions about hosts. If absent, the server is told not to ask. */
   readonly onNetworkRequest?: NetworkAsker | undefined;
   /**
    * Called before the handshake is answered, so that more can be sent right after it. If absent, the handshake is done

@@ -203,7 +203,10 @@ export class RemoteFileHandle implements FileHandle {
     const { bytes, result } = await callForBytes(this.#client, 'fs/readBlock', block);
     // Whoever reads on by blocks would take what is missing for zeros, or wait for an end that never comes.
     if (bytes.length > block.len || (bytes.length < block.len && !result.eof))
-      throw new ExecError('protocolViolation', 'The server sent a block of another length than asked for.');
+      throw new ExecError(
+        'protocolViolation',
+        'The server sent a block of a different length than requested.',
+      );
     return { bytes, eof: result.eof };
   }
 

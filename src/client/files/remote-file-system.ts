@@ -56,7 +56,7 @@ export class RemoteFileSystem implements FileSystem {
     const { atomic = false, exclusive = false } = options;
     if (this.#early && (atomic || exclusive || isSpecial(options))) await this.#client.ready();
     if (atomic) this.#require('fsAtomicWrite', 'atomic writes');
-    if (exclusive) this.#require('fsPlacement', 'writing only where nothing is');
+    if (exclusive) this.#require('fsPlacement', 'creating a file only if none exists');
     const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : data;
     const plain =
       !atomic && !exclusive && options.followSymlinks !== false && options.modifiedAtUs === undefined;

@@ -28,7 +28,7 @@ export class RemoteFileWatch implements FileWatch, ClientListener {
     client: ExecClient,
     request: WatchOptions & { readonly path: string },
   ): Promise<RemoteFileWatch> {
-    if (request.signal?.aborted) throw new ExecError('aborted', 'The watch was given up.');
+    if (request.signal?.aborted) throw new ExecError('aborted', 'The watch was abandoned.');
     const watch = new RemoteFileWatch(client, request);
     try {
       await watch.#set();

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { ConnectOptions } from '../../contract/index.js';
 import { ExecError, readStreamMessage, STREAM_METHODS } from '../../protocol/index.js';
-import { type ByteStream, streamLine } from '../../rpc/index.js';
+import { type ByteStream, streamLine, UntakenRoom } from '../../rpc/index.js';
 import type { ClientListener } from '../connection/client-listeners.js';
 import type { ExecClient } from '../connection/exec-client.js';
 import { streamDuplex } from './stream-duplex.js';
@@ -20,6 +20,7 @@ let lastStream = 0;
 export class RemoteStreams implements ClientListener {
   readonly #client: ExecClient;
   readonly #streams = new Map<string, OpenStream>();
+  readonly #room = new UntakenRoom();
 
   constructor(client: ExecClient) {
     this.#client = client;
@@ -30,7 +31,7 @@ export class RemoteStreams implements ClientListener {
   async connect(port: number, options: ConnectOptions = {}): Promise<Duplex> {
     lastStream += 1;
     const streamId = `s${lastStream}`;
-    const { stream, duplex } = await streamDuplex(() => this.#streams.delete(streamId));
+    const { stream, duplex } = await streamDuplex(this.#room, () => this.#streams.delete(streamId));
     const { processId, ownOnly, early = false } = options;
     const entry = { stream, sessionId: this.#client.sessionId, connected: false, attached: false };
     this.#streams.set(streamId, entry);

@@ -1,12 +1,16 @@
 import type { Duplex } from 'node:stream';
 import type { ExecError } from '../../protocol/index.js';
-import { ByteStream, type StreamUser } from '../../rpc/index.js';
+import { ByteStream, type StreamUser, type UntakenRoom } from '../../rpc/index.js';
 
 /** Enough to keep a pipe busy. */
 const BUFFER_BYTES = 256 * 1024;
 
-/** A stream of the session as a Node stream, loaded where there is one. `forget` is called when it is over. */
+/**
+ * A stream of the session as a Node stream, loaded where there is one. `room` is that of the session. `forget` is called when
+ * it is over.
+ */
 export async function streamDuplex(
+  room: UntakenRoom,
   forget: () => void,
 ): Promise<{ readonly stream: ByteStream; readonly duplex: Duplex }> {
   const { Duplex } = await import('node:stream');
@@ -29,7 +33,7 @@ export async function streamDuplex(
       if (error) duplex.destroy(error);
     },
   };
-  const stream = new ByteStream(user);
+  const stream = new ByteStream(user, room);
   const readOn = (): void => {
     const count = unread;
     unread = 0;

@@ -44,7 +44,7 @@ export class Attachment {
     return await this.#again({ ...this.#options, screen: true });
   }
 
-  /** Joins again in a new session, behind what was seen. */
+  /** Joins again in a new session, after what was seen. */
   async rejoin(afterSeq: number): Promise<void> {
     const { tail: _tail, screen: _screen, fromEnd: _fromEnd, ...manner } = this.#options;
     await this.#again({ ...manner, afterSeq });

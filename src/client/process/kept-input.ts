@@ -70,7 +70,7 @@ export class KeptInput implements ProcessInput {
     this.#input.close();
   }
 
-  /** What comes while others wait is behind them. */
+  /** What arrives while others wait queues behind them. */
   get #isHolding(): boolean {
     return this.#held > 0 || this.#options.isAway();
   }
@@ -85,9 +85,9 @@ export class KeptInput implements ProcessInput {
   }
 }
 
-/** The process goes on, and nobody knows whether it got this input. */
+/** The process continues, and nobody knows whether it got this input. */
 function unanswered(cause?: ExecError): ExecError {
   const message =
-    'The connection was lost for too long: this input may have arrived or not, and is not sent again.';
+    'The connection was lost for too long: this input may or may not have arrived, and is not sent again.';
   return new ExecError('contactLost', message, { data: { unanswered: true }, ...(cause ? { cause } : {}) });
 }

@@ -42,7 +42,7 @@ export class ProcessFeed implements ProcessSink {
   #missed = false;
   /** How often the line has come back. */
   #resumes = 0;
-  /** The latest attempt to go on in a new session. */
+  /** The latest attempt to continue in a new session. */
   #rejoining: Promise<unknown> | undefined;
   #catchingUp = false;
   /** The lowest number pushed since the connection was restored: nothing is missing from there on. */
@@ -84,7 +84,7 @@ export class ProcessFeed implements ProcessSink {
     return this.#base;
   }
 
-  /** Settles once an attempt to go on in a new session is over; undefined if there is none. */
+  /** Settles once an attempt to continue in a new session is over; undefined if there is none. */
   get rejoining(): Promise<unknown> | undefined {
     return this.#rejoining;
   }
@@ -208,7 +208,7 @@ export class ProcessFeed implements ProcessSink {
     } finally {
       this.#catchingUp = false;
     }
-    // The line was back before the read on the line before had failed: nobody else reads what is missing.
+    // The connection was restored before the read on the old one had failed: nobody else reads what is missing.
     if (this.#missed && this.#resumes !== resumes && !this.#over) void this.#catchUp();
   }
 
@@ -240,7 +240,7 @@ export class ProcessFeed implements ProcessSink {
   #failedToCatchUp(error: unknown): void {
     // The connection was lost again. The next one triggers another attempt, or contact is lost for good.
     if (isExecError(error, 'connectionClosed')) return;
-    // It goes on in the next session.
+    // It continues in the next session.
     if (this.#options.rejoin && isExecError(error, 'contactLost')) return;
     const cause = isExecError(error) ? error : undefined;
     this.lost(

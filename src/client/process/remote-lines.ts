@@ -65,7 +65,7 @@ async function unlessAborted<Answer>(
   if (!signal) return await answer;
   let give: () => void = () => undefined;
   const aborted = new Promise<never>((_, reject) => {
-    give = () => reject(new ExecError('aborted', 'The search was given up.'));
+    give = () => reject(new ExecError('aborted', 'The search was aborted.'));
     if (signal.aborted) give();
     else signal.addEventListener('abort', give, { once: true });
   });

@@ -28,7 +28,7 @@ import type { ExecClient } from '../connection/exec-client.js';
 import type { ProcessFeed } from './process-feed.js';
 import { Contact } from './contact.js';
 import { KeptInput } from './kept-input.js';
-import { endInTime, letGo } from './let-go.js';
+import { endInTime, detachProcess } from './detach-process.js';
 import { openInput, type ProcessInput, type SessionInput } from './process-input.js';
 import { readHistory } from './read-history.js';
 import { RemoteControls } from './remote-controls.js';
@@ -53,7 +53,7 @@ export class RemoteProcess extends ProcessHandle {
   readonly #contact: Contact;
   readonly #keptInput: KeptInput | undefined;
   readonly #startedAtMs = Date.now();
-  /** It goes on without us. */
+  /** It continues without us. */
   readonly #isKept: boolean;
   readonly #attachment: Attachment;
   #tty: boolean;
@@ -221,7 +221,7 @@ export class RemoteProcess extends ProcessHandle {
 
   override async detach(): Promise<void> {
     if (!this.#isKept) return await super.detach();
-    await letGo(this.#client, this);
+    await detachProcess(this.#client, this);
   }
 
   async wait(): Promise<ProcessEnd> {
@@ -258,7 +258,7 @@ export class RemoteProcess extends ProcessHandle {
     };
   }
 
-  /** Goes on in a new session. What was typed and not answered in the old one is not typed again. */
+  /** Continues in a new session. Input not answered in the old one is not sent again. */
   async #rejoin(afterSeq: number): Promise<void> {
     this.#keptInput?.startAgain();
     await this.#attachment.rejoin(afterSeq);

@@ -75,7 +75,7 @@ function sandboxField(
   return { sandbox };
 }
 
-/** A server that does not know held changes would make them at once. */
+/** A server that does not know held changes would make them immediately. */
 function nothingHeldThere(): ExecError {
   return new ExecError('sandboxUnavailable', 'That server cannot hold changes, so nothing was run.', {
     data: {
@@ -86,9 +86,13 @@ function nothingHeldThere(): ExecError {
 }
 
 function noRulesThere(): ExecError {
-  return new ExecError('sandboxUnavailable', 'That server knows no rules for hosts, so nothing was run.', {
-    data: { reason: 'networkRules', hint: 'Update the server, or allow the whole network or none of it.' },
-  });
+  return new ExecError(
+    'sandboxUnavailable',
+    'That server does not support rules for hosts, so nothing was run.',
+    {
+      data: { reason: 'networkRules', hint: 'Update the server, or allow the whole network or none of it.' },
+    },
+  );
 }
 
 function asksNobody(): ExecError {

@@ -34,7 +34,7 @@ async function startAs(processId: string, client: ExecClient, spec: ProcessSpec)
     return process;
   } catch (error) {
     client.processes.remove(processId, process.feed);
-    // Nobody else knows about a process whose start was abandoned. If it exists, it must not stay.
+    // Nobody else knows about a process whose start was abandoned. If it exists, it must not be left running.
     if (isExecError(error, 'requestTimeout')) client.call('process/terminate', { processId }).catch(ignore);
     throw error;
   }

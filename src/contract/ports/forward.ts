@@ -78,7 +78,7 @@ function join(client: Socket, remote: Duplex, { onError, onBytes }: ForwardOptio
     if (!client.readableEnded) remote.destroy();
   });
   if (client.destroyed) return void remote.destroy();
-  if (onBytes) remote.on('data', ({ length }: Buffer) => onBytes(length));
+  if (onBytes) for (const side of [client, remote]) side.on('data', ({ length }: Buffer) => onBytes(length));
   client.pipe(remote);
   remote.pipe(client);
 }

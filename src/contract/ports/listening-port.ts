@@ -3,9 +3,9 @@ export interface ListeningPort {
   readonly port: number;
   /** `0.0.0.0` and `::` stand for every address. */
   readonly address: string;
-  /** The pid of the program on its machine; null if it is none of ours. */
+  /** The pid of the program on its machine; null if it is not one of ours. */
   readonly pid: number | null;
-  /** The process it belongs to, even if it was left in the background; null if it is none of ours. */
+  /** The process it belongs to, even if it was left in the background; null if it is not one of ours. */
   readonly processId: string | null;
   /** The session of that process, if it is not our own. */
   readonly sessionId?: string | undefined;

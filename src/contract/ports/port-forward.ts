@@ -18,7 +18,7 @@ export interface ForwardOptions extends Pick<ConnectOptions, 'processId' | 'ownO
   /** Called when a connection could not be made or broke. */
   readonly onError?: ((error: Error) => void) | undefined;
   /**
-   * Called as bytes arrive from the port.
+   * Called as bytes pass, in either direction.
    *
    * @internal
    */

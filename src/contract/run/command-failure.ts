@@ -25,7 +25,7 @@ function nameOf(program: string): string {
 }
 
 function ending({ exitCode, signal, timedOut, changesFull }: RunResult<OutputEncoding>): string {
-  if (changesFull) return 'was killed because its held changes take up as much room as they may.';
+  if (changesFull) return 'was killed because its held changes reached their size limit.';
   if (timedOut) return 'did not end in time and was killed.';
   return signal === null ? `exited with code ${exitCode}.` : `was killed by ${signal}.`;
 }

@@ -53,7 +53,7 @@ export async function* commandLines(
 function outputLost(lostBytes: number): ExecError {
   return new ExecError(
     'outputLost',
-    `${lostBytes} bytes of output were lost while the connection was away.`,
+    `${lostBytes} bytes of output were lost while the connection was down.`,
     {
       data: { lostBytes },
     },

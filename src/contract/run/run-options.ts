@@ -48,7 +48,7 @@ export interface RunResult<Encoding extends OutputEncoding = 'utf8'> {
   readonly signal: SignalName | null;
   /** Whether the tree was killed because `timeoutMs` passed. */
   readonly timedOut: boolean;
-  /** Present if the tree was killed because the changes it held took up as much room as they may. */
+  /** Present if the tree was killed because its held changes reached their size limit. */
   readonly changesFull?: true;
   /** From the call to the end of all output, measured by the caller. */
   readonly durationMs: number;

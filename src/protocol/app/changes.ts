@@ -36,11 +36,11 @@ export const HeldCommand = {
     .nullish()
     .meta({
       description:
-        'What is written below the writable paths of the policy is held in a set, and the files stay as they are. Requires ' +
+        'Changes below the policy’s writable paths are held in a set, and the files stay as they are. Requires ' +
         '`experimentalApi`.',
     }),
   changesId: ChangesId.nullish().meta({
-    description: 'The set to use; it is made if there is none. Absent: a new set for this command alone.',
+    description: 'The set to use; created if there is none. Absent: a new set for this command alone.',
   }),
   changesLease: z.enum(['session', 'kept']).nullish().meta({
     description:
@@ -94,7 +94,7 @@ export const changesApply = request({
   params: execApply.params.extend({ paths: somePaths, environmentId: TargetEnvironment }),
   result: z.object({
     applied: ChangeCounts,
-    conflicts: z.array(AppChange).meta({ description: 'What was not applied for that reason.' }),
+    conflicts: z.array(AppChange).meta({ description: 'What was not applied because of a conflict.' }),
   }),
   orderedBy: lane,
   experimental: true,

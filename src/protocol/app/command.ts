@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { notification, request } from '../method.js';
 import { HeldCommand } from './changes.js';
 import { Count, Empty, EnvironmentOverrides, Integer, Size, TargetEnvironment } from './common.js';
-import { InitialSize, OnTerminal, OutputPiece, ProgramArgv, StdinPiece } from './program.js';
+import { InitialSize, OnTerminal, OutputPiece, ProgramArgv, StdinPiece } from './program-fields.js';
 import { AppSandboxPolicy } from './sandbox-policy.js';
 
 const ActiveProcessId = z.string().meta({ description: 'The `processId` of a running `command/exec`.' });
@@ -63,9 +63,9 @@ export const commandExec = request({
     changesId: z
       .string()
       .optional()
-      .meta({ description: 'The set that its changes are held in, if they are.' }),
+      .meta({ description: 'The set that holds its changes, if they are held.' }),
     changesFull: z.literal(true).optional().meta({
-      description: 'Present if it was killed because its held changes take up as much room as they may.',
+      description: 'Present if it was killed because its held changes reached their size limit.',
     }),
   }),
   orderedBy: lane,

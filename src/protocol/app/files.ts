@@ -1,8 +1,18 @@
 import { z } from 'zod';
+import { ChangesId } from '../exec/changes.js';
 import { notification, request } from '../method.js';
 import { AbsolutePath, Base64, Empty, TargetEnvironment } from './common.js';
 
-const OnePath = z.object({ path: AbsolutePath, environmentId: TargetEnvironment });
+/** Experimental. */
+const HeldFiles = ChangesId.nullish().meta({
+  description:
+    'The files as this set of held changes has them, under the policy of the last `command/exec` of this connection in it. ' +
+    'Absent: as they are. Requires `experimentalApi`.',
+});
+const experimental = ['changesId'] as const;
+
+const WatchedPath = z.object({ path: AbsolutePath, environmentId: TargetEnvironment });
+const OnePath = WatchedPath.extend({ changesId: HeldFiles });
 
 const Flag = (fallback: boolean, description: string) =>
   z
@@ -20,6 +30,7 @@ export const fsReadFile = request({
   result: z.object({ dataBase64: Base64.meta({ description: 'The whole content.' }) }),
   base64: { result: 'dataBase64' },
   answerSize: 'large',
+  experimental,
 });
 
 export const fsWriteFile = request({
@@ -27,6 +38,7 @@ export const fsWriteFile = request({
   params: OnePath.extend({ dataBase64: Base64.meta({ description: 'The whole content.' }) }),
   result: Empty,
   base64: { params: 'dataBase64' },
+  experimental,
 });
 
 export const fsCreateDirectory = request({
@@ -35,6 +47,7 @@ export const fsCreateDirectory = request({
     recursive: Flag(true, 'Also create parents and accept an existing directory.'),
   }),
   result: Empty,
+  experimental,
 });
 
 export const fsGetMetadata = request({
@@ -47,6 +60,7 @@ export const fsGetMetadata = request({
     createdAtMs: z.number().meta({ description: '0 if the machine does not report it.' }),
     modifiedAtMs: z.number(),
   }),
+  experimental,
 });
 
 export const fsReadDirectory = request({
@@ -62,6 +76,7 @@ export const fsReadDirectory = request({
     ),
   }),
   answerSize: 'large',
+  experimental,
 });
 
 export const fsRemove = request({
@@ -71,6 +86,7 @@ export const fsRemove = request({
     force: Flag(true, 'Ignore a missing path.'),
   }),
   result: Empty,
+  experimental,
 });
 
 export const fsCopy = request({
@@ -80,15 +96,17 @@ export const fsCopy = request({
     destinationPath: AbsolutePath,
     recursive: z.boolean().default(false).meta({ description: 'Needed for directories.' }),
     environmentId: TargetEnvironment,
+    changesId: HeldFiles,
   }),
   result: Empty,
+  experimental,
 });
 
 const watchLane = (params: { watchId: string }): string => `watch:${params.watchId}`;
 
 export const fsWatch = request({
   doc: 'Watches the entries of a directory, or a file, even if it does not exist yet or is replaced.',
-  params: OnePath.extend({ watchId: WatchId }),
+  params: WatchedPath.extend({ watchId: WatchId }),
   result: z.object({ path: z.string().meta({ description: 'The path with dot segments resolved.' }) }),
   orderedBy: watchLane,
 });
@@ -106,7 +124,8 @@ export const fsChanged = notification({
   params: z.object({
     watchId: WatchId,
     changedPaths: z.array(z.string()).meta({
-      description: 'Absolute, sorted. The watched path alone may mean that too much changed to list.',
+      description:
+        'Absolute, sorted. The watched path alone may mean that there were too many changes to list.',
     }),
   }),
 });

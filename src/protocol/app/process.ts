@@ -9,7 +9,7 @@ import {
   Size,
   TargetEnvironment,
 } from './common.js';
-import { InitialSize, OnTerminal, OutputPiece, ProgramArgv, StdinPiece } from './program.js';
+import { InitialSize, OnTerminal, OutputPiece, ProgramArgv, StdinPiece } from './program-fields.js';
 
 const ProcessHandle = z
   .string()

@@ -20,8 +20,8 @@ export const ChangeKind = z
   .enum(['created', 'modified', 'deleted', 'typeChanged', 'linkChanged', 'attributesChanged'])
   .meta({
     description:
-      '`modified`: other content. `linkChanged`: a link that says something else. `attributesChanged`: only mode, owner, ' +
-      'times or extended attributes. A directory that was deleted stands for everything in it.',
+      '`modified`: other content. `linkChanged`: a link with another target. `attributesChanged`: only mode, owner, ' +
+      'times or extended attributes.',
   });
 
 export const HeldChange = z.object({
@@ -29,12 +29,12 @@ export const HeldChange = z.object({
   kind: ChangeKind,
   type: z
     .enum(['file', 'directory', 'symlink', 'fifo', 'socket', 'device'])
-    .meta({ description: 'What is held; of something deleted, what was there.' }),
+    .meta({ description: 'Of the held version; for something deleted, of what was there.' }),
   size: Unsigned.nullable().meta({ description: 'In bytes; null if it was deleted or is not a file.' }),
-  baseSize: Unsigned.nullable().meta({ description: 'The same of what is below.' }),
+  baseSize: Unsigned.nullable().meta({ description: 'The same for the file below.' }),
   conflict: z
     .boolean()
-    .meta({ description: 'Somebody else has changed what is below since the program took it over.' }),
+    .meta({ description: 'Somebody else has changed the file on disk since the program first changed it.' }),
 });
 export type HeldChange = z.output<typeof HeldChange>;
 
@@ -65,11 +65,11 @@ export const changesSets = request({
         roots: z.array(FileUri).meta({ description: 'The directories whose changes are held.' }),
         running: Unsigned.meta({ description: 'How many programs run in it.' }),
         bytes: Unsigned.optional().meta({
-          description: 'What it took up on disk when it was last measured.',
+          description: 'Its size on disk when it was last measured.',
         }),
-        files: Unsigned.optional().meta({ description: 'The same in files and directories.' }),
+        files: Unsigned.optional().meta({ description: 'Likewise, in files and directories.' }),
         isFull: z.boolean().optional().meta({
-          description: 'Nothing more fits into it: programs in it were ended, and no other starts.',
+          description: 'It is full: its programs were killed, and no others can start.',
         }),
       }),
     ),
@@ -91,7 +91,7 @@ export const changesList = request({
   }),
   result: z.object({
     changes: z.array(HeldChange),
-    counts: ChangeCounts.meta({ description: 'Of everything that matches, whatever is on this page.' }),
+    counts: ChangeCounts.meta({ description: 'For everything that matches, not only this page.' }),
     cursor: z.string().nullable().meta({ description: 'Null on the last page.' }),
   }),
   orderedBy: lane,
@@ -100,12 +100,12 @@ export const changesList = request({
 });
 
 export const changesRead = request({
-  doc: 'Reads part of a file as it is held or as it is below. Of a link, what it says.',
+  doc: 'Reads part of a file: the held version, or the one on disk. For a link, its target.',
   extension,
   params: z.object({
     changesId: ChangesId,
     path: FileUri,
-    side: z.enum(['held', 'base']).meta({ description: 'As programs have it, or as it is below.' }),
+    side: z.enum(['held', 'base']).meta({ description: 'The held version, or the one on disk.' }),
     offset: Unsigned.nullish().meta({ description: 'Default 0.' }),
     maxBytes: Unsigned.max(MAX_DIFF_BYTES).nullish().meta({ description: 'Default and maximum 4 MiB.' }),
   }),
@@ -121,7 +121,7 @@ export const changesRead = request({
 });
 
 export const changesDiff = request({
-  doc: 'Shows changes as a patch in the form that git prints and `git apply` reads.',
+  doc: 'Shows changes as a patch that `git apply` can read.',
   extension,
   params: z.object({
     changesId: ChangesId,
@@ -150,7 +150,7 @@ export const changesDiff = request({
 });
 
 export const changesApply = request({
-  doc: 'Makes the files below like the held ones. A crash in the middle is finished or undone by the next server.',
+  doc: 'Applies the held changes to the files below. A crash in the middle is finished or undone by the next server.',
   extension,
   params: z.object({
     changesId: ChangesId,
@@ -166,7 +166,7 @@ export const changesApply = request({
   }),
   result: z.object({
     applied: ChangeCounts,
-    conflicts: z.array(HeldChange).meta({ description: 'What was not applied for that reason.' }),
+    conflicts: z.array(HeldChange).meta({ description: 'What was not applied because of a conflict.' }),
   }),
   orderedBy: lane,
   idempotent: true,
@@ -184,8 +184,8 @@ export const changesDiscard = request({
 
 export const changesUpdated = notification({
   doc:
-    'A set of the client may have grown: a program in it has ended, a file operation has changed it, or it takes up more room ' +
-    'while programs run, which is looked at every two seconds or sooner.',
+    'A set of the client may have grown: a program in it has ended, a file operation has changed it, or running ' +
+    'programs have made it larger, which is checked at least every two seconds.',
   extension,
   params: z.object({
     changesId: ChangesId,

@@ -30,15 +30,10 @@ export const ProcessUsage = z.object({
     .number()
     .meta({ description: 'CPU time in its own code, with all descendants it has waited for.' }),
   systemMs: z.number().meta({ description: 'CPU time in the kernel.' }),
-  peakMemoryBytes: Unsigned.meta({ description: 'The most memory one of its processes had at a time.' }),
+  peakMemoryBytes: Unsigned.meta({ description: 'The peak memory of any one of its processes.' }),
   peakMemoryIsUpperBound: z.boolean().optional().meta({
-    description: 'True if it had no more than the server has, which is all the kernel tells then.',
+    description:
+      'True if the peak is only known not to exceed that of the server: the kernel does not report more.',
   }),
   outputBytes: Unsigned.meta({ description: 'Output up to its exit.' }),
-});
-
-/** Part of how a process ended. */
-export const ChangesFull = z.boolean().optional().meta({
-  description:
-    'Extension `changes`: it was killed because the changes it held took up as much room as they may. Absent: no.',
 });

@@ -33,7 +33,7 @@ export const EnvironmentInfo = z.object({
       changes: z
         .object({ available: z.boolean(), hint: z.string().optional() })
         .optional()
-        .meta({ description: 'Whether a policy may hold changes; if not, why and what to do about it.' }),
+        .meta({ description: 'Whether a policy may hold changes; if not, why, and how to fix it.' }),
     })
     .optional()
     .meta({
@@ -51,14 +51,14 @@ export const environmentInfo = request({
 });
 
 export const environmentUsage = request({
-  doc: 'How busy the machine is, and what the server itself takes.',
+  doc: 'How busy the machine is, and what the server itself uses.',
   extension: 'usage',
   params: NoParams,
   result: z.object({
     cpus: Unsigned,
     loadAverage: z.array(z.number()).meta({ description: 'Over 1, 5 and 15 minutes.' }),
     memoryBytes: Unsigned,
-    availableBytes: Unsigned.meta({ description: 'Memory that programs can still get without swapping.' }),
+    availableBytes: Unsigned.meta({ description: 'Memory available to programs without swapping.' }),
     uptimeMs: Unsigned,
     serverBytes: Unsigned.meta({ description: 'Resident memory of the server.' }),
     serverCpuMs: Unsigned.meta({ description: 'CPU time of the server since it started.' }),

@@ -44,10 +44,10 @@ export const timed = {
 };
 
 /** What a link says, byte by byte: it need be neither a path that exists nor UTF-8. */
-export const LinkText = z
-  .string()
-  .max(MAX_LINK_CHARS)
-  .meta({ contentEncoding: 'base64', description: 'What the link says, relative or absolute.' });
+export const LinkText = z.string().max(MAX_LINK_CHARS).meta({
+  contentEncoding: 'base64',
+  description: 'The target exactly as stored in the link, relative or absolute.',
+});
 
 /** The link itself, where everything else describes what it leads to. */
 export const LinkDetails = z

@@ -18,7 +18,7 @@ export const fsOpen = request({
     path: FileUri,
     mode: z.enum(['read', 'replace', 'continue']).default('read').meta({
       description:
-        '`replace` creates or empties the file immediately. Extension `fsPlacement`: `continue` goes on writing to an existing file.',
+        '`replace` creates or empties the file immediately. Extension `fsPlacement`: `continue` writes to an existing file without emptying it.',
     }),
     ...permitted,
     sandbox: Sandbox.nullish(),

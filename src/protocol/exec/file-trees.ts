@@ -31,13 +31,13 @@ export const fsCreateDirectory = request({
 });
 
 export const fsCreateSymlink = request({
-  doc: 'Makes a symbolic link.',
+  doc: 'Creates a symbolic link.',
   extension: 'fsLinksAndTimes',
   params: z.object({
     path: FileUri,
     targetBase64: LinkText,
     replace: z.boolean().nullish().meta({
-      description: 'Replace a file or a link that is there, in one step; never a directory. Default false.',
+      description: 'Replace an existing file or link in one step; never a directory. Default false.',
     }),
     ...timed,
     ...followable,
@@ -126,7 +126,7 @@ export const fsCopy = request({
     destinationPath: FileUri,
     recursive: z.boolean(),
     keepTimes: z.boolean().nullish().meta({
-      description: 'Extension `fsLinksAndTimes`: copies are as old as their originals. Default false.',
+      description: 'Extension `fsLinksAndTimes`: keep the modification times. Default false.',
     }),
     ...sandboxed,
   }),

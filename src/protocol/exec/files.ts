@@ -34,7 +34,7 @@ export const fsWriteFile = request({
     }),
     exclusive: z.boolean().nullish().meta({
       description:
-        'Extension `fsPlacement`: only where nothing is yet, not even a link, and never part of it. Default false.',
+        'Extension `fsPlacement`: fail if anything exists there, even a link; the file appears only when complete. Default false.',
     }),
     ...permitted,
     ...timed,
@@ -46,7 +46,7 @@ export const fsWriteFile = request({
 });
 
 export const fsGetMetadata = request({
-  doc: 'Describes what a path leads to.',
+  doc: 'Describes the file that a path leads to.',
   params: z.object({
     path: FileUri,
     details: z.boolean().nullish().meta({

@@ -16,7 +16,7 @@ const HistoryEvent = z.union([
   }),
   z
     .object({ type: z.literal('resize'), timeMs: TimeMs, size: TerminalSize })
-    .meta({ description: 'The terminal got another size.' }),
+    .meta({ description: 'The terminal was resized.' }),
   z
     .object({ type: z.literal('gap'), timeMs: TimeMs, lostBytes: Unsigned })
     .meta({ description: 'This many bytes of output are missing here.' }),
@@ -25,12 +25,12 @@ const HistoryEvent = z.union([
 export const processHistory = request({
   doc:
     'Reads what happened to a process whose output is on disk, piece by piece: output, resizes and gaps, with their times. ' +
-    'For the same processes as `process/read`. Output that is in memory only has no history: `notRecorded`.',
+    'For the same processes as `process/read`. Output that is only in memory has no history: the error is `notRecorded`.',
   extension: 'history',
   params: z.object({
     processId: ProcessId,
     position: z.string().nullish().meta({
-      description: 'Where to go on: the `position` of an earlier answer. Default: the beginning.',
+      description: 'Where to continue: the `position` of an earlier answer. Default: the beginning.',
     }),
     maxBytes: Unsigned.nullish().meta({
       description:
@@ -56,7 +56,7 @@ export const processHistory = request({
       })
       .nullable()
       .meta({
-        description: 'Null while the process runs, and for good if its server did not live to see the end.',
+        description: 'Null while the process runs, and forever if its server died before the process ended.',
       }),
   }),
   idempotent: true,

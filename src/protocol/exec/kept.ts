@@ -1,31 +1,31 @@
 import { z } from 'zod';
 import { notification, request } from '../method.js';
-import { ChangesFull, Chunk, ProcessId, processLane, TerminalSize, Unsigned } from './common.js';
-import { NetworkDenied } from './network.js';
+import { Chunk, ProcessId, processLane, TerminalSize, Unsigned } from './common.js';
+import { exitExtras } from './exit-extras.js';
 import { SandboxType } from './sandbox.js';
 
 /** How long a process may outlive the clients that use it. */
 export const Lease = z.union([z.enum(['session', 'kept']), Unsigned]).meta({
   description:
-    '`session`: it ends with its session. `kept`: it goes on until it is ended. A number: it ends this many ' +
-    'milliseconds after the last client attached to it went.',
+    '`session`: it ends with its session. `kept`: it runs until it is ended. A number: it ends this many milliseconds ' +
+    'after its last attached client has gone.',
 });
 export type Lease = z.output<typeof Lease>;
 
 /** How a client uses a kept process beside others. */
 const Keyboard = z.enum(['take', 'ifFree', 'none', 'view']).meta({
   description:
-    '`take`: type from now on, whoever did before. `ifFree`: only if nobody connected does. `none`: not yet. `view`: never; ' +
+    '`take`: type from now on, whoever did so before. `ifFree`: only if no connected client does. `none`: not yet. `view`: never; ' +
     'everything that would change the process is refused with `viewOnly`. Absent: the keyboard is taken by typing.',
 });
 
 const Screen = z.object({
   chunk: Chunk.meta({
     description:
-      'Written to a fresh terminal of this size, it shows the screen, and what follows goes on from there.',
+      'Write this to a fresh terminal of this size to show the screen; the output that follows continues from there.',
   }),
   size: TerminalSize,
-  alternate: z.boolean().meta({ description: 'A full-screen program has the screen.' }),
+  alternate: z.boolean().meta({ description: 'A full-screen program is using the screen.' }),
 });
 
 /** Stands for a session in the list of a server’s processes, and in `process/terminate`: these belong to none. */
@@ -33,8 +33,8 @@ export const KEPT_SESSION = 'kept';
 
 export const processAttach = request({
   doc:
-    'Makes a kept process usable in this session, under its id. Its output is pushed from the given position; where ' +
-    'numbers are missing, the client reads. Attaching again starts from the new position; write ids stay known.',
+    'Makes a kept process usable in this session, under its id. Its output is pushed from the given position; if ' +
+    'numbers are missing, the client reads that output. Attaching again starts from the new position; write ids stay known.',
   extension: 'leases',
   params: z.object({
     processId: ProcessId,
@@ -49,14 +49,14 @@ export const processAttach = request({
     afterSeq: Unsigned.nullish().meta({
       description: 'Push what follows this number. Default 0: everything retained.',
     }),
-    fromEnd: z.boolean().optional().meta({ description: 'Push only what comes from now on.' }),
+    fromEnd: z.boolean().optional().meta({ description: 'Push only output from now on.' }),
     mayPause: z
       .boolean()
       .optional()
       .meta({
         description:
-          'False: unread output of this client never makes the program wait; what it is too slow for is counted as ' +
-          'lost. Default true, which has an effect for one client at a time: the first.',
+          'False: unread output of this client never makes the program wait; output that it is too slow to read is ' +
+          'counted as lost. Default true, which has an effect for one client at a time: the first.',
       }),
     keyboard: Keyboard.nullish().meta({
       description: 'Extension `viewers`: who types. ' + (Keyboard.description ?? ''),
@@ -66,15 +66,15 @@ export const processAttach = request({
       .nullish()
       .meta({
         description:
-          'Extension `viewers`: begin with the last output, as far as the server has it in memory. Whole chunks, so some more.',
+          'Extension `viewers`: begin with the last output, as far as the server has it in memory, rounded up to whole chunks.',
       }),
     screen: z
       .boolean()
       .nullish()
       .meta({
         description:
-          'Extension `viewers`: answer with the screen of the terminal and push what follows. A client that falls more than ' +
-          'a MiB behind is not sent what it missed: where numbers are missing, it attaches again.',
+          'Extension `viewers`: answer with the screen of the terminal and push what follows. A client that falls more ' +
+          'than 1 MiB behind is not sent what it missed: if numbers are missing, it attaches again.',
       }),
   }),
   result: z.object({
@@ -82,7 +82,7 @@ export const processAttach = request({
     tty: z.boolean(),
     lease: Lease,
     afterSeq: Unsigned.meta({ description: 'Where pushing begins.' }),
-    nextSeq: Unsigned.meta({ description: 'The number the next entry of its log will get.' }),
+    nextSeq: Unsigned.meta({ description: 'The number of the next entry of its log.' }),
     sandboxType: SandboxType.optional(),
     holds: z.boolean().optional().meta({ description: 'With `keyboard`: whether this client has it now.' }),
     screen: Screen.nullish().meta({
@@ -104,7 +104,7 @@ export const processKeyboard = request({
     processId: ProcessId,
     action: z.enum(['take', 'ask', 'give', 'look']).meta({
       description:
-        '`take`: have it at once. `ask`: have it if it is free; otherwise whoever has it is told. `give`: let go of it. ' +
+        '`take`: take it at once. `ask`: take it if it is free; otherwise notify its holder. `give`: release it. ' +
         '`look`: only answer.',
     }),
     to: Unsigned.nullish().meta({ description: 'With `give`: who gets it, as in `process/keyboardAsked`.' }),
@@ -146,7 +146,7 @@ export const processShares = request({
 });
 
 export const processUnshare = request({
-  doc: 'Ends a share at once, and the connections of whoever views by it. `revoked` is false if there is none.',
+  doc: 'Ends a share at once, and closes the connections that use it. `revoked` is false if there is none.',
   extension: 'shares',
   params: z.object({ shareId: z.string() }),
   result: z.object({ revoked: z.boolean() }),
@@ -160,13 +160,13 @@ export const processKeyboardAsked = notification({
 });
 
 export const processKeyboardChanged = notification({
-  doc: 'This client has got the keyboard, or lost it to another. Sent as `process/keyboardAsked` is.',
+  doc: 'This client has gained the keyboard, or lost it to another. Sent to the same clients as `process/keyboardAsked`.',
   extension: 'viewers',
   params: z.object({ processId: ProcessId, holds: z.boolean() }),
 });
 
 export const processResized = notification({
-  doc: 'The terminal has another size, for clients that attached with `screen`.',
+  doc: 'The terminal was resized; sent to clients that attached with `screen`.',
   extension: 'viewers',
   params: z.object({
     processId: ProcessId,
@@ -176,7 +176,7 @@ export const processResized = notification({
 });
 
 export const processDetach = request({
-  doc: 'Lets go of a kept process: nothing is pushed any more, and it goes on as its lease says. Write ids are forgotten. Idempotent.',
+  doc: 'Detaches from a kept process: nothing is pushed any more, and the process continues as its lease says. Write ids are forgotten. Idempotent.',
   extension: 'leases',
   params: z.object({ processId: ProcessId }),
   result: z.object({}),
@@ -197,8 +197,7 @@ export const processWait = request({
     signal: z.string().nullable().meta({ description: 'The signal that killed it.' }),
     timedOut: z.boolean(),
     sandboxDenied: z.boolean(),
-    changesFull: ChangesFull,
-    networkDenied: NetworkDenied,
+    ...exitExtras,
   }),
   answeredAtEnd: true,
   idempotent: true,

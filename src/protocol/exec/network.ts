@@ -11,8 +11,8 @@ export const NetworkRules = z.object({
     .max(1_000)
     .meta({
       description:
-        '`example.com`, `*.example.com` for every name below it, `**.example.com` for both, `*` for all; `:443` behind ' +
-        'it for one port. Private and local addresses are only reached if they are named.',
+        '`example.com`, `*.example.com` for every name below it, `**.example.com` for both, `*` for all; a suffix such ' +
+        'as `:443` for one port. Private and local addresses can be reached only if they are named.',
     }),
   deny: z.array(HostPattern).max(1_000).optional().meta({ description: 'Beats `allow`.' }),
   ask: z
@@ -20,8 +20,8 @@ export const NetworkRules = z.object({
     .optional()
     .meta({
       description:
-        'Extension `networkAsk`: ask the client about all other hosts, with `network/policyRequest`. Private and local addresses ' +
-        'are denied unasked.',
+        'Extension `networkAsk`: ask the client about all other hosts, with `network/policyRequest`. Private and local ' +
+        'addresses are denied without asking.',
     }),
 });
 export type NetworkRules = z.input<typeof NetworkRules>;
@@ -32,8 +32,9 @@ export const NetworkDenial = z.object({
   port: z.number().int(),
   reason: z.string().meta({
     description:
-      '`not_allowed`, `denied`, `not_allowed_local` for a private or local address, `declined` by whoever was asked, ' +
-      '`unanswered`, `other_name` for one that a TLS handshake asked for on a connection to another host, or what a client gave as its reason.',
+      '`not_allowed`, `denied`, `not_allowed_local` for a private or local address, `declined` by the person or program ' +
+      'that was asked, `unanswered`, `other_name` for a host that a TLS handshake named on a connection to another one, ' +
+      'or the reason a client gave.',
   }),
 });
 export type NetworkDenial = z.output<typeof NetworkDenial>;
@@ -42,7 +43,7 @@ export type NetworkDenial = z.output<typeof NetworkDenial>;
 export const NetworkDenied = z
   .array(NetworkDenial)
   .optional()
-  .meta({ description: 'Extension `networkRules`: the hosts it was kept from, at most 16. Absent: none.' });
+  .meta({ description: 'Extension `networkRules`: the hosts it was denied, at most 16. Absent: none.' });
 
 /** How a program asked for a host. */
 const Protocol = z
@@ -70,7 +71,7 @@ export type NetworkDecision = z.output<typeof NetworkDecision>;
 
 export const networkPolicyRequest = request({
   doc:
-    'Asks the client whether a process may reach a host that its rules do not decide about. The connection waits. At most 256 ' +
+    'Asks the client whether a process may reach a host that its rules do not cover. The connection waits. At most 256 ' +
     'questions are open per connection; without an answer in time, the host is denied.',
   params: z.object({ processId: ProcessId, request: NetworkQuestion }),
   result: z.object({ decision: NetworkDecision }),
@@ -78,7 +79,7 @@ export const networkPolicyRequest = request({
 
 export const networkPolicyDecision = notification({
   doc:
-    'Reports what was decided about a request of a process that was started with `networkProxy`. Dropped if the client does not ' +
+    'Reports the decision about a request from a process that was started with `networkProxy`. Dropped if the client does not ' +
     'read, or is not connected.',
   params: z.object({
     processId: ProcessId,

@@ -6,15 +6,15 @@ import { Empty } from './file-common.js';
 /** A TCP port that a program listens on. */
 const ListeningPort = z.object({
   port: z.number().int().min(1).max(65_535),
-  address: z.string().meta({ description: '`0.0.0.0` and `::` stand for every address.' }),
-  pid: z.number().int().nullable().meta({ description: 'Null if it is none of the server’s processes.' }),
+  address: z.string().meta({ description: '`0.0.0.0` and `::` mean every address.' }),
+  pid: z.number().int().nullable().meta({ description: 'Null if it is not one of the server’s processes.' }),
   processId: z.string().nullable().meta({
     description: 'The process it belongs to, even if it was left in the background; null if there is none.',
   }),
   sessionId: z
     .string()
     .optional()
-    .meta({ description: 'The session of that process, if it is another one.' }),
+    .meta({ description: 'The session of that process, if it is not this one.' }),
   sandboxed: z.boolean().meta({ description: 'It listens in the network of a sandbox.' }),
 });
 
@@ -35,7 +35,7 @@ const WatchId = z.string().max(256).meta({ description: 'Chosen by the client, u
 const watchLane = (params: { watchId: string }): string => `portWatch:${params.watchId}`;
 
 export const portList = request({
-  doc: 'Which programs listen on which TCP ports, in sandboxes with a network of their own too.',
+  doc: 'Lists which programs listen on which TCP ports, including those in sandboxes with a network of their own.',
   extension: 'ports',
   params: z.object({ scope: Scope }).nullish(),
   result: Ports,
@@ -60,7 +60,7 @@ export const portUnwatch = request({
 });
 
 export const portOpened = notification({
-  doc: 'A program has begun to listen on a port. On a machine that is not overloaded, this comes within 100 ms.',
+  doc: 'A program has begun to listen on a port. On a machine that is not overloaded, this arrives within 100 ms.',
   extension: 'ports',
   params: ListeningPort.extend({ watchId: WatchId }),
 });
@@ -101,7 +101,9 @@ export const portConnect = request({
     address: z.string(),
     processId: z.string().nullable(),
     sandboxed: z.boolean(),
-    received: Offset.meta({ description: 'How much of what followed has arrived.' }),
+    received: Offset.meta({
+      description: 'How many bytes of the data sent right behind the request have arrived.',
+    }),
   }),
   idempotent: true,
   sessionBound: true,
@@ -109,13 +111,13 @@ export const portConnect = request({
 
 export const portResume = request({
   doc:
-    'After the session was resumed: names the streams that go on, and what arrived of each. The others end. Both sides then send ' +
-    'again what the other has not received.',
+    'After the session was resumed: names the streams that continue, and how much of each has arrived. The others end. ' +
+    'Both sides then resend what the other has not received.',
   extension: 'ports',
   params: z.object({ streams: z.array(z.object({ streamId: StreamId, received: Offset })).max(1_024) }),
   result: z.object({
     streams: z.array(z.object({ streamId: StreamId, received: Offset })).meta({
-      description: 'Those that go on. The others are gone.',
+      description: 'Those that continue. The others are gone.',
     }),
   }),
   idempotent: true,
@@ -124,20 +126,20 @@ export const portResume = request({
 
 export const portData = notification({
   doc:
-    'Bytes of a stream, in either direction. At most 128 KiB may be unacknowledged at first, and up to 8 MiB as acknowledgements ' +
-    'show that the line carries it.',
+    'Bytes of a stream, in either direction. At most 128 KiB may be unacknowledged at first, and up to 8 MiB once ' +
+    'acknowledgements show that the line carries that much.',
   extension: 'ports',
   params: z.object({
     streamId: StreamId,
     offset: Offset,
     chunk: Chunk,
-    end: z.boolean().optional().meta({ description: 'Nothing follows in this direction.' }),
+    end: z.boolean().optional().meta({ description: 'Nothing more follows in this direction.' }),
   }),
   bytes: { params: 'chunk' },
 });
 
 export const portAck = notification({
-  doc: 'Whoever reads has taken everything before this offset. Sent at least every 64 KiB, and at the end.',
+  doc: 'The reader has consumed everything before this offset. Sent at least every 64 KiB, and at the end.',
   extension: 'ports',
   params: z.object({ streamId: StreamId, offset: Offset }),
 });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { notification } from '../method.js';
-import { ChangesFull, Chunk, OutputStreamName, ProcessId, ProcessUsage, Unsigned } from './common.js';
-import { NetworkDenied } from './network.js';
+import { Chunk, OutputStreamName, ProcessId, Unsigned } from './common.js';
+import { exitExtras } from './exit-extras.js';
 
 export const processAck = notification({
   doc: 'Acknowledges consumed output. Sent only if both sides announced `flowControl`.',
@@ -27,9 +27,7 @@ export const processExited = notification({
       .nullish()
       .meta({ description: 'The signal that killed it. Not sent by other servers.' }),
     timedOut: z.boolean().optional(),
-    changesFull: ChangesFull,
-    networkDenied: NetworkDenied,
-    usage: ProcessUsage.optional().meta({ description: 'With `reportUsage`: what it cost.' }),
+    ...exitExtras,
   }),
 });
 

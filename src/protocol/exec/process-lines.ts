@@ -10,19 +10,19 @@ const Line = z.object({
   }),
   seq: Unsigned.meta({ description: 'The entry it begins in.' }),
   offset: Unsigned.meta({ description: 'Output bytes before it.' }),
-  timeMs: z.number().meta({ description: 'When that entry came, in milliseconds since 1970.' }),
+  timeMs: z.number().meta({ description: 'When that entry arrived, in milliseconds since 1970.' }),
   stream: OutputStreamName.meta({ description: 'The stream it begins on.' }),
-  chunk: Chunk.meta({ description: 'As it was printed, without its end.' }),
+  chunk: Chunk.meta({ description: 'As printed, without the line ending.' }),
   cut: z.boolean().meta({ description: 'True if it is longer than this.' }),
 });
 
 const Gap = z.object({
-  beforeLine: Unsigned.meta({ description: 'The line that goes on or begins behind it.' }),
+  beforeLine: Unsigned.meta({ description: 'The line that continues or begins after it.' }),
   lostBytes: Unsigned,
 });
 
 const state = {
-  gaps: z.array(Gap).meta({ description: 'What is missing from the part that was looked at.' }),
+  gaps: z.array(Gap).meta({ description: 'What is missing from the part that was searched.' }),
   closed: z.boolean().meta({ description: 'No more output will come.' }),
   failure: z.string().nullable().meta({ description: 'Why there is no end, as in `process/read`.' }),
 };
@@ -44,7 +44,7 @@ const LineNumber = z.number().int().min(Number.MIN_SAFE_INTEGER).max(Number.MAX_
 
 export const processSearch = request({
   doc:
-    'Finds lines in the output of a process, as far as it is there: in memory, on disk, or left by an earlier server. ' +
+    'Finds lines in the output of a process, as far as it is still stored: in memory, on disk, or on disk from an earlier server. ' +
     'For processes of the session, and for kept ones of the same client, attached or not.',
   extension: EXTENSION,
   params: z.object({
@@ -55,19 +55,19 @@ export const processSearch = request({
       .nullish()
       .meta({
         description:
-          'Default false: the pattern is literal text. A regular expression has no back references and does not look around, ' +
-          'so that the time it takes grows with the length of the output only. Colours are not part of a line.',
+          'Default false: the pattern is literal text. A regular expression has no back references and no look-around, ' +
+          'so that its time grows only with the length of the output. Colours are not part of a line.',
       }),
     caseSensitive: z.boolean().nullish().meta({ description: 'Default true.' }),
     maxMatches: Unsigned.nullish().meta({ description: '1 to 10,000; default 200.' }),
     cursor: z.string().nullish().meta({
-      description: 'From an earlier answer: continues behind it, and `sinceMs` is without effect.',
+      description: 'From an earlier answer: continues after it, and `sinceMs` has no effect.',
     }),
   }),
   result: z.object({
     matches: z.array(Line),
-    cursor: z.string().meta({ description: 'Continues the search, also in what is printed later.' }),
-    atEnd: z.boolean().meta({ description: 'Everything that is there has been searched.' }),
+    cursor: z.string().meta({ description: 'Continues the search, including output printed later.' }),
+    atEnd: z.boolean().meta({ description: 'All available output has been searched.' }),
     ...state,
   }),
   idempotent: true,
@@ -83,12 +83,12 @@ export const processLines = request({
     from: LineNumber.nullish().meta({
       description: 'The first line; negative: counted from the end, -1 being the last. Default 1.',
     }),
-    to: LineNumber.nullish().meta({ description: 'The last line, counted likewise. Default -1.' }),
+    to: LineNumber.nullish().meta({ description: 'The last line, counted the same way. Default -1.' }),
   }),
   result: z.object({
     lines: z.array(Line).meta({ description: 'At most 10,000, and about 1 MiB.' }),
-    totalLines: Unsigned.meta({ description: 'Lines so far, including those that are gone.' }),
-    nextLine: Unsigned.nullable().meta({ description: 'Continue here; null if these are all.' }),
+    totalLines: Unsigned.meta({ description: 'The number of lines so far, including those that are gone.' }),
+    nextLine: Unsigned.nullable().meta({ description: 'Continue here; null if there are no more.' }),
     ...state,
   }),
   idempotent: true,

@@ -32,7 +32,9 @@ export const ProcessLimits = z.object({
   cpuSeconds: Limit.optional().meta({
     description: 'CPU time. Beyond it, the process gets SIGXCPU, and SIGKILL a second later.',
   }),
-  openFiles: Limit.optional().meta({ description: 'Descriptors. Opening more fails with EMFILE.' }),
+  openFiles: Limit.optional().meta({
+    description: 'Open files and other descriptors. Opening more fails with EMFILE.',
+  }),
 });
 export type ProcessLimits = z.output<typeof ProcessLimits>;
 
@@ -95,7 +97,7 @@ export const processStart = request({
         'A proxy is the only way out, whatever `network` in the permissions says. Refused if there is none.',
     }),
     managedNetwork: ManagedNetwork.nullish().meta({
-      description: 'Describes a proxy that exists already. Its address is taken from the variables in `env`.',
+      description: 'Describes an existing proxy. Its address is taken from the variables in `env`.',
     }),
     networkProxy: NetworkProxyLaunch.nullish().meta({
       description:
@@ -105,7 +107,7 @@ export const processStart = request({
     shellSnapshot: ShellSnapshot.nullish(),
     retain: z.enum(['memory', 'disk']).nullish().meta({
       description:
-        'Extension `spool`: keep a tail of the output in memory, or all of it on disk, also after the end. Default `memory`.',
+        'Extension `spool`: keep the end of the output in memory, or all of it on disk, even after the process has ended. Default `memory`.',
     }),
     onSlowReader: z
       .enum(['wait', 'spool'])
@@ -124,7 +126,7 @@ export const processStart = request({
     processId: ProcessId,
     sandboxType: SandboxType.optional(),
     changesId: z.string().optional().meta({
-      description: 'Extension `changes`: the set that its changes are held in.',
+      description: 'Extension `changes`: the set that holds its changes.',
     }),
   }),
   orderedBy: processLane,

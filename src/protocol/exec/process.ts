@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { request } from '../method.js';
 import {
-  ChangesFull,
   Chunk,
   FileUri,
   OutputStreamName,
@@ -11,6 +10,7 @@ import {
   TerminalSize,
   Unsigned,
 } from './common.js';
+import { exitExtras } from './exit-extras.js';
 import { KEPT_SESSION, Lease } from './kept.js';
 import { SandboxType } from './sandbox.js';
 
@@ -30,7 +30,7 @@ export const processRead = request({
       .meta({
         description:
           'Extension `processLines`: only entries from this time on, in milliseconds since 1970; negative: before now. ' +
-          'What came before does not count as lost.',
+          'Earlier output does not count as lost.',
       }),
   }),
   result: z.object({
@@ -52,7 +52,7 @@ export const processRead = request({
     sandboxDenied: z.boolean().optional(),
     signal: z.string().nullish().meta({ description: 'The signal that killed the process.' }),
     timedOut: z.boolean().optional(),
-    changesFull: ChangesFull,
+    ...exitExtras,
   }),
   idempotent: true,
   sessionBound: true,
@@ -163,13 +163,13 @@ export const processInspect = request({
 
 const ProcessDetails = z.object({
   cwd: FileUri.optional().meta({
-    description: 'Where it was started. Absent if that is not known any more.',
+    description: 'Where it was started. Absent if that is no longer known.',
   }),
-  clientName: z
-    .string()
-    .meta({ description: 'How the client introduced itself that started it. May be empty.' }),
+  clientName: z.string().meta({ description: 'The name of the client that started it. May be empty.' }),
   sandboxType: SandboxType,
-  recorded: z.boolean().meta({ description: 'Its output is kept on disk: `process/history` has all of it.' }),
+  recorded: z
+    .boolean()
+    .meta({ description: 'Its output is kept on disk, and `process/history` returns all of it.' }),
   endedAtMs: Unsigned.nullable().meta({ description: 'When it exited. Null while it runs, or if unknown.' }),
   signal: z.string().nullable().meta({ description: 'The signal that killed it.' }),
   timedOut: z.boolean(),

@@ -128,12 +128,12 @@ export const Sandbox = z.object({
     .optional()
     .meta({
       description:
-        'Extension `changes`: what is written below the writable paths is held in a set, and the files stay as they are ' +
-        'until it is applied.',
+        'Extension `changes`: changes below the writable paths are held in a set, and the files stay as they are until ' +
+        'it is applied.',
     }),
   changesId: z.string().optional().meta({
     description:
-      'Extension `changes`: the set to use; it is made if there is none. Absent: a new set for this process alone.',
+      'Extension `changes`: the set to use; created if there is none. Absent: a new set for this process alone.',
   }),
   changesLease: z.enum(['session', 'kept']).optional().meta({
     description:
@@ -141,8 +141,8 @@ export const Sandbox = z.object({
   }),
   networkRules: NetworkRules.optional().meta({
     description:
-      'Extension `networkRules`: a network of its own, with a proxy as the only way out. Takes the place of `network` ' +
-      'in the permissions; send `restricted` there, for servers that do not know this member.',
+      'Extension `networkRules`: a network of its own, with a proxy as the only way out. Replaces `network` in the ' +
+      'permissions; send `restricted` there, for servers that do not know this member.',
   }),
 });
 export type Sandbox = z.input<typeof Sandbox>;

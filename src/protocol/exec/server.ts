@@ -11,13 +11,13 @@ const Argument = z.string().max(MAX_ARGUMENT_CHARS);
 export const serverUpgrade = request({
   doc:
     'Replaces the running server by the installed version, or by one with another command line. Programs, sessions, ' +
-    'leases and listeners go on. The new server is started beside the old one first: if it cannot take over, this fails with ' +
-    '`upgradeRefused` and nothing has changed. Answered right before the old server leaves.',
+    'leases and listeners continue. The new server is first started beside the old one: if it cannot take over, this ' +
+    'fails with `upgradeRefused` and nothing has changed. Answered right before the old server exits.',
   extension: 'upgrade',
   params: z.object({
     arguments: z.array(Argument).max(MAX_ARGUMENTS).nullish().meta({
       description:
-        'What follows `serve` on the command line of the new server. Absent or null: the same as now. `--durable` and `--listen` must stay the same.',
+        'The arguments after `serve` on the command line of the new server. Absent or null: the same as now. `--durable` and `--listen` must stay the same.',
     }),
     program: Argument.nullish().meta({
       description: 'The absolute path of the program to run. Absent or null: the same as now.',
@@ -33,15 +33,15 @@ export const serverUpgrade = request({
 });
 
 export const serverStatus = request({
-  doc: 'Tells which server is running, which changes when it is replaced or has died.',
+  doc: 'Says which server is running. That changes when the server is replaced or dies.',
   extension: 'upgrade',
   params: NoParams,
   result: z.object({
     version: z.string(),
-    generation: Unsigned.meta({ description: 'How many servers there have been, with this one.' }),
+    generation: Unsigned.meta({ description: 'How many servers there have been, including this one.' }),
     failedUpgrade: z.string().optional().meta({
       description:
-        'Why the last upgrade failed after the old server had left. This server is of the version before.',
+        'Why the last upgrade failed after the old server had exited. This server is the previous version.',
     }),
   }),
   idempotent: true,

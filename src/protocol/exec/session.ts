@@ -64,12 +64,12 @@ export const ServerCapabilities = z.object({
       '`fs/createSymlink`, `modifiedAtUs` in `fs/writeFile`, `fs/createDirectory` and `fs/close`, `keepTimes` in `fs/copy`, `modifiedAtUs` and `link` in `details`.',
   }),
   networkRules: z.boolean().optional().meta({
-    description: '`networkRules` in a sandbox, and `networkDenied` in `process/exited` and `process/wait`.',
+    description:
+      '`networkRules` in a sandbox, and `networkDenied` wherever the end of a process is reported.',
   }),
-  ports: z
-    .boolean()
-    .optional()
-    .meta({ description: '`port/list`, `port/watch`, `port/connect` and what belongs to them.' }),
+  ports: z.boolean().optional().meta({
+    description: '`port/list`, `port/watch`, `port/connect` and the related methods and notifications.',
+  }),
   networkAsk: z.boolean().optional().meta({
     description: '`ask` in `networkRules`, and `remember` in the answer to `network/policyRequest`.',
   }),

@@ -18,7 +18,7 @@ export type StreamMessage = { readonly streamId: string } & (
   | { readonly kind: 'reset'; readonly message: string }
 );
 
-/** Reads a notification; null if it is none of a stream. `attached`: the bytes of `chunk`, if they came separately. */
+/** Reads a notification; null if it is not about a stream. `attached`: the bytes of `chunk`, if they came separately. */
 export function readStreamMessage(
   method: string,
   params: unknown,

@@ -3,21 +3,24 @@ import type { LineAccount } from '../line-account.js';
 import { LineWindow } from '../line-window.js';
 import { IncomingBytes } from './incoming-bytes.js';
 import { MAX_PIECE_BYTES, type NumberedBytes, OutgoingBytes } from './outgoing-bytes.js';
+import { UntakenRoom } from './untaken-room.js';
 
-/** What every stream may have in flight in each direction, however many there are. */
-export const STREAM_WINDOW_BYTES = 128 * 1024;
+/** What each stream may always have in flight per direction, however many streams there are. */
+const STREAM_WINDOW_BYTES = 128 * 1024;
 /** The most that one stream may have in flight on a long line. */
-export const MAX_STREAM_WINDOW_BYTES = 8 * 1024 * 1024;
-/** How long data may wait on the line before messages behind it are late. */
+const MAX_STREAM_WINDOW_BYTES = 8 * 1024 * 1024;
+/** The piece that fills a window may exceed it. */
+const SHARE_BYTES = STREAM_WINDOW_BYTES + MAX_PIECE_BYTES;
+/** How long data may queue on the line before it delays the messages behind it too much. */
 const QUEUE_MS = 25;
 
-/** Why a stream ended before its time. */
+/** Why a stream ended early. */
 export interface StreamFailure {
   readonly code: ErrorCode;
   readonly message: string;
 }
 
-/** How a stream talks to its other side, while there is a connection. */
+/** The connection of a stream to its other side. */
 export interface StreamLine {
   readonly account: LineAccount;
   send(data: NumberedBytes): void;
@@ -25,38 +28,42 @@ export interface StreamLine {
   reset(failure: StreamFailure): void;
   /** Calls `pushOne` when it is its turn, until that returns false. */
   schedule(stream: ByteStream): void;
-  /** It has nothing more to push. */
+  /** Call when it has nothing more to push. */
   remove(stream: ByteStream): void;
 }
 
-/** Whoever reads and writes a stream on this side. */
+/** The local user of a stream, who reads and writes it. */
 export interface StreamUser {
   /** Bytes have arrived. Call `taken` once there is room for more. */
   bytes(bytes: Uint8Array): void;
   /** No more will arrive. */
   ended(): void;
-  /** `write` has returned false, and there is room again. */
+  /** There is room again after `write` has returned false. */
   room(): void;
-  /** It is over, without an error if both directions had ended. */
+  /** The stream is over, without an error if both directions have ended. */
   over(error?: ExecError): void;
 }
 
 /**
- * One end of a byte stream inside a session: numbered and acknowledged in both directions, so that it goes on where it was when
- * the session has a new connection. The same on both sides.
+ * One end of a byte stream inside a session. Bytes are numbered and acknowledged in both directions, so that it continues where
+ * it was when the session gets a new connection. Both sides use it.
  */
 export class ByteStream {
   readonly #user: StreamUser;
   readonly #out = new OutgoingBytes();
-  /** A window is exceeded by the piece that fills it. */
+  readonly #room: UntakenRoom;
+  /** What it has of the room. */
+  #held = 0;
   readonly #in = new IncomingBytes(MAX_STREAM_WINDOW_BYTES + MAX_PIECE_BYTES);
   #line: StreamLine | undefined;
   #window: LineWindow | undefined;
   #wasFull = false;
   #over = false;
 
-  constructor(user: StreamUser) {
+  /** `room` is shared by the streams of a session. */
+  constructor(user: StreamUser, room = new UntakenRoom()) {
     this.#user = user;
+    this.#room = room;
   }
 
   /** The number of the next byte we expect. */
@@ -64,15 +71,15 @@ export class ByteStream {
     return this.#in.received;
   }
 
-  /** Nothing is left to say, but for the last acknowledgement. */
+  /** Whether nothing is left to send but the last acknowledgement. */
   get isSaid(): boolean {
     return this.#out.ended && this.#in.done;
   }
 
-  /** Talks from here on. `received`: what the other side has of what we sent. */
+  /** Starts using a connection. `received`: how much of our data the other side has. */
   attach(line: StreamLine, received = 0): void {
     if (this.#over) return;
-    if (!this.#out.resume(received)) return this.#break('it lost bytes that it had taken');
+    if (!this.#out.resume(received)) return this.#break('it lost bytes that it had already received');
     this.#line = line;
     this.#window = new LineWindow(STREAM_WINDOW_BYTES, line.account, {
       maxBytes: MAX_STREAM_WINDOW_BYTES,
@@ -83,7 +90,7 @@ export class ByteStream {
     this.#offerRoom();
   }
 
-  /** There is no connection. Everything waits for the next. */
+  /** Call when the connection is lost. Everything waits for the next one. */
   detach(): void {
     this.#line?.remove(this);
     this.#line = undefined;
@@ -92,8 +99,8 @@ export class ByteStream {
   }
 
   /**
-   * False if enough is on its way: `room` is called when more can follow. The bytes must not change until `release` is called,
-   * which does not happen if the stream ends first.
+   * Returns false if enough is in flight; `room` is called when more can follow. The bytes must not change until `release` is
+   * called, which does not happen if the stream ends first.
    */
   write(bytes: Uint8Array, release?: () => void): boolean {
     this.#out.add(bytes, release);
@@ -108,10 +115,11 @@ export class ByteStream {
     this.#line?.schedule(this);
   }
 
-  /** The user has room for so many more bytes. */
+  /** Call when the user has room for this many more bytes. */
   taken(count: number): void {
     if (this.#over) return;
     const offset = this.#in.take(count);
+    this.#hold();
     if (offset !== null) this.#line?.acknowledge(offset);
     this.#finish();
   }
@@ -123,7 +131,7 @@ export class ByteStream {
     this.#end(new ExecError(failure.code, failure.message));
   }
 
-  /** It is over on the other side, or there is none any more. */
+  /** Call when the stream is over on the other side, or the other side is gone. */
   fail(error?: ExecError): void {
     if (!this.#over) this.#end(error);
   }
@@ -132,6 +140,7 @@ export class ByteStream {
     if (this.#over) return;
     try {
       const { bytes, end } = this.#in.receive(data);
+      this.#hold();
       if (bytes.length > 0) this.#user.bytes(bytes);
       if (!end) return;
       this.#user.ended();
@@ -143,7 +152,7 @@ export class ByteStream {
 
   acknowledged(offset: number): void {
     if (this.#over) return;
-    if (!this.#out.acknowledge(offset)) return this.#break('it acknowledged what was never sent');
+    if (!this.#out.acknowledge(offset)) return this.#break('it acknowledged bytes that were never sent');
     this.#window?.acknowledged(offset, performance.now());
     this.#line?.schedule(this);
     this.#offerRoom();
@@ -162,7 +171,7 @@ export class ByteStream {
     return true;
   }
 
-  /** How much can be written before it is full; not positive if it is. */
+  /** How much can be written before it is full; zero or negative if it is. */
   get room(): number {
     return (this.#window?.bytes ?? STREAM_WINDOW_BYTES) - this.#out.unacknowledged;
   }
@@ -181,12 +190,17 @@ export class ByteStream {
     if (this.#out.done && this.#in.done && !this.#over) this.#end();
   }
 
+  #hold(): void {
+    this.#held = this.#room.exchange(this.#held, Math.max(0, this.#in.untaken - SHARE_BYTES));
+  }
+
   #break(why: string): void {
     this.destroy({ code: 'protocolViolation', message: why });
   }
 
   #end(error?: ExecError): void {
     this.#over = true;
+    this.#held = this.#room.exchange(this.#held, 0);
     this.detach();
     this.#user.over(error);
   }

@@ -1,10 +1,10 @@
 import { ExecError } from '../../protocol/errors.js';
 import type { NumberedBytes } from './outgoing-bytes.js';
 
-/** The other side hears of progress this often, at least: half of the smallest window. */
+/** Progress is acknowledged at least this often: half of the smallest window. */
 const ACKNOWLEDGE_BYTES = 64 * 1024;
 
-/** Bytes from the other side, each once and in order. */
+/** Delivers bytes from the other side once and in order. */
 export class IncomingBytes {
   readonly #maxUntaken: number;
   #received = 0;
@@ -12,12 +12,12 @@ export class IncomingBytes {
   #told = 0;
   #ended = false;
 
-  /** `maxUntaken`: an honest sender has no more in flight. */
+  /** `maxUntaken`: the most that an honest sender has in flight. */
   constructor(maxUntaken: number) {
     this.#maxUntaken = maxUntaken;
   }
 
-  /** The number of the next byte, counting the end as one. */
+  /** The number of the next byte. The end counts as one. */
   get received(): number {
     return this.#received;
   }
@@ -26,24 +26,29 @@ export class IncomingBytes {
     return this.#ended;
   }
 
-  /** Everything has been taken, including the end. */
+  /** Whether everything has been consumed, including the end. */
   get done(): boolean {
     return this.#ended && this.#taken === this.#received;
   }
 
-  /** What of it is new. Throws if something is missing before it, or there is too much of it. */
+  /** Received, and not taken yet. */
+  get untaken(): number {
+    return this.#received - this.#taken;
+  }
+
+  /** Returns the new part. Throws if there is a gap before it, or too much is unconsumed. */
   receive({ offset, bytes, end }: NumberedBytes): { bytes: Uint8Array; end: boolean } {
     const known = this.#received - offset;
     const last = offset + bytes.length;
     if (known < 0 || (this.#ended && last >= this.#received)) throw violation('bytes are missing');
     if (known > bytes.length) return { bytes: bytes.subarray(bytes.length), end: false };
-    if (last - this.#taken > this.#maxUntaken) throw violation('there are more than its window allows');
+    if (last - this.#taken > this.#maxUntaken) throw violation('they exceed the window');
     this.#ended = end;
     this.#received = end ? last + 1 : last;
     return { bytes: bytes.subarray(known), end };
   }
 
-  /** Whoever reads has taken so many more. Returns what to acknowledge, or null if that can wait. */
+  /** Call when the reader has consumed this many more bytes. Returns what to acknowledge, or null if that can wait. */
   take(count: number): number | null {
     this.#taken += count;
     if (this.#ended && this.#taken === this.#received - 1) this.#taken += 1;

@@ -1,41 +1,41 @@
 import { joinBytes } from '../../protocol/join-bytes.js';
 
-/** Small pieces that wait are sent together, up to this size. */
+/** Small pieces that are waiting are sent together, up to this size. */
 const GATHER_BYTES = 64 * 1024;
 
-/** One message carries no more, so that others get their turn. */
+/** The most bytes in one message, so that other messages get their turn. */
 export const MAX_PIECE_BYTES = 256 * 1024;
 
 /** Bytes to send, and the number of the first one. */
 export interface NumberedBytes {
   readonly offset: number;
   readonly bytes: Uint8Array;
-  /** Nothing follows. The end has a number, too: the one behind the last byte. */
+  /** Whether this is the end. It has a number, too: the one after the last byte. */
   readonly end: boolean;
 }
 
-/** Bytes on their way to the other side. They are kept until it has taken them, for it may lose those in flight. */
+/** Bytes for the other side. They are kept until acknowledged, because those in flight may be lost. */
 export class OutgoingBytes {
   /** From `#acknowledged` on. */
   readonly #kept: Uint8Array[] = [];
-  /** Of the pieces that somebody wants back. */
+  /** For pieces whose memory is reused. */
   readonly #release = new Map<Uint8Array, () => void>();
-  /** How much of the first piece is acknowledged. */
+  /** How much of the first piece has been acknowledged. */
   #skipped = 0;
   #acknowledged = 0;
   #sent = 0;
   #total = 0;
   #ended = false;
-  /** The piece to send next, and how much of it was sent. */
+  /** The piece to send next, and how much of it has been sent. */
   #piece = 0;
   #within = 0;
 
-  /** Bytes that the other side has not taken, sent or not. */
+  /** Bytes not acknowledged, sent or not. */
   get unacknowledged(): number {
     return this.#total - Math.min(this.#acknowledged, this.#total);
   }
 
-  /** Of these, bytes that were sent. */
+  /** The sent part of these. */
   get inFlight(): number {
     return Math.min(this.#sent, this.#total) - Math.min(this.#acknowledged, this.#total);
   }
@@ -44,12 +44,12 @@ export class OutgoingBytes {
     return this.#ended;
   }
 
-  /** The other side has everything, including the end. */
+  /** Whether everything has been acknowledged, including the end. */
   get done(): boolean {
     return this.#ended && this.#acknowledged > this.#total;
   }
 
-  /** `release` is called once the other side has taken them all. */
+  /** `release` is called once all of them have been acknowledged. */
   add(bytes: Uint8Array, release?: () => void): void {
     if (bytes.length === 0 || this.#ended) return;
     for (let at = 0; at < bytes.length; at += MAX_PIECE_BYTES)
@@ -63,7 +63,7 @@ export class OutgoingBytes {
     this.#ended = true;
   }
 
-  /** What to send next; null if there is nothing. */
+  /** The bytes to send next; null if there are none. */
   next(): NumberedBytes | null {
     const isEndSent = this.#sent > this.#total;
     if (isEndSent || (this.#sent === this.#total && !this.#ended)) return null;
@@ -75,7 +75,7 @@ export class OutgoingBytes {
     return { offset, bytes, end };
   }
 
-  /** The other side has taken everything before this number. False if that cannot be. */
+  /** Call when the other side has consumed everything before this number. False if that is impossible. */
   acknowledge(offset: number): boolean {
     if (offset > this.#sent) return false;
     if (offset <= this.#acknowledged) return true;
@@ -92,7 +92,7 @@ export class OutgoingBytes {
     return true;
   }
 
-  /** The other side has received everything before this number, and lost what was in flight. False if that cannot be. */
+  /** Call when the other side has received everything before this number and lost the rest. False if that is impossible. */
   resume(received: number): boolean {
     if (received < this.#acknowledged || received > this.#sent) return false;
     this.#sent = received;

@@ -5,7 +5,7 @@ import { frameHeader, notificationText } from '../message.js';
 import type { ByteStream, StreamLine } from './byte-stream.js';
 import type { LineAccount } from '../line-account.js';
 
-/** What the messages of a stream are called, and the member that holds its bytes. */
+/** The names of a stream's messages, and of the member that holds its bytes. */
 export interface StreamMethods {
   readonly data: string;
   readonly ack: string;
@@ -13,7 +13,7 @@ export interface StreamMethods {
   readonly chunk: string;
 }
 
-/** A connection, as far as streams need it. */
+/** The parts of a connection that streams need. */
 export interface StreamCarrier {
   readonly account: LineAccount;
   /** The other side accepts binary frames. */
@@ -23,7 +23,7 @@ export interface StreamCarrier {
   remove(stream: ByteStream): void;
 }
 
-/** How one stream talks over a connection that it shares with others. */
+/** Connects one stream to a connection that it shares with others. */
 export function streamLine(streamId: string, carrier: StreamCarrier, methods: StreamMethods): StreamLine {
   const { data, ack, reset, chunk } = methods;
   const notify = (method: string, params: object): void =>

@@ -1,11 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { LogArchive, TerminalSize } from '../../contract/index.js';
-import { inputNames, type ProcessKeeping, removeKeptInput, type TreeRoot } from '../../host/index.js';
+import type { LogArchive } from '../../contract/index.js';
+import {
+  inputNames,
+  type ProcessKeeping,
+  removeKeptInput,
+  type StoppedSandbox,
+  type TreeRoot,
+} from '../../host/index.js';
 import type { DurableOutput, ProcessFacts, Spool } from '../../spool/index.js';
 import type { ServerLog } from '../log.js';
+import { type DurableStart, recordOf } from './durable-start.js';
 import { Journal } from './journal.js';
+import { type ClockRecord, SteadyClock } from './steady-clock.js';
 import type { Succession } from './upgrades.js';
 import type {
   EndRecord,
@@ -14,11 +22,14 @@ import type {
   ProcessRecord,
   SandboxRecord,
   SessionRecord,
+  ShareRecord,
   TreeRecord,
+  UnusedRecord,
   UseRecord,
 } from './records.js';
 
 const DIRECTORY_MODE = 0o700;
+const CLOCK_KEY = 'clock';
 
 /** Holds descriptors for the server that comes after this one; see `KeeperLink`. */
 export interface DescriptorKeeper {
@@ -45,23 +56,10 @@ export interface DurableOptions {
   readonly succession: Succession;
 }
 
-/** A process that is about to be started. */
-export interface DurableStart {
-  readonly processId: string;
-  readonly owner: ProcessOwner;
-  readonly spoolOwner: string;
-  readonly argv: readonly string[];
-  readonly terminal: TerminalSize | null;
-  readonly timeoutMs: number | undefined;
-  readonly keep: boolean;
-  readonly spills: boolean;
-  /** The policy it runs under; null without one. */
-  readonly confined: ProcessRecord['confined'];
-}
-
 interface KeepingOptions {
   readonly output: DurableOutput;
   readonly startedAtMs: number;
+  readonly starter?: string | undefined;
   readonly started?: (root: TreeRoot) => void;
   /** Of a process that an earlier server started. */
   readonly root?: TreeRoot;
@@ -72,6 +70,8 @@ interface KeepingOptions {
 /** What a server leaves for the one that comes after it. */
 export class DurableState {
   readonly journal: Journal;
+  /** Of all moments in the journal, except for when a process started. */
+  readonly clock: SteadyClock;
   readonly #options: DurableOptions;
   readonly #spool: Spool;
   readonly #log: ServerLog;
@@ -92,6 +92,9 @@ export class DurableState {
     if (options.isFirst) rmSync(this.#inputDirectory, { recursive: true, force: true });
     mkdirSync(this.#inputDirectory, { recursive: true, mode: DIRECTORY_MODE });
     this.journal = options.isFirst ? Journal.create(path) : Journal.open(path);
+    const [known] = [...this.journal.all(CLOCK_KEY)] as [string, ClockRecord][];
+    this.clock = new SteadyClock(known?.[1]);
+    if (!known) this.note(CLOCK_KEY, this.clock.record);
   }
 
   get keeper(): DescriptorKeeper {
@@ -108,10 +111,8 @@ export class DurableState {
     const key = `${this.#mark}-${this.#created}`;
     const startedAtMs = Date.now();
     const output = this.output(key, { ...start, startedAtMs }, { isNew: true });
-    const { processId, owner, spoolOwner, argv, terminal, timeoutMs, keep, spills, confined } = start;
-    const deadlineMs = timeoutMs === undefined ? null : startedAtMs + timeoutMs;
-    const shared = { processId, owner, spoolOwner, argv, terminal, startedAtMs, deadlineMs, keep, spills };
-    const record = { ...shared, ...(confined ? { confined } : {}) };
+    const { owner, starter, spills } = start;
+    const record = recordOf(start, { startedAtMs, nowMs: this.clock.fromWallClock(startedAtMs) });
     const started = (root: TreeRoot): void => {
       try {
         this.journal.put(`process ${key}`, { ...record, root } satisfies ProcessRecord);
@@ -121,7 +122,7 @@ export class DurableState {
     };
     return {
       archive: () => output,
-      keeping: this.keeping(key, owner, { output, startedAtMs, started }),
+      keeping: this.keeping(key, owner, { output, startedAtMs, starter, started }),
       spills,
     };
   }
@@ -129,7 +130,9 @@ export class DurableState {
   /** The place of its output, new or made by an earlier server. */
   output(
     key: string,
-    process: Omit<DurableStart, 'owner' | 'timeoutMs' | 'confined'> & { readonly startedAtMs: number },
+    process: Pick<DurableStart, 'processId' | 'spoolOwner' | 'argv' | 'terminal' | 'keep' | 'spills'> & {
+      readonly startedAtMs: number;
+    },
     { isNew }: { isNew: boolean },
   ): DurableOutput {
     const { processId, spoolOwner, argv, terminal, keep, spills, startedAtMs } = process;
@@ -155,9 +158,10 @@ export class DurableState {
   keeping(
     key: string,
     owner: ProcessOwner,
-    { output, startedAtMs, started, root, names = [] }: KeepingOptions,
+    { output, startedAtMs, starter, started, root, names = [] }: KeepingOptions,
   ): ProcessKeeping {
     let tree = root;
+    let user = starter;
     let isTreeGone = false;
     const held = new Set(names);
     return {
@@ -174,10 +178,25 @@ export class DurableState {
         started?.(begun);
       },
       confined: (initPid) => this.note(`sandbox ${key}`, { initPid } satisfies SandboxRecord),
+      stopping: (stopped) =>
+        stopped === null
+          ? this.forget(`stopped ${key}`)
+          : this.note(`stopped ${key}`, stopped satisfies StoppedSandbox),
       unused: (sinceMs) =>
-        sinceMs === null ? this.forget(`unused ${key}`) : this.note(`unused ${key}`, { sinceMs }),
-      killAt: (timeMs, { timedOut }) => this.note(`killAt ${key}`, { timeMs, timedOut } satisfies KillRecord),
+        sinceMs === null
+          ? this.forget(`unused ${key}`)
+          : this.note(`unused ${key}`, { sinceMs: this.clock.fromWallClock(sinceMs) } satisfies UnusedRecord),
+      leftBy: (session) => {
+        if (session !== user) return;
+        user = undefined;
+        this.note(`left ${key}`, {});
+      },
+      killAt: (wallMs, { timedOut }) => {
+        const timeMs = this.clock.fromWallClock(wallMs);
+        this.note(`killAt ${key}`, { timeMs, timedOut } satisfies KillRecord);
+      },
       forgotten: () => {
+        user = undefined;
         if (tree && !isTreeGone) this.note(`tree ${tree.treeId}`, { root: tree, owner } satisfies TreeRecord);
         this.forgetProcess(key, held);
       },
@@ -190,7 +209,8 @@ export class DurableState {
 
   /** Nothing of it is needed any more, except for its output if that is to stay. */
   forgetProcess(key: string, names: Iterable<string>): void {
-    for (const kind of ['process', 'sandbox', 'end', 'killAt', 'unused']) this.forget(`${kind} ${key}`);
+    for (const kind of ['process', 'sandbox', 'stopped', 'end', 'killAt', 'unused', 'left'])
+      this.forget(`${kind} ${key}`);
     this.keeper.letGo(key);
     removeKeptInput(this.#inputPath(key), names);
   }
@@ -205,8 +225,17 @@ export class DurableState {
     return join(this.#inputDirectory, key);
   }
 
+  /** The record has the time of the wall clock. */
   noteSession(id: string, record: SessionRecord): void {
-    this.note(`session ${id}`, record);
+    const { detachedAtMs } = record;
+    const sinceMs = detachedAtMs === null ? null : this.clock.fromWallClock(detachedAtMs);
+    this.note(`session ${id}`, { ...record, detachedAtMs: sinceMs } satisfies SessionRecord);
+  }
+
+  /** The same. */
+  noteShare(hash: string, record: ShareRecord): void {
+    const expiresAtMs = this.clock.fromWallClock(record.expiresAtMs);
+    this.note(`share ${hash}`, { ...record, expiresAtMs } satisfies ShareRecord);
   }
 
   noteUse(record: UseRecord): void {
@@ -251,7 +280,7 @@ export class DurableState {
     const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
     this.#log.warn(
       { reason },
-      'the journal cannot be written; what happens now does not outlive this server',
+      'the journal cannot be written; whatever happens now is lost if this server dies',
     );
   }
 }

@@ -1,5 +1,5 @@
 import type { DurableOptions } from './durable-state.js';
-import { ARRIVED_KEY, LISTENER_KEY } from './take-up.js';
+import { ARRIVED_KEY, LISTENER_KEY } from './adopt-state.js';
 
 /** Passed at a time: the kernel has a limit. */
 const BATCH = 200;

@@ -4,7 +4,7 @@ import type { PassedChannel } from '../../rpc/index.js';
 import type { Connection } from '../connection.js';
 import type { DescriptorKeeper, DurableState } from './durable-state.js';
 import type { ConnectionRecord } from './records.js';
-import { CONNECTION_KEY } from './take-up.js';
+import { CONNECTION_KEY } from './adopt-state.js';
 
 /** Of all connections together: what was read of them and not acted on, and what they were sent and has not left. */
 const MAX_PASSED_BYTES = 64 * 1024 * 1024;

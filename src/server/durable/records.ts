@@ -3,7 +3,7 @@ import type { Surroundings, TreeRoot } from '../../host/index.js';
 import type { ExecParsedParams, Lease, Sandbox } from '../../protocol/index.js';
 import type { StoredEnd } from '../../spool/index.js';
 
-/** What a journal says. Keys are `session ID`, `process KEY`, `sandbox KEY`, `end KEY`, `unused KEY`, `killAt KEY`, `tree ID`, `use …`, `share HASH`, `connection N`. */
+/** What a journal says. Keys are `clock`, `session ID`, `process KEY`, `sandbox KEY`, `stopped KEY`, `end KEY`, `unused KEY`, `left KEY`, `killAt KEY`, `tree ID`, `use …`, `share HASH`, `connection N`. */
 
 export interface SessionRecord {
   readonly acknowledged: boolean;
@@ -20,7 +20,13 @@ export type ProcessOwner =
 export interface ProcessRecord {
   readonly processId: string;
   readonly owner: ProcessOwner;
+  /** The session that started it, of a process with a lease. It uses it from then on, unless it has left. */
+  readonly starter?: string;
   readonly argv: readonly string[];
+  /** Where it was started. */
+  readonly cwd?: string | undefined;
+  /** The name by which its client introduced itself. */
+  readonly startedBy?: string | undefined;
   readonly terminal: TerminalSize | null;
   readonly startedAtMs: number;
   /** When it times out. */
@@ -28,6 +34,8 @@ export interface ProcessRecord {
   /** Its output stays on disk. */
   readonly keep: boolean;
   readonly spills: boolean;
+  /** Its end says what it cost. */
+  readonly reportsUsage?: boolean | undefined;
   /** The policy it runs under, and what that depends on. */
   readonly confined?: {
     readonly sandbox: Sandbox;
@@ -52,6 +60,11 @@ export interface SandboxRecord {
 export interface KillRecord {
   readonly timeMs: number;
   readonly timedOut?: boolean;
+}
+
+/** Since when nobody uses it. */
+export interface UnusedRecord {
+  readonly sinceMs: number;
 }
 
 /** How it ended, and how much it had printed then. */

@@ -24,6 +24,7 @@ import { FileHandles } from './file-handles.js';
 import { FileWatches } from './file-watches.js';
 import { MissingWatchSlot } from './missing-watch.js';
 import { searchFiles } from './search-handler.js';
+import { SearchTurns } from './search-turns.js';
 import { wirePath } from './wire-path.js';
 
 type FileMethodName = Extract<ExecMethodName, `fs/${string}`>;
@@ -38,6 +39,7 @@ export function fileHandlers(
   const handles = new FileHandles(files, context.signal, context.garbage);
   const missing = new MissingWatchSlot(files, context);
   const watches = new FileWatches(files, context);
+  const searches = new SearchTurns();
   context.owns(() => handles.size > 0 || watches.size > 0);
   context.watchesMissing(missing);
   return {
@@ -126,7 +128,7 @@ export function fileHandlers(
       await watches.unwatch(params.watchId);
       return {};
     },
-    'fs/search': (params) => searchFiles(params, context),
+    'fs/search': (params) => searches.run(() => searchFiles(params, context)),
   };
 }
 

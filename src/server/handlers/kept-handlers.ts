@@ -8,6 +8,7 @@ import {
   KEPT_SESSION,
 } from '../../protocol/index.js';
 import { type Answer, DeferredAnswer } from '../../rpc/index.js';
+import { exitExtras } from '../exit-extras.js';
 import type { KeptProcess } from '../kept-process.js';
 import { positionOfTail } from './attach-tail.js';
 import type { ProcessContext } from './process-context.js';
@@ -143,13 +144,6 @@ function untilClosed(log: ProcessLog, gone: AbortSignal): Promise<void> {
 
 function endOf({ log }: LocalProcess): ExecResult<'process/wait'> {
   if (!log.exit) throw new ExecError('internalError', 'The process closed without an exit.');
-  const { exitCode, signal, timedOut, sandboxDenied, changesFull, networkDenied } = log.exit;
-  return {
-    exitCode,
-    signal,
-    timedOut,
-    sandboxDenied,
-    ...(changesFull ? { changesFull } : {}),
-    ...(networkDenied ? { networkDenied: [...networkDenied] } : {}),
-  };
+  const { exitCode, signal, timedOut, sandboxDenied } = log.exit;
+  return { exitCode, signal, timedOut, sandboxDenied, ...exitExtras(log.exit) };
 }

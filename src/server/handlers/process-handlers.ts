@@ -18,6 +18,7 @@ import {
   LargeAnswer,
 } from '../../rpc/index.js';
 import type { StoredLog } from '../../spool/index.js';
+import { exitExtras } from '../exit-extras.js';
 import type { Session } from '../session.js';
 import { history, storedHistory } from './history-handler.js';
 import { attach, keyboard, wait } from './kept-handlers.js';
@@ -207,7 +208,7 @@ function readResult(
     ...state,
     failure: typeof log.failure === 'string' ? log.failure : null,
     ...(log.exit ? { signal: log.exit.signal, timedOut: log.exit.timedOut } : {}),
-    ...(log.exit?.changesFull ? { changesFull: true } : {}),
+    ...(log.exit && exitExtras(log.exit)),
   };
 }
 

@@ -94,7 +94,7 @@ function detailsOf(process: LocalProcess, waiting: ReadonlyMap<LocalProcess, boo
     endedAtMs: run.endedAtMs,
     signal,
     timedOut,
-    outputBytes: run.outputBytes,
+    outputBytes: log.totalBytes,
     ...(run.usage ? { usage: run.usage } : {}),
     waitsForInput: waiting.get(process) ?? null,
   };

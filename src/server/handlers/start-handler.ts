@@ -171,7 +171,9 @@ function childOf(
   const begin = (surroundings: Surroundings = {}): ReturnType<typeof durable.begin> =>
     durable.begin({
       ...child,
-      owner: isOwned ? { principal: owner, lease } : { session: session().id },
+      ...(isOwned
+        ? { owner: { principal: owner, lease }, starter: session().id }
+        : { owner: { session: session().id } }),
       spoolOwner,
       keep: retain === 'disk',
       spills: onSlowReader === 'spool',

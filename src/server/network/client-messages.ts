@@ -22,7 +22,7 @@ export class ClientMessages {
     deadline: CallDeadline,
   ): Promise<unknown> {
     if (this.#questions >= MAX_QUESTIONS || this.#peer.outbox.full)
-      throw new ExecError('aborted', 'The client has as many questions to answer as it may.');
+      throw new ExecError('aborted', 'The client has too many unanswered questions.');
     this.#questions += 1;
     try {
       return await this.#peer.call(method, params, deadline);

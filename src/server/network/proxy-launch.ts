@@ -71,7 +71,10 @@ function requireUsable({ proxy, policyDecisionTimeoutMs }: ProxyLaunch, params: 
       `params.processId: 1 to ${MAX_ASKED_ID_BYTES} bytes are needed here`,
     );
   if (params.sandbox?.networkRules)
-    throw new ExecError('invalidParams', 'params: networkProxy and sandbox.networkRules exclude each other');
+    throw new ExecError(
+      'invalidParams',
+      'params: networkProxy and sandbox.networkRules cannot be used together',
+    );
   const denied = Object.entries(proxy.domains ?? {}).filter(([, access]) => access === 'deny');
   if (denied.some(([pattern]) => /^\s*(\*|\[\*\])\s*$/.test(pattern)))
     throw new ExecError('invalidParams', 'params.networkProxy.proxy.domains: * can be allowed, not denied');

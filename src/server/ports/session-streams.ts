@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { ExecError, type ExecResult, STREAM_METHODS, type StreamMessage } from '../../protocol/index.js';
 import type { SocketReader } from '../../host/index.js';
-import { BufferPool, streamLine } from '../../rpc/index.js';
+import { BufferPool, streamLine, UntakenRoom } from '../../rpc/index.js';
 import type { PushTarget } from '../push/output-pusher.js';
 import { SocketStream } from './socket-stream.js';
 import { READ_BYTES, streamReader } from './stream-reader.js';
@@ -33,6 +33,7 @@ export class SessionStreams {
    * Of this session alone: a client that acknowledges what has not left yet gets the bytes of later reads, which are its own.
    */
   readonly #buffers = new BufferPool({ bytes: READ_BYTES, kept: KEPT_BUFFERS });
+  readonly #room = new UntakenRoom();
   #target: PushTarget | undefined;
   #closed = false;
 
@@ -90,7 +91,7 @@ export class SessionStreams {
     if (this.#streams.size >= MAX_STREAMS || serverStreams >= MAX_SERVER_STREAMS)
       throw new ExecError('tooManyStreams', `At most ${MAX_STREAMS} streams can be open at a time.`);
     serverStreams += 1;
-    const socket = new SocketStream(() => {
+    const socket = new SocketStream(this.#room, () => {
       if (this.#streams.delete(streamId)) serverStreams -= 1;
     });
     const opened = { socket, connected: this.#connect(socket, connect) };

@@ -1,17 +1,18 @@
 import type { Socket } from 'node:net';
-import { ByteStream, type StreamUser } from '../../rpc/index.js';
+import { ByteStream, type StreamUser, type UntakenRoom } from '../../rpc/index.js';
 
 /** Joins a stream of a session to a socket. What the client sends before there is a socket waits. */
 export class SocketStream implements StreamUser {
-  readonly stream = new ByteStream(this);
+  readonly stream: ByteStream;
   readonly #forget: () => void;
   readonly #early: Uint8Array[] = [];
   #socket: Socket | undefined;
   #isEnded = false;
   #isOver = false;
 
-  /** `forget` is called when it is over. */
-  constructor(forget: () => void) {
+  /** `room` is that of the session. `forget` is called when it is over. */
+  constructor(room: UntakenRoom, forget: () => void) {
+    this.stream = new ByteStream(this, room);
     this.#forget = forget;
   }
 

@@ -1,6 +1,7 @@
 import type { LogHold, ProcessEvent } from '../../contract/index.js';
 import { positionAfter } from '../../contract/index.js';
 import type { LocalProcess } from '../../host/index.js';
+import { exitExtras } from '../exit-extras.js';
 import { type Compression, Shrinkage } from './compression.js';
 import { type LineAccount, LineWindow, type OutgoingMessage } from '../../rpc/index.js';
 import type { Departure } from './line-speed.js';
@@ -230,8 +231,8 @@ export class OutputPusher implements PushSource {
     const head = `"params":{"processId":${this.#idText},"seq":${event.seq}`;
     switch (event.type) {
       case 'exited': {
-        const { exitCode, sandboxDenied, signal, timedOut, changesFull, networkDenied, usage } = event;
-        const facts = { exitCode, sandboxDenied, signal, timedOut, changesFull, networkDenied, usage };
+        const { exitCode, sandboxDenied, signal, timedOut } = event;
+        const facts = { exitCode, sandboxDenied, signal, timedOut, ...exitExtras(event) };
         const details = JSON.stringify(facts).slice(1);
         return `{"method":"process/exited",${head},${details}}`;
       }

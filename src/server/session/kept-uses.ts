@@ -111,6 +111,7 @@ export class KeptUses {
     if (!use) return undefined;
     const { durable, sessionId, forget } = this.#options;
     this.#uses.delete(processId);
+    use.kept.process.keeping?.leftBy(sessionId);
     durable?.forgetUse({ session: sessionId, processId });
     forget(processId);
     return use;

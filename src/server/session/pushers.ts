@@ -36,7 +36,7 @@ export class Pushers {
     for (const pusher of this.#pushers.values()) pusher.attach(target);
   }
 
-  /** Goes on with a connection of another server, which has come this far with each process. */
+  /** Continues on a connection from another server, which had sent this much of each process. */
   continueWith(target: PushTarget, positions: Readonly<Record<string, PushPosition>>): void {
     this.#target = target;
     for (const [processId, pusher] of this.#pushers) {

@@ -51,11 +51,6 @@ export class ConfinableFileSystem implements HostFileSystem {
     return new ConfinableFileSystem(hold, this);
   }
 
-  /** Ends everything that uses a view of held changes. */
-  async endView(id: string): Promise<void> {
-    await this.#confiner.endView(id);
-  }
-
   readFile(path: string, options: LinkOptions = {}): Promise<Uint8Array> {
     return this.#do('readFile', [path], options);
   }

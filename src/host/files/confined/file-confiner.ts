@@ -8,8 +8,10 @@ import { packageFile } from '../../kernel/package-file.js';
 import {
   type ConfinedPolicy,
   FileHelpers,
+  findHidden,
   type HeldView,
   type HelperLease,
+  hostView,
   policyOfRequest,
   type SandboxSupport,
   withSupport,
@@ -47,11 +49,6 @@ export class FileConfiner {
     }
   }
 
-  /** Ends everything that uses a view which is about to go. */
-  async endView(id: string): Promise<void> {
-    await this.#pool?.helpers.endView(id);
-  }
-
   async close(): Promise<void> {
     const pool = this.#pool;
     this.#pool = undefined;
@@ -60,7 +57,8 @@ export class FileConfiner {
 
   async #lease(policy: ConfinedPolicy, held: HeldView | undefined): Promise<HelperLease> {
     try {
-      return await withSupport((support) => this.#helpersOf(support).lease(policy, held));
+      const hidden = await findHidden(policy.files, held ?? hostView);
+      return await withSupport((support) => this.#helpersOf(support).lease(policy, { held, hidden }));
     } catch (error) {
       // Making a sandbox may fail for lack of descriptors or memory.
       throw asExecError(error);

@@ -167,7 +167,7 @@ function requireOrdinaryEnd(status: number | null, errors: RipgrepErrors): void 
   if (errors.isTooMuch)
     throw new ExecError(
       'ioFailed',
-      'Too much of the tree lies too deep to be searched. Search a directory in it.',
+      'Too much of the tree is too deep to be searched. Search a directory in it.',
     );
   if (ORDINARY_STATUS.has(status) || errors.text === '') return;
   throw new ExecError('invalidParams', `The pattern or a glob is not valid: ${errors.text}`);

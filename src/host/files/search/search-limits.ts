@@ -32,17 +32,18 @@ export function boundsOf(query: SearchQuery): SearchBounds {
   if (!Number.isInteger(maxMatches) || maxMatches < 1 || maxMatches > MAX_MATCHES)
     throw new ExecError('invalidLimit', `maxMatches must be between 1 and ${MAX_MATCHES}`);
   if (query.pattern.length === 0 || /[\0\n\r]/.test(query.pattern))
-    throw new ExecError('invalidParams', 'The pattern must be one line and not empty.');
+    throw new ExecError('invalidParams', 'The pattern must be a single line and not empty.');
   if (query.pattern.length > MAX_PATTERN_CHARACTERS)
     throw new ExecError('invalidParams', `The pattern is longer than ${MAX_PATTERN_CHARACTERS} characters.`);
   if ((query.globs ?? []).reduce((sum, glob) => sum + glob.length, 0) > MAX_GLOB_CHARACTERS)
     throw new ExecError(
       'invalidParams',
-      `The globs are longer than ${MAX_GLOB_CHARACTERS} characters together.`,
+      `Together the globs are longer than ${MAX_GLOB_CHARACTERS} characters.`,
     );
   if (query.globs?.some((glob) => glob.includes('\0')) === true)
     throw new ExecError('invalidParams', 'A glob contains a NUL character.');
   const cursor = query.cursor ?? '0';
-  if (!/^\d{1,9}$/.test(cursor)) throw new ExecError('invalidParams', 'The cursor is not one of ours.');
+  if (!/^\d{1,9}$/.test(cursor))
+    throw new ExecError('invalidParams', 'The cursor does not come from an earlier answer.');
   return { skip: Number(cursor), maxMatches };
 }

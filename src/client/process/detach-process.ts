@@ -14,10 +14,10 @@ interface Followed {
   readonly feed: ProcessFeed;
 }
 
-/** Lets go of a process that goes on. Whoever still reads hears that there will be no more. */
-export async function letGo(client: ExecClient, { processId, feed }: Followed): Promise<void> {
+/** Lets go of a process that continues. Those still reading are told that there will be no more. */
+export async function detachProcess(client: ExecClient, { processId, feed }: Followed): Promise<void> {
   const told = client.call('process/detach', { processId }, { timeoutMs: DISPOSE_LIMIT_MS });
-  feed.lost(new ExecError('aborted', 'This handle has let go of the process, which goes on.'));
+  feed.lost(new ExecError('aborted', 'This handle is detached from the process, which keeps running.'));
   await told.catch((error: unknown) => {
     if (!OUT_OF_REACH.some((code) => isExecError(error, code))) throw error;
   });

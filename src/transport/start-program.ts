@@ -1,10 +1,10 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { resolve as resolvePath } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
 import { ExecError } from '../protocol/errors.js';
 import type { Channel } from '../rpc/index.js';
 import { ProgramChannel } from './program-channel.js';
+import type { ProgramChild } from './program-group.js';
 import { readLines } from './program-stderr.js';
 
 export interface ProgramOptions {
@@ -20,9 +20,6 @@ export interface ProgramOptions {
   /** Called for lines on stdout that were skipped because they came before the first message. */
   readonly onWarning?: (message: string) => void;
 }
-
-/** A program that speaks the protocol on its standard streams. */
-export type ProgramChild = ChildProcessByStdio<Writable, Readable, Readable>;
 
 /**
  * Starts a program and talks to it over stdin and stdout, one message per line. No shell is involved. The program leads

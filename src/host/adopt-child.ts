@@ -4,18 +4,18 @@ import {
   type ChildSink,
   goneChild,
   keptWrites,
-  takeUpChild,
+  adoptPosixChild,
 } from './spawn/index.js';
 import type { ProcessLog } from '../contract/index.js';
 import type { ProcessKeeping, TakenProcess } from './process-keeping.js';
 
 /** Continues with the child of an earlier server. Returns the ids of the writes it had been sent, too. */
-export function takeUp(
+export function adoptChild(
   { kept, inputNames }: TakenProcess,
   { log, keeping, sink }: { log: ProcessLog; keeping: ProcessKeeping; sink: ChildSink },
 ): { child: Child; writes: readonly string[] } {
   if (log.closed) return { child: goneChild(kept.root), writes: keptWrites(keeping.inputPath, inputNames) };
-  const { child, record } = takeUpChild(kept, keeping, sink);
+  const { child, record } = adoptPosixChild(kept, keeping, sink);
   return { child, writes: record.writes };
 }
 
