@@ -31,6 +31,7 @@ import type { AppEnvironments } from './environments.js';
 import { assertExperimental } from './experimental.js';
 import { fileHandlers } from './file-handlers.js';
 import type { HandlerContext } from './handler-context.js';
+import { HeldPolicies } from './held-policies.js';
 import type { AppLog } from './log.js';
 import { processHandlers } from './process-handlers.js';
 import type { SandboxChooser } from '../policy/index.js';
@@ -140,6 +141,7 @@ export class AppConnection {
       queued: new QueuedInput(input),
       captured: this.#captured,
       chooseSandbox,
+      held: new HeldPolicies(),
       log,
     };
   }

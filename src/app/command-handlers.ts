@@ -80,7 +80,7 @@ async function execute(context: HandlerContext, { runs, news }: Commands, params
     throw invalidRequest('command/exec tty or streaming requires a client-supplied processId');
   }
   const idText = JSON.stringify(processId ?? '');
-  return await runs.add(processId, () =>
+  const run = await runs.add(processId, () =>
     startRun({
       params,
       environment,
@@ -98,6 +98,8 @@ async function execute(context: HandlerContext, { runs, news }: Commands, params
       },
     }),
   );
+  if (sandbox && run.changesId !== undefined) context.held.note(environment, run.changesId, sandbox);
+  return run;
 }
 
 /** Holding changes takes a policy that says where a command may write. */

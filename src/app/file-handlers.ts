@@ -1,5 +1,5 @@
 import type { FileSystem } from '../contract/index.js';
-import { type AppMethods, decodeBase64, encodeBase64, ExecError } from '../protocol/index.js';
+import { type AppMethods, decodeBase64, encodeBase64, ExecError, type Sandbox } from '../protocol/index.js';
 import type { Handlers } from '../rpc/index.js';
 import { asAppFileError } from './file-errors.js';
 import { FileWatches } from './file-watches.js';
@@ -11,61 +11,72 @@ const MAX_READ_BYTES = 384 * 1024 * 1024;
 
 type FileMethods = Pick<AppMethods, Extract<keyof AppMethods, `fs/${string}`>>;
 
+/** Which files are meant: those of an environment, as they are or as a set of held changes has them. */
+interface Target {
+  readonly environmentId?: string | null | undefined;
+  readonly changesId?: string | null | undefined;
+}
+
+interface Held {
+  readonly sandbox?: Sandbox;
+}
+
 /** The `fs/*` methods of one connection. They never wait for each other. */
 export function fileHandlers(context: HandlerContext): Handlers<FileMethods> {
   const watches = new FileWatches(context);
   /** `refusesKinds`: the wrong kind of file is an invalid request here, not a system error. */
   const on = async <Value>(
-    environmentId: string | null | undefined,
-    work: (files: FileSystem) => Promise<Value>,
+    { environmentId, changesId }: Target,
+    work: (files: FileSystem, held: Held) => Promise<Value>,
     options: { refusesKinds?: boolean } = {},
   ): Promise<Value> => {
-    const { files } = await context.environment(environmentId);
+    const environment = await context.environment(environmentId);
+    const held = changesId == null ? {} : { sandbox: context.held.of(environment, changesId) };
     try {
-      return await work(files);
+      return await work(environment.files, held);
     } catch (error) {
       throw asAppFileError(error, { refusesKinds: options.refusesKinds ?? false });
     }
   };
   return {
-    'fs/readFile': async ({ path, environmentId }) => {
-      const read = (files: FileSystem) => files.readFile(absolutePath(path));
-      return { dataBase64: fileText(await on(environmentId, read, { refusesKinds: true })) };
+    'fs/readFile': async ({ path, ...target }) => {
+      const read = (files: FileSystem, held: Held) => files.readFile(absolutePath(path), held);
+      return { dataBase64: fileText(await on(target, read, { refusesKinds: true })) };
     },
-    'fs/writeFile': async ({ path, dataBase64, environmentId }) => {
+    'fs/writeFile': async ({ path, dataBase64, ...target }) => {
       const bytes = fileContent(dataBase64);
-      await on(environmentId, (files) => files.writeFile(absolutePath(path), bytes));
+      await on(target, (files, held) => files.writeFile(absolutePath(path), bytes, held));
       return {};
     },
-    'fs/createDirectory': async ({ path, recursive, environmentId }) => {
+    'fs/createDirectory': async ({ path, recursive, ...target }) => {
       const options = { recursive: recursive ?? true };
-      await on(environmentId, (files) => files.createDirectory(absolutePath(path), options));
+      await on(target, (files, held) => files.createDirectory(absolutePath(path), { ...options, ...held }));
       return {};
     },
-    'fs/getMetadata': async ({ path, environmentId }) => {
-      const found = await on(environmentId, (files) => files.getMetadata(absolutePath(path)));
+    'fs/getMetadata': async ({ path, ...target }) => {
+      const found = await on(target, (files, held) => files.getMetadata(absolutePath(path), held));
       const { isDirectory, isFile, isSymlink, createdAtMs, modifiedAtMs } = found;
       return { isDirectory, isFile, isSymlink, createdAtMs, modifiedAtMs };
     },
-    'fs/readDirectory': async ({ path, environmentId }) => {
-      const found = await on(environmentId, (files) => files.readDirectory(absolutePath(path)));
+    'fs/readDirectory': async ({ path, ...target }) => {
+      const found = await on(target, (files, held) => files.readDirectory(absolutePath(path), held));
       const entries = found.map(({ name, isDirectory, isFile }) => ({ fileName: name, isDirectory, isFile }));
       return { entries };
     },
-    'fs/remove': async ({ path, recursive, force, environmentId }) => {
+    'fs/remove': async ({ path, recursive, force, ...target }) => {
       const options = { recursive: recursive ?? true, force: force ?? true };
-      await on(environmentId, (files) => files.remove(absolutePath(path), options));
+      await on(target, (files, held) => files.remove(absolutePath(path), { ...options, ...held }));
       return {};
     },
-    'fs/copy': async ({ sourcePath, destinationPath, recursive, environmentId }) => {
-      const copy = (files: FileSystem) =>
-        files.copy(absolutePath(sourcePath), absolutePath(destinationPath), { recursive });
-      await on(environmentId, copy, { refusesKinds: true });
+    'fs/copy': async ({ sourcePath, destinationPath, recursive, ...target }) => {
+      const copy = (files: FileSystem, held: Held) =>
+        files.copy(absolutePath(sourcePath), absolutePath(destinationPath), { recursive, ...held });
+      await on(target, copy, { refusesKinds: true });
       return {};
     },
     'fs/watch': async ({ watchId, path, environmentId }) => {
       const watched = absolutePath(path);
-      await on(environmentId, (files) => watches.add(watchId, { files, path: watched }));
+      await on({ environmentId }, (files) => watches.add(watchId, { files, path: watched }));
       return { path: watched };
     },
     'fs/unwatch': async ({ watchId }) => {

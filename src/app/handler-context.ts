@@ -1,6 +1,7 @@
 import type { Environment, QueuedInput } from '../contract/index.js';
 import type { AppServerNotificationName, AppServerNotifications, ParamsOf } from '../protocol/index.js';
 import type { CapturedRoom } from './captured-room.js';
+import type { HeldPolicies } from './held-policies.js';
 import type { AppLog } from './log.js';
 import type { SandboxChooser } from '../policy/index.js';
 
@@ -23,5 +24,7 @@ export interface HandlerContext {
   /** The output that programs of the connection printed and no answer contains yet. */
   readonly captured: CapturedRoom;
   readonly chooseSandbox: SandboxChooser;
+  /** The policies of commands that hold their changes. */
+  readonly held: HeldPolicies;
   readonly log: AppLog;
 }

@@ -84,6 +84,11 @@ export class Run {
     setImmediate(() => void this.#consume());
   }
 
+  /** The set that its changes are held in, if they are. */
+  get changesId(): string | undefined {
+    return this.#process.changesId;
+  }
+
   /** Queues bytes, closes stdin, or both, in the order of calls. Resolves when there is room again. */
   async write(bytes: Uint8Array | undefined, closes: boolean): Promise<void> {
     this.#assertRunning();

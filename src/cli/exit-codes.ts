@@ -1,5 +1,6 @@
 import type { ProcessEnd } from '../contract/index.js';
 import { isExecError } from '../protocol/errors.js';
+import { isLostOutput } from './terminal/lost-output.js';
 import { printable } from './terminal/table.js';
 
 /** Invalid command line; the same code shells use. */
@@ -23,7 +24,7 @@ Exit codes:
   ${TIMED_OUT}  --timeout expired
   ${OUR_FAILURE}  execwire failed: no such environment, no connection, contact lost
   ${NOT_EXECUTABLE}  the program cannot be executed
-  ${NOT_FOUND}  there is no such program
+  ${NOT_FOUND}  the program does not exist
   ${USAGE_ERROR}    the command line is invalid (programs use this code too)`;
 
 /** Maps the end of a process to an exit code. */
@@ -48,6 +49,7 @@ export function exitCodeOfFailure(error: unknown): number {
 
 /** Prints an error to stderr. Our own messages contain no arguments or environment; servers may send any text. */
 export function complain(error: unknown): void {
+  if (isLostOutput(error)) return;
   const message = error instanceof Error ? error.message : String(error);
   process.stderr.write(`execwire: ${printable(message)}\n`);
 }

@@ -1,13 +1,31 @@
 import { CommanderError } from 'commander';
 import { isExecError } from '../protocol/errors.js';
-import { complain, FAILURE, USAGE_ERROR } from './exit-codes.js';
+import { BROKEN_PIPE, complain, FAILURE, OUR_FAILURE, USAGE_ERROR } from './exit-codes.js';
+import { requireReadableArguments } from './habits/readable-arguments.js';
 import { rewriteArguments } from './habits/rewrite-arguments.js';
 import { createProgram } from './program.js';
+import { noteLostOutput } from './terminal/lost-output.js';
 
 async function main(): Promise<void> {
+  watchOutput();
   const words = rewriteArguments(process.argv.slice(2));
+  requireReadableArguments(words);
   const program = await createProgram(words[0]);
   await program.parseAsync(words, { from: 'user' });
+}
+
+/** Servers go on without a reader, and listen to errors of their output themselves. */
+function watchOutput(): void {
+  process.stderr.on('error', () => undefined);
+  process.stdout.on('error', (error) => {
+    if (process.stdout.listenerCount('error') > 1) return;
+    const why = noteLostOutput(error);
+    if (why !== null) complain(new Error(why));
+    // The command may still set its own.
+    process.once('exit', () => {
+      if (process.exitCode !== OUR_FAILURE) process.exitCode = why === null ? BROKEN_PIPE : FAILURE;
+    });
+  });
 }
 
 function exitCodeOf(error: unknown): number {

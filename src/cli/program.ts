@@ -1,6 +1,7 @@
 import { Command } from 'commander';
+import { describeOption } from './habits/option-help.js';
 import { version } from '../host/machine-info.js';
-import { withHint } from './habits/hints.js';
+import { withCommandHint, withHint } from './habits/hints.js';
 
 /** Every command and its module. Imports are slow, so only the commands needed are loaded. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
@@ -44,11 +45,14 @@ export async function createProgram(first?: string): Promise<Command> {
     .version(`${version} (Node.js ${process.version}, ${process.platform} ${process.arch})`)
     .exitOverride()
     .showHelpAfterError('(run with --help for details)')
+    .configureHelp({ optionDescription: describeOption })
     .configureOutput({ outputError: (text, write) => write(withHint(text)) })
     // Options after the program of `run` belong to that program.
     .enablePositionalOptions();
   for (const load of loadersFor(first)) program.addCommand(await load());
   for (const command of program.commands) inheritSettings(command, program);
+  // Commands of commands, such as those of `env`, are no programs to run.
+  program.configureOutput({ outputError: (text, write) => write(withCommandHint(withHint(text))) });
   return program;
 }
 

@@ -51,7 +51,7 @@ export class EventLog implements EventStore {
   ): Promise<string> {
     const at = this.#events.findIndex(({ id }) => id === lastId);
     const last = this.#events[at];
-    if (!last) throw new Error('that event is not kept any more');
+    if (!last) throw new Error('that event is no longer kept');
     for (const { id, streamId, message } of this.#events.slice(at + 1)) {
       if (message && streamId === last.streamId) await send(id, message);
     }

@@ -26,6 +26,8 @@ export class HttpSessions {
   readonly #options: McpOptions;
   readonly #clients = new Map<string, Client>();
   readonly #idleCheck: NodeJS.Timeout;
+  /** Places of clients whose first request is still arriving. */
+  readonly #opening = new Set<ServerResponse>();
   #closed = false;
 
   constructor(options: McpOptions) {
@@ -57,20 +59,26 @@ export class HttpSessions {
 
   /** A request without a session must be `initialize`; the transport rejects everything else. */
   async #openSession(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (this.#closed || this.#clients.size >= MAX_CLIENTS) return respond(response, 503, 'too many clients');
+    if (this.#closed || this.#clients.size + this.#opening.size >= MAX_CLIENTS)
+      return respond(response, 503, 'too many clients');
+    this.#opening.add(response);
+    response.once('close', () => this.#opening.delete(response));
     const toolbox = new Toolbox(this.#options.environment, this.#options);
     const transport: StreamableHTTPServerTransport = new StreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       eventStore: new EventLog(),
       retryInterval: RETRY_MS,
       onsessioninitialized: (id) => {
+        this.#opening.delete(response);
         this.#clients.set(id, { transport, toolbox, openRequests: 0, lastSeenMs: performance.now() });
       },
       onsessionclosed: (id) => this.#end(id),
     });
     await createMcpServer(toolbox, this.#options).connect(transport);
     await transport.handleRequest(request, response);
-    if (transport.sessionId === undefined) await transport.close();
+    if (transport.sessionId !== undefined) return;
+    await toolbox.close();
+    await transport.close();
   }
 
   async #end(id: string): Promise<void> {

@@ -3,7 +3,7 @@ export function instructionsFor({ holds }: { holds: boolean }): string {
   return holds ? `${TWO_CALLS}\n${HELD}` : TWO_CALLS;
 }
 
-const HELD = `What you change is held: your commands see it, and the user applies it at the end. held_changes shows it.`;
+const HELD = `Your changes are held: your commands see them, and the user applies them at the end. held_changes shows them.`;
 
 const TWO_CALLS = `Run commands with exec_command. It returns when the command ends, when it waits for input, or after yield_time_ms.
 If the answer says "Running with session ID N", the command is still running: call write_stdin with session_id \

@@ -1,9 +1,7 @@
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { NetworkAnswer, NetworkQuestion } from '../contract/index.js';
-
-/** How long the person at the client has to answer. The connection does not wait longer. */
-const ANSWER_LIMIT_MS = 120_000;
+import { HOST_ANSWER_LIMIT_MS } from '../protocol/host-questions.js';
 
 const ANSWERS: readonly NetworkAnswer[] = ['once', 'session', 'deny'];
 
@@ -37,7 +35,7 @@ export class NetworkElicitation {
     // Over HTTP, it is part of the answer to a call, as long as there is one.
     const [relatedRequestId] = [...(open ?? [])].slice(-1);
     const { action, content } = await asked.server.elicitInput(question(`${host}:${port}`), {
-      timeout: ANSWER_LIMIT_MS,
+      timeout: HOST_ANSWER_LIMIT_MS,
       ...(relatedRequestId === undefined ? {} : { relatedRequestId }),
     });
     const answer = ANSWERS.find((each) => each === content?.['answer']);
@@ -47,7 +45,7 @@ export class NetworkElicitation {
 
 function question(target: string): Parameters<McpServer['server']['elicitInput']>[0] {
   return {
-    message: `A command wants to reach ${target}, which the network policy does not know. Allow it?`,
+    message: `A command wants to reach ${target}, for which the network policy has no rule. Allow it?`,
     requestedSchema: {
       type: 'object',
       properties: {

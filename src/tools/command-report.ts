@@ -103,10 +103,11 @@ function hints(session: ToolSession, input: InputState & Pick<ReportRequest, 'in
   if (!input.answered) found.push(NO_ANSWER);
   else if (input.inputQueued === false && !session.over) found.push(NOT_READ);
   const { changesFull, networkDenied, sandboxDenied } = (session.over && session.exit) || {};
-  if (changesFull)
-    found.push('The command was killed: the changes held so far take up as much room as they may.');
+  if (changesFull) found.push('The command was killed because its held changes reached their size limit.');
   else if (networkDenied)
-    found.push(`The network policy kept the command from ${deniedHosts(networkDenied)}. ${ASK_FOR_HOSTS}`);
+    found.push(
+      `The network policy denied the command access to ${deniedHosts(networkDenied)}. ${ASK_FOR_HOSTS}`,
+    );
   else if (sandboxDenied) found.push(DENIED);
   if (session.lostBytes > 0) found.push(`${session.lostBytes} bytes of the output could not be kept.`);
   return found;

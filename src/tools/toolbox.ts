@@ -82,7 +82,8 @@ export class Toolbox implements AsyncDisposable {
   async call(name: string, args: unknown, options: CallOptions = {}): Promise<ToolResult> {
     const found = this.tools.find((tool) => tool.name === name);
     if (!found) return failure(`There is no tool named ${name}.`);
-    const parsed = found.input.safeParse(parseArguments(args));
+    const given = parseArguments(args);
+    const parsed = found.input.safeParse(given);
     if (!parsed.success) return failure(`Invalid arguments for ${name}: ${firstIssue(parsed.error)}.`);
     const { environment } = this;
     const context: ToolContext = {
@@ -92,7 +93,7 @@ export class Toolbox implements AsyncDisposable {
       settings: this.#settings,
     };
     try {
-      return await found.run(parsed.data, context);
+      return withNotes(await found.run(parsed.data, context), unknownArguments(found, given));
     } catch (error) {
       if (isExecError(error, 'aborted') && options.signal?.aborted) throw error;
       if (isExecError(error)) return failure(error.message, error.code);
@@ -170,6 +171,16 @@ function parseArguments(args: unknown): unknown {
   } catch {
     return args;
   }
+}
+
+/** A model that believes in an argument, such as a time limit, has to learn that there is none. */
+function unknownArguments(tool: Tool, given: unknown): string[] {
+  const unknown = Object.keys(given ?? {}).filter((name) => !Object.hasOwn(tool.input.shape, name));
+  return unknown.length === 0 ? [] : [`${tool.name} has no ${unknown.join(', ')}: ignored.`];
+}
+
+function withNotes(result: ToolResult, notes: readonly string[]): ToolResult {
+  return notes.length === 0 ? result : { ...result, notes: [...result.notes, ...notes] };
 }
 
 function failure(text: string, code = 'invalidParams'): ToolResult {

@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import { hidden, MaxOutputTokens, milliseconds, PATTERN, Raw, SessionId } from './arguments.js';
+import {
+  DEFAULT_OUTPUT_TOKENS,
+  hidden,
+  MaxOutputTokens,
+  milliseconds,
+  PATTERN,
+  Raw,
+  SessionId,
+} from './arguments.js';
 import { CommandReport, reportCommand } from './command-report.js';
 import { reportProgress } from './progress.js';
 import { tool } from './tool.js';
@@ -7,6 +15,12 @@ import { waitForFirst, type WaitOutcome } from './wait-conditions.js';
 
 /** One hour: enough for a long build, and an end for a forgotten call. */
 const MAX_WAIT_MS = 3_600_000;
+
+/**
+ * Shown of the output once a line or a port has come, unless the call asks for an amount: the event is what was waited
+ * for, and `read_output` has the rest.
+ */
+const EVENT_OUTPUT_TOKENS = 100;
 
 export const waitFor = tool({
   name: 'wait_for',
@@ -43,8 +57,13 @@ export const waitFor = tool({
     const outcome = await waitForFirst(session, context, { ...args, timeoutMs });
     // If contact was lost, the command may still be running.
     const event = session.failure ? undefined : describe(outcome);
-    const report = await reportCommand(session, context, { ...args, event, startedAt });
     const { happened, match } = outcome;
+    const isEvent = happened === 'pattern' || happened === 'port';
+    const max_output_tokens =
+      isEvent && args.max_output_tokens === DEFAULT_OUTPUT_TOKENS
+        ? EVENT_OUTPUT_TOKENS
+        : args.max_output_tokens;
+    const report = await reportCommand(session, context, { ...args, max_output_tokens, event, startedAt });
     return { ...report, structured: { ...report.structured, happened, match } };
   },
 });

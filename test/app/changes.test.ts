@@ -61,15 +61,48 @@ test('commands of an app server hold what they change until it is applied', { ti
   expect(await client.call('changes/read', { ...old, side: 'held' })).toEqual(read);
   const { diffs } = await client.call('changes/diff', { changesId, paths: [holding.file('old')] });
   expect(diffs).toMatchObject([{ path: holding.file('old'), kind: 'modified', omitted: null }]);
-  expect(client.notifications('changes/updated').at(0)).toMatchObject({
-    params: { changesId, environmentId: null },
-  });
+  await expect
+    .poll(() => client.notifications('changes/updated').at(0))
+    .toMatchObject({ params: { changesId, environmentId: null } });
   const applied = await client.call('changes/apply', { changesId });
   expect(applied).toEqual({ applied: { created: 1, modified: 1, deleted: 0 }, conflicts: [] });
   expect(readFileSync(holding.file('old'), 'utf8')).toBe('after\n');
   expect(await client.call('changes/discard', { changesId })).toEqual({});
   expect(holding.sets).toEqual([]);
   expect((await client.refusal('changes/list', { changesId }))[1]).toContain('no held changes');
+});
+
+test('files are read and written as a set has them, under the policy of its commands', async () => {
+  await using holding = new HoldingApp();
+  writeFileSync(holding.file('old'), 'before\n');
+  const client = await holding.app.client.initialize();
+  const { changesId } = await client.call(
+    'command/exec',
+    holding.exec('echo after > old; mkdir made', { changes: 'hold' }),
+  );
+  const encoded = (text: string) => ({ dataBase64: Buffer.from(text).toString('base64') });
+  const old = { path: holding.file('old') };
+  expect(await client.call('fs/readFile', old)).toEqual(encoded('before\n'));
+  expect(await client.call('fs/readFile', { ...old, changesId })).toEqual(encoded('after\n'));
+  const written = { path: holding.file('made/file'), changesId };
+  await client.call('fs/writeFile', { ...written, ...encoded('written\n') });
+  await client.call('fs/createDirectory', { path: holding.file('made/deep/er'), changesId });
+  const copy = { sourcePath: written.path, destinationPath: holding.file('made/deep/copy') };
+  await client.call('fs/copy', { ...copy, changesId });
+  await client.call('fs/remove', { ...old, changesId });
+  const listed = { path: holding.file('made/deep'), changesId };
+  const { entries } = (await client.call('fs/readDirectory', listed)) as { entries: { fileName: string }[] };
+  expect(entries.map(({ fileName }) => fileName).toSorted()).toEqual(['copy', 'er']);
+  expect(await client.call('fs/getMetadata', written)).toMatchObject({ isFile: true });
+  expect((await client.refusal('fs/getMetadata', { path: written.path }))[0]).not.toBe(0);
+  const beyond = { path: `${holding.workspace}-beyond`, changesId, ...encoded('') };
+  expect((await client.refusal('fs/writeFile', beyond))[1]).toMatch(/permission|read-only|denied/i);
+  expect(readdirSync(holding.workspace)).toEqual(['old']);
+  await client.call('changes/apply', { changesId });
+  expect(readFileSync(holding.file('made/deep/copy'), 'utf8')).toBe('written\n');
+  expect(readdirSync(holding.workspace)).toEqual(['made']);
+  const unknown = { ...old, changesId: 'unknown' };
+  expect((await client.refusal('fs/readFile', unknown))[1]).toContain('No command of this connection');
 });
 
 test('held changes are experimental, need a policy, and end with their connection', async () => {
@@ -98,6 +131,7 @@ test('a client without the experimental API is refused', async () => {
     ['command/exec', holding.exec('true')],
     ['changes/sets', {}],
     ['changes/apply', { changesId: 'task' }],
+    ['fs/readFile', { path: '/etc/hostname', changesId: 'task' }],
   ] as const)
     expect((await client.refusal(method, params))[1]).toMatch(/requires experimentalApi capability$/);
 });

@@ -1,9 +1,11 @@
 // Needs: bwrap
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { LocalEnvironment } from '../../src/environment/index.js';
 import { execwire } from '../../testkit/command-line.mjs';
 import { ServerProcess } from '../../testkit/server-process.mjs';
 import { TestFolder } from '../harness/processes.js';
+import { holdingPolicy } from '../host/changes/harness.js';
 
 describe.each(['local', 'a server'])('execwire changes on %s', (where) => {
   test('run --hold, ls, diff, apply and discard', { timeout: 90_000 }, async () => {
@@ -50,4 +52,23 @@ describe.each(['local', 'a server'])('execwire changes on %s', (where) => {
     expect((await run('changes', 'discard', ...target, 'mine')).stdout).toBe('discarded mine\n');
     expect(readFileSync(`${workspace}/a`, 'utf8')).toBe('one\ntwo\n');
   });
+});
+
+test('sets are listed when the directory of one of them is gone', { timeout: 60_000 }, async () => {
+  using folder = new TestFolder();
+  const env = { ...process.env, XDG_STATE_HOME: folder.file('state') };
+  {
+    await using local = new LocalEnvironment({ changesDirectory: folder.file('state/execwire/changes') });
+    for (const name of ['gone', 'there']) {
+      mkdirSync(folder.file(name));
+      const sandbox = { ...holdingPolicy([folder.file(name)], name), changesLease: 'kept' } as const;
+      await local.run(['/usr/bin/touch', 'file'], { cwd: folder.file(name), sandbox });
+    }
+  }
+  rmSync(folder.file('gone'), { recursive: true });
+  const listed = await execwire(['changes', 'ls'], { env });
+  expect(listed).toMatchObject({ code: 0, stderr: '' });
+  expect(listed.stdout).toMatch(/^there .* 1 created .*$/m);
+  expect(listed.stdout).toMatch(/^gone .* where changes are held, is gone/m);
+  expect((await execwire(['changes', 'discard', 'gone'], { env })).stdout).toBe('discarded gone\n');
 });

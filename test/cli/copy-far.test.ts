@@ -58,9 +58,9 @@ class Machine {
       path: '/file',
       ...(this.#isFar ? { machine: 'far' } : {}),
       renames: true,
-      atOnce: true,
-      places: true,
-      keeps: true,
+      writesAtomically: true,
+      placesFiles: true,
+      keepsLinksAndTimes: true,
     };
   }
 

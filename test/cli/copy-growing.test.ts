@@ -62,9 +62,9 @@ function place({ files, machine }: { files: Partial<FileSystem>; machine?: strin
     path: '/log',
     ...(machine === undefined ? {} : { machine }),
     renames: true,
-    atOnce: true,
-    places: true,
-    keeps: true,
+    writesAtomically: true,
+    placesFiles: true,
+    keepsLinksAndTimes: true,
   };
 }
 

@@ -100,7 +100,7 @@ describe('cp', () => {
     const refused = await execwire(['cp', ...sources, there(folder.file('elsewhere'))]);
     expect([refused.code, refused.stderr]).toEqual([
       1,
-      'execwire: The destination of several files must be a directory that exists.\n',
+      'execwire: With several sources, the destination must be an existing directory.\n',
     ]);
     expect(existsSync(folder.file('elsewhere'))).toBe(false);
   });

@@ -129,7 +129,7 @@ describe('a link an earlier copy has made', () => {
     const refused = await execwire(copy('second/first', 'copy'));
     expect(refused).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('A link is where a directory goes'),
+      stderr: expect.stringContaining('There is a link where the directory should go'),
     });
     mkdirSync(at('third/first'), { recursive: true });
     writeFileSync(at('third/first/y'), 'evil');

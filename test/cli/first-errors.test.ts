@@ -8,6 +8,7 @@ import { reachable } from '../../src/cli/commands/next-steps.js';
 import { shellWord } from '../../src/cli/terminal/shell-word.js';
 import { openEnvironment } from '../../src/environment/index.js';
 import { type CommandResult, execwire } from '../../testkit/command-line.mjs';
+import { bin, launch } from '../../testkit/launch.mjs';
 import { ServerProcess } from '../../testkit/server-process.mjs';
 import { makeCertificate } from '../harness/certificate.js';
 import { TestFolder } from '../harness/processes.js';
@@ -26,6 +27,19 @@ async function guarded(folder: TestFolder): Promise<ServerProcess> {
 
 const run = (folder: TestFolder, ...args: string[]): Promise<CommandResult> =>
   execwire(['run', ...args, '--', 'echo', 'in'], { env: { EXECWIRE_HOME: folder.path } });
+
+describe('addresses', () => {
+  test.each([
+    ['127.0.0.1:4500', 'For an address, use: ws://127.0.0.1:4500'],
+    ['http://127.0.0.1:4500', 'For a server at http://…, use ws://…'],
+    ['ws://127.0.0.1:1', 'nothing listens at this address (connect ECONNREFUSED 127.0.0.1:1)'],
+    ['ws://no-such-host.invalid:1', 'there is no host with this name'],
+  ])('%s', async (address, hint) => {
+    using folder = new TestFolder();
+    const { code, stdout, stderr } = await run(folder, '-e', address);
+    expect([code, stdout, stderr]).toEqual([125, '', expect.stringContaining(hint)]);
+  });
+});
 
 describe('tokens', () => {
   test('a missing, a wrong and a right one are told apart, and the fix is named', async () => {
@@ -116,7 +130,7 @@ describe('tokens', () => {
     expect(errors[2]).not.toContain('secret');
     expect(errors[3]).toContain('names a program that does not exist');
     expect(errors[4]).toContain('printed no token');
-    expect(errors[5]).toContain(`Cannot read ${folder.file('no-such-file')}`);
+    expect(errors[5]).toContain(`Cannot read ${folder.file('no-such-file')}: it does not exist.`);
   });
 
   test('with a line break at their end are accepted, with one inside refused', async () => {
@@ -210,8 +224,8 @@ describe('configuration', () => {
       /unknown key "token"; known here: id, url, auth_bearer_token, token_file/,
     ],
     ['defalt = "x"', 1, /unknown key "defalt"; known here: default, include_local, environments/],
-    ['[[environments]]\nid = 5', 2, /id: must be a text in quotes/],
-    ['[[environments]]\nid = "b"\nprogram = "x"\nargs = "y"', 4, /args: must be a list of texts/],
+    ['[[environments]]\nid = 5', 2, /id: must be a string in quotes/],
+    ['[[environments]]\nid = "b"\nprogram = "x"\nargs = "y"', 4, /args: must be a list of strings/],
     ['[[environments]]\nid = "b"\nprogram = "x"\ntoken_file = "y"', 4, /token_file: only goes with `url`/],
     [
       '[[environments]]\nid = "b"\nurl = "ws://h:1"\ntoken_file = "y"\ntoken_command = ["z"]',
@@ -262,5 +276,34 @@ describe('what a server tells to type', () => {
     expect(reachable('wss://[::]:80', {})).toBe('wss://127.0.0.1:80');
     expect(reachable('ws://127.0.0.1:80', interfaces)).toBe('ws://127.0.0.1:80');
     expect([shellWord('a/b-c'), shellWord("it's")]).toEqual(['a/b-c', `'it'\\''s'`]);
+  });
+});
+
+describe('words', () => {
+  test('that are not UTF-8 are refused instead of changed', async () => {
+    const argv = ['sh', '-c', 'exec "$@" "$(printf "a\\377b")"', 'sh', process.execPath, bin];
+    const typed = async (...words: string[]) => {
+      const child = launch([...argv, ...words], { env: { EXECWIRE_HOME: '/nonexistent' } });
+      const closed = once(child, 'close');
+      const [stdout, stderr] = await Promise.all([child.stdout.toArray(), child.stderr.toArray(), closed]);
+      return [child.exitCode, ...[stdout, stderr].map((pieces) => Buffer.concat(pieces).toString())];
+    };
+    expect(await typed('run', '--', 'printf', '%s')).toEqual([
+      2,
+      '',
+      'execwire: An argument is not UTF-8, and would arrive as something else. Give such bytes on stdin or in a file.\n',
+    ]);
+    const genuine = await execwire(['run', '--', 'printf', '%s', 'a\uFFFDb']);
+    expect(genuine).toEqual({ code: 0, stdout: 'a\uFFFDb', stderr: '' });
+  });
+
+  test('a command of a command that does not exist is taken for no program', async () => {
+    const top = await execwire(['chek']);
+    expect(top.stderr).toContain('To run a program, use');
+    const inner = await execwire(['env', 'chek']);
+    expect([inner.code, inner.stderr]).toEqual([
+      2,
+      "error: unknown command 'chek'\n(Did you mean check?)\n(run with --help for details)\n",
+    ]);
   });
 });

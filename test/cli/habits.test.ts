@@ -106,6 +106,12 @@ describe('kill', () => {
     expect((await type('wait', '-e', 'box', id)).code).toBe(exitCode);
   });
 
+  test('a machine may be named in front of the ids', async () => {
+    const ids = await Promise.all([detached('exec sleep 300'), detached('exec sleep 300')]);
+    expect(await type('kill', 'box', ...ids)).toEqual({ code: 0, stdout: '', stderr: '' });
+    for (const id of ids) expect((await type('wait', '-e', 'box', id)).code).toBe(143);
+  });
+
   test('asks politely by default, and takes pids', async () => {
     const id = await detached('trap "echo bye; exit 7" TERM; echo ready; while :; do sleep 0.1; done');
     await type('logs', '-e', 'box', '--grep', 'ready', id);
@@ -138,12 +144,25 @@ describe('kill', () => {
   });
 });
 
+test('help says nothing about what an option is before it is given', async () => {
+  for (const command of ['run', 'serve', 'mcp']) {
+    const { code, stdout } = await type(command, '--help');
+    expect([code, stdout]).toEqual([0, expect.stringContaining('repeat')]);
+    expect(stdout).not.toMatch(/default:\s+(\[\]|\{\})/);
+  }
+  expect((await type('kill', '--help')).stdout).toContain('(default: 5s)');
+});
+
 describe('hints', () => {
   test.each([
     [['run', 'ls | head'], 127, "execwire run -- sh -c 'COMMAND'"],
     [['run', 'box', 'make'], 127, 'execwire run box -- PROGRAM'],
     [['run', '-e', 'FOO=secret', 'ls'], 125, '--env FOO=VALUE'],
     [['run', '--workdir', '/', 'ls'], 2, '-w DIRECTORY'],
+    [['run', '--dir', '/', 'ls'], 2, '-w DIRECTORY'],
+    [['run', '--volume', '/:/', 'ls'], 2, 'execwire cp'],
+    [['run', '--background', 'sleep', '9'], 2, '--detach'],
+    [['run', 'bax', '--', 'ls'], 127, 'execwire env list'],
     [['run', '--cwdd', '/', 'ls'], 2, 'Did you mean --cwd?'],
     [['run', '--token', 'secret', 'ls'], 2, '--token-file FILE'],
     [['ls'], 2, 'execwire run -- PROGRAM'],

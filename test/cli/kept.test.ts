@@ -117,7 +117,7 @@ describe('on a terminal', () => {
       await tmux.shows((screen) => screen.filter((line) => line.startsWith('ready>')).length === 2);
       tmux.type('~.');
       const screen = await tmux.showsLine('left with 0');
-      expect(screen.join(' ')).toContain('come back with: execwire attach');
+      expect(screen.join(' ')).toContain('come back with: execwire');
     }
     using again = new Tmux(script, SIZE);
     await again.shows((screen) => screen.some((line) => line.startsWith('ready> kept=42')));

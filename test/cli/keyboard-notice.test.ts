@@ -9,7 +9,7 @@ import { TestFolder } from '../harness/processes.js';
 import { Tmux } from '../harness/tmux.js';
 
 const SIZE = { rows: 12, cols: 80 };
-const NOTICE = '[execwire: somebody asks for the keyboard; Enter, ~ and k hand it over]';
+const NOTICE = '[execwire: somebody wants the keyboard; Enter, ~ and k hand it over]';
 
 let server: ServerProcess;
 let other: RemoteEnvironment;
@@ -96,5 +96,7 @@ test('who leaves is told the name of the process, and a name does nothing else',
   await typist.showsLine('seen');
   typist.press('Enter');
   typist.type('~.');
-  await typist.shows((screen) => screen.some((line) => line.startsWith('execwire: p\ufffd[31mx goes on')));
+  await typist.shows((screen) =>
+    screen.some((line) => line.startsWith('execwire: p\ufffd[31mx keeps running')),
+  );
 });

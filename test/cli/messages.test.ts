@@ -70,16 +70,20 @@ describe('messages', () => {
     expect(outcome).toEqual({
       code: 125,
       stdout: '',
-      stderr: `execwire: Cannot read ${broken.file('environments.toml')}.\n`,
+      stderr: `execwire: Cannot read ${broken.file('environments.toml')}: it does not exist.\n`,
     });
   });
 
   test('an address that is none is not repeated: it may hold a password', async () => {
-    for (const address of ['http://user:secret@host', 'ws://user:secret@host:99999']) {
+    const instead = ' For a server at http://…, use ws://…; for https://…, wss://….';
+    for (const [address, hint] of [
+      ['http://user:secret@host', instead],
+      ['ws://user:secret@host:99999', ''],
+    ] as const) {
       const { code, stderr } = await run('run', '-e', address, '--', 'true');
       expect([code, stderr]).toEqual([
         125,
-        'execwire: The address must be ws://HOST:PORT, wss://…, unix:///PATH, fleet:NAME or https://HOST/cloud/environment/ID.\n',
+        `execwire: The address must be ws://HOST:PORT, wss://…, unix:///PATH, fleet:NAME or https://HOST/cloud/environment/ID.${hint}\n`,
       ]);
     }
   });

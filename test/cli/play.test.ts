@@ -89,7 +89,7 @@ describe('logs --format', () => {
     const logs = [process.execPath, bin, 'logs', '-e', server.url, '--format', 'text', stdout.trim()];
     const pipe = `${logs.map((word) => `'${word}'`).join(' ')} 2>'${folder.file('stderr')}' | head -n 2; echo "\${PIPESTATUS[0]}"`;
     const local = await execwire(['run', '--', 'bash', '-c', pipe]);
-    expect(local.stdout).toBe('1\n2\n0\n');
+    expect(local.stdout).toBe('1\n2\n141\n');
     expect(readFileSync(folder.file('stderr'), 'utf8')).toBe('');
   });
 });
@@ -152,7 +152,7 @@ describe('play', () => {
     writeFileSync(damaged, `${HEADER}\n[0,"o","one"]\n[1,"o","tw`);
     expect(await execwire(['play', damaged])).toMatchObject({
       code: 1,
-      stderr: 'execwire: The recording cannot be played: line 3 is no event: [time, "o", "text"].\n',
+      stderr: 'execwire: The recording cannot be played: line 3 is not an event: [time, "o", "text"].\n',
     });
     expect(await execwire(['play', folder.file('nothing')])).toMatchObject({
       code: 1,

@@ -42,7 +42,7 @@ test('execwire mcp --hold keeps what the model changes, and says how to apply it
   child.stdin.end();
   await once(child, 'close');
   expect(await stderr).toBe(
-    'execwire mcp: what is changed is held; see it with: execwire changes diff task\n' +
+    'execwire mcp: changes are held; show them with: execwire changes diff task\n' +
       'execwire: 1 created: execwire changes diff task\n',
   );
   expect(existsSync(`${workspace}/file`)).toBe(false);

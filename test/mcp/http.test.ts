@@ -151,7 +151,9 @@ test('the log of events is bounded, and does not pretend to have what it dropped
   for (let id = 1; id <= 5; id += 1) ids.push(await log.storeEvent(id % 2 ? 'odd' : 'even', message(id)));
   const [first = ''] = ids;
   expect(await log.getStreamIdForEventId(first)).toBeUndefined();
-  await expect(log.replayEventsAfter(first, { send: async () => undefined })).rejects.toThrow('not kept');
+  await expect(log.replayEventsAfter(first, { send: async () => undefined })).rejects.toThrow(
+    'no longer kept',
+  );
   const sent: string[] = [];
   const stream = await log.replayEventsAfter(ids[3] ?? '', { send: async (id) => void sent.push(id) });
   expect([stream, sent]).toEqual(['even', []]);

@@ -67,6 +67,14 @@ describe('definitions', () => {
     });
   });
 
+  test('an argument that does not exist is named, and costs nothing else', async () => {
+    await using tools = new TestTools();
+    const found = await tools.box.call('exec_command', { cmd: 'echo hi', timeout_ms: 500, why: 'x' });
+    expect([found.isError, found.notes]).toEqual([false, ['exec_command has no timeout_ms, why: ignored.']]);
+    expect(resultText(found)).toContain('hi\n');
+    expect((await tools.box.call('exec_command', { cmd: 'echo hi', login: false })).notes).toEqual([]);
+  });
+
   test('the schema of exec_command names its arguments and defaults', async () => {
     await using tools = new TestTools({ tools: ['exec_command', 'write_stdin'] });
     const [exec, write] = openAiResponsesTools(tools.box.tools);

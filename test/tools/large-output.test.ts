@@ -7,15 +7,15 @@ const MB = 1_000_000;
 describe('large outputs', () => {
   test('200 MB pass with flat memory, and the middle is there', { timeout: 120_000 }, async () => {
     await using tools = new TestTools();
-    // 80 bytes with its end.
-    const line = `yes "${'0123456789'.repeat(8).slice(1)}"`;
-    await tools.exec(`${line} | head -c ${20 * MB}`, { tty: false, yield_time_ms: 60_000 });
+    // 80 bytes with their ends, and no two the same.
+    const lines = (count: number): string => `seq -f %079.0f ${count}`;
+    await tools.exec(lines(250_000), { tty: false, yield_time_ms: 60_000 });
     const before = process.memoryUsage().rss;
     let peak = before;
     const watch = setInterval(() => {
       peak = Math.max(peak, process.memoryUsage().rss);
     }, 20);
-    const report = await tools.exec(`${line} | head -c ${200 * MB}`, { tty: false, yield_time_ms: 60_000 });
+    const report = await tools.exec(lines(2_500_000), { tty: false, yield_time_ms: 60_000 });
     clearInterval(watch);
     expect(report).toMatchObject({
       running: false,
@@ -27,7 +27,7 @@ describe('large outputs', () => {
     const { session_id } = report;
     const middle = await tools.report('read_output', { session_id, from: 1_250_000, to: 1_250_000 });
     expect(middle).toMatchObject({ total_lines: 2_500_000, lost_bytes: 0 });
-    expect(middle.output).toBe(`${'0123456789'.repeat(8).slice(1)}\n`);
+    expect(middle.output).toBe(`${'1250000'.padStart(79, '0')}\n`);
   });
 
   test('a program that nobody asks about is not held up', async () => {

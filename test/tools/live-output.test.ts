@@ -22,6 +22,7 @@ const words = [
   '\x1b[K',
   '\x1b[2;5H',
   'x'.repeat(60),
+  'same\n'.repeat(15),
 ];
 
 function randomness(seed: number) {
@@ -55,7 +56,7 @@ describe('output rendered as it arrives', () => {
     const live = new LiveOutput({ ...settings, viewTokens: 10 });
     live.append(Buffer.from('short\n'));
     expect(live.take(1000)?.text).toBe('short\n');
-    live.append(Buffer.from('long\n'.repeat(100)));
+    live.append(Buffer.from(Array.from({ length: 100 }, (_, index) => `long ${index}\n`).join('')));
     expect(live.take(1000)).toBe(null);
     expect(live.take(10)?.text).toBe('');
   });

@@ -39,6 +39,23 @@ describe('wait_for', () => {
     expect(text).toContain('Matched: ready on 80. Running with session ID 1');
   });
 
+  test.each([
+    ['shows little of what came before the line that was waited for', {}, { truncated: true, most: 600 }],
+    ['shows as much as the call asks for', { max_output_tokens: 20_000 }, { truncated: false, most: 4000 }],
+  ])('%s', async (_title, amount, { truncated, most }) => {
+    await using tools = new TestTools();
+    using folder = new TestFolder();
+    const script = `until [ -e ${folder.file('go')} ]; do sleep 0.02; done; seq 1000; echo ready; read x`;
+    const { session_id } = await tools.exec(script, { yield_time_ms: 0 });
+    const waiting = tools.call('wait_for', { session_id, pattern: '^ready', ...amount });
+    writeFileSync(folder.file('go'), '');
+    const { text, structured } = await waiting;
+    expect(structured).toMatchObject({ happened: 'pattern', match: 'ready', truncated });
+    expect(text).toMatch(/\nready\n$/);
+    expect(text.includes('read_output, session_id 1, has the rest')).toBe(truncated);
+    expect(text.length).toBeLessThan(most);
+  });
+
   test('ends with the command when the pattern never comes, and with the time when nothing does', async () => {
     await using tools = new TestTools();
     const { session_id } = await tools.exec('read x; echo other', { yield_time_ms: 0 });

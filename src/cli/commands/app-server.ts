@@ -14,8 +14,8 @@ export function appServerCommand(): Command {
     )
     .addOption(new Option('--listen <url>', 'stdio, ws://IP:PORT or unix:///PATH').default(DEFAULT_LISTEN))
     .option(
-      '-e, --environment <id>',
-      'for requests without an environment: an id from environments.toml, local or none',
+      '-e, --environment <id|url>',
+      'for requests without an environment: an id from environments.toml, ws://, wss://, unix://, fleet:NAME, local or none',
     )
     .addOption(
       new Option('--default-sandbox <mode>', 'for commands without a policy of their own')

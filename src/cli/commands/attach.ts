@@ -5,9 +5,9 @@ import { type TargetFlags, withTarget } from '../options/target-options.js';
 /** `execwire attach`: takes up a kept process again. */
 export function attachCommand(): Command {
   return withTarget(new Command('attach'))
-    .summary('take up a kept process again')
+    .summary('reattach to a kept process')
     .description(
-      'Take up a process that `run --detach` or `shell --keep` has started, with its stdin, stdout, stderr and exit code.\n\n' +
+      'Reattach to a process that `run --detach` or `shell --keep` has started, with its stdin, stdout, stderr and exit code.\n\n' +
         'On a terminal, you see its screen as it is, and it gets the size of yours; type Enter, ~ and . to leave it running. ' +
         'Closing the terminal leaves it running, too. Ctrl-C is forwarded. If several are attached, whoever typed last has ' +
         'the keyboard, and the program the size of that terminal; Enter, ~ and k hand it to whoever has asked for it.',

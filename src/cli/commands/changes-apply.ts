@@ -25,9 +25,10 @@ export async function applyHeld(id: string | undefined, flags: ApplyFlags): Prom
     });
     if (json) process.stdout.write(formatJson(result));
     else process.stdout.write(`${countText(result.applied)}\n`);
+    const why = overwrite ? 'something else is mounted at or in' : 'somebody else has changed';
     for (const { path } of result.conflicts)
-      process.stderr.write(`execwire: conflict: somebody else has changed ${printable(path)}\n`);
-    if (result.conflicts.length > 0 && !skipConflicts)
+      process.stderr.write(`execwire: conflict: ${why} ${printable(path)}\n`);
+    if (result.conflicts.length > 0 && !skipConflicts && !overwrite)
       process.stderr.write('execwire: Nothing was applied. Use --skip-conflicts or --overwrite.\n');
     if (!keep && result.conflicts.length === 0 && (await set.list({ limit: 1 })).changes.length === 0)
       await set.discard();

@@ -5,7 +5,7 @@ import {
   type Environment,
   type HeldChange,
 } from '../../contract/index.js';
-import { ExecError } from '../../protocol/errors.js';
+import { ExecError, isExecError } from '../../protocol/errors.js';
 import { formatJson, formatTable, printable } from '../terminal/table.js';
 import { paint } from '../terminal/paint.js';
 import { countText } from './changes-summary.js';
@@ -32,9 +32,19 @@ async function listSets(environment: Environment, { json = false }: ListFlags): 
 }
 
 async function rowOf(environment: Environment, set: ChangeSetInfo): Promise<string[]> {
-  const { counts } = await environment.changes(set.changesId).list({ limit: 1 });
   const since = new Date(set.createdAtMs).toISOString().slice(0, 16).replace('T', ' ');
-  return [set.changesId, since, String(set.running), countText(counts), set.roots.join(' ')];
+  return [set.changesId, since, String(set.running), await contentOf(environment, set), set.roots.join(' ')];
+}
+
+/** A set that cannot be looked at can still be discarded, if one knows its id. */
+async function contentOf(environment: Environment, { changesId }: ChangeSetInfo): Promise<string> {
+  try {
+    const { counts } = await environment.changes(changesId).list({ limit: 1 });
+    return countText(counts);
+  } catch (error) {
+    if (!isExecError(error)) throw error;
+    return error.message;
+  }
 }
 
 const COLOURS = { A: 'green', D: 'red' } as const;

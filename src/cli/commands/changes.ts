@@ -13,7 +13,7 @@ export function changesCommand(): Command {
   const changes = new Command('changes')
     .summary('list, show, apply or discard what commands with --hold have changed')
     .description(
-      'What a command changed that ran with --hold is kept in a set, and the files stay as they are until you apply it.\n\n' +
+      'The changes of a command run with --hold are kept in a set, and the files stay as they are until you apply it.\n\n' +
         'An ID may be shortened to its beginning, and left out if there is only one set.',
     );
   withTarget(changes.command('ls'))
@@ -30,19 +30,19 @@ export function changesCommand(): Command {
     .option('--no-pager', 'do not start a pager on a terminal')
     .action(async (id, flags) => (await import('./changes-diff.js')).showDiff(id, flags));
   withTarget(changes.command('apply'))
-    .description('make the files like the held ones, and forget the set if nothing is left in it')
+    .description('apply the held changes to the files, and remove the set once nothing is left in it')
     .argument('[id]', 'a set')
     .option('--path <path>', 'only what is at or below this path; repeatable', collect, [])
-    .option('--skip-conflicts', 'leave files alone that somebody else has changed meanwhile')
+    .option('--skip-conflicts', 'leave files alone that somebody else has changed in the meantime')
     .option('--overwrite', 'replace them')
-    .option('--keep', 'keep the set, for commands that go on with it')
+    .option('--keep', 'keep the set, so that commands can continue in it')
     .option('--json', 'print JSON')
     .action(async (id, flags) => {
       const { applyHeld } = await import('./changes-apply.js');
       if (!(await applyHeld(id, flags))) process.exitCode = 1;
     });
   withTarget(changes.command('discard'))
-    .description('forget a set and everything in it')
+    .description('discard a set and everything in it')
     .argument('[id]', 'a set')
     .action(async (id, flags) => (await import('./changes-apply.js')).discardHeld(id, flags));
   return changes;

@@ -21,7 +21,7 @@ export function conformanceCommand(): Command {
         'fails (it did not answer). The cases start harmless programs and write only to a new directory inside the\n' +
         "machine's temporary directory. Exits with 1 unless everything is ok.",
     )
-    .option('--url <url>', 'the URL of a running server: ws://…, wss://… or unix:///PATH')
+    .option('--url <url>', 'URL of a running server: ws://…, wss://… or unix:///PATH')
     .option('--token-env <name>', 'the environment variable with the bearer token for --url')
     .option('--program <program>', 'a program that serves on its stdin and stdout; its arguments follow')
     .option('--case <text>', 'only cases whose name contains this')

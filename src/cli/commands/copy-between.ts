@@ -59,7 +59,10 @@ async function copyPaths(
   for (const location of locations) sources.push(...(await expand(await machines.place(location))));
   const destination = await (isSimple ? machines.destination(to) : machines.place(to));
   if (sources.length > 1 && !(await isDirectory(destination)))
-    throw new ExecError('invalidFile', 'The destination of several files must be a directory that exists.');
+    throw new ExecError(
+      'invalidFile',
+      'With several sources, the destination must be an existing directory.',
+    );
   using report = new CopyReport(flags);
   for (const source of sources) {
     await report.measure(source, signal);
@@ -83,7 +86,6 @@ async function expand(place: OpenPlace): Promise<OpenPlace[]> {
 
 async function printFile(machines: Machines, from: PathLocation, { signal }: CopyRequest): Promise<void> {
   const { stdout } = process;
-  stdout.on('error', () => undefined);
   await copyToStream(await machines.place(from), { signal, write: (bytes) => write(stdout, bytes) });
 }
 

@@ -45,9 +45,9 @@ export class Machines implements AsyncDisposable {
       files: environment.files,
       path: await resolvePath(environment, path),
       renames: offers(environment, 'fsRename'),
-      atOnce: environment.id !== 'local' && offers(environment, 'fsAtomicWrite'),
-      places: offers(environment, 'fsPlacement'),
-      keeps: offers(environment, 'fsLinksAndTimes'),
+      writesAtomically: environment.id !== 'local' && offers(environment, 'fsAtomicWrite'),
+      placesFiles: offers(environment, 'fsPlacement'),
+      keepsLinksAndTimes: offers(environment, 'fsLinksAndTimes'),
       ...(environment.id === 'local' ? {} : { machine: environment.id }),
     };
   }

@@ -55,6 +55,6 @@ export class CopyReport implements Disposable {
 function complainOfLinks(count: number): void {
   const links = count === 1 ? '1 link was' : `${count} links were`;
   process.stderr.write(
-    `execwire: ${links} followed: one of the servers has no way to tell or to make links\n`,
+    `execwire: ${links} followed: one of the servers can neither report nor create links\n`,
   );
 }

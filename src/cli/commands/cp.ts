@@ -13,12 +13,12 @@ export function cpCommand(): Command {
         'a relative path starts in the home directory, and wildcards work: box:logs/*.txt. ' +
         '- stands for stdin or stdout. Directories are copied with everything below them; ' +
         'permissions, modification times and links are kept. ' +
-        'A file appears when it is whole: a copy that fails or is interrupted leaves no part of one.',
+        'A file appears only once it is complete; a copy that fails or is interrupted leaves no partial file.',
     )
     .argument('<source>', 'what to copy')
-    .argument('<more...>', 'further sources, and last where to; into it, if it is a directory')
-    .option('-L, --dereference', 'copy the files that links lead to; links to directories are left out')
-    .option('-n, --no-clobber', 'leave files alone that exist already')
+    .argument('<more...>', 'further sources, then the destination: if that is a directory, copies go into it')
+    .option('-L, --dereference', 'copy the files that links point to; links to directories are left out')
+    .option('-n, --no-clobber', 'do not overwrite existing files')
     .option('-v, --verbose', 'print the path of each file that was copied')
     .option('-q, --quiet', 'show no progress')
     .option('-r', 'the default: copy directories')

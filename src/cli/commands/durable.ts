@@ -1,4 +1,4 @@
-import { isAbsolute, join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { hostCapabilities } from '../../host/index.js';
 import { becomeKeeper, KeeperLink, lockFile, takeKeeperFacts } from '../../keeper/index.js';
 import { ExecError, isExecError } from '../../protocol/errors.js';
@@ -35,10 +35,11 @@ export interface DurableServer {
  * here again.
  */
 export function durableFromFlags(flags: DurableFlags): DurableServer | null {
-  const { durable: directory, listen } = flags;
-  if (directory === undefined) return null;
+  const { durable, listen } = flags;
+  if (durable === undefined) return null;
+  const directory = resolve(durable);
   const facts = takeKeeperFacts(process.env);
-  requirePossible(directory, flags);
+  requirePossible(flags);
   if (!facts)
     throw new ExecError(
       'invalidConfiguration',
@@ -88,9 +89,7 @@ function takeDirectory(directory: string): void {
     throw new ExecError('invalidConfiguration', 'Another server uses the directory given with --durable.');
 }
 
-function requirePossible(directory: string, { listen, spool }: DurableFlags): void {
-  if (!isAbsolute(directory))
-    throw new ExecError('invalidConfiguration', '--durable takes an absolute path.');
+function requirePossible({ listen, spool }: DurableFlags): void {
   if (spool === 'off')
     throw new ExecError('invalidConfiguration', '--durable keeps output on disk. Remove --spool off.');
   if (listen.some((text) => parseListenAddress(text).kind === 'stdio'))

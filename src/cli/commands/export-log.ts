@@ -12,16 +12,14 @@ export async function exportLog(
   { format, follow }: { readonly format: RecordingFormat; readonly follow: boolean },
 ): Promise<void> {
   if (follow && !format.startsWith('asciicast'))
-    throw new ExecError('invalidConfiguration', `--follow does not go with --format ${format}.`);
+    throw new ExecError('invalidConfiguration', `--follow cannot be used with --format ${format}.`);
   const { historyCues, render } = await import('../../recording/index.js');
   const history = await recordedHistory(server, id, { follow });
   await printPieces(render(historyCues(history), format));
 }
 
-/** Prints text at the pace of its reader, until there is none: then it stops without complaint, as with `| head`. */
+/** Prints text at the pace of its reader, until it cannot be written. */
 export async function printPieces(pieces: AsyncIterable<string>): Promise<void> {
-  // The failing write itself reports the error.
-  process.stdout.on('error', () => undefined);
   for await (const piece of pieces) {
     const isRead = await write(process.stdout, piece).then(
       () => true,

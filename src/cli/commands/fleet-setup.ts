@@ -55,7 +55,7 @@ export async function addMember(
 /** Creates what the registry and jobs are kept in. */
 export async function prepareStreams(): Promise<void> {
   await prepareFleet(readFleetSettings(fleetSource()));
-  say(['The registry and the queue of jobs are there.']);
+  say(['The registry and the job queue exist now.']);
 }
 
 export function removeMember(path: string, name: string): void {

@@ -1,10 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Fleet } from '../../fleet/index.js';
-import { isExecError } from '../../protocol/errors.js';
+import { ExecError, isExecError } from '../../protocol/errors.js';
 import { withFleet } from './fleet-connection.js';
 
 /** How often to ask a machine that is being drained what still runs there. */
 const ASK_INTERVAL_MS = 500;
+/** A machine that changes to another NATS node is back long before. */
+const MISSES_UNTIL_GONE = 4;
 
 /** Changes whether machines take work. Prints each as soon as it has confirmed that. */
 export async function changeState(names: readonly string[], state: 'ready' | 'cordoned'): Promise<void> {
@@ -28,15 +30,29 @@ async function drainOne(fleet: Fleet, name: string, wait: boolean): Promise<void
   if (!wait) return;
   while (processes > 0) {
     await pause(ASK_INTERVAL_MS);
-    const now = await fleet.describe(name).catch((error: unknown) => {
-      // A machine that was stopped meanwhile has nothing left to finish.
-      if (isExecError(error, 'notConnected')) return { processes: 0 };
-      throw error;
-    });
-    if (now.processes !== processes) process.stdout.write(`${name}: ${running(now.processes)}\n`);
-    processes = now.processes;
+    const now = await processesOf(fleet, name);
+    if (now !== processes) process.stdout.write(`${name}: ${running(now)}\n`);
+    processes = now;
   }
   process.stdout.write(`${name} is drained\n`);
+}
+
+/** A machine that does not answer may be busy, and is asked again. One that is gone has not finished what it ran. */
+async function processesOf(fleet: Fleet, name: string): Promise<number> {
+  for (let misses = 0; ; misses += 1) {
+    try {
+      return (await fleet.describe(name)).processes;
+    } catch (error) {
+      if (!isExecError(error, 'notConnected')) throw error;
+      if (misses >= MISSES_UNTIL_GONE && error.data.isAbsent)
+        throw new ExecError(
+          'notConnected',
+          `${name} left the fleet before everything that ran there had ended.`,
+          { data: { machine: name }, cause: error },
+        );
+      await pause(ASK_INTERVAL_MS);
+    }
+  }
 }
 
 function running(count: number): string {

@@ -42,7 +42,7 @@ function addLooking(fleet: Command): void {
     );
   fleet
     .command('events')
-    .description('follow who joins, changes, leaves and is lost')
+    .description('report machines that join, change, leave or are lost')
     .option('--json', 'print one JSON document per line')
     .action(async (flags: { json?: boolean }) => (await import('./fleet-events.js')).printEvents(flags));
 }
@@ -52,7 +52,7 @@ function addManaging(fleet: Command): void {
     (await import('./fleet-state.js')).changeState(names, state);
   fleet
     .command('cordon')
-    .description('selectors pass these machines over; by name they can still be used')
+    .description('make selectors skip these machines; they can still be used by name')
     .argument('<name...>', 'names in the fleet')
     .action((names: string[]) => change(names, 'cordoned'));
   fleet
@@ -111,7 +111,7 @@ function addSetup(fleet: Command): void {
     .action(async () => (await import('./fleet-setup.js')).prepareStreams());
   fleet
     .command('remove')
-    .description('take the access of a machine or a client away')
+    .description('revoke the access of a machine or a client')
     .argument('<directory>')
     .argument('<name>')
     .action(async (directory: string, name: string) =>

@@ -17,8 +17,8 @@ export function forwardCommand(): Command {
     .summary('make ports of a machine available here')
     .description(
       'Make TCP ports of a machine, or of its sandboxes, available on loopback here, until Ctrl-C.\n\n' +
-        '`8080` leads to port 8080 there, `8080:3000` to port 3000. If a port is taken here, a free one is used and said. ' +
-        'Connections survive a dropped connection to the machine.',
+        '`8080` leads to port 8080 there, `8080:3000` to port 3000. If a port is taken here, a free one is used and ' +
+        'printed. Connections survive a dropped connection to the machine.',
     )
     .argument('<port...>', 'HERE:THERE, or one number for both', collect)
     .option('--process <id>', 'only if this process listens there')

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { fleetSource } from '../../environment/configuration-home.js';
 import { readFleetSettings } from '../../fleet/index.js';
 import { Gateway, readGatewayClients } from '../../fleet/gateway/index.js';
-import { Registry, readRegistryTokens } from '../../registry/service/index.js';
+import { Registry, RegistryTokenFile } from '../../registry/service/index.js';
 import type { ServerLog } from '../../server/index.js';
 import { ExecError } from '../../protocol/errors.js';
 import { parseListenAddress } from '../../transport/index.js';
@@ -11,6 +11,8 @@ import { addListenOptions, addLogOptions } from '../options/listen-options.js';
 import { type TlsFlags, tlsFromFlags, withTls } from '../options/tls-options.js';
 import { createLog, type LogFormat, type LogLevel } from '../log.js';
 import { logAcceptErrors } from './accept-errors.js';
+import { onHangup } from './hangup.js';
+import { admission } from './own-doors.js';
 
 interface GatewayFlags extends AuthFlags, TlsFlags {
   readonly fleet?: string;
@@ -30,8 +32,8 @@ export function gatewayCommand(): Command {
     .description(
       'Offer every machine of a fleet as a WebSocket server: /e/NAME, or /e/?SELECTOR for one that matches.\n\n' +
         'For clients that know nothing about fleets. Several gateways can serve the same fleet.\n\n' +
-        'With --registry, it also introduces machines that dial out in the way of Codex (`codex exec-server --remote`, `execwire serve --remote`) ' +
-        'to their clients. That needs no fleet.',
+        'With --registry, it also introduces machines that dial out (`codex exec-server --remote`, `execwire serve ' +
+        '--remote`) to their clients. That needs no fleet.',
     )
     .option('--fleet <where>', 'nats://HOST:PORT or a settings file (default: as for -e fleet:)')
     .option('--clients <file>', 'tokens of clients, and the fleet settings that each of them uses')
@@ -52,35 +54,53 @@ async function runGateway(flags: GatewayFlags): Promise<void> {
   const hasFleet = flags.registry === undefined || flags.fleet !== undefined;
   requireProtection(flags, auth !== undefined || address.kind === 'unix' || !hasFleet);
   const log = await createLog({ format: flags.logFormat, level: flags.logLevel });
-  const stopped = new Promise<void>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
-  });
+  let end = (): void => undefined;
+  const stopped = new Promise<void>((resolve) => (end = resolve));
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end);
   const registry = registryFromFlags(flags, log);
+  const readClients = () => (flags.clients === undefined ? undefined : readGatewayClients(flags.clients));
+  let clients = readClients();
   await using gateway = await Gateway.open({
     address,
     auth,
     tls: tlsFromFlags(flags),
     allowedHosts: flags.allowHost,
     onAcceptError: logAcceptErrors(log),
+    admission: admission(log),
     log,
     // Clients of the list have settings of their own.
     settings:
       flags.clients === undefined && hasFleet ? readFleetSettings(flags.fleet ?? fleetSource()) : undefined,
-    clientOf: flags.clients === undefined ? undefined : readGatewayClients(flags.clients),
-    side: registry,
+    clientOf: clients && ((token) => clients?.(token)),
+    side: registry?.service,
+  });
+  onHangup({
+    log,
+    end,
+    reload: () => {
+      const renewed = { clients: readClients(), auth: authFromFlags(flags), tls: tlsFromFlags(flags) };
+      registry?.tokens.reload();
+      registry?.service.review();
+      clients = renewed.clients;
+      gateway.renew(renewed);
+    },
   });
   process.stdout.write(`${gateway.url}\n`);
   await stopped;
-  registry?.close();
+  registry?.service.close();
 }
 
-function registryFromFlags({ registry, registryUrl }: GatewayFlags, log: ServerLog): Registry | undefined {
+function registryFromFlags(
+  { registry, registryUrl }: GatewayFlags,
+  log: ServerLog,
+): { service: Registry; tokens: RegistryTokenFile } | undefined {
   if (registry === undefined && registryUrl !== undefined)
     throw new ExecError('invalidConfiguration', '--registry-url needs --registry.');
   if (registryUrl !== undefined && !/^https?:\/\/[^/]/.test(registryUrl))
     throw new ExecError('invalidConfiguration', '--registry-url must be http://HOST… or https://HOST….');
   if (registry === undefined) return undefined;
-  return new Registry({ tokens: readRegistryTokens(registry), publicUrl: registryUrl, log });
+  const tokens = new RegistryTokenFile(registry);
+  return { tokens, service: new Registry({ tokens, publicUrl: registryUrl, log }) };
 }
 
 /** A confined program with network access reaches every port of its machine; a token keeps it out. */
@@ -88,6 +108,6 @@ function requireProtection({ clients, insecure }: GatewayFlags, isProtected: boo
   if (isProtected || clients !== undefined || insecure) return;
   throw new ExecError(
     'invalidConfiguration',
-    'Whoever reaches a gateway without authentication could use the whole fleet. Add --clients or --token-file, or --insecure.',
+    'Anyone who can reach a gateway without authentication can use the whole fleet. Add --clients or --token-file, or --insecure.',
   );
 }

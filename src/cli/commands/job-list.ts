@@ -1,4 +1,5 @@
-import type { Job, JobResult } from '../../fleet/index.js';
+import type { Job } from '../../fleet/index.js';
+import { outcomeText } from '../terminal/outcome-text.js';
 import { durationOf } from '../terminal/quantities.js';
 import { formatJson, formatTable, printable } from '../terminal/table.js';
 import { withFleet } from './fleet-connection.js';
@@ -52,23 +53,5 @@ function rowOf(job: Job): string[] {
 
 function stateOf({ state, result, isEnding }: Job): string {
   if (state === 'running' && isEnding) return 'ending';
-  return result ? resultText(result) : state;
-}
-
-/** A result in a few words. */
-export function resultText(result: JobResult): string {
-  switch (result.kind) {
-    case 'exited':
-      return result.exitCode === 0 ? 'succeeded' : `exited with ${result.exitCode}`;
-    case 'signalled':
-      return `killed by ${result.signal}`;
-    case 'timedOut':
-      return 'timed out';
-    case 'contactLost':
-      return 'lost contact';
-    case 'failed':
-      return 'could not be run';
-    default:
-      return result.kind;
-  }
+  return result ? outcomeText(result) : state;
 }

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import type { JobResult } from '../../fleet/index.js';
 import { exitCodeOfEnd, OUR_FAILURE } from '../exit-codes.js';
+import { outcomeText } from '../terminal/outcome-text.js';
 import { printable } from '../terminal/table.js';
 import { withFleet } from './fleet-connection.js';
-import { resultText } from './job-list.js';
 
 /** Prints what a job has printed. */
 export async function printJob(
@@ -31,7 +31,7 @@ export async function waitForJobs(ids: readonly string[]): Promise<void> {
     const waiting = ids.map(async (id) => await jobs.wait(id));
     for (const { id, result } of await Promise.all(waiting)) {
       if (!result) continue;
-      process.stderr.write(`${printable(id)} ${resultText(result)}\n`);
+      process.stderr.write(`${printable(id)} ${outcomeText(result)}\n`);
       exitCode = exitCodeOf(result) || exitCode;
     }
   });

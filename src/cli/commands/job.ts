@@ -9,10 +9,9 @@ export function jobCommand(): Command {
   const job = new Command('job')
     // Options after the program of `submit` belong to that program.
     .enablePositionalOptions()
-    .summary('let a fleet run programs when a machine is free')
+    .summary('queue programs for whichever machine of a fleet is free')
     .description(
-      'Jobs wait in the fleet until a machine that matches takes them, and go on without us. ' +
-        'Machines take jobs if started with `execwire serve --fleet … --job-slots N`.\n\n' +
+      'Jobs wait in the fleet until a matching machine takes them, and keep running without you. Machines take jobs if started with `execwire serve --fleet … --job-slots N`.\n\n' +
         'Which fleet: EXECWIRE_FLEET, or fleet.toml in the configuration directory.',
     );
   addSubmit(job);
@@ -34,7 +33,7 @@ function addSubmit(job: Command): void {
     .option('--name <text>', 'a name for people')
     .option(
       '--retries <n>',
-      'run it again elsewhere, up to so many times, if its machine is lost',
+      'run it again elsewhere, up to this many times, if its machine is lost',
       wholeNumber,
       0,
     )
@@ -43,8 +42,12 @@ function addSubmit(job: Command): void {
         .choices(['lost', 'failure'])
         .default('lost'),
     )
-    .option('--priority <n>', 'higher ones are taken first', wholeNumberOrLess, 0)
-    .option('--deadline <time>', 'it must have ended this long from now: 30s, 10m, 2h', parseDuration)
+    .option('--priority <n>', 'jobs with a higher number are taken first', wholeNumberOrLess, 0)
+    .option(
+      '--deadline <time>',
+      'kill it if it has not ended this long from now: 30s, 10m, 2h',
+      parseDuration,
+    )
     .option('--limit <name=n>', 'at most n of the jobs that name this limit run at once', parseLimit)
     .option('--env <name=value>', 'set a variable; NAME alone copies its local value', collectVariable, {})
     .option('-w, --cwd <directory>', 'working directory on that machine (default: home)')
@@ -57,15 +60,15 @@ function addSubmit(job: Command): void {
 function addLooking(job: Command): void {
   job
     .command('ls')
-    .description('list our jobs')
-    .option('--all', 'those of everybody, which administrators may see')
+    .description('list your jobs')
+    .option('--all', 'everybody’s jobs, which administrators may see')
     .option('--json', 'print JSON')
     .action(async (flags: { all?: boolean; json?: boolean }) =>
       (await import('./job-list.js')).listJobs(flags),
     );
   job
     .command('info')
-    .description('describe a job, and say what it waits for')
+    .description('describe a job, and say what it is waiting for')
     .argument('<id>', 'of the job, or its beginning')
     .option('--json', 'print JSON')
     .action(async (id: string, flags: { json?: boolean }) =>
@@ -73,7 +76,7 @@ function addLooking(job: Command): void {
     );
   job
     .command('logs')
-    .description('print what a job has printed, also if its machine is gone')
+    .description('print the output of a job, even if its machine is gone')
     .argument('<id>', 'of the job, or its beginning')
     .option('-f, --follow', 'until it has ended')
     .option('--attempt <n>', 'of this attempt (default: the last one)', wholeNumber)
@@ -82,7 +85,7 @@ function addLooking(job: Command): void {
     );
   job
     .command('wait')
-    .description('wait for jobs, and exit as the last one that failed')
+    .description('wait for jobs; the exit code is that of the last one that failed')
     .argument('<id...>', 'of jobs, or their beginnings')
     .addHelpText('after', EXIT_CODE_HELP)
     .action(async (ids: string[]) => (await import('./job-logs.js')).waitForJobs(ids));
@@ -91,12 +94,12 @@ function addLooking(job: Command): void {
 function addChanging(job: Command): void {
   job
     .command('cancel')
-    .description('end jobs, with everything they have started')
+    .description('end jobs, and everything they have started')
     .argument('<id...>', 'of jobs, or their beginnings')
     .action(async (ids: string[]) => (await import('./job-change.js')).cancelJobs(ids));
   job
     .command('retry')
-    .description('queue jobs again that have ended')
+    .description('queue ended jobs again')
     .argument('<id...>', 'of jobs, or their beginnings')
     .action(async (ids: string[]) => (await import('./job-change.js')).retryJobs(ids));
 }

@@ -3,6 +3,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import type { RemoteEnvironment, ServerProcess } from '../../client/index.js';
 import type { SignalName } from '../../contract/index.js';
 import { ExecError } from '../../protocol/errors.js';
+import { isMachine, onMachine } from '../habits/machine-argument.js';
 import { parseDuration } from '../options/option-values.js';
 import { withServer } from './processes.js';
 import { type TargetFlags, withTarget } from '../options/target-options.js';
@@ -22,11 +23,11 @@ export function killCommand(): Command {
     .summary('end processes on a server')
     .description(
       'End processes on a server, and everything they started: SIGTERM first, SIGKILL if that does not help.\n\n' +
-        'With -9 or -s KILL, they are killed at once. Any other signal is only sent: -HUP, -s INT.',
+        'With -9 or -s KILL, they are killed at once. Any other signal is sent and nothing more: -HUP, -s INT.',
     )
     .argument(
       '<id...>',
-      'process ids or pids, as shown by `execwire ps`; for kept processes, the beginning of the id is enough',
+      'process ids or pids, as shown by `execwire ps`; for kept processes, the beginning of the id is enough; a machine in front of them is the same as -e',
     )
     .option('-s, --signal <signal>', 'send this signal: TERM, SIGINT, 9', parseSignal)
     .option('--session <id>', 'only in this session; a prefix of its id is enough')
@@ -36,6 +37,16 @@ export function killCommand(): Command {
         .default(DEFAULT_GRACE_MS, '5s'),
     )
     .action(kill);
+}
+
+/** `kill box ID`: a machine in front of ids. An id alone is an id. */
+async function splitKillWords(
+  words: readonly string[],
+  { environment }: KillFlags,
+): Promise<{ machine?: string; ids: readonly string[] }> {
+  const [first = '', ...others] = words;
+  if (environment !== undefined || others.length === 0 || !(await isMachine(first))) return { ids: words };
+  return { machine: first, ids: others };
 }
 
 /** `TERM`, `SIGTERM`, `term` or a number. */
@@ -50,8 +61,9 @@ function parseSignal(text: string): SignalName {
   return found[0] as SignalName;
 }
 
-async function kill(ids: string[], flags: KillFlags): Promise<void> {
-  await withServer(flags, async (server) => {
+async function kill(words: string[], flags: KillFlags): Promise<void> {
+  const { machine, ids } = await splitKillWords(words, flags);
+  await withServer(onMachine(machine, flags), async (server) => {
     const running = (await server.listServer()).filter(({ closed }) => !closed);
     // Finds all before ending any: a mistake in the list must change nothing.
     const found = ids.map((id) => findProcess(running, id, flags.session));

@@ -35,14 +35,14 @@ export function logsCommand(): Command {
     .description(
       'Show what a kept process has printed, as far as the server still has it: stdout on stdout, stderr on stderr.\n\n' +
         'Whatever would do more to your terminal than show text is left out, except colours. ' +
-        'Looking never makes the program wait.',
+        'Reading never slows the program down.',
     )
     .argument('<id>', 'the id that was printed, or its beginning')
-    .option('-f, --follow', 'go on with what it prints, until it ends')
+    .option('-f, --follow', 'keep printing new output until it ends')
     .option('--tail <n>', 'only the last lines', wholeNumber)
     .option('--since <time>', 'only what was printed since then: 10m, 2h, 2026-11-16T12:00', parseSince)
     .option('--grep <pattern>', 'only lines that match a regular expression; the server searches them')
-    .option('-i, --ignore-case', 'with --grep: in capital or small letters')
+    .option('-i, --ignore-case', 'with --grep: ignore case')
     .option('-F, --fixed-strings', 'with --grep: the pattern is plain text')
     .option('-n, --line-number', 'with --grep: show the number of each line')
     .option('--raw', 'every byte as it was printed')

@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import type { Environment, NetworkAsker } from '../../contract/index.js';
 import { LocalEnvironment } from '../../environment/index.js';
 import { leaveHost, newSetId, version } from '../../host/index.js';
 import type { McpOptions } from '../../mcp/index.js';
+import { readTextFile } from '../../environment/text-file.js';
 import { ExecError, type Sandbox } from '../../protocol/index.js';
 import { createLog, type LogFormat, type LogLevel } from '../log.js';
 import { type LimitFlags, limitsFrom, withLimits } from '../options/limit-options.js';
@@ -70,7 +70,7 @@ async function serveMcp(given: McpFlags): Promise<void> {
   const sandbox = withSet(await sandboxFrom(flags, environment));
   const changesId = sandbox?.changesId;
   if (changesId !== undefined)
-    say(`what is changed is held; see it with: execwire changes diff ${targetWords(flags)}${changesId}`);
+    say(`changes are held; show them with: execwire changes diff ${targetWords(flags)}${changesId}`);
   const { cwd, structured } = flags;
   const limits = limitsFrom(flags);
   const options = { environment, version, tools, sandbox, cwd, limits, structured, network };
@@ -177,18 +177,10 @@ function portOf(listen: string): number {
 
 function tokenFrom(file: string | undefined): string | undefined {
   if (file === undefined) return undefined;
-  const token = readToken(file);
+  const token = readTextFile(file).trim();
   if (!/^\S+$/.test(token)) {
     throw new ExecError('invalidConfiguration', 'The --listen-token-file must contain exactly one word.');
   }
   refuseShortToken(token, '--listen-token-file');
   return token;
-}
-
-function readToken(file: string): string {
-  try {
-    return readFileSync(file, 'utf8').trim();
-  } catch (cause) {
-    throw new ExecError('invalidConfiguration', 'Cannot read the --listen-token-file.', { cause });
-  }
 }

@@ -17,14 +17,13 @@ export function playCommand(): Command {
     .summary('play a recording, or what a kept process did')
     .description(
       'Play an asciicast file, or the output of a kept process, at the pace it was recorded.\n\n' +
-        'Space pauses and goes on, . shows the next step of a paused recording, q or Ctrl-C leaves. ' +
-        'Only text and colours reach your terminal, whatever the recording contains. ' +
+        'Space pauses and resumes, . shows the next step of a paused recording, q or Ctrl-C quits. Only text and colours reach your terminal, whatever the recording contains. ' +
         'Where stdout is not a terminal, the text is printed at once.',
     )
     .argument('<file|id>', 'a file (- for stdin), or the id of a kept process')
-    .option('--speed <n>', 'times as fast', parseSpeed, 1)
+    .option('--speed <n>', 'play this many times as fast', parseSpeed, 1)
     .option('--idle-limit <time>', 'no pause is longer than this', parseDuration)
-    .option('--from <time>', 'show at once what happened before', parseDuration)
+    .option('--from <time>', 'start at this time, with everything before it already shown', parseDuration)
     .action(play);
 }
 

@@ -1,5 +1,6 @@
 import { AppServer } from '../../app/index.js';
 import {
+  chooseEnvironment,
   configurationHome,
   EnvironmentManager,
   loadEnvironments,
@@ -7,7 +8,7 @@ import {
   type OpenEnvironment,
 } from '../../environment/index.js';
 import { leaveHost, version } from '../../host/index.js';
-import { type AppSandboxPolicy, ExecError } from '../../protocol/index.js';
+import { type AppSandboxPolicy, ExecError, isExecError } from '../../protocol/index.js';
 import type { ServerLog } from '../../server/index.js';
 import {
   LineChannel,
@@ -65,7 +66,7 @@ export async function runAppServer(flags: AppServerFlags): Promise<void> {
   hideOwnDoors({ files: [flags.wsTokenFile, flags.wsSharedSecretFile], addresses: [address] });
   await threads;
   const manager = environmentManager();
-  const defaultId = defaultEnvironment(manager, flags);
+  const defaultId = await defaultEnvironment(manager, flags);
   const environments = new ManagedEnvironments(manager, { open, defaultId });
   const chooseSandbox = createSandboxChooser(POLICIES[flags.defaultSandbox], {
     profiles: readProfiles(configurationHome()),
@@ -76,7 +77,7 @@ export async function runAppServer(flags: AppServerFlags): Promise<void> {
       await server.close();
       await manager.close();
     });
-    serveStdio(server, shutDown);
+    serveStdio(server, log, shutDown);
     return;
   }
   const listener = await listen(address, { auth, flags, server, log });
@@ -98,11 +99,20 @@ function environmentManager(): EnvironmentManager {
   return new EnvironmentManager(loadEnvironments(), { open });
 }
 
-function defaultEnvironment(manager: EnvironmentManager, { environment }: AppServerFlags): string | null {
+/** An id of the configuration, or an address. Null: there is none. */
+async function defaultEnvironment(
+  manager: EnvironmentManager,
+  { environment }: AppServerFlags,
+): Promise<string | null> {
   if (environment === undefined) return manager.defaultId;
   if (environment === 'none') return null;
   if (manager.config(environment)) return environment;
-  throw new ExecError('invalidConfiguration', `No environment "${environment}" is configured.`);
+  const choice = await chooseEnvironment(environment).catch((cause: unknown) => {
+    if (!isExecError(cause, 'environmentNotFound')) throw cause;
+    throw new ExecError('invalidConfiguration', cause.message, { cause });
+  });
+  if ('url' in choice) await manager.add(choice);
+  return choice.id;
 }
 
 async function listen(
@@ -128,11 +138,15 @@ async function listen(
 }
 
 /** Serves one client over stdin and stdout, and shuts down when it disconnects. */
-function serveStdio(server: AppServer, shutDown: () => void): void {
+function serveStdio(server: AppServer, log: ServerLog, shutDown: () => void): void {
   const channel = new LineChannel({ label: 'stdio', input: process.stdin, output: process.stdout });
   // Stray console output must not end up between messages.
   console.log = console.error;
-  void server.accept(channel).then(shutDown);
+  void server.accept(channel).then(() => {
+    if (channel.violation !== undefined)
+      log.warn({ connection: channel.label, reason: channel.violation }, 'disconnected');
+    shutDown();
+  });
 }
 
 /** Returns a function that shuts everything down once. Signals call it too. */

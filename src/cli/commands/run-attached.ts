@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { isIP } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   deniedHosts,
@@ -18,7 +19,8 @@ import { KeyboardNotice } from '../terminal/keyboard-notice.js';
 import { LineEscape } from '../terminal/line-escape.js';
 import { NetworkQuestions } from '../terminal/network-questions.js';
 import { NoticeLine } from '../terminal/notice-line.js';
-import { OutputClosed, printOutput } from '../terminal/print-output.js';
+import { isReaderGone } from '../terminal/lost-output.js';
+import { OutputLost, printOutput } from '../terminal/print-output.js';
 import { currentSize, RawTerminal, redrawByResizing } from '../terminal/raw-terminal.js';
 import { printable } from '../terminal/table.js';
 import { wayBack } from './kept.js';
@@ -32,13 +34,18 @@ const DENIED =
   'The sandbox policy probably denied what the program tried. --writable DIRECTORY and --network allow more.';
 
 const CHANGES_FULL =
-  'It was killed because the changes it held take up as much room as they may. What is held can be listed, applied and discarded.';
+  'It was killed because its held changes reached their size limit. They can be listed, applied and discarded.';
 
 function hostsDenied(denials: readonly NetworkDenial[]): string {
-  const allow = [...new Set(denials.map(({ host }) => host))].join(',');
-  return printable(
-    `The network policy kept it from ${deniedHosts(denials)}. To let it: --network allow=${allow}`,
-  );
+  const allow = [...new Set(denials.filter(needsAllowing).map(({ host }) => host))].join(',');
+  const hint = allow === '' ? '' : ` To allow: --network allow=${allow}`;
+  return printable(`The network policy denied access to ${deniedHosts(denials)}.${hint}`);
+}
+
+/** Not if it is denied all the same, nor if the address that a name leads to is the reason. */
+function needsAllowing({ host, reason }: NetworkDenial): boolean {
+  if (reason === 'not_allowed_local') return isIP(host) !== 0 || /(^|\.)localhost$/.test(host);
+  return reason !== 'denied' && reason !== 'other_name';
 }
 
 /** What to start, and how it is confined. */
@@ -189,13 +196,13 @@ async function attach(
     }).catch(outputFailure),
     left(leaving.signal),
   ]);
-  if (outcome === 'outputClosed') return BROKEN_PIPE;
+  if (outcome instanceof OutputLost) return isReaderGone(outcome.cause) ? BROKEN_PIPE : OUR_FAILURE;
   if (outcome === 'left') {
     terminal?.reset();
     if (!outlivesUs) return OUR_FAILURE;
     const back = wayBack(child.processId, run.target);
     process.stderr.write(
-      `execwire: ${printable(child.processId)} goes on; come back with: ${printable(back)}\n`,
+      `execwire: ${printable(child.processId)} keeps running; come back with: ${printable(back)}\n`,
     );
     return 0;
   }
@@ -220,8 +227,8 @@ async function left(leaving: AbortSignal): Promise<'left'> {
 }
 
 /** `wait` reports that contact with the process was lost. */
-function outputFailure(error: unknown): 'outputClosed' | undefined {
-  if (error instanceof OutputClosed) return 'outputClosed';
+function outputFailure(error: unknown): OutputLost | undefined {
+  if (error instanceof OutputLost) return error;
   if (!isExecError(error)) throw error;
   return undefined;
 }

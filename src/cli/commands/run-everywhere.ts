@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import type { Environment, ExecProcess, ProcessEnd } from '../../contract/index.js';
 import { fanOut, type Fleet, type Machine, parseSelector } from '../../fleet/index.js';
-import { ExecError } from '../../protocol/errors.js';
-import { OUR_FAILURE } from '../exit-codes.js';
+import { ExecError, isExecError } from '../../protocol/errors.js';
+import { complain, OUR_FAILURE } from '../exit-codes.js';
+import { outcomeText } from '../terminal/outcome-text.js';
 import { PrefixedOutput } from '../terminal/prefixed-output.js';
 import { printable } from '../terminal/table.js';
 import { withFleet } from './fleet-connection.js';
@@ -20,6 +21,19 @@ type Outcome = ProcessEnd | { readonly kind: 'failed'; readonly error: Error } |
 
 /** Runs a program on all machines that match, and prints their output line by line. Resolves to our exit code. */
 export async function runEverywhere(
+  flags: EverywhereFlags,
+  start: (environment: Environment) => Promise<ExecProcess>,
+): Promise<number> {
+  try {
+    return await runOnMatching(flags, start);
+  } catch (error) {
+    if (!isExecError(error, 'notConnected')) throw error;
+    complain(error);
+    return OUR_FAILURE;
+  }
+}
+
+async function runOnMatching(
   flags: EverywhereFlags,
   start: (environment: Environment) => Promise<ExecProcess>,
 ): Promise<number> {
@@ -84,7 +98,7 @@ async function runOnAll(
 function summaryOf(outcomes: ReadonlyMap<string, Outcome>): string {
   const groups = new Map<string, string[]>();
   for (const [name, outcome] of outcomes) {
-    const text = textOf(outcome);
+    const text = outcomeText(outcome);
     groups.set(text, [...(groups.get(text) ?? []), name]);
   }
   const lines = [...groups].map(([text, names]) => {
@@ -92,23 +106,6 @@ function summaryOf(outcomes: ReadonlyMap<string, Outcome>): string {
     return `${names.length} of ${outcomes.size} ${text}${which}\n`;
   });
   return lines.join('');
-}
-
-function textOf(outcome: Outcome): string {
-  switch (outcome.kind) {
-    case 'exited':
-      return outcome.exitCode === 0 ? 'succeeded' : `exited with ${outcome.exitCode}`;
-    case 'signalled':
-      return `killed by ${outcome.signal}`;
-    case 'timedOut':
-      return 'timed out';
-    case 'contactLost':
-      return 'lost contact';
-    case 'skipped':
-      return 'were not run';
-    default:
-      return 'could not be run';
-  }
 }
 
 /** 0 if all succeeded; the common exit code if all failures agree; else 1. Our own failures outweigh those of programs. */

@@ -51,10 +51,10 @@ export function runCommand(): Command {
     .option('-w, --cwd <directory>', 'working directory on that machine (default: home; here: this one)')
     .option('-u, --user <name>', 'run as this user; needs a server that runs as root')
     .option('--stat', 'print what the program cost, on stderr')
-    .option('--detach', 'print an id and return; the program goes on, see `execwire attach`')
+    .option('--detach', 'print an id and return; the program keeps running, see `execwire attach`')
     .option(
       '--lease <time>',
-      'with --detach: end it this long after the last client went, or `kept` until it is ended',
+      'with --detach: end it this long after its last client has left; `kept` means never',
       parseLease,
     )
     .option('--keep-stdin', 'with --detach: leave its stdin open for whoever attaches')
@@ -62,7 +62,7 @@ export function runCommand(): Command {
     .option('--all', 'with --on: on all machines that match, at the same time')
     .option('--max-parallel <n>', 'with --all: on this many machines at a time (default: 64)', wholeNumber)
     .option('--max-machines <n>', 'with --all: refuse to run on more machines than this', wholeNumber)
-    .option('--fail-fast', 'with --all: end everything once it has failed on one machine')
+    .option('--fail-fast', 'with --all: end it everywhere once it has failed on one machine')
     .option('--dry-run', 'with --all: only print the machines')
     .addHelpText('after', EXIT_CODE_HELP)
     .passThroughOptions()
@@ -122,8 +122,8 @@ function inFleet(flags: RunFlags): RunFlags {
   if (on === undefined && !all) return flags;
   if (on === undefined) throw new ExecError('invalidConfiguration', '--all needs --on SELECTOR.');
   if (environment !== undefined)
-    throw new ExecError('invalidConfiguration', '--on and -e exclude each other.');
+    throw new ExecError('invalidConfiguration', '--on and -e cannot be used together.');
   if (all && (flags.tty || flags.detach))
-    throw new ExecError('invalidConfiguration', '--all goes neither with --tty nor with --detach.');
+    throw new ExecError('invalidConfiguration', '--all cannot be used with --tty or --detach.');
   return all ? flags : { ...flags, environment: `fleet:?${on}` };
 }

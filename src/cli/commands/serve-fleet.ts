@@ -22,13 +22,13 @@ export function addFleetOptions(command: Command): Command {
     .option('--fleet <where>', 'join a fleet: nats://HOST:PORT, or a settings file of `execwire fleet init`')
     .option(
       '--name <name>',
-      'with --fleet: the name of this machine there (default: as in the settings, or its host name)',
+      'with --fleet: the name of this machine there (default: the one in the settings, or the host name)',
     )
     .option('--label <key=value>', 'with --fleet: a label for selectors; may be repeated', collectLabel, {})
-    .option('--job-slots <n>', 'with --fleet: take jobs, and run so many at a time', wholeNumber, 0)
+    .option('--job-slots <n>', 'with --fleet: take jobs, and run this many at a time', wholeNumber, 0)
     .option(
       '--job-lease <time>',
-      'with --job-slots: after this long without a sign of this machine, its jobs may run elsewhere (default: 1m)',
+      'with --job-slots: once this machine has been silent for this long, its jobs may run elsewhere (default: 1m)',
       parseDuration,
     );
 }
@@ -73,7 +73,7 @@ export async function serveFleet(
       lost(reason);
     },
   });
-  if (flags.insecure) log.warn({}, 'whoever reaches the NATS servers may run programs on this machine');
+  if (flags.insecure) log.warn({}, 'anyone who can reach the NATS servers may run programs on this machine');
   log.info({ name: member.name }, 'joined the fleet');
   return { urls: [`fleet:${member.name}`], close: () => member.close(), endJobs: () => member.endJobs() };
 }

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
+import { readTextFile } from '../../environment/text-file.js';
 import { ExecError } from '../../protocol/index.js';
 import type { ExecServer, ServerLog } from '../../server/index.js';
 
@@ -60,13 +60,9 @@ export async function serveRemote(
 }
 
 function readToken(path: string): string {
-  try {
-    const token = readFileSync(path, 'utf8').trim();
-    if (token !== '') return token;
-  } catch (cause) {
-    throw new ExecError('invalidConfiguration', `Cannot read ${path}.`, { cause });
-  }
-  throw invalid(`The token file ${path} is empty.`);
+  const token = readTextFile(path).trim();
+  if (token === '') throw invalid(`The token file ${path} is empty.`);
+  return token;
 }
 
 function invalid(message: string): ExecError {

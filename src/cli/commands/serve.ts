@@ -87,10 +87,15 @@ export function serveCommand(): Command {
       DEFAULT_SESSION_TTL_MS / 1000,
     )
     .option('--max-sessions <n>', 'maximum number of sessions', wholeNumber, DEFAULT_MAX_SESSIONS)
-    .option('--max-processes <n>', 'processes per session', wholeNumber, DEFAULT_MAX_PROCESSES)
+    .option(
+      '--max-processes <n>',
+      'maximum number of processes per session',
+      wholeNumber,
+      DEFAULT_MAX_PROCESSES,
+    )
     .option(
       '--max-kept <n>',
-      'processes that outlive their clients, of all clients together',
+      'maximum number of kept processes, for all clients together',
       wholeNumber,
       DEFAULT_MAX_KEPT_PROCESSES,
     )
@@ -113,7 +118,7 @@ export function serveCommand(): Command {
     .option('--no-http', 'do not make HTTP requests for clients');
   addChangesOptions(addSpoolOptions(command)).option(
     '--durable <dir>',
-    'start the server again if it dies; its programs go on, with what is kept in this directory',
+    'restart the server if it dies; its programs keep running, with state kept in this directory',
   );
   return addLogOptions(addOperationOptions(addRemoteOptions(addFleetOptions(command)))).action(serve);
 }
@@ -155,7 +160,8 @@ async function begin(flags: ServeFlags, durable: DurableServer | null): Promise<
   hideOwnDoors({ files: [...secrets, ...fleetFiles(flags)] });
   const tls = tlsFromFlags(flags);
   const operation = await Operation.begin(flags, { log, logsEvents: !stdio });
-  const metricsUrl = await operation.listen();
+  const admits = admission(log);
+  const metricsUrl = await operation.listen(admits);
   if (metricsUrl !== undefined) log.info({ url: metricsUrl }, 'serving metrics');
   await threads;
   const starting = serveMachine({
@@ -164,7 +170,7 @@ async function begin(flags: ServeFlags, durable: DurableServer | null): Promise<
     tls,
     allowedHosts: flags.allowHost,
     onAcceptError: logAcceptErrors(log),
-    admission: admission(log),
+    admission: admits,
     sessionTtlMs: flags.sessionTtl * 1000,
     maxSessions: flags.maxSessions,
     maxProcesses: flags.maxProcesses,
@@ -239,5 +245,7 @@ function serveStdio(server: ExecServer, shutDown: (why: string) => void): void {
   const channel = new LineChannel({ label: 'stdio', input: process.stdin, output: process.stdout });
   // Stray console output must not end up between messages.
   console.log = console.error;
-  void server.accept(channel, { resumable: false }).then(() => shutDown('the client is gone'));
+  void server
+    .accept(channel, { resumable: false })
+    .then(() => shutDown(channel.violation ?? 'the client is gone'));
 }

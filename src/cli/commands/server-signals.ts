@@ -1,5 +1,6 @@
 import { leaveHost } from '../../host/index.js';
 import type { ServerLog, Serving } from '../../server/index.js';
+import { onHangup } from './hangup.js';
 
 interface ServerSignals {
   readonly log: ServerLog;
@@ -14,14 +15,12 @@ interface ServerSignals {
 
 /**
  * SIGTERM and SIGINT end a server: programs are asked to end, and killed after a while; a second signal kills them at once, a
- * third one exits. SIGHUP reloads files, unless it means that our own terminal is gone. Returns a function that shuts down
- * without asking anybody.
+ * third one exits. SIGHUP reloads files. Returns a function that shuts down without asking anybody.
  */
 export function handleSignals(
   starting: Promise<Serving>,
   { log, graceMs, retiring, leaving, reload }: ServerSignals,
 ): (why: string) => void {
-  const hasTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY;
   let signals = 0;
   const close = async (why: string, drainMs: number): Promise<void> => {
     log.info({ why }, 'shutting down');
@@ -43,23 +42,9 @@ export function handleSignals(
     else process.exit(1);
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => end(signal));
-  process.on('SIGHUP', () => {
-    if (hasTerminal) return end('SIGHUP');
-    void starting.then((serving) => reloadSafely(serving, { log, reload }));
-  });
+  onHangup({ log, reload: async () => reload(await starting), end: () => end('SIGHUP') });
   return (why) => {
     if (signals === 0) void close(why, 0);
     signals += 1;
   };
-}
-
-/** What is wrong with a file is no reason to stop serving with what it was. */
-function reloadSafely(serving: Serving, { log, reload }: Pick<ServerSignals, 'log' | 'reload'>): void {
-  try {
-    reload(serving);
-    log.info({}, 'reloaded tokens and certificates');
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    log.warn({ reason }, 'nothing was reloaded; the server goes on as before');
-  }
 }

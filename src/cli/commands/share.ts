@@ -24,8 +24,8 @@ export function shareCommand(): Command {
     )
     .argument('[id]', 'the id that was printed, or its beginning')
     .option('--for <time>', 'how long it is valid, such as 30m or 2h (default: a day)', parseDuration)
-    .option('--list', 'list what is shared')
-    .option('--revoke <share>', 'end a share, also for those who are watching')
+    .option('--list', 'list all shares')
+    .option('--revoke <share>', 'revoke a share, and disconnect whoever is watching')
     .action(share);
 }
 

@@ -31,8 +31,8 @@ export function shellCommand(): Command {
     .option('-l, --login', 'start a login shell')
     .option('--env <name=value>', 'set a variable; NAME alone copies its local value', collectVariable, {})
     .option('-w, --cwd <directory>', 'working directory on that machine (default: home; here: this one)')
-    .option('-u, --user <name>', 'the shell of this user; needs a server that runs as root')
-    .option('--keep <name>', 'a shell that stays when you leave; the same name leads back to it')
+    .option('-u, --user <name>', 'open the shell of this user; needs a server that runs as root')
+    .option('--keep <name>', 'a shell that stays when you leave; use the same name to come back')
     .addHelpText('after', EXIT_CODE_HELP)
     .action(shell);
 }

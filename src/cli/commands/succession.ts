@@ -16,7 +16,7 @@ export function requireFit(own: Predecessor, { predecessor, keeperVersion }: Kee
   if (own.directory !== predecessor?.directory)
     throw new ExecError('invalidConfiguration', '--durable names another directory');
   if (JSON.stringify(own.listen) !== JSON.stringify(predecessor.listen))
-    throw new ExecError('invalidConfiguration', '--listen names other addresses than the running server has');
+    throw new ExecError('invalidConfiguration', '--listen differs from the addresses of the running server');
   checkState(join(own.directory, 'journal'));
 }
 

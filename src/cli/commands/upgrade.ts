@@ -17,13 +17,13 @@ interface UpgradeFlags extends TargetFlags {
 /** `execwire upgrade`: replaces a running server. */
 export function upgradeCommand(): Command {
   return withTarget(new Command('upgrade'))
-    .summary('replace a running server; its programs go on')
+    .summary('replace a running server; its programs keep running')
     .description(
       'Replace a server that was started with --durable by the version that is installed now, or by one with other ' +
-        'options: give all options of the new server behind --. Programs, sessions, leases and listeners go on.\n\n' +
+        'options: give all options of the new server after --. Programs, sessions, leases and listeners continue.\n\n' +
         'The new server is started beside the old one first. If it cannot take over, nothing changes.',
     )
-    .argument('[options...]', 'options for `serve`, behind -- (default: those of the running server)')
+    .argument('[options...]', 'options for `serve`, after -- (default: those of the running server)')
     .option('--program <file>', 'absolute path of the execwire to run (default: that of the running server)')
     .option('--dry-run', 'only find out whether it would work')
     .action(upgrade);
@@ -48,7 +48,7 @@ function outcome(before: ServerStatus, after: ServerStatus, generation: number):
   if (after.generation !== generation)
     throw new ExecError(
       'upgradeRefused',
-      `The upgrade failed: ${after.failedUpgrade ?? 'the new server died'}. The server before it was started again.`,
+      `The upgrade failed: ${after.failedUpgrade ?? 'the new server died'}. The previous server was restarted.`,
     );
   const versions = before.version === after.version ? after.version : `${before.version} -> ${after.version}`;
   return `Upgraded: ${versions}, server ${after.generation}.`;

@@ -7,7 +7,7 @@ import { withServer } from './processes.js';
 /** `execwire wait`: waits for the end of a kept process. */
 export function waitCommand(): Command {
   return withTarget(new Command('wait'))
-    .summary('wait for the end of a kept process')
+    .summary('wait for a kept process to end')
     .description(
       'Wait until a kept process has ended, and exit with its exit code. It may have ended already.',
     )

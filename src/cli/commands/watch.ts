@@ -4,7 +4,7 @@ import { type TargetFlags, withTarget } from '../options/target-options.js';
 /** `execwire watch`: looks on, without touching anything. */
 export function watchCommand(): Command {
   return withTarget(new Command('watch'))
-    .summary('look at a kept process without touching it')
+    .summary('show the screen of a kept process, read-only')
     .description(
       'Show the screen of a kept process as it is, and what happens on it. Nothing you type reaches it, and watching ' +
         'never makes it wait.\n\n' +

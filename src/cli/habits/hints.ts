@@ -1,9 +1,15 @@
 /** What other tools call the options of ours, and what to type instead. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   '--workdir': 'Use -w DIRECTORY or --cwd DIRECTORY.',
+  '--working-dir': 'Use -w DIRECTORY or --cwd DIRECTORY.',
+  '--dir': 'Use -w DIRECTORY or --cwd DIRECTORY.',
+  '--directory': 'Use -w DIRECTORY or --cwd DIRECTORY.',
   '--chdir': 'Use -w DIRECTORY or --cwd DIRECTORY.',
   '-C': 'Use -w DIRECTORY or --cwd DIRECTORY.',
   '-d': 'Use --detach.',
+  '--background': 'Use --detach.',
+  '--volume':
+    'There is nothing to mount: a program sees the files of its machine. To send some there, use: execwire cp',
   '--interactive': 'Use -i, or nothing: stdin is always forwarded.',
   '--env-file': 'Use --env NAME=VALUE, once for each variable.',
   '--rm': 'Leave it out: nothing stays behind when a program ends.',
@@ -24,12 +30,21 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 /** Adds the right option to a complaint about a wrong one. */
 export function withHint(complaint: string): string {
   const [, option] = /^error: unknown option '([^'\s=]+)/.exec(complaint) ?? [];
-  const hint = option === undefined ? unknownCommandHint(complaint) : OTHER_NAMES[option];
-  return hint === undefined ? complaint : `${complaint.trimEnd()}\n${hint}\n`;
+  const hint = option === undefined ? undefined : OTHER_NAMES[option];
+  return withLine(complaint, hint);
 }
 
-function unknownCommandHint(complaint: string): string | undefined {
-  return complaint.startsWith('error: unknown command')
-    ? 'To run a program, use: execwire run -- PROGRAM; for a shell on a machine: execwire shell MACHINE'
-    : undefined;
+/** Adds what to type instead to a complaint about a command that does not exist. */
+export function withCommandHint(complaint: string): string {
+  const isUnknown = complaint.startsWith('error: unknown command');
+  return withLine(
+    complaint,
+    isUnknown
+      ? 'To run a program, use: execwire run -- PROGRAM; for a shell on a machine: execwire shell MACHINE'
+      : undefined,
+  );
+}
+
+function withLine(complaint: string, hint: string | undefined): string {
+  return hint === undefined ? complaint : `${complaint.trimEnd()}\n${hint}\n`;
 }

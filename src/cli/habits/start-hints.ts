@@ -12,5 +12,7 @@ export async function startHint(error: unknown, argv: readonly string[]): Promis
     return "No shell is involved. To run a shell command, use: execwire run -- sh -c 'COMMAND'";
   if (argv.length > 1 && (await isMachine(program).catch(() => false)))
     return `To run a program on ${program}, use: execwire run ${program} -- PROGRAM`;
+  if (argv.length > 2 && argv[1] === '--')
+    return `If ${program} should be a machine: environments.toml has none of that name; \`execwire env list\` shows all.`;
   return undefined;
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readTextFile } from '../../environment/text-file.js';
 import { ExecError } from '../../protocol/index.js';
 import {
   isLoopback,
@@ -67,7 +67,7 @@ export function plainTokenWarning(
 ): string | null {
   if (address.kind !== 'tcp' || isLoopback(address.host) || options.encrypted || options.insecure)
     return null;
-  return `tokens travel the network in plain text: ${options.remedy}, or accept it with --insecure`;
+  return `tokens cross the network in plain text: ${options.remedy}, or accept it with --insecure`;
 }
 
 function signedTokens(flags: AuthFlags): WebSocketAuth {
@@ -96,11 +96,7 @@ function refuse(flags: AuthFlags, names: readonly (keyof AuthFlags)[], why: stri
 }
 
 function readSecret(path: string): string {
-  try {
-    return readFileSync(path, 'utf8').trim();
-  } catch (cause) {
-    throw new ExecError('invalidConfiguration', `Cannot read ${path}.`, { cause });
-  }
+  return readTextFile(path).trim();
 }
 
 function invalid(message: string): ExecError {

@@ -1,8 +1,7 @@
-import { isAbsolute } from 'node:path';
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { defaultChangesDirectory } from '../../environment/index.js';
 import { DEFAULT_LIMITS } from '../../host/index.js';
-import { ExecError } from '../../protocol/errors.js';
 import type { ExecServerOptions } from '../../server/index.js';
 import { wholeNumber } from './listen-options.js';
 
@@ -19,12 +18,12 @@ export function addChangesOptions(command: Command): Command {
   return command
     .option(
       '--changes-dir <dir>',
-      'where changes are held that policies hold, or off (default: below the state directory)',
+      'where held changes are stored, or off (default: below the state directory)',
     )
-    .option('--changes-bytes <n>', 'held changes on disk per set', wholeNumber, maxSetBytes)
-    .option('--changes-files <n>', 'held files per set', wholeNumber, maxSetFiles)
-    .option('--changes-total-bytes <n>', 'held changes on disk in total', wholeNumber, maxTotalBytes)
-    .option('--changes-total-files <n>', 'held files in total', wholeNumber, maxTotalFiles);
+    .option('--changes-bytes <n>', 'disk space for each set of held changes', wholeNumber, maxSetBytes)
+    .option('--changes-files <n>', 'files in each set of held changes', wholeNumber, maxSetFiles)
+    .option('--changes-total-bytes <n>', 'disk space for all sets together', wholeNumber, maxTotalBytes)
+    .option('--changes-total-files <n>', 'files in all sets together', wholeNumber, maxTotalFiles);
 }
 
 /** Without a directory if nothing is to be held. */
@@ -32,9 +31,7 @@ export function changesFromFlags(
   flags: ChangesFlags,
 ): Pick<ExecServerOptions, 'changesDirectory' | 'changesLimits'> {
   if (flags.changesDir === 'off') return {};
-  const changesDirectory = flags.changesDir ?? defaultChangesDirectory();
-  if (!isAbsolute(changesDirectory))
-    throw new ExecError('invalidConfiguration', '--changes-dir takes an absolute path, or off.');
+  const changesDirectory = resolve(flags.changesDir ?? defaultChangesDirectory());
   const changesLimits = {
     maxSetBytes: flags.changesBytes,
     maxSetFiles: flags.changesFiles,

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
+import { readTextFile } from '../../environment/text-file.js';
 import { ExecError } from '../../protocol/errors.js';
 import { type ListenAddress, parseListenAddress, sha256 } from '../../transport/index.js';
 import { refuseShortToken } from './token-length.js';
@@ -13,7 +13,7 @@ export interface ConsoleTokenFlags {
 export function addConsoleTokenOption(command: Command): Command {
   return command.option(
     '--console-token-file <file>',
-    'file with a token to sign in to the console with; required on other addresses than loopback',
+    'file with a token to sign in to the console with; required unless the address is a loopback address',
   );
 }
 
@@ -32,12 +32,7 @@ export function parseConsoleUrl(text: string): Extract<ListenAddress, { kind: 't
 /** The digest of the token in the file, if one is given. */
 export function consoleToken({ consoleTokenFile: file }: ConsoleTokenFlags): Uint8Array | undefined {
   if (file === undefined) return undefined;
-  let token: string;
-  try {
-    token = readFileSync(file, 'utf8').trim();
-  } catch (cause) {
-    throw new ExecError('invalidConfiguration', `Cannot read ${file}.`, { cause });
-  }
+  const token = readTextFile(file).trim();
   refuseShortToken(token, '--console-token-file');
   return sha256(token);
 }

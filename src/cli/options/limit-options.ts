@@ -32,7 +32,7 @@ export function limitsFrom({ memory, cpu, nofile }: LimitFlags): ProcessLimits |
 const UNITS = 'KMGT';
 
 /** `512M`, `2G`, `1.5GiB`; a bare number is bytes. Units are powers of 1024, as with `ulimit` and containers. */
-export function parseSize(text: string): number {
+function parseSize(text: string): number {
   const [, amount, unit = ''] = /^(\d+(?:\.\d+)?)([KMGT])?(?:i?B)?$/i.exec(text) ?? [];
   const bytes = Math.round(
     Number(amount) * 1024 ** (unit === '' ? 0 : UNITS.indexOf(unit.toUpperCase()) + 1),

@@ -1,6 +1,8 @@
+import type { Socket } from 'node:net';
 import { type Command, Option } from 'commander';
 import { AuditFile, logEvents, MetricsListener, ServerMetrics } from '../../operation/index.js';
 import type { ExecServer, ServerEvent, ServerLog, ServeOptions } from '../../server/index.js';
+import type { Admission } from '../../transport/index.js';
 import { parseDuration } from './option-values.js';
 
 /** The same as systemd gives most services, less what ending takes. */
@@ -16,7 +18,7 @@ export interface OperationFlags {
 
 export function addOperationOptions(command: Command): Command {
   return command
-    .option('--audit <file>', 'append who did what to this file, as JSON lines')
+    .option('--audit <file>', 'append a record of who did what to this file, as JSON lines')
     .option(
       '--audit-arguments',
       'with --audit: write the arguments of programs, too; they may contain secrets',
@@ -89,10 +91,11 @@ export class Operation {
     this.#place.server = server;
   }
 
-  /** Serves metrics, if they are wanted. Returns where. */
-  async listen(): Promise<string | undefined> {
+  /** Serves metrics to those admitted, if they are wanted. Returns where. */
+  async listen(admission: Admission): Promise<string | undefined> {
     if (!this.#metrics || this.#address === undefined) return undefined;
-    return (await MetricsListener.open(this.#address, this.#metrics)).url;
+    const admits = (ends: Socket): boolean => admission(ends, { authenticated: false });
+    return (await MetricsListener.open(this.#address, { metrics: this.#metrics, admits })).url;
   }
 
   /** After the audit file was moved away. */

@@ -28,7 +28,7 @@ export function withSandbox(command: Command): Command {
       '--hold',
       'hold what it changes until you apply it, see `execwire changes`; implies --sandbox workspace-write',
     )
-    .option('--changes <id>', 'with --hold: the set of changes to go on with, or the name of a new one');
+    .option('--changes <id>', 'with --hold: the set of changes to continue, or the name of a new one');
 }
 
 /**

@@ -10,7 +10,7 @@ export interface TlsFlags {
 
 export function withTls(command: Command): Command {
   return command
-    .option('--tls-cert <file>', 'certificate chain (PEM); encrypts what is served')
+    .option('--tls-cert <file>', 'certificate chain (PEM); turns on TLS')
     .option('--tls-key <file>', 'private key (PEM) for --tls-cert');
 }
 

@@ -76,7 +76,7 @@ async function forward(
   else await child.closeStdin();
 }
 
-/** The process goes on, and nobody knows whether it got this input. */
+/** The process continues, and nobody knows whether it got this input. */
 function isUnanswered(error: unknown): boolean {
   return isExecError(error, 'contactLost') && error.data.unanswered === true;
 }

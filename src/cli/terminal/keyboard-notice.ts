@@ -8,7 +8,7 @@ const QUIET_MS = 300;
 /** …but not for ever: some programs draw all the time. */
 const MAX_TIMES = 3;
 
-const ASKED = '[execwire: somebody asks for the keyboard; Enter, ~ and k hand it over]';
+const ASKED = '[execwire: somebody wants the keyboard; Enter, ~ and k hand it over]';
 
 /** Shows on the terminal of whoever types that somebody else would like to, and hands the keyboard over. */
 export class KeyboardNotice implements Disposable {

@@ -27,8 +27,10 @@ export class PrefixedOutput {
     line.text += line.decoder.write(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
     const lines = line.text.split('\n');
     line.text = lines.pop() ?? '';
-    if (line.text.length > MAX_LINE_CHARS) lines.push(line.text.slice(0, MAX_LINE_CHARS));
-    if (line.text.length > MAX_LINE_CHARS) line.text = line.text.slice(MAX_LINE_CHARS);
+    while (line.text.length > MAX_LINE_CHARS) {
+      lines.push(line.text.slice(0, MAX_LINE_CHARS));
+      line.text = line.text.slice(MAX_LINE_CHARS);
+    }
     this.#print(machine, to, lines);
   }
 

@@ -1,7 +1,7 @@
 import type { ExecProcess, ExitedEvent } from '../../contract/index.js';
 
-/** Our stdout was closed by its reader. */
-export class OutputClosed extends Error {}
+/** Our stdout cannot be written. */
+export class OutputLost extends Error {}
 
 /**
  * Writes a process's output to our own streams, at their pace. Resolves to its exit event once the output is closed.
@@ -12,8 +12,6 @@ export async function printOutput(
 ): Promise<ExitedEvent | undefined> {
   const { beforeOutput, missed } = options;
   let exited: ExitedEvent | undefined;
-  // The failing write itself reports the error.
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   for await (const event of child.events()) {
     // The screen we were given shows it already.
     if (event.type === 'output' && event.seq <= (child.screen?.afterSeq ?? 0)) continue;
@@ -34,7 +32,7 @@ async function writeOut(bytes: Uint8Array): Promise<void> {
   try {
     await write(process.stdout, bytes);
   } catch (cause) {
-    throw new OutputClosed('stdout is closed', { cause });
+    throw new OutputLost('stdout cannot be written', { cause });
   }
 }
 

@@ -1,9 +1,9 @@
 import { paint } from './paint.js';
 
 const COLUMN_GAP = '  ';
-/** Control characters could move the cursor or colour the rest of the screen. */
+/** Control characters could move the cursor or colour the rest of the screen, and those of right-to-left text reorder a line. */
 // eslint-disable-next-line no-control-regex
-const CONTROL = /[\u0000-\u001f\u007f-\u009f]/g;
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 const UPPER_CONTROL = /[\u007f-\u009f]/g;
 
 /** Replaces control characters in untrusted text. */

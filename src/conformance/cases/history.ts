@@ -5,7 +5,7 @@ import { same } from '../verdict.js';
 export const historyCases: readonly ConformanceCase[] = [
   {
     name: 'history/pieces',
-    says: 'Where a history is offered, it tells output and resizes with times, piece by piece, up to the end.',
+    says: 'Where a history is offered, it holds output and resizes with their times, piece by piece, up to the end.',
     async run(context) {
       const wire = await context.open();
       const { capabilities } = await wire.call('initialize', { clientName: 'conformance' });

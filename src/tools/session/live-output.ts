@@ -1,5 +1,6 @@
 import { type Budgeted, BudgetedText } from '../text/budgeted-text.js';
 import { incompleteCharacterBytes } from '../text/incomplete-character.js';
+import { RepeatedLines } from '../text/repeated-lines.js';
 import { TerminalText } from '../text/terminal-text.js';
 import type { Tokenizer } from '../text/tokenizer.js';
 import { LineIndex } from './line-index.js';
@@ -28,6 +29,7 @@ export class LiveOutput {
   /** The rest of a line whose beginning was already returned. After that line it would equal `#text`. */
   #rest: TerminalText | null = null;
   #unread: BudgetedText;
+  readonly #repeated: RepeatedLines;
   #finished: string[] = [];
   #lines = 0;
   #position = 0;
@@ -37,6 +39,7 @@ export class LiveOutput {
     this.#options = options;
     this.#text = new TerminalText({ ...options, emit: (line) => void this.#finished.push(line) });
     this.#unread = new BudgetedText({ maxTokens: options.viewTokens, tokenizer: options.tokenizer });
+    this.#repeated = new RepeatedLines(options);
   }
 
   /** Number of lines so far, including an unfinished one. */
@@ -78,6 +81,7 @@ export class LiveOutput {
   take(maxTokens: number, cutTokens = maxTokens): Budgeted | null {
     const unread = this.#unread;
     const { viewTokens, tokenizer } = this.#options;
+    unread.append(this.#repeated.end());
     unread.append((this.#rest ?? this.#text).end() ?? '');
     this.#unread = new BudgetedText({ maxTokens: viewTokens, tokenizer });
     this.#rest = this.#text.atLineStart ? null : this.#text.fork((line) => this.#show([line]));
@@ -105,6 +109,6 @@ export class LiveOutput {
   }
 
   #show(lines: readonly string[]): void {
-    if (lines.length > 0) this.#unread.append(`${lines.join('\n')}\n`);
+    if (lines.length > 0) this.#unread.append(this.#repeated.add(lines));
   }
 }

@@ -1,4 +1,5 @@
 import { BudgetedText, type Budgeted } from '../text/budgeted-text.js';
+import { RepeatedLines } from '../text/repeated-lines.js';
 import type { Tokenizer } from '../text/tokenizer.js';
 import { lossNotice, type OutputRange, outputLines } from './output-lines.js';
 import type { Transcript } from './transcript.js';
@@ -18,9 +19,11 @@ export async function viewOutput(transcript: Transcript, options: ViewOptions): 
 }
 
 async function* foldedPieces(transcript: Transcript, range: OutputRange): AsyncGenerator<string, void> {
+  const repeated = new RepeatedLines(range);
   for await (const { lines, complete } of outputLines(transcript, range)) {
-    yield lines.join('\n') + (complete ? '\n' : '');
+    yield complete ? repeated.add(lines) : `${repeated.end()}${lines.join('\n')}`;
   }
+  yield repeated.end();
 }
 
 async function* rawPieces(transcript: Transcript, { from, to }: OutputRange): AsyncGenerator<string, void> {
