@@ -12,7 +12,7 @@ const src = join(dirname(fileURLToPath(import.meta.url)), '..', 'src');
 const mayImport: Record<string, readonly string[]> = {
   protocol: [],
   contract: ['protocol'],
-  spool: ['contract', 'protocol'],
+  spool: ['host/kernel', 'contract', 'protocol'],
   lines: ['contract', 'protocol'],
   screen: ['contract', 'protocol'],
   policy: ['protocol'],
@@ -43,7 +43,7 @@ const mayImport: Record<string, readonly string[]> = {
   fleet: ['protocol', 'contract', 'rpc', 'transport', 'client', 'fleet/channel'],
   'fleet/channel': ['rpc'],
   registry: ['protocol', 'rpc', 'transport'],
-  operation: ['server', 'protocol'],
+  operation: ['server', 'transport', 'protocol'],
   environment: [
     'contract',
     'policy',
@@ -97,6 +97,8 @@ const sideDoors: readonly string[] = [
   'protocol/errors.ts',
   'protocol/file-uri.ts',
   'protocol/home-directory.ts',
+  'protocol/hop-by-hop.ts',
+  'protocol/host-questions.ts',
   'protocol/join-bytes.ts',
   'protocol/max-timer.ts',
   'policy/internal.ts',
@@ -107,15 +109,17 @@ const sideDoors: readonly string[] = [
   'transport/door.ts',
   'transport/listen-address.ts',
   'transport/liveness.ts',
+  'transport/unfinished-messages.ts',
   'transport/websocket-channel.ts',
   'transport/websocket-pongs.ts',
   'transport/lines.ts',
-  'transport/program.ts',
   'transport/refuse-upgrade.ts',
   'transport/relay.ts',
+  'transport/start-program.ts',
   'transport/websocket-auth.ts',
   'transport/websocket-dial.ts',
   'host/kernel/package-file.ts',
+  'host/kernel/procfs.ts',
   'host/kernel/random.ts',
   'host/spawn/parent.ts',
   'host/discovery/index.ts',
@@ -130,6 +134,7 @@ const sideDoors: readonly string[] = [
   'environment/configuration-home.ts',
   'environment/dial-environment.ts',
   'environment/environment-names.ts',
+  'environment/text-file.ts',
   'environment/open-environment.ts',
   'environment/providers.ts',
 ];
@@ -146,10 +151,38 @@ function sources(): string[] {
 
 function importsOf(file: string): Import[] {
   const text = readFileSync(join(src, file), 'utf8');
-  return [...text.matchAll(/(?:from|import)\s*\(?\s*'(\.\.?\/[^']+)'/g)].map(([, target = '']) => ({
+  return [...text.matchAll(/(?:from|import)\s*\(?\s*['"](\.\.?\/[^'"]+)['"]/g)].map(([, target = '']) => ({
     from: file,
     to: relative(src, resolve(join(src, dirname(file)), target)).replace(/\.js$/, '.ts'),
   }));
+}
+
+/** What a file needs before it can run. Types are gone by then, and `import()` waits until it is called. */
+function neededBy(file: string): string[] {
+  const text = readFileSync(join(src, file), 'utf8');
+  const statements = text.matchAll(
+    /^(?:import|export) (?!type )(?:([^;'"]*?) from )?['"](\.\.?\/[^'"]+)['"]/gm,
+  );
+  return [...statements].flatMap(([, names = '', target = '']) => {
+    const isTypesOnly = /^\{\s*(?:type [^,]+,?\s*)+\}$/.test(names);
+    return isTypesOnly
+      ? []
+      : [relative(src, resolve(join(src, dirname(file)), target)).replace(/\.js$/, '.ts')];
+  });
+}
+
+/** Files that need each other before they can run, each once. */
+function fileCycles(): string[] {
+  const needs = new Map(sources().map((file) => [file, neededBy(file)]));
+  const done = new Set<string>();
+  const visit = (file: string, path: readonly string[]): string[] => {
+    if (path.includes(file)) return [[...path.slice(path.indexOf(file)), file].join(' → ')];
+    if (done.has(file)) return [];
+    const found = (needs.get(file) ?? []).flatMap((next) => visit(next, [...path, file]));
+    done.add(file);
+    return found;
+  };
+  return [...needs.keys()].flatMap((file) => visit(file, []));
 }
 
 /** The innermost room a file is in; null for the package's own index. */
@@ -160,6 +193,21 @@ function roomOf(file: string): string | null {
     if (room in mayImport) return room;
   }
   return null;
+}
+
+/** The table of the page. It says `its rooms` for those within a room; the command line may import everything. */
+function shownTable(): Record<string, readonly string[]> {
+  const page = readFileSync(join(src, '..', 'ARCHITECTURE.md'), 'utf8');
+  const rows = [...page.matchAll(/^\| `([a-z/]+)` +\|[^|]*\| (.+?) +\|$/gm)];
+  const inside = (room: string): string[] =>
+    Object.keys(mayImport).filter((each) => each.startsWith(`${room}/`));
+  const named = (room: string, cell: string): readonly string[] => {
+    if (cell === 'everything') return mayImport[room] ?? [];
+    return cell.split(', ').flatMap((other) => (other === 'its rooms' ? inside(room) : other));
+  };
+  return Object.fromEntries(
+    rows.map(([, room = '', cell = '']) => [room, cell === '–' ? [] : [...named(room, cell)].sort()]),
+  );
 }
 
 /** Imports from one room into another. */
@@ -175,6 +223,12 @@ function crossings(): (Import & { readonly room: string; readonly other: string 
 describe('layers', () => {
   test('every file is in a room', () => {
     expect(sources().filter((file) => roomOf(file) === null)).toEqual(['index.ts']);
+  });
+
+  test('ARCHITECTURE.md shows the same table', () => {
+    expect(shownTable()).toEqual(
+      Object.fromEntries(Object.entries(mayImport).map(([room, others]) => [room, [...others].sort()])),
+    );
   });
 
   test('every room imports only what the table allows', () => {
@@ -206,6 +260,10 @@ describe('layers', () => {
         seen.includes(other) ? [[...seen, other].join(' → ')] : reach(other, [...seen, other]),
       );
     expect(Object.keys(mayImport).flatMap((room) => reach(room, [room]))).toEqual([]);
+  });
+
+  test('no two files need each other before they can run', () => {
+    expect(fileCycles()).toEqual([]);
   });
 
   test('no barrel re-exports everything', () => {

@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { RemoteEnvironment } from '../../src/client/index.js';
-import type { ChangesUpdate } from '../../src/contract/index.js';
+import type { ChangesLimits, ChangesUpdate } from '../../src/contract/index.js';
 import { ExecServer } from '../../src/server/index.js';
 import { createMemoryChannels } from '../../src/transport/index.js';
 import { sh } from '../../testkit/wire-client.mjs';
@@ -14,9 +14,10 @@ class Machine implements AsyncDisposable {
   readonly #folder = new TestFolder();
   readonly workspace = this.#folder.file('workspace');
   readonly sets = this.#folder.file('sets');
-  readonly #server = new ExecServer({ changesDirectory: this.sets });
+  readonly #server: ExecServer;
 
-  constructor() {
+  constructor(changesLimits: Partial<ChangesLimits> = {}) {
+    this.#server = new ExecServer({ changesDirectory: this.sets, changesLimits });
     mkdirSync(this.workspace);
     writeFileSync(`${this.workspace}/file`, 'before');
   }
@@ -125,4 +126,21 @@ test('paths in requests lead nowhere else', async () => {
   }
   expect((await set.apply({ paths: [`${workspace}/out/etc`] })).applied.created).toBe(0);
   expect(readdirSync(workspace)).toEqual(['file']);
+});
+
+test('a client that fills one set after the other leaves room for others', { timeout: 120_000 }, async () => {
+  const MIB = 1024 * 1024;
+  await using machine = new Machine({ maxSetBytes: 24 * MIB, maxTotalBytes: 64 * MIB });
+  await using greedy = await machine.connectAs('greedy');
+  await using modest = await machine.connectAs('modest');
+  const write = (env: RemoteEnvironment, changesId: string, mib: number, then: string) =>
+    env.run(sh(`head -c ${mib * MIB} /dev/zero > some; ${then}`), {
+      cwd: machine.workspace,
+      sandbox: machine.policy(changesId, 'session'),
+    });
+  expect((await write(greedy, 'first', 20, 'true')).exitCode).toBe(0);
+  // What it left behind is measured when it has ended.
+  while (((await greedy.changeSets())[0]?.bytes ?? 0) < 20 * MIB) await new Promise(setImmediate);
+  expect((await write(greedy, 'second', 20, 'sleep infinity')).changesFull).toBe(true);
+  expect(await write(modest, 'first', 4, 'sleep 3')).toMatchObject({ exitCode: 0 });
 });

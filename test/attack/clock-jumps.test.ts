@@ -1,10 +1,15 @@
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { ExecClient, startProcess } from '../../src/client/index.js';
+import { openEnvironment } from '../../src/index.js';
 import { ExecServer } from '../../src/server/index.js';
 import { WebSocketListener } from '../../src/transport/index.js';
+import { DurableServer } from '../harness/durable-server.js';
+import { printed } from '../harness/events.js';
+import { TestFolder } from '../harness/processes.js';
 import { NO_ANSWER, ScriptedServer } from '../harness/scripted-server.js';
 import { ServerProcess } from '../../testkit/server-process.mjs';
 import { dialWire, startParams } from '../../testkit/wire-client.mjs';
@@ -52,11 +57,12 @@ describe('a wall clock that jumps', () => {
     const { client, socket } = await dialWire(server.url);
     await client.handshake();
     await client.call('process/start', startParams('p', ['sleep', '1000']));
-    const pinged = once(socket, 'ping');
+    const closed = client.untilClosed().then((why) => Promise.reject(new Error(why.reason)));
+    closed.catch(() => undefined);
     signalOne(server.pid, 'SIGUSR2');
-    // The server judges its clients each time it is about to ping them.
-    await Promise.race([pinged, client.untilClosed().then((why) => Promise.reject(new Error(why.reason)))]);
-    expect(server.stderr).toContain('the clock says');
+    await expect.poll(() => server.stderr).toContain('the clock says');
+    // The server judges its clients each time it is about to ping them. The first ping may be older than its new time.
+    for (let pings = 0; pings < 2; pings += 1) await Promise.race([once(socket, 'ping'), closed]);
     expect(await client.call('process/terminate', { processId: 'p' })).toEqual({ running: true });
     socket.terminate();
   });
@@ -127,5 +133,51 @@ describe('a wall clock that jumps', () => {
     moveClock(-HOUR_MS);
     server.reachable = true;
     await expect(call).rejects.toMatchObject({ code: 'requestTimeout' });
+  });
+});
+
+const sh = (script: string): { argv: string[]; cwd: string } => ({
+  argv: ['/bin/sh', '-c', script],
+  cwd: '/',
+});
+
+describe('a wall clock that jumps between two servers of a keeper', () => {
+  /** A server whose successor begins with another time of day. */
+  async function jumpingServer(jumpMs: number): Promise<DurableServer & { jump: () => void }> {
+    const folder = new TestFolder();
+    onTestFinished(() => folder[Symbol.dispose]());
+    const file = folder.file('moved');
+    const env = { NODE_OPTIONS: `--import=${preload}`, MOVED_CLOCK_FILE: file };
+    const server = await DurableServer.start({ env });
+    return Object.assign(server, {
+      jump: () => {
+        writeFileSync(file, String(jumpMs));
+        server.kill();
+      },
+    });
+  }
+
+  test('an hour ahead ends no program before its time', { timeout: 30_000 }, async () => {
+    await using server = await jumpingServer(HOUR_MS);
+    await using environment = await openEnvironment(server.url);
+    const script = 'read -r line; exit 5';
+    const limited = await environment.start({ ...sh(script), pipeStdin: true, timeoutMs: HOUR_MS / 2 });
+    const kept = await environment.start({ ...sh(script), pipeStdin: true, lease: HOUR_MS / 2 });
+    await kept.detach();
+    server.jump();
+    await limited.write('\n');
+    expect(await limited.wait()).toMatchObject({ kind: 'exited', exitCode: 5 });
+    const again = await environment.attach(kept.processId);
+    await again.write('\n');
+    expect(await again.wait()).toMatchObject({ kind: 'exited', exitCode: 5 });
+  });
+
+  test('an hour back lets no program have more time', { timeout: 30_000 }, async () => {
+    await using server = await jumpingServer(-HOUR_MS);
+    await using environment = await openEnvironment(server.url);
+    const program = await environment.start({ ...sh('echo begun; sleep 1000'), timeoutMs: 4_000 });
+    await printed(program, 'begun');
+    server.jump();
+    expect(await program.wait()).toMatchObject({ kind: 'timedOut' });
   });
 });

@@ -45,7 +45,7 @@ test.each([false, true])(
     await copyTree(
       { files: understated(size), path: '/far' },
       { files: slow as FileSystem, path: '/near' },
-      treeJob({ places }),
+      treeJob({ placesFiles: places }),
     );
     tally('files larger than said', { tries: size.count, successes: most > ROOM_BYTES ? 1 : 0 });
     expect(written).toBe(size.count * size.bytes);

@@ -10,8 +10,11 @@ import { tally, tries } from './tally.js';
 const LIVES = tries(2);
 /** From the first request to the middle of everything. */
 const LONGEST_LIFE_MS = 300;
+/** One of the programs leaves something behind that is not asked to end, so every server takes all of this time. */
+const GRACE = ['--shutdown-grace', '300ms'];
 
-describe.each(identities)('a server run by $name', (identity) => {
+// A life is mostly waiting.
+describe.concurrent.each(identities)('a server run by $name', (identity) => {
   test('that is told to end while sandboxes are being made leaves no placeholder', {
     timeout: 60_000 + LIVES * 10_000,
   }, async () => {
@@ -21,7 +24,7 @@ describe.each(identities)('a server run by $name', (identity) => {
       using place = new Place(identity);
       using folder = new TestFolder();
       const mark = `execwire-ended-${process.pid}-${identity.uid ?? 0}-${round}`;
-      const life = await ServerLife.begin(identity, { place, folder, mark });
+      const life = await ServerLife.begin(identity, { place, folder, mark, args: GRACE });
       const works = life.work();
       await pause(Math.floor(random() * LONGEST_LIFE_MS));
       await life.server.stop('SIGTERM');

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { identities } from '../host/sandbox/harness.js';
 import { holdingDoor, setsOf } from './escapes/door.js';
 import { Proving, policies } from './escapes/drive.js';
-import { allows, told } from './escapes/judgement.js';
+import { allows, expectNone } from './escapes/judgement.js';
 import { together } from './escapes/themes.js';
 import { upperDirectory } from './escapes/upper-directory.js';
 import { isLong, tally } from './tally.js';
@@ -27,7 +27,7 @@ describe.each(identities)('escapes of a program whose changes are held, as $name
           tries: forbidden.length,
           successes: escaped.length,
         });
-        expect.soft(told(escaped)).toEqual([]);
+        expectNone(escaped);
         expect.soft(forbidden.length).toBeGreaterThan(5);
       }
     },

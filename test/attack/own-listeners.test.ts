@@ -3,8 +3,9 @@ import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { WebSocketApp } from '../../testkit/app-server.mjs';
-import { dialWire, sh } from '../../testkit/wire-client.mjs';
-import { ConfinedServer, special } from '../harness/confined-server.js';
+import { ServerProcess } from '../../testkit/server-process.mjs';
+import { dialWire, sh, startParams } from '../../testkit/wire-client.mjs';
+import { asIdentity, ConfinedServer, special } from '../harness/confined-server.js';
 import { type Identity, identities, Place } from '../host/sandbox/harness.js';
 import { tries } from './tally.js';
 
@@ -60,6 +61,24 @@ const TRIES = tries(2);
 
 const REFUSED = '403 connections from sandboxes are not served\n';
 
+/** What a client says that has a file made. */
+function touching(path: string): string[] {
+  const params = {
+    processId: 'x',
+    argv: ['touch', path],
+    cwd: 'file:///',
+    env: {},
+    tty: false,
+    pipeStdin: false,
+    arg0: null,
+  };
+  return [
+    { id: 1, method: 'initialize', params: { clientName: 'x' } },
+    { method: 'initialized', params: {} },
+    { id: 2, method: 'process/start', params },
+  ].map((each) => JSON.stringify(each));
+}
+
 /** A file of the server's user. */
 function put(identity: Identity, path: string, text: string): string {
   writeFileSync(path, text, { mode: 0o600 });
@@ -108,26 +127,9 @@ describe.each(identities)('listeners of our own, as $name', (identity) => {
   test('nothing is done for one that sent its requests and left', async () => {
     await using host = await ConfinedServer.start(identity);
     const marker = join(host.place.outside, 'marker');
-    const frames = [
-      { id: 1, method: 'initialize', params: { clientName: 'x' } },
-      { method: 'initialized', params: {} },
-      {
-        id: 2,
-        method: 'process/start',
-        params: {
-          processId: 'x',
-          argv: ['touch', marker],
-          cwd: 'file:///',
-          env: {},
-          tty: false,
-          pipeStdin: false,
-          arg0: null,
-        },
-      },
-    ].map((each) => JSON.stringify(each));
     const sandbox = withNetwork(host);
     for (let n = 0; n < TRIES; n += 1)
-      await host.run(upgrade(host, '127.0.0.1', ['', JSON.stringify(frames)]), { sandbox });
+      await host.run(upgrade(host, '127.0.0.1', ['', JSON.stringify(touching(marker))]), { sandbox });
     // Whatever was accepted before this is done by now.
     await host.run(['sleep', '0.2']);
     expect(existsSync(marker)).toBe(false);
@@ -148,6 +150,57 @@ describe.each(identities)('listeners of our own, as $name', (identity) => {
       });`;
     const { text } = await host.run([process.execPath, '-e', script], { sandbox: withNetwork(host) });
     expect(text).toBe('403\n');
+  });
+});
+
+describe.each(identities)('metrics, as $name', (identity) => {
+  test('are not for programs with network', async () => {
+    await using host = await ConfinedServer.start(identity, {
+      args: ['--log-level', 'info', '--metrics', '127.0.0.1:0'],
+    });
+    const url = await host.server.saysOnStderr(/serving metrics url=(\S+)/);
+    const script = `fetch('${url}').then(async (r) => console.log(r.status, (await r.text()).slice(0, 50)))`;
+    const { text } = await host.run([process.execPath, '-e', script], { sandbox: withNetwork(host) });
+    expect(text).toBe('403 connections from sandboxes are not served\n\n');
+    expect((await fetch(url)).status).toBe(200);
+  });
+});
+
+describe.each(identities)('other servers of ours on the machine, as $name', (identity) => {
+  test.each([
+    ['a server', ['serve']],
+    ['an app server', ['app-server', '--listen', 'ws://127.0.0.1:0']],
+    ['a console', ['console']],
+    ['MCP', ['mcp', '--listen', 'http://127.0.0.1:0']],
+  ])('%s that confines nobody does not serve what another server confines', async (_what, words) => {
+    await using host = await ConfinedServer.start(identity);
+    const [command = '', ...args] = words;
+    const env = { HOME: host.place.base, EXECWIRE_HOME: host.place.base };
+    await using other = await ServerProcess.start({ command, args, env, wrapper: asIdentity(identity) });
+    const [url = ''] = /\w+:\/\/[^/\s]+/.exec(other.url) ?? [];
+    const visit = `fetch('${url}').then(({ status }) => console.log(status))`;
+    const isPage = url.startsWith('http');
+    const argv = isPage ? [process.execPath, '-e', visit] : upgrade({ server: { url } }, '127.0.0.1');
+    await host.client.call('process/start', host.params('out', argv, { sandbox: undefined }));
+    await host.client.closedEvents('out');
+    expect(host.client.output('out').toString()).toMatch(isPage ? /^[24]0[01]\n/ : /^101 /);
+    const { text } = await host.run(argv, { sandbox: withNetwork(host) });
+    expect(text).toBe(isPage ? '403\n' : REFUSED);
+  });
+
+  test('nor do they do anything for one that sent its requests and left', async () => {
+    await using host = await ConfinedServer.start(identity);
+    await using other = await ServerProcess.start({ wrapper: asIdentity(identity) });
+    const marker = join(host.place.outside, 'marker');
+    const argv = upgrade({ server: other }, '127.0.0.1', ['', JSON.stringify(touching(marker))]);
+    for (let n = 0; n < TRIES; n += 1) await host.run(argv, { sandbox: withNetwork(host) });
+    // Whatever was accepted before this is done by now.
+    const { client } = await dialWire(other.url);
+    await client.handshake();
+    await client.call('process/start', startParams('last', ['sleep', '0.2']));
+    await client.closedEvents('last');
+    expect(existsSync(marker)).toBe(false);
+    client.close();
   });
 });
 

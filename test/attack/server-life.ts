@@ -50,10 +50,10 @@ export class ServerLife implements AsyncDisposable {
 
   static async begin(
     identity: Identity,
-    around: { place: Place; folder: TestFolder; mark: string },
+    { args = [], ...around }: { place: Place; folder: TestFolder; mark: string; args?: readonly string[] },
   ): Promise<ServerLife> {
     const server = await ServerProcess.start({
-      args: ['--log-level', 'silent'],
+      args: ['--log-level', 'silent', ...args],
       wrapper: asIdentity(identity),
       env: { HOME: around.place.base },
     });

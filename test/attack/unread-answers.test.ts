@@ -65,6 +65,11 @@ describe('somebody who asks for much and reads nothing', () => {
       writeFileSync(folder.file(`directory/${'name'.repeat(40)}-${index}`), '');
     return ['fs/readDirectory', { path: pathToFileURL(folder.file('directory')).href }];
   };
+  const searchFiles = (folder: TestFolder): [string, unknown] => {
+    mkdirSync(folder.file('directory'));
+    for (let index = 0; index < 5_000; index += 1) writeFileSync(folder.file(`directory/${index}`), 'text');
+    return ['fs/search', { path: pathToFileURL(folder.file('directory')).href, pattern: 'nowhere' }];
+  };
   const readOutput = (): [string, unknown] => ['process/read', { processId: 'p' }];
   const waitForOutput = (): [string, unknown] => ['process/read', { processId: 'late', waitMs: 60_000 }];
 
@@ -72,6 +77,7 @@ describe('somebody who asks for much and reads nothing', () => {
     ['files', readFile],
     ['large files', readLargeFile],
     ['directories', readDirectory],
+    ['searches', searchFiles],
     ['output', readOutput],
     ['output after a while', waitForOutput],
   ])('costs a bounded amount of memory and nobody else time: %s', async (_what, requestFor) => {

@@ -12,10 +12,18 @@ interface Frame {
   functionName: string;
   url: string;
 }
+interface Position {
+  lineNumber: number;
+  columnNumber: number;
+}
+interface Origin {
+  path: string;
+  name: string;
+}
 interface Areas {
   analyse: (
     profile: object,
-    options: { moduleOf: (frame: Frame) => string; windows?: [number, number][] },
+    options: { originOf: (frame: Frame) => Origin; windows?: [number, number][] },
   ) => { areas: { area: string; ms: number }[]; functions: { name: string; ms: number }[] };
   worthRows: (rows: { area: string; ms: number }[]) => { area: string; ms: number }[];
 }
@@ -52,7 +60,9 @@ describe('the areas of a profile', () => {
       ['consume', 'file:///p/dist/bin/ws-1.cjs'],
       ['load', 'file:///p/dist/bin/loader.cjs'],
     ]);
-    const found = analyse(profile, { moduleOf: ({ url }) => modules[url] ?? url });
+    const found = analyse(profile, {
+      originOf: ({ url, functionName }) => ({ path: modules[url] ?? url, name: functionName }),
+    });
     expect(Object.fromEntries(found.areas.map(({ area, ms }) => [area, ms]))).toEqual({
       'poll of libuv': 2,
       'garbage collector': 2,
@@ -74,7 +84,10 @@ describe('the areas of a profile', () => {
       ['(garbage collector)', ''],
       ['(program)', ''],
     ]);
-    const { areas: rows } = analyse(profile, { moduleOf: ({ url }) => url, windows: [[13_000, 15_000]] });
+    const { areas: rows } = analyse(profile, {
+      originOf: ({ url, functionName }) => ({ path: url, name: functionName }),
+      windows: [[13_000, 15_000]],
+    });
     expect(rows).toEqual([
       { area: 'garbage collector', ms: 1 },
       { area: 'native code of Node and V8', ms: 1 },
@@ -95,28 +108,28 @@ describe('the areas of a profile', () => {
   });
 });
 
-describe('the module of a function', () => {
-  test('is found, although the command line runs from few files', async () => {
-    type Position = { url: string; lineNumber: number; columnNumber: number };
-    const { openModules } = (await import(path('modules.mjs'))) as {
-      openModules: () => Promise<(position: Position) => string>;
+describe('the origin of a function', () => {
+  test('is found, although the command line runs from few files, and under a short name', async () => {
+    const { openOrigins } = (await import(path('origins.mjs'))) as {
+      openOrigins: () => Promise<(frame: Frame & Position) => Origin>;
     };
-    const moduleOf = await openModules();
+    const originOf = await openOrigins();
     const folder = fileURLToPath(new URL('../../dist/bin/', import.meta.url));
     const { WRAPPER } = createRequire(import.meta.url)(`${folder}loader.cjs`) as {
       WRAPPER: [string, string];
     };
-    const chunks = readdirSync(folder).filter((name) => name.endsWith('.cjs'));
-    const positions = chunks.flatMap((name) => {
-      // As the loader gives it to V8, which counts lines and columns from zero.
+    const chunks = readdirSync(folder).filter((name) => name.endsWith('.cjs') && name !== 'loader.cjs');
+    const origins = chunks.flatMap((name) => {
+      // As the loader gives it to V8, which counts lines and columns from zero, and names where parameters begin.
       const lines = WRAPPER.join(readFileSync(`${folder}${name}`, 'utf8')).split('\n');
-      const lineNumber = lines.findIndex((line) => line.includes('function ensureWatchdog('));
-      const columnNumber = lines[lineNumber]?.indexOf('function ensureWatchdog(') ?? -1;
-      return lineNumber < 0 ? [] : [{ url: `file://${folder}${name}`, lineNumber, columnNumber }];
+      return lines.flatMap((line, lineNumber) =>
+        [...line.matchAll(/(?<=\bfunction ([\w$]+))\(/g)].map(({ 1: functionName = '', index }) =>
+          originOf({ url: `file://${folder}${name}`, lineNumber, columnNumber: index, functionName }),
+        ),
+      );
     });
-    expect(positions.map((position) => moduleOf(position).split('/dist/')[1])).toEqual([
-      'host/spawn/watchdog.js',
-    ]);
+    const found = origins.filter(({ name }) => name === 'ensureWatchdog');
+    expect(found.map((origin) => origin.path.split('/dist/')[1])).toEqual(['host/spawn/watchdog.js']);
   });
 });
 

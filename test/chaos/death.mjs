@@ -6,41 +6,24 @@ import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { dialWebSocket, ExecClient, startProcess } from '../../dist/client/index.js';
 import { deathPlanOf } from './death-plan.mjs';
 import { DurableSubject } from './durable-subject.mjs';
 import { MARK_NAME } from './jobs.mjs';
 import { play } from './scenario.mjs';
+import { openSeeds, playInTurn } from './seeds.mjs';
 import { pidsWithMark } from './subject.mjs';
 
 /** A keeper allows a server so many deaths in a minute, and each scenario has up to three. */
 const SCENARIOS_PER_SERVER = 5;
 
-const { values } = parseArgs({
-  options: {
-    from: { type: 'string', default: '1' },
-    count: { type: 'string', default: '1000' },
-    concurrency: { type: 'string', default: '3' },
-    seed: { type: 'string' },
-    without: { type: 'string' },
-    death: { type: 'boolean' },
-  },
+const { values, take, failed, run } = openSeeds({
+  count: 1000,
+  concurrency: 3,
+  own: { without: { type: 'string' }, death: { type: 'boolean' } },
 });
-const from = Number(values.seed ?? values.from);
-const count = values.seed === undefined ? Number(values.count) : 1;
-const queue = Array.from({ length: count }, (_, index) => from + index).values();
-const failures = [];
-const begun = Date.now();
-// Each server is ended when this program is, whatever ends it.
-process.setMaxListeners(0);
-for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
-
 const sites = { allowed: await openSite('allowed'), denied: await openSite('denied') };
-await Promise.all(Array.from({ length: Number(values.concurrency) }, worker));
-const seconds = ((Date.now() - begun) / 1000).toFixed(1);
-console.log(`${count} scenarios from seed ${from}, ${failures.length} failed, ${seconds} s`);
-process.exitCode = failures.length === 0 ? 0 : 1;
+await run(worker);
 
 /** Says its name to everybody. Ends with this program. */
 async function openSite(name) {
@@ -55,8 +38,7 @@ async function openSite(name) {
 /** Uses one server for a few scenarios, then another. */
 async function worker() {
   for (let isOver = false; !isOver; ) {
-    const seeds = [];
-    for (const seed of queue) if (seeds.push(seed) === SCENARIOS_PER_SERVER) break;
+    const seeds = take(SCENARIOS_PER_SERVER);
     isOver = seeds.length < SCENARIOS_PER_SERVER;
     const plans = seeds.map(deathPlanOf).filter((plan) => plan.around !== (values.without ?? null));
     const survivors = plans.filter(({ ending }) => ending !== 'keeperKilled');
@@ -68,17 +50,7 @@ async function worker() {
 async function onOneServer(plans) {
   const subject = await DurableSubject.start(sites);
   mkdirSync(subject.folder, { recursive: true });
-  const checks = [];
-  for (const plan of plans) {
-    try {
-      if (subject.died) throw new Error(subject.died);
-      checks.push(await play(plan, subject));
-    } catch (error) {
-      failed(plan)(error);
-    }
-  }
-  for (const check of checks) await check().catch(failed({ seeds: plans.map(({ seed }) => seed) }));
-  await subject.stop().catch(failed({ seeds: plans.map(({ seed }) => seed) }));
+  await playInTurn(plans, subject, { play: (plan) => play(plan, subject), failed });
 }
 
 /** Everything ends with the keeper, and nobody says how. */
@@ -104,13 +76,4 @@ async function killKeeper(plan) {
   } finally {
     subject.discard();
   }
-}
-
-function failed(plan) {
-  return (error) => {
-    failures.push(plan.seed ?? plan.seeds);
-    console.error(
-      `seed ${plan.seed ?? plan.seeds} failed: ${error.message}\n  plan: ${JSON.stringify(plan)}\n  ${error.stack}`,
-    );
-  };
 }

@@ -64,6 +64,10 @@ export class BrowserConsole implements AsyncDisposable {
     return opened;
   }
 
+  get pid(): number {
+    return this.#child.pid ?? -1;
+  }
+
   /** Where programs connect. */
   get url(): string {
     return this.#lines.find((line) => line.startsWith('ws://')) ?? '';
@@ -90,7 +94,7 @@ export class BrowserConsole implements AsyncDisposable {
 
   /** Opens a window and a link in it. */
   async person(options: PersonOptions = {}): Promise<Person> {
-    const { link = await this.#freshLink(), size = { width: 1280, height: 800 }, dark = false } = options;
+    const { link = await this.freshLink(), size = { width: 1280, height: 800 }, dark = false } = options;
     const { through = this.origin } = options;
     if (!this.#browser) throw new Error('there is no browser');
     const context = await this.#browser.newContext({
@@ -112,7 +116,8 @@ export class BrowserConsole implements AsyncDisposable {
 
   readonly #used = new Set<string>();
 
-  async #freshLink(): Promise<string> {
+  /** One that nobody has used. */
+  async freshLink(): Promise<string> {
     const link = await this.line((line) => line.includes('#key=') && !this.#used.has(line));
     this.#used.add(link);
     return link;

@@ -15,16 +15,16 @@ const fail = (error: Error): never => {
 
 /** A copy of a tree that nobody follows, between machines of ours unless told otherwise. */
 export function treeJob(
-  machine: Partial<Pick<TreeCopyJob, 'atOnce' | 'places' | 'keeps'>> = {},
+  machine: Partial<Pick<TreeCopyJob, 'writesAtomically' | 'placesFiles' | 'keepsLinksAndTimes'>> = {},
 ): TreeCopyJob {
   const { signal } = new AbortController();
   return {
     drafts: new Drafts({ renames: true, signal }),
     signal,
-    blocks: true,
-    atOnce: true,
-    places: true,
-    keeps: true,
+    writesBlocks: true,
+    writesAtomically: true,
+    placesFiles: true,
+    keepsLinksAndTimes: true,
     followLinks: false,
     bytes: new LineBudget(),
     blockPool: new BlockPool(1024 * 1024),

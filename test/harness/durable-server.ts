@@ -16,6 +16,12 @@ export function diesKilling(): Readonly<Record<string, string>> {
   return { NODE_OPTIONS: `--require ${fixture}` };
 }
 
+/** Makes the first server of a keeper die right after it has written a line with this beginning to its journal. */
+export function diesNoting(line: string): Readonly<Record<string, string>> {
+  const fixture = fileURLToPath(new URL('../fixtures/dies-noting.cjs', import.meta.url));
+  return { NODE_OPTIONS: `--require ${fixture}`, TEST_LINE: line };
+}
+
 /** A built server with a keeper, and a directory that is gone when the test is over. */
 export class DurableServer implements AsyncDisposable {
   readonly folder: TestFolder;
@@ -42,9 +48,7 @@ export class DurableServer implements AsyncDisposable {
 
   /** The server that runs now; null while there is none. */
   get serverPid(): number | null {
-    const path = `/proc/${this.keeper.pid}/task/${this.keeper.pid}/children`;
-    const children = readFileSync(path, 'utf8').trim().split(' ').map(Number);
-    return children.find((pid) => commandOf(pid).includes('--durable')) ?? null;
+    return serverOf(this.keeper.pid);
   }
 
   /** Kills the server that runs now, if there is one. */
@@ -57,6 +61,13 @@ export class DurableServer implements AsyncDisposable {
     using _ = this.folder;
     await this.keeper.stop();
   }
+}
+
+/** The server that a keeper runs now; null while there is none. */
+export function serverOf(keeperPid: number): number | null {
+  const path = `/proc/${keeperPid}/task/${keeperPid}/children`;
+  const children = readFileSync(path, 'utf8').trim().split(' ').map(Number);
+  return children.find((pid) => commandOf(pid).includes('--durable')) ?? null;
 }
 
 function commandOf(pid: number): string {

@@ -13,8 +13,10 @@ export interface LossyOptions {
 export class LossyBus {
   readonly ends: readonly [BusChannel, BusChannel];
   readonly shares = [new BusShares(), new BusShares()] as const;
-  /** The largest number of payload bytes that were ever under way and not yet received, by direction. */
+  /** How many ends have ended. */
   ended = 0;
+  /** Datagrams that the ends have sent, lost ones included. */
+  posted = 0;
   isCut = false;
   readonly #random: () => number;
   readonly #options: LossyOptions;
@@ -30,6 +32,7 @@ export class LossyBus {
         credit: granted,
         granted,
         shares: this.shares[index],
+        unfinished: { grow: () => undefined, forget: () => undefined },
         post: (datagram) => this.#carry(Buffer.from(datagram), index === 0 ? 1 : 0),
         flush: async () => undefined,
         ended: () => (this.ended += 1),
@@ -45,6 +48,11 @@ export class LossyBus {
     await new Promise((resolve) => setImmediate(resolve));
   }
 
+  /** Everything under way arrives, and what is said in answer to it, in no time. */
+  async pass(): Promise<void> {
+    for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  }
+
   async tickUntil(condition: () => boolean, limit = 5000): Promise<void> {
     for (let ticks = 0; !condition(); ticks += 1) {
       if (ticks === limit) throw new Error('the channel stands still');
@@ -53,6 +61,7 @@ export class LossyBus {
   }
 
   #carry(bytes: Buffer, to: 0 | 1): void {
+    this.posted += 1;
     const { loss = 0, repeat = 0, late = 0 } = this.#options;
     if (this.isCut || this.#random() < loss) return;
     const deliver = (): void => {

@@ -28,6 +28,8 @@ export const OPTIONAL_PROGRAMS = [
   'cargo',
   'apt-get',
   'javac',
+  'go',
+  'docker',
 ] as const;
 
 export type OptionalProgram = (typeof OPTIONAL_PROGRAMS)[number];

@@ -6,7 +6,7 @@ import { openEnvironment } from '../../src/index.js';
 import { sh } from '../../testkit/wire-client.mjs';
 import { DurableServer } from '../harness/durable-server.js';
 import { printed } from '../harness/events.js';
-import { gone, TestFolder } from '../harness/processes.js';
+import { gone, pidsWithArgument, TestFolder } from '../harness/processes.js';
 import { runUpgrade } from '../harness/upgrade.js';
 
 const SLOW = { timeout: 90_000 };
@@ -14,6 +14,10 @@ const SLOW = { timeout: 90_000 };
 function confined(server: DurableServer, workspace: TestFolder): Promise<Environment> {
   return openEnvironment(server.url, { sandbox: { policy: 'workspace-write', workspace: workspace.path } });
 }
+
+const statusOf = (pid: number): string => readFileSync(`/proc/${pid}/status`, 'utf8');
+const nameOf = (pid: number): string | undefined => /^Name:\t(.*)$/m.exec(statusOf(pid))?.[1];
+const isStopped = (pid: number): boolean => /^State:\tT/m.test(statusOf(pid));
 
 type Replace = (server: DurableServer) => Promise<void> | void;
 const REPLACEMENTS: readonly { how: string; replace: Replace }[] = [
@@ -79,6 +83,27 @@ describe.each(REPLACEMENTS)('when the server $how, a program in a sandbox', ({ r
     expect(Buffer.concat(said).toString()).toMatch(/git [12]\n[^]*etc [12]\n[^]*inside 0\n/);
     expect(events.at(-2)).toMatchObject({ type: 'exited', exitCode: 3, sandboxDenied: true });
     expect(readFileSync(workspace.file('.git/config'), 'utf8')).toBe('after');
+  });
+
+  test('goes on although it was stopped at that moment, to restore what protects it', SLOW, async () => {
+    await using server = await DurableServer.start();
+    using workspace = new TestFolder();
+    mkdirSync(workspace.file('.git'));
+    await using environment = await confined(server, workspace);
+    const [mark, seconds] = [`execwire-stopped-${process.pid}`, `1${process.pid}`];
+    const untilItSleeps = 'until [ "$(cat /proc/$!/comm)" = sleep ]; do sleep 0.01; done';
+    const script = `sleep ${seconds} & ${untilItSleeps}; kill -STOP $!; while sleep 0.02; do echo tick; done`;
+    const argv = ['/bin/sh', '-c', script, mark];
+    const program = await environment.start({ argv, cwd: workspace.path });
+    await printed(program, 'tick');
+    const [shell = 0] = pidsWithArgument(mark).filter((pid) => nameOf(pid) === 'sh');
+    rmSync(workspace.file('.git'), { recursive: true });
+    while (!isStopped(shell)) await new Promise((resolve) => setTimeout(resolve, 1));
+    await replace(server);
+    await expect.poll(() => isStopped(shell), { timeout: 20_000 }).toBe(false);
+    // What a program stops itself stays stopped.
+    expect(pidsWithArgument(seconds).map(isStopped)).toEqual([true]);
+    await program.terminate();
   });
 
   test('leaves nothing behind', SLOW, async () => {

@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { openEnvironment } from '../../src/index.js';
+import { dialWebSocket, RemoteEnvironment } from '../../src/client/index.js';
+import { type ExecProcess, openEnvironment, type ProcessUsage } from '../../src/index.js';
 import { bin, launch } from '../../testkit/launch.mjs';
 import { ServerProcess } from '../../testkit/server-process.mjs';
 import { signalOne } from '../../testkit/signal-one.mjs';
@@ -22,23 +23,13 @@ const sh = (script: string): { argv: string[]; cwd: string } => ({
   cwd: '/',
 });
 
+async function usageOf(program: ExecProcess): Promise<ProcessUsage | undefined> {
+  for await (const event of program.events()) if (event.type === 'exited') return event.usage;
+  return undefined;
+}
+
 function type(client: WireClient, processId: string, text: string, writeId: string): Promise<unknown> {
   return client.call('process/write', { processId, writeId, chunk: Buffer.from(text).toString('base64') });
-}
-
-/** The open descriptors of a process, and what they are. */
-function descriptorsOf(pid: number): { fd: number; target: string }[] {
-  return readdirSync(`/proc/${pid}/fd`).flatMap((name) => {
-    try {
-      return [{ fd: Number(name), target: readlinkSync(`/proc/${pid}/fd/${name}`) }];
-    } catch {
-      return [];
-    }
-  });
-}
-
-function isAsleep(pid: number): boolean {
-  return /^State:\tS/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
 }
 
 describe('a server with a keeper', () => {
@@ -55,6 +46,45 @@ describe('a server with a keeper', () => {
     const text = program.text();
     expect(await program.wait()).toMatchObject({ kind: 'exited', exitCode: 33 });
     expect(await text).toBe('waiting\nlast words\n');
+  });
+
+  test('says what a program cost, whoever has seen it end', SLOW, async () => {
+    await using server = await DurableServer.start();
+    await using environment = await RemoteEnvironment.connect({
+      id: 'durable',
+      dial: () => dialWebSocket(server.url),
+      resume: true,
+      clientName: 'durable-test',
+    });
+    const work = 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done';
+    const goes = ['seen', 'missed'].map((name) => server.folder.file(name));
+    const programs = await Promise.all(
+      goes.map(async (go) => {
+        const script = `${work}; echo worked; until [ -e ${go} ]; do sleep 0.01; done`;
+        const program = await environment.start({ ...sh(script), reportUsage: true });
+        await printed(program, 'worked');
+        return program;
+      }),
+    );
+    const [seen, missed] = programs;
+    writeFileSync(goes[0] ?? '', '');
+    await seen?.wait();
+    server.kill();
+    writeFileSync(goes[1] ?? '', '');
+    await missed?.wait();
+    const listed = await environment.listServer();
+    for (const program of programs) {
+      const usage = await usageOf(program);
+      expect(usage).toMatchObject({ outputBytes: 'worked\n'.length });
+      expect(usage?.userMs).toBeGreaterThan(20);
+      const row = listed.find(({ processId }) => processId === program.processId);
+      expect(row?.details).toMatchObject({
+        usage,
+        outputBytes: 'worked\n'.length,
+        endedAtMs: expect.any(Number),
+      });
+      expect(row?.details).toMatchObject({ cwd: 'file:///', clientName: 'durable-test' });
+    }
   });
 
   test('keeps what has ended readable, and what stays in the background running', SLOW, async () => {
@@ -78,6 +108,26 @@ describe('a server with a keeper', () => {
     expect(pidsWithArgument(mark).length).toBeGreaterThan(0);
     second.send('{"method":"session/end","params":{}}');
     await gone(mark);
+  });
+
+  test('tells auditors of a run once, whichever server began and ended it', SLOW, async () => {
+    using folder = new TestFolder();
+    const audit = folder.file('audit');
+    await using server = await DurableServer.start({ args: ['--audit', audit] });
+    await using environment = await openEnvironment(server.url);
+    const program = await environment.start({ ...sh('echo before; cat'), pipeStdin: true });
+    await printed(program, 'before');
+    server.kill();
+    await program.write('after\n');
+    await program.closeStdin();
+    await program.wait();
+    const told = (): { event: string }[] =>
+      readFileSync(audit, 'utf8')
+        .split('\n')
+        .flatMap((line) => (/"process(Started|Ended)"/.test(line) ? [JSON.parse(line)] : []));
+    await expect
+      .poll(told)
+      .toMatchObject([{ event: 'processStarted' }, { event: 'processEnded', outputBytes: 13 }]);
   });
 
   test('does not type a repeated write twice, and passes the end of input on', SLOW, async () => {
@@ -214,30 +264,6 @@ describe('a keeper', () => {
     expect(await program.wait()).toMatchObject({ kind: 'exited', exitCode: 5 });
   });
 
-  test('without descriptors loses what it could not take, and says so', SLOW, async () => {
-    await using server = await DurableServer.start();
-    await using environment = await openEnvironment(server.url);
-    const { pid } = server.keeper;
-    const pipes = (): number => descriptorsOf(pid).filter(({ target }) => target.startsWith('pipe:')).length;
-    const first = pipes();
-    const before = await environment.start(sh('echo before; sleep 1000'));
-    await printed(before, 'before');
-    while (pipes() < first + 2) await new Promise((resolve) => setTimeout(resolve, 10));
-    const taken = new Set(descriptorsOf(pid).map(({ fd }) => fd));
-    let free = 0;
-    while (taken.has(free)) free += 1;
-    execFileSync('prlimit', ['--pid', String(pid), `--nofile=${free}:1024`]);
-    const after = await environment.start(sh('echo after; sleep 1000'));
-    await printed(after, 'after');
-    // A keeper that sleeps has heard everything.
-    while (!isAsleep(pid)) await new Promise((resolve) => setTimeout(resolve, 10));
-    execFileSync('prlimit', ['--pid', String(pid), '--nofile=1024:1024']);
-    server.kill();
-    expect(await after.wait()).toMatchObject({ kind: 'contactLost' });
-    expect(await before.terminate()).toBe(true);
-    expect(await before.wait()).toMatchObject({ kind: 'signalled' });
-  });
-
   test('gives up on a server that dies of itself', SLOW, async () => {
     using folder = new TestFolder();
     const env = { NODE_OPTIONS: `--require ${CRASHING}` };
@@ -246,15 +272,24 @@ describe('a keeper', () => {
     const said = keeper.stderr.setEncoding('utf8').toArray();
     const [code] = (await once(keeper, 'exit')) as [number];
     expect(code).toBe(1);
-    expect((await said).join('')).toMatch(/giving up: the server died .* Everything it ran is ended\.\n$/);
+    expect((await said).join('')).toMatch(/giving up: the server died .* All its programs are ended\.\n$/);
   });
 
   test.each([
-    { why: 'a relative path', args: ['--durable', 'state'], said: '--durable takes an absolute path' },
     { why: 'stdio', args: ['--durable', '/tmp/x', '--listen', 'stdio'], said: 'A client on stdio ends with' },
     { why: 'no disk', args: ['--durable', '/tmp/x', '--spool', 'off'], said: 'Remove --spool off' },
   ])('does not begin with $why', SLOW, async ({ args, said }) => {
     await expect(ServerProcess.start({ args })).rejects.toThrow(said);
+  });
+
+  test('takes directories below its own', SLOW, async () => {
+    using folder = new TestFolder();
+    const args = ['--durable', 'state', '--changes-dir', 'changes'];
+    await using server = await ServerProcess.start({ args, cwd: folder.path });
+    await using environment = await openEnvironment(server.url);
+    const program = await environment.start({ ...sh('echo kept'), retain: 'disk' });
+    expect(await program.text()).toBe('kept\n');
+    expect(readdirSync(folder.file('state')).sort()).toEqual(['input', 'journal', 'lock', 'spool']);
   });
 
   test('does not share its directory', SLOW, async () => {

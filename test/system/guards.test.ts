@@ -246,7 +246,7 @@ describe('signed tokens', () => {
 const TOKEN = ['--ws-auth', 'capability-token', '--ws-token-sha256', 'a'.repeat(64)];
 
 describe('a token on an address others can reach', () => {
-  const warning = 'warning: tokens travel the network in plain text';
+  const warning = 'warning: tokens cross the network in plain text';
 
   /** What a command says until it is ready. */
   async function saidBy(command: string, ...args: string[]): Promise<string> {
@@ -324,7 +324,10 @@ describe('start-up', () => {
   test('one address that cannot be had is reason enough not to start', async () => {
     await using server = await ServerProcess.start();
     const { status, stderr } = serve('--listen', 'ws://127.0.0.1:0', '--listen', server.url);
-    expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining('EADDRINUSE') });
+    expect({ status, stderr }).toEqual({
+      status: 1,
+      stderr: expect.stringMatching(/Cannot listen: another program listens there.*EADDRINUSE/),
+    });
     expect(stderr).not.toContain('    at ');
   });
 

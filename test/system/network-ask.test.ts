@@ -15,6 +15,17 @@ import { Tmux } from '../harness/tmux.js';
 const visit = (...hosts: string[]): string =>
   hosts.map((host) => `curl -sS -o /dev/null -w '%{http_code} ' http://${host}/`).join('; ');
 
+/** Wants to reach many hosts at once. */
+const FLOOD = `
+  const [name, count] = process.argv.slice(1);
+  const { port } = new URL(process.env.HTTP_PROXY);
+  const agent = new (require('http').Agent)({ maxSockets: Infinity });
+  for (let index = 0; index < Number(count); index += 1) {
+    const host = name + index + '.example';
+    const options = { agent, port, host: '127.0.0.1', path: 'http://' + host + '/', headers: { host } };
+    require('http').get(options, ({ statusCode }) => process.stdout.write(statusCode + ' '));
+  }`;
+
 let server: ServerProcess;
 beforeAll(async () => {
   server = await ServerProcess.start();
@@ -87,6 +98,19 @@ describe.each(['here', 'on a server'])('somebody who is asked about hosts %s', (
     answer('once');
     const late = setInterval(() => answer('once'), 100);
     expect((await running).stdout).toBe('502 502 502 502 502 ');
+    clearInterval(late);
+  });
+
+  test('is asked a bounded number of questions, whatever programs try', { timeout: 60_000 }, async () => {
+    const answers: ((say: 'deny') => void)[] = [];
+    await using env = await open(() => new Promise((resolve) => void answers.push(resolve)));
+    // A proxy has room for 512 connections.
+    const floods = ['a', 'b', 'c'].map((name) => env.run([process.execPath, '-e', FLOOD, name, '340']));
+    await expect.poll(() => answers.length).toBe(64);
+    // A program that nobody has to be asked about goes on meanwhile.
+    expect((await env.run(['sh', '-c', visit('known.example')])).stdout).toBe('502 ');
+    const late = setInterval(() => answers.splice(0).map((answer) => answer('deny')), 50);
+    for (const { stdout } of await Promise.all(floods)) expect(stdout).toBe('403 '.repeat(340));
     clearInterval(late);
   });
 
@@ -163,7 +187,7 @@ describe('the command line', () => {
   test('denies where there is nobody to ask, and says so', async () => {
     const { stdout, stderr } = await new CommandLine(command()).result();
     expect(stdout).toBe('403 403 403 ');
-    expect(stderr).toContain('one.example:80 (nobody answered when it asked)');
+    expect(stderr).toContain('one.example:80 (nobody answered the question)');
   });
 });
 
@@ -172,7 +196,7 @@ describe('an MCP client', () => {
     const client = new Client({ name: 'test', version: '1' }, { capabilities });
     const args = [bin, 'mcp', '--sandbox', 'read-only', '--network', 'ask'];
     const transport = new StdioClientTransport({ command: process.execPath, args, stderr: 'ignore' });
-    return { client, start: () => client.connect(transport) };
+    return { client, transport, start: () => client.connect(transport) };
   }
 
   const call = async (client: Client, cmd: string) =>
@@ -197,12 +221,39 @@ describe('an MCP client', () => {
     await client.close();
   });
 
+  test('is asked a bounded number of questions, and may leave them open', { timeout: 60_000 }, async () => {
+    const { client, start, transport } = await connect({ elicitation: {} });
+    const open: string[] = [];
+    client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
+      open.push(params.message);
+      return new Promise(() => undefined);
+    });
+    await start();
+    const cmd = `${process.execPath} -e '${FLOOD.replaceAll("'", `'\\''`)}' a 340`;
+    const calling = client.callTool({ name: 'exec_command', arguments: { cmd } }).catch(() => undefined);
+    await expect.poll(() => open.length, { timeout: 20_000 }).toBe(64);
+    // It goes away with all of them open.
+    const { pid } = transport;
+    await client.close();
+    await expect.poll(() => isAlive(pid), { timeout: 10_000 }).toBe(false);
+    await calling;
+    expect(new Set(open).size).toBe(64);
+  });
+
   test('that cannot is told that nobody answered', { timeout: 60_000 }, async () => {
     const { client, start } = await connect({});
     await start();
     const said = await call(client, visit('one.example'));
     expect(said).toContain('403');
-    expect(said).toContain('one.example:80 (nobody answered when it asked)');
+    expect(said).toContain('one.example:80 (nobody answered the question)');
     await client.close();
   });
 });
+
+function isAlive(pid: number | null): boolean {
+  try {
+    return pid !== null && process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}

@@ -1,7 +1,7 @@
 // Needs: curl, wget, git, python3, pip3, bwrap
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -305,8 +305,40 @@ test('the command line allows hosts and names what it kept a program from', asyn
   const { code, stderr } = await denied.result();
   expect(code).not.toBe(0);
   expect(stderr).toContain(
-    'The network policy kept it from registry.example:80 (not allowed). To let it: --network allow=registry.example',
+    'The network policy denied access to registry.example:80 (not allowed). To allow: --network allow=registry.example',
   );
+});
+
+test('hosts that are denied are in the audit file', async () => {
+  const audit = folder.file('audit');
+  await using server = await ServerProcess.start({ args: ['--audit', audit] });
+  await using env = await openEnvironment(server.url, { sandbox: sandbox({ allow: [] }) });
+  await env.run(['sh', '-c', 'for i in 1 2; do curl -sS -o /dev/null http://a.example/; done']);
+  const events = readFileSync(audit, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as object);
+  const denied = events.filter((each) => 'event' in each && each.event === 'networkDenied');
+  expect(denied).toEqual([
+    {
+      time: expect.any(String),
+      event: 'networkDenied',
+      session: expect.any(String),
+      processId: expect.any(String),
+      host: 'a.example',
+      port: 80,
+      reason: 'not_allowed',
+    },
+  ]);
+});
+
+test('nobody is told to allow what a rule denies', async () => {
+  const { stderr } = await new CommandLine([
+    ...['run', '--sandbox', 'read-only', '--network', 'allow=* deny=a.example'],
+    ...['--', 'curl', '-sSf', 'http://a.example/'],
+  ]).result();
+  expect(stderr).toContain('The network policy denied access to a.example:80 (denied).');
+  expect(stderr).not.toContain('To let it');
 });
 
 test('a machine without rules for hosts gives no network instead of all of it', async () => {

@@ -8,8 +8,10 @@ import { dirname } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Environment } from '../../src/contract/index.js';
 import { openEnvironment } from '../../src/index.js';
+import { runOnNamedNetwork, SITE_PORT } from '../harness/named-network.js';
 import { isInstalled } from '../harness/needed-programs.js';
 import { TestFolder } from '../harness/processes.js';
+import { identities } from '../host/sandbox/harness.js';
 
 const SERVE =
   'import http.server as s; h = s.HTTPServer(("127.0.0.1", 0), s.SimpleHTTPRequestHandler); print(h.server_port, flush=True); h.serve_forever()';
@@ -98,17 +100,82 @@ test.skipIf(!isInstalled('apt-get'))('apt-get reads an archive', { timeout: 120_
   expect(said).toMatch(/Candidate: 1\.2\.3/);
 });
 
+/** The zip of a Go module. */
+const MAKE_MODULE = `
+import sys, zipfile
+with zipfile.ZipFile(sys.argv[1], 'w') as module:
+    module.writestr('example.test/left@v1.2.3/go.mod', 'module example.test/left\\n')
+    module.writestr('example.test/left@v1.2.3/left.go', 'package left\\n')
+`;
+
 const FETCH = `
 import java.net.*;
 public class Fetch {
   public static void main(String[] args) throws Exception {
-    System.out.println(new String(new URL(args[0]).openStream().readAllBytes()));
+    String said = new String(new URL(args[0]).openStream().readAllBytes());
+    System.out.println(said + " " + System.getProperty("own"));
   }
 }`;
 
-test.skipIf(!isInstalled('javac'))('Java fetches, told by properties', { timeout: 120_000 }, async () => {
-  write('Fetch.java', FETCH);
-  write('hello', 'from the site');
-  const properties = '-Dhttp.proxyHost=127.0.0.1 -Dhttp.proxyPort="${HTTP_PROXY##*:}" -Dhttp.nonProxyHosts=';
-  expect(await run(`java ${properties} Fetch.java ${url}/hello`)).toContain('from the site');
+test.skipIf(!isInstalled('javac'))(
+  'Java fetches, and keeps its own options',
+  { timeout: 120_000 },
+  async () => {
+    write('Fetch.java', FETCH);
+    write('hello', 'from the site');
+    const said = await run(`java Fetch.java ${url}/hello`, { JAVA_TOOL_OPTIONS: '-Down=kept' });
+    expect(said).toContain('from the site kept');
+  },
+);
+
+/** Programs written in Go use no proxy for loopback, so they need names. */
+const NAMES = { 'site.test': [['127.0.0.1']] };
+const NAMED = `http://site.test:${SITE_PORT}`;
+
+async function runWithNames(script: string, env: Record<string, string>): Promise<string> {
+  const [identity] = identities;
+  if (!identity) throw new Error('nobody to run as');
+  const { stdout, stderr, heard } = await runOnNamedNetwork(
+    { identity, names: NAMES, directory: folder.path, env },
+    [
+      ...[
+        'run',
+        '--cwd',
+        folder.path,
+        '--sandbox',
+        'workspace-write',
+        '--network',
+        'allow=site.test,127.0.0.1',
+      ],
+      ...['--', 'sh', '-c', script],
+    ],
+  );
+  expect(heard.join()).toContain('site.test');
+  return `${stdout}${stderr}`;
+}
+
+test.skipIf(!isInstalled('go'))('go downloads a module', { timeout: 120_000 }, async () => {
+  const version = 'example.test/left/@v/v1.2.3';
+  write(`${version}.info`, '{"Version":"v1.2.3"}');
+  write(`${version}.mod`, 'module example.test/left\n');
+  execFileSync('python3', ['-c', MAKE_MODULE, folder.file(`${version}.zip`)]);
+  write('module/go.mod', 'module example.test/app\n\ngo 1.19\n\nrequire example.test/left v1.2.3\n');
+  const go = { GOPROXY: NAMED, GOFLAGS: '-mod=mod', GONOSUMDB: '*', GOTOOLCHAIN: 'local' };
+  const caches = { GOPATH: folder.file('go'), GOCACHE: folder.file('go-cache') };
+  const said = await runWithNames('cd module && go mod download -x && ls "$GOPATH/pkg/mod/example.test"', {
+    ...go,
+    ...caches,
+  });
+  expect(said).toMatch(/^left@v1\.2\.3$/m);
+});
+
+test.skipIf(!isInstalled('docker'))('docker asks an engine over TCP', { timeout: 120_000 }, async () => {
+  write('_ping', 'OK');
+  write('v1.41/version', JSON.stringify({ Version: 'from the engine', ApiVersion: '1.41' }));
+  const said = await runWithNames(`docker version --format '{{.Server.Version}}'`, {
+    DOCKER_HOST: NAMED.replace('http', 'tcp'),
+    DOCKER_API_VERSION: '1.41',
+    DOCKER_CONFIG: folder.file('docker'),
+  });
+  expect(said).toContain('from the engine');
 });

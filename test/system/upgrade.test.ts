@@ -149,7 +149,7 @@ test('a new version that dies when it takes over is replaced by the old one', SL
   expect(code).toBe(1);
   expect(stderr).toBe(
     'execwire: The upgrade failed: the new server died before it could be used (signal 6). ' +
-      'The server before it was started again.\n',
+      'The previous server was restarted.\n',
   );
   await cat.write('rolled back\n');
   await printed(cat, 'rolled back');

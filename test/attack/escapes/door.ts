@@ -63,7 +63,11 @@ async function openServer(
       const id = `attack${runs}`;
       const sandbox =
         policy === null ? {} : { tty, sandbox: { ...sandboxOf(site, policy, ownRoots), ...holds } };
-      await host.client.call('process/start', startParams(id, argv, { cwd: host.cwd, env, ...sandbox }));
+      const { error } = await host.client.ask(
+        'process/start',
+        startParams(id, argv, { cwd: host.cwd, env, ...sandbox }),
+      );
+      if (error) throw new Error(`not started: ${JSON.stringify(error)}\n${host.server.stderr}`);
       return outputOf(await host.client.closedEvents(id)).toString();
     },
     [Symbol.asyncDispose]: async () => void (await host.server.stop()),

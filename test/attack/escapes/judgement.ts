@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import type { Outcome } from './drive.js';
 import type { Escape, PolicyName } from './escape.js';
 
@@ -9,6 +10,10 @@ export function mustWork({ unconfined = 'works' }: Escape, { isRoot }: { isRoot:
 export const allows = ({ allowedUnder = [] }: Escape, policy: PolicyName): boolean =>
   allowedUnder.includes(policy);
 
-/** Outcomes as a failed test shows them. */
-export const told = (outcomes: readonly Outcome[]): string[] =>
-  outcomes.map(({ escape, success, held }) => `${escape.name}: ${success ?? `held back (${held})`}`);
+/** Fails with what was tried and how it went. Goes on with the test. */
+export function expectNone(outcomes: readonly Outcome[]): void {
+  const told = outcomes.map(
+    ({ escape, success, held }) => `${escape.name}: ${success ?? `held back (${held})`}`,
+  );
+  expect.soft(told, told.join('\n')).toEqual([]);
+}

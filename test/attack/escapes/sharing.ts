@@ -1,20 +1,24 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { basename } from 'node:path';
 import { gone, pidsWithArgument } from '../../harness/processes.js';
 import type { Theme } from './escape.js';
+import type { Site } from './site.js';
 import { signalOne } from '../../../testkit/signal-one.mjs';
 
-/** A number for an object every process of a machine can find, and its name in /proc/sysvipc. */
-const KEY = 0x45_57_41;
+/** What an attempt leaves behind is found by every process of the machine, so other runs need other names. */
+const leftName = ({ place }: Site): string => `${basename(place.base)}-left`;
 
 /** Whether a System V object of the attacker exists on the host. Removes it. */
-const leftOnHost = (kind: 'shm' | 'sem' | 'msg', option: string) => (): boolean => {
-  const there = readFileSync(`/proc/sysvipc/${kind}`, 'utf8')
-    .split('\n')
-    .some((line) => line.trim().startsWith(`${KEY} `));
-  if (there) execFileSync('ipcrm', [option, String(KEY)]);
-  return there;
-};
+const leftOnHost =
+  (kind: 'shm' | 'sem' | 'msg', option: string) =>
+  ({ leftKey }: Site): boolean => {
+    const there = readFileSync(`/proc/sysvipc/${kind}`, 'utf8')
+      .split('\n')
+      .some((line) => line.trim().startsWith(`${leftKey} `));
+    if (there) execFileSync('ipcrm', [option, String(leftKey)]);
+    return there;
+  };
 
 /** Ways to what processes share without a file: memory, queues, terminals, descriptors, locks. */
 export const sharing: Theme = {
@@ -40,25 +44,25 @@ for identity in range(newest, max(newest - 4096, -1), -1):
     },
     {
       name: 'leave memory behind',
-      tries: `check(libc.shmget(${KEY}, 4096, 0o1666))`,
+      tries: `check(libc.shmget(leftKey, 4096, 0o1666))`,
       seen: leftOnHost('shm', '-M'),
     },
     {
       name: 'leave a semaphore behind',
-      tries: `check(libc.semget(${KEY}, 1, 0o1666))`,
+      tries: `check(libc.semget(leftKey, 1, 0o1666))`,
       seen: leftOnHost('sem', '-S'),
     },
     {
       name: 'leave a queue behind',
-      tries: `check(libc.msgget(${KEY}, 0o1666))`,
+      tries: `check(libc.msgget(leftKey, 0o1666))`,
       seen: leftOnHost('msg', '-Q'),
     },
     { name: 'open a queue of the host', tries: `check(libc.mq_open(queue.encode(), os.O_RDWR)); won()` },
     {
       name: 'a queue for the host',
-      tries: `check(libc.mq_open(b'/execwire-attack-left', os.O_RDWR | os.O_CREAT, 0o666, None))`,
-      seen: () => {
-        const script = `import ctypes; exit(ctypes.CDLL(None).mq_unlink(b'/execwire-attack-left') != 0)`;
+      tries: `check(libc.mq_open(f'/{os.path.basename(base)}-left'.encode(), os.O_RDWR | os.O_CREAT, 0o666, None))`,
+      seen: (site) => {
+        const script = `import ctypes; exit(ctypes.CDLL(None).mq_unlink(b'/${leftName(site)}') != 0)`;
         try {
           execFileSync('/usr/bin/python3', ['-Ic', script]);
           return true;
@@ -69,10 +73,11 @@ for identity in range(newest, max(newest - 4096, -1), -1):
     },
     {
       name: 'named memory for the host',
-      tries: `put('/dev/shm/execwire-attack-left')`,
-      seen: () => {
-        const there = existsSync('/dev/shm/execwire-attack-left');
-        rmSync('/dev/shm/execwire-attack-left', { force: true });
+      tries: `put(f'/dev/shm/{os.path.basename(base)}-left')`,
+      seen: (site) => {
+        const path = `/dev/shm/${leftName(site)}`;
+        const there = existsSync(path);
+        rmSync(path, { force: true });
         return there;
       },
     },

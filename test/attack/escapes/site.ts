@@ -95,6 +95,11 @@ export class Site implements AsyncDisposable {
     return (this.identity.uid ?? process.getuid?.()) === 0;
   }
 
+  /** The number of a System V object that an attempt leaves behind. */
+  get leftKey(): number {
+    return 0x4000_0000 + Number(this.#names['hostPid']);
+  }
+
   /** Names every attempt knows. */
   get names(): Record<string, unknown> {
     const { base, workspace, outside } = this.place;
@@ -118,6 +123,7 @@ export class Site implements AsyncDisposable {
       namespaces,
       hostAddresses,
       secret: this.secret,
+      leftKey: this.leftKey,
       foreign: !this.isRoot,
     };
   }

@@ -1,7 +1,11 @@
 // Loaded into a server before anything else: SIGUSR2 moves its wall clock by MOVE_CLOCK_MS, as an administrator or a
-// time service would. The monotonic clock, and with it every timer, goes on.
+// time service would. The monotonic clock, and with it every timer, goes on. With MOVED_CLOCK_FILE, the clock of a server that
+// starts is wrong by the number in that file, if there is one.
+import { existsSync, readFileSync } from 'node:fs';
+
 const RealDate = Date;
-let movedMs = 0;
+const file = process.env.MOVED_CLOCK_FILE;
+let movedMs = file && existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0;
 
 globalThis.Date = class extends RealDate {
   constructor(...args) {
