@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { rolldown } from 'rolldown';
 import { replaceFiles } from './replace-files.mjs';
+import { withoutDescriptions, withoutDocs } from './without-descriptions.mjs';
 import { withoutNode } from './without-node.mjs';
 
 /**
@@ -12,8 +13,8 @@ export async function writeBrowserLibrary(root, minify) {
     input: { client: join(root, 'dist', 'client', 'index.js') },
     platform: 'browser',
     // A bundler finds what the package depends on, and shares it.
-    external: (id) => /^[^./\0]/.test(id) && !id.startsWith('node:'),
-    plugins: [withoutNode],
+    external: (id) => /^[^./\0]/.test(id) && !id.startsWith('node:') && id !== 'tslib',
+    plugins: [withoutNode, withoutDescriptions, withoutDocs],
   });
   const { output } = await bundle.generate({ format: 'es', codeSplitting: false, minify });
   await bundle.close();

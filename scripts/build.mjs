@@ -24,7 +24,11 @@ if (existsSync(dist)) {
 }
 const tsc = join(root, 'node_modules', '.bin', 'tsc');
 const { status } = spawnSync(tsc, ['-p', join(root, 'tsconfig.build.json')], { stdio: 'inherit' });
-if (status !== 0) process.exit(status ?? 1);
+if (status !== 0) {
+  // It would keep complaints about packages that were missing, although they are installed by the next time.
+  rmSync(join(dist, '.tsbuildinfo'), { force: true });
+  process.exit(status ?? 1);
+}
 await buildPage(root);
 await bundleProgram(root);
 await recordCode(root);

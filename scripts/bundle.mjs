@@ -1,10 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { rolldown } from 'rolldown';
+import { breakLines, findBreaks, placesBefore } from './break-lines.mjs';
 import { writeBrowserLibrary } from './browser-library.mjs';
 import { subpathsOf, writeLibrary } from './library.mjs';
 import { writePrograms } from './programs.mjs';
 import { replaceFiles } from './replace-files.mjs';
+import { withoutDescriptions } from './without-descriptions.mjs';
 
 /**
  * Libraries every command needs. They consist of some 130 files, and Node takes about a millisecond for each; all others
@@ -15,7 +17,10 @@ const NEEDED_BY_ALL = ['zod', 'ws', 'commander'];
 /** Exists only as ES modules, which the older of the Nodes we support cannot `require`. */
 const MODULES_ONLY = ['jose', '@noble/post-quantum', '@noble/curves', '@noble/hashes'];
 
-const INLINED = [...NEEDED_BY_ALL, ...MODULES_ONLY];
+/** What the compiler makes of `await using`: in one place instead of in each module. */
+const HELPERS = 'tslib';
+
+const INLINED = [...NEEDED_BY_ALL, ...MODULES_ONLY, HELPERS];
 
 /** What most commands load before they do anything, each a page or two: together in one file. */
 const BASICS = [
@@ -25,12 +30,15 @@ const BASICS = [
   'host/kernel/(?:package-file|random|ip-bytes)',
   'environment/(?:open-environment|configuration-home|environment-names)',
   'cli/options/(?:copy-location|directory-option|option-values|sandbox-options|target-options)',
-  'cli/habits/machine-argument',
-  'cli/terminal/(?:table|paint|print-output|quantities)',
+  'cli/habits/(?:machine-argument|readable-arguments)',
+  'cli/terminal/(?:lost-output|table|paint|print-output|quantities)',
 ];
 
-/** Less text takes less time to read at each start, and to download. Functions and classes keep their names, for stack traces. */
-const keepNames = { function: true, class: true };
+/**
+ * Less text takes less time to read at each start, and to download. Classes keep their names, for stack traces: together with
+ * those of their methods, they say where something happened. Names of functions are two percent of the package.
+ */
+const keepNames = { function: false, class: true };
 export const MINIFY = {
   compress: { keepNames },
   mangle: { toplevel: true, keepNames },
@@ -46,7 +54,7 @@ export async function bundleProgram(root) {
   const notices = INLINED.map((name) => licenseOf(root, name)).join('\n');
   replaceFiles(join(root, 'dist', 'bin'), [
     { name: 'LICENSES.txt', text: notices },
-    ...chunks.map(({ fileName, code }) => ({ name: fileName, text: code })),
+    ...chunks.map(({ fileName, code }) => ({ name: fileName, text: breakLines(code, findBreaks(code)) })),
     { name: 'loader.cjs', text: loaderFor(root, entryOf(chunks, 'execwire').fileName) },
   ]);
   writeLibrary(root, (name) => entryOf(chunks, name));
@@ -54,12 +62,20 @@ export async function bundleProgram(root) {
   await writePrograms(root, MINIFY);
 }
 
-/** The source map of each chunk by its name: for tools that ask which module a function came from. Not shipped. */
+/**
+ * The source map of each chunk by its name, and the place in it for one in the file: for tools that ask which module a
+ * function came from. Not shipped.
+ */
 export async function chunkMaps(root) {
   const output = await generateChunks(root, { sourcemap: 'hidden' });
   // A chunk that only passes names on has none.
-  const mapped = output.flatMap(({ fileName, map }) => (map ? [{ fileName, map }] : []));
-  return new Map(mapped.map(({ fileName, map }) => [fileName, map]));
+  const mapped = output.filter(({ map }) => map);
+  return new Map(
+    mapped.map(({ fileName, map, code }) => [
+      fileName,
+      { map, placeBefore: placesBefore(code, findBreaks(code)) },
+    ]),
+  );
 }
 
 /**
@@ -75,6 +91,7 @@ async function generateChunks(root, { sourcemap = false } = {}) {
     platform: 'node',
     external: (id) =>
       /^[^./\0]/.test(id) && !INLINED.some((name) => id === name || id.startsWith(`${name}/`)),
+    plugins: [withoutDescriptions],
     // `ws` is loaded lazily by clients and at once by servers; which of the two is no concern of ours here.
     checks: { ineffectiveDynamicImport: false },
   });

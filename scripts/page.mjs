@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { brotliCompressSync } from 'node:zlib';
 
 /** What the page is made of: its own sources, and the library it uses. */
@@ -37,7 +36,8 @@ function compress(folder) {
 
 function digestOf(root) {
   const hash = createHash('sha256').update(readFileSync(join(root, 'package-lock.json')));
-  hash.update(readFileSync(fileURLToPath(import.meta.url)));
+  for (const name of ['page', 'without-descriptions', 'without-node'])
+    hash.update(readFileSync(join(root, 'scripts', `${name}.mjs`)));
   for (const folder of SOURCES) {
     const names = readdirSync(join(root, folder), { recursive: true, withFileTypes: true });
     const files = names

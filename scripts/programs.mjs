@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { rolldown } from 'rolldown';
 import { replaceFiles } from './replace-files.mjs';
+import { withoutDescriptions, withoutDocs } from './without-descriptions.mjs';
 
 /**
  * Programs that the library starts by their file: beside a server, in sandboxes and in network namespaces. Each loads
@@ -29,8 +30,13 @@ export async function writePrograms(root, minify) {
 }
 
 async function generate(input, options) {
-  const external = (id) => /^[^./\0]/.test(id);
-  const bundle = await rolldown({ input, platform: 'node', external });
+  const external = (id) => /^[^./\0]/.test(id) && id !== 'tslib';
+  const bundle = await rolldown({
+    input,
+    platform: 'node',
+    external,
+    plugins: [withoutDescriptions, withoutDocs],
+  });
   const { output } = await bundle.generate(options);
   await bundle.close();
   return output.filter((each) => each.type === 'chunk');

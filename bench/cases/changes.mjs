@@ -6,7 +6,7 @@ export const heldStart = {
   title: 'Start to closed with held changes',
   about:
     '`/bin/true` in process, every 20 ms, under a policy for a writable workspace: as it is, as the first one of its environment, for ' +
-    'which no sandbox waits, and with its changes held in one set, for which none waits either',
+    'which no sandbox waits, and with its changes held in one set',
   metrics: latencyMetrics,
   headline: 'p50',
   baseline: 'under a policy',

@@ -7,7 +7,7 @@ import { repeat } from '../lib/stats.mjs';
 import { textFile } from '../lib/text-file.mjs';
 import { measureThroughput, serverMover, throughputMetrics } from '../lib/throughput.mjs';
 
-/** Twice what is on disk of a process for the next server. */
+/** More than is on disk of a process for the next server. */
 const PASSING_BYTES = 64 * 1024 * 1024;
 
 export const durableStart = {

@@ -28,13 +28,13 @@ const NODE = [
 ];
 
 /**
- * Self time by area and by function. `profile` is what `node --cpu-prof` writes, `moduleOf` says where a function was
+ * Self time by area and by function. `profile` is what `node --cpu-prof` writes, `originOf` says where a function was
  * written, and of it counts what lies in one of the windows, in microseconds of the profile's clock. Returns
  * both, the largest first.
  * @returns {{ areas: { area: string, ms: number }[], functions: { name: string, ms: number }[] }}
  */
-export function analyse(profile, { moduleOf, windows = [[0, Number.POSITIVE_INFINITY]] }) {
-  const areas = areasOfNodes(profile.nodes, moduleOf);
+export function analyse(profile, { originOf, windows = [[0, Number.POSITIVE_INFINITY]] }) {
+  const areas = areasOfNodes(profile.nodes, originOf);
   const frames = new Map(profile.nodes.map(({ id, callFrame }) => [id, callFrame]));
   const byArea = new Map();
   const byFunction = new Map();
@@ -42,7 +42,7 @@ export function analyse(profile, { moduleOf, windows = [[0, Number.POSITIVE_INFI
     const area = areas.get(id);
     if (!area) continue;
     add(byArea, area, ms);
-    add(byFunction, functionText(frames.get(id), moduleOf), ms);
+    add(byFunction, functionText(frames.get(id), originOf), ms);
   }
   return {
     areas: largest(byArea).map(([area, ms]) => ({ area, ms })),
@@ -79,12 +79,11 @@ function selfTimes({ samples, timeDeltas, startTime }, windows) {
 }
 
 /** A function and the module it is in, the way to that left out. */
-function functionText(frame, moduleOf) {
+function functionText(frame, originOf) {
   const { functionName, url } = frame;
-  const name = functionName || 'top level';
-  if (url === '') return name;
-  const path = url.startsWith('node:') ? url : moduleOf(frame);
-  return `${name} (${path.replace(/^.*\/(dist|node_modules)\//, '').replace(/\.c?js$/, '')})`;
+  if (url === '') return functionName || 'top level';
+  const { path, name } = url.startsWith('node:') ? { path: url, name: functionName } : originOf(frame);
+  return `${functionName && name ? name : 'top level'} (${path.replace(/^.*\/(dist|node_modules)\//, '').replace(/\.c?js$/, '')})`;
 }
 
 /** Puts what is hardly worth a row into one, the last. */
@@ -96,11 +95,11 @@ export function worthRows(rows) {
   return [...rows.filter((row) => !small.includes(row)), rest];
 }
 
-function areasOfNodes(nodes, moduleOf) {
+function areasOfNodes(nodes, originOf) {
   const areas = new Map();
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const visit = (node, callerArea) => {
-    const area = areaOf(node.callFrame, callerArea, moduleOf);
+    const area = areaOf(node.callFrame, callerArea, originOf);
     areas.set(node.id, area);
     for (const child of node.children ?? []) visit(byId.get(child), area);
   };
@@ -108,7 +107,7 @@ function areasOfNodes(nodes, moduleOf) {
   return areas;
 }
 
-function areaOf(frame, callerArea, moduleOf) {
+function areaOf(frame, callerArea, originOf) {
   const { functionName, url } = frame;
   if (functionName === '(root)') return null;
   const known = FUNCTIONS.find(([pattern]) => pattern.test(functionName))?.[1];
@@ -116,7 +115,7 @@ function areaOf(frame, callerArea, moduleOf) {
   // Other native functions count as their caller's.
   if (url === '') return callerArea ?? NATIVE;
   if (url.startsWith('node:')) return nodeArea(url.slice('node:'.length));
-  return moduleArea(moduleOf(frame));
+  return moduleArea(originOf(frame).path);
 }
 
 function nodeArea(path) {

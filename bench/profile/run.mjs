@@ -4,7 +4,7 @@ import { runAndLeave } from '../lib/leave.mjs';
 import { createScratch } from '../lib/scratch.mjs';
 import { UsageError } from '../lib/usage-error.mjs';
 import { cases } from './cases.mjs';
-import { openModules } from './modules.mjs';
+import { openOrigins } from './origins.mjs';
 import { sectionOf, writeSection } from './report.mjs';
 import { canTrace } from './system-calls.mjs';
 
@@ -16,7 +16,7 @@ const USAGE = `usage: npm run bench:profile -- [NAME]... [--short] [--syscalls] 
 
 async function main() {
   const { chosen, short, syscalls, write } = readOptions();
-  const context = { short, syscalls, moduleOf: await openModules(), scratch: createScratch('profile') };
+  const context = { short, syscalls, originOf: await openOrigins(), scratch: createScratch('profile') };
   for (const { name, profile } of chosen) {
     const section = sectionOf(await profile(context));
     console.log(`### ${name}\n\n${section}\n`);

@@ -72,7 +72,7 @@ async function profileAreas(spec, context) {
     withCase(spec, context, measureWindows, flags),
   );
   const { windows, ...times } = value;
-  return { ...times, ...countedAsCpu(analyse(profile, { moduleOf: context.moduleOf, windows }), times) };
+  return { ...times, ...countedAsCpu(analyse(profile, { originOf: context.originOf, windows }), times) };
 }
 
 /** When the work was done, on the clock of the profile, and what the main thread did meanwhile according to the kernel. */

@@ -51,9 +51,9 @@ function sayTimes([name, times]) {
   return `\`${name}\` ${wallMs} ms, ${cpuMs} ms of CPU`;
 }
 
-async function profileOnce({ moduleOf }) {
+async function profileOnce({ originOf }) {
   const { profile } = await withProfile(OFTEN_US, (flags) => timed([node, ...flags, ...run]));
-  const { areas, functions } = analyse(profile, { moduleOf });
+  const { areas, functions } = analyse(profile, { originOf });
   return {
     areas: areas.filter(({ area }) => area !== POLL),
     functions,

@@ -1,13 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { Child } from './child.js';
 import { cleanEnv } from './clean-env.js';
+import { fleetArgv, startBehindGateway } from './gateway.js';
 import { bin, codexProgram } from '../../testkit/launch.mjs';
 import type { RunDirectory } from './run-directory.js';
 
 /** A server that can be put under test: its name and the command line that makes it listen. */
 export interface ServerKind {
-  readonly name: 'execwire' | 'codex';
+  readonly name: string;
   readonly argv: (listen: string) => readonly string[];
+  /** What is between it and Codex. Absent: nothing. */
+  readonly way?: 'gateway' | 'registry';
 }
 
 /** Execwire itself, as built. */
@@ -22,9 +25,16 @@ export const codexServer: ServerKind = {
   argv: (listen) => [...codexProgram, 'exec-server', '--listen', listen],
 };
 
-/** The servers to test; `EXECWIRE_INTEROP_SERVER` narrows them to one by name. */
-export const servers: readonly ServerKind[] = [execwireServer, codexServer].filter(
-  ({ name }) => (process.env['EXECWIRE_INTEROP_SERVER'] ?? name) === name,
+/** The same machines, reached by a Codex that knows nothing about fleets, or through a registry of ours. */
+const ways: readonly ServerKind[] = [
+  { name: 'execwire behind a gateway', argv: fleetArgv, way: 'gateway' },
+  { ...execwireServer, name: 'execwire behind a registry', way: 'registry' },
+  { ...codexServer, name: 'codex behind a registry', way: 'registry' },
+];
+
+/** The servers to test; `EXECWIRE_INTEROP_SERVER` narrows them to those of one program. */
+export const servers: readonly ServerKind[] = [execwireServer, codexServer, ...ways].filter(({ name }) =>
+  name.startsWith(process.env['EXECWIRE_INTEROP_SERVER'] ?? ''),
 );
 
 /** Set in the server's environment only: a command that can print its value ran inside that server and nowhere else. */
@@ -38,14 +48,17 @@ export interface RunningServer extends AsyncDisposable {
   crash(): Promise<void>;
 }
 
-/** Starts a server and waits for the line with its address. */
+/** Starts a server and waits for the line with its address, which is that of a gateway if it is behind one. */
 export async function startServer(kind: ServerKind, run: RunDirectory): Promise<RunningServer> {
   const marker = randomUUID();
-  const child = new Child({
-    argv: kind.argv('ws://127.0.0.1:0'),
-    cwd: run.outside,
-    env: { ...cleanEnv(run.serverHome), [markerName]: marker },
-  });
+  const start = (listen: string): Child =>
+    new Child({
+      argv: kind.argv(listen),
+      cwd: run.outside,
+      env: { ...cleanEnv(run.serverHome), [markerName]: marker },
+    });
+  if (kind.way === 'gateway') return { marker, ...(await startBehindGateway(start, run)) };
+  const child = start('ws://127.0.0.1:0');
   try {
     const url = await child.firstLine();
     return { url, marker, crash: () => child.kill(), [Symbol.asyncDispose]: () => child.stop() };
