@@ -7,16 +7,21 @@ const MAX_PAINT_MS = 500;
 /** A machine that is busy with something else has quiet moments. */
 const LOADS = 10;
 
-/** Runs in the page: what was fetched, as it was sent, and when something was to be seen. */
-const LOADED = `({
-  files: performance.getEntriesByType('resource').filter(({ name }) => /assets/.test(name))
-    .map(({ name, encodedBodySize, decodedBodySize }) => ({ name, encodedBodySize, decodedBodySize })),
-  paintMs: performance.getEntriesByName('first-contentful-paint')[0].startTime,
+/** Runs in the page: what was fetched, as it was sent. */
+const FETCHED = `performance.getEntriesByType('resource').filter(({ name }) => /assets/.test(name))
+  .map(({ name, encodedBodySize, decodedBodySize }) => ({ name, encodedBodySize, decodedBodySize }))`;
+
+/** Runs in the page: when something was to be seen. What is in the document already may not have been painted yet. */
+const FIRST_PAINT_MS = `new Promise((resolve) => {
+  new PerformanceObserver((list) => {
+    for (const { startTime } of list.getEntriesByName('first-contentful-paint')) resolve(startTime);
+  }).observe({ type: 'paint', buffered: true });
 })`;
 
-interface Loaded {
-  readonly files: readonly { name: string; encodedBodySize: number; decodedBodySize: number }[];
-  readonly paintMs: number;
+interface Fetched {
+  readonly name: string;
+  readonly encodedBodySize: number;
+  readonly decodedBodySize: number;
 }
 
 test('the page is small, and the terminal is fetched when there is one to show', async ({
@@ -26,7 +31,7 @@ test('the page is small, and the terminal is fetched when there is one to show',
 }) => {
   const { page, context } = await opened.person();
   await page.getByRole('heading', { name: 'Machines' }).waitFor();
-  const { files } = await page.evaluate<Loaded>(LOADED);
+  const files = await page.evaluate<Fetched[]>(FETCHED);
   const sum = (sizes: readonly number[]): number => sizes.reduce((total, each) => total + each, 0);
   const sent = sum(files.map(({ encodedBodySize }) => encodedBodySize));
   expect(sent).toBeLessThan(MAX_BYTES);
@@ -36,7 +41,7 @@ test('the page is small, and the terminal is fetched when there is one to show',
   const child = await agent.start({ argv: ['cat'], tty: true, processId: 'shown', lease: 'kept' });
   await page.goto(at('processes/kept/shown/live'));
   await page.getByText('watching').waitFor();
-  const { files: more } = await page.evaluate<Loaded>(LOADED);
+  const more = await page.evaluate<Fetched[]>(FETCHED);
   expect(more.some(({ name }) => name.includes('terminal'))).toBe(true);
   await child.terminate();
   await context.close();
@@ -48,7 +53,7 @@ test('something is to be seen within 500 ms', async ({ page, opened }) => {
     await page.goto(`${opened.origin}/#/`);
     await page.reload();
     await page.getByRole('heading', { name: 'Machines' }).waitFor();
-    paints.push((await page.evaluate<Loaded>(LOADED)).paintMs);
+    paints.push(await page.evaluate<number>(FIRST_PAINT_MS));
   }
   expect(Math.min(...paints), `paints: ${paints.map(Math.round).join(', ')} ms`).toBeLessThan(MAX_PAINT_MS);
 });

@@ -152,6 +152,25 @@ describe('files', () => {
     writeFileSync(folder.file('from-elsewhere'), 'x');
     await page.getByRole('button', { name: 'from-elsewhere', exact: true }).waitFor();
   });
+
+  test('that somebody made a moment ago are not replaced by an upload or a rename', async ({ page, at }) => {
+    using folder = new TestFolder();
+    writeFileSync(folder.file('mine'), 'mine');
+    await page.goto(at(`files/${encodeURIComponent(folder.path)}`));
+    await page.getByRole('button', { name: 'Rename mine', exact: true }).click();
+    await page.getByLabel('New name').fill('theirs');
+    // The page lists it some 200 ms later.
+    writeFileSync(folder.file('theirs'), 'theirs');
+    await page.keyboard.press('Enter');
+    await page.getByText('There is something of that name already.').waitFor();
+    writeFileSync(folder.file('theirs too'), 'theirs');
+    const upload = { name: 'theirs too', mimeType: '', buffer: Buffer.from('other') };
+    await page.setInputFiles('input[type=file]', upload);
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+    for (const name of ['theirs', 'theirs too'])
+      expect(readFileSync(folder.file(name), 'utf8')).toBe('theirs');
+    expect(readFileSync(folder.file('mine'), 'utf8')).toBe('mine');
+  });
 });
 
 describe('somebody who only views', () => {

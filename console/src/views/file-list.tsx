@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks';
-import type { DirectoryEntry } from '../../../src/contract/index.js';
+import type { DirectoryEntry, FileSystem } from '../../../src/contract/index.js';
 import { saveAs } from '../lib/download.js';
 import { contentOf } from '../lib/file-transfer.js';
 import { bytes, harmless } from '../lib/format.js';
 import type { Machine } from '../lib/machine.js';
+import { namesIn } from '../lib/names-in.js';
 import { join, parentOf } from '../lib/paths.js';
 import { addressOf } from '../lib/router.js';
 import { attempt } from '../lib/toasts.js';
@@ -13,6 +14,7 @@ import { Icon } from '../ui/icons.js';
 
 /** More entries are counted, not shown. */
 const MAX_SHOWN = 2_000;
+const NAME_IS_TAKEN = 'There is something of that name already.';
 
 export function FileList(props: {
   machine: Machine;
@@ -101,14 +103,19 @@ export function FileList(props: {
         <Rename
           entry={renaming}
           taken={entries.map(({ name }) => name)}
-          onRename={(name) =>
-            void attempt(() => files.rename(renaming.path, join(parentOf(renaming.path), name)))
-          }
+          onRename={(name) => void attempt(() => rename(files, renaming, name))}
           onClose={() => setRenaming(undefined)}
         />
       )}
     </>
   );
+}
+
+/** Never in place of something else. */
+async function rename(files: FileSystem, entry: DirectoryEntry, name: string): Promise<void> {
+  const directory = parentOf(entry.path);
+  if ((await namesIn(files, directory)).has(name)) throw new Error(NAME_IS_TAKEN);
+  await files.rename(entry.path, join(directory, name));
 }
 
 function Name(props: { machine: Machine; entry: DirectoryEntry; onShow: (entry: DirectoryEntry) => void }) {
@@ -158,7 +165,7 @@ function Rename(props: {
             spellcheck={false}
             onInput={(event) => setName(event.currentTarget.value)}
           />
-          {isTaken && <small role="alert">There is something of that name already.</small>}
+          {isTaken && <small role="alert">{NAME_IS_TAKEN}</small>}
         </label>
         <div class="dialog-foot">
           <button type="button" class="button" onClick={props.onClose}>

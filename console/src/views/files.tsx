@@ -3,6 +3,7 @@ import type { DirectoryEntry } from '../../../src/contract/index.js';
 import { harmless, pathOfUri } from '../lib/format.js';
 import { upload } from '../lib/file-transfer.js';
 import type { Machine } from '../lib/machine.js';
+import { namesIn } from '../lib/names-in.js';
 import { join, waysTo } from '../lib/paths.js';
 import { addressOf } from '../lib/router.js';
 import { useStore } from '../lib/store.js';
@@ -54,16 +55,18 @@ function Directory({ machine, directory }: { machine: Machine; directory: string
     setUploading(undefined);
   };
   /** What would be lost is asked about first. */
-  const offer = (files: readonly File[]): void => {
-    const isThere = (file: File): boolean => entries?.some(({ name }) => name === nameFor(file)) ?? false;
-    setReplacing(files.filter(isThere));
-    void take(files.filter((file) => !isThere(file)));
-  };
+  const offer = (files: readonly File[]): Promise<boolean> =>
+    attempt(async () => {
+      const names = await namesIn(machine.environment.files, directory);
+      const isThere = (file: File): boolean => names.has(nameFor(file));
+      setReplacing(files.filter(isThere));
+      await take(files.filter((file) => !isThere(file)));
+    });
   const drop = (transfer: DataTransfer | null): void => {
     const items = [...(transfer?.items ?? [])];
     if (items.some((item) => item.webkitGetAsEntry()?.isDirectory))
       return tell('Directories cannot be dropped here. Use `execwire cp -r`.', { kind: 'error' });
-    offer([...(transfer?.files ?? [])]);
+    void offer([...(transfer?.files ?? [])]);
   };
   return (
     <>
@@ -89,7 +92,7 @@ function Directory({ machine, directory }: { machine: Machine; directory: string
             type="file"
             multiple
             onChange={(event) => {
-              offer([...(event.currentTarget.files ?? [])]);
+              void offer([...(event.currentTarget.files ?? [])]);
               event.currentTarget.value = '';
             }}
           />
