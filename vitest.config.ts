@@ -11,7 +11,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // What needs a program that is missing here is named at the end of the run.
     exclude: [...configDefaults.exclude, ...filesLeftOut(root).map(({ file }) => file)],
-    reporters: ['default', './test/harness/count-reporter.ts'],
+    reporters: ['default', './test/harness/failed-files-reporter.ts', './test/harness/count-reporter.ts'],
     // Nothing is left in the state directory of whoever runs the tests.
     globalSetup: './test/harness/own-state.ts',
     testTimeout: 30_000,
