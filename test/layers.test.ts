@@ -1,9 +1,14 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
-
-const src = join(dirname(fileURLToPath(import.meta.url)), '..', 'src');
+import {
+  fileInRoot,
+  type Import,
+  importsOf,
+  namesExportedBy,
+  neededBy,
+  sources,
+  textOf,
+} from './harness/source-tree.js';
 
 /**
  * The rooms of src/, and what each may import beside itself. ARCHITECTURE.md shows the same table. A room within a room
@@ -139,38 +144,6 @@ const sideDoors: readonly string[] = [
   'environment/providers.ts',
 ];
 
-interface Import {
-  /** Paths below src/. */
-  readonly from: string;
-  readonly to: string;
-}
-
-function sources(): string[] {
-  return readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
-}
-
-function importsOf(file: string): Import[] {
-  const text = readFileSync(join(src, file), 'utf8');
-  return [...text.matchAll(/(?:from|import)\s*\(?\s*['"](\.\.?\/[^'"]+)['"]/g)].map(([, target = '']) => ({
-    from: file,
-    to: relative(src, resolve(join(src, dirname(file)), target)).replace(/\.js$/, '.ts'),
-  }));
-}
-
-/** What a file needs before it can run. Types are gone by then, and `import()` waits until it is called. */
-function neededBy(file: string): string[] {
-  const text = readFileSync(join(src, file), 'utf8');
-  const statements = text.matchAll(
-    /^(?:import|export) (?!type )(?:([^;'"]*?) from )?['"](\.\.?\/[^'"]+)['"]/gm,
-  );
-  return [...statements].flatMap(([, names = '', target = '']) => {
-    const isTypesOnly = /^\{\s*(?:type [^,]+,?\s*)+\}$/.test(names);
-    return isTypesOnly
-      ? []
-      : [relative(src, resolve(join(src, dirname(file)), target)).replace(/\.js$/, '.ts')];
-  });
-}
-
 /** Files that need each other before they can run, each once. */
 function fileCycles(): string[] {
   const needs = new Map(sources().map((file) => [file, neededBy(file)]));
@@ -197,7 +170,7 @@ function roomOf(file: string): string | null {
 
 /** The table of the page. It says `its rooms` for those within a room; the command line may import everything. */
 function shownTable(): Record<string, readonly string[]> {
-  const page = readFileSync(join(src, '..', 'ARCHITECTURE.md'), 'utf8');
+  const page = fileInRoot('ARCHITECTURE.md');
   const rows = [...page.matchAll(/^\| `([a-z/]+)` +\|[^|]*\| (.+?) +\|$/gm)];
   const inside = (room: string): string[] =>
     Object.keys(mayImport).filter((each) => each.startsWith(`${room}/`));
@@ -218,6 +191,27 @@ function crossings(): (Import & { readonly room: string; readonly other: string 
       const [room, other] = [roomOf(each.from), roomOf(each.to)];
       return room === null || other === null || room === other ? [] : [{ ...each, room, other }];
     });
+}
+
+/** The subpaths of the package: users import from them, and another test pins what they export. */
+function publicIndexes(): string[] {
+  const { exports } = JSON.parse(fileInRoot('package.json')) as { exports: Record<string, unknown> };
+  return Object.keys(exports).map((subpath) => `${subpath.replace(/^\.\/?/, '')}/index.ts`);
+}
+
+/** What an `index.ts` passes on although no file outside its folder mentions it. */
+function unusedExports(): string[] {
+  const imports = sources().flatMap(importsOf);
+  const indexes = sources().filter((file) => file.endsWith('/index.ts') && !publicIndexes().includes(file));
+  return indexes.flatMap((index) => {
+    const importers = imports.filter(
+      ({ from, to }) => to === index && !from.startsWith(`${dirname(index)}/`),
+    );
+    const words = new Set(importers.flatMap(({ from }) => textOf(from).match(/\w+/g) ?? []));
+    return namesExportedBy(index)
+      .filter((name) => !words.has(name))
+      .map((name) => `${index} exports ${name}`);
+  });
 }
 
 describe('layers', () => {
@@ -254,6 +248,10 @@ describe('layers', () => {
     expect(sideDoors.filter((door) => !used.has(door))).toEqual([]);
   });
 
+  test('what an index exports is used outside its folder', () => {
+    expect(unusedExports()).toEqual([]);
+  });
+
   test('the table has no cycle', () => {
     const reach = (room: string, seen: readonly string[]): string[] =>
       (mayImport[room] ?? []).flatMap((other) =>
@@ -267,7 +265,7 @@ describe('layers', () => {
   });
 
   test('no barrel re-exports everything', () => {
-    const greedy = sources().filter((file) => /export \* from/.test(readFileSync(join(src, file), 'utf8')));
+    const greedy = sources().filter((file) => /export \* from/.test(textOf(file)));
     expect(greedy).toEqual([]);
   });
 });

@@ -1,3 +1,3 @@
 /** The web console: who may use it, and how it reaches machines. The page itself is in `console/`. */
-export { type ConsoleOptions, ConsoleServer } from './console-server.js';
+export { ConsoleServer } from './console-server.js';
 export type { ConsoleFleet, ConsoleMachine, FleetRow, FleetView } from './machine.js';

@@ -85,11 +85,9 @@ export {
   DEFAULT_WINDOW_BYTES,
   ProcessLog,
   MAX_ARCHIVED_READ_BYTES,
-  type ProcessLogOptions,
 } from './process-log.js';
 export type { LogHold } from './log-holds.js';
-export { positionAfter, readLog, type ReadableLog, type ReadLimits, seqBefore, timeOf } from './read-log.js';
-export { followLog } from './log-reader.js';
+export { positionAfter, readLog, type ReadableLog, seqBefore, timeOf } from './read-log.js';
 export type { ResumedLog } from './resumed-log.js';
 export type { OutputPlace } from './output-place.js';
 export { endOf, type ExitFacts, exitFacts, logEnd } from './process-end.js';

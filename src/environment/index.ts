@@ -6,8 +6,8 @@ export type {
   UrlEnvironment,
 } from './configuration.js';
 export { configurationHome } from './configuration-home.js';
-export { resolveSandbox, withDefaultSandbox } from './default-sandbox.js';
-export { type DialedChannel, dialEnvironment, isUrlEnvironment } from './dial-environment.js';
+export { resolveSandbox } from './default-sandbox.js';
+export { dialEnvironment } from './dial-environment.js';
 export { LocalEnvironment, type LocalEnvironmentOptions } from './local.js';
 export { EnvironmentManager, type EnvironmentStatus, type OpenEnvironment } from './manager.js';
 export {

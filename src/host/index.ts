@@ -1,13 +1,11 @@
 export {
   adoptOrphans,
-  type Child,
   claimHost,
   dismissWatchdog,
   ensureWatchdog,
   type HostCapabilities,
   hostCapabilities,
   limitsAvailable,
-  killAllTrees,
   onWatchdogTrouble,
   killUnknownTrees,
   releaseChunk,
@@ -27,14 +25,12 @@ export { childEnvironment } from './environment-variables.js';
 export { ConfinableFileSystem, type HostFileSystem, noChanges } from './files/index.js';
 export {
   ChangeSets,
-  type ChangeSetsOptions,
   type ChangesOwner,
   DEFAULT_LIMITS,
   type ChangesSupport,
   type HeldUse,
   newSetId,
   OwnedChanges,
-  type OwnedSet,
   type SetKeeping,
 } from './changes/index.js';
 export { hideFromSandboxes, SandboxedLaunch, sandboxSupport } from './sandbox/index.js';
@@ -50,13 +46,11 @@ export { holdFiles } from './hold-changes.js';
 export { machineInfo, version } from './machine-info.js';
 export { homeToStartIn } from './start-directory.js';
 export { machineUsage } from './machine-usage.js';
-export { admitsPeer, type ConnectionEnds, peerUser } from './peer/index.js';
+export { admitsPeer, peerUser } from './peer/index.js';
 export {
   connectPort,
   findTarget,
   listListeners,
-  type PortRequest,
-  type PortTarget,
   type SocketReader,
   type TreeOwner,
   visiblePorts,

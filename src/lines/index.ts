@@ -1,3 +1,3 @@
-export { LinePattern, type PatternOptions } from './line-pattern.js';
+export { LinePattern } from './line-pattern.js';
 export { readLogLines, type SearchableLog, searchLog } from './log-lines.js';
 export { matchingLines } from './text-lines.js';

@@ -3,4 +3,4 @@
 export { AuditFile } from './audit-file.js';
 export { logEvents } from './event-log.js';
 export { MetricsListener } from './metrics-listener.js';
-export { type RequestTimes, ServerMetrics } from './server-metrics.js';
+export { ServerMetrics } from './server-metrics.js';

@@ -1,2 +1,2 @@
-export { RemoteMachine, type RemoteMachineOptions } from './executor/remote-machine.js';
-export { type RegistryPlace, requireRegistryUrl } from './registry-calls.js';
+export { RemoteMachine } from './executor/remote-machine.js';
+export { requireRegistryUrl } from './registry-calls.js';

@@ -1,2 +1,2 @@
-export { type CapturedScreen, ProcessScreen, type ProcessScreenOptions } from './process-screen.js';
+export { ProcessScreen } from './process-screen.js';
 export { ScreenRenderer } from './screen-renderer.js';

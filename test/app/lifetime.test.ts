@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { OUTBOX_FULL_BYTES } from '../../src/rpc/index.js';
+import { OUTBOX_FULL_BYTES } from '../../src/rpc/outbox.js';
 import { openInProcess } from '../harness/app-in-process.js';
 import { StdioApp, WebSocketApp } from '../../testkit/app-server.mjs';
 import { gone, pidsWithArgument, stubbornTree, TestFolder } from '../harness/processes.js';

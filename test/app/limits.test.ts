@@ -4,7 +4,7 @@ import { AdmissionControl } from '../../src/app/admission-control.js';
 import { CappedOutput, MAX_BUFFERED_BYTES } from '../../src/app/capped-output.js';
 import { CapturedRoom } from '../../src/app/captured-room.js';
 import { isExecError } from '../../src/protocol/index.js';
-import { OUTBOX_FULL_BYTES } from '../../src/rpc/index.js';
+import { OUTBOX_FULL_BYTES } from '../../src/rpc/outbox.js';
 import { openInProcess } from '../harness/app-in-process.js';
 
 describe('a program that does not read its input', () => {

@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { DirectoryEntry, FileSystem } from '../../src/contract/index.js';
-import { childPath, copyTree } from '../../src/copy/index.js';
+import { childPath } from '../../src/copy/listing.js';
+import { copyTree } from '../../src/copy/copy-tree.js';
 import { fileUri, isExecError, parseFileUri, pathText } from '../../src/protocol/index.js';
 import { treeJob } from '../harness/copy-jobs.js';
 import { seededRandom } from '../harness/random.js';

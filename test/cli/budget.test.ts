@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Budget } from '../../src/copy/index.js';
+import { Budget } from '../../src/copy/budget.js';
 
 test('a budget is never overspent, is given out in order, and lets what is larger go alone', async () => {
   const budget = new Budget(10);

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Drafts } from '../../src/copy/index.js';
-import { LocalFileSystem } from '../../src/host/files/index.js';
+import { Drafts } from '../../src/copy/copy-draft.js';
+import { LocalFileSystem } from '../../src/host/files/local-file-system.js';
 import { CommandLine, execwire } from '../../testkit/command-line.mjs';
 import { ServerProcess } from '../../testkit/server-process.mjs';
 import { setLimit } from '../harness/limits.js';

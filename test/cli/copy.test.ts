@@ -5,9 +5,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { parseLocation } from '../../src/cli/options/copy-location.js';
-import { childPath, copyTree } from '../../src/copy/index.js';
+import { childPath } from '../../src/copy/listing.js';
+import { copyTree } from '../../src/copy/copy-tree.js';
 import type { FileSystem } from '../../src/contract/index.js';
-import { LocalFileSystem } from '../../src/host/files/index.js';
+import { LocalFileSystem } from '../../src/host/files/local-file-system.js';
 import { isExecError } from '../../src/protocol/index.js';
 import { CommandLine, execwire } from '../../testkit/command-line.mjs';
 import { ServerProcess } from '../../testkit/server-process.mjs';

@@ -1,4 +1,4 @@
-import { LocalFileSystem } from '../../src/host/files/index.js';
+import { LocalFileSystem } from '../../src/host/files/local-file-system.js';
 import { fileContentContract } from './file-content.contract.js';
 import { fileMovesContract } from './file-moves.contract.js';
 import { fileLinksContract } from './file-links.contract.js';

@@ -1,7 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
-import { followLog, ProcessLog } from '../../src/contract/index.js';
+import { ProcessLog } from '../../src/contract/index.js';
+import { followLog } from '../../src/contract/log-reader.js';
 
 const bytes = (length: number): Uint8Array => new Uint8Array(length);
 const exit = { exitCode: 0, signal: null, timedOut: false, sandboxDenied: false } as const;

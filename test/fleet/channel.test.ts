@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { binaryMessage } from '../../src/rpc/index.js';
 import { Assembly } from '../../src/fleet/channel/assembly.js';
-import { Flag, Kind, readDatagram } from '../../src/fleet/channel/index.js';
+import { Kind, readDatagram } from '../../src/fleet/channel/index.js';
+import { Flag } from '../../src/fleet/channel/datagram.js';
 import { Heard, LossyBus } from '../harness/lossy-bus.js';
 import { seededRandom } from '../harness/random.js';
 

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { WebSocket } from 'ws';
-import { type ConsoleOptions, ConsoleServer } from '../../src/console/index.js';
+import { ConsoleServer } from '../../src/console/index.js';
+import { type ConsoleOptions } from '../../src/console/console-server.js';
 import { ExecServer } from '../../src/server/index.js';
 
 const PAGE = fileURLToPath(new URL('../../dist/page', import.meta.url));

@@ -1,12 +1,10 @@
-import {
-  BlockPool,
-  type CopyManner,
-  type CopyObserver,
-  Drafts,
-  LineBudget,
-  Persistence,
-  type TreeCopyJob,
-} from '../../src/copy/index.js';
+import { type CopyObserver } from '../../src/copy/index.js';
+import { BlockPool } from '../../src/copy/block-pool.js';
+import { type CopyManner } from '../../src/copy/copy-path.js';
+import { Drafts } from '../../src/copy/copy-draft.js';
+import { LineBudget } from '../../src/copy/line-budget.js';
+import { Persistence } from '../../src/copy/persistence.js';
+import { type TreeCopyJob } from '../../src/copy/copy-tree.js';
 
 const ignore = (): undefined => undefined;
 const fail = (error: Error): never => {

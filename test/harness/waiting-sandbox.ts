@@ -1,7 +1,7 @@
 import { chownSync, mkdirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { DEFAULT_PROTECTED_NAMES } from '../../src/host/sandbox/index.js';
+import { DEFAULT_PROTECTED_NAMES } from '../../src/policy/internal.js';
 import { SCRIPT_FD } from '../../src/host/sandbox/launch/launch-script.js';
 import type { Identity, Place } from '../host/sandbox/harness.js';
 

@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
-import { killAllTrees, LocalProcess } from '../../src/host/index.js';
+import { LocalProcess } from '../../src/host/index.js';
+import { killAllTrees } from '../../src/host/spawn/tree-killer.js';
 import { eventually, uniqueSeconds } from './spawn/harness.js';
 import { isRunning, sleepers } from './spawn/machine.js';
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { LinePattern, type PatternOptions } from '../../src/lines/index.js';
+import { LinePattern } from '../../src/lines/index.js';
+import { type PatternOptions } from '../../src/lines/line-pattern.js';
 import { seededRandom } from '../harness/random.js';
 
 /** Whether one line matches, given in pieces of some size. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { LinePattern, matchingLines, type PatternOptions } from '../../src/lines/index.js';
+import { LinePattern, matchingLines } from '../../src/lines/index.js';
+import { type PatternOptions } from '../../src/lines/line-pattern.js';
 
 function found(pattern: string, lines: readonly string[], options: Partial<PatternOptions> = {}) {
   return matchingLines(new LinePattern({ pattern, regex: true, exact: true, ...options }), lines);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { castCues, type Cue, schedule } from '../../src/recording/index.js';
+import { castCues, schedule } from '../../src/recording/index.js';
+import { type Cue } from '../../src/recording/cue.js';
 import { inTurn, listed } from './make-history.js';
 
 async function read(...lines: string[]): Promise<Cue[]> {

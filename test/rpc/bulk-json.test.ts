@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { execDialect } from '../../src/protocol/dialects.js';
-import { parseMessage } from '../../src/rpc/index.js';
+import { parseMessage } from '../../src/rpc/message.js';
 
 const LONG = 'QUJD'.repeat(20_000);
 const message = (params: string): string => `{"id":1,"method":"m","params":${params}}`;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Lanes } from '../../src/rpc/index.js';
+import { Lanes } from '../../src/rpc/lanes.js';
 import { seededRandom } from '../harness/random.js';
 
 /** A promise and its resolver. */

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { execDialect } from '../../src/protocol/dialects.js';
-import { BytesResult, type ByteSource, type CloseReason, RpcPeer } from '../../src/rpc/index.js';
+import { BytesResult, type CloseReason, RpcPeer } from '../../src/rpc/index.js';
+import { type ByteSource } from '../../src/rpc/bytes-result.js';
 import { createMemoryChannels } from '../../src/transport/memory.js';
 
 /** Ends in the middle, as a disk that breaks does. */

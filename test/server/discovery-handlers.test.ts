@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { LocalFileSystem } from '../../src/host/files/index.js';
+import { LocalFileSystem } from '../../src/host/files/local-file-system.js';
 import { discoveryHandlers } from '../../src/server/handlers/discovery-handlers.js';
 import { createCaller } from './call-handler.js';
 

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { LocalFileSystem } from '../../src/host/files/index.js';
+import { LocalFileSystem } from '../../src/host/files/local-file-system.js';
 import { fileUri } from '../../src/protocol/index.js';
 import { BulkGarbage } from '../../src/server/bulk-garbage.js';
 import { FileHandles } from '../../src/server/handlers/file-handles.js';

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { LocalFileSystem } from '../../src/host/files/index.js';
+import { LocalFileSystem } from '../../src/host/files/local-file-system.js';
 import { fileHandlers } from '../../src/server/handlers/files-handlers.js';
 import { createCaller, recordingContext } from './call-handler.js';
 

@@ -12,7 +12,8 @@ import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { ProcessLog, type ProcessEvent } from '../../src/contract/index.js';
 import { isExecError } from '../../src/protocol/index.js';
-import { Spool, type SpoolOptions, type SpoolRequest } from '../../src/spool/index.js';
+import { Spool, type SpoolOptions } from '../../src/spool/index.js';
+import { type SpoolRequest } from '../../src/spool/spool.js';
 import { TestFolder } from '../harness/processes.js';
 
 const KIB = 1024;

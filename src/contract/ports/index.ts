@@ -1,3 +1,3 @@
 export type { ListeningPort, PortEvent, PortsOptions, PortWatch } from './listening-port.js';
-export type { Connect, ConnectOptions, ForwardOptions, PortForward } from './port-forward.js';
+export type { ConnectOptions, ForwardOptions, PortForward } from './port-forward.js';
 export { PortChanges } from './port-changes.js';

@@ -2,7 +2,7 @@ export { CommandFailure, isCommandFailure } from './command-failure.js';
 export { commandLines } from './command-lines.js';
 export { type CommandTag, type CommandTemplate, commandTag } from './command-tag.js';
 export type { TemplateValue } from './command-template.js';
-export { DEFAULT_MAX_OUTPUT_BYTES, runCommand } from './run-command.js';
+export { runCommand } from './run-command.js';
 export type {
   CommandInput,
   CommandOptions,

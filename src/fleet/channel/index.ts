@@ -1,5 +1,5 @@
 export { BusChannel } from './bus-channel.js';
 export { TICK_MS } from './channel-watch.js';
-export { type Datagram, Flag, Kind, readDatagram } from './datagram.js';
+export { Kind, readDatagram } from './datagram.js';
 export { BusShares } from './shares.js';
 export { resetDatagram } from './reset.js';

@@ -1,2 +1,2 @@
-export { Gateway, type GatewayOptions } from './gateway.js';
-export { type GatewayClient, readGatewayClients } from './gateway-clients.js';
+export { Gateway } from './gateway.js';
+export { readGatewayClients } from './gateway-clients.js';

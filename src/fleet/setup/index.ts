@@ -1,3 +1,3 @@
 export { FleetDirectory } from './fleet-directory.js';
 export { LocalCluster } from './local-cluster.js';
-export type { Member, Role } from './permissions.js';
+export type { Role } from './permissions.js';

@@ -1,8 +1,7 @@
-export { ChangeSets, type ChangeSetsOptions } from './change-sets.js';
+export { ChangeSets } from './change-sets.js';
 export type { HeldUse, KeptUse } from './held-use.js';
 export type { SetKeeping } from './held-set.js';
 export { type ChangesOwner, OwnedChanges } from './owned-changes.js';
 export { DEFAULT_LIMITS } from './set-limits.js';
 export { newSetId } from './set-id.js';
-export { OwnedSet } from './owned-set.js';
-export { type ChangesSupport, changesUnavailable } from './support.js';
+export type { ChangesSupport } from './support.js';

@@ -1,7 +1,6 @@
 export { headerSecret } from './header-secrets.js';
 export {
   type HttpAnswer,
-  type HttpCallOptions,
   type OutgoingHeader,
   type OutgoingRequest,
   sendHttpRequest,

@@ -2,13 +2,7 @@ export { bootTicks } from './boot-clock.js';
 export { crypto, randomBytes } from './random.js';
 export { type KernelCalls, kernelCalls } from './cached-calls.js';
 export { sendDatagram } from './datagram.js';
-export {
-  type DescriptorMessage,
-  MAX_MESSAGE_BYTES,
-  receiveMessage,
-  sendMessage,
-  socketPair,
-} from './descriptor-messages.js';
+export { receiveMessage, sendMessage, socketPair } from './descriptor-messages.js';
 export { errnoName, errnoOf } from './errno.js';
 export {
   anyCharacter,
@@ -57,13 +51,7 @@ export {
   threadsOf,
   type Unseen,
 } from './procfs.js';
-export {
-  findProgram,
-  judgeProgram,
-  mayExecute,
-  programPlaces,
-  type ProgramVerdict,
-} from './program-search.js';
+export { findProgram, mayExecute, type ProgramVerdict } from './program-search.js';
 export { reserveSpace } from './reserve-space.js';
 export { unwatchReadiness, watchReadiness } from './readiness.js';
 export {
@@ -79,7 +67,7 @@ export {
   tryLock,
 } from './sandbox-calls.js';
 export { isScarcity, mentionsScarcity } from './scarcity.js';
-export { spawnFailure, type SpawnFailureReason, spawnFailures } from './spawn-failures.js';
+export { spawnFailure, spawnFailures } from './spawn-failures.js';
 export { type HelperName, trustedPath, trustedProgram } from './trusted-path.js';
 export {
   type Attribute,

@@ -1,6 +1,6 @@
 export { CHUNK_BYTES, releaseChunk, retainChunk } from './chunk-memory.js';
-export type { Child, ChildSink, ChildSpec, InheritedFd, ParkedChild } from './child.js';
-export type { ChildKeeping, KeptChild, KeptDescriptors, StoppedSandbox } from './child-keeping.js';
+export type { Child, ChildSink, ChildSpec, ParkedChild } from './child.js';
+export type { ChildKeeping, KeptChild, StoppedSandbox } from './child-keeping.js';
 export { claimHost } from './claim.js';
 export type { ChildEnd } from './exit-status.js';
 export { goneChild } from './gone-child.js';
@@ -19,11 +19,5 @@ export {
 export { assertSpawnable } from './spawn-failure.js';
 export { assertLimits, limitOptions, limitsAvailable } from './process-limits.js';
 export { rememberLeftTree } from './left-trees.js';
-export type { ProcessTrees } from './process-trees.js';
-export { currentTrees, killAllTrees, killTrees, killUnknownTrees, recordTrees } from './tree-killer.js';
-export {
-  dismissWatchdog,
-  ensureWatchdog,
-  onWatchdogTrouble,
-  type WatchdogTrouble,
-} from './watchdog.js';
+export { currentTrees, killTrees, killUnknownTrees, recordTrees } from './tree-killer.js';
+export { dismissWatchdog, ensureWatchdog, onWatchdogTrouble } from './watchdog.js';

@@ -1,2 +1,2 @@
-export { Registry, type RegistryOptions } from './registry.js';
-export { RegistryTokenFile, type RegistryTokens, type TokenBearer } from './registry-tokens.js';
+export { Registry } from './registry.js';
+export { RegistryTokenFile } from './registry-tokens.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test, vi } from 'vitest';
 import { outputOf, sh } from '../../../testkit/wire-client.mjs';
-import { DEFAULT_PROTECTED_NAMES } from '../../../src/host/sandbox/index.js';
+import { DEFAULT_PROTECTED_NAMES } from '../../../src/policy/internal.js';
 import { ConfinedServer } from '../../harness/confined-server.js';
 import { makeProtected, NAMESPACE, untilOneWaits, waitingShells } from '../../harness/waiting-sandbox.js';
 import { identities, Place } from '../sandbox/harness.js';

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { hostPath } from '../../../src/host/kernel/host-path.js';
-import { LocalFileSystem } from '../../../src/host/files/index.js';
+import { LocalFileSystem } from '../../../src/host/files/local-file-system.js';
 import { cachedMetadata } from '../../../src/host/files/cached/metadata.js';
 import { readCachedFile } from '../../../src/host/files/cached/read.js';
 import { benchDirectory } from './bench-directory.js';

@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, statSync, writeFileSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { LocalFileSystem } from '../../../src/host/files/index.js';
+import { LocalFileSystem } from '../../../src/host/files/local-file-system.js';
 import { benchDirectory } from './bench-directory.js';
 
 const files = new LocalFileSystem();

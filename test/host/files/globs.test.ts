@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { LocalFileSystem } from '../../../src/host/files/index.js';
+import { LocalFileSystem } from '../../../src/host/files/local-file-system.js';
 import { trustedProgram } from '../../../src/host/kernel/trusted-path.js';
 import { isExecError } from '../../../src/protocol/index.js';
 import { seededRandom } from '../../harness/random.js';

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { LocalFileSystem } from '../../../src/host/files/index.js';
+import { LocalFileSystem } from '../../../src/host/files/local-file-system.js';
 import { isExecError } from '../../../src/protocol/index.js';
 import { benchDirectory } from './bench-directory.js';
 import { openSmallDisk } from './small-disk.js';

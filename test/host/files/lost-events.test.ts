@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { LocalFileSystem } from '../../../src/host/files/index.js';
+import { LocalFileSystem } from '../../../src/host/files/local-file-system.js';
 import { benchDirectory } from './bench-directory.js';
 
 /** More than the system keeps for us while we are busy. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { LocalFileSystem } from '../../../src/host/files/index.js';
+import { LocalFileSystem } from '../../../src/host/files/local-file-system.js';
 
 // The kernel answers "no such directory" to whoever wants to make one there, though the parent exists.
 test.each(['/proc/nowhere', '/proc/nowhere/below', '/proc/self/nowhere/far/below'])(

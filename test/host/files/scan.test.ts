@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
-import { LocalFileSystem } from '../../../src/host/files/index.js';
+import { LocalFileSystem } from '../../../src/host/files/local-file-system.js';
 import { codeOf } from '../../contract/file-bench.js';
 import { fileSearchContract } from '../../contract/file-search.contract.js';
 import { benchDirectory } from './bench-directory.js';

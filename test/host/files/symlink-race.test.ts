@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { LocalFileSystem } from '../../../src/host/files/index.js';
+import { LocalFileSystem } from '../../../src/host/files/local-file-system.js';
 import { benchDirectory } from './bench-directory.js';
 
 /** Enough for a check that is not tied to its use to fail many times over. */

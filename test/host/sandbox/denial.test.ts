@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { policyFromPermissions, wasDenied } from '../../../src/host/sandbox/index.js';
+import { policyFromPermissions } from '../../../src/policy/internal.js';
+import { wasDenied } from '../../../src/host/sandbox/launch/denial.js';
 import { explainFailure } from '../../../src/host/sandbox/probe/probe-failure.js';
 import { entry, identities, Place, rootReadable, run, workspacePolicy } from './harness.js';
 

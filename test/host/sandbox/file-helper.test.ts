@@ -13,14 +13,10 @@ import {
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
-import {
-  type ConfinedPolicy,
-  FileHelpers,
-  type HelperOptions,
-  type PoolLimits,
-  policyFromPermissions,
-  type SandboxPolicy,
-} from '../../../src/host/sandbox/index.js';
+import { type ConfinedPolicy, FileHelpers } from '../../../src/host/sandbox/index.js';
+import { type HelperOptions } from '../../../src/host/sandbox/launch/file-helper.js';
+import { type PoolLimits } from '../../../src/host/sandbox/launch/file-helpers.js';
+import { policyFromPermissions, type SandboxPolicy } from '../../../src/policy/internal.js';
 import { entry, type Identity, identities, Place, supportFor, workspacePolicy } from './harness.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));

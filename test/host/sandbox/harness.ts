@@ -5,16 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { SignalName } from '../../../src/contract/index.js';
-import {
-  type Confinement,
-  type ConfineSpec,
-  confine,
-  policyFromPermissions,
-  sandboxSupport,
-  type SandboxOutcome,
-  type SandboxPolicy,
-  type SandboxSupport,
-} from '../../../src/host/sandbox/index.js';
+import { confine, sandboxSupport, type SandboxSupport } from '../../../src/host/sandbox/index.js';
+import { type Confinement, type ConfineSpec } from '../../../src/host/sandbox/bwrap/confine.js';
+import { policyFromPermissions, type SandboxPolicy } from '../../../src/policy/internal.js';
+import { type SandboxOutcome } from '../../../src/host/sandbox/launch/status.js';
 import type { PermissionEntry } from '../../../src/protocol/index.js';
 
 /** A user id that needs no account. */

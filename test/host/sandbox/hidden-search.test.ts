@@ -1,7 +1,8 @@
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { compileGlob, type FilePolicy, findHidden, hostView } from '../../../src/host/sandbox/index.js';
+import { compileGlob, findHidden, hostView } from '../../../src/host/sandbox/index.js';
+import { type FilePolicy } from '../../../src/policy/internal.js';
 import { findHiddenNow } from '../../../src/host/sandbox/plan/hidden-search.js';
 import { TestFolder } from '../../harness/processes.js';
 import { seededRandom } from '../../harness/random.js';

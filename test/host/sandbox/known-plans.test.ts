@@ -13,7 +13,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { snapshotDisk, type FilePolicy, planMounts } from '../../../src/host/sandbox/index.js';
+import { snapshotDisk } from '../../../src/host/sandbox/plan/disk.js';
+import { type FilePolicy } from '../../../src/policy/internal.js';
+import { planMounts } from '../../../src/host/sandbox/plan/mount-plan.js';
 import { planNow } from '../../../src/host/sandbox/plan/known-plans.js';
 
 let base: string;

@@ -1,12 +1,10 @@
 import { posix } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import {
-  type Access,
-  bwrapOptions,
-  type Disk,
-  type Mount,
-  planMounts,
-} from '../../../src/host/sandbox/index.js';
+import { type Mount } from '../../../src/host/sandbox/index.js';
+import { type Access } from '../../../src/policy/internal.js';
+import { bwrapOptions } from '../../../src/host/sandbox/bwrap/bwrap-argv.js';
+import { type Disk } from '../../../src/host/sandbox/plan/disk.js';
+import { planMounts } from '../../../src/host/sandbox/plan/mount-plan.js';
 import { compileGlob } from '../../../src/host/sandbox/plan/glob.js';
 
 /** A disk of directories, except what ends in `.file`. Links are named with their targets. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { snapshotDisk, planMounts } from '../../../src/host/sandbox/index.js';
+import { snapshotDisk } from '../../../src/host/sandbox/plan/disk.js';
+import { planMounts } from '../../../src/host/sandbox/plan/mount-plan.js';
 import { withoutKernelMounts } from '../../../src/host/sandbox/plan/mount-table.js';
 
 test('the kernel’s own places stay as they are', () => {

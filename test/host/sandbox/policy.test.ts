@@ -4,7 +4,7 @@ import {
   type PathRule,
   policyFromPermissions,
   type SandboxPolicy,
-} from '../../../src/host/sandbox/index.js';
+} from '../../../src/policy/internal.js';
 import { permissionsFromAppPolicy } from '../../../src/policy/index.js';
 import { findProfile } from '../../../src/policy/profiles.js';
 import {

@@ -1,13 +1,9 @@
 import { chmodSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import {
-  confine,
-  type Disk,
-  snapshotDisk,
-  probeSandbox,
-  type SandboxPolicy,
-} from '../../../src/host/sandbox/index.js';
+import { confine, probeSandbox } from '../../../src/host/sandbox/index.js';
+import { type Disk, snapshotDisk } from '../../../src/host/sandbox/plan/disk.js';
+import { type SandboxPolicy } from '../../../src/policy/internal.js';
 import { entry, identities, Place, run, supportFor, workspacePolicy } from './harness.js';
 
 const [identity = { name: 'nobody' }] = identities;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type FilterOptions, seccompFilter } from '../../../src/host/sandbox/index.js';
+import { type FilterOptions, seccompFilter } from '../../../src/host/sandbox/seccomp/seccomp.js';
 
 const ARCHITECTURE = { x64: 0xc000_003e, arm64: 0xc000_00b7, i386: 0x4000_0003 };
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { explainSetupFailure, policyOfRequest } from '../../../src/host/sandbox/index.js';
+import { policyOfRequest } from '../../../src/host/sandbox/index.js';
+import { explainSetupFailure } from '../../../src/host/sandbox/launch/setup-failure.js';
 import type { Sandbox } from '../../../src/protocol/index.js';
 
 describe('a sandbox that ended before its program ran', () => {

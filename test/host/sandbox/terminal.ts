@@ -2,7 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, constants, readSync, writeSync } from 'node:fs';
 import { ReadStream } from 'node:tty';
 import koffi from 'koffi';
-import { confine, type SandboxPolicy } from '../../../src/host/sandbox/index.js';
+import { confine } from '../../../src/host/sandbox/index.js';
+import { type SandboxPolicy } from '../../../src/policy/internal.js';
 import { type Identity, supportFor } from './harness.js';
 
 const libc = koffi.load('libc.so.6');

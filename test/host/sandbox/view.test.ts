@@ -12,7 +12,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { SHARED_MEMORY_BYTES } from '../../../src/host/sandbox/bwrap/bwrap-argv.js';
-import { policyFromPermissions, type SandboxPolicy } from '../../../src/host/sandbox/index.js';
+import { policyFromPermissions, type SandboxPolicy } from '../../../src/policy/internal.js';
 import type { PermissionEntry } from '../../../src/protocol/index.js';
 import { entry, type Identity, identities, Place, rootReadable, run, workspacePolicy } from './harness.js';
 

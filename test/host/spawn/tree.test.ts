@@ -2,7 +2,8 @@ import { spawn as nodeSpawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
-import { adoptOrphans, killAllTrees, killTrees } from '../../../src/host/spawn/index.js';
+import { adoptOrphans, killTrees } from '../../../src/host/spawn/index.js';
+import { killAllTrees } from '../../../src/host/spawn/tree-killer.js';
 import {
   dismissWatchdog,
   ensureWatchdog,
