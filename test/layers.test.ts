@@ -98,6 +98,7 @@ const mayImport: Record<string, readonly string[]> = {
  */
 const sideDoors: readonly string[] = [
   'protocol/base64.ts',
+  'protocol/concurrency-limit.ts',
   'protocol/dialects.ts',
   'protocol/errors.ts',
   'protocol/file-uri.ts',
@@ -106,6 +107,8 @@ const sideDoors: readonly string[] = [
   'protocol/host-questions.ts',
   'protocol/join-bytes.ts',
   'protocol/max-timer.ts',
+  'protocol/time-slice.ts',
+  'protocol/turn-queue.ts',
   'policy/internal.ts',
   'transport/deadline.ts',
   'transport/dial-target.ts',

@@ -1,6 +1,7 @@
 import { countNewlines, type LineMark, type LineSource, type OutputGap } from '../contract/index.js';
 import { ExecError } from '../protocol/errors.js';
-import { Turns } from './turns.js';
+import { TimeSlice } from '../protocol/time-slice.js';
+import { SEARCH_SLICE_MS } from './search-slice.js';
 
 const NEWLINE = 0x0a;
 /** Bytes per read: enough to be cheap, few enough not to take long. */
@@ -12,7 +13,7 @@ const SEEK_BYTES = 64 * 1024;
 export class OutputCursor {
   readonly #source: LineSource;
   readonly #signal: AbortSignal | undefined;
-  readonly #turns = new Turns();
+  readonly #slice = new TimeSlice(SEARCH_SLICE_MS);
   readonly gaps: OutputGap[] = [];
   #offset: number;
   #newlines: number;
@@ -84,7 +85,7 @@ export class OutputCursor {
 
   /** Yields the event loop if it is time. */
   async turn(options: { now?: boolean } = {}): Promise<void> {
-    if (options.now || this.#turns.isOver) await this.#turns.next();
+    if (options.now || this.#slice.isOver) await this.#slice.yieldNow();
     if (this.#signal?.aborted) throw new ExecError('aborted', 'The search was aborted.');
   }
 

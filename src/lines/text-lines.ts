@@ -1,6 +1,7 @@
 import { ExecError } from '../protocol/errors.js';
+import { TimeSlice } from '../protocol/time-slice.js';
 import type { LinePattern } from './line-pattern.js';
-import { Turns } from './turns.js';
+import { SEARCH_SLICE_MS } from './search-slice.js';
 
 const NEWLINE = 0x0a;
 /** Bytes searched between two looks at the clock. */
@@ -14,7 +15,7 @@ export async function matchingLines(
 ): Promise<number[]> {
   const bytes = Buffer.from(lines.length === 0 ? '' : `${lines.join('\n')}\n`);
   const scan = pattern.scan();
-  const turns = new Turns();
+  const slice = new TimeSlice(SEARCH_SLICE_MS);
   const found: number[] = [];
   let index = 0;
   let isMatched = false;
@@ -34,14 +35,14 @@ export async function matchingLines(
       if (stop === 'lineEnd') index += 1;
       isMatched = stop === 'match';
       if (isMatched) found.push(index);
-      if (stop === 'tired') await turn(turns, signal);
+      if (stop === 'tired') await turn(slice, signal);
     }
-    if (turns.isOver) await turn(turns, signal);
+    if (slice.isOver) await turn(slice, signal);
   }
   return found;
 }
 
-async function turn(turns: Turns, signal: AbortSignal | undefined): Promise<void> {
-  await turns.next();
+async function turn(slice: TimeSlice, signal: AbortSignal | undefined): Promise<void> {
+  await slice.yieldNow();
   if (signal?.aborted) throw new ExecError('aborted', 'The search was aborted.');
 }

@@ -1,17 +1,11 @@
-const waiting: (() => void)[] = [];
+import { TurnQueue } from '../protocol/turn-queue.js';
+
+const requests = new TurnQueue();
 
 /**
  * Resolves in a turn of the event loop that nobody else gets. Work that may come a thousand times at once asks for a
  * turn first, so that requests of all connections are answered in between.
  */
 export function ownTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    waiting.push(resolve);
-    if (waiting.length === 1) setImmediate(next);
-  });
-}
-
-function next(): void {
-  waiting.shift()?.();
-  if (waiting.length > 0) setImmediate(next);
+  return requests.next();
 }

@@ -79,4 +79,4 @@ export {
   setTimes,
   syncFileSystem,
 } from './file-attributes.js';
-export { TimeSlice } from './time-slice.js';
+export { TimeSlice } from '../../protocol/time-slice.js';

@@ -7,6 +7,7 @@ import type {
   TimeOptions,
 } from '../../contract/index.js';
 import type { HostFileSystem } from '../../host/index.js';
+import { ConcurrencyLimit } from '../../protocol/concurrency-limit.js';
 import {
   decodeBase64,
   encodeBase64,
@@ -24,8 +25,10 @@ import { FileHandles } from './file-handles.js';
 import { FileWatches } from './file-watches.js';
 import { MissingWatchSlot } from './missing-watch.js';
 import { searchFiles } from './search-handler.js';
-import { SearchTurns } from './search-turns.js';
 import { wirePath } from './wire-path.js';
+
+/** Of one connection: each search is a program that uses a whole core. */
+const SEARCHES_AT_A_TIME = 2;
 
 type FileMethodName = Extract<ExecMethodName, `fs/${string}`>;
 
@@ -39,7 +42,7 @@ export function fileHandlers(
   const handles = new FileHandles(files, context.signal, context.garbage);
   const missing = new MissingWatchSlot(files, context);
   const watches = new FileWatches(files, context);
-  const searches = new SearchTurns();
+  const searches = new ConcurrencyLimit(SEARCHES_AT_A_TIME);
   context.owns(() => handles.size > 0 || watches.size > 0);
   context.watchesMissing(missing);
   return {

@@ -5,7 +5,10 @@ import { selectLines } from '../session/line-selection.js';
 import { BudgetedText } from '../text/budgeted-text.js';
 import { answer, tool, type ToolContext, type ToolResult } from '../tool.js';
 import { FileLines, MAX_READ_BYTES } from './file-lines.js';
-import { inReadingTurn } from './reading-turns.js';
+import { ConcurrencyLimit } from '../../protocol/concurrency-limit.js';
+
+/** Files read at a time, for all models of this program: each takes several times as much memory as its answer. */
+const reads = new ConcurrencyLimit(8);
 
 const UNREAD = `Warning: only the first ${MAX_READ_BYTES / 1024 / 1024} MiB were read; inspect the rest with a command\n`;
 
@@ -35,7 +38,7 @@ export const readFile = tool({
     original_token_count: z.number().int(),
   }),
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
-  run: (args, context) => inReadingTurn(() => readLines(args, context)),
+  run: (args, context) => reads.run(() => readLines(args, context)),
 });
 
 async function readLines(
