@@ -2,9 +2,9 @@
 //   node test/chaos/run.mjs [--from N] [--count N] [--concurrency N]
 //   node test/chaos/run.mjs --seed N        one scenario, to look at a failure again
 import { readdirSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import { planOf } from './plan.mjs';
 import { play } from './scenario.mjs';
+import { openSeeds } from './seeds.mjs';
 import { SESSION_TTL_SECONDS, settles, Subject } from './subject.mjs';
 
 /** What a server that has been busy may hold more than one that has not: caches of the runtime, nothing per session. */
@@ -27,58 +27,34 @@ const WARM_UP = {
   ],
 };
 
-const { values } = parseArgs({
-  options: {
-    from: { type: 'string', default: '1' },
-    count: { type: 'string', default: '5000' },
-    concurrency: { type: 'string', default: '10' },
-    seed: { type: 'string' },
-    death: { type: 'boolean' },
-  },
+const { take, failed, run } = openSeeds({
+  count: 5000,
+  concurrency: 10,
+  own: { death: { type: 'boolean' }, fleet: { type: 'boolean' } },
 });
-const from = Number(values.seed ?? values.from);
-const count = values.seed === undefined ? Number(values.count) : 1;
-const seeds = Array.from({ length: count }, (_, index) => from + index);
-
-const failures = [];
-const aftermaths = [];
-const begun = Date.now();
 const subject = await Subject.start();
-for (const signal of ['SIGINT', 'SIGTERM']) {
-  process.once(signal, () => void subject.stop().then(() => process.exit(1)));
-}
+const aftermaths = [];
 try {
   await (await play(WARM_UP, subject))();
   const before = await idle();
-  const queue = seeds.values();
-  await Promise.all(Array.from({ length: Number(values.concurrency) }, () => worker(queue)));
-  for (const { plan, check } of aftermaths) await check().catch((error) => failed(plan, error));
-  await backTo(before).catch((error) => failed({ seed: 'all' }, error));
+  await run(worker, async () => {
+    for (const { plan, check } of aftermaths) await check().catch(failed(plan));
+    await backTo(before).catch(failed({ seed: 'all' }));
+  });
 } finally {
   await subject.stop();
 }
-const seconds = ((Date.now() - begun) / 1000).toFixed(1);
-console.log(`${count} scenarios from seed ${from}, ${failures.length} failed, ${seconds} s`);
-process.exitCode = failures.length === 0 ? 0 : 1;
 
-async function worker(queue) {
-  for (const seed of queue) {
+/** Plays one scenario after the other, on the server they all share. */
+async function worker() {
+  for (let [seed] = take(1); seed !== undefined && !subject.died; [seed] = take(1)) {
     const plan = planOf(seed);
     try {
-      if (subject.died) throw new Error(subject.died);
       aftermaths.push({ plan, check: await play(plan, subject) });
     } catch (error) {
-      failed(plan, error);
-      if (subject.died) return;
+      failed(plan)(subject.died ? new Error(subject.died, { cause: error }) : error);
     }
   }
-}
-
-function failed(plan, error) {
-  failures.push(plan.seed);
-  console.error(
-    `seed ${plan.seed} failed: ${error.message}\n  plan: ${JSON.stringify(plan)}\n  ${error.stack}`,
-  );
 }
 
 /** What the server holds when nobody uses it. */

@@ -45,9 +45,11 @@ export function openSeeds({ count, concurrency, own }) {
       };
     },
 
-    run: async (worker) => {
+    /** `afterwards` checks what all of them left behind. */
+    run: async (worker, afterwards = async () => {}) => {
       const begun = Date.now();
       await Promise.all(Array.from({ length: Number(values.concurrency) }, worker));
+      await afterwards();
       const seconds = ((Date.now() - begun) / 1000).toFixed(1);
       console.log(`${total} scenarios from seed ${from}, ${failures} failed, ${seconds} s`);
       process.exitCode = failures === 0 ? 0 : 1;
