@@ -104,18 +104,30 @@ export class RemoteEnvironment extends EnvironmentHandle {
   }
 
   /**
-   * Attaches from the end, and reads separately what the server still has from before.
+   * Attaches from the end, and reads separately what the server still has from before. If the process has exited, that
+   * is before its exit, unless `past` is to be everything that has been printed by now.
    *
    * @internal
    */
   async attachLate(
     processId: string,
-    { mayPause, ...part }: Pick<AttachOptions, 'mayPause'> & PastPart = {},
+    {
+      mayPause,
+      untilNow = false,
+      ...part
+    }: Pick<AttachOptions, 'mayPause'> & PastPart & { untilNow?: boolean } = {},
   ): Promise<{ child: RemoteProcess; past: AsyncGenerator<PastOutput, void> }> {
     const pace = mayPause === undefined ? {} : { mayPause };
     const child = await attachProcess(this.client, processId, { ...pace, fromEnd: true });
     this.#processes.add(child);
-    return { child, past: pastOutput(this.client, { processId, upTo: child.feed.base, ...part }) };
+    return {
+      child,
+      past: pastOutput(this.client, {
+        processId,
+        upTo: untilNow ? child.joinedSeq : child.feed.base,
+        ...part,
+      }),
+    };
   }
 
   /**

@@ -77,6 +77,16 @@ describe('logs --grep', () => {
       stdout: 'hit one\na hit, late\nlast hit\n',
       stderr: '',
     });
+    // It has ended, and whoever comes now is told so.
+    expect((await execwire(['wait', '-e', server.url, id])).code).toBe(0);
+    const all = 'hit one\nmiss\na hit, late\nmiss\nlast hit';
+    for (const options of [[], ['-f'], ['-f', '--tail', '9']])
+      expect(await execwire(['logs', '-e', server.url, id, ...options])).toEqual({
+        code: 0,
+        stdout: all,
+        stderr: '',
+      });
+    expect(await execwire(['attach', '-e', server.url, id])).toMatchObject({ code: 0, stdout: all });
   });
 
   test('says what it needs', { timeout: 60_000 }, async () => {

@@ -61,11 +61,12 @@ async function logs(id: string, flags: LogsFlags, command: Command): Promise<voi
     const { format, follow = false } = flags;
     if (format) return await (await import('./export-log.js')).exportLog(server, id, { format, follow });
     if (flags.grep !== undefined) return await printMatches(server, id, { ...flags, grep: flags.grep });
-    const { child, past } = await outputOf(server, id, { sinceMs: flags.since, lastLines: flags.tail });
+    const part = { sinceMs: flags.since, lastLines: flags.tail, untilNow: !follow };
+    const { child, past } = await outputOf(server, id, part);
     const { print, end } = printer(flags);
     if (flags.tail === undefined) for await (const piece of past) await print(piece);
     else await printTail(past, flags.tail, flags.raw === true);
-    if (flags.follow && child)
+    if (follow && child)
       for await (const event of child.events())
         if (event.type === 'gap') complainOfLoss(event.lostBytes);
         else if (event.type === 'output') await print({ ...event, lostBytes: 0 });
@@ -77,7 +78,7 @@ async function logs(id: string, flags: LogsFlags, command: Command): Promise<voi
 async function outputOf(
   server: RemoteEnvironment,
   id: string,
-  part: PastPart,
+  part: PastPart & { untilNow: boolean },
 ): Promise<{ child?: RemoteProcess; past: AsyncIterable<PastOutput> }> {
   try {
     const { processId } = findKept(await server.kept(), id);

@@ -56,6 +56,12 @@ export class RemoteProcess extends ProcessHandle {
   /** It continues without us. */
   readonly #isKept: boolean;
   readonly #attachment: Attachment;
+  /**
+   * The newest entry when we attached.
+   *
+   * @internal
+   */
+  joinedSeq = 0;
   #tty: boolean;
   #sandboxType: SandboxType = 'none';
   readonly #changesId: string | undefined;
@@ -137,8 +143,9 @@ export class RemoteProcess extends ProcessHandle {
     const confirmed = this.#attachment.expect();
     return {
       confirmed: (answer) => {
-        const { tty, sandboxType = 'none', afterSeq } = answer;
+        const { tty, sandboxType = 'none', afterSeq, nextSeq } = answer;
         confirmed(answer);
+        this.joinedSeq = nextSeq - 1;
         this.#tty = tty;
         this.#sandboxType = sandboxType;
         this.feed.startAfter(afterSeq);

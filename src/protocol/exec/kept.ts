@@ -34,7 +34,8 @@ export const KEPT_SESSION = 'kept';
 export const processAttach = request({
   doc:
     'Makes a kept process usable in this session, under its id. Its output is pushed from the given position; if ' +
-    'numbers are missing, the client reads that output. Attaching again starts from the new position; write ids stay known.',
+    'numbers are missing, the client reads that output. Attaching again starts from the new position; write ids stay known. ' +
+    'If the process has exited, pushing begins before its exit at the latest, so that every client learns how it ended.',
   extension: 'leases',
   params: z.object({
     processId: ProcessId,

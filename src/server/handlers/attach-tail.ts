@@ -8,6 +8,11 @@ const NEWLINE = 0x0a;
 /** Lines are looked for within this much output in memory. */
 const LOOKED_AT_BYTES = 1024 * 1024;
 
+/** A position, or the one before the exit if that is earlier: whoever attaches learns how the process has ended. */
+export function beforeEnd({ exit }: ProcessLog, position: number): number {
+  return exit ? Math.min(position, exit.seq - 1) : position;
+}
+
 /** A position that is followed by the end of the output, as much as is wanted and about a chunk more or less. */
 export async function positionOfTail(log: ProcessLog, tail: Tail, signal: AbortSignal): Promise<number> {
   if ('bytes' in tail) return positionBeforeBytes(log, tail.bytes);

@@ -10,7 +10,7 @@ import {
 import { type Answer, DeferredAnswer } from '../../rpc/index.js';
 import { exitExtras } from '../exit-extras.js';
 import type { KeptProcess } from '../kept-process.js';
-import { positionOfTail } from './attach-tail.js';
+import { beforeEnd, positionOfTail } from './attach-tail.js';
 import type { ProcessContext } from './process-context.js';
 
 /** What a client is sent whose process has no screen to show. */
@@ -72,7 +72,7 @@ function use(
   const { processId, mayPause, keyboard: wanted, screen, fromEnd } = params;
   const { tty, sandboxType, log } = kept.process;
   const last = log.nextSeq - 1;
-  const afterSeq = fromEnd ? last : Math.min(params.afterSeq ?? 0, last);
+  const afterSeq = beforeEnd(log, fromEnd ? last : Math.min(params.afterSeq ?? 0, last));
   const keyboardUse = share ? 'view' : (wanted ?? undefined);
   const hasScreen = screen === true;
   session().attachKept(kept, {

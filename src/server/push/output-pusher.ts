@@ -182,11 +182,16 @@ export class OutputPusher implements PushSource {
     return false;
   }
 
-  /** Leaves out what the client is behind, except for the newest entry: that shows it what is missing. */
+  /**
+   * Leaves out what the client is behind, except for the newest entry, which shows it what is missing, and for how the
+   * process has ended.
+   */
   #skip(): void {
     const { log } = this.#process;
-    if (log.bytesAfter(this.#position) > MAX_BEHIND_BYTES)
-      this.#position = Math.max(this.#position, log.nextSeq - 2);
+    if (log.bytesAfter(this.#position) <= MAX_BEHIND_BYTES) return;
+    const newest = log.nextSeq - 1;
+    const shown = log.exit && log.exit.seq > this.#position ? log.exit.seq : newest;
+    this.#position = Math.max(this.#position, shown - 1);
   }
 
   /** Whether the program waits for this client. Otherwise it is sent no more than it acknowledges. */
