@@ -13,25 +13,29 @@ export async function listJobs({
   all?: boolean;
   json?: boolean;
 }): Promise<void> {
-  const listed = await withFleet(async (fleet) => await (await fleet.jobs()).list({ all }));
+  const { listed, now } = await withFleet(async (fleet) => {
+    const jobs = await fleet.jobs();
+    return { listed: await jobs.list({ all }), now: jobs.now() };
+  });
   if (json) return void process.stdout.write(formatJson(listed));
   const headings = all ? [...HEADINGS, 'CLIENT'] : HEADINGS;
   process.stdout.write(
     formatTable(
       headings,
-      listed.map((job) => (all ? [...rowOf(job), job.client] : rowOf(job))),
+      listed.map((job) => (all ? [...rowOf(job, now), job.client] : rowOf(job, now))),
     ),
   );
 }
 
 export async function describeJob(id: string, { json = false }: { json?: boolean }): Promise<void> {
-  const { job, waits } = await withFleet(async (fleet) => {
+  const { job, waits, now } = await withFleet(async (fleet) => {
     const jobs = await fleet.jobs();
     const found = await jobs.describe(id);
-    return { job: found, waits: await jobs.whyQueued(found) };
+    return { job: found, waits: await jobs.whyQueued(found), now: jobs.now() };
   });
   if (json) return void process.stdout.write(formatJson(waits === undefined ? job : { ...job, waits }));
-  const rows = HEADINGS.map((heading, index) => [heading.toLowerCase(), rowOf(job)[index] ?? '']);
+  const row = rowOf(job, now);
+  const rows = HEADINGS.map((heading, index) => [heading.toLowerCase(), row[index] ?? '']);
   const more = [
     ['submitted', new Date(job.submittedAt).toISOString()],
     ['retries', `${job.retriesLeft} left`],
@@ -45,9 +49,10 @@ export async function describeJob(id: string, { json = false }: { json?: boolean
     process.stdout.write(`${key.padEnd(10)} ${printable(value)}\n`);
 }
 
-function rowOf(job: Job): string[] {
+/** `now`: by the clock of NATS, as all times of jobs. */
+function rowOf(job: Job, now: number): string[] {
   const { id, on, machine = '', attempt, priority, submittedAt, name = '' } = job;
-  const age = durationOf(Math.max(0, Date.now() - submittedAt) / 1000);
+  const age = durationOf(Math.max(0, now - submittedAt) / 1000);
   return [id, stateOf(job), on, machine, String(attempt), String(priority), age, name];
 }
 

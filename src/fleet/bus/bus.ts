@@ -4,6 +4,7 @@ import { UnfinishedMessages } from '../../transport/unfinished-messages.js';
 import type { FleetSettings } from './bus-settings.js';
 import { connectToNats } from './connect.js';
 import { isFirstHand } from './first-hand.js';
+import { NatsClock } from './nats-clock.js';
 
 /** How many channels a bus connection carries. */
 export const MAX_CHANNELS = 2048;
@@ -38,6 +39,7 @@ export interface ChannelPlace extends Route {
 export class Bus {
   readonly nats: NatsConnection;
   readonly shares = new BusShares();
+  readonly clock = new NatsClock();
   /** By the subject on which we listen. */
   readonly #channels = new Map<string, BusChannel>();
   readonly #unfinished = new UnfinishedMessages();

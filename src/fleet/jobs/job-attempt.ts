@@ -77,11 +77,12 @@ export class JobAttempt {
   }
 
   async #start(): Promise<ExecProcess | null> {
-    const { order, key, known, environment } = this.#options;
+    const { store, order, key, known, environment } = this.#options;
     const { argv, cwd, env, deadlineAt } = order;
     const machine = await environment();
     const hasSpool = machine.client.serverCapabilities.spool;
     if (this.#stop || !this.#lease.isHeld) return null;
+    const now = store.now();
     const child = await machine.start({
       argv,
       processId: processIdOf(key, known.running.attempt),
@@ -89,7 +90,7 @@ export class JobAttempt {
       ...(hasSpool ? ({ retain: 'disk', onSlowReader: 'spool' } as const) : {}),
       ...(cwd === undefined ? {} : { cwd }),
       ...(env === undefined ? {} : { env }),
-      ...(deadlineAt === undefined ? {} : { timeoutMs: Math.max(1, deadlineAt - Date.now()) }),
+      ...(deadlineAt === undefined || now === undefined ? {} : { timeoutMs: Math.max(1, deadlineAt - now) }),
     });
     this.#child = child;
     const row = (await machine.kept()).find(({ processId }) => processId === child.processId);

@@ -2,7 +2,7 @@ import type { Machine } from '../machine.js';
 import { matches, parseSelector, type Selector } from '../selector.js';
 import type { Stored } from '../store/index.js';
 import { follow, type Standing, UNTOUCHED } from './job-log.js';
-import { firstState, JobOrder, type JobState, readRecord } from './job-records.js';
+import { firstState, type JobOrder, type JobState, orderOf } from './job-records.js';
 import type { LogFollower, Verdict } from './job-store.js';
 import { type JobKey, keyOf, stepOf } from './job-subjects.js';
 
@@ -52,7 +52,7 @@ export class JobBoard implements LogFollower {
   /** A job was submitted. */
   post(message: Stored): void {
     const posting = this.#posting(keyOf(message.subject));
-    const order = readRecord(JobOrder, message.data);
+    const order = orderOf(message);
     if (!posting || !order) return;
     try {
       posting.selector = parseSelector(order.selector);

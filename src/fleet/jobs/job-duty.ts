@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { JobBoard, PostedJob } from './job-board.js';
+import type { JobOrder } from './job-records.js';
 import type { JobStore } from './job-store.js';
 import { LeaseWatch } from './lease-watch.js';
 
@@ -49,7 +50,8 @@ export class JobDuty {
     this.#watch.keepOnly(running.map(({ key }) => key));
     for (const { key, state, step } of running)
       if (state.state === 'running') await this.#watch.check(key, { running: state, step });
-    for (const job of this.#board.queued()) if (isExpired(job)) await expire(this.#store, job);
+    for (const job of this.#board.queued())
+      if (isExpired(job, this.#store.now())) await expire(this.#store, job);
   }
 
   /** Whoever has the duty renews it. If nobody has for the time of a lease, another one takes it. */
@@ -75,8 +77,17 @@ export class JobDuty {
   }
 }
 
-export function isExpired({ order, state }: Pick<PostedJob, 'order' | 'state'>): boolean {
-  return state.state === 'queued' && order.deadlineAt !== undefined && Date.now() > order.deadlineAt;
+/** `now`: by the clock of NATS. */
+export function isExpired(
+  { order, state }: Pick<PostedJob, 'order' | 'state'>,
+  now: number | undefined,
+): boolean {
+  return state.state === 'queued' && isPast(order, now);
+}
+
+/** Whether the deadline of a job has passed. Before we know the time, nothing has. */
+export function isPast({ deadlineAt }: Pick<JobOrder, 'deadlineAt'>, now: number | undefined): boolean {
+  return deadlineAt !== undefined && now !== undefined && now > deadlineAt;
 }
 
 /** Ends a job that was not begun in time. */

@@ -1,5 +1,5 @@
 import type { Stored } from '../store/index.js';
-import { JobState, readRecord, type RunningState } from './job-records.js';
+import { JobState, readRecord, type RunningState, stamped } from './job-records.js';
 import { CLIENT, stepOf } from './job-subjects.js';
 
 /** Where a job stands, and by which step it got there. */
@@ -26,7 +26,7 @@ export function follow(now: Standing, message: Stored): Standing {
   const state = readRecord(JobState, message.data);
   if (!state || !Number.isSafeInteger(step) || step <= now.step) return now;
   if (state.state === 'running' && !maySay(author, state, now.state)) return now;
-  return { state, step, seq: message.seq, id: message.id };
+  return { state: stamped(state, message.timeMs, now.state), step, seq: message.seq, id: message.id };
 }
 
 /** A machine speaks for itself only; a client may ask for the end of what runs. The NATS server vouches for the author. */

@@ -1,3 +1,4 @@
+import type { Stored } from '../store/index.js';
 import { z } from 'zod';
 
 /** An attempt that ended because its machine was lost may be repeated, or also one whose program failed. */
@@ -21,10 +22,11 @@ export const JobOrder = z.object({
   retryOn: RetryOn,
   /** Higher ones first. */
   priority: z.number().int(),
-  /** When it must have ended, in milliseconds since 1970. */
+  /** When it must have ended, by the same clock as `submittedAt`. */
   deadlineAt: Time.optional(),
   /** Not more than `count` of the jobs that name this limit run at once. */
   limit: z.object({ name: z.string(), count: z.number().int().positive() }).optional(),
+  /** In milliseconds since 1970, by the clock of the client. Only `orderOf` makes it one that others may use. */
   submittedAt: Time,
 });
 export type JobOrder = z.output<typeof JobOrder>;
@@ -87,6 +89,25 @@ export type JobEnd = z.output<typeof JobEnd>;
 /** A job nobody has touched yet. */
 export function firstState({ retries }: Pick<JobOrder, 'retries'>): JobState {
   return { state: 'queued', attempt: 1, retriesLeft: retries };
+}
+
+/**
+ * The order in a message, with the times by the clock of NATS: it has stamped the message, and the client says how long after that
+ * the job must have ended. Its own clock may be wrong.
+ */
+export function orderOf({ data, timeMs }: Pick<Stored, 'data' | 'timeMs'>): JobOrder | undefined {
+  const order = readRecord(JobOrder, data);
+  if (order?.deadlineAt === undefined) return order && { ...order, submittedAt: timeMs };
+  const deadlineAt = Math.min(MAX_TIME_MS, timeMs + order.deadlineAt - order.submittedAt);
+  return { ...order, submittedAt: timeMs, deadlineAt };
+}
+
+/** A state with its times by the clock of NATS, which has stamped the message with it: others need not trust the machine's. */
+export function stamped(state: JobState, timeMs: number, before: JobState | undefined): JobState {
+  if (state.state === 'ended') return { ...state, endedAt: timeMs };
+  if (state.state === 'queued') return state;
+  const isSame = before?.state === 'running' && before.token === state.token;
+  return { ...state, startedAt: isSame ? before.startedAt : timeMs };
 }
 
 /** The content of a record, undefined if it is none. */

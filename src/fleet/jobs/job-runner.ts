@@ -25,6 +25,8 @@ const MAX_HESITATION_MS = 15;
 const LEAVE_ALONE_MS = 1_000;
 /** When the jobs of the fleet cannot be followed, as before its streams are created. */
 const LOOK_AGAIN_MS = 5_000;
+/** How often to compare our clock with that of NATS, by which deadlines go. */
+const MEASURE_TIME_MS = 3_600_000;
 /** After a conflict, one of this many next jobs is chosen by chance. */
 const CHOICE = 8;
 
@@ -84,6 +86,9 @@ export class JobRunner {
     const runner = new JobRunner(options, store, board);
     runner.#watch();
     runner.#duty.begin();
+    const measure = (): void => void store.measureTime().catch((error: unknown) => runner.#failed(error));
+    const timer = setInterval(measure, MEASURE_TIME_MS).unref();
+    runner.#over.signal.addEventListener('abort', () => clearInterval(timer), { once: true });
     return runner;
   }
 
@@ -212,7 +217,7 @@ export class JobRunner {
   #mayTake(job: PostedJob, now: number): boolean {
     const { key, order, state, seenAt } = job;
     const name = nameOf(key);
-    if (isExpired(job) || this.#attempts.has(name)) return false;
+    if (isExpired(job, this.#store.now()) || this.#attempts.has(name)) return false;
     const until = this.#leaveAlone.get(name) ?? 0;
     // After it was lost here, another machine should have it, if there is one.
     const last = state.state === 'queued' && state.last === this.#options.describe().name;

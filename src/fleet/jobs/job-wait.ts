@@ -82,7 +82,7 @@ export class JobWait {
   async #look(state: JobState, step: number): Promise<void> {
     const [key, order] = [this.#key, this.#order];
     if (state.state === 'running') await this.#leases.check(key, { running: state, step });
-    else if (isExpired({ order, state })) await expire(this.#store, { key, state, step });
+    else if (isExpired({ order, state }, this.#store.now())) await expire(this.#store, { key, state, step });
   }
 }
 

@@ -37,7 +37,7 @@ export type JobResult =
   /** The machine could not start it. */
   | { readonly kind: 'failed'; readonly message: string };
 
-/** A job, and where it stands. */
+/** A job, and where it stands. Its times are by the clock of NATS: see `jobs.now()`. */
 export interface Job {
   readonly id: string;
   /** Who has submitted it. */

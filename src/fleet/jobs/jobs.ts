@@ -7,9 +7,10 @@ import { parseSelector, type Selector } from '../selector.js';
 import type { Stored } from '../store/index.js';
 import { requireName } from '../subjects.js';
 import { type Job, jobOf, type JobOutput, type JobRequest } from './job.js';
+import { isPast } from './job-duty.js';
 import { readOutput } from './job-output.js';
 import { follow, type Standing, UNTOUCHED } from './job-log.js';
-import { firstState, JobOrder, type JobState, readRecord } from './job-records.js';
+import { firstState, JobOrder, type JobState, orderOf } from './job-records.js';
 import { END_PATIENCE_MS, JobStore } from './job-store.js';
 import { ANY_MACHINE, CLIENT, type JobKey, keyOf, stepOf } from './job-subjects.js';
 import { JobWait } from './job-wait.js';
@@ -58,6 +59,14 @@ export class Jobs {
     return new Jobs(place, await JobStore.open(place.bus, place.fleet, { author: CLIENT }));
   }
 
+  /**
+   * The time by the clock of NATS, by which the times of jobs are told: that of this machine may be wrong. Before anything was read
+   * from NATS, that of this machine.
+   */
+  now(): number {
+    return this.#store.now() ?? Date.now();
+  }
+
   /** Resolves when the job is stored on several NATS nodes: from then on, the loss of one of them does not lose it. */
   async submit(request: JobRequest): Promise<Job> {
     const {
@@ -74,7 +83,7 @@ export class Jobs {
     } = request;
     const target = this.#targetOf(parseSelector(on));
     if (limit) requireName(limit.name, 'The name of a limit');
-    const submittedAt = Date.now();
+    const submittedAt = this.now();
     const deadlineAt = deadlineMs === undefined ? undefined : submittedAt + deadlineMs;
     const fields = {
       selector: on,
@@ -115,9 +124,9 @@ export class Jobs {
     }
     const found: Job[] = [];
     const deadline = performance.now() + END_PATIENCE_MS;
-    const read = async ({ subject, data }: (typeof specs)[number]): Promise<Job[]> => {
+    const read = async ({ subject, data, timeMs }: (typeof specs)[number]): Promise<Job[]> => {
       const key = keyOf(subject);
-      const order = readRecord(JobOrder, data);
+      const order = orderOf({ data, timeMs });
       if (!order) return [];
       const state = known.get(nameOf(key))?.state ?? firstState(order);
       return [await this.#withEnd(key, order, state, Math.max(0, deadline - performance.now()))];
@@ -174,7 +183,7 @@ export class Jobs {
   /** Queues a job again that has ended. Resolves to false if it has not. */
   async retry(id: string): Promise<boolean> {
     const { key, order } = await this.#find(id);
-    if (order.deadlineAt !== undefined && Date.now() > order.deadlineAt)
+    if (isPast(order, this.#store.now()))
       throw new ExecError('invalidConfiguration', 'The deadline of this job has passed; submit it again.');
     return await this.#change(key, (state) =>
       state?.state === 'ended'
@@ -205,7 +214,7 @@ export class Jobs {
       found = await this.#search(id);
     }
     const exact = found.find(({ subject }) => keyOf(subject).id === id) ?? found[0];
-    const order = exact ? readRecord(JobOrder, exact.data) : undefined;
+    const order = exact ? orderOf(exact) : undefined;
     const shown = id.slice(0, 64);
     if (!exact || !order)
       throw new ExecError('processNotFound', `No job "${shown}" is known; see \`execwire job ls\`.`);

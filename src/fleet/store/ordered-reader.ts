@@ -1,6 +1,7 @@
 import type { JetStreamManager } from '@nats-io/jetstream';
 import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
 import { randomBytes } from 'node:crypto';
+import type { NatsClock } from '../bus/nats-clock.js';
 import { positionOf, type StreamPosition } from './stream-position.js';
 
 /** How often JetStream says that all is well, and how long it may be silent. */
@@ -14,6 +15,7 @@ const CONTROL = 100;
 
 export interface OrderedReaderOptions {
   readonly nats: NatsConnection;
+  readonly clock: NatsClock;
   readonly manager: JetStreamManager;
   readonly stream: string;
   readonly filter: string;
@@ -46,7 +48,7 @@ export class OrderedReader {
 
   /** Resolves when the signal ends it, or reading has to begin anew after the last message. */
   async run(signal: AbortSignal): Promise<void> {
-    const { nats, manager, stream } = this.#options;
+    const { nats, clock, manager, stream } = this.#options;
     const finished = new Promise<void>((resolve) => (this.#finish = resolve));
     const { createInbox } = await import('@nats-io/transport-node');
     const inbox = createInbox((nats as unknown as { options: { inboxPrefix?: string } }).options.inboxPrefix);
@@ -59,7 +61,9 @@ export class OrderedReader {
     try {
       if (signal.aborted) return;
       await nats.flush();
-      const { num_pending: pending } = await manager.consumers.add(stream, this.#config(inbox));
+      const measured = clock.measure();
+      const { num_pending: pending, created } = await manager.consumers.add(stream, this.#config(inbox));
+      measured(Date.parse(created));
       this.#heardAt = performance.now();
       if (pending === 0) this.#enqueue(this.#options.onEmpty);
       await finished;
@@ -100,6 +104,7 @@ export class OrderedReader {
     // Something got lost on the way.
     if (position.delivery !== this.#delivered + 1) return this.#finish();
     this.#delivered = position.delivery;
+    this.#options.clock.heard(position.timeMs);
     this.#enqueue(() => this.#options.onMessage(message, position));
   }
 

@@ -95,6 +95,11 @@ export class StreamStore {
     return new StreamStore(name, bus, jetstream(bus.nats, options), manager);
   }
 
+  /** The time by the clock of NATS; undefined before anything was read. */
+  now(): number | undefined {
+    return this.#bus.clock.now();
+  }
+
   /** Stores a message. Resolves to its number, or null if somebody else has changed the subject. */
   async put(subject: string, data: string | Uint8Array, options: PutOptions = {}): Promise<number | null> {
     const { after, headers = {}, patienceMs, id = `${this.#writer}.${(this.#written += 1)}` } = options;
@@ -189,6 +194,7 @@ export class StreamStore {
     while (!signal.aborted) {
       const reader = new OrderedReader({
         nats: this.#bus.nats,
+        clock: this.#bus.clock,
         manager: this.#manager,
         stream: this.name,
         filter,
