@@ -90,6 +90,28 @@ function inputSchema(tool: Tool): JsonSchema {
   return { ...schema, properties: Object.fromEntries(shown.map(([name, each]) => [name, shorten(each)])) };
 }
 
+/** What is known of an argument besides its name. */
+export interface Property {
+  readonly type?: string;
+  readonly enum?: readonly string[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly isRequired: boolean;
+}
+
+/** The arguments of a tool by name, also those that models are not shown. */
+export function propertiesOf(tool: Tool): ReadonlyMap<string, Property> {
+  const { properties = {}, required = [] } = schemaOf(tool.input, 'input');
+  return new Map(
+    Object.entries(properties).map(([name, each]) => [
+      name,
+      { ...each, isRequired: required.includes(name) },
+    ]),
+  );
+}
+
 const BOUNDS: ReadonlySet<string> = new Set(['minimum', 'maximum', 'minLength', 'maxLength']);
 
 /** Without bounds: a call that breaks one is told so. Defaults are words, too, because some clients drop the keyword. */

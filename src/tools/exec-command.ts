@@ -64,7 +64,7 @@ async function start(args: Arguments, context: ToolContext): Promise<ExecProcess
   const { workdir } = args;
   const cwd = await (workdir === undefined ? defaultDirectory(context) : absolutePath(workdir, context));
   if (signal?.aborted) throw new ExecError('aborted', 'The call was cancelled before the command started.');
-  return await environment.start({
+  const starting = environment.start({
     argv: args.tty ? command : [...MERGE_STREAMS, ...command],
     env: settings.env,
     ...(cwd === undefined ? {} : { cwd }),
@@ -72,6 +72,14 @@ async function start(args: Arguments, context: ToolContext): Promise<ExecProcess
     ...(settings.limits ? { limits: settings.limits } : {}),
     ...(args.sandbox === 'read-only' ? { sandbox: readOnlySandbox(environment.sandbox ?? null) } : {}),
   });
+  return await starting.catch((error: unknown) => {
+    throw isExecError(error, 'spawnFailed') && error.data.errno === 'E2BIG' ? tooLong(error) : error;
+  });
+}
+
+function tooLong(cause: ExecError): ExecError {
+  const message = 'The command is too long. Write it to a file with write_file, and run that.';
+  return new ExecError('spawnFailed', message, { data: cause.data, cause });
 }
 
 async function waitForEnd(session: ToolSession, context: ToolContext, timeoutMs: number): Promise<void> {

@@ -1,7 +1,8 @@
-import { z } from 'zod';
 import { ConfinedEnvironment, type Environment } from '../contract/index.js';
 import { ExecError, isExecError, type ProcessLimits, type Sandbox } from '../protocol/index.js';
 import { allTools } from './all-tools.js';
+import { readArguments } from './argument-reading.js';
+import { shownName } from './files/shown-name.js';
 import { heldChanges } from './held-changes.js';
 import { DEFAULT_OUTPUT_TOKENS } from './arguments.js';
 import { SessionTable, type SessionLimits } from './session/session-table.js';
@@ -82,9 +83,8 @@ export class Toolbox implements AsyncDisposable {
   async call(name: string, args: unknown, options: CallOptions = {}): Promise<ToolResult> {
     const found = this.tools.find((tool) => tool.name === name);
     if (!found) return failure(`There is no tool named ${name}.`);
-    const given = parseArguments(args);
-    const parsed = found.input.safeParse(given);
-    if (!parsed.success) return failure(`Invalid arguments for ${name}: ${firstIssue(parsed.error)}.`);
+    const read = readArguments(found, args);
+    if ('problem' in read) return failure(`Invalid arguments for ${name}: ${read.problem}.`);
     const { environment } = this;
     const context: ToolContext = {
       ...options,
@@ -93,10 +93,10 @@ export class Toolbox implements AsyncDisposable {
       settings: this.#settings,
     };
     try {
-      return withNotes(await found.run(parsed.data, context), unknownArguments(found, given));
+      return withNotes(await found.run(read.args, context), read.notes);
     } catch (error) {
       if (isExecError(error, 'aborted') && options.signal?.aborted) throw error;
-      if (isExecError(error)) return failure(error.message, error.code);
+      if (isExecError(error)) return failure(sentenceOf(error, read.args), error.code);
       throw error;
     }
   }
@@ -163,31 +163,17 @@ function selectTools(names: readonly string[] | undefined, offered: readonly Too
   });
 }
 
-/** Models omit arguments or send them as text. Text that is not JSON is rejected by the schema. */
-function parseArguments(args: unknown): unknown {
-  if (typeof args !== 'string') return args ?? {};
-  try {
-    return args.trim() === '' ? {} : JSON.parse(args);
-  } catch {
-    return args;
-  }
-}
-
-/** A model that believes in an argument, such as a time limit, has to learn that there is none. */
-function unknownArguments(tool: Tool, given: unknown): string[] {
-  const unknown = Object.keys(given ?? {}).filter((name) => !Object.hasOwn(tool.input.shape, name));
-  return unknown.length === 0 ? [] : [`${tool.name} has no ${unknown.join(', ')}: ignored.`];
-}
-
 function withNotes(result: ToolResult, notes: readonly string[]): ToolResult {
   return notes.length === 0 ? result : { ...result, notes: [...result.notes, ...notes] };
 }
 
-function failure(text: string, code = 'invalidParams'): ToolResult {
-  return { text, notes: [], structured: { error: text, code }, isError: true };
+/** Errors of files do not say which one. */
+function sentenceOf({ message }: ExecError, { path }: Record<string, unknown>): string {
+  return typeof path === 'string' && /\(os error \d+\)$/.test(message)
+    ? `${shownName(path)}: ${message}`
+    : message;
 }
 
-function firstIssue(error: z.ZodError): string {
-  const [issue] = error.issues;
-  return issue ? `${issue.path.join('.') || 'arguments'}: ${issue.message}` : 'unknown reason';
+function failure(text: string, code = 'invalidParams'): ToolResult {
+  return { text, notes: [], structured: { error: text, code }, isError: true };
 }

@@ -107,11 +107,11 @@ export function mcpContract(name: string, connect: () => Promise<Connected>): vo
       await client.listTools();
       const mistakes: [string, Record<string, unknown>, RegExp][] = [
         ['no_such_tool', {}, /^There is no tool named no_such_tool\.$/],
-        ['exec_command', {}, /^Invalid arguments for exec_command: cmd: .*\.$/],
-        ['exec_command', { cmd: 7 }, /^Invalid arguments for exec_command: cmd: .*\.$/],
-        ['write_stdin', { session_id: 'one' }, /^Invalid arguments for write_stdin: session_id: .*\.$/],
+        ['exec_command', {}, /^Invalid arguments for exec_command: cmd is missing.*\.$/],
+        ['exec_command', { cmd: {} }, /^Invalid arguments for exec_command: cmd must be a string.*\.$/],
+        ['write_stdin', { session_id: 'one' }, /^Invalid arguments for write_stdin: session_id must .*\.$/],
         ['write_stdin', { session_id: 99 }, /^Unknown session ID 99: no such session was started\.$/],
-        ['read_file', { path: '/no/such/file' }, /./],
+        ['read_file', { path: '/no/such/file' }, /^\/no\/such\/file: No such file/],
       ];
       for (const [tool, args, sentence] of mistakes) {
         const { isError, text, data } = await call(client, tool, args);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { shownName } from './shown-name.js';
 import { absolutePath, Path } from '../paths.js';
 import { answer, tool } from '../tool.js';
 
@@ -35,7 +36,7 @@ export const listDirectory = tool({
       .sort((a, b) => (a.name < b.name ? -1 : 1))
       .slice(0, MAX_ENTRIES);
     const omitted = found.length - entries.length;
-    const lines = entries.map(({ name, kind }) => (kind === 'directory' ? `${name}/` : name));
+    const lines = entries.map(({ name, kind }) => shownName(kind === 'directory' ? `${name}/` : name));
     const rest = omitted > 0 ? [`…${omitted} more entries…`] : [];
     return answer([...lines, ...rest].join('\n'), { path: absolute, entries, omitted });
   },

@@ -64,7 +64,8 @@ async function readLines(
     ...(truncated ? [`Warning: truncated content (original token count: ${originalTokens})\n`] : []),
     ...(file.complete || totals.lines >= to ? [] : [UNREAD]),
   ];
-  return answer([...warnings, text].join(''), {
+  const found = first === null && file.complete ? noLines(totals.lines, from) : text;
+  return answer([...warnings, found].join(''), {
     path: absolute,
     first_line: first,
     last_line: last,
@@ -73,4 +74,12 @@ async function readLines(
     truncated,
     original_token_count: originalTokens,
   });
+}
+
+/** An empty answer could mean anything. */
+function noLines(total: number, from: number): string {
+  if (total === 0) return 'The file is empty.';
+  return from > total
+    ? `There is no line ${from}: the file has ${total}.`
+    : 'There are no lines in this range.';
 }

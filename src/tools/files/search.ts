@@ -4,6 +4,7 @@ import { hidden } from '../arguments.js';
 import { capLine } from '../text/line-canvas.js';
 import { absolutePath, Path } from '../paths.js';
 import { answer, tool } from '../tool.js';
+import { shownName } from './shown-name.js';
 
 /** Matches per page; a cursor fetches the next page. */
 const MAX_MATCHES = 200;
@@ -50,7 +51,7 @@ export const search = tool({
       line,
       text: capLine(text, LINE_CHARS),
     }));
-    const lines = matches.map(({ path, line, text }) => `${displayPath(path)}:${line}:${text}`);
+    const lines = matches.map(({ path, line, text }) => `${shownName(displayPath(path))}:${line}:${text}`);
     const more = page.cursor === null ? [] : [`More matches: cursor ${page.cursor}`];
     const found = lines.length === 0 ? ['No matches.'] : lines;
     const text = [...found, ...more].join('\n');
