@@ -13,6 +13,7 @@ import {
   reapedElsewhere,
   spareSibling,
 } from '../host/spawn/parent.js';
+import { Bell } from './bell.js';
 import {
   KEEPER_FD,
   KEEPER_VARIABLE,
@@ -51,6 +52,8 @@ export class KeeperLink {
   /** Messages the keeper had no room for. */
   readonly #waiting: ToKeeper[] = [];
   #timer: NodeJS.Timeout | undefined;
+  /** Null before we listen, and with a keeper that does without. */
+  #bell: Bell | null = null;
   #prepared: ((preparation: Preparation) => void) | undefined;
 
   /** Call before anything is started. */
@@ -76,6 +79,7 @@ export class KeeperLink {
   /** Starts receiving the exits that the keeper has seen. Call once all processes have been adopted. */
   listen(): void {
     listenForExits();
+    if (this.facts.takesBell) this.#bell = Bell.create((fd) => this.#send({ op: 'bell' }, [fd]));
     watchReadiness(KEEPER_FD, 'read', () => this.#receive());
   }
 
@@ -178,8 +182,18 @@ export class KeeperLink {
   }
 
   #send(message: ToKeeper, descriptors: readonly number[] = [], { wait = false } = {}): boolean {
-    return sendMessage(KEEPER_FD, JSON.stringify(message), descriptors, { wait });
+    // There is room again only once it has read.
+    if (wait) this.#bell?.ring();
+    const isSent = sendMessage(KEEPER_FD, JSON.stringify(message), descriptors, { wait });
+    if (isSent && canWait(message)) this.#bell?.ringLater();
+    else this.#bell?.ring();
+    return isSent;
   }
+}
+
+/** Whether nobody notices if the keeper reads it a moment later. The end of a program's input must reach it at once. */
+function canWait(message: ToKeeper): boolean {
+  return message.op === 'hold' || (message.op === 'letGo' && message.name === undefined);
 }
 
 function receiveAll(): Map<string, Inherited> {

@@ -103,6 +103,7 @@ export class Keeper {
       generation: this.#generation,
       passedSockets: this.#passedSockets,
       keeperVersion: KEEPER_VERSION,
+      takesBell: true,
       ...(predecessor ? { predecessor } : {}),
       ...(this.#failedUpgrade === undefined ? {} : { failedUpgrade: this.#failedUpgrade }),
     };

@@ -5,6 +5,8 @@ import type { ResourceUsage } from '../host/spawn/parent.js';
  * arrives even if its sender is killed right afterwards.
  */
 export type ToKeeper =
+  /** From here on, read messages when this socket says so. Only for a keeper that takes it; see `KeeperFacts`. */
+  | { readonly op: 'bell' }
   /** Keep copies of these descriptors. */
   | { readonly op: 'hold'; readonly key: string; readonly names: readonly string[] }
   /** Close the copy with this name, or all of this key. */

@@ -1,12 +1,6 @@
-import { closeSync } from 'node:fs';
-import {
-  receiveMessage,
-  sendMessage,
-  socketPair,
-  unwatchReadiness,
-  watchReadiness,
-} from '../host/kernel/index.js';
+import { sendMessage, socketPair } from '../host/kernel/index.js';
 import { DescriptorScope, type Lineage, ledgerFile, posixSpawn, watchExit } from '../host/spawn/parent.js';
+import { Inbox } from './inbox.js';
 import {
   KEEPER_FD,
   KEEPER_VARIABLE,
@@ -31,6 +25,8 @@ export interface KeeperFacts extends Lineage {
   /** The number of listening sockets opened by somebody else. */
   readonly passedSockets: number;
   readonly keeperVersion: number;
+  /** The keeper takes a bell. Older ones read every message as it arrives. */
+  readonly takesBell?: boolean;
   /** The running server, if this one is to replace it. */
   readonly predecessor?: Predecessor;
   /** Why the last upgrade failed, if this server was started instead of the new one. */
@@ -48,7 +44,7 @@ export class ServerProcess {
   readonly pid: number;
   readonly #socket: number;
   readonly #events: ServerEvents;
-  #open = true;
+  readonly #inbox: Inbox;
   #running = true;
 
   /** Throws if it cannot be started. */
@@ -57,13 +53,13 @@ export class ServerProcess {
     const [near, far] = socketPair();
     this.#socket = near;
     this.pid = start(command, facts, far);
-    watchReadiness(near, 'read', () => this.#receive());
+    this.#inbox = new Inbox(near, (message, descriptors) => events.message(message, descriptors));
     watchExit(this.pid, { keepAlive: true, exited: (status) => this.#ended(status) });
   }
 
   /** Returns false if there is no room for the message now. */
   send(message: ToServer, descriptors: readonly number[] = []): boolean {
-    return this.#open && sendMessage(this.#socket, JSON.stringify(message), descriptors);
+    return this.#inbox.open && sendMessage(this.#socket, JSON.stringify(message), descriptors);
   }
 
   /** Kills it. It may have ended already. */
@@ -74,25 +70,9 @@ export class ServerProcess {
   /** Messages it sent before it died can still be read. */
   #ended(status: number): void {
     this.#running = false;
-    this.#receive();
-    this.#close();
+    this.#inbox.read();
+    this.#inbox.close();
     this.#events.ended(status);
-  }
-
-  #receive(): void {
-    while (this.#open) {
-      const received = receiveMessage(this.#socket);
-      if (received === null) return;
-      if (received === 'end') return this.#close();
-      this.#events.message(JSON.parse(received.text) as ToKeeper, received.descriptors);
-    }
-  }
-
-  #close(): void {
-    if (!this.#open) return;
-    this.#open = false;
-    unwatchReadiness(this.#socket);
-    closeSync(this.#socket);
   }
 }
 

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readdirSync, readlinkSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { ExecProcess } from '../../src/contract/index.js';
 import { openEnvironment } from '../../src/index.js';
@@ -35,24 +35,21 @@ function opened(pid: number, beginning: string): string[] {
   });
 }
 
-function isAsleep(pid: number): boolean {
-  return /^State:\tS/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
-}
-
 test('what a keeper without descriptors could not take is lost, and it says so', SLOW, async () => {
   await using server = await DurableServer.start();
   await using environment = await openEnvironment(server.url);
   const { pid } = server.keeper;
   const first = opened(pid, 'pipe:').length;
-  const before = await environment.start(sh('echo before; sleep 1000'));
+  const before = await environment.start({ ...sh('echo before; cat; sleep 1000'), pipeStdin: true });
   await printed(before, 'before');
-  await until(() => opened(pid, 'pipe:').length === first + 2);
+  await until(() => opened(pid, 'pipe:').length === first + 3);
   const usual = openFilesLimit(pid);
   setLimit(pid, 'nofile', nextDescriptor(pid));
   const after = await environment.start(sh('echo after; sleep 1000'));
   await printed(after, 'after');
-  // A keeper that sleeps has heard everything.
-  await until(() => isAsleep(pid));
+  // A keeper that has heard this has heard everything before it.
+  await before.closeStdin();
+  await until(() => opened(pid, 'pipe:').length === first + 2);
   setLimit(pid, 'nofile', usual);
   server.kill();
   expect(await after.wait()).toMatchObject({ kind: 'contactLost' });
