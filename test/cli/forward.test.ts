@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createConnection, createServer } from 'node:net';
+import { createConnection, createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openEnvironment } from '../../src/index.js';
 import { CommandLine } from '../../testkit/command-line.mjs';
@@ -46,6 +46,31 @@ describe('execwire forward', () => {
     expect(code).toBe(130);
     expect(stderr).toBe(`execwire: Port ${takenPort} is taken here, so ${second} is used instead.\n`);
     taken.close();
+  });
+
+  test('Ctrl-C ends connections that wait for an answer, without a complaint', async () => {
+    const program = createServer({ allowHalfOpen: true });
+    const asked = once(program, 'connection').then(async ([socket]: Socket[]) => {
+      await once((socket as Socket).on('error', () => undefined).resume(), 'end');
+      return socket as Socket;
+    });
+    program.listen(0, '127.0.0.1');
+    await once(program, 'listening');
+    const address = program.address();
+    const port = typeof address === 'object' ? address?.port : 0;
+    const forward = new CommandLine(['forward', '-e', server.url, `:${port}`]);
+    await forward.says('Forwarding');
+    const answer = ask(announced(forward)[0] ?? 0, 'question').catch(() => '');
+    const socket = await asked;
+    forward.child.kill('SIGINT');
+    expect(await forward.result()).toMatchObject({ code: 130, stderr: '' });
+    expect(await answer).toBe('');
+    // The program's connection breaks, too. It finds out when it answers.
+    const answerAgain = (): void => {
+      if (!socket.destroyed) socket.write('late', () => setImmediate(answerAgain));
+    };
+    answerAgain();
+    await once(program.close(), 'close');
   });
 
   test('says why a connection was refused, once, and goes on', async () => {

@@ -15,15 +15,27 @@ export async function forwardPort(
   options: ForwardOptions = {},
 ): Promise<PortForward> {
   const { createServer } = await import('node:net');
+  const { processId, ownOnly, onBytes } = options;
+  /** Both ends of each. */
   const connections = new Set<Duplex>();
+  const track = (end: Duplex): void => {
+    connections.add(end);
+    end.on('close', () => connections.delete(end));
+  };
+  let isClosed = false;
+  /** What breaks because we stop is nobody's news. */
+  const onError = (error: Error): void => {
+    if (!isClosed) options.onError?.(error);
+  };
   const serve = (client: Socket): void => {
-    const { processId, ownOnly, onError } = options;
-    connections.add(client);
-    client.on('close', () => connections.delete(client)).on('error', () => undefined);
+    track(client.on('error', () => undefined));
     connect(port, { processId, ownOnly, early: true }).then(
-      (remote) => join(client, remote, options),
+      (remote) => {
+        track(remote);
+        join(client, remote, { onError, onBytes });
+      },
       (error: Error) => {
-        onError?.(error);
+        onError(error);
         client.resetAndDestroy();
       },
     );
@@ -36,6 +48,7 @@ export async function forwardPort(
   const servers = await listen(open, options.localPort ?? port);
   const address = servers[0]?.address();
   const close = async (): Promise<void> => {
+    isClosed = true;
     for (const connection of connections) connection.destroy();
     await Promise.all(servers.map((server) => new Promise((resolve) => void server.close(resolve))));
   };
@@ -68,14 +81,18 @@ function listenOn(server: Server, host: string, port: number): Promise<Server> {
 }
 
 /** Until both directions have ended. If one side breaks, the other does too. */
-function join(client: Socket, remote: Duplex, { onError, onBytes }: ForwardOptions): void {
+function join(
+  client: Socket,
+  remote: Duplex,
+  { onError, onBytes }: Pick<ForwardOptions, 'onError' | 'onBytes'>,
+): void {
   remote.on('error', (error) => {
     onError?.(error);
     client.resetAndDestroy();
   });
   client.on('error', () => remote.destroy());
   client.on('close', () => {
-    if (!client.readableEnded) remote.destroy();
+    if (!client.readableEnded || !client.writableFinished) remote.destroy();
   });
   if (client.destroyed) return void remote.destroy();
   if (onBytes) for (const side of [client, remote]) side.on('data', ({ length }: Buffer) => onBytes(length));
