@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ServerProcess } from '../../testkit/server-process.mjs';
 import { dialWire, sh, startParams, type WireClient } from '../../testkit/wire-client.mjs';
 import { TestFolder } from '../harness/processes.js';
+import { computedUntil } from '../harness/processor-time.js';
 
 /**
  * What the server may compute before it has an answer for another client, five times out of six. Its own time on the
@@ -36,12 +36,6 @@ afterAll(async () => {
   folder[Symbol.dispose]();
 });
 
-/** How long the thread that answers has been on a processor. */
-function computedMs(): number {
-  const [nanoseconds] = readFileSync(`/proc/${server.pid}/task/${server.pid}/schedstat`, 'utf8').split(' ');
-  return Number(nanoseconds) / 1e6;
-}
-
 test.each([
   ['process/read', { processId: 'p', afterSeq: 0 }],
   ['process/attach', { processId: 'p', afterSeq: 0, keyboard: 'view' }],
@@ -57,11 +51,8 @@ test.each([
   try {
     await once(viewers.stdout, 'data');
     const waits: number[] = [];
-    for (let look = 0; look < LOOKS; look += 1) {
-      const before = computedMs();
-      await other.call('environment/status');
-      waits.push(computedMs() - before);
-    }
+    for (let look = 0; look < LOOKS; look += 1)
+      waits.push(await computedUntil(server.pid, () => other.call('environment/status')));
     waits.sort((left, right) => left - right);
     expect(waits[LOOKS - 2]).toBeLessThan(PATIENCE_MS);
   } finally {

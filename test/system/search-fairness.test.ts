@@ -1,7 +1,8 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TestFolder } from '../harness/processes.js';
+import { computedUntil } from '../harness/processor-time.js';
 import { withoutRipgrep } from '../harness/without-ripgrep.js';
 import { ServerProcess } from '../../testkit/server-process.mjs';
 import { dialWire, type WireClient } from '../../testkit/wire-client.mjs';
@@ -18,12 +19,6 @@ async function connect(server: ServerProcess): Promise<WireClient> {
   return client;
 }
 
-/** How long the thread that answers has been on a processor. */
-function computedMs({ pid }: ServerProcess): number {
-  const [nanoseconds] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ');
-  return Number(nanoseconds) / 1e6;
-}
-
 /** Fails when the request makes another client wait. */
 async function expectFairness(
   server: ServerProcess,
@@ -33,9 +28,7 @@ async function expectFairness(
   const finished = ask(client).then(() => 'finished');
   const waits: number[] = [];
   for (let last = ''; last !== 'finished'; ) {
-    const before = computedMs(server);
-    await other.call('environment/status');
-    waits.push(computedMs(server) - before);
+    waits.push(await computedUntil(server.pid, () => other.call('environment/status')));
     last = await Promise.race([finished, Promise.resolve('not yet')]);
   }
   waits.sort((a, b) => a - b);
