@@ -18,11 +18,11 @@ import { sh } from '../../testkit/wire-client.mjs';
 import { ConfinedServer } from '../harness/confined-server.js';
 import { type Identity, identities, Place } from '../host/sandbox/harness.js';
 import { startSwapper } from './swapper.js';
-import { tally, tries } from './tally.js';
+import { limitMs, tally, tries } from './tally.js';
 
 /** More are for a long run. */
 const TRIES = tries(125);
-const TIMEOUT_MS = 60_000 + TRIES * 100;
+const TIMEOUT_MS = limitMs(60_000);
 
 const SECRET = 'the secret outside';
 

@@ -5,10 +5,10 @@ import type { ExecProcess } from '../../src/contract/index.js';
 import { FaultProxy } from '../../testkit/fault-proxy.mjs';
 import { seededRandom } from '../harness/random.js';
 import { ServerProcess } from '../../testkit/server-process.mjs';
-import { tally, tries } from './tally.js';
+import { limitMs, tally, tries } from './tally.js';
 
 const CUTS = tries(30);
-const LIMIT_MS = 60_000 + CUTS * 1_000;
+const LIMIT_MS = limitMs(90_000);
 /** On average this much comes through between two cuts: some hit the middle of a message, some the handshake. */
 const MEAN_BYTES = 60_000;
 

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { openEnvironment } from '../../src/index.js';
 import type { Environment, ExecProcess } from '../../src/contract/index.js';
 import { DurableServer, diesMovingOutput } from '../harness/durable-server.js';
-import { tally, tries } from './tally.js';
+import { limitMs, tally, tries } from './tally.js';
 
 const KILLS = tries(2);
-const LIMIT_MS = 60_000 + KILLS * 6_000;
+const LIMIT_MS = limitMs(60_000);
 /** Enough that the program still runs when the last server is killed. */
 const LINES_PER_KILL = 250_000;
 

@@ -5,11 +5,11 @@ import { openEnvironment } from '../../src/index.js';
 import { signalOne } from '../../testkit/signal-one.mjs';
 import { DurableServer } from '../harness/durable-server.js';
 import { runUpgrade } from '../harness/upgrade.js';
-import { tally, tries } from './tally.js';
+import { limitMs, tally, tries } from './tally.js';
 
 /** A keeper gives up on a server that dies 30 times within a minute. */
 const KILLS = Math.min(tries(4), 25);
-const LIMIT_MS = 60_000 + KILLS * 10_000;
+const LIMIT_MS = limitMs(90_000);
 /** An upgrade takes about that long, with the command that asks for it. */
 const UPGRADE_MS = 700;
 

@@ -4,10 +4,10 @@ import { dialWire, sh, startParams, type WireClient } from '../../testkit/wire-c
 import { DurableServer } from '../harness/durable-server.js';
 import { TestFolder } from '../harness/processes.js';
 import { runUpgrade } from '../harness/upgrade.js';
-import { tally, tries } from './tally.js';
+import { limitMs, tally, tries } from './tally.js';
 
 const UPGRADES = tries(2);
-const LIMIT_MS = 60_000 + UPGRADES * 20_000;
+const LIMIT_MS = limitMs(90_000);
 const PRINTERS = 10;
 const TERMINALS = 4;
 const TYPED = 6;

@@ -5,7 +5,7 @@ import { TestFolder } from '../harness/processes.js';
 import { seededRandom } from '../harness/random.js';
 import { identities, Place } from '../host/sandbox/harness.js';
 import { ServerLife } from './server-life.js';
-import { tally, tries } from './tally.js';
+import { limitMs, tally, tries } from './tally.js';
 
 const LIVES = tries(2);
 /** From the first request to the middle of everything. */
@@ -16,7 +16,7 @@ const GRACE = ['--shutdown-grace', '300ms'];
 // A life is mostly waiting.
 describe.concurrent.each(identities)('a server run by $name', (identity) => {
   test('that is told to end while sandboxes are being made leaves no placeholder', {
-    timeout: 60_000 + LIVES * 10_000,
+    timeout: limitMs(60_000),
   }, async () => {
     const random = seededRandom(41);
     const left: unknown[] = [];

@@ -6,9 +6,9 @@ import { Proving, policies } from './escapes/drive.js';
 import { allows, expectNone } from './escapes/judgement.js';
 import { together } from './escapes/themes.js';
 import { upperDirectory } from './escapes/upper-directory.js';
-import { isLong, tally } from './tally.js';
+import { isLong, limitMs, tally } from './tally.js';
 
-const LIMIT_MS = 300_000;
+const LIMIT_MS = limitMs(120_000);
 
 const themes = [...together, upperDirectory];
 

@@ -7,9 +7,9 @@ import { setLimit, tasksOf } from '../harness/limits.js';
 import { TestFolder } from '../harness/processes.js';
 import { bin } from '../../testkit/launch.mjs';
 import { type Answer, failures, RequestsOfAllKinds, wrongAnswers } from './requests-of-all-kinds.js';
-import { tally, tries } from './tally.js';
+import { limitMs, tally, tries } from './tally.js';
 
-const LIMIT_MS = 120_000 + tries(0) * 5_000;
+const LIMIT_MS = limitMs(120_000);
 const isRoot = process.getuid?.() === 0;
 /** A user nobody is, so that nobody else counts against its limits. */
 const LONELY_UID = 61_235;

@@ -4,10 +4,10 @@ import { dialWebSocket, RemoteEnvironment } from '../../src/client/index.js';
 import { FaultProxy } from '../../testkit/fault-proxy.mjs';
 import { seededRandom } from '../harness/random.js';
 import { serve } from '../harness/serve.js';
-import { tally, tries } from './tally.js';
+import { limitMs, tally, tries } from './tally.js';
 
 const CUTS = tries(50);
-const LIMIT_MS = 60_000 + CUTS * 1_000;
+const LIMIT_MS = limitMs(90_000);
 const MEAN_BYTES_BETWEEN_CUTS = 100_000;
 const LINES = 120_000;
 const TYPED = Array.from({ length: 200 }, (_, number) => `typed ${number}\n`);

@@ -3,10 +3,10 @@ import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { serve } from '../../src/server/index.js';
 import { dialWire, startParams, type WireClient } from '../../testkit/wire-client.mjs';
-import { tally, tries } from './tally.js';
+import { limitMs, tally, tries } from './tally.js';
 
 const LOOPS = tries(5_000);
-const LIMIT_MS = 60_000 + LOOPS * 20;
+const LIMIT_MS = limitMs(120_000);
 /** What one loop may leave behind: less than the smallest thing that could be forgotten. */
 const LEFT_PER_LOOP = 400;
 

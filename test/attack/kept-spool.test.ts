@@ -8,7 +8,7 @@ import { dialWire, sh, startParams, type WireClient } from '../../testkit/wire-c
 import { asIdentity } from '../harness/confined-server.js';
 import { gone, pidsWithArgument, TestFolder } from '../harness/processes.js';
 import { identities } from '../host/sandbox/harness.js';
-import { tally, tries } from './tally.js';
+import { limitMs, tally, tries } from './tally.js';
 
 const KEPT = { lease: 'kept', retain: 'disk', onSlowReader: 'spool' };
 /** Lines that tell their number. */
@@ -44,7 +44,7 @@ async function stored(client: WireClient, processId: string): Promise<{ text: st
 }
 
 test('a killed server takes its kept processes along; their output is readable, and nothing is invented', {
-  timeout: 60_000 + ROUNDS * 20_000,
+  timeout: limitMs(60_000),
 }, async () => {
   using folder = new TestFolder();
   const args = ['--spool', folder.file('spool')];

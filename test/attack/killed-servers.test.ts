@@ -9,11 +9,11 @@ import { ServerProcess } from '../../testkit/server-process.mjs';
 import { dialWire, startParams } from '../../testkit/wire-client.mjs';
 import { type Identity, identities, Place } from '../host/sandbox/harness.js';
 import { CONTENTS, ENDLESS, type Fate, ServerLife } from './server-life.js';
-import { tally, tries } from './tally.js';
+import { limitMs, tally, tries } from './tally.js';
 import { signalOne } from '../../testkit/signal-one.mjs';
 
 const LIVES = tries(2);
-const LIMIT_MS = 60_000 + LIVES * 15_000;
+const LIMIT_MS = limitMs(90_000);
 /** From the first request to the middle of everything. */
 const LONGEST_LIFE_MS = 600;
 /** What a client may be told of a server that is gone. */

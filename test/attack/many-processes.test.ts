@@ -4,11 +4,11 @@ import type { Environment } from '../../src/contract/index.js';
 import { ServerProcess } from '../../testkit/server-process.mjs';
 import { ServerResources } from '../harness/server-resources.mjs';
 import { inParallel } from './busy-machine.js';
-import { tally, tries } from './tally.js';
+import { limitMs, tally, tries } from './tally.js';
 
 const PROCESSES = tries(1_000);
 const WIDTH = 16;
-const LIMIT_MS = 60_000 + PROCESSES * 40;
+const LIMIT_MS = limitMs(90_000);
 /** Ended processes are remembered for half a minute, so that a late reader still finds them. */
 const REMEMBERED_MS = 60_000;
 /** So many at most; and what each may cost: a name, a few numbers and a few bytes of output. */

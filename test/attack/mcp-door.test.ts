@@ -10,6 +10,7 @@ import { gone, pidsWithArgument } from '../harness/processes.js';
 import { type Identity, identities, Place } from '../host/sandbox/harness.js';
 import { type Answer, call } from '../mcp/call.js';
 import { type ConnectedProcess, connectStdio } from '../mcp/clients.js';
+import { shareOf } from './share-of.js';
 import { tally, tries } from './tally.js';
 
 /** Not in a temporary directory: policies allow writing there. */
@@ -171,15 +172,18 @@ async function attempt(client: Client, [tool, args]: Attempt): Promise<string> {
 }
 
 describe.each(identities)('a model at the tools: $name', (identity) => {
-  test.each(['read-only', 'workspace-write', 'strict'])('writes nothing outside: %s', async (policy) => {
-    await using door = await McpDoor.open(identity, policy);
-    const all = writes(door).map(named);
-    await Promise.all(all.map((each) => attempt(door.client, each)));
-    const written = door.written();
-    tally(`writes of a model under ${policy}`, { tries: all.length, successes: written.length });
-    expect(written).toEqual([]);
-    expect(readFileSync(join(door.place.base, 'home/permissions.toml'), 'utf8')).toMatch(/"deny"\n$/);
-  });
+  test.each(shareOf(identity, ['read-only', 'workspace-write', 'strict']))(
+    'writes nothing outside: %s',
+    async (policy) => {
+      await using door = await McpDoor.open(identity, policy);
+      const all = writes(door).map(named);
+      await Promise.all(all.map((each) => attempt(door.client, each)));
+      const written = door.written();
+      tally(`writes of a model under ${policy}`, { tries: all.length, successes: written.length });
+      expect(written).toEqual([]);
+      expect(readFileSync(join(door.place.base, 'home/permissions.toml'), 'utf8')).toMatch(/"deny"\n$/);
+    },
+  );
 
   test('reads nothing that is denied', async () => {
     await using door = await McpDoor.open(identity, 'strict');

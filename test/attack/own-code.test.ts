@@ -7,7 +7,7 @@ import { ConfinedServer } from '../harness/confined-server.js';
 import { InstalledCopy } from '../harness/installed-copy.js';
 import { sh } from '../../testkit/wire-client.mjs';
 import { type Identity, identities, Place } from '../host/sandbox/harness.js';
-import { isLong } from './tally.js';
+import { shareOf } from './share-of.js';
 
 /** Gives all of a tree to the identity, which might have installed it. */
 function give(path: string, { uid }: Identity): void {
@@ -40,16 +40,13 @@ mkdir -p .cache/execwire 2>/dev/null && echo x > .cache/execwire/code
 exit 0
 `;
 
-/** Whether libraries lie beside the package or inside: in the short form, one for each user. */
-function layoutsFor(identity: Identity): boolean[] {
-  if (isLong || identities.length === 1) return [false, true];
-  return [identities.indexOf(identity) > 0];
-}
+/** Whether libraries lie beside the package or inside. */
+const LAYOUTS = [false, true];
 
 describe.concurrent.each(identities)(
   'a program of $name that may write where the server is installed',
   (identity) => {
-    test.each(layoutsFor(identity))(
+    test.each(shareOf(identity, LAYOUTS))(
       'cannot change what it runs and obeys (hoisted: %s), and the rest it can',
       async (hoisted) => {
         const place = new Place(identity);

@@ -1,12 +1,13 @@
 import { chownSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocketApp } from '../../testkit/app-server.mjs';
 import { ServerProcess } from '../../testkit/server-process.mjs';
 import { dialWire, sh, startParams } from '../../testkit/wire-client.mjs';
 import { asIdentity, ConfinedServer, special } from '../harness/confined-server.js';
 import { type Identity, identities, Place } from '../host/sandbox/harness.js';
+import { shareOf } from './share-of.js';
 import { tries } from './tally.js';
 
 /** A program with network, whose files are confined. */
@@ -79,6 +80,16 @@ function touching(path: string): string[] {
   ].map((each) => JSON.stringify(each));
 }
 
+/** One for all tests around: most of the time would go into starting servers. */
+function sharedServer(identity: Identity): () => ConfinedServer {
+  let host: ConfinedServer;
+  beforeAll(async () => {
+    host = await ConfinedServer.start(identity);
+  });
+  afterAll(async () => await host[Symbol.asyncDispose]());
+  return () => host;
+}
+
 /** A file of the server's user. */
 function put(identity: Identity, path: string, text: string): string {
   writeFileSync(path, text, { mode: 0o600 });
@@ -87,8 +98,10 @@ function put(identity: Identity, path: string, text: string): string {
 }
 
 describe.each(identities)('listeners of our own, as $name', (identity) => {
+  const shared = sharedServer(identity);
+
   test('a program with network is not served, whatever address it takes', async () => {
-    await using host = await ConfinedServer.start(identity);
+    const host = shared();
     const sandbox = withNetwork(host);
     const { text } = await host.run(upgrade(host, '127.0.0.1,::ffff:127.0.0.1'), { sandbox });
     expect(text).toBe(REFUSED.repeat(2));
@@ -112,7 +125,7 @@ describe.each(identities)('listeners of our own, as $name', (identity) => {
   });
 
   test('a program that is not confined goes on being served', async () => {
-    await using host = await ConfinedServer.start(identity);
+    const host = shared();
     await host.run(['true'], { sandbox: withNetwork(host) });
     const { client, socket } = await dialWire(host.server.url);
     await client.handshake();
@@ -125,7 +138,7 @@ describe.each(identities)('listeners of our own, as $name', (identity) => {
   });
 
   test('nothing is done for one that sent its requests and left', async () => {
-    await using host = await ConfinedServer.start(identity);
+    const host = shared();
     const marker = join(host.place.outside, 'marker');
     const sandbox = withNetwork(host);
     for (let n = 0; n < TRIES; n += 1)
@@ -136,7 +149,7 @@ describe.each(identities)('listeners of our own, as $name', (identity) => {
   });
 
   test('no helper inside takes the connection over', async () => {
-    await using host = await ConfinedServer.start(identity);
+    const host = shared();
     const helper =
       "const s = new (require('node:net').Socket)({ fd: 3 }); s.on('data', (d) => { console.log(String(d).split(' ')[1]); process.exit(0); }); " +
       "setTimeout(() => s.write('GET /readyz HTTP/1.1\\r\\nHost: localhost\\r\\n\\r\\n'), 50)";
@@ -166,30 +179,38 @@ describe.each(identities)('metrics, as $name', (identity) => {
   });
 });
 
+const OTHERS: readonly (readonly [what: string, words: readonly string[]])[] = [
+  ['a server', ['serve']],
+  ['an app server', ['app-server', '--listen', 'ws://127.0.0.1:0']],
+  ['a console', ['console']],
+  ['MCP', ['mcp', '--listen', 'http://127.0.0.1:0']],
+];
+
 describe.each(identities)('other servers of ours on the machine, as $name', (identity) => {
-  test.each([
-    ['a server', ['serve']],
-    ['an app server', ['app-server', '--listen', 'ws://127.0.0.1:0']],
-    ['a console', ['console']],
-    ['MCP', ['mcp', '--listen', 'http://127.0.0.1:0']],
-  ])('%s that confines nobody does not serve what another server confines', async (_what, words) => {
-    await using host = await ConfinedServer.start(identity);
-    const [command = '', ...args] = words;
-    const env = { HOME: host.place.base, EXECWIRE_HOME: host.place.base };
-    await using other = await ServerProcess.start({ command, args, env, wrapper: asIdentity(identity) });
-    const [url = ''] = /\w+:\/\/[^/\s]+/.exec(other.url) ?? [];
-    const visit = `fetch('${url}').then(({ status }) => console.log(status))`;
-    const isPage = url.startsWith('http');
-    const argv = isPage ? [process.execPath, '-e', visit] : upgrade({ server: { url } }, '127.0.0.1');
-    await host.client.call('process/start', host.params('out', argv, { sandbox: undefined }));
-    await host.client.closedEvents('out');
-    expect(host.client.output('out').toString()).toMatch(isPage ? /^[24]0[01]\n/ : /^101 /);
-    const { text } = await host.run(argv, { sandbox: withNetwork(host) });
-    expect(text).toBe(isPage ? '403\n' : REFUSED);
-  });
+  const shared = sharedServer(identity);
+
+  test.each(shareOf(identity, OTHERS))(
+    '%s that confines nobody does not serve what another server confines',
+    async (what, words) => {
+      const host = shared();
+      const [command = '', ...args] = words;
+      const env = { HOME: host.place.base, EXECWIRE_HOME: host.place.base };
+      await using other = await ServerProcess.start({ command, args, env, wrapper: asIdentity(identity) });
+      const [url = ''] = /\w+:\/\/[^/\s]+/.exec(other.url) ?? [];
+      const visit = `fetch('${url}').then(({ status }) => console.log(status))`;
+      const isPage = url.startsWith('http');
+      const argv = isPage ? [process.execPath, '-e', visit] : upgrade({ server: { url } }, '127.0.0.1');
+      const outside = `out ${what}`;
+      await host.client.call('process/start', host.params(outside, argv, { sandbox: undefined }));
+      await host.client.closedEvents(outside);
+      expect(host.client.output(outside).toString()).toMatch(isPage ? /^[24]0[01]\n/ : /^101 /);
+      const { text } = await host.run(argv, { sandbox: withNetwork(host) });
+      expect(text).toBe(isPage ? '403\n' : REFUSED);
+    },
+  );
 
   test('nor do they do anything for one that sent its requests and left', async () => {
-    await using host = await ConfinedServer.start(identity);
+    const host = shared();
     await using other = await ServerProcess.start({ wrapper: asIdentity(identity) });
     const marker = join(host.place.outside, 'marker');
     const argv = upgrade({ server: other }, '127.0.0.1', ['', JSON.stringify(touching(marker))]);

@@ -1,10 +1,11 @@
 // Needs: curl, bwrap, setpriv
 import { describe, expect, test } from 'vitest';
 import { runOnNamedNetwork, SITE_PORT } from '../harness/named-network.js';
-import { type Identity, identities, Place } from '../host/sandbox/harness.js';
-import { isLong, tally } from './tally.js';
+import { identities, Place } from '../host/sandbox/harness.js';
+import { shareOf } from './share-of.js';
+import { limitMs, tally } from './tally.js';
 
-const LIMIT_MS = 120_000;
+const LIMIT_MS = limitMs(120_000);
 
 /** One address of the machine is allowed. A name must never lead to another one, whatever its owner answers. */
 const ALLOWED = '127.0.0.2';
@@ -36,29 +37,27 @@ const OWNERS: [string, readonly (readonly string[])[]][] = [
   ['translates it', [[ALLOWED], ['64:ff9b::127.0.0.1'], ['::ffff:0:127.0.0.1']]],
 ];
 
-/** In the short form, each owner once. */
-const ownersFor = (identity: Identity) =>
-  isLong || identities.length === 1
-    ? OWNERS
-    : OWNERS.filter((_, index) => identities[index % identities.length] === identity);
-
 describe.each(identities)('as $name', (identity) => {
-  test.each(ownersFor(identity))('a name whose owner %s', { timeout: LIMIT_MS }, async (owner, lists) => {
-    using place = new Place(identity);
-    const { heard, asked, stderr } = await runOnNamedNetwork(
-      { identity, names: { 'rebound.test': lists }, directory: place.outside },
-      [
-        ...['run', '--sandbox', 'read-only', '--network', `allow=rebound.test,${ALLOWED}`],
-        ...['--', 'sh', '-c', VISITS],
-      ],
-    );
-    const elsewhere = heard.filter((each) => !each.replace('::ffff:', '').startsWith(`${ALLOWED} `));
-    tally(`rebinding, ${owner}, ${identity.name}`, { tries: 4 * (TRIES + 2), successes: elsewhere.length });
-    expect(asked['rebound.test']).toBeGreaterThan(0);
-    expect(elsewhere).toEqual([]);
-    // To allow the name once more would not help.
-    expect(stderr).toMatch(/denied access to rebound\.test:\d+ \(private or local\)\.$/m);
-  });
+  test.each(shareOf(identity, OWNERS))(
+    'a name whose owner %s',
+    { timeout: LIMIT_MS },
+    async (owner, lists) => {
+      using place = new Place(identity);
+      const { heard, asked, stderr } = await runOnNamedNetwork(
+        { identity, names: { 'rebound.test': lists }, directory: place.outside },
+        [
+          ...['run', '--sandbox', 'read-only', '--network', `allow=rebound.test,${ALLOWED}`],
+          ...['--', 'sh', '-c', VISITS],
+        ],
+      );
+      const elsewhere = heard.filter((each) => !each.replace('::ffff:', '').startsWith(`${ALLOWED} `));
+      tally(`rebinding, ${owner}, ${identity.name}`, { tries: 4 * (TRIES + 2), successes: elsewhere.length });
+      expect(asked['rebound.test']).toBeGreaterThan(0);
+      expect(elsewhere).toEqual([]);
+      // To allow the name once more would not help.
+      expect(stderr).toMatch(/denied access to rebound\.test:\d+ \(private or local\)\.$/m);
+    },
+  );
 });
 
 test('a name that leads to the allowed address alone is reached', { timeout: LIMIT_MS }, async () => {

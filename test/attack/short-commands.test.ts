@@ -8,10 +8,10 @@ import { seededRandom } from '../harness/random.js';
 import { ServerProcess } from '../../testkit/server-process.mjs';
 import { identities, Place } from '../host/sandbox/harness.js';
 import { busyMachine, inParallel } from './busy-machine.js';
-import { tally, tries } from './tally.js';
+import { limitMs, tally, tries } from './tally.js';
 
 const COMMANDS = tries(200);
-const LIMIT_MS = 60_000 + COMMANDS * 100;
+const LIMIT_MS = limitMs(60_000);
 
 /** What a command must say and how it must end. */
 interface Expected {

@@ -20,3 +20,8 @@ export function tries(usual: number): number {
   const asked = Number(process.env.EXECWIRE_ATTACK_TRIES);
   return Number.isInteger(asked) && asked > 0 ? asked : usual;
 }
+
+/** How long a test may take: what it says by itself, and in the long form as long as it needs. */
+export function limitMs(usual: number): number {
+  return isLong ? 0 : usual;
+}

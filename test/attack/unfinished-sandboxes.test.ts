@@ -8,7 +8,7 @@ import { identities, Place } from '../host/sandbox/harness.js';
 import { ServerProcess } from '../../testkit/server-process.mjs';
 import { signalOne } from '../../testkit/signal-one.mjs';
 import { dialWire } from '../../testkit/wire-client.mjs';
-import { tally, tries } from './tally.js';
+import { limitMs, tally, tries } from './tally.js';
 
 /** How often bubblewrap has to be caught while its first process inside waits to be let go. */
 const CAUGHT = tries(3);
@@ -64,7 +64,7 @@ function isUnfinished(inner: number): boolean {
 
 describe.each(identities)('a server run by $name', (identity) => {
   test('that is killed while it makes a sandbox for files leaves nothing behind', {
-    timeout: 60_000 + MAX_ROUNDS * 2_000,
+    timeout: limitMs(120_000),
   }, async () => {
     let caught = 0;
     const left: number[] = [];

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { ServerProcess } from '../../testkit/server-process.mjs';
 import { dialWire, startParams } from '../../testkit/wire-client.mjs';
 import { serve } from '../harness/serve.js';
-import { tally, tries } from './tally.js';
+import { limitMs, tally, tries } from './tally.js';
 
 const MiB = 1024 * 1024;
 /** As much as one process may have in line. */
@@ -71,7 +71,7 @@ async function forAll<Item, Result>(items: readonly Item[], work: (item: Item) =
 }
 
 test('however many programs do not read, what a session holds for them is bounded', {
-  timeout: 120_000,
+  timeout: limitMs(120_000),
 }, async () => {
   const count = Math.min(tries(500), MAX_PROCESSES);
   await using server = await ServerProcess.start();

@@ -1,14 +1,11 @@
-// node connection-flood.mjs URL ATTACK COUNT: opens connections and does with them what ATTACK says. For each it loses it
-// opens another, a while later. Prints a line once all were opened, and ends with its stdin.
+// node connection-flood.mjs URL ATTACK COUNT AGAIN_MS: opens connections and does with them what ATTACK says, again and
+// again after AGAIN_MS. For each it loses it opens another, as much later. Prints a line once all were opened, and ends with
+// its stdin.
 import { connect } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 
-const [url, attack, count] = process.argv.slice(2);
+const [url, attack, count, againMs] = process.argv.slice(2);
 const { port, hostname, protocol } = new URL(url);
-
-/** How long it takes to come back: long enough that the machine is busy with more than this program. */
-const AGAIN_MS = 500;
-const DRIP_MS = 500;
 
 const UPGRADE =
   'GET / HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: upgrade\r\nupgrade: websocket\r\n' +
@@ -33,13 +30,13 @@ function open() {
   socket.resume();
   socket.once('close', () => {
     clearInterval(timer);
-    setTimeout(() => void open(), AGAIN_MS);
+    setTimeout(() => void open(), Number(againMs));
   });
   return new Promise((resolve) => {
     socket.once('close', resolve);
     socket.once('connect', () => {
       if (first) socket.write(first);
-      if (next) timer = setInterval(() => socket.write(next), DRIP_MS);
+      if (next) timer = setInterval(() => socket.write(next), Number(againMs));
       resolve();
     });
   });
