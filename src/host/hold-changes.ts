@@ -33,7 +33,7 @@ export async function holdFiles(changes: OwnedChanges, sandbox: Sandbox): Promis
       'invalidParams',
       'A file operation under a policy that holds changes needs `changesId`.',
     );
-  return await changes.use(sandbox, { cwd: '/', temporary: process.env.TMPDIR });
+  return await changes.use(sandbox, { cwd: '/', temporary: process.env.TMPDIR, isBrief: true });
 }
 
 function notTogether(): ExecError {

@@ -1,4 +1,5 @@
 import { appendFileSync, type BigIntStats, readFileSync } from 'node:fs';
+import type { Epochs } from './epochs.js';
 import { isFull } from './full-disk.js';
 import type { FoundChange } from './scan.js';
 
@@ -15,8 +16,8 @@ type Line = readonly [key: string, identity: string | null, stale: boolean];
 
 /**
  * Remembers what was below each change, to tell whether somebody else has changed it since. A program takes a file over
- * when it first changes it, which is when the held file is born; what was deleted has no such time, so there the time
- * counts at which the directory was first held.
+ * when it first changes it, which is when the held file is born. It may have read it long before, so what counts is when its
+ * epoch began. What was deleted has no such time, so there the time counts at which the directory was first held.
  */
 export class Bases {
   readonly #file: string;
@@ -24,8 +25,11 @@ export class Bases {
   /** What ends the line before the next one, if only part of it was written. */
   #separator: string;
 
-  constructor(file: string) {
+  readonly #epochs: Epochs;
+
+  constructor(file: string, epochs: Epochs) {
     this.#file = file;
+    this.#epochs = epochs;
     const text = readText(file);
     this.#separator = text === '' || text.endsWith('\n') ? '' : '\n';
     for (const [key, identity, stale] of linesOf(text)) this.#seen.set(key, { identity, stale });
@@ -36,7 +40,7 @@ export class Bases {
     const fresh = changes.flatMap((change): Line[] => {
       const key = keyOf(root, change.path);
       if (this.#seen.has(key)) return [];
-      return [[key, identityOf(change.base), isNewer(change, heldSinceNs)]];
+      return [[key, identityOf(change.base), this.#isNewer(change, heldSinceNs)]];
     });
     this.#write(fresh);
   }
@@ -50,6 +54,15 @@ export class Bases {
   isConflict(root: number, { path, base }: FoundChange): boolean {
     const seen = this.#seen.get(keyOf(root, path));
     return seen !== undefined && (seen.stale || seen.identity !== identityOf(base));
+  }
+
+  #isNewer({ held, base }: FoundChange, heldSinceNs: bigint): boolean {
+    if (base === null || base.isDirectory()) return false;
+    if (!held) return base.ctimeNs > heldSinceNs;
+    // The clock of file times ticks slowly: of two things in one tick, nobody knows which was first. Asking loses nothing.
+    if (base.ctimeNs >= held.birthtimeNs) return true;
+    const epoch = this.#epochs.at(held.birthtimeNs);
+    return epoch !== null && base.ctimeNs > epoch;
   }
 
   #write(lines: readonly Line[]): void {
@@ -69,12 +82,6 @@ export class Bases {
 
 function keyOf(root: number, path: string): string {
   return `${root}/${path}`;
-}
-
-function isNewer({ held, base }: FoundChange, heldSinceNs: bigint): boolean {
-  if (base === null || base.isDirectory()) return false;
-  // The clock of file times ticks slowly: of two things in one tick, nobody knows which was first. Asking loses nothing.
-  return held ? base.ctimeNs >= held.birthtimeNs : base.ctimeNs > heldSinceNs;
 }
 
 /** A directory also changes with what is in it, which is checked on its own. */

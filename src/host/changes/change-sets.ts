@@ -72,7 +72,7 @@ export class ChangeSets {
 
   /** Makes the files of a set ready for a program under this policy. */
   async use(request: UseRequest): Promise<HeldUse> {
-    const { sandbox, cwd, temporary } = request;
+    const { sandbox, cwd, temporary, isBrief = false } = request;
     const support = await this.support();
     const policy = policyOfRequest(sandbox, { cwd, temporary });
     if (policy.kind === 'open') throw nothingEnforced();
@@ -83,7 +83,10 @@ export class ChangeSets {
       await finishApply(set);
       const { plan } = planNow(policy.files, hostView, await findHidden(policy.files, hostView));
       const earlier = set.record.roots.map(({ path }) => path);
-      const view = await set.enter(heldRoots(plan, parseMountTable(mountTable()), earlier), support);
+      const view = await set.enter(heldRoots(plan, parseMountTable(mountTable()), earlier), {
+        ...support,
+        isBrief,
+      });
       return this.#useOf(set, view);
     });
   }

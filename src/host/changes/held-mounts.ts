@@ -1,12 +1,23 @@
 import { closeSync } from 'node:fs';
-import { openBeneath } from '../kernel/index.js';
+import { forgetNames, openBeneath } from '../kernel/index.js';
 import { type HeldView, openExactly } from '../sandbox/index.js';
-import { extendCommand, makeCommand, type MountTools, type Rights } from './mount-script.js';
-import { Mounting, type ToMount } from './mounting.js';
+import {
+  extendCommand,
+  forgetCommand,
+  makeCommand,
+  type MountNamespaces,
+  type MountTools,
+  type Rights,
+} from './mount-script.js';
+import { Mounting, succeeds, type ToMount } from './mounting.js';
+import { nodeAt } from './node.js';
+import { inodeOf } from './scan.js';
 
 interface MountedRoot extends ToMount {
   /** An open descriptor of the merged directory. */
   readonly view: number;
+  /** What identifies the directory below. Unknown if an earlier server has mounted it. */
+  readonly base?: string | undefined;
 }
 
 /** What it takes to mount something. */
@@ -31,6 +42,8 @@ export class HeldMounts {
   /** What ends before these mounts go. */
   readonly #ends = new Set<() => Promise<void>>();
   #isEnding = false;
+  /** Whether somebody may have looked up names since they were last forgotten. */
+  #isKnown = false;
   #mount: number | null = null;
   /** Where programs are themselves, and where we are root. Null for root. */
   #user: number | null = null;
@@ -51,6 +64,7 @@ export class HeldMounts {
     const { mount, user = null, owner = null } = descriptors;
     if (mount === undefined) throw new Error('the namespace of its files is missing');
     [mounts.#mount, mounts.#user, mounts.#owner] = [mount, user, owner];
+    mounts.#isKnown = true;
     for (const [index, place] of places.entries()) {
       const view = descriptors[`${VIEW}${index}`];
       if (view !== undefined) mounts.#roots.push({ ...place, view });
@@ -83,15 +97,15 @@ export class HeldMounts {
     const pairs = missing.flatMap(({ path, place }) => [path, place]);
     const mounting = new Mounting(this.#command(pairs, { tools, rights }));
     try {
-      await mounting.run(missing, () => {
+      const bases = await mounting.run(missing, () => {
         if (rights && this.#owner === null) this.#owner = mounting.namespace('user');
       });
       if (this.#mount === null) {
         if (rights) this.#user = mounting.namespace('user');
         this.#mount = mounting.namespace('mnt');
       }
-      for (const each of missing)
-        this.#roots.push({ ...each, view: mounting.directory(`${each.place}/view`) });
+      for (const [index, each] of missing.entries())
+        this.#roots.push({ ...each, base: bases[index], view: mounting.directory(`${each.place}/view`) });
       this.#sort();
       return true;
     } finally {
@@ -99,8 +113,33 @@ export class HeldMounts {
     }
   }
 
+  /** A directory that somebody has put in the place of one that is mounted. */
+  replaced(): string | undefined {
+    return this.#roots.find(({ path, base }) => {
+      const found = base === undefined ? undefined : nodeAt(Buffer.from(path));
+      return found !== undefined && inodeOf(found) !== base;
+    })?.path;
+  }
+
+  /** Lets the kernel look up all names anew, except for what is in use. Resolves to false if that is not possible. */
+  async forgetNames({ tools, rights }: MountMeans): Promise<boolean> {
+    if (this.#mount === null) return false;
+    if (rights === null) {
+      const done = await Promise.all(this.#roots.map(({ view }) => forgetNames(view)));
+      if (done.every(Boolean)) return true;
+    }
+    // It takes a process, and nobody has looked since.
+    if (!this.#isKnown) return true;
+    this.#isKnown = false;
+    const places = this.#roots.map(({ place }) => place);
+    const isDone = await succeeds(forgetCommand(tools, this.#namespaces(this.#mount), places));
+    this.#isKnown ||= !isDone;
+    return isDone;
+  }
+
   /** The files as programs of the set see them. */
   view(mountPoints: readonly string[]): HeldView {
+    this.#isKnown = true;
     const reachBytes = (path: Buffer): Buffer => this.#reach(path);
     const isThere = (): boolean => !this.#isEnding && this.#mount !== null;
     return {
@@ -138,8 +177,11 @@ export class HeldMounts {
 
   #command(pairs: readonly string[], { tools, rights }: MountMeans): string[] {
     if (this.#mount === null) return makeCommand(tools, rights, pairs);
-    const owner = this.#owner === null ? null : ownFd(this.#owner);
-    return extendCommand(tools, { mount: ownFd(this.#mount), owner }, pairs);
+    return extendCommand(tools, this.#namespaces(this.#mount), pairs);
+  }
+
+  #namespaces(mount: number): MountNamespaces {
+    return { mount: ownFd(mount), owner: this.#owner === null ? null : ownFd(this.#owner) };
   }
 
   #sort(): void {
@@ -157,6 +199,7 @@ export class HeldMounts {
   }
 
   #reach(path: Buffer): Buffer {
+    this.#isKnown = true;
     // Byte by byte: a name need not be text.
     const bytes = path.toString('latin1');
     const root = this.#roots.find((each) => isBelow(bytes, latin1(each.path)));
@@ -165,6 +208,7 @@ export class HeldMounts {
   }
 
   #open(path: string): number {
+    this.#isKnown = true;
     const root = this.#rootOf(path);
     if (root === undefined) return openExactly(path);
     return openBeneath(root.view, Buffer.from(path.slice(root.path.length + 1)));

@@ -1,19 +1,21 @@
-import { chmodSync, chownSync, closeSync, existsSync, fstatSync, lstatSync, openSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ExecError } from '../../protocol/errors.js';
-import { type Attribute, isScarcity, setExtendedAttribute, tryLock } from '../kernel/index.js';
+import { isScarcity, tryLock } from '../kernel/index.js';
 import { type HeldView, isPathChange, openExactly } from '../sandbox/index.js';
 import { openDirectory } from './accessible.js';
 import { Bases } from './bases.js';
+import { Epochs } from './epochs.js';
+import { type Company, FreshView } from './fresh-view.js';
 import { HeldMounts, type MountMeans } from './held-mounts.js';
 import type { HeldRoots } from './held-roots.js';
 import type { ToMount } from './mounting.js';
 import { isCovered, mountedPlaces } from './mounted-places.js';
-import { plainAttributes } from './node.js';
-import { type FoundChange, type Layers, ownAttributes, scan, type ScanResult } from './scan.js';
+import { makeLayers } from './new-layers.js';
+import { type FoundChange, type Layers, scan, type ScanResult } from './scan.js';
 import { type MeteredSet, SetMeter } from './set-meter.js';
-import { makePrivateDirectory, type SetRecord, writeRecord } from './set-record.js';
+import { type SetRecord, writeRecord } from './set-record.js';
 import { SetTurns } from './set-turns.js';
 import { directoryGone, isGoneUnused } from './vanished-root.js';
 
@@ -42,12 +44,14 @@ export class HeldSet {
   /** Keeps it from growing without bound. */
   readonly meter: SetMeter;
   readonly turns = new SetTurns();
+  readonly #fresh = new FreshView(() => this.#epochs);
   readonly #keeping: SetKeeping | undefined;
   #isKept = false;
   #record: SetRecord;
   #mounts: HeldMounts | null = null;
   #lock: number | null = null;
-  #bases: Bases | undefined;
+  #knownBases: Bases | undefined;
+  #knownEpochs: Epochs | undefined;
   #users = 0;
   /** Those of them whose program has ended. */
   #leaving = 0;
@@ -94,8 +98,11 @@ export class HeldSet {
   }
 
   get bases(): Bases {
-    this.#bases ??= new Bases(join(this.directory, 'bases'));
-    return this.#bases;
+    return (this.#knownBases ??= new Bases(join(this.directory, 'bases'), this.#epochs));
+  }
+
+  get #epochs(): Epochs {
+    return (this.#knownEpochs ??= new Epochs(join(this.directory, 'epochs')));
   }
 
   get journal(): string {
@@ -120,10 +127,15 @@ export class HeldSet {
 
   /**
    * The files as a program sees them that may use these directories; undefined if they are as they are. Call `leave` when
-   * it has ended.
+   * it has ended. `isBrief`: it is a file operation.
    */
-  async enter({ roots, mountPoints }: HeldRoots, means: MountMeans): Promise<HeldView | undefined> {
+  async enter(
+    { roots, mountPoints }: HeldRoots,
+    { isBrief, ...means }: MountMeans & Pick<Company, 'isBrief'>,
+  ): Promise<HeldView | undefined> {
     this.lock();
+    await this.#leaveReplaced();
+    const { running } = this;
     this.#users += 1;
     try {
       if (roots.length === 0) return undefined;
@@ -139,11 +151,23 @@ export class HeldSet {
         this.lock();
         return await this.#mount(wanted, means);
       });
+      await this.#fresh.beforeEntering(mounts, means, { running, isBrief });
       return mounts.view(mountPoints);
     } catch (error) {
       this.leave();
       throw error;
     }
+  }
+
+  /** Mounts show the directories that were there when they were made. */
+  async #leaveReplaced(): Promise<void> {
+    const path = this.#mounts?.replaced();
+    if (path === undefined) return;
+    await this.untilIdle(
+      `${path} has been replaced, which programs that run in this set do not see; end them first.`,
+    );
+    await this.release();
+    this.lock();
   }
 
   async #mount(wanted: readonly ToMount[], means: MountMeans): Promise<HeldMounts> {
@@ -161,14 +185,16 @@ export class HeldSet {
   leave({ announced = false }: { announced?: boolean } = {}): void {
     this.#users -= 1;
     if (announced) this.#leaving -= 1;
-    if (this.#users === 0) for (const wake of this.#idle.splice(0)) wake();
+    if (this.#users > 0) return;
+    for (const wake of this.#idle.splice(0)) wake();
+    if (announced && this.#mounts) this.#fresh.afterwards(this.#mounts);
   }
 
   /** Resolves when nobody uses it. Throws if a program still runs. */
-  async untilIdle(): Promise<void> {
+  async untilIdle(otherwise = 'Programs still run in this set; end them first.'): Promise<void> {
     const deadline = performance.now() + JUST_ENDED_MS;
     while (this.#users > this.#leaving && performance.now() < deadline) await pause(LOOK_AGAIN_MS);
-    if (this.#users > this.#leaving) throw inUse('Programs still run in this set; end them first.');
+    if (this.#users > this.#leaving) throw inUse(otherwise);
     if (this.#users > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
@@ -219,6 +245,7 @@ export class HeldSet {
   /** Ends whatever uses its files beside programs, then closes it. */
   async release(): Promise<void> {
     await this.#mounts?.endUses();
+    await this.#fresh.untilIdle();
     this.close();
   }
 
@@ -251,17 +278,9 @@ export class HeldSet {
     }));
   }
 
-  /** The upper layer looks like the directory below: its attributes are those that programs see. */
   #addRoot(path: string): void {
     if (this.#record.roots.some((root) => root.path === path)) return;
-    const place = join(this.directory, String(this.#record.roots.length));
-    for (const layer of ['work', 'view', 'upper']) makePrivateDirectory(join(place, layer));
-    const { mode, uid, gid } = lstatSync(path);
-    const upper = join(place, 'upper');
-    if (process.geteuid?.() === 0) chownSync(upper, uid, gid);
-    chmodSync(upper, mode & 0o7777);
-    for (const attribute of plainAttributes(Buffer.from(path))) copyIfPossible(upper, attribute);
-    const root = { path, heldSinceNs: String(nowNs()), attributes: ownAttributes(Buffer.from(upper)) };
+    const root = makeLayers(join(this.directory, String(this.#record.roots.length)), path);
     this.#record = { ...this.#record, roots: [...this.#record.roots, root] };
     writeRecord(this.directory, this.#record);
   }
@@ -271,26 +290,10 @@ function inOrder(places: readonly ToMount[], paths: readonly string[]): ToMount[
   return places.toSorted((a, b) => paths.indexOf(a.path) - paths.indexOf(b.path));
 }
 
-/** Some file systems have none, and some attributes are not ours to set. */
-function copyIfPossible(path: string, attribute: Attribute): void {
-  try {
-    setExtendedAttribute(Buffer.from(path), attribute);
-  } catch {
-    // The directory is shown without it.
-  }
-}
-
 export function closeLayers({ upper, base }: Layers): void {
   for (const fd of [upper, base]) closeSync(fd);
 }
 
 export function inUse(message: string): ExecError {
   return new ExecError('changesInUse', message);
-}
-
-const NS_PER_MS = 1_000_000n;
-
-/** Comparable with the times of files. */
-function nowNs(): bigint {
-  return BigInt(Date.now()) * NS_PER_MS;
 }

@@ -34,6 +34,8 @@ export interface UseRequest {
   readonly sandbox: Sandbox;
   readonly cwd: string;
   readonly temporary: string | undefined;
+  /** It is a file operation. Default: a program. */
+  readonly isBrief?: boolean | undefined;
   /** Whose set it becomes if there is none yet, and whose share of the room it takes. */
   readonly owner: string;
   readonly share: string | undefined;

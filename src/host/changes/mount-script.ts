@@ -15,6 +15,12 @@ done
 exec 8<&-
 `;
 
+/**
+ * Mounting again what is mounted changes nothing, except that the kernel looks up names anew. This way is for plain users:
+ * it takes a process in the namespace that owns the mounts.
+ */
+const FORGET_EACH = 'for place; do "$mount" -c --no-mtab -o remount none "$place/view"; done';
+
 /** Tells us that everything is mounted, and waits until we hold its namespaces. */
 const WAIT = 'echo ready; read -r go';
 
@@ -43,15 +49,34 @@ export function makeCommand(tools: MountTools, rights: Rights, pairs: readonly s
   return [tools.unshare, ...outer, ...apart, ...shell(tools, `${MOUNT_EACH}${inner}`, pairs)];
 }
 
+/** Existing namespaces, and the one that owns their mounts; null for root. */
+export interface MountNamespaces {
+  readonly mount: string;
+  readonly owner: string | null;
+}
+
 /** Mounts further directories in existing namespaces. */
 export function extendCommand(
   tools: MountTools,
-  namespaces: { readonly mount: string; readonly owner: string | null },
+  namespaces: MountNamespaces,
   pairs: readonly string[],
 ): string[] {
-  const owner = namespaces.owner === null ? [] : [`--user=${namespaces.owner}`];
-  const script = shell(tools, `${MOUNT_EACH}${WAIT}`, pairs);
-  return [tools.nsenter, ...owner, `--mount=${namespaces.mount}`, '--', ...script];
+  return [...enterCommand(tools, namespaces), ...shell(tools, `${MOUNT_EACH}${WAIT}`, pairs)];
+}
+
+/** Lets the kernel forget what it knows of names in mounted directories, given by where their layers are. */
+export function forgetCommand(
+  tools: MountTools,
+  namespaces: MountNamespaces,
+  places: readonly string[],
+): string[] {
+  return [...enterCommand(tools, namespaces), ...shell(tools, `; ${FORGET_EACH}`, places)];
+}
+
+/** We are root there as we are, and may not call `setgroups`. */
+function enterCommand({ nsenter }: MountTools, { mount, owner }: MountNamespaces): string[] {
+  const user = owner === null ? [] : ['--preserve-credentials', `--user=${owner}`];
+  return [nsenter, ...user, `--mount=${mount}`, '--'];
 }
 
 function shell({ shell: program, mount }: MountTools, script: string, pairs: readonly string[]): string[] {

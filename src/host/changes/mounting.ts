@@ -3,12 +3,16 @@ import { closeSync, constants, fstatSync, openSync, statSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { linux } from '../kernel/index.js';
 import { openExactly, pathChanged } from '../sandbox/index.js';
+import { inodeOf } from './scan.js';
 
 /** Mounting takes a few milliseconds; anything longer hangs on a dead file system. */
 const LIMIT_MS = 10_000;
 
 /** A message of the tools that is longer than this is of no use. */
 const MAX_SAID = 4096;
+
+/** The environment of the tools. */
+const TOOL_ENV = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' };
 
 /** One directory to mount. */
 export interface ToMount {
@@ -34,7 +38,7 @@ export class Mounting {
     const [program = '', ...args] = command;
     this.#child = spawn(program, args, {
       cwd: '/',
-      env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' },
+      env: TOOL_ENV,
       stdio: ['pipe', 'pipe', 'pipe'],
       timeout: LIMIT_MS,
       killSignal: 'SIGKILL',
@@ -62,15 +66,20 @@ export class Mounting {
     return this.#child.pid ?? -1;
   }
 
-  /** Lets it mount everything, and says so after each. What it opened must be what is at the path, with no link on the way. */
-  async run(mounts: readonly ToMount[], onMounted: () => void): Promise<void> {
+  /**
+   * Lets it mount everything, and says so after each. What it opened must be what is at the path, with no link on the way.
+   * Resolves to what identifies each directory below.
+   */
+  async run(mounts: readonly ToMount[], onMounted: () => void): Promise<string[]> {
+    const found: string[] = [];
     for (const { path } of mounts) {
       await this.#expect('mounted');
-      this.#requireSame(path);
+      found.push(this.#requireSame(path));
       onMounted();
       this.#go();
     }
     await this.#expect('ready');
+    return found;
   }
 
   /** Ends it, in whatever state it is. */
@@ -102,7 +111,7 @@ export class Mounting {
     if (line !== word) throw new MountFailure(`The mount tools printed something unexpected.`);
   }
 
-  #requireSame(path: string): void {
+  #requireSame(path: string): string {
     const exact = openExactly(path);
     try {
       const [ours, theirs] = [
@@ -110,6 +119,7 @@ export class Mounting {
         statSync(`/proc/${this.pid}/fd/8`, { bigint: true }),
       ];
       if (ours.dev !== theirs.dev || ours.ino !== theirs.ino) throw pathChanged(path);
+      return inodeOf(ours);
     } finally {
       closeSync(exact);
     }
@@ -124,4 +134,19 @@ export class Mounting {
   directory(path: string): number {
     return openSync(`/proc/${this.pid}/root${path}`, linux.O_PATH | constants.O_DIRECTORY);
   }
+}
+
+/** Runs the tools once. Resolves to whether they could do it. */
+export function succeeds([program = '', ...args]: readonly string[]): Promise<boolean> {
+  return new Promise((resolve) => {
+    const child = spawn(program, args, {
+      cwd: '/',
+      env: TOOL_ENV,
+      stdio: 'ignore',
+      timeout: LIMIT_MS,
+      killSignal: 'SIGKILL',
+    });
+    child.on('error', () => resolve(false));
+    child.on('close', (code) => resolve(code === 0));
+  });
 }

@@ -3,7 +3,7 @@ import type { Sandbox } from '../../protocol/index.js';
 import type { ChangeSets } from './change-sets.js';
 import { GrowthReports } from './growth-reports.js';
 import type { HeldSet } from './held-set.js';
-import type { HeldUse } from './held-use.js';
+import type { HeldUse, UseRequest } from './held-use.js';
 import { OwnedSet } from './owned-set.js';
 import type { ChangesSupport } from './support.js';
 
@@ -33,7 +33,7 @@ export class OwnedChanges {
   }
 
   /** Makes the files of a set ready for a program or a file operation under this policy. */
-  use(sandbox: Sandbox, place: { cwd: string; temporary: string | undefined }): Promise<HeldUse> {
+  use(sandbox: Sandbox, place: Pick<UseRequest, 'cwd' | 'temporary' | 'isBrief'>): Promise<HeldUse> {
     const { session, client, share } = this.#owner();
     const isKept = session === undefined || sandbox.changesLease === 'kept';
     return this.#sets.use({

@@ -18,6 +18,12 @@ export interface CFunctions {
     how: BigUint64Array,
     size: number,
   ) => number;
+  /** The raw system call: only recent C libraries wrap `fspick`. Returns a descriptor for `fsconfig`. */
+  readonly fspick: (number: number, mounted: number, path: string, flags: number) => number;
+  /** The raw system call, too. */
+  readonly fsconfig: PooledCall<
+    [number: number, picked: number, command: number, key: null, value: null, extra: number]
+  >;
   readonly close: (fd: number) => number;
   readonly read: (fd: number, into: Uint8Array, size: number) => number;
   readonly preadv2: (
@@ -136,6 +142,8 @@ export interface CFunctions {
 export const declarations: Readonly<Record<keyof CFunctions, string>> = {
   open: 'int open(const char *path, int flags, int mode)',
   openat2: 'long syscall(long number, long directory, void *path, void *how, long size)',
+  fspick: 'long syscall(long number, long mounted, const char *path, long flags)',
+  fsconfig: 'long syscall(long number, long picked, long command, void *key, void *value, long extra)',
   close: 'int close(int fd)',
   read: 'long read(int fd, void *into, size_t size)',
   preadv2: 'long preadv2(int fd, void *vector, int count, int64_t offset, int flags)',

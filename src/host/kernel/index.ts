@@ -79,4 +79,5 @@ export {
   setTimes,
   syncFileSystem,
 } from './file-attributes.js';
+export { forgetNames } from './forget-names.js';
 export { TimeSlice } from '../../protocol/time-slice.js';

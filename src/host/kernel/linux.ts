@@ -41,6 +41,11 @@ export const linux = {
 
   /** The system call number, the same on every architecture. */
   SYS_openat2: 437,
+  SYS_fsconfig: 431,
+  SYS_fspick: 433,
+  FSPICK_CLOEXEC: 1,
+  FSPICK_EMPTY_PATH: 8,
+  FSCONFIG_CMD_RECONFIGURE: 7,
   RESOLVE_NO_XDEV: 0x01,
   RESOLVE_NO_SYMLINKS: 0x04,
   RESOLVE_BENEATH: 0x08,

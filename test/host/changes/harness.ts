@@ -4,6 +4,10 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { LocalEnvironment } from '../../../src/environment/index.js';
 import type { Sandbox } from '../../../src/protocol/index.js';
+import { outputOf } from '../../../testkit/wire-client.mjs';
+import { ConfinedServer } from '../../harness/confined-server.js';
+import { makeProtected } from '../../harness/waiting-sandbox.js';
+import { type Identity, Place } from '../sandbox/harness.js';
 
 /** A workspace and a place for held changes, both gone at the end. */
 export class Scene implements AsyncDisposable {
@@ -67,5 +71,25 @@ export function holdingPolicy(
     },
     changes: 'hold',
     changesId,
+  };
+}
+
+/** A server that root or a plain user runs. With the protected names there already, a sandbox made ahead waits for seconds. */
+export async function heldServer(identity: Identity): Promise<ConfinedServer> {
+  const place = new Place(identity);
+  makeProtected(place, identity);
+  return await ConfinedServer.start(identity, { place, env: { XDG_STATE_HOME: join(place.base, 'state') } });
+}
+
+/** Runs programs there, one after the other, with their changes held. Resolves to what they print. */
+export function runnerOf(
+  host: ConfinedServer,
+): (argv: string[], entries?: readonly object[]) => Promise<string> {
+  let count = 0;
+  return async (argv, entries = []) => {
+    count += 1;
+    const sandbox = host.sandbox({ changes: 'hold', changesId: 'task' }, entries);
+    await host.client.call('process/start', host.params(`p${count}`, argv, { sandbox }));
+    return outputOf(await host.client.closedEvents(`p${count}`)).toString();
   };
 }

@@ -3,12 +3,11 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test, vi } from 'vitest';
-import { outputOf, sh } from '../../../testkit/wire-client.mjs';
+import { sh } from '../../../testkit/wire-client.mjs';
 import { DEFAULT_PROTECTED_NAMES } from '../../../src/policy/internal.js';
-import { ConfinedServer } from '../../harness/confined-server.js';
-import { makeProtected, NAMESPACE, untilOneWaits, waitingShells } from '../../harness/waiting-sandbox.js';
-import { identities, Place } from '../sandbox/harness.js';
-import { holdingPolicy, Scene } from './harness.js';
+import { NAMESPACE, untilOneWaits, waitingShells } from '../../harness/waiting-sandbox.js';
+import { identities } from '../sandbox/harness.js';
+import { heldServer, holdingPolicy, runnerOf, Scene } from './harness.js';
 
 // Sandboxes are made ahead only where the processor has time for that.
 vi.setConfig({ testTimeout: 120_000 });
@@ -30,22 +29,23 @@ const readable = (path: string): object => ({
 test.each(identities)(
   'on a server run by $name, the next program of a set finds its sandbox made',
   async (identity) => {
-    const place = new Place(identity);
-    makeProtected(place, identity);
-    const env = { XDG_STATE_HOME: join(place.base, 'state') };
-    await using host = await ConfinedServer.start(identity, { place, env });
-    const sandbox = host.sandbox({ changes: 'hold', changesId: 'task' });
-    let count = 0;
-    const run = async (argv: string[]): Promise<string> => {
-      count += 1;
-      await host.client.call('process/start', host.params(`p${count}`, argv, { sandbox }));
-      return outputOf(await host.client.closedEvents(`p${count}`)).toString();
-    };
+    await using host = await heldServer(identity);
+    const run = runnerOf(host);
     await run(sh('echo held > file'));
     const { namespace } = await untilOneWaits(host.server.pid, () => run(['true']));
     expect(await run(sh(`${NAMESPACE}; cat file`))).toBe(`${namespace}\nheld\n`);
   },
 );
+
+test.each(identities)('a set of $name gets another directory', async (identity) => {
+  await using host = await heldServer(identity);
+  const run = runnerOf(host);
+  await run(sh('echo held > file'));
+  const path = { type: 'path', path: pathToFileURL(host.place.outside).href };
+  const script = `echo too > ${host.place.outside}/other; cat file ${host.place.outside}/other`;
+  expect(await run(sh(script), [{ path, access: 'write' }])).toBe('held\ntoo\n');
+  expect(readdirSync(host.place.outside)).not.toContain('other');
+});
 
 test('the next program of a set runs in a sandbox made ahead, and sees all that is held by then', async () => {
   await using scene = sceneWithNames();
