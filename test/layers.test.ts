@@ -116,6 +116,7 @@ const sideDoors: readonly string[] = [
   'transport/browser-guard.ts',
   'transport/door.ts',
   'transport/listen-address.ts',
+  'transport/listen-failure.ts',
   'transport/liveness.ts',
   'transport/unfinished-messages.ts',
   'transport/websocket-channel.ts',

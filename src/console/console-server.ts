@@ -11,6 +11,7 @@ import { ExecError } from '../protocol/errors.js';
 import type { Admission } from '../transport/admission.js';
 import { Door, GREETING_CHECKS, GREETING_MS } from '../transport/door.js';
 import { isLoopback, type ListenAddress, urlHost } from '../transport/listen-address.js';
+import { listenAt } from '../transport/listen-failure.js';
 import { sendError, sendFile } from './answers.js';
 import { ConsoleApi } from './console-api.js';
 import { type ConsoleSession, ConsoleSessions } from './console-sessions.js';
@@ -127,16 +128,9 @@ export class ConsoleServer implements AsyncDisposable {
   }
 
   async #bind(): Promise<void> {
-    const { host, port } = this.#options.address;
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', reject);
-      this.#server.listen(port, host, () => {
-        // From here on errors concern single connections.
-        this.#server.off('error', reject);
-        this.#server.on('error', () => undefined);
-        resolve();
-      });
-    });
+    await listenAt(this.#server, this.#options.address);
+    // From here on errors concern single connections.
+    this.#server.on('error', () => undefined);
   }
 
   get #cookiePlace(): CookiePlace {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { answerCrowded, Door, GREETING_CHECKS } from '../transport/door.js';
+import { listenAt } from '../transport/listen-failure.js';
 import { HttpGuard } from './http-guard.js';
 import { HttpSessions, respond } from './http-sessions.js';
 import type { McpOptions } from './stdio.js';
@@ -42,8 +43,7 @@ export async function startMcpHttp(options: McpHttpOptions): Promise<McpHttpServ
     else respond(response, 403, 'connections from sandboxes are not served');
   });
   const door = new Door(server);
-  server.listen(options.port ?? 0, LOOPBACK);
-  await once(server, 'listening');
+  await listenAt(server, { host: LOOPBACK, port: options.port ?? 0 });
   const close = async (): Promise<void> => {
     await sessions.close();
     await closeServer(server);

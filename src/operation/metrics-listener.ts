@@ -1,10 +1,10 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { ExecError } from '../protocol/errors.js';
 import { isAllowedHost } from '../transport/browser-guard.js';
 import { Door, GREETING_CHECKS } from '../transport/door.js';
 import { isLoopback } from '../transport/listen-address.js';
+import { listenAt } from '../transport/listen-failure.js';
 import type { ServerMetrics } from './server-metrics.js';
 
 /** A scraper asks every few seconds. Of more connections than these the oldest makes room, as it is answered in no time. */
@@ -62,10 +62,10 @@ export class MetricsListener {
       throw new ExecError('invalidConfiguration', '--metrics takes IP:PORT, such as 127.0.0.1:9464.');
     const listener = new MetricsListener(options);
     try {
-      listener.#server.listen(Number(port), host);
-      await once(listener.#server, 'listening');
+      await listenAt(listener.#server, { host, port: Number(port) });
     } catch (cause) {
-      throw new ExecError('invalidConfiguration', `Cannot serve metrics on ${address}.`, { cause });
+      const why = cause instanceof Error ? cause.message : String(cause);
+      throw new ExecError('invalidConfiguration', `Metrics cannot be served. ${why}`, { cause });
     }
     listener.#server.on('error', () => undefined);
     return listener;

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { ExecError } from '../protocol/errors.js';
+import { NOT_ADMITTED } from './admission.js';
 
 /** A refusal is one short sentence; what is longer does not come from a server of ours. */
 const MAX_REFUSAL_BYTES = 256;
@@ -21,11 +22,8 @@ export async function explainAnswer(
   { hasToken }: { hasToken: boolean },
 ): Promise<DialFailure> {
   const status = response.statusCode ?? 0;
-  if (status !== 401) {
-    response.resume();
-    return { why: `the server answered with HTTP status ${status}`, data: { status } };
-  }
   const refusal = await firstBytes(response);
+  if (status !== 401) return { why: `${whyNot(status, refusal)} (HTTP status ${status})`, data: { status } };
   if (!hasToken)
     return { why: `it requires a token. Give it ${TOKEN_HELP}`, data: { status, reason: 'tokenMissing' } };
   if (/expired/.test(refusal))
@@ -39,27 +37,65 @@ export async function explainAnswer(
   };
 }
 
+/** What an answer means that is neither a WebSocket nor about tokens. */
+function whyNot(status: number, refusal: string): string {
+  if (status === 403 && refusal.includes(NOT_ADMITTED))
+    return 'it does not serve programs in its own sandboxes';
+  return ANSWERS[status] ?? (status >= 500 ? 'it has failed. Try again later' : NOT_OURS);
+}
+
+const NOT_OURS = 'a web server answers there, but none of Execwire. Check the host, the port and the path';
+const BEHIND_PROXY = 'a proxy in between cannot reach it. Check that the server is running';
+
+const ANSWERS: Readonly<Record<number, string>> = {
+  403: 'it refuses this client. If it is a server of Execwire, start it with --allow-host and the host name you use',
+  407: 'a proxy in between requires a sign-in',
+  429: 'it has too many clients. Try again later',
+  502: BEHIND_PROXY,
+  503: 'it has no room for another client. Try again later',
+  504: BEHIND_PROXY,
+};
+
 /** Explains a failure to connect. */
 export function explainError(error: NodeJS.ErrnoException, { secure }: { secure: boolean }): string {
-  if (secure && /wrong version number|packet length too long|EPROTO/.test(`${error.code} ${error.message}`))
+  const { code = '', message } = error;
+  if (secure && /wrong version number|packet length too long|EPROTO/.test(`${code} ${message}`))
     return 'the server does not speak TLS on this port. Use ws:// instead of wss://';
-  if (!secure && (error.code === 'ECONNRESET' || error.message === 'socket hang up'))
-    return `the server hung up (${error.message}). If it uses TLS, connect with wss:// instead of ws://`;
-  if (UNTRUSTED.test(error.code ?? ''))
-    return `its certificate is not trusted (${error.message}). If it comes from your own CA, set NODE_EXTRA_CA_CERTS to the CA's file`;
-  const known = UNREACHABLE[error.code ?? ''];
-  return known === undefined ? error.message : `${known} (${error.message})`;
+  if (code === 'ECONNRESET' || message === 'socket hang up')
+    return `the server hung up (${message})${secure ? '' : '. If it uses TLS, connect with wss:// instead of ws://'}`;
+  if (code.startsWith('HPE_'))
+    return `what listens there is no server of Execwire. Check the port (${message})`;
+  const untrusted = UNTRUSTED.find(([pattern]) => pattern.test(code));
+  if (untrusted) return `its certificate ${untrusted[1]} (${message})${untrusted[2]}`;
+  const known = UNREACHABLE[code];
+  return known === undefined ? message : `${known} (${message})`;
 }
 
 /** What people can do about it is up to them: start the server, mend the address. */
 const UNREACHABLE: Readonly<Record<string, string>> = {
+  EACCES: 'this user may not connect to it',
+  EAI_AGAIN: 'its name cannot be looked up at the moment. Check the network',
   ECONNREFUSED: 'nothing listens at this address',
-  ENOTFOUND: 'there is no host with this name',
   EHOSTUNREACH: 'there is no route to this host',
   ENETUNREACH: 'there is no route to this network',
+  ENOENT: 'there is no socket at this path. Check that the server is running',
+  ENOTDIR: 'there is no socket at this path. Check that the server is running',
+  ENOTFOUND: 'there is no host with this name',
+  EPERM: 'a firewall of this machine forbids it',
+  ETIMEDOUT: 'nothing answers at this address',
 };
 
-const UNTRUSTED = /SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/;
+/** What is wrong with a certificate, and what helps. */
+const UNTRUSTED: readonly (readonly [RegExp, string, string])[] = [
+  [/CERT_HAS_EXPIRED/, 'has expired', '. Renew it on the server'],
+  [/CERT_NOT_YET_VALID/, 'is not valid yet', '. Compare the clocks of both machines'],
+  [/ALTNAME_INVALID/, 'is for another name', '. Connect with the name that it is for'],
+  [
+    /SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/,
+    'is not trusted',
+    ". If it comes from your own CA, set NODE_EXTRA_CA_CERTS to the CA's file",
+  ],
+];
 
 /** The value of an `Authorization` header. A token that was read from a file often ends in a line break. */
 export function bearerHeader(token: string): string {

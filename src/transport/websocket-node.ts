@@ -146,7 +146,10 @@ function opened(
     };
     // The timer of `ws` restarts with every byte that arrives, so we use our own.
     const stop = after(timeoutMs, () => {
-      refuse(`no answer within ${timeoutMs} ms`, {});
+      refuse(
+        `nothing answers there within ${timeoutMs / 1000} s. Check the address, and firewalls in between`,
+        {},
+      );
       socket.terminate();
     });
     socket.once('upgrade', (response) => {

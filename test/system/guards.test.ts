@@ -326,7 +326,9 @@ describe('start-up', () => {
     const { status, stderr } = serve('--listen', 'ws://127.0.0.1:0', '--listen', server.url);
     expect({ status, stderr }).toEqual({
       status: 1,
-      stderr: expect.stringMatching(/Cannot listen: another program listens there.*EADDRINUSE/),
+      stderr: expect.stringMatching(
+        /Cannot listen on 127\.0\.0\.1:\d+: another program listens there.*EADDRINUSE/,
+      ),
     });
     expect(stderr).not.toContain('    at ');
   });
