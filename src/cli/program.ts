@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { describeOption } from './habits/option-help.js';
 import { version } from '../host/machine-info.js';
 import { withCommandHint, withHint } from './habits/hints.js';
+import { refuseIdleOptions } from './options/required-options.js';
 
 /** Every command and its module. Imports are slow, so only the commands needed are loaded. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
@@ -46,6 +47,7 @@ export async function createProgram(first?: string): Promise<Command> {
     .exitOverride()
     .showHelpAfterError('(run with --help for details)')
     .configureHelp({ optionDescription: describeOption })
+    .hook('preAction', (_program, command) => refuseIdleOptions(command))
     .configureOutput({ outputError: (text, write) => write(withHint(text)) })
     // Options after the program of `run` belong to that program.
     .enablePositionalOptions();

@@ -22,7 +22,7 @@ export function conformanceCommand(): Command {
         "machine's temporary directory. Exits with 1 unless everything is ok.",
     )
     .option('--url <url>', 'URL of a running server: ws://…, wss://… or unix:///PATH')
-    .option('--token-env <name>', 'the environment variable with the bearer token for --url')
+    .option('--token-env <name>', 'with --url: the environment variable with its bearer token')
     .option('--program <program>', 'a program that serves on its stdin and stdout; its arguments follow')
     .option('--case <text>', 'only cases whose name contains this')
     .option('--json', 'print one JSON array instead of a table')

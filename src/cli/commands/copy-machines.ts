@@ -3,7 +3,7 @@ import type { Environment } from '../../contract/index.js';
 import { hasNothing, type OpenPlace } from '../../copy/index.js';
 import type { OpenOptions } from '../../environment/index.js';
 import { type CopyLocation, resolvePath } from '../options/copy-location.js';
-import { closeTarget, openTarget, type TargetFlags } from '../options/target-options.js';
+import { closeTarget, isAddress, openTarget, type TargetFlags } from '../options/target-options.js';
 
 /** A path on some machine, as typed. */
 export type PathLocation = Extract<CopyLocation, { kind: 'path' }>;
@@ -35,7 +35,7 @@ export class Machines implements AsyncDisposable {
       (await openTarget(
         {
           ...(target === undefined ? {} : { environment: target }),
-          ...(tokenFile === undefined ? {} : { tokenFile }),
+          ...(tokenFile === undefined || !isAddress(target) ? {} : { tokenFile }),
         },
         onOpening ? { onOpening } : {},
       ));

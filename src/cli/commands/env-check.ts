@@ -5,7 +5,7 @@ import { rounded, roundTripMs as measureRoundTrip } from '../doctor/diagnosis.js
 import { environmentRows } from './env-list.js';
 import { paint } from '../terminal/paint.js';
 import { formatJson, formatTable } from '../terminal/table.js';
-import { closeTarget, openTarget } from '../options/target-options.js';
+import { closeTarget, isAddress, openTarget } from '../options/target-options.js';
 
 /** Round trips to measure if they are short. The median ignores a single slow one. */
 const ROUND_TRIPS = 5;
@@ -38,7 +38,7 @@ export async function checkEnvironment(id: string, flags: { tokenFile?: string }
   try {
     const environment = await openTarget({
       environment: id,
-      ...(tokenFile === undefined ? {} : { tokenFile }),
+      ...(tokenFile === undefined || !isAddress(id) ? {} : { tokenFile }),
     });
     const connectMs = rounded(performance.now() - began);
     try {

@@ -94,8 +94,6 @@ function registryFromFlags(
   { registry, registryUrl }: GatewayFlags,
   log: ServerLog,
 ): { service: Registry; tokens: RegistryTokenFile } | undefined {
-  if (registry === undefined && registryUrl !== undefined)
-    throw new ExecError('invalidConfiguration', '--registry-url needs --registry.');
   if (registryUrl !== undefined && !/^https?:\/\/[^/]/.test(registryUrl))
     throw new ExecError('invalidConfiguration', '--registry-url must be http://HOST… or https://HOST….');
   if (registry === undefined) return undefined;

@@ -54,9 +54,7 @@ export function logsCommand(): Command {
     .action(logs);
 }
 
-async function logs(id: string, flags: LogsFlags, command: Command): Promise<void> {
-  if (flags.grep === undefined && (flags.ignoreCase || flags.fixedStrings || flags.lineNumber))
-    command.error('error: -i, -F and -n need a pattern: --grep PATTERN');
+async function logs(id: string, flags: LogsFlags): Promise<void> {
   await withServer(flags, async (server) => {
     const { format, follow = false } = flags;
     if (format) return await (await import('./export-log.js')).exportLog(server, id, { format, follow });

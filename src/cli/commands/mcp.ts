@@ -40,7 +40,7 @@ export function mcpCommand(): Command {
     .option('--listen <where>', 'stdio, or http://127.0.0.1:PORT', 'stdio')
     .option(
       '--listen-token-file <file>',
-      'http: file with the bearer token clients send; by default, a new one is generated and printed',
+      'with --listen: file with the bearer token clients send; by default, a new one is generated and printed',
     )
     .action(serveMcp);
 }

@@ -75,8 +75,6 @@ async function run(words: string[], given: RunFlags, command: Command): Promise<
   const flags = inFleet(onMachine(machine, given));
   const { tty = false, stdin, timeout, env, cwd, user, detach = false, keepStdin = false } = flags;
   refuseUserInSandbox(flags);
-  if (!detach && (flags.lease !== undefined || keepStdin))
-    throw new ExecError('invalidConfiguration', '--lease and --keep-stdin need --detach.');
   const limits = limitsFrom(flags);
   const what: AttachedStart = {
     target: flags,
@@ -119,8 +117,7 @@ async function run(words: string[], given: RunFlags, command: Command): Promise<
 /** A selector stands for an environment; with --all for several. */
 function inFleet(flags: RunFlags): RunFlags {
   const { on, all, environment } = flags;
-  if (on === undefined && !all) return flags;
-  if (on === undefined) throw new ExecError('invalidConfiguration', '--all needs --on SELECTOR.');
+  if (on === undefined) return flags;
   if (environment !== undefined)
     throw new ExecError('invalidConfiguration', '--on and -e cannot be used together.');
   if (all && (flags.tty || flags.detach))

@@ -29,11 +29,7 @@ export async function serveRemote(
   { server, log, lost }: { server: ExecServer; log: ServerLog; lost: (why: string) => void },
 ): Promise<RemotePresence> {
   const { remote, environmentId, remoteTokenFile } = flags;
-  if (remote === undefined) {
-    if (environmentId !== undefined || remoteTokenFile !== undefined)
-      throw invalid('--environment-id and --remote-token-file need --remote.');
-    return { urls: [], close: async () => undefined };
-  }
+  if (remote === undefined) return { urls: [], close: async () => undefined };
   if (environmentId === undefined || !/^[A-Za-z0-9_.:@-]{1,128}$/.test(environmentId))
     throw invalid('--remote needs --environment-id: up to 128 letters, digits, or one of _ . : @ -.');
   if (remoteTokenFile === undefined) throw invalid('--remote needs --remote-token-file.');

@@ -78,7 +78,7 @@ export function serveCommand(): Command {
       '--console [url]',
       `also serve a page for browsers, on http://IP:PORT or https://IP:PORT (default: ${DEFAULT_CONSOLE_URL})`,
     );
-  addConsoleTokenOption(withTls(command));
+  addConsoleTokenOption(withTls(command), 'with --console: ');
   addListenOptions(command)
     .option(
       '--session-ttl <seconds>',

@@ -10,10 +10,11 @@ export interface ConsoleTokenFlags {
   readonly consoleTokenFile?: string;
 }
 
-export function addConsoleTokenOption(command: Command): Command {
+/** `condition`: how the help begins where the console is an option itself. */
+export function addConsoleTokenOption(command: Command, condition = ''): Command {
   return command.option(
     '--console-token-file <file>',
-    'file with a token to sign in to the console with; required unless the address is a loopback address',
+    `${condition}file with a token to sign in to the console with; required unless the address is a loopback address`,
   );
 }
 

@@ -18,10 +18,15 @@ export interface SandboxFlags {
 export function withSandbox(command: Command): Command {
   return command
     .option('--sandbox <policy>', 'confine it: read-only, workspace-write, or a profile of permissions.toml')
-    .option('--writable <directory>', 'with --sandbox: may be written to as well; repeatable', collect, [])
+    .option(
+      '--writable <directory>',
+      'with --sandbox or --hold: may be written to as well; repeatable',
+      collect,
+      [],
+    )
     .option(
       '--network [rules]',
-      'with --sandbox: let it reach the network; with allow=HOST,… and deny=HOST,… only these hosts, with ask also those that you allow',
+      'with --sandbox or --hold: let it reach the network; with allow=HOST,… and deny=HOST,… only these hosts, with ask also those that you allow',
       collectHosts,
     )
     .option(
@@ -41,12 +46,8 @@ export async function sandboxFrom(
   { cwd }: { cwd?: string | undefined } = {},
 ): Promise<Sandbox | null | undefined> {
   const { writable, network, hold = false, changes } = flags;
-  if (changes !== undefined && !hold) throw new ExecError('invalidConfiguration', '--changes needs --hold.');
   const policy = flags.sandbox ?? (hold ? 'workspace-write' : undefined);
-  if (policy === undefined) {
-    if (writable.length === 0 && network === undefined) return undefined;
-    throw new ExecError('invalidConfiguration', '--writable and --network need --sandbox POLICY.');
-  }
+  if (policy === undefined) return undefined;
   const { resolveSandbox } = await import('../../environment/index.js');
   const directories = await Promise.all(writable.map((path) => resolvePath(environment, path)));
   const sandbox = await resolveSandbox(environment, {

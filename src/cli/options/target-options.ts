@@ -37,9 +37,24 @@ function refuseVariable({ environment = '' }: TargetFlags): void {
   );
 }
 
+/** A machine given by where it is, and not by the name it has in our configuration. */
+export function isAddress(target: string | undefined): target is string {
+  return target !== undefined && /^[a-z]+:/.test(target);
+}
+
+/** The machines of a configuration name their own. */
+function refuseIdleToken({ environment, tokenFile }: TargetFlags): void {
+  if (tokenFile === undefined || isAddress(environment)) return;
+  throw new ExecError(
+    'invalidConfiguration',
+    '--token-file needs -e URL. A machine of environments.toml has its own, as token_file.',
+  );
+}
+
 /** Resolves the flags without connecting. */
 export async function chooseTarget(flags: TargetFlags): Promise<EnvironmentChoice> {
   refuseVariable(flags);
+  refuseIdleToken(flags);
   const { chooseEnvironment } = await import('../../environment/open-environment.js');
   return await chooseEnvironment(flags.environment, { tokenFile: flags.tokenFile });
 }
@@ -57,6 +72,7 @@ export async function openTarget(
   }: Pick<OpenOptions, 'onOpening' | 'onNetworkRequest' | 'clientName'> = {},
 ): Promise<Environment> {
   refuseVariable(flags);
+  refuseIdleToken(flags);
   const { openEnvironment } = await import('../../environment/open-environment.js');
   // A set: repeated lines are printed once.
   const logLines = new Set<string>();

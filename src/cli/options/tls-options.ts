@@ -11,7 +11,7 @@ export interface TlsFlags {
 export function withTls(command: Command): Command {
   return command
     .option('--tls-cert <file>', 'certificate chain (PEM); turns on TLS')
-    .option('--tls-key <file>', 'private key (PEM) for --tls-cert');
+    .option('--tls-key <file>', 'with --tls-cert: its private key (PEM)');
 }
 
 /** Undefined if nothing is to be encrypted. */
