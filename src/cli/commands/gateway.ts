@@ -43,7 +43,7 @@ export function gatewayCommand(): Command {
       'with --registry: how it is reached behind a proxy, as http(s)://HOST/PREFIX (default: as the caller does)',
     )
     .option('--listen <url>', 'ws://IP:PORT, wss://IP:PORT or unix:///PATH', 'ws://127.0.0.1:0');
-  return addLogOptions(addListenOptions(withTls(command))).action(runGateway);
+  return addLogOptions(withTls(addListenOptions(command))).action(runGateway);
 }
 
 async function runGateway(flags: GatewayFlags): Promise<void> {

@@ -27,7 +27,7 @@ interface McpFlags extends SandboxFlags, TargetFlags, LimitFlags {
 }
 
 export function mcpCommand(): Command {
-  return addLogOptions(withLimits(withSandbox(withTarget(new Command('mcp')))), 'warn')
+  const command = new Command('mcp')
     .summary('serve tools for models over MCP')
     .description(
       'Serve commands and files of a machine as tools for models, over the Model Context Protocol.\n\n' +
@@ -41,8 +41,8 @@ export function mcpCommand(): Command {
     .option(
       '--listen-token-file <file>',
       'with --listen: file with the bearer token clients send; by default, a new one is generated and printed',
-    )
-    .action(serveMcp);
+    );
+  return addLogOptions(withLimits(withSandbox(withTarget(command))), 'warn').action(serveMcp);
 }
 
 /** Before the listener's token had a name of its own, `--token-file` was it. Without a URL it can mean nothing else. */

@@ -33,7 +33,8 @@ interface RunFlags extends TargetFlags, SandboxFlags, LimitFlags {
 
 /** `execwire run`: runs a program on any machine as if it were local. */
 export function runCommand(): Command {
-  return withLimits(withSandbox(withTarget(new Command('run').alias('exec'))))
+  const command = new Command('run')
+    .alias('exec')
     .summary('run a program on any machine as if it were local')
     .description(
       'Run a program on a machine, with stdin, stdout, stderr and exit code as if it were local.\n\n' +
@@ -50,14 +51,18 @@ export function runCommand(): Command {
     .option('--env <name=value>', 'set a variable; NAME alone copies its local value', collectVariable, {})
     .option('-w, --cwd <directory>', 'working directory on that machine (default: home; here: this one)')
     .option('-u, --user <name>', 'run as this user; needs a server that runs as root')
-    .option('--stat', 'print what the program cost, on stderr')
+    .option('--stat', 'print what the program cost, on stderr');
+  withTarget(command)
+    .optionsGroup('Leaving it running:')
     .option('--detach', 'print an id and return; the program keeps running, see `execwire attach`')
     .option(
       '--lease <time>',
       'with --detach: end it this long after its last client has left; `kept` means never',
       parseLease,
     )
-    .option('--keep-stdin', 'with --detach: leave its stdin open for whoever attaches')
+    .option('--keep-stdin', 'with --detach: leave its stdin open for whoever attaches');
+  return withLimits(withSandbox(command))
+    .optionsGroup('Fleet:')
     .option('--on <selector>', 'run it on a machine of the fleet that matches, such as pool=ci,gpu')
     .option('--all', 'with --on: on all machines that match, at the same time')
     .option('--max-parallel <n>', 'with --all: on this many machines at a time (default: 64)', wholeNumber)

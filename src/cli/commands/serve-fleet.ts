@@ -19,6 +19,7 @@ export interface FleetFlags {
 
 export function addFleetOptions(command: Command): Command {
   return command
+    .optionsGroup('Fleet:')
     .option('--fleet <where>', 'join a fleet: nats://HOST:PORT, or a settings file of `execwire fleet init`')
     .option(
       '--name <name>',
@@ -30,7 +31,8 @@ export function addFleetOptions(command: Command): Command {
       '--job-lease <time>',
       'with --job-slots: once this machine has been silent for this long, its jobs may run elsewhere (default: 1m)',
       parseDuration,
-    );
+    )
+    .optionsGroup('');
 }
 
 /** Files that give access to the fleet, to be hidden from confined programs. */

@@ -12,9 +12,11 @@ export interface RemoteFlags {
 
 export function addRemoteOptions(command: Command): Command {
   return command
+    .optionsGroup('Registry:')
     .option('--remote <url>', 'join a registry, as `codex exec-server --remote` does: http(s)://HOST')
     .option('--environment-id <id>', 'with --remote: the id of this machine there')
-    .option('--remote-token-file <file>', 'with --remote: the token of this machine');
+    .option('--remote-token-file <file>', 'with --remote: the token of this machine')
+    .optionsGroup('');
 }
 
 /** This machine at a registry, or at none. */

@@ -78,8 +78,19 @@ export function serveCommand(): Command {
       '--console [url]',
       `also serve a page for browsers, on http://IP:PORT or https://IP:PORT (default: ${DEFAULT_CONSOLE_URL})`,
     );
-  addConsoleTokenOption(withTls(command), 'with --console: ');
-  addListenOptions(command)
+  addConsoleTokenOption(command, 'with --console: ')
+    .option(
+      '--durable <dir>',
+      'restart the server if it dies; its programs keep running, with state kept in this directory',
+    )
+    .addOption(
+      new Option('--compression <whose>', 'whose output is compressed where the line is slow')
+        .choices(['remote', 'always', 'never'])
+        .default('remote'),
+    )
+    .option('--no-http', 'do not make HTTP requests for clients');
+  withTls(addListenOptions(command))
+    .optionsGroup('Limits:')
     .option(
       '--session-ttl <seconds>',
       'how long a session outlives its connection',
@@ -109,17 +120,8 @@ export function serveCommand(): Command {
       'output kept per process for late readers',
       wholeNumber,
       DEFAULT_RETAINED_BYTES,
-    )
-    .addOption(
-      new Option('--compression <whose>', 'whose output is compressed where the line is slow')
-        .choices(['remote', 'always', 'never'])
-        .default('remote'),
-    )
-    .option('--no-http', 'do not make HTTP requests for clients');
-  addChangesOptions(addSpoolOptions(command)).option(
-    '--durable <dir>',
-    'restart the server if it dies; its programs keep running, with state kept in this directory',
-  );
+    );
+  addChangesOptions(addSpoolOptions(command));
   return addLogOptions(addOperationOptions(addRemoteOptions(addFleetOptions(command)))).action(serve);
 }
 

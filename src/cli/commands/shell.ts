@@ -21,7 +21,7 @@ interface ShellFlags extends TargetFlags, SandboxFlags {
 
 /** `execwire shell`: an interactive shell on any machine. */
 export function shellCommand(): Command {
-  return withMachine(withSandbox(withTarget(new Command('shell'))))
+  const command = withMachine(new Command('shell'))
     .summary('open an interactive shell on a machine')
     .description(
       "Open the user's shell on a machine in this terminal.\n\n" +
@@ -33,8 +33,8 @@ export function shellCommand(): Command {
     .option('-w, --cwd <directory>', 'working directory on that machine (default: home; here: this one)')
     .option('-u, --user <name>', 'open the shell of this user; needs a server that runs as root')
     .option('--keep <name>', 'a shell that stays when you leave; use the same name to come back')
-    .addHelpText('after', EXIT_CODE_HELP)
-    .action(shell);
+    .addHelpText('after', EXIT_CODE_HELP);
+  return withSandbox(withTarget(command)).action(shell);
 }
 
 async function shell(machine: string | undefined, given: ShellFlags): Promise<void> {

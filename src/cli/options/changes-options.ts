@@ -16,6 +16,7 @@ export interface ChangesFlags {
 export function addChangesOptions(command: Command): Command {
   const { maxSetBytes, maxSetFiles, maxTotalBytes, maxTotalFiles } = DEFAULT_LIMITS;
   return command
+    .optionsGroup('Storage:')
     .option(
       '--changes-dir <dir>',
       'where held changes are stored, or off (default: below the state directory)',
@@ -23,7 +24,8 @@ export function addChangesOptions(command: Command): Command {
     .option('--changes-bytes <n>', 'disk space for each set of held changes', wholeNumber, maxSetBytes)
     .option('--changes-files <n>', 'files in each set of held changes', wholeNumber, maxSetFiles)
     .option('--changes-total-bytes <n>', 'disk space for all sets together', wholeNumber, maxTotalBytes)
-    .option('--changes-total-files <n>', 'files in all sets together', wholeNumber, maxTotalFiles);
+    .option('--changes-total-files <n>', 'files in all sets together', wholeNumber, maxTotalFiles)
+    .optionsGroup('');
 }
 
 /** Without a directory if nothing is to be held. */

@@ -13,9 +13,11 @@ export interface LimitFlags {
 /** Adds the options that limit each process of a command. */
 export function withLimits(command: Command): Command {
   return command
+    .optionsGroup('Limits:')
     .option('--memory <size>', 'let each of its processes allocate at most this much: 512M, 2G', parseSize)
     .option('--cpu <time>', 'end each of its processes after this much CPU time: 30s, 2m', parseDuration)
-    .option('--nofile <n>', 'let each of its processes open at most this many files', wholeNumber);
+    .option('--nofile <n>', 'let each of its processes open at most this many files', wholeNumber)
+    .optionsGroup('');
 }
 
 /** The limits of the flags; undefined without any. */

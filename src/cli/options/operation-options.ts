@@ -18,6 +18,7 @@ export interface OperationFlags {
 
 export function addOperationOptions(command: Command): Command {
   return command
+    .optionsGroup('Operation:')
     .option('--audit <file>', 'append a record of who did what to this file, as JSON lines')
     .option(
       '--audit-arguments',
@@ -34,7 +35,8 @@ export function addOperationOptions(command: Command): Command {
       )
         .argParser(parseDuration)
         .default(DEFAULT_SHUTDOWN_GRACE_MS, '10s'),
-    );
+    )
+    .optionsGroup('');
 }
 
 /** Whoever watches a server: its log, the audit file, metrics. */

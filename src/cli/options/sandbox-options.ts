@@ -17,6 +17,7 @@ export interface SandboxFlags {
 /** Adds the options that confine a command. */
 export function withSandbox(command: Command): Command {
   return command
+    .optionsGroup('Sandbox:')
     .option('--sandbox <policy>', 'confine it: read-only, workspace-write, or a profile of permissions.toml')
     .option(
       '--writable <directory>',
@@ -33,7 +34,8 @@ export function withSandbox(command: Command): Command {
       '--hold',
       'hold what it changes until you apply it, see `execwire changes`; implies --sandbox workspace-write',
     )
-    .option('--changes <id>', 'with --hold: the set of changes to continue, or the name of a new one');
+    .option('--changes <id>', 'with --hold: the set of changes to continue, or the name of a new one')
+    .optionsGroup('');
 }
 
 /**

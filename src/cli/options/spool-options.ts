@@ -12,6 +12,7 @@ export interface SpoolFlags {
 
 export function addSpoolOptions(command: Command): Command {
   return command
+    .optionsGroup('Storage:')
     .option(
       '--spool <dir>',
       'where output kept on disk is stored, or off (default: below the state directory)',
@@ -22,12 +23,8 @@ export function addSpoolOptions(command: Command): Command {
       wholeNumber,
       DEFAULT_PROCESS_BYTES,
     )
-    .option(
-      '--spool-total-bytes <n>',
-      'disk space for all output together',
-      wholeNumber,
-      DEFAULT_TOTAL_BYTES,
-    );
+    .option('--spool-total-bytes <n>', 'disk space for all output together', wholeNumber, DEFAULT_TOTAL_BYTES)
+    .optionsGroup('');
 }
 
 /** Undefined if nothing is to be kept on disk. */

@@ -17,8 +17,10 @@ export interface TargetFlags {
 /** Adds the options that choose a machine. */
 export function withTarget(command: Command): Command {
   return command
+    .optionsGroup('Machine:')
     .option('-e, --environment <id>', 'local, a configured id, a ws://, wss:// or unix:// URL, or fleet:NAME')
-    .option('--token-file <file>', 'file with the bearer token for a URL given with -e');
+    .option('--token-file <file>', 'file with the bearer token for a URL given with -e')
+    .optionsGroup('');
 }
 
 /** The same flags again, in front of further arguments, for commands that people are told to type. */

@@ -10,8 +10,10 @@ export interface TlsFlags {
 
 export function withTls(command: Command): Command {
   return command
+    .optionsGroup('TLS:')
     .option('--tls-cert <file>', 'certificate chain (PEM); turns on TLS')
-    .option('--tls-key <file>', 'with --tls-cert: its private key (PEM)');
+    .option('--tls-key <file>', 'with --tls-cert: its private key (PEM)')
+    .optionsGroup('');
 }
 
 /** Undefined if nothing is to be encrypted. */

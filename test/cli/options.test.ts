@@ -7,6 +7,15 @@ function allCommands(command: Command): readonly Command[] {
   return [command, ...command.commands.flatMap(allCommands)];
 }
 
+test('help fits into a terminal, and begins with what only this command has', async () => {
+  for (const command of allCommands(await createProgram())) {
+    const help = command.helpInformation();
+    expect(help.split('\n').filter((line) => line.length > 80)).toEqual([]);
+    const [, first = ''] = /^(?:[A-Z].*\n)*?^(Options|Machine|Log|Sandbox|Limits):$/m.exec(help) ?? [];
+    expect([command.name(), first]).toEqual([command.name(), 'Options']);
+  }
+});
+
 test('help names only options that the command has', async () => {
   const missing = allCommands(await createProgram()).flatMap((command) =>
     command.options.flatMap((option) =>
