@@ -1,7 +1,7 @@
 // Needs: chromium
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { expect } from 'vitest';
-import { screenText, test } from '../harness/browser.js';
+import { shows, test } from '../harness/browser.js';
 import { TestFolder } from '../harness/processes.js';
 
 const KEPT = { lease: 'kept', retain: 'disk' } as const;
@@ -35,7 +35,7 @@ test('every view has an address that survives a reload', async ({ page, agent, a
   for (const tab of ['live', 'replay']) {
     await page.goto(at(`processes/kept/kept-one/${tab}`));
     await page.reload();
-    await expect.poll(() => screenText(page), { timeout: 20_000 }).toContain('printed');
+    await shows(page, 'printed');
   }
   await child.terminate();
 });
@@ -102,4 +102,4 @@ test('a link opened in the tab of an old page signs in, and leads back to where 
   await context.close();
   // Browsers report requests that are refused.
   opened.complaints.splice(0);
-}, 60_000);
+});

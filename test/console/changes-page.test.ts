@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import type { Environment } from '../../src/contract/index.js';
 import { namedSandbox } from '../../src/policy/index.js';
 import { accessibilityProblems } from '../harness/accessibility.js';
-import { test } from '../harness/browser.js';
+import { test, untilSeen } from '../harness/browser.js';
 import { TestFolder } from '../harness/processes.js';
 
 interface Held {
@@ -72,7 +72,7 @@ test('a conflict applies nothing until somebody decides', async ({ page, agent, 
   expect(readFileSync(folder.file('both.txt'), 'utf8')).toBe('somebody else\n');
   await apply();
   await page.getByRole('button', { name: 'Overwrite them' }).click();
-  await expect.poll(() => readFileSync(folder.file('both.txt'), 'utf8')).toBe('held\n');
+  await untilSeen(() => readFileSync(folder.file('both.txt'), 'utf8')).toBe('held\n');
   await agent.changes('task-2').discard();
 });
 

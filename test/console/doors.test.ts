@@ -329,11 +329,16 @@ describe('a link for viewers', () => {
   test('expires, also for those who view', async () => {
     await using opened = await TestConsole.open();
     const owner = await opened.signIn();
-    const link = await opened.call(owner, 'POST', '/api/links', { forMs: 300 });
+    // However long it takes to sign in and to connect, the link is valid then.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const link = await opened.call(owner, 'POST', '/api/links', { forMs: 60_000 });
     const { key } = (await link.json()) as { key: string };
     const who = await opened.signIn(key);
     const { socket } = await client(opened, who);
-    expect((await once(socket, 'close'))[0]).toBe(4401);
+    const closed = once(socket, 'close');
+    vi.advanceTimersByTime(60_000);
+    vi.useRealTimers();
+    expect((await closed)[0]).toBe(4401);
     await expect(opened.signIn(key)).rejects.toThrow('403');
   });
 });

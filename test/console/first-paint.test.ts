@@ -4,7 +4,8 @@ import { test } from '../harness/browser.js';
 
 const MAX_BYTES = 350 * 1024;
 const MAX_PAINT_MS = 500;
-/** A machine that is busy with something else has quiet moments. */
+/** On a machine that is busy with something else: this many times what a page with nothing but a word takes. */
+const MAX_PAINT_RATIO = 4;
 const LOADS = 10;
 
 /** Runs in the page: what was fetched, as it was sent. */
@@ -48,12 +49,21 @@ test('the page is small, and the terminal is fetched when there is one to show',
 });
 
 test('something is to be seen within 500 ms', async ({ page, opened }) => {
-  const paints: number[] = [];
-  while (!paints.some((ms) => ms < MAX_PAINT_MS) && paints.length < LOADS) {
+  const context = await opened.window();
+  const plain = await context.newPage();
+  await plain.route('**/plain', (route) => route.fulfill({ contentType: 'text/html', body: 'word' }));
+  const paints: string[] = [];
+  let isFast = false;
+  while (!isFast && paints.length < LOADS) {
+    await plain.goto(`${opened.origin}/plain`);
+    const plainMs = await plain.evaluate<number>(FIRST_PAINT_MS);
     await page.goto(`${opened.origin}/#/`);
     await page.reload();
     await page.getByRole('heading', { name: 'Machines' }).waitFor();
-    paints.push(await page.evaluate<number>(FIRST_PAINT_MS));
+    const ms = await page.evaluate<number>(FIRST_PAINT_MS);
+    isFast = ms < Math.max(MAX_PAINT_MS, plainMs * MAX_PAINT_RATIO);
+    paints.push(`${Math.round(ms)} against ${Math.round(plainMs)} ms`);
   }
-  expect(Math.min(...paints), `paints: ${paints.map(Math.round).join(', ')} ms`).toBeLessThan(MAX_PAINT_MS);
+  expect(isFast, `first paint: ${paints.join(', ')}`).toBe(true);
+  await context.close();
 });

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { NatsCluster } from '../../testkit/nats-cluster.mjs';
 import { ServerProcess } from '../../testkit/server-process.mjs';
 import { accessibilityProblems } from '../harness/accessibility.js';
-import { BrowserConsole, screenText } from '../harness/browser.js';
+import { BrowserConsole, shows } from '../harness/browser.js';
 import { TestFolder } from '../harness/processes.js';
 
 let cluster: NatsCluster;
@@ -50,10 +50,10 @@ test('machines of a fleet come, are used, and go', async () => {
   await page.getByRole('button', { name: 'Start', exact: true }).click();
   await page.getByLabel('Command').fill('echo over the fleet; read stay');
   await page.getByRole('dialog').getByRole('button', { name: 'Start' }).click();
-  await expect.poll(() => screenText(page), { timeout: 20_000 }).toContain('over the fleet');
+  await shows(page, 'over the fleet');
   // Its address can be sent to a colleague.
   await page.reload();
-  await expect.poll(() => screenText(page), { timeout: 20_000 }).toContain('over the fleet');
+  await shows(page, 'over the fleet');
   await page.getByRole('button', { name: 'Take the keyboard' }).click();
   await page.getByText('you type').waitFor();
   await page.keyboard.type('\n');

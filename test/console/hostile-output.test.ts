@@ -1,7 +1,7 @@
 // Needs: chromium
 import { writeFileSync } from 'node:fs';
 import { describe, expect } from 'vitest';
-import { screenText, test } from '../harness/browser.js';
+import { shows, test, untilSeen } from '../harness/browser.js';
 import { TestFolder } from '../harness/processes.js';
 
 const KEPT = { lease: 'kept', retain: 'disk' } as const;
@@ -26,11 +26,11 @@ describe('hostile output', () => {
     const script = `stty -echo; ${printed}; ${long}; echo done; read -r typed; echo "typed:$typed"`;
     const child = await agent.start({ argv: ['sh', '-c', script], tty: true, processId: 'hostile', ...KEPT });
     await page.goto(at('processes/kept/hostile/live'));
-    await expect.poll(() => screenText(page)).toContain('done');
+    await shows(page, 'done');
     await page.goto(at('processes/kept/hostile/output'));
     await page.locator('.line', { hasText: '<script>globalThis.pwned=1</script><b>bold</b>' }).waitFor();
     await page.goto(at('processes/kept/hostile/replay'));
-    await expect.poll(() => screenText(page)).toContain('done');
+    await shows(page, 'done');
     expect(await page.locator('.line b, .line img, .terminal-host img').count()).toBe(0);
     expect(await page.evaluate('globalThis.pwned')).toBeUndefined();
     expect(page.context().pages()).toHaveLength(1);
@@ -105,10 +105,12 @@ test('a command cannot pass for another one', async ({ page, agent, at }) => {
   await page.getByRole('heading', { name: /gnp/ }).waitFor();
   expect(await page.title()).not.toContain('\u202e');
   // Whatever direction a name has, it does not move what stands beside it.
-  expect(await page.locator('.title bdi').count()).toBeGreaterThan(3);
+  await untilSeen(() => page.locator('.title bdi').count()).toBeGreaterThan(3);
   await page.keyboard.press('Control+k');
   await page.keyboard.type('gnp');
-  expect(await page.locator('#palette-list').textContent()).not.toContain('\u202e');
+  const palette = page.locator('#palette-list');
+  await untilSeen(() => palette.textContent()).toContain('gnp');
+  expect(await palette.textContent()).not.toContain('\u202e');
   await page.keyboard.press('Escape');
   await child.terminate();
 });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'vitest';
-import { test } from '../harness/browser.js';
+import { test, untilSeen } from '../harness/browser.js';
 
 /** What a hostile program would have a browser do. Every line must fail; what comes of it is put where a test reads it. */
 const ATTACK = `
@@ -66,7 +66,7 @@ test('a port of a process is listed and opened in a tab of its own', async ({ pa
     break;
   }
   await page.goto(at('ports'));
-  const row = page.getByRole('row', { name: new RegExp(text) });
+  const row = page.getByRole('row', { name: new RegExp(`^${text} `) });
   await row.getByRole('link', { name: /createServer/ }).waitFor();
   const [tab] = await Promise.all([
     page.context().waitForEvent('page'),
@@ -92,12 +92,12 @@ test('what a port serves does not get at the console', async ({ page, opened, at
   await page.getByLabel('Also of other programs').check();
   const [tab] = await Promise.all([
     page.context().waitForEvent('page'),
-    page.getByRole('button', { name: `Open port ${port}` }).click(),
+    page.getByRole('button', { name: `Open port ${port}`, exact: true }).click(),
   ]);
   await tab.waitForURL((url) => url.pathname === '/');
   await tab.goto(`${new URL(tab.url()).origin}/#${encodeURIComponent(opened.origin)}`);
   await tab.reload();
-  await expect.poll(() => tab.locator('pre').textContent(), { timeout: 20_000 }).toContain('frame');
+  await untilSeen(() => tab.locator('pre').textContent()).toContain('frame');
   expect(JSON.parse((await tab.locator('pre').textContent()) ?? '')).toEqual({
     opener: 'null',
     cookies: '',

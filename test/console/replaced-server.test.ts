@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { ServerProcess } from '../../testkit/server-process.mjs';
 import { signalOne } from '../../testkit/signal-one.mjs';
-import { BrowserConsole, connectAgent, screenText } from '../harness/browser.js';
+import { BrowserConsole, connectAgent, shows } from '../harness/browser.js';
 import { serverOf } from '../harness/durable-server.js';
 import { TestFolder } from '../harness/processes.js';
 
@@ -29,11 +29,11 @@ test('when its server was killed, a page asks for a new link, and leads back to 
   const link = await opened.freshLink();
   expect(new URL(link).origin).toBe(origin);
   await page.goto(link);
-  await expect.poll(() => screenText(page), { timeout: 20_000 }).toContain('got meanwhile');
+  await shows(page, 'got meanwhile');
   expect(page.url()).toBe(place);
   await child.terminate();
   await agent.close();
-}, 60_000);
+});
 
 test('views come back by themselves when a machine was restarted', async () => {
   using folder = new TestFolder();
@@ -50,7 +50,7 @@ test('views come back by themselves when a machine was restarted', async () => {
   await page.getByRole('button', { name: 'Start', exact: true }).click();
   await page.getByLabel('Command').fill('echo here; read stay');
   await page.getByRole('dialog').getByRole('button', { name: 'Start' }).click();
-  await expect.poll(() => screenText(page), { timeout: 20_000 }).toContain('here');
+  await shows(page, 'here');
   const files = await page.context().newPage();
   await files.goto(`${opened.origin}/#/box/files/${encodeURIComponent(folder.path)}`);
   await files.getByRole('button', { name: 'environments.toml', exact: true }).waitFor();
@@ -62,4 +62,4 @@ test('views come back by themselves when a machine was restarted', async () => {
   writeFileSync(folder.file('new.txt'), '');
   await files.getByRole('button', { name: 'new.txt', exact: true }).waitFor();
   await box.stop();
-}, 90_000);
+});

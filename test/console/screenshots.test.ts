@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { dialWebSocket, RemoteEnvironment } from '../../src/client/index.js';
 import { namedSandbox } from '../../src/policy/index.js';
-import { BrowserConsole, type Person, screenText } from '../harness/browser.js';
+import { BrowserConsole, type Person, shows } from '../harness/browser.js';
 
 /** With this variable set, the pictures in the documents are made again. Without it, they are only tried. */
 const isForDocuments = process.env['EXECWIRE_SCREENSHOTS'] !== undefined;
@@ -112,7 +112,7 @@ test('the main views', async () => {
   await page.getByText('waits for input').waitFor();
   await picture('processes');
   await page.goto(`${opened.origin}/#/local/processes/kept/shell/live`);
-  await expect.poll(() => screenText(page)).toContain('54 passed');
+  await shows(page, '54 passed');
   await page.getByRole('button', { name: 'Take the keyboard' }).click();
   await page.getByText('you type').waitFor();
   await picture('terminal');
@@ -120,7 +120,7 @@ test('the main views', async () => {
   await page.locator('.line', { hasText: '54 passed' }).waitFor();
   await picture('output');
   await page.goto(`${opened.origin}/#/local/processes/kept/shell/replay`);
-  await expect.poll(() => screenText(page)).toContain('54 passed');
+  await shows(page, '54 passed');
   await picture('replay');
   await page.goto(`${opened.origin}/#/local/files/${encodeURIComponent(project)}`);
   await page.getByRole('button', { name: 'invoice.ts', exact: true }).click();

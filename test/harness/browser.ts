@@ -1,7 +1,13 @@
 // Needs: chromium
 import { createInterface } from 'node:readline';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import { expect, test as anyTest } from 'vitest';
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+} from 'playwright-core';
+import { expect, test as anyTest, vi } from 'vitest';
 import { endChild, bin, launch } from '../../testkit/launch.mjs';
 import { dialWebSocket, RemoteEnvironment } from '../../src/client/index.js';
 import { TestFolder } from './processes.js';
@@ -18,6 +24,13 @@ const FLAGS = [
 
 /** On a busy machine without a graphics card, the driver and the terminal talk about their speed. */
 const ABOUT_SPEED = /GL Driver Message|WebGL|task queue exceeded allotted deadline/;
+
+/**
+ * A browser, its page, a server and what runs on it share a machine that may be busy with other tests as well. What comes at all
+ * comes within this time.
+ */
+const PATIENCE_MS = 60_000;
+vi.setConfig({ testTimeout: 3 * PATIENCE_MS, hookTimeout: 2 * PATIENCE_MS });
 
 /** A person at a browser: a window of its own, with its own cookies. */
 export interface Person {
@@ -96,14 +109,7 @@ export class BrowserConsole implements AsyncDisposable {
   async person(options: PersonOptions = {}): Promise<Person> {
     const { link = await this.freshLink(), size = { width: 1280, height: 800 }, dark = false } = options;
     const { through = this.origin } = options;
-    if (!this.#browser) throw new Error('there is no browser');
-    const context = await this.#browser.newContext({
-      viewport: size,
-      colorScheme: dark ? 'dark' : 'light',
-      reducedMotion: 'reduce',
-      acceptDownloads: true,
-    });
-    context.setDefaultTimeout(20_000);
+    const context = await this.window({ viewport: size, colorScheme: dark ? 'dark' : 'light' });
     const page = await context.newPage();
     page.on('pageerror', (error) => this.complaints.push(error.message));
     page.on('console', (message) => {
@@ -112,6 +118,15 @@ export class BrowserConsole implements AsyncDisposable {
     });
     await page.goto(link.replace(this.origin, through));
     return { page, context };
+  }
+
+  /** Opens an empty window. */
+  async window(options: BrowserContextOptions = {}): Promise<BrowserContext> {
+    if (!this.#browser) throw new Error('there is no browser');
+    const still = { reducedMotion: 'reduce', acceptDownloads: true } as const;
+    const context = await this.#browser.newContext({ ...still, ...options });
+    context.setDefaultTimeout(PATIENCE_MS);
+    return context;
   }
 
   readonly #used = new Set<string>();
@@ -185,4 +200,23 @@ export async function launchBrowser(): Promise<Browser> {
 export async function screenText(page: Page): Promise<string> {
   const rows = await page.locator('.xterm-accessibility-tree > div').allTextContents();
   return rows.map((row) => row.replaceAll('\u00a0', ' ').trimEnd()).join('\n');
+}
+
+/** Waits until a terminal in the page shows something. */
+export async function shows(page: Page, text: string | RegExp): Promise<void> {
+  await untilSeen(() => screenText(page)).toMatch(text);
+}
+
+/** Waits until what is read from a page is as expected: a page changes in its own time. */
+export function untilSeen<Value>(read: () => Value | Promise<Value>): ReturnType<typeof expect.poll<Value>> {
+  return expect.poll(read, { timeout: PATIENCE_MS });
+}
+
+/** What the scripts of a page keep in memory, without what they have dropped. */
+export async function heapOf(page: Page): Promise<number> {
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send('HeapProfiler.collectGarbage');
+  const { usedSize } = await devtools.send('Runtime.getHeapUsage');
+  await devtools.detach();
+  return usedSize;
 }
