@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import type { Page } from 'playwright-core';
 import { FaultProxy } from '../../testkit/fault-proxy.mjs';
-import { screenText, test } from '../harness/browser.js';
+import { screenText, shows, test, untilSeen } from '../harness/browser.js';
 
 const ROUND_TRIP_MS = 300;
 
@@ -15,6 +15,17 @@ const FOCUS_AFTER_PRESSING = `(async () => {
   channel.port2.postMessage(null);
   await next;
   return document.activeElement.closest('label')?.querySelector('span').textContent;
+})()`;
+
+/** Runs in the page: leaves a dialog as Escape does, and presses its button before the browser says that it has closed. */
+const LEAVE_AND_PRESS = `(async () => {
+  const dialog = document.querySelector('dialog');
+  const told = new Promise((resolve) => dialog.addEventListener('close', resolve));
+  dialog.requestClose();
+  for (let count = 0; count < 10; count += 1) await null;
+  const buttons = [...document.querySelectorAll('main button')];
+  buttons.find(({ textContent }) => textContent === 'Start').click();
+  await told;
 })()`;
 
 async function focused(page: Page): Promise<unknown> {
@@ -37,7 +48,7 @@ test('one can do without a mouse', async ({ page, opened }) => {
   await page.getByRole('dialog').getByRole('textbox').first().waitFor();
   await page.keyboard.type('echo by keyboard; read stay');
   await page.keyboard.press('Enter');
-  await expect.poll(() => screenText(page)).toContain('by keyboard');
+  await shows(page, 'by keyboard');
   await page.getByRole('button', { name: 'Take the keyboard' }).focus();
   await page.keyboard.press('Enter');
   await page.getByText('you type').waitFor();
@@ -59,6 +70,16 @@ test('a dialog gets the very next key, and gives the focus back', async ({ page,
   expect(await focused(page)).toBe('Start');
 });
 
+test('a dialog that was left can be opened again with the very next key', async ({ page, at }) => {
+  await page.goto(at('processes'));
+  await page.getByRole('button', { name: 'Start', exact: true }).click();
+  await page.getByRole('dialog').waitFor();
+  await page.evaluate(LEAVE_AND_PRESS);
+  await page.getByRole('dialog').getByLabel('Command').fill('stays');
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+});
+
 test('what is typed before a distant machine has answered is not lost', async ({ agent, opened, at }) => {
   await using proxy = await FaultProxy.to(opened.origin, { line: { roundTripMs: ROUND_TRIP_MS } });
   const through = new URL(proxy.url.replace('ws:', 'http:')).origin;
@@ -73,14 +94,13 @@ test('what is typed before a distant machine has answered is not lost', async ({
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Take the keyboard' }).click();
   await page.keyboard.type('typed at once\n');
-  await expect.poll(() => screenText(page)).toMatch(/typed at once\ntyped at once/);
+  await shows(page, /typed at once\ntyped at once/);
   expect((await screenText(page)).split('\n')[0]).toBe(process.cwd());
   await page.keyboard.press('Control+d');
   await page.getByText('ended', { exact: true }).waitFor();
   await page.goto(at('processes').replace(opened.origin, through));
   const { shell } = await agent.client.call('environment/info', null);
-  expect(await page.getByRole('link', { name: /pwd/ }).allTextContents()).toEqual([
-    `${shell.path} -c 'pwd; cat'`,
-  ]);
+  const started = `${shell.path} -c 'pwd; cat'`;
+  await untilSeen(() => page.getByRole('link', { name: /pwd/ }).allTextContents()).toEqual([started]);
   await context.close();
 });

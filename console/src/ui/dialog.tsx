@@ -16,9 +16,12 @@ export function Dialog(props: {
     const dialog = element.current;
     if (!dialog) return undefined;
     const closed = (): void => onClose.current();
+    // Escape: at once, since the event of having closed may come after the next key, which may be to open it again.
+    dialog.addEventListener('cancel', closed);
     dialog.addEventListener('close', closed);
     dialog.showModal();
     return () => {
+      dialog.removeEventListener('cancel', closed);
       dialog.removeEventListener('close', closed);
       dialog.close();
     };
