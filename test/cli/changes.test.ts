@@ -48,8 +48,13 @@ describe.each(['local', 'a server'])('execwire changes on %s', (where) => {
       stderr: `execwire: There are no held changes "${id}". List them: execwire changes ls\n`,
     });
 
+    // A set that nobody has named goes if there is nothing in it.
+    expect((await held('cat a')).stderr).toBe('execwire: nothing changed\n');
+    expect((await held('true', '--changes', 'other')).stderr).toBe('execwire: nothing changed\n');
     expect((await held('echo three > a', '--changes', 'mine')).code).toBe(0);
-    expect((await run('changes', 'discard', ...target, 'mine')).stdout).toBe('discarded mine\n');
+    const discard = await run('changes', 'discard', ...target, 'mine', 'other');
+    expect(discard.stdout).toBe('discarded mine\ndiscarded other\n');
+    expect((await run('changes', 'ls', ...target, '--json')).stdout).toBe('[]\n');
     expect(readFileSync(`${workspace}/a`, 'utf8')).toBe('one\ntwo\n');
   });
 });

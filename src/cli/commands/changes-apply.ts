@@ -4,7 +4,7 @@ import type { TargetFlags } from '../options/target-options.js';
 import { formatJson, printable } from '../terminal/table.js';
 import type { ChangesCommandFlags } from './changes.js';
 import { countText } from './changes-summary.js';
-import { withChangeSet } from './changes-target.js';
+import { withChangeSet, withChangeSets } from './changes-target.js';
 
 interface ApplyFlags extends ChangesCommandFlags {
   readonly skipConflicts?: boolean;
@@ -36,9 +36,9 @@ export async function applyHeld(id: string | undefined, flags: ApplyFlags): Prom
   });
 }
 
-/** Forgets a set. */
-export async function discardHeld(id: string | undefined, flags: TargetFlags): Promise<void> {
-  await withChangeSet(id, flags, async (set) => {
+/** Forgets sets. */
+export async function discardHeld(ids: readonly string[], flags: TargetFlags): Promise<void> {
+  await withChangeSets(ids, flags, async (set) => {
     await set.discard();
     process.stdout.write(`discarded ${printable(set.changesId)}\n`);
   });

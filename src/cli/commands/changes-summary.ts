@@ -12,14 +12,18 @@ export function countText({ created, modified, deleted }: ChangeCounts): string 
   return parts.length === 0 ? 'nothing changed' : parts.join(', ');
 }
 
-/** Says on stderr what a program has changed, and how to see it. */
+/**
+ * Says on stderr what programs have changed in a set, and how to see it. `isNew`: nobody has named the set; it goes if nothing
+ * is in it.
+ */
 export async function summarizeChanges(
   environment: Environment,
-  changesId: string,
-  target: TargetFlags,
+  { changesId, isNew, target }: { changesId: string; isNew: boolean; target: TargetFlags },
 ): Promise<void> {
-  const { counts } = await environment.changes(changesId).list({ limit: 1 });
-  process.stderr.write(
-    `execwire: ${countText(counts)}: execwire changes diff ${targetWords(target)}${printable(changesId)}\n`,
-  );
+  const set = environment.changes(changesId);
+  const { counts, changes } = await set.list({ limit: 1 });
+  const how = `execwire changes diff ${targetWords(target)}${printable(changesId)}`;
+  process.stderr.write(`execwire: ${countText(counts)}${changes.length === 0 ? '' : `: ${how}`}\n`);
+  // Others may have joined.
+  if (isNew && changes.length === 0) await set.discard().catch(() => undefined);
 }

@@ -27,6 +27,20 @@ export async function withChangeSet<T>(
   });
 }
 
+/** The same for several sets. If one of them is unknown, none is used. */
+export async function withChangeSets(
+  ids: readonly string[],
+  flags: TargetFlags,
+  use: (set: ChangeSet) => Promise<void>,
+): Promise<void> {
+  await withEnvironment(flags, async (environment) => {
+    const sets = await environment.changeSets();
+    const chosen = ids.length === 0 ? [choose(sets, undefined)] : ids.map((id) => choose(sets, id));
+    for (const changesId of new Set(chosen.map((each) => each.changesId)))
+      await use(environment.changes(changesId));
+  });
+}
+
 function choose(sets: readonly ChangeSetInfo[], id: string | undefined): ChangeSetInfo {
   const exact = sets.find(({ changesId }) => changesId === id);
   const found = exact ? [exact] : sets.filter(({ changesId }) => changesId.startsWith(id ?? ''));

@@ -42,8 +42,8 @@ export function changesCommand(): Command {
       if (!(await applyHeld(id, flags))) process.exitCode = 1;
     });
   withTarget(changes.command('discard'))
-    .description('discard a set and everything in it')
-    .argument('[id]', 'a set')
-    .action(async (id, flags) => (await import('./changes-apply.js')).discardHeld(id, flags));
+    .description('discard sets and everything in them')
+    .argument('[id...]', 'sets')
+    .action(async (ids, flags) => (await import('./changes-apply.js')).discardHeld(ids, flags));
   return changes;
 }

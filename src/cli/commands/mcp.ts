@@ -67,7 +67,8 @@ async function serveMcp(given: McpFlags): Promise<void> {
   if (environment instanceof LocalEnvironment) guardTrees();
   hideOwnDoors({ files: [flags.tokenFile, flags.listenTokenFile] });
   const stop = stopOnSignals();
-  const sandbox = withSet(await sandboxFrom(flags, environment));
+  const asked = await sandboxFrom(flags, environment);
+  const sandbox = withSet(asked);
   const changesId = sandbox?.changesId;
   if (changesId !== undefined)
     say(`changes are held; show them with: execwire changes diff ${targetWords(flags)}${changesId}`);
@@ -88,7 +89,8 @@ async function serveMcp(given: McpFlags): Promise<void> {
       stop,
     );
   }
-  if (changesId !== undefined) await summarize(environment, changesId, flags);
+  if (changesId !== undefined)
+    await summarize(environment, { changesId, isNew: !asked?.changesId, target: flags });
   await environment.close();
   leaveHost();
   process.exit(0);
@@ -100,9 +102,12 @@ function withSet(sandbox: Sandbox | null | undefined): Sandbox | null | undefine
 }
 
 /** The machine may be gone by now, and nothing may have been changed. */
-async function summarize(environment: Environment, changesId: string, target: TargetFlags): Promise<void> {
+async function summarize(
+  environment: Environment,
+  of: { changesId: string; isNew: boolean; target: TargetFlags },
+): Promise<void> {
   const { summarizeChanges } = await import('./changes-summary.js');
-  await summarizeChanges(environment, changesId, target).catch(() => undefined);
+  await summarizeChanges(environment, of).catch(() => undefined);
 }
 
 function say(text: string): void {

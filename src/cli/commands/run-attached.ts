@@ -124,17 +124,19 @@ export async function startAttached(environment: Environment, run: AttachedStart
   const child = await start(machine, spec);
   return {
     child,
-    ...(child.changesId === undefined ? {} : { atEnd: () => summarize(environment, child, run.target) }),
+    ...(child.changesId === undefined
+      ? {}
+      : { atEnd: () => summarize(environment, child, { isNew: !sandbox?.changesId, target: run.target }) }),
   };
 }
 
 async function summarize(
   environment: Environment,
   { changesId = '' }: ExecProcess,
-  target: TargetFlags,
+  how: { isNew: boolean; target: TargetFlags },
 ): Promise<void> {
   const { summarizeChanges } = await import('./changes-summary.js');
-  await summarizeChanges(environment, changesId, target);
+  await summarizeChanges(environment, { changesId, ...how });
 }
 
 /** Gives the remote terminal the size and type of ours. */
