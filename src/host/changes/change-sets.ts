@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { ChangesLimits } from '../../contract/index.js';
 import { ExecError } from '../../protocol/errors.js';
@@ -23,6 +23,7 @@ import { DEFAULT_LIMITS, largestSize, shareOf, type Size, sum } from './set-limi
 import { storedSize } from './set-size.js';
 import { makePrivateDirectory, readRecord, type SetRecord, writeRecord } from './set-record.js';
 import { changesSupport, changesUnavailable } from './support.js';
+import { setGone } from './vanished-root.js';
 
 /** Where sets are, and how many there may be. */
 export interface ChangeSetsOptions {
@@ -80,6 +81,7 @@ export class ChangeSets {
     if (!support.available) throw changesUnavailable(support);
     const set = this.#setFor(request);
     return await set.turns.entering(async () => {
+      if (!existsSync(set.directory)) throw setGone();
       await finishApply(set);
       const { plan } = planNow(policy.files, hostView, await findHidden(policy.files, hostView));
       const earlier = set.record.roots.map(({ path }) => path);
@@ -118,7 +120,7 @@ export class ChangeSets {
   /** Throws `changesNotFound`. */
   find(changesId: string, owners: readonly string[]): HeldSet {
     const found = this.#lookUp(changesId, owners);
-    if (found === null)
+    if (found === null || !existsSync(found.directory))
       throw new ExecError('changesNotFound', 'There are no held changes with this id.', {
         data: { changesId },
       });
@@ -224,12 +226,23 @@ export class ChangeSets {
 
   #at(directory: string): HeldSet | null {
     const known = this.#sets.get(directory);
-    if (known) return known;
+    if (known && (known.running > 0 || existsSync(directory))) return known;
+    // Somebody has removed its folder.
+    if (known) this.#forget(known);
     const record = readRecord(directory);
     if (record === null) return null;
     const set = this.#setIn(directory, record);
     this.#sets.set(directory, set);
     return set;
+  }
+
+  #forget(set: HeldSet): void {
+    this.#sets.delete(set.directory);
+    const gone = async (): Promise<void> => {
+      await set.release();
+      await set.meter.close();
+    };
+    void gone().catch(() => undefined);
   }
 
   #setIn(directory: string, record: SetRecord): HeldSet {

@@ -1,5 +1,5 @@
 import { statfsSync } from 'node:fs';
-import { isScarcity } from '../kernel/index.js';
+import { errnoOf, isScarcity } from '../kernel/index.js';
 import { exceeds, NOTHING, type Size } from './set-limits.js';
 import { measure, storedSize, storeSize } from './set-size.js';
 import { unlinkedBytes } from './unlinked-files.js';
@@ -111,7 +111,9 @@ export class SetMeter {
 
   #pauseMs(): number {
     if (this.#size === null || this.#measuring !== null) return LOOK_MS;
-    return Math.max(SHORTEST_LOOK_MS, Math.min(LOOK_MS, this.#msToFill(this.#possibleSize()) / 2));
+    const possible = this.#possibleSize();
+    if (possible === null) return LOOK_MS;
+    return Math.max(SHORTEST_LOOK_MS, Math.min(LOOK_MS, this.#msToFill(possible) / 2));
   }
 
   /** How long it takes at least until a set of this size is full. */
@@ -170,17 +172,26 @@ export class SetMeter {
 
   /** Whether it may be full for all we know. */
   #isTight(): boolean {
-    return this.#size === null || exceeds(this.#possibleSize(), this.#largest);
+    const possible = this.#size === null ? null : this.#possibleSize();
+    return possible === null || exceeds(possible, this.#largest);
   }
 
-  /** As large as it can have become: whatever room the disk has lost since, it may have taken. */
-  #possibleSize(): Size {
+  /**
+   * As large as it can have become: whatever room the disk has lost since, it may have taken. Null if somebody has removed its
+   * folder; measuring will tell.
+   */
+  #possibleSize(): Size | null {
     const { bytes, files } = this.#size ?? NOTHING;
-    const now = this.#diskUse();
-    return {
-      bytes: bytes + now.bytes - this.#disk.bytes,
-      files: files + now.files - this.#disk.files,
-    };
+    try {
+      const now = this.#diskUse();
+      return {
+        bytes: bytes + now.bytes - this.#disk.bytes,
+        files: files + now.files - this.#disk.files,
+      };
+    } catch (error) {
+      if (errnoOf(error) === 'ENOENT') return null;
+      throw error;
+    }
   }
 
   #measure(): Promise<void> {

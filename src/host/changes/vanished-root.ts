@@ -31,3 +31,8 @@ export function directoryGone(path: string): ExecError {
     },
   );
 }
+
+/** While programs still run in it. */
+export function setGone(): ExecError {
+  return new ExecError('changesNotFound', 'Somebody has removed the folder of these changes.');
+}
