@@ -1,6 +1,7 @@
 import { closeSync } from 'node:fs';
 import { forgetNames, openBeneath } from '../kernel/index.js';
 import { type HeldView, openExactly } from '../sandbox/index.js';
+import { HeldUses } from './held-uses.js';
 import {
   extendCommand,
   forgetCommand,
@@ -39,8 +40,8 @@ export class HeldMounts {
   readonly #id: string;
   /** Inner directories first. */
   readonly #roots: MountedRoot[] = [];
-  /** What ends before these mounts go. */
-  readonly #ends = new Set<() => Promise<void>>();
+  /** What uses them beside programs. */
+  readonly #uses = new HeldUses();
   #isEnding = false;
   /** Whether somebody may have looked up names since they were last forgotten. */
   #isKnown = false;
@@ -121,9 +122,10 @@ export class HeldMounts {
     })?.path;
   }
 
-  /** Lets the kernel look up all names anew, except for what is in use. Resolves to false if that is not possible. */
+  /** Lets the kernel look up all names anew, except for what programs use. Resolves to false if that is not possible. */
   async forgetNames({ tools, rights }: MountMeans): Promise<boolean> {
     if (this.#mount === null) return false;
+    await this.#uses.endOutdated();
     if (rights === null) {
       const done = await Promise.all(this.#roots.map(({ view }) => forgetNames(view)));
       if (done.every(Boolean)) return true;
@@ -153,17 +155,14 @@ export class HeldMounts {
       get isThere() {
         return isThere();
       },
-      onEnd: (end) => {
-        this.#ends.add(end);
-        return () => void this.#ends.delete(end);
-      },
+      onEnd: (end, places) => this.#uses.add(end, places),
     };
   }
 
   /** Ends whatever uses them beside programs. Call `close` next. */
   async endUses(): Promise<void> {
     this.#isEnding = true;
-    await Promise.all([...this.#ends].map((end) => end()));
+    await this.#uses.end();
   }
 
   /** Unmounts everything, unless a program still uses it: then it is gone when the program is. Idempotent. */

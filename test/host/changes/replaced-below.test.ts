@@ -2,6 +2,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { DEFAULT_PROTECTED_NAMES } from '../../../src/policy/internal.js';
 import { sh } from '../../../testkit/wire-client.mjs';
 import { untilOneWaits } from '../../harness/waiting-sandbox.js';
 import { identities } from '../sandbox/harness.js';
@@ -95,4 +96,22 @@ test('a directory that somebody replaced as a whole is the one the next program 
   const set = scene.environment.changes('task');
   expect((await set.apply()).conflicts).toEqual([]);
   expect(readFileSync(scene.file('file'), 'utf8')).toBe('new\nmore\n');
+});
+
+test('a protected directory that somebody replaces while sandboxes wait is what everybody sees next', async () => {
+  await using scene = new Scene();
+  for (const name of DEFAULT_PROTECTED_NAMES) mkdirSync(scene.file(name));
+  const config = scene.file('.git', 'config');
+  writeFileSync(config, 'old\n');
+  const { files } = scene.environment;
+  const read = async (): Promise<string> =>
+    Buffer.from(await files.readFile(config, { sandbox: scene.policy() })).toString();
+  expect(await read()).toBe('old\n');
+  await untilOneWaits(process.pid, () => scene.run('true'));
+  renameSync(scene.file('.git'), scene.file('moved'));
+  mkdirSync(scene.file('.git'));
+  writeFileSync(config, 'new\n');
+  const look = 'cat .git/config; touch .git/made 2>/dev/null || echo protected';
+  expect(await scene.run(look)).toBe('new\nprotected\n');
+  expect(await read()).toBe('new\n');
 });

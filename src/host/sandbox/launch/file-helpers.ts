@@ -101,7 +101,7 @@ export class FileHelpers {
     const stayed = held?.onEnd(async () => {
       this.#end(slot);
       await helper.ended;
-    });
+    }, plan.mounts);
     void helper.ended.then(stayed);
     return slot;
   }

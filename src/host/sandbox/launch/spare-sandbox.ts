@@ -74,7 +74,8 @@ export class SpareSandbox {
 
   /** Throws if it cannot be made. */
   static make(policy: ConfinedPolicy, { support, network, held }: SpareOptions): SpareSandbox {
-    const argv = waitingShell(findWaitingShell(planNow(policy.files, held)));
+    const view = planNow(policy.files, held);
+    const argv = waitingShell(findWaitingShell(view));
     const { script, report } = openLaunchPipes();
     let confinement: Confinement | undefined;
     try {
@@ -89,7 +90,7 @@ export class SpareSandbox {
       const child = spawnParkedChild(waitingChild(confinement));
       const ends = { script: script.writeEnd, report: new LaunchReport(report.readEnd) };
       const spare = new SpareSandbox({ identity, confinement, child, ...ends });
-      if (held) spare.#stayed = held.onEnd(() => spare.discard());
+      if (held) spare.#stayed = held.onEnd(() => spare.discard(), view.plan.mounts);
       return spare;
     } catch (error) {
       for (const fd of [script.writeEnd, report.readEnd]) closeSync(fd);

@@ -1,4 +1,5 @@
 import { openPlace } from './exact-path.js';
+import type { Mount } from './mount-plan.js';
 
 /** How this server reaches files as a sandboxed program sees them. */
 export interface FileView {
@@ -29,6 +30,9 @@ export interface HeldView extends FileView {
   readonly mountPoints: readonly string[];
   /** False once these files are about to go. */
   readonly isThere: boolean;
-  /** Calls `end` when these files are about to go; they stay until it is done. Returns an unsubscribe function. */
-  onEnd(end: () => Promise<void>): () => void;
+  /**
+   * Calls `end` when these files are about to go, or when somebody has replaced one of these places below, which would not show as
+   * long as they are in use. Returns an unsubscribe function.
+   */
+  onEnd(end: () => Promise<void>, places: readonly Mount[]): () => void;
 }
