@@ -1,4 +1,4 @@
-// Writes what is derived from the protocol declarations: schema/*.json and docs/reference/*.md.
+// Writes what is derived from the protocol declarations and the constants in src/: schema/*.json and docs/reference/*.md.
 // With --check it writes nothing and fails when a file differs from a fresh run.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { dialects } from './generate/dialects.mjs';
 import { errorPage } from './generate/error-page.mjs';
 import { jsonSchema } from './generate/json-schema.mjs';
+import { limitsPage } from './generate/limits/limits-page.mjs';
 import { openRpc } from './generate/openrpc.mjs';
 import { referencePage } from './generate/reference-page.mjs';
 
@@ -20,6 +21,7 @@ for (const dialect of dialects) {
   files.set(`docs/reference/${dialect.name}.md`, referencePage(dialect));
 }
 files.set('docs/reference/errors.md', errorPage());
+files.set('docs/reference/limits.md', limitsPage());
 
 /** Files only: docs/reference/api/ is made by a command of its own. */
 function existingFiles() {

@@ -7,8 +7,9 @@ import { answer, tool, type ToolContext, type ToolResult } from '../tool.js';
 import { FileLines, MAX_READ_BYTES } from './file-lines.js';
 import { ConcurrencyLimit } from '../../protocol/concurrency-limit.js';
 
-/** Files read at a time, for all models of this program: each takes several times as much memory as its answer. */
-const reads = new ConcurrencyLimit(8);
+/** For all models of this program: each takes several times as much memory as its answer. */
+const FILES_AT_A_TIME = 8;
+const reads = new ConcurrencyLimit(FILES_AT_A_TIME);
 
 const UNREAD = `Warning: only the first ${MAX_READ_BYTES / 1024 / 1024} MiB were read; inspect the rest with a command\n`;
 
