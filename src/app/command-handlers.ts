@@ -27,7 +27,7 @@ type CommandMethods = Pick<AppMethods, Extract<keyof AppMethods, `command/${stri
 type ExecParams = AppParsedParams<'command/exec'>;
 type ExecResult = AppResult<'command/exec'>;
 
-/** The commands of one connection, and what it is told of their changes. */
+/** The commands of one connection, and notifications about their changes. */
 interface Commands {
   readonly runs: RunTable;
   readonly news: ChangesNews;

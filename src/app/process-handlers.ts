@@ -85,7 +85,7 @@ function assertConsistent(params: SpawnParams): void {
 
 async function announceEnd(context: HandlerContext, processHandle: string, run: Run): Promise<void> {
   const end = await run.ended.catch((): undefined => undefined);
-  // Output stays where it was captured until there is room: others may have taken it by the time we are told.
+  // Output stays where it was captured until there is room: others may have taken that by the time we are called.
   if (end && isLarge(end)) for (let room = context.room(); room; room = context.room()) await room;
   context.notify('process/exited', {
     processHandle,

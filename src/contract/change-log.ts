@@ -19,7 +19,7 @@ export class ChangeLog {
   /** Readers that have not taken everything. */
   #behind = 0;
   #last = 0;
-  /** Whoever knows less than this number has missed something. */
+  /** A reader whose position is below this number has missed something. */
   #lost = 0;
   /** The same, if there were too many changes. */
   #evicted = 0;

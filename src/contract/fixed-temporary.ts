@@ -1,8 +1,8 @@
 import type { Sandbox } from '../protocol/index.js';
 
 /**
- * The policy for a command with a TMPDIR of its own: whoever chooses the variables of a single command must not choose
- * what it may write to. `own` are the temporary directories of its machine, if known.
+ * The policy for a command with a TMPDIR of its own: the right to choose a command's variables must not include the right to
+ * choose what it may write to. `own` are the temporary directories of its machine, if known.
  */
 export function withFixedTemporary(sandbox: Sandbox, own: readonly string[] = []): Sandbox {
   const { permissions, temporaryDirectories } = sandbox;

@@ -29,12 +29,12 @@ export interface LogArchive extends Pick<LineSource, 'bytesAt' | 'chunkAt'> {
   after(seq: number): ArchivedOutput | undefined;
   /** What happened behind a position, with times. Waits for nothing. */
   history(request: HistoryRequest): HistoryPage;
-  /** As in a `LineSource`, but undefined if nothing of it is there. */
+  /** As in a `LineSource`, but undefined if none of it is left. */
   offsetSince(timeMs: number): number | undefined;
   markBefore(wanted: MarkRequest): LineMark | undefined;
   /** The newlines in everything it was given, kept or not, up to some offset that memory still holds. */
   readonly counted: LineMark;
-  /** Nobody will read it through this log again. */
+  /** It will not be read through this log again. */
   release(): void;
   /** The process never started: nothing of it is kept. */
   discard(): void;

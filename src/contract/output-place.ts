@@ -1,8 +1,8 @@
 import type { OutputStream } from './process-event.js';
 
 /**
- * Where output goes before anybody sees it: a file, so that its length says how much of the output was taken, whatever
- * becomes of us meanwhile. What is in the file is then appended to the log, whose archive this is.
+ * Where output goes before it is delivered: a file, so that its length says how much was read even if we die in between. What is
+ * in the file is then appended to the log, whose archive this is.
  */
 export interface OutputPlace {
   /** Whether anything was ever put there: before that, asking for the place is expensive. */

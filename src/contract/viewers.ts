@@ -13,20 +13,20 @@ export interface TerminalScreen {
 
 /** What happened to the keyboard of a process. */
 export type KeyboardNews =
-  /** Somebody would like to have it; pass `by` to `give`. */
+  /** Another client asks for it; pass `by` to `give`. */
   | { readonly type: 'asked'; readonly by: number }
-  /** It came to us, or somebody else has it now. */
+  /** We got it, or another client has it now. */
   | { readonly type: 'changed'; readonly holds: boolean };
 
 /** Who types to a process that several clients are attached to: one at a time. */
 export interface ProcessKeyboard {
   /** Whether we type, as far as we have heard. */
   readonly holds: boolean;
-  /** Types from now on, whoever did before. */
+  /** Takes it, whoever had it before. */
   take(): Promise<void>;
-  /** Takes it if nobody has it, and returns whether we have it now. If not, whoever has it is told. */
+  /** Takes it if it is free, and returns whether we have it now. If not, the client that has it is notified. */
   ask(): Promise<boolean>;
-  /** Lets go of it, in favour of somebody who asked if given. */
+  /** Gives it up, to the given client if there is one. */
   give(to?: number): Promise<void>;
   /** Calls `listener` with everything that happens to it. Returns an unsubscribe function. */
   watch(listener: (news: KeyboardNews) => void): () => void;

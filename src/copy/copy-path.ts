@@ -160,7 +160,7 @@ async function copyDirectory(
   await keepModes(to.environment, directories.toReversed().filter(hasMode));
 }
 
-/** Whoever copies a tree wants to know how much of it is there. */
+/** Adds how much of a tree was copied to the error. */
 function withCount(error: unknown, files: number): unknown {
   if (!isExecError(error)) return error;
   const message = `${error.message.replace(/\.$/, '')}; ${files} ${files === 1 ? 'file is' : 'files are'} copied, the rest is not.`;

@@ -3,7 +3,7 @@ import type { ChangeSet } from '../contract/index.js';
 import type { OwnedChanges } from '../host/index.js';
 import { homeDirectory } from '../protocol/home-directory.js';
 
-/** Everybody who runs programs on this machine without a server finds the same kept sets. */
+/** All programs of this user that use the machine without a server find the same kept sets. */
 export const LOCAL_CLIENT = 'local';
 
 export function defaultChangesDirectory({ XDG_STATE_HOME } = process.env): string {

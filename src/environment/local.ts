@@ -148,7 +148,7 @@ export class LocalEnvironment extends EnvironmentHandle {
     return started;
   }
 
-  /** The one who decides about hosts is told which process asks. */
+  /** Names the process in questions about hosts. */
   #withAsker(child: LocalProcessSpec, sandbox: Sandbox): LocalProcessSpec {
     const asker = this.#onNetworkRequest;
     if (!asker || !sandbox.networkRules?.ask) return child;

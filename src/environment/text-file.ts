@@ -7,7 +7,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'it does not exist',
 };
 
-/** Reads a file that somebody named: a configuration, a token. An error says which file and why, never what it holds. */
+/** Reads a file named by the user: a configuration, a token. An error says which file and why, never what it contains. */
 export function readTextFile(path: string): string {
   try {
     return readFileSync(path, 'utf8');

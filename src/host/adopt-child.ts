@@ -19,7 +19,7 @@ export function adoptChild(
   return { child, writes: record.writes };
 }
 
-/** Output that was taken from the program, and that nobody has seen. */
+/** Output that was read from the program but not delivered. */
 export function appendUnentered(log: ProcessLog, unentered: TakenProcess['unentered']): void {
   if (!unentered) return;
   const { stream, bytes } = unentered;

@@ -30,8 +30,7 @@ export class ChildInput {
   }
 
   /**
-   * Queues bytes. Past the hard limit it throws `stdinFull` and writes nothing. The id names the write to a server that
-   * comes after this one.
+   * Queues bytes. Past the hard limit it throws `stdinFull` and writes nothing. The id identifies the write to the next server.
    */
   enqueue(data: Uint8Array, id?: string): WriteStatus {
     if (!this.isOpen) return 'stdinClosed';

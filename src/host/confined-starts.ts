@@ -73,7 +73,7 @@ export class ConfinedStarts {
       const { names } = egress.kept;
       this.#network.adopt(egress.use, egress.kept, denials).then(
         (close) => onceClosed(process.log, close),
-        // Nobody will answer. As long as there are copies of its sockets, programs would wait for that.
+        // No answer will come, and programs would wait for one as long as copies of its sockets exist.
         () => names.forEach((name) => keeping?.letGo(name)),
       );
     };
@@ -125,7 +125,7 @@ export class ConfinedStarts {
   }
 }
 
-/** Of a program that can change nothing there is nothing to hold. */
+/** A program that can change nothing has no changes to hold. */
 function withNothingHeld(sandbox: Sandbox): Sandbox {
   const { changes: _, ...rest } = sandbox;
   return rest;

@@ -42,7 +42,7 @@ export async function ruledProxy(
     isOwnDoor,
   });
   const proxy = new Proxy(gate, { socks });
-  // Whoever may ask can do more than whoever may not.
+  // A program that may ask for hosts can do more than one that may not.
   const key = JSON.stringify([rules, decide !== undefined]);
   return { key, servers: [endingWith(proxy, over)], namesLoopback: gate.namesLoopback };
 }

@@ -8,7 +8,7 @@ export interface NetworkUse {
   readonly rules: NetworkRules;
   /** Asked about hosts that the rules do not know. The signal fires when the program has ended. */
   readonly decide?: ((request: NetworkRequest, signal: AbortSignal) => Promise<Decision>) | undefined;
-  /** The same where answers are remembered; null: nobody is there to ask. */
+  /** The same, remembering answers; null if there is no one to ask. */
   readonly ask?: AskAboutHost | null | undefined;
   readonly onDecided?: ((decided: Decided) => void) | undefined;
   /** Whether the proxy speaks SOCKS. Default true. */

@@ -18,7 +18,7 @@ const CORE_NAMES = new Set([
 
 const SECRET_PATTERNS = ['*KEY*', '*SECRET*', '*TOKEN*'];
 
-/** Credentials of the server and its clients; never passed to a child, whoever asks. */
+/** Credentials of the server and its clients; never passed to a child, even on request. */
 const NEVER_PASSED = [
   'CODEX_EXEC_SERVER_EXIT_ON_STDIN_CLOSE',
   'CODEX_EXEC_SERVER_NOISE_AUTH_TOKEN',

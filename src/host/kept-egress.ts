@@ -35,7 +35,7 @@ export class KeptEgress {
     return own.length === 0 ? null : new KeptEgress(new Map(own));
   }
 
-  /** Of what nobody has taken. */
+  /** Descriptors that have not been claimed. */
   get names(): string[] {
     return [...this.#descriptors.keys()];
   }
@@ -56,7 +56,7 @@ export class KeptEgress {
     return this.#isFirst || (net !== undefined && space.isAt({ net, user: null }));
   }
 
-  /** Closes what nobody has taken. Idempotent. */
+  /** Closes what has not been claimed. Idempotent. */
   close(): void {
     for (const fd of this.#descriptors.values()) closeSync(fd);
     this.#descriptors.clear();

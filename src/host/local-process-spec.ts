@@ -43,7 +43,7 @@ export interface LocalProcessSpec extends ChildSpec {
   readonly taken?: TakenProcess | undefined;
 }
 
-/** What the server that comes after ours must know of a sandbox. */
+/** What the next server must know about a sandbox. */
 export interface Surroundings {
   /** Where the existing proxies listen that it leads to. */
   readonly bridges?: readonly number[] | undefined;

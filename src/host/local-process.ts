@@ -207,14 +207,14 @@ export class LocalProcess extends LoggedProcess implements InputQueue {
     this.onResized?.(size);
   }
 
-  /** Nobody will ask this object for output again. What is to be kept of it is on disk. */
+  /** No one will ask this object for output again. What must be kept is on disk. */
   forgotten(): void {
     // First what the next server could not find any more.
     this.#archive?.release();
     this.keeping?.forgotten();
   }
 
-  /** Its start failed after all: nothing of it is kept. */
+  /** Its start failed after all: forget everything. */
   discardOutput(): void {
     this.#archive?.discard();
   }

@@ -10,7 +10,7 @@ import { type Answering, bridgesTo, networkRoom, type PortServer, ruledProxy } f
 import { ExecError } from '../protocol/errors.js';
 import type { Sandbox } from '../protocol/index.js';
 
-/** A network that somebody answers in. */
+/** A network whose questions are answered. */
 type Entered = Pick<Egress, 'network' | 'descriptors' | 'close'> & { readonly ports: number[] };
 
 type Place = (space: NetworkSpace, serve: (socket: Socket) => void, index: number) => Promise<SpacePort>;

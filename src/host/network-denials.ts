@@ -1,7 +1,7 @@
 import type { Decided } from './network/index.js';
 import type { NetworkDenial } from '../protocol/index.js';
 
-/** So many different hosts are remembered for whoever asks why a program failed. */
+/** Different hosts remembered, to explain why a program failed. */
 const MAX_DENIALS = 16;
 
 /** Collects what the rules kept a program from. */

@@ -11,11 +11,11 @@ export interface ProcessKeeping extends ChildKeeping {
   confined(initPid: number): void;
   /** It is to be killed at this time, perhaps because it has timed out. */
   killAt(timeMs: number, why: { readonly timedOut: boolean }): void;
-  /** Nobody has used it since this time; null: somebody does. */
+  /** It has been unused since this time; null while it is in use. */
   unused(sinceMs: number | null): void;
   /** This session has stopped using it. */
   leftBy(session: string): void;
-  /** Nobody will ask for it again; what it left in the background goes on. */
+  /** It will not be asked for again; what it left in the background keeps running. */
   forgotten(): void;
   /** Nothing is left of its tree. */
   treeGone(): void;
@@ -27,7 +27,7 @@ export interface TakenProcess {
   /** Output that has no number yet. */
   readonly unentered: { readonly stream: 'stdout' | 'stderr' | 'pty'; readonly bytes: Uint8Array } | null;
   readonly kept: KeptChild;
-  /** Of the files with its input. */
+  /** Names of the files with its input. */
   readonly inputNames: readonly string[];
   /** Where it was started, if that is known. */
   readonly cwd: string | undefined;

@@ -25,7 +25,7 @@ export interface ProcessTableOptions extends LocalProcessOptions {
   readonly maxProcesses?: number | undefined;
   /** How long a closed process can still be read. Default 30 s. */
   readonly retainClosedMs?: number | undefined;
-  /** Called when a program was started. An earlier server has told of those it started. */
+  /** Called when a program was started. Those an earlier server started were reported by that server. */
   readonly onStarted?: ((process: LocalProcess) => void) | undefined;
   /** Where changes are held that policies ask for. Absent: such starts are refused. */
   readonly changes?: OwnedChanges | undefined;
@@ -42,7 +42,7 @@ export interface SetAside {
   restore(): void;
 }
 
-/** Gives back what a start that does not happen would have used. */
+/** Releases what a start that does not happen would have used. */
 export function abandonStart({ confined, script }: LocalProcessSpec): void {
   confined?.discard();
   if (script !== undefined) closeSync(script);
@@ -191,7 +191,7 @@ export class ProcessTable {
     this.#trees.clear();
   }
 
-  /** Nobody will read it again: neither its output nor its table entry is needed. */
+  /** It will not be read again: neither its output nor its table entry is needed. */
   forget(process: LocalProcess): void {
     const { processId } = process;
     if (this.#processes.get(processId) !== process) return;

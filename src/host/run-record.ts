@@ -5,7 +5,7 @@ export class RunRecord {
   #endedAtMs: number | null;
   #usage: ProcessUsage | undefined;
 
-  /** Of a process that an earlier server saw exit. */
+  /** For a process whose exit an earlier server saw. */
   constructor({ endedAtMs, usage }: { endedAtMs?: number | undefined; usage?: ProcessUsage } = {}) {
     this.#endedAtMs = endedAtMs ?? null;
     this.#usage = usage;

@@ -19,7 +19,7 @@ export function logEvents(log: ServerLog): ServerObserver {
   };
 }
 
-/** Names of fields that may reveal what somebody does. */
+/** Names of fields that may reveal what a user does. */
 const PRIVATE = new Set(['event', 'program', 'argv', 'cwd', 'usage']);
 
 function shown(event: ServerEvent): Record<string, unknown> {

@@ -38,7 +38,7 @@ export class ServerMetrics {
   }
 }
 
-/** Measured when somebody asks. */
+/** Measured on request. */
 function addGauges(client: Client, registry: Registry, status: () => ServerStatus): void {
   const gauges: Readonly<Record<keyof ServerStatus, [name: string, help: string]>> = {
     connections: ['execwire_connections', 'Connected clients.'],

@@ -2,8 +2,8 @@ import type { PermissionEntry, Permissions, Sandbox } from '../protocol/index.js
 import { permissionsFromAppPolicy } from './app-policy.js';
 
 /**
- * The same sandbox with nothing writable, no network and no unix sockets: daemons behind those write for whoever asks.
- * What it hides stays hidden, so the result never allows more than the original.
+ * The same sandbox with nothing writable, no network and no unix sockets: the daemons behind those write for any client. What it
+ * hides stays hidden, so the result never allows more than the original.
  */
 export function readOnlySandbox(sandbox: Sandbox | null): Sandbox {
   const { unixSockets: _writers, networkRules: _hosts, ...rest } = sandbox ?? {};

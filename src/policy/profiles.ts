@@ -106,7 +106,7 @@ function merge(base: Profile | undefined, table: Tables[string]): Profile {
 
 type NetworkTable = NonNullable<Tables[string]['network']>;
 
-/** With `domains`, only those; with `ask`, others if somebody allows them. */
+/** With `domains`, only those; with `ask`, others that the client allows. */
 function rulesOf(table: NetworkTable): NetworkRules | undefined {
   if (!table.enabled || !tellsHostsApart(table)) return undefined;
   const { domains = {}, ask = false } = table;

@@ -1,4 +1,4 @@
-/** Runs so much work at a time and no more; what comes then waits, in order. */
+/** Limits how much work runs at a time. The rest waits, in order. */
 export class ConcurrencyLimit {
   readonly #max: number;
   readonly #waiting: (() => void)[] = [];
@@ -14,7 +14,7 @@ export class ConcurrencyLimit {
     try {
       return await work();
     } finally {
-      // Whoever waits takes over this place, so that nobody who comes later gets it.
+      // The first waiter takes over this place; a later caller cannot get in before it.
       const next = this.#waiting.shift();
       if (next) next();
       else this.#running -= 1;

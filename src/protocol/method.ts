@@ -55,8 +55,8 @@ export interface RequestMethod<
    */
   readonly control: boolean;
   /**
-   * Who may call it beside those who may do everything: whoever views one process, or only whoever views all that a
-   * machine runs. Absent: nobody, as files may hold secrets.
+   * Who may call it besides clients with full access: viewers of one process, or only viewers of all that a machine runs. Absent:
+   * nobody, as files may hold secrets.
    */
   readonly viewing: 'process' | 'machine' | undefined;
   /** Only clients that requested the experimental API may use it: the whole method, or the named members. */

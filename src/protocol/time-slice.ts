@@ -6,8 +6,8 @@ const SLICE_MS = 5;
 const longWork = new TurnQueue();
 
 /**
- * Yields to the event loop from time to time, however long the work takes. However much such work there is, one piece of it
- * goes on in each turn of the loop.
+ * Yields to the event loop from time to time, however long the work takes. However much such work there is, each turn of the loop
+ * continues only one piece of it.
  */
 export class TimeSlice {
   readonly #sliceMs: number;

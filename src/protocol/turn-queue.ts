@@ -1,8 +1,8 @@
-/** Shares the event loop: in each of its turns only one of those who wait continues, in the order they came. */
+/** Shares the event loop: in each turn of the loop only one waiter continues, in order of arrival. */
 export class TurnQueue {
   readonly #waiting: (() => void)[] = [];
 
-  /** Resolves in a turn of the event loop that nobody else in this queue gets. */
+  /** Resolves in a turn of the event loop that no other waiter of this queue gets. */
   next(): Promise<void> {
     return new Promise((resolve) => {
       if (this.#waiting.push(resolve) === 1) setImmediate(this.#wakeOne);

@@ -67,7 +67,7 @@ export class IncomingRequests {
     return this.#requests.unrepeatable;
   }
 
-  /** The requests in progress that somebody else could answer, in the order they came; null if one is not kept. */
+  /** The requests in progress that another server could answer, in the order they came; null if one was not kept. */
   get repeatable(): (string | Uint8Array)[] | null {
     return this.#requests.repeatable;
   }

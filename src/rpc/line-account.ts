@@ -2,9 +2,9 @@
 const MAX_HELD_BYTES = 32 * 1024 * 1024;
 
 /**
- * The one account of what a connection holds: messages that have not left, output and input in flight beyond the first
- * windows, input that programs have not read. Whoever wants to hold more asks here first, so the limit applies to all
- * kinds together.
+ * The one account of what a connection holds: messages that have not left, output and input in flight beyond the first windows,
+ * input that programs have not read. Anything that wants to hold more asks here first, so the limit applies to all kinds
+ * together.
  */
 export class LineAccount {
   readonly #limit: number;

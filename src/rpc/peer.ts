@@ -140,7 +140,7 @@ export class RpcPeer {
     return this.#rested !== undefined && this.#requests.unrepeatable === 0 && isSent;
   }
 
-  /** Gives the connection away, if it rests and that is possible. Whoever continues with it answers what is open. */
+  /** Hands the connection over if it is idle and that is possible. The receiver answers the open requests. */
   handOver(): PassedChannel | null {
     const open = this.#requests.repeatable;
     if (this.#closed || open === null || !this.isAtRest || this.#calls.isWaiting) return null;

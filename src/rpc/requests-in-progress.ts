@@ -5,7 +5,7 @@ const MAX_REQUESTS = 4096;
 /** Memory those requests may use: one of the largest, or many small ones. */
 const MAX_REQUEST_BYTES = 64 * 1024 * 1024;
 
-/** The longest request that is kept as it came. */
+/** The longest request that is kept in its original form. */
 const MAX_KEPT_BYTES = 64 * 1024;
 
 /** Counts the requests of one connection that are in progress, and their bytes. */

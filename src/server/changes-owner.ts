@@ -1,6 +1,6 @@
 import type { ChangesOwner } from '../host/index.js';
 
-/** Clients without a name started this server themselves: they are the user of this machine. */
+/** Clients without a principal started this server themselves, so they act as the user of this machine. */
 export function clientOf(principal: string | undefined): string {
   return principal === undefined ? 'local' : `client:${principal}`;
 }

@@ -9,17 +9,17 @@ export interface ConnectionOptions extends ServerParts {
   readonly channel: Channel;
   /** False if the client cannot reconnect, as on stdio: the session then ends with the connection. */
   readonly resumable: boolean;
-  /** The number of the address it came in at; undefined if it did not come in at one. */
+  /** The number of the address it connected to; undefined if there is none. */
   readonly door: number | undefined;
-  /** What another server knew of it, which has given it away. */
+  /** What the server that passed it on knew about it. */
   readonly handshake?: ConnectionRecord['handshake'] | undefined;
   /** Who the client is; undefined if it cannot have processes that outlive its session. */
   readonly principal: string | undefined;
-  /** By which it views one process, and nothing else; undefined for all others. */
+  /** The share by which it views one process, and nothing else; undefined for all others. */
   readonly share: Share | undefined;
   /** Where the client connects from. */
   readonly peer: string;
-  /** Told how long requests took, in seconds. */
+  /** Called with the duration of each request, in seconds. */
   readonly timeRequest?: ((method: string, seconds: number) => void) | undefined;
   readonly probe: () => void;
   readonly introduced: () => void;

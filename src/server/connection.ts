@@ -111,13 +111,13 @@ export class Connection implements HandshakeConnection {
     this.#options.probe();
   }
 
-  /** Pushes and reads nothing more. Resolves when everything has been answered that its client could not repeat. */
+  /** Pushes and reads nothing more. Resolves when every request that its client could not repeat is answered. */
   rest(): Promise<void> {
     this.queue.rest();
     return this.#peer.rest();
   }
 
-  /** Whether that is so now. */
+  /** Whether every such request is answered. */
   get isAtRest(): boolean {
     return this.#peer.isAtRest && this.#resuming.isOpen;
   }
@@ -164,7 +164,7 @@ export class Connection implements HandshakeConnection {
     return gone;
   }
 
-  /** Resolves when the client has been sent all there is for it. */
+  /** Resolves when everything there is for the client has been sent. */
   pushed(): Promise<void> {
     return this.queue.pushed();
   }
@@ -232,7 +232,7 @@ export class Connection implements HandshakeConnection {
     }
   }
 
-  /** Nobody views with it any more, and nobody will reconnect. */
+  /** Its viewer is gone and will not reconnect. */
   #shareOver(): void {
     const { session } = this.#handshake;
     if (session) this.#endSession(session);

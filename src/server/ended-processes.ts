@@ -1,6 +1,6 @@
 import type { KeptProcess } from './kept-process.js';
 
-/** Ended processes a server keeps readable. Of the principal with the most, the one that ended first gives way. */
+/** Ended processes a server keeps readable. At the limit, the principal with the most loses the one that ended first. */
 const MAX_ENDED = 256;
 
 /** Kept processes that have ended and can still be read, and whose they are. */
@@ -32,14 +32,14 @@ export class EndedProcesses {
     this.#ended.clear();
   }
 
-  /** The next one that has to give way; undefined while there is room. */
+  /** The next one to forget; undefined while there is room. */
   surplus(): KeptProcess | undefined {
     if (this.#ended.size <= MAX_ENDED) return undefined;
     const ended = this.#largestShare();
     return ended.find(({ attached }) => attached === 0) ?? ended[0];
   }
 
-  /** The ended processes of the client that has the most: nobody can push out those of others. */
+  /** The ended processes of the client that has the most, so that no client can push out those of others. */
   #largestShare(): KeptProcess[] {
     const shares = new Map<string, KeptProcess[]>();
     for (const [kept, principal] of this.#ended) {

@@ -20,11 +20,11 @@ export interface ExecServerOptions {
   readonly retainedBytes?: number | undefined;
   /** Whether clients may send HTTP requests from this machine. Default true. */
   readonly http?: boolean | undefined;
-  /** Where output of processes goes whose clients ask for it. Default: nowhere, and such starts are refused. */
+  /** Where processes keep output on disk if their clients ask for it. Default: nowhere, and such starts are refused. */
   readonly spool?: SpoolOptions | undefined;
-  /** Where changes are held that policies ask for. Default: nowhere, and such starts are refused. */
+  /** Where changes are held if a policy asks for that. Default: nowhere, and such starts are refused. */
   readonly changesDirectory?: string | undefined;
-  /** How much room held changes may take there. */
+  /** How much disk space held changes may take there. */
   readonly changesLimits?: Partial<ChangesLimits> | undefined;
   /** Called when a lot of garbage has accumulated. Default: none; the engine decides when to collect. */
   readonly collectGarbage?: CollectGarbage | undefined;
@@ -35,9 +35,9 @@ export interface ExecServerOptions {
    */
   readonly adoptOrphans?: boolean | undefined;
   readonly log?: ServerLog | undefined;
-  /** Told how long requests took, in seconds. */
+  /** Called with the duration of each request, in seconds. */
   readonly timeRequest?: ((method: string, seconds: number) => void) | undefined;
-  /** Told of refused clients, sessions, and starts and ends of processes. */
+  /** Called for refused clients, for sessions, and for starts and ends of processes. */
   readonly observe?: ServerObserver | undefined;
   /**
    * Continues where an earlier server ended, and leaves enough for the next one. Needs a spool.
@@ -47,13 +47,13 @@ export interface ExecServerOptions {
   readonly durable?: DurableOptions | undefined;
 }
 
-/** What a server does at one moment. */
+/** The load of a server at one moment. */
 export interface ServerStatus {
   readonly connections: number;
   readonly sessions: number;
   /** Running ones, kept ones included. */
   readonly processes: number;
-  /** What clients have not taken yet. */
+  /** Output and answers that clients have not read yet. */
   readonly unsentBytes: number;
   /** Input that programs have not read yet. */
   readonly unreadInputBytes: number;
@@ -68,7 +68,10 @@ export interface AcceptOptions {
    * client cannot have such processes.
    */
   readonly principal?: string | undefined;
-  /** By which the client views one process, from `shareOf`. It may then do nothing else, whoever it is. */
+  /**
+   * The share by which the client views one process, from `shareOf`. Such a client may do nothing else, even if it has a
+   * principal.
+   */
   readonly share?: Share | undefined;
   /** Where the client connects from, for the log. */
   readonly peer?: string | undefined;
@@ -77,7 +80,7 @@ export interface AcceptOptions {
   /** Called once the client has a session. */
   readonly introduced?: () => void;
   /**
-   * The number of the address it came in at.
+   * The number of the address it connected to.
    *
    * @internal
    */

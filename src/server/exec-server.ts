@@ -12,7 +12,9 @@ import type { AcceptOptions, ExecServerOptions, ServerStatus } from './exec-serv
 import { closeParts, openParts, type ServerParts } from './server-parts.js';
 import type { Share } from './shares.js';
 
-/** For telling clients how their programs ended, and again for their goodbyes. Whoever does not read is not waited for. */
+/**
+ * For telling clients how their programs ended, and again for their goodbyes. Clients that do not read are cut off after this.
+ */
 const GOODBYE_MS = 1_000;
 
 /** Runs processes for its clients. Works on channels, however they were established. */
@@ -45,7 +47,7 @@ export class ExecServer implements AsyncDisposable {
       const connection: Connection = new Connection({
         ...this.#parts,
         channel,
-        // A viewer finds the process again, so nothing of it is kept that others could need.
+        // A viewer can attach again, so its session needs no time to be resumed.
         resumable: options.share === undefined && (options.resumable ?? true),
         door: options.door,
         handshake: this.#continued,
@@ -83,7 +85,7 @@ export class ExecServer implements AsyncDisposable {
   }
 
   /**
-   * It can be used: what it leaves need not be readable to the version before it any more.
+   * Declares it ready: from here on, what it leaves behind need not be readable by the previous version.
    *
    * @internal
    */
@@ -91,7 +93,7 @@ export class ExecServer implements AsyncDisposable {
     this.#parts.durable?.journal.settle();
   }
 
-  /** What it does at the moment. */
+  /** Its current load. */
   status(): ServerStatus {
     const processes = this.#running();
     return {
@@ -128,7 +130,7 @@ export class ExecServer implements AsyncDisposable {
   }
 
   /**
-   * Clients come in at these doors. Continues with those of the server before.
+   * The listeners that clients connect to. Continues with the connections of the previous server.
    *
    * @internal
    */
@@ -136,7 +138,7 @@ export class ExecServer implements AsyncDisposable {
     this.#doors = doors;
     const { durable } = this.#parts;
     for (const { fd, record, unread, unsent } of durable ? takePassed(durable) : []) {
-      // The door calls `accept`.
+      // The listener calls `accept`.
       this.#continued = record.handshake;
       const { door, principal } = record;
       doors.adopt(door, fd, { unread, unsent, principal });

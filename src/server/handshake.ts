@@ -17,7 +17,7 @@ export interface HandshakeConnection extends SessionConnection {
   readonly trace: string | undefined;
 }
 
-/** How far a client has come: `initialize`, `initialized`, then requests in a session, which it may leave again. */
+/** The stages of a client: `initialize`, `initialized`, then requests in a session, which it may leave again. */
 export class Handshake {
   readonly #options: ConnectionOptions;
   readonly #connection: HandshakeConnection;
@@ -134,7 +134,7 @@ export class Handshake {
   #openSession({ resumeSessionId, capabilities }: ExecParsedParams<'initialize'>): Session {
     const { sessions, principal, share } = this.#options;
     const resumed = resumeSessionId ?? undefined;
-    // The session of somebody else may hold more than the one process.
+    // Another client's session may hold more than the one process.
     if (share && resumed !== undefined && sessions.get(resumed)?.principal !== principal)
       throw new ExecError('sessionNotFound', 'unknown session id');
     if (share) requireRoomToView(sessions.all().filter((each) => each.principal === principal).length);

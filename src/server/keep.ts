@@ -43,7 +43,7 @@ export class Keep {
     return this.#rooms.get(principal)?.table.ownerOf(treeId);
   }
 
-  /** A process that others view and that ends with its session. It is not kept here. */
+  /** A process that others view and that ends with its session, so it is not kept here. */
   show(process: LocalProcess, owner: string): KeptProcess {
     return new KeptProcess(process, {
       owner,
@@ -96,7 +96,7 @@ export class Keep {
     this.#add(principal, room, room.table.start(spec), lease);
   }
 
-  /** What a forgotten process of an earlier server left ends with this principal's processes. */
+  /** What a forgotten process of an earlier server left running ends with this principal's processes. */
   addTree(principal: string, treeId: number): () => void {
     return this.#room(principal).table.addTree(treeId);
   }
@@ -142,7 +142,7 @@ export class Keep {
     return earlier;
   }
 
-  /** It can be read until another process has its id. */
+  /** It can be read until another process takes its id. */
   #setAside(principal: string, room: KeptRoom, earlier: KeptProcess): SetAside {
     const inTable = room.table.setAside(earlier.process);
     return {
@@ -185,7 +185,7 @@ export class Keep {
       this.#options.log.info({ process: process.processId }, 'lease expired');
       this.#end(process);
     });
-    // Closing has not seen this one.
+    // This one started after `close` had looked.
     if (this.#closed) kept.forget();
     const look = (): boolean => {
       if (this.#closed) return true;
@@ -211,7 +211,7 @@ export class Keep {
     this.#ended.delete(kept);
   }
 
-  /** What it left in the background has lost its owner. */
+  /** What it left in the background no longer has an owner. */
   #retire(kept: KeptProcess): void {
     this.#ended.delete(kept);
     kept.forget();

@@ -16,7 +16,7 @@ export interface ClientKeep {
   startConfined(spec: LocalProcessSpec, options: { lease: Lease; sandbox: Sandbox }): Promise<KeptProcess>;
 }
 
-/** What a client that is known by name sees of the kept processes. A server that ends with its client has none. */
+/** The kept processes as one client sees them. A server that ends with its client has none. */
 export function keptBy(keep: Keep, principal: string | undefined): ClientKeep {
   const whose = (): string => {
     if (principal !== undefined) return principal;

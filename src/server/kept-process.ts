@@ -11,7 +11,7 @@ export interface KeptClient extends Typist {
   readonly mayPause: boolean;
   /** Its terminal has another size. */
   resized(size: TerminalSize, afterSeq: number): void;
-  /** Makes it the one the program waits for, or one it does not wait for. */
+  /** Makes the program wait for it, or stop waiting for it. */
   pace(paces: boolean): void;
   /** The process is no longer known. */
   forgotten(): void;
@@ -22,7 +22,7 @@ export interface KeptProcessOptions {
   readonly owner: string;
   readonly lease: Lease;
   readonly renderer: ScreenRenderer;
-  /** What its log keeps in memory. */
+  /** The bytes its log keeps in memory. */
   readonly retainedBytes?: number | undefined;
   /** Since when nobody has used it, if an earlier server started it. */
   readonly unusedSinceMs?: number | undefined;
@@ -31,9 +31,9 @@ export interface KeptProcessOptions {
 }
 
 /**
- * A process that outlives the sessions that use it. The program waits for at most one of them, the first: others that
- * cannot keep up lose output, which is counted. If that one goes, or has lost its connection when another arrives, the
- * next takes its place. Also stands for a process that ends with its session while others view it.
+ * A process that outlives the sessions that use it. The program waits for at most one of them, the first; others that cannot keep
+ * up lose output, which is counted. When that session leaves, or has lost its connection by the time another arrives, the next
+ * one takes its place. Also stands for a process that ends with its session while others view it.
  */
 export class KeptProcess {
   readonly process: LocalProcess;
@@ -56,7 +56,7 @@ export class KeptProcess {
     this.lease = options.lease;
     this.#expired = options.expired;
     this.screen = this.#openScreen(options);
-    // Whoever started it may be gone already.
+    // The session that started it may be gone already.
     this.#startLease(options.unusedSinceMs);
   }
 
@@ -64,7 +64,7 @@ export class KeptProcess {
     return this.#clients.size;
   }
 
-  /** Clients of an earlier server have numbers up to this one. */
+  /** Numbers up to this one were given by an earlier server. */
   continueNumbers(newest: number): void {
     this.#newestNumber = Math.max(this.#newestNumber, newest);
   }
@@ -94,7 +94,7 @@ export class KeptProcess {
     if (this.#clients.size === 0) this.#startLease();
   }
 
-  /** It is forgotten: nobody can find it any more. */
+  /** Forgets the process: its id is unknown from here on. */
   forget(): void {
     this.#stopLease?.();
     const clients = [...this.#clients];

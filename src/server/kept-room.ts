@@ -23,7 +23,7 @@ export interface KeptRoomOptions {
   readonly renderer: ScreenRenderer;
 }
 
-/** The lease of a process, in the words of an earlier server if that started it. */
+/** The lease of a process, as an earlier server recorded it if that started it. */
 export interface TakenLease {
   readonly lease: Lease;
   readonly unusedSinceMs?: number | undefined;
@@ -48,7 +48,7 @@ export class KeptRoom {
     this.#options = options;
     this.table = new ProcessTable({
       ...table,
-      // What they change outlives their session, as they do.
+      // Their changes outlive the session, like the processes themselves.
       changes: changes
         ? new OwnedChanges(changes, () => ({
             client: clientOf(principal),

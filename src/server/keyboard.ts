@@ -15,7 +15,7 @@ export interface Typist {
 export class Keyboard {
   #holder: Typist | undefined;
 
-  /** Nobody who is connected has it. */
+  /** No connected client has it. */
   get isFree(): boolean {
     return this.#holder?.isConnected() !== true;
   }
@@ -29,7 +29,7 @@ export class Keyboard {
     this.#passTo(typist);
   }
 
-  /** Returns whether it has the keyboard. If not, whoever has it is told. */
+  /** Returns whether it has the keyboard. If not, the client that has it is notified. */
   ask(typist: Typist): boolean {
     requireMayType(typist);
     if (this.isFree) this.#passTo(typist);
@@ -46,7 +46,7 @@ export class Keyboard {
     if (to) this.#passTo(to);
   }
 
-  /** The client uses the process no longer. */
+  /** The client has stopped using the process. */
   leave(typist: Typist): void {
     if (this.isHeldBy(typist)) this.#holder = undefined;
   }

@@ -1,7 +1,7 @@
 import { execMethods } from '../protocol/index.js';
 import { DeferredAnswer } from '../rpc/index.js';
 
-/** Measures a request until its answer is known, if anybody wants to know. Methods that do not exist count as one. */
+/** Measures a request until its answer is known, if there is an observer. Unknown methods count as one method. */
 export function timed(
   method: string,
   report: ((method: string, seconds: number) => void) | undefined,

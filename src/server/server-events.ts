@@ -50,7 +50,7 @@ export type ServerEvent =
       readonly program: string;
       readonly reason: string;
     }
-  /** The rules of its sandbox kept a process from a host. Each host is told once, and at most 16 of them. */
+  /** The rules of its sandbox denied a process a host. Each host is reported once, and at most 16 of them. */
   | ({
       readonly event: 'networkDenied';
       readonly session: string;

@@ -23,7 +23,7 @@ import { observeProcesses, type ServerObserver } from './server-events.js';
 import { SessionRegistry } from './session-registry.js';
 import { Shares } from './shares.js';
 
-/** What a server has, whoever is connected, and gives each of its connections. */
+/** The parts of a server that all of its connections share. */
 export interface ServerParts {
   readonly log: ServerLog;
   readonly observe: ServerObserver;
@@ -133,7 +133,7 @@ function openSpool(options: SpoolOptions | undefined, log: ServerLog): Spool | n
   return spool;
 }
 
-/** Whoever reads the log wants to know why a program failed, even if nobody observes. */
+/** The log says why a program failed, even without an observer. */
 function withDenialsLogged(observe: ServerObserver = () => undefined, log: ServerLog): ServerObserver {
   return (told) => {
     const { event, ...denial } = told;

@@ -193,8 +193,8 @@ export class Session {
   }
 
   /**
-   * Uses a kept process from here on. If it did already, its output is pushed again from the new position. A session that
-   * has ended since that was requested, or belongs to somebody else by now, does not use it.
+   * Uses a kept process from here on. If it did already, its output is pushed again from the new position. A session that has
+   * ended since that was requested, or now belongs to another client, does not use it.
    */
   attachKept(kept: KeptProcess, options: AttachOptions): void {
     const { process, owner } = kept;

@@ -6,7 +6,10 @@ import type { Share } from './shares.js';
 /** By any name. */
 const methods: MethodTable = execMethods;
 
-/** What the bearer of a share learns about the machine: what every machine has. Clients ask if they are told nothing. */
+/**
+ * What the bearer of a share learns about the machine: nothing that distinguishes it from others. Clients would ask if this were
+ * missing.
+ */
 export const UNKNOWN_MACHINE = { shell: { name: 'sh', path: '/bin/sh' } };
 
 /** Clients that view by one share at a time. Its bearer must not fill the server. */

@@ -45,7 +45,7 @@ export interface DurableOutputOptions {
 const NOTHING = new Uint8Array(0);
 
 /**
- * The output of one process, which is on disk before anybody sees it, so that another server can continue with it. The index
+ * The output of one process, which is on disk before it is delivered, so that another server can continue with it. The index
  * entry follows the output, and is written before a client receives it.
  */
 export class DurableOutput extends ReadableOutput implements LogArchive, OutputPlace, SpoolOwner {
@@ -148,7 +148,7 @@ export class DurableOutput extends ReadableOutput implements LogArchive, OutputP
     this.#directory.remove();
   }
 
-  /** Writes the facts, if anybody needs them. */
+  /** Writes the facts if they are needed. */
   flush(): void {
     if (!this.#facts.needsSaving || !this.#options.keep || this.#broken) return;
     try {

@@ -11,7 +11,7 @@ export interface LogTail {
   readonly points: readonly { readonly seq: number; readonly offset: number }[];
   /** The newest output, in order. */
   readonly tail: readonly ArchivedOutput[];
-  /** Output that nobody has seen, and that has no number yet. */
+  /** Output that was not delivered and has no number yet. */
   readonly unentered: { readonly stream: OutputStream; readonly bytes: Uint8Array } | null;
 }
 

@@ -29,7 +29,7 @@ interface WritePlan {
   readonly at: number;
   readonly chunks: readonly Uint8Array[];
   readonly index: Uint8Array;
-  /** Of the output in the index. */
+  /** The length of the output in the index. */
   readonly dataBytes: number;
   /** Written of the next output as well. */
   readonly partBytes: number;

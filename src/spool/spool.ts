@@ -122,7 +122,7 @@ export class Spool {
     try {
       this.prepare();
     } catch {
-      // Reported when somebody wants to use it.
+      // Reported when it is used.
     }
   }
 

@@ -2,7 +2,7 @@ import type { Server, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Connect, ForwardOptions, PortForward } from './port-forward.js';
 
-/** Whoever listens on one of them is found by `localhost`, whichever a program tries first. */
+/** Programs that use `localhost` try both, in either order. */
 const LOOPBACK: readonly string[] = ['127.0.0.1', '::1'];
 
 /** Connections at a time; more wait to be accepted. As many streams as a session may have. */
@@ -64,7 +64,7 @@ async function listen(open: () => Server, port: number): Promise<Server[]> {
   });
   const address = server.address();
   const chosen = typeof address === 'object' ? (address?.port ?? 0) : 0;
-  // Not every machine has it, and somebody else may have the port there.
+  // Not every machine has it, and another program may have the port there.
   const other = await listenOn(open(), second, chosen).catch(() => null);
   return other ? [server, other] : [server];
 }

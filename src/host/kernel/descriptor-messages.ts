@@ -38,7 +38,7 @@ export function socketPair(): [number, number] {
   return [ends[0] ?? -1, ends[1] ?? -1];
 }
 
-/** Returns false if there is no room for it now, or nobody to receive it. With `wait`, waits for room. */
+/** Returns false if there is no room for it now, or no receiver. With `wait`, waits for room. */
 export function sendMessage(
   socket: number,
   text: string,

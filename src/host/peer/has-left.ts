@@ -6,7 +6,7 @@ import { isLocal } from './this-machine.js';
 const ESTABLISHED = 1;
 
 /**
- * True if whoever is at the other end on this machine has closed it. Nobody can tell who that was, and nobody is left to
+ * True if the other end, on this machine, has been closed. Then its user can no longer be determined, and there is no one left to
  * serve.
  */
 export function hasLeft(ends: ConnectionEnds): boolean {

@@ -15,8 +15,8 @@ const start = Buffer.alloc(512);
 let known = { started: '', found: false };
 
 /**
- * True if a program shares this machine's network under a policy of ours, whoever enforces it: this process, or another of
- * ours that runs as the same user. Nobody inside can change the command line of bubblewrap, which stays outside.
+ * True if a program shares this machine's network under one of our policies, enforced by this process or by another of ours that
+ * runs as the same user. Programs inside cannot change the command line of bubblewrap, which stays outside.
  */
 export function hasConfinedNeighbours(): boolean {
   const started = startedSoFar();

@@ -5,16 +5,16 @@ import { holds } from './socket-holders.js';
 import { isOfThisMachine } from './this-machine.js';
 
 /**
- * To look through all processes takes milliseconds, and a program may ask thousands of times. So what is known of a socket
- * counts for as long. Somebody may hand it on meanwhile, to a server that takes longer than this to start.
+ * Looking through all processes takes milliseconds, and a program may ask thousands of times. So a result is used for this long.
+ * In the meantime the socket may be handed on, but only to a server that takes longer than this to start.
  */
 const KNOWN_FOR_MS = 250;
 
 const known = new Map<number, { readonly isOurs: boolean; readonly at: number }>();
 
 /**
- * True if one of our servers, this one or another on this machine, listens there. What they run is not confined, so
- * nobody in a sandbox may reach them, whichever way.
+ * True if one of our servers, this one or another on this machine, listens there. What they run is not confined, so no program in
+ * a sandbox may reach them in any way.
  */
 export function isOwnDoor(address: string, port: number): boolean {
   if (!isOfThisMachine(address)) return false;

@@ -12,7 +12,7 @@ export interface ConnectionEnds {
 /** The other end, if it is a socket on this machine. */
 export interface PeerSocket {
   readonly uid: number;
-  /** 0 if nobody has it open any more. */
+  /** 0 if no process has it open any more. */
   readonly inode: number;
 }
 

@@ -83,7 +83,7 @@ export abstract class ChildBase implements Child {
     this.closeIfOver();
   }
 
-  /** It has ended, and everybody knows. */
+  /** It has ended, and all listeners know. */
   protected exitedBefore(): void {
     this.#exited = true;
     this.closeIfOver();

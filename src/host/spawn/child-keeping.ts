@@ -13,8 +13,8 @@ export interface StoppedSandbox {
 }
 
 /**
- * What lets a child outlive us: somebody else has copies of its descriptors, and files say how far its output and its
- * input have come.
+ * What lets a child outlive us: the keeper has copies of its descriptors, and files record how far its output and input have
+ * come.
  */
 export interface ChildKeeping {
   readonly output: OutputPlace;
@@ -26,11 +26,11 @@ export interface ChildKeeping {
   letGo(name?: string): void;
   /** Called as soon as the child exists. */
   started(root: TreeRoot): void;
-  /** Called before its sandbox is stopped, and with null when it goes on: somebody must let it go on, whatever becomes of us. */
+  /** Called before its sandbox is stopped, and with null when it continues: should we die, the next server must continue it. */
   stopping(stopped: StoppedSandbox | null): void;
 }
 
-/** What somebody kept of a child while we were gone. */
+/** What was kept of a child between two servers. */
 export interface KeptChild {
   readonly root: TreeRoot;
   readonly descriptors: KeptDescriptors;

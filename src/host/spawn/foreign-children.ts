@@ -20,7 +20,7 @@ const running = new Set<number>();
 const lifetimes: Lifetime[] = [];
 let tracking = false;
 
-/** From here on such children are told apart from orphans. */
+/** From here on such children are distinguished from orphans. */
 export function trackForeignChildren(): void {
   if (tracking) return;
   tracking = true;

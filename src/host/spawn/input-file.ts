@@ -44,7 +44,7 @@ export class InputFile {
   }
 
   static create(path: string): InputFile {
-    // Left by a server that was killed before anybody knew of it.
+    // Left by a server that was killed before it recorded the file.
     removeInput(path);
     const data = openSync(`${path}.input`, CREATE, FILE_MODE);
     try {

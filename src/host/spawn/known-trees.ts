@@ -32,8 +32,8 @@ const trees = new Map<number, KnownTree>();
 let closedTrees = 0;
 
 /**
- * Call for every child, as soon as it is started, and for every child of an earlier server before any is started: no other
- * tree may get its id, even if nothing of it runs any more. Whoever ends one of them would end the other.
+ * Call for every child, as soon as it is started, and for every child of an earlier server before any is started: no other tree
+ * may get its id, even if nothing of it runs any more: ending one would end the other.
  */
 export function rememberTree(root: TreeRoot, listener: TreeListener): void {
   reserveTreeId(root.treeId);

@@ -34,7 +34,7 @@ export function continueTrees({ nonce }: Lineage): void {
   inheritMarks({ nonce, lastTreeId: newestTree() + SPARE_IDS });
 }
 
-/** Of those that run. The ids of others are known if anybody asks for them; see `rememberTree`. */
+/** The ids of running trees. Those of others are looked up when needed; see `rememberTree`. */
 function newestTree(): number {
   return scanNow().processes.reduce((newest, { treeId }) => Math.max(newest, treeId ?? 0), 0);
 }

@@ -67,7 +67,7 @@ export class PtyReader extends OutputReader {
     this.#terminal.close();
   }
 
-  /** libuv reads 4 KiB at most; whatever else is there goes into the same chunk. */
+  /** libuv reads 4 KiB at most; anything else available goes into the same chunk. */
   #coalesce(count: number): void {
     const filled = this.#floods ? readFlood(this.fd, count) : fillBuffer(this.fd, count).filled;
     this.#floods = filled >= FLOOD_BYTES;

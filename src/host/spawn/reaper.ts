@@ -183,8 +183,8 @@ function collect(pid: number): void {
 }
 
 /**
- * Somebody else has reaped a process. It may be one that we have never heard of. Its memory includes that of the server
- * which started it, as far as the kernel tells, and nobody knows how much that was.
+ * Another process has reaped one. It may be one we never knew. Its memory includes that of the server which started it, as far as
+ * the kernel tells, and nobody knows how much that was.
  */
 export function reapedElsewhere(pid: number, ended: number, usage?: ResourceUsage): void {
   const watch = adopted.get(pid);

@@ -70,7 +70,7 @@ export function newestTreeId(): number {
   return lastTreeId;
 }
 
-/** The id is in use, whoever gave it. */
+/** Records that an id is in use, even if another server assigned it. */
 export function reserveTreeId(treeId: number): void {
   lastTreeId = Math.max(lastTreeId, treeId);
 }

@@ -52,7 +52,7 @@ export class ByteStream {
   readonly #user: StreamUser;
   readonly #out = new OutgoingBytes();
   readonly #room: UntakenRoom;
-  /** What it has of the room. */
+  /** How much of the shared room it uses. */
   #held = 0;
   readonly #in = new IncomingBytes(MAX_STREAM_WINDOW_BYTES + MAX_PIECE_BYTES);
   #line: StreamLine | undefined;

@@ -6,7 +6,7 @@ import { wirePath } from './wire-path.js';
 
 type ChangesMethodName = Extract<ExecMethodName, `changes/${string}`>;
 
-/** What the programs of a client have changed under policies that hold changes. */
+/** The `changes/*` methods: what a client's programs have changed under policies that hold changes. */
 export function changesHandlers(changes: () => OwnedChanges): Handlers<ChangesMethodName> {
   return {
     'changes/sets': async () => ({

@@ -28,9 +28,9 @@ export interface ConnectionContext {
   readonly notify: Notify;
   /** For a long series of notifications: each takes its turn with the output of processes. */
   readonly openStream: () => NotificationStream;
-  /** What the client has not read yet. */
+  /** Bytes the client has not read yet. */
   readonly unsentBytes: () => number;
-  /** Tells how to find out whether the connection owns something now that another server could not continue with. */
+  /** Registers a check for something that another server could not continue with. */
   readonly owns: (something: () => boolean) => void;
   /** Where the `fs/watchMissing` of the connection is, which another server would have to repeat. */
   readonly watchesMissing: (slot: MissingWatchSlot) => void;

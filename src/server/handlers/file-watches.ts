@@ -13,7 +13,7 @@ export class FileWatches {
   readonly #context: ConnectionContext;
   /** Null while the watch is being set up: the id is taken and counts. */
   readonly #watches = new Map<string, FileWatch | null>();
-  /** Ends when everything that had to be told so far is sent. */
+  /** Resolves when everything reported so far has been sent. */
   #sending: Promise<void> = Promise.resolve();
   /** Watches of one path report the same list, which may be long. */
   #recent: { readonly batch: FileChanges; readonly changes: FileChange[] } | null = null;
@@ -71,7 +71,7 @@ export class FileWatches {
     }
   }
 
-  /** One at a time: many watches may have the same to report. */
+  /** One at a time: many watches may report the same changes. */
   async #send(watchId: string, { watch, batch }: { watch: FileWatch; batch: FileChanges }): Promise<void> {
     await ownTurn();
     if (this.#watches.get(watchId) !== watch) return;

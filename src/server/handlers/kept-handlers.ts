@@ -13,7 +13,7 @@ import type { KeptProcess } from '../kept-process.js';
 import { beforeEnd, positionOfTail } from './attach-tail.js';
 import type { ProcessContext } from './process-context.js';
 
-/** What a client is sent whose process has no screen to show. */
+/** The answer for a process that has no screen. */
 const SHOWN_BYTES = 1024 * 1024;
 
 /** Makes a kept process usable in the caller's session. */
@@ -26,7 +26,7 @@ export function attach(
   return params.tail ? attachWithTail(context, kept, params.tail, params) : use(context, kept, params);
 }
 
-/** A kept process, or one that another session of the same client owns. To everybody else it does not exist. */
+/** A kept process, or one that another session of the same client owns. To all other clients it does not exist. */
 function usable(
   { session, sessions, keep, principal, share }: ProcessContext,
   { processId, sessionId }: ExecParsedParams<'process/attach'>,
@@ -50,7 +50,9 @@ async function attachWithTail(
   return use(context, kept, { ...params, afterSeq, fromEnd: false });
 }
 
-/** Somebody else may render as well, so this takes a while. Requests for the process wait for it, as they were sent. */
+/**
+ * Other screens may be rendered first, so this takes a while. Requests for the process wait for it, in the order they were sent.
+ */
 async function attachWithScreen(
   context: ProcessContext,
   kept: KeptProcess,
@@ -102,7 +104,7 @@ export function keyboard(
   const usage = session().kept.get(processId);
   if (!usage) throw new ExecError('processNotFound', 'unknown process id', { data: { processId } });
   const { client, kept } = usage;
-  // From here on it knows of the keyboard.
+  // From here on the client takes part in passing the keyboard.
   if (client.access === 'implicit') client.access = 'explicit';
   if (action === 'take') kept.keyboard.take(client);
   else if (action === 'ask') kept.keyboard.ask(client);
@@ -120,7 +122,7 @@ export function wait(
   return new DeferredAnswer(untilClosed(process.log, gone).then(() => endOf(process)));
 }
 
-/** A client that is gone waits no longer: somebody may come and go often while a program runs for months. */
+/** The wait ends with the connection: a client may come and go often while a program runs for months. */
 function untilClosed(log: ProcessLog, gone: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = log.subscribe(() => {

@@ -33,7 +33,7 @@ export async function linesByNumber(
   return new LargeAnswer(() => ({ ...found, lines: lines.map(wireLine), ...stateOf(found) }));
 }
 
-/** A process of the session, a kept one, or what one has left on disk. */
+/** A process of the session, a kept one, or the output that one left on disk. */
 async function inLog<Found>(
   context: ProcessContext,
   processId: string,

@@ -18,7 +18,7 @@ export class MissingWatchSlot {
     this.#context = context;
   }
 
-  /** What is being watched; null if nothing is. */
+  /** The paths being watched; null if there are none. */
   get watched(): MissingWatchParams | null {
     return this.#current && this.#params;
   }

@@ -1,11 +1,11 @@
 import { LargeAnswer, ownTurn } from '../../rpc/index.js';
 
-/** What takes less than a millisecond to read and to encode. */
+/** Takes less than a millisecond to read and encode. */
 const SHORT_BYTES = 64 * 1024;
 
 /**
- * An answer with as much output as `bytes` says. A long one is made in a turn of the event loop that nobody else gets: many
- * clients may ask for one at the same time.
+ * An answer with output, `bytes` of it. A long one is made in a turn of the event loop of its own, because many clients may ask
+ * for one at the same time.
  */
 export function outputAnswer<Value>(
   make: () => Value,

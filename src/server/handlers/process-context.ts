@@ -16,11 +16,11 @@ export interface ProcessContext {
   readonly principal: string | undefined;
   /** What others may view. */
   readonly shares: Shares;
-  /** By which the client views; undefined for all others. */
+  /** The share by which the client views; undefined for all others. */
   readonly share: Share | undefined;
-  /** Where output goes that clients want on disk; null if there is no such place. */
+  /** Where output goes if a client wants it on disk; null if there is no such place. */
   readonly spool: Spool | null;
-  /** What processes leave for the server that comes after this one; null if there will be none. */
+  /** What processes leave for the next server; null if there will be none. */
   readonly durable: DurableState | null;
   /** Where the client connects from. */
   readonly peer: string;

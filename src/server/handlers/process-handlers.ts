@@ -55,7 +55,7 @@ export function processHandlers(context: ProcessContext): Handlers<ProcessMethod
     if (!process) throw unknownProcess(processId);
     return process;
   };
-  /** A process to control: of the caller's session, or of the one that is named. */
+  /** A process to control: in the caller's session, or in the one that is named. */
   const reach = (processId: string, sessionId: string | null | undefined): LocalProcess | undefined => {
     if (sessionId == null) session().kept.requireControl(processId);
     if (sessionId === KEPT_SESSION) return keep.find(processId)?.process;

@@ -5,7 +5,7 @@ import { fileUri } from '../../protocol/file-uri.js';
 import type { Session } from '../session.js';
 import type { ProcessContext } from './process-context.js';
 
-/** Terminals that are asked whether they wait for input, for one list. Each takes a look at several processes. */
+/** Terminals checked for waiting input, for one list. Each check looks at several processes. */
 const MAX_INSPECTED = 256;
 
 type Rows = ExecResult<'process/list'>;
@@ -13,7 +13,7 @@ type Rows = ExecResult<'process/list'>;
 interface Listed {
   readonly process: LocalProcess;
   readonly row: ProcessSummary & { readonly sessionId?: string };
-  /** It belongs to the client that asks. */
+  /** Whether it belongs to the client that asks. */
   readonly isOwn: boolean;
 }
 
@@ -105,7 +105,7 @@ function onlyProgram<Row extends ProcessSummary>(row: Row): Row {
   return { ...row, argv: row.argv.slice(0, 1) };
 }
 
-/** What the bearer of a share sees. */
+/** The row that the bearer of a share sees. */
 function withoutSecrets<Row extends ProcessSummary>(row: Row): Row {
   return { ...onlyProgram(row), pid: null };
 }

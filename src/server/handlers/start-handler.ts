@@ -159,7 +159,7 @@ function childOf(
     startedBy: session().clientName,
     network,
   } as const;
-  // What outlives its session is found again by whoever started it.
+  // The owner of stored output that outlives its session: the client that started the process.
   const owner = isKept(params) ? principal : undefined;
   const spoolOwner = owner ?? session().id;
   const { lease, retain, onSlowReader, sandbox, networkProxy, enforceManagedNetwork } = params;

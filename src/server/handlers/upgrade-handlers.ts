@@ -5,7 +5,7 @@ import type { Upgrades } from '../durable/upgrades.js';
 
 type UpgradeMethods = Pick<ExecMethods, 'server/status' | 'server/upgrade'>;
 
-/** Whoever may start any program here may also replace the server. */
+/** A client that may start any program here may also replace the server. */
 export function upgradeHandlers(upgrades: Upgrades | null): Handlers<UpgradeMethods> {
   const required = (): Upgrades => {
     if (upgrades) return upgrades;

@@ -3,7 +3,7 @@ import { execServerRequests } from '../../protocol/index.js';
 import type { Session } from '../session.js';
 import type { SessionRegistry } from '../session-registry.js';
 
-/** Who started a process: a session, or nobody who is still there. */
+/** The session that started a process, which may have ended. */
 export type Starter = Pick<Session, 'principal' | 'connection'>;
 
 /** Who started a process, and who else may use it. */
@@ -13,8 +13,8 @@ export interface Askable {
 }
 
 /**
- * Asks the client that started a process about a host or, if that one is away and the process was kept, another that uses
- * it. Nobody is asked who does not answer such questions, or only views the process.
+ * Asks the client that started a process about a host. If that client is away and the process is kept, another one that uses it
+ * is asked, but never one that does not answer such questions or only views the process.
  */
 export function askClients(place: Askable, processId: string): AskAboutHost {
   return async ({ protocol, host, port }, signal) => {

@@ -4,7 +4,7 @@ import type { CallDeadline, RpcPeer } from '../../rpc/index.js';
 /** Questions to a client at a time; the same as Codex. */
 const MAX_QUESTIONS = 256;
 
-/** What a server asks its client, and tells it without being asked. A client that does not read costs nothing more. */
+/** Requests and notifications from a server to its client. None are queued for a client that does not read. */
 export class ClientMessages {
   /** The client announced that it answers questions about hosts. */
   answersQuestions = false;

@@ -4,7 +4,7 @@ import type { Starter } from './ask-clients.js';
 
 type PolicyDecision = ParamsOf<ExecServerNotifications['network/policyDecision']>;
 
-/** Tells the client of a session what was decided about a host, unless it is away or does not read. */
+/** Notifies the client of a session of a decision about a host, unless it is away or does not read. */
 export function reportDecision(session: Starter, processId: string, decided: Decided): void {
   session.connection?.messages.tell('network/policyDecision', policyDecision(processId, decided));
 }

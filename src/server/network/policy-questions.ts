@@ -2,16 +2,16 @@ import type { Decision, NetworkRequest } from '../../host/index.js';
 import { execServerRequests, type NetworkDecision } from '../../protocol/index.js';
 import type { Starter } from './ask-clients.js';
 
-/** What an answer may take on its way, beyond the time the client has to decide; as Codex has it. */
+/** Time for an answer to travel, beyond the time the client has to decide. The same as Codex's. */
 const ANSWER_GRACE_MS = 5_000;
 
-/** A longer reason is not passed on; as Codex has it. */
+/** A longer reason is not passed on. The same as Codex's. */
 const MAX_REASON_BYTES = 1024;
 
-/** Of a client that denies a host without saying why. */
+/** The reason given for a client that denies a host without one. */
 const NO_REASON = 'policy_denied';
 
-/** A host that nobody has decided about. */
+/** The answer while no decision has been made. */
 const UNDECIDED: Decision = { type: 'deny', reason: 'not_allowed' };
 
 /** A decider that asks the client of a session about every request. While none is connected, hosts are denied. */

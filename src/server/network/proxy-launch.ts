@@ -16,16 +16,15 @@ const MAX_ASKED_ID_BYTES = 256;
 /** Enforces nothing but a network. */
 const NOTHING_ELSE: Sandbox = { permissions: { type: 'disabled' } };
 
-/** What a start asks of the network, and the sandbox it takes; null: none. */
+/** The network a start asks for, and the sandbox that requires; null for none. */
 export interface NetworkLaunch {
   readonly sandbox: Sandbox | null;
   readonly network?: NetworkUse | ExistingProxyUse | undefined;
 }
 
 /**
- * The network of a start. A proxy is always the only way out: one that a program may walk past would be open to everybody
- * on this machine, and hold nobody. A start that relies on a proxy without asking for one needs to name it in its
- * variables, or is refused.
+ * The network of a start. A proxy is always the only way out: one that programs can bypass would be open to everyone on this
+ * machine and confine no one. A start that relies on an existing proxy must name it in its variables, or it is refused.
  */
 export function networkLaunch(place: Askable, params: StartParams): NetworkLaunch {
   const { sandbox = null, networkProxy, enforceManagedNetwork = false } = params;

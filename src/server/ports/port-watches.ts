@@ -33,7 +33,7 @@ export class PortWatches {
     if (this.#watches.get(watchId) !== changes || this.#context.signal.aborted) return ports;
     stop = watchListeners((found) => changes.set(visiblePorts(found, this.#ownerOf, options)));
     this.#context.signal.addEventListener('abort', () => this.end(watchId), { once: true });
-    // The answer goes first.
+    // The answer leaves first.
     setImmediate(() => void this.#report(watchId, changes));
     return ports;
   }
@@ -43,7 +43,7 @@ export class PortWatches {
     this.#watches.delete(watchId);
   }
 
-  /** Takes nothing while the connection is full: what opens and closes again meanwhile is not told. */
+  /** Reads nothing while the connection is full, so a port that opens and closes in the meantime is not reported. */
   async #report(watchId: string, changes: PortChanges): Promise<void> {
     for await (const { type, ...port } of changes) {
       if (this.#watches.get(watchId) !== changes) return;

@@ -30,7 +30,8 @@ let serverStreams = 0;
 export class SessionStreams {
   readonly #streams = new Map<string, OpenStream>();
   /**
-   * Of this session alone: a client that acknowledges what has not left yet gets the bytes of later reads, which are its own.
+   * Not shared with other sessions: a client that acknowledges bytes before they have left is then sent later bytes of its own
+   * streams, and nothing of others.
    */
   readonly #buffers = new BufferPool({ bytes: READ_BYTES, kept: KEPT_BUFFERS });
   readonly #room = new UntakenRoom();
@@ -42,7 +43,7 @@ export class SessionStreams {
     return this.#streams.size;
   }
 
-  /** Streams go on when the client names them. */
+  /** Streams continue when the client names them. */
   attach(target: PushTarget): void {
     this.#target = target;
   }
@@ -59,7 +60,7 @@ export class SessionStreams {
     return { ...result, received: opened.socket.stream.received };
   }
 
-  /** Goes on with those that are named, and ends the others. */
+  /** Continues those that are named, and ends the others. */
   resume(named: readonly { streamId: string; received: number }[]): { streamId: string; received: number }[] {
     const names = new Set(named.map(({ streamId }) => streamId));
     for (const [streamId, { socket }] of this.#streams)
@@ -67,13 +68,13 @@ export class SessionStreams {
     return named.flatMap(({ streamId, received }) => {
       const stream = this.#streams.get(streamId)?.socket.stream;
       if (!stream) return [];
-      // The answer goes first.
+      // The answer leaves first.
       setImmediate(() => this.#attach(streamId, received));
       return [{ streamId, received: stream.received }];
     });
   }
 
-  /** Messages of streams that are over are ignored: they were on their way. */
+  /** Messages of streams that have ended are ignored: they were still in transit. */
   receive(message: StreamMessage): void {
     const stream = this.#streams.get(message.streamId)?.socket.stream;
     if (message.kind === 'data') stream?.receive(message);
@@ -96,7 +97,7 @@ export class SessionStreams {
     });
     const opened = { socket, connected: this.#connect(socket, connect) };
     this.#streams.set(streamId, opened);
-    // Whoever asked may be gone when it fails.
+    // The client may be gone when it fails.
     opened.connected.catch(() => undefined);
     setImmediate(() => this.#attach(streamId, 0));
     return opened;

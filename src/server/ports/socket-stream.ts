@@ -47,7 +47,7 @@ export class SocketStream implements StreamUser {
   over(error?: Error): void {
     this.#isOver = true;
     this.#forget();
-    // The program sees a broken connection as such, and not as one that ended in order.
+    // The program must see a reset, not an orderly end.
     if (error) this.#socket?.resetAndDestroy();
   }
 

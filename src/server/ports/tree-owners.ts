@@ -1,7 +1,7 @@
 import type { TreeOwner } from '../../host/index.js';
 import type { ProcessContext } from '../handlers/process-context.js';
 
-/** Whose a process tree is, as far as this client may know: everybody’s but the kept processes of other principals. */
+/** The owner of a process tree, as far as this client may know: everything except the kept processes of other principals. */
 export function treeOwners({
   session,
   sessions,

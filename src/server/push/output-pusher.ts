@@ -28,11 +28,11 @@ export interface PusherOptions {
   readonly afterSeq?: number;
   /** Whether the program waits for this client. Default true. */
   readonly paces?: boolean;
-  /** A client that is far behind gets what is new, and sees from the numbers that something is missing. Default false. */
+  /** A client that is far behind is sent what is new; the numbers show what is missing. Default false. */
   readonly skipsWhenBehind?: boolean;
 }
 
-/** How far behind a client may be that can be given a screen instead. */
+/** How far behind a client may be before it is sent a screen instead. */
 const MAX_BEHIND_BYTES = 1024 * 1024;
 
 /**
@@ -49,7 +49,7 @@ export class OutputPusher implements PushSource {
   readonly #windowBytes: number;
   readonly #skipsWhenBehind: boolean;
   #target: PushTarget | undefined;
-  /** Had a target, and lost it. */
+  /** It had a target and lost it. */
   #isDetached = false;
   /** Only for clients that acknowledge. */
   #window: LineWindow | undefined;
@@ -77,7 +77,7 @@ export class OutputPusher implements PushSource {
     this.#stopListening = process.log.subscribe(() => this.#target?.queue.schedule(this));
   }
 
-  /** Pushes everything from where it was told to begin. */
+  /** Pushes everything from its start position. */
   begin(target: PushTarget): void {
     this.#aim(target);
     target.queue.schedule(this);
@@ -95,7 +95,7 @@ export class OutputPusher implements PushSource {
     return { position: this.#position, settled: this.#settled };
   }
 
-  /** Goes on where another server stopped, on the same connection. */
+  /** Continues where another server stopped, on the same connection. */
   continueAt(target: PushTarget, { position, settled }: { position: number; settled: number }): void {
     this.#aim(target);
     this.#release();

@@ -5,7 +5,7 @@ import { pushLater, turnEnd, turnTaken } from './push-turns.js';
 export interface PushSource {
   /** Pushes one message. Returns false if there is nothing more to push for now. */
   pushOne(): boolean;
-  /** Another server can go on where it stops. Default: no. */
+  /** Another server can continue where it stops. Default: no. */
   readonly isResumable?: boolean;
 }
 
@@ -23,7 +23,7 @@ export interface PushStream {
 export class PushQueue {
   readonly #outbox: Outbox;
   readonly #ready = new Set<PushSource>();
-  /** Releases whoever waits for a turn that will not come. */
+  /** Releases those waiting for a turn that will not come. */
   readonly #waiting = new Set<() => void>();
   readonly #stop: () => void;
   #idle: (() => void)[] = [];
@@ -59,18 +59,18 @@ export class PushQueue {
     };
   }
 
-  /** Pushes only what nobody could push later. */
+  /** Pushes only what no later server could push. */
   rest(): void {
     this.#resting = true;
     for (const source of this.#ready) if (source.isResumable) this.#ready.delete(source);
   }
 
-  /** Whether there is nothing left that nobody could push later. */
+  /** Whether everything left can be pushed by a later server. */
   get isAtRest(): boolean {
     return this.#ready.size === 0 && this.#openStreams === 0;
   }
 
-  /** Resolves when there is nothing left to push, or nobody to push it to. */
+  /** Resolves when nothing is left to push, or the connection has ended. */
   async pushed(): Promise<void> {
     if (this.#closed || this.#ready.size === 0) return;
     await new Promise<void>((resolve) => this.#idle.push(resolve));

@@ -3,7 +3,7 @@ const TURN_MS = 5;
 /** How long all connections together may push before requests are looked at again. */
 const ALL_TURNS_MS = 10;
 
-/** Connections with more to push, in the order they will go on. */
+/** Connections with more to push, in the order they will continue. */
 const waiting = new Set<() => void>();
 let isScheduled = false;
 let begunAt = 0;
@@ -11,7 +11,7 @@ let spentMs = 0;
 
 /** Until when a connection may push now. */
 export function turnEnd(now: number): number {
-  // What was pushed long ago has delayed nobody since.
+  // Time spent long ago no longer delays anything.
   if (now - begunAt > 2 * ALL_TURNS_MS) begin(now);
   return now + Math.min(TURN_MS, ALL_TURNS_MS - spentMs);
 }
@@ -21,7 +21,7 @@ export function turnTaken(ms: number): void {
   spentMs += ms;
 }
 
-/** Goes on when requests have had their turn, and the connections that have waited for longer. */
+/** Continues after requests have had their turn, and after connections that have waited longer. */
 export function pushLater(run: () => void): void {
   waiting.add(run);
   schedule();

@@ -15,7 +15,7 @@ export interface AttachOptions {
   readonly hasScreen?: boolean;
   /** Its number among the clients of the process, from an earlier server. */
   readonly number?: number;
-  /** Views the process of somebody else. */
+  /** Views another client's process. */
   readonly share?: Share | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface KeptClientOptions {
   readonly forgotten: () => void;
 }
 
-/** The session, as a client of the kept process. The client is told what it knows about only. */
+/** The session, as a client of the kept process. Its client is sent only what it has announced to understand. */
 export function keptClient(options: KeptClientOptions): KeptClient {
   const { kept, pusher, target, keyboardChanged, forgotten } = options;
   const { mayPause, keyboard, hasScreen, number } = options.attach;

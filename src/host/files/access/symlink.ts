@@ -6,7 +6,7 @@ import { osError } from './os-error.js';
 import { temporaryIn } from './temporary-name.js';
 import { timesOf } from './times.js';
 
-/** Never through a link that has the name already: a new one is made beside it, and renamed if it may replace what is there. */
+/** Never follows an existing link of that name: a new link is made beside it, then renamed over it if it may replace it. */
 export async function createSymlink(
   path: Buffer,
   target: Buffer,

@@ -12,7 +12,7 @@ export function modifiedAtUs(stats: Stats): number {
   return Math.floor(stats.mtimeMs * 1000 + LOSS);
 }
 
-/** The arguments of `utimes` and the like. Whoever asks for a modification time says nothing about access. */
+/** The arguments of `utimes` and the like. A request for a modification time leaves the access time alone. */
 export function timesOf(modified: number): [accessed: number, modified: number] {
   return [Date.now() / 1000, inSeconds(modified)];
 }

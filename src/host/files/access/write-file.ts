@@ -18,7 +18,7 @@ export async function writeFile(
 async function overwriteFile(path: Buffer, data: Uint8Array, options: WriteFileOptions): Promise<void> {
   const { handle, stats } = await openFor(path, options);
   try {
-    // A device is everybody's.
+    // A device belongs to no single user.
     if (options.permissions !== undefined && stats.isFile()) await handle.chmod(options.permissions);
     if (stats.isFile() && stats.size > 0) await handle.truncate(0);
     await writeFully(handle, data, 0);

@@ -80,7 +80,7 @@ class SharedDirectory {
       if (this.#listeners.get(keyOf(listener))?.has(listener) === true) listener.onEvent(event);
   }
 
-  /** Copies, since listeners come and go while they are told. */
+  /** A copy, because listeners come and go during the calls. */
   #all(): DirectoryListener[] {
     return [...this.#listeners.values()].flatMap((each) => [...each]);
   }

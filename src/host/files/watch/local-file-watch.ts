@@ -46,12 +46,12 @@ function begin(key: string, path: Buffer, recursive: boolean): Shared {
   const source = new WatchedPath(path, { recursive });
   const begun: Shared = { source, started: source.start(), users: 0 };
   shared.set(key, begun);
-  // Whoever comes after a failure tries again.
+  // After a failure, the next caller tries again.
   begun.started.catch(() => shared.get(key) === begun && shared.delete(key));
   return begun;
 }
 
-/** Whoever joins gets the same errors as the first, and nothing that happened before. */
+/** Later watchers get the same errors as the first, and no earlier events. */
 async function assertCurrent(path: Buffer, source: WatchedPath): Promise<void> {
   if (!isRoot(path))
     watchDirectory(parentOf(path), {
@@ -62,7 +62,7 @@ async function assertCurrent(path: Buffer, source: WatchedPath): Promise<void> {
   await source.untilListed();
 }
 
-/** Whoever gives up need not wait: a large tree takes time. */
+/** A caller that gives up need not wait: a large tree takes time. */
 async function orAborted(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
   let giveUp = (): void => undefined;
   const aborted = new Promise<void>((resolve) => (giveUp = resolve));

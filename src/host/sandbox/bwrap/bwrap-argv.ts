@@ -12,11 +12,11 @@ export interface BwrapRequest {
   /** Root without the privilege to create namespaces needs a user namespace around the others. */
   readonly userNamespace: boolean;
   readonly arg0?: string | undefined;
-  /** It does not end with this process: somebody else sees to its end. */
+  /** It does not end with this process: the keeper ends it. */
   readonly outlivesUs?: boolean | undefined;
   /** Descriptor numbers in our child. */
   readonly fds: { readonly seccomp: number; readonly status: number };
-  /** Places that are already open, by path: they are mounted as opened, whatever the path leads to by then. */
+  /** Descriptors of places that are already open, by path: these are mounted, even if the path leads elsewhere by then. */
   readonly sources?: ReadonlyMap<string, number>;
   /** What to mount at a path that is not open. Default: the path itself. */
   readonly sourceOf?: ((path: string) => string) | undefined;

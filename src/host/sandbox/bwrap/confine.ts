@@ -72,7 +72,7 @@ export interface Confinement {
 const ARGUMENTS_FD = 3;
 const ARGUMENTS: readonly string[] = ['--args', String(ARGUMENTS_FD)];
 
-/** It is the default. Said where everybody can read it, it shows other servers of ours what the program can reach. */
+/** This is the default. Stated on the command line, it shows our other servers what the program can reach. */
 const SHARE_NETWORK = '--share-net';
 
 /** How the command line of bubblewrap begins, behind its name, if a program shares the network of this machine. */
@@ -203,7 +203,7 @@ function firstFreeFd({ script, report }: ConfineSpec): number {
 /** Plans already checked for what they let programs change. */
 const examined = new WeakSet<MountPlan>();
 
-/** A program that can replace bubblewrap, or what is wrapped around it, could not be confined any more. */
+/** A program that can replace bubblewrap, or a wrapper around it, could no longer be confined. */
 function requireTrusted(bwrap: string, plan: MountPlan): void {
   if (!examined.has(plan)) trustedPath().distrust(plan.accessAt);
   examined.add(plan);

@@ -55,7 +55,7 @@ export class Resources {
     );
   }
 
-  /** What will be mounted at a path, whatever is there by now. */
+  /** What will be mounted at a path, even if something else is there by now. */
   opened({ path }: Mount): BigIntStats | undefined {
     const fd = this.#sources.get(path);
     return fd === undefined ? undefined : fstatSync(fd, { bigint: true });

@@ -12,7 +12,7 @@ import { Protection } from './protection.js';
 import type { ChildKeeping, StoppedSandbox } from '../../spawn/index.js';
 import { SandboxStatus } from './status.js';
 
-/** What is known of a sandbox that another server has made. */
+/** What we know about a sandbox that another server made. */
 export interface KeptSandbox {
   readonly sandbox: Sandbox;
   readonly cwd: string;
@@ -34,8 +34,8 @@ export interface KeptSandbox {
 }
 
 /**
- * Continues to guard a sandbox. What was protected when it was made is protected from now on as well: mounts that were
- * lost while nobody watched are restored, or the sandbox is ended.
+ * Continues to guard a sandbox. Its protection continues: mounts that were lost while no server watched are restored, or the
+ * sandbox is ended.
  */
 export function adoptSandbox(kept: KeptSandbox): { policy: SandboxPolicy; status: SandboxStatus } {
   const { sandbox, cwd, temporary, terminal, initPid, bwrapPid, isManaged, held, keeping, stopped } = kept;

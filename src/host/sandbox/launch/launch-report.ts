@@ -26,7 +26,7 @@ export class LaunchReport {
     return this.#text.startsWith(LAUNCH_BEGUN) ? 'ended' : 'failed';
   }
 
-  /** What was reported until now counts. Idempotent. */
+  /** Stops listening; what was reported so far counts. Idempotent. */
   close(): void {
     this.#read();
     this.#end();

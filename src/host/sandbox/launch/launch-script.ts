@@ -12,9 +12,7 @@ export interface LaunchOrder {
 export const SCRIPT_FD = 6;
 export const REPORT_FD = 7;
 
-/**
- * Exit status of a shell that could not do as told. Its report says the same; this is for people looking at processes.
- */
+/** Exit status of a shell that could not follow its orders. Its report says the same; this is for people looking at processes. */
 const CANNOT_RUN = 126;
 
 /** The shell's report as soon as it has its script. */

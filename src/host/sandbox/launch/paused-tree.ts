@@ -12,7 +12,7 @@ export interface PausedTree {
 }
 
 interface PauseOptions {
-  /** If somebody else has begun to stop the tree: those that were stopped before. */
+  /** If another server had begun to stop the tree: the processes that were stopped before that. */
   readonly stoppedBefore?: readonly number[] | undefined;
   /** Called before the first one is stopped. */
   readonly begins: (stoppedBefore: readonly number[]) => void;
@@ -24,7 +24,7 @@ interface Pauses {
   readonly stopped: Set<number>;
 }
 
-/** A tree may be paused for several reasons at a time. It goes on when the last one is over. */
+/** A tree may be paused for several reasons at a time. It continues when the last one no longer applies. */
 const pausesOf = new WeakMap<SandboxStatus, Pauses>();
 
 /** Stops everything below the first process of a sandbox. Null if it multiplies faster than it can be stopped. */

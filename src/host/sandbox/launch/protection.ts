@@ -33,7 +33,7 @@ interface Guarded {
   readonly hold: (plan: MountPlan) => MountPlan;
   /** Told when everything inside is stopped, if it may outlive us. */
   readonly keeping?: Pick<ChildKeeping, 'stopping'> | undefined;
-  /** An earlier server has stopped it, and did not get to let it go on. */
+  /** An earlier server stopped it and died before it could continue it. */
   readonly stopped?: StoppedSandbox | undefined;
 }
 
@@ -74,7 +74,7 @@ export class Protection {
     return protectiveMounts(plan).length === 0 ? null : new Protection(guarded);
   }
 
-  /** Looks for mounts that were lost while nobody watched. */
+  /** Looks for mounts that were lost while no server watched. */
   check(): void {
     this.#changed();
   }

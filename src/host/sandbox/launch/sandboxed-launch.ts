@@ -112,7 +112,7 @@ export class SandboxedLaunch {
     }
     const hidden = await findHidden(policy.files, held ?? hostView);
     return await withSupport((support) => {
-      // A spare has no limits, and nobody else could take it over.
+      // A spare has no limits, and another server could not take it over.
       const usable = spec.keeping || spec.limits ? undefined : spares;
       const found = usable?.take(policy, spec, held) ?? null;
       const prepared = found
@@ -126,7 +126,7 @@ export class SandboxedLaunch {
     });
   }
 
-  /** A program that another server has started, and that goes on. */
+  /** A running program that another server started. */
   static adopt(argv: readonly string[], kept: KeptSandbox): SandboxedLaunch {
     const { policy, status } = adoptSandbox(kept);
     const prepared = alreadyRunning(argv, status);

@@ -31,12 +31,11 @@ export interface SpareOptions {
   readonly held?: HeldView | undefined;
 }
 
-/** All spares that are waiting or about to end, whoever owns them. */
+/** All spares that are waiting or about to end, of all owners. */
 const kept = new Set<SpareSandbox>();
 
 /**
- * A sandbox that is already set up, with a shell inside that waits to be told what to become. No client's program has
- * run in it.
+ * A sandbox that is already set up, with a shell inside that waits for the program to become. No client's program has run in it.
  */
 export class SpareSandbox {
   /** Tells whether the shell inside became the program. */
@@ -183,7 +182,7 @@ function waitingChild({ argv, cwd, env, inheritFds }: Confinement): ChildSpec {
   return { argv, cwd, env, inheritFds, stdin: 'pipe', terminal: null };
 }
 
-/** All of it fits into the pipe. If nobody reads it, that shows in the fate of the child. */
+/** All of it fits into the pipe. If the shell does not read it, the end of the child shows that. */
 function writeAll(fd: number, bytes: Uint8Array): void {
   try {
     writeSync(fd, bytes);

@@ -34,7 +34,7 @@ export async function findHidden(files: FilePolicy, view: FileView): Promise<rea
   }
 }
 
-/** The same, while everybody else waits. */
+/** The same, synchronously. */
 export function findHiddenNow(patterns: readonly HiddenPattern[], view: FileView): readonly string[] {
   const steps = search(patterns, view);
   for (;;) {
@@ -54,7 +54,7 @@ async function searchInTurns(patterns: readonly HiddenPattern[], view: FileView)
   }
 }
 
-/** Whoever asks gets what was found after they asked: a search that has begun may have passed a file that is new. */
+/** Each caller gets the result of a search that began after the call: an earlier one may have passed the place of a new file. */
 class SharedSearch {
   readonly #search: () => Promise<readonly string[]>;
   #running: Promise<readonly string[]> | undefined;

@@ -15,7 +15,7 @@ export interface MountedPlace {
   readonly propagates: boolean;
 }
 
-/** File systems that are kernel interfaces: they hold no files of anybody. */
+/** File systems that are kernel interfaces and hold no user's files. */
 export const KERNEL_TYPES: readonly string[] = [
   'proc',
   'sysfs',

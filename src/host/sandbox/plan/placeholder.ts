@@ -62,7 +62,7 @@ export function holdPlaceholder(path: string, view: FileView = hostView): Placeh
   }
 }
 
-/** For a server about to exit: removes every placeholder, whoever still holds it, unless another server needs it. */
+/** For a server about to exit: removes every placeholder, even those still held here, unless another server needs them. */
 export function releaseAllPlaceholders(): void {
   for (const each of [...held.values()]) each.end();
 }
