@@ -9,6 +9,7 @@ import type { OneTimeKey } from './one-time-key.js';
 import { PortsApi } from './ports/ports-api.js';
 import type { PortGates } from './ports/port-gates.js';
 import { SignInAttempts } from './sign-in-attempts.js';
+import { timeOfDay } from './time-of-day.js';
 import type { ViewLink, ViewLinks } from './view-links.js';
 
 export interface ConsoleApiOptions {
@@ -44,7 +45,9 @@ export class ConsoleApi {
         options.setCookie(response, null, 0);
         sendJson(response, 200, {});
       },
-      'GET /api/links': full((_request, response) => sendJson(response, 200, { links: options.links.all() })),
+      'GET /api/links': full((_request, response) =>
+        sendJson(response, 200, { links: options.links.all().map(shown) }),
+      ),
       'POST /api/links': full((request, response) => this.#createLink(request, response)),
       'POST /api/links/revoke': full((request, response) => this.#revokeLink(request, response)),
       'GET /api/fleet': async (_request, response) =>
@@ -69,11 +72,11 @@ export class ConsoleApi {
     await route(request, response, session);
   }
 
-  #view({ role, expiresAtMs }: ConsoleSession): object {
+  #view({ role, expiresAt }: ConsoleSession): object {
     const { machines, version } = this.#options;
     return {
       role,
-      expiresAtMs,
+      expiresAtMs: timeOfDay(expiresAt),
       version,
       machines: machines.configured.map(({ id, kind, where }) => ({ id, kind, where })),
       hasFleet: machines.fleet !== null,
@@ -99,7 +102,7 @@ export class ConsoleApi {
       );
     }
     const { cookie, proof, session } = this.#options.sessions.open(link);
-    this.#options.setCookie(response, cookie, session.expiresAtMs - Date.now());
+    this.#options.setCookie(response, cookie, session.expiresAt - performance.now());
     sendJson(response, 200, { proof, ...this.#view(session) });
   }
 
@@ -122,7 +125,7 @@ export class ConsoleApi {
     const { forMs } = (await readBody(request)) ?? {};
     try {
       const link = this.#options.links.create(typeof forMs === 'number' ? forMs : undefined);
-      sendJson(response, 200, link);
+      sendJson(response, 200, { ...shown(link), key: link.key });
     } catch (error) {
       if (!isExecError(error)) throw error;
       sendError(response, 429, error.code, error.message);
@@ -136,6 +139,11 @@ export class ConsoleApi {
 }
 
 const NO_FLEET = { problem: null, machines: [], total: 0 };
+
+/** What is told about a link. */
+function shown({ id, expiresAt }: ViewLink): { id: string; expiresAtMs: number } {
+  return { id, expiresAtMs: timeOfDay(expiresAt) };
+}
 
 /** Viewers hand out nothing and open nothing. */
 function full(answer: Answering): Answering {

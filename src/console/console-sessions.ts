@@ -18,7 +18,8 @@ export interface ConsoleSession {
   readonly role: ConsoleRole;
   /** The link it came by, if it only views. */
   readonly linkId: string | null;
-  readonly expiresAtMs: number;
+  /** On the clock of this process, which nobody sets. */
+  readonly expiresAt: number;
   /** Calls back when it is over, at once if it is already. Returns an unsubscribe function. */
   onOver(listener: () => void): () => void;
 }
@@ -54,17 +55,17 @@ export class ConsoleSessions {
   open(link: ViewLink | null): SessionSecrets & { readonly session: ConsoleSession } {
     const [cookie, proof] = [newSecret(), newSecret()];
     const key = digestOf(cookie);
-    const now = Date.now();
-    const expiresAtMs = Math.min(now + SESSION_MS, link?.expiresAtMs ?? Number.POSITIVE_INFINITY);
+    const now = performance.now();
+    const expiresAt = Math.min(now + SESSION_MS, link?.expiresAt ?? Number.POSITIVE_INFINITY);
     const listeners = new Set<() => void>();
     const session: Entry = {
       role: link ? 'view' : 'full',
       linkId: link?.id ?? null,
-      expiresAtMs,
+      expiresAt,
       proofDigest: digestOf(proof),
       listeners,
       isOver: false,
-      stopTimer: after(expiresAtMs - now, () => this.#end(key)),
+      stopTimer: after(expiresAt - now, () => this.#end(key)),
       onOver: (listener) => {
         if (session.isOver) listener();
         else listeners.add(listener);

@@ -13,7 +13,8 @@ const ID_BYTES = 6;
 /** Leave to look at everything and change nothing. */
 export interface ViewLink {
   readonly id: string;
-  readonly expiresAtMs: number;
+  /** On the clock of this process, which nobody sets. */
+  readonly expiresAt: number;
 }
 
 /** The links that were handed out. Their keys are kept as digests. */
@@ -27,7 +28,7 @@ export class ViewLinks {
       throw new ExecError('overloaded', `There are ${MAX_LINKS} links already. Revoke some.`);
     const key = newSecret();
     const validMs = Math.max(0, Math.min(forMs, MAX_LINK_MS));
-    const link = { id: randomBytes(ID_BYTES).toString('hex'), expiresAtMs: Date.now() + validMs };
+    const link = { id: randomBytes(ID_BYTES).toString('hex'), expiresAt: performance.now() + validMs };
     const stopTimer = after(validMs, () => this.revoke(link.id));
     this.#links.set(digestOf(key), { ...link, stopTimer });
     return { ...link, key };
@@ -39,7 +40,7 @@ export class ViewLinks {
   }
 
   all(): ViewLink[] {
-    return [...this.#links.values()].map(({ id, expiresAtMs }) => ({ id, expiresAtMs }));
+    return [...this.#links.values()].map(({ id, expiresAt }) => ({ id, expiresAt }));
   }
 
   /** Ends a link, and everybody who came by it. Returns false if there is none. */

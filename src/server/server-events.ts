@@ -81,6 +81,15 @@ export interface ProcessFacts {
 /** Receives everything that happens. Must not throw and must not take long. */
 export type ServerObserver = (event: ServerEvent) => void;
 
+/** When processes were started here, on the clock of this process, which nobody sets. */
+const startedAt = new WeakMap<LocalProcess, number>();
+
+function ageMs(process: LocalProcess): number {
+  const at = startedAt.get(process);
+  // Only the wall clock tells when an earlier server started it.
+  return at === undefined ? Math.max(0, Date.now() - process.startedAtMs) : performance.now() - at;
+}
+
 /** The hooks of a table of processes. `session` names their owner. */
 export function observeProcesses(
   observe: ServerObserver,
@@ -89,7 +98,10 @@ export function observeProcesses(
   return {
     onNetworkDenied: (processId, denial) =>
       observe({ event: 'networkDenied', session, processId, ...denial }),
-    onStarted: (process) => observe({ event: 'processStarted', ...factsOf(process, session) }),
+    onStarted: (process) => {
+      startedAt.set(process, performance.now());
+      observe({ event: 'processStarted', ...factsOf(process, session) });
+    },
     onEnded: (process) => {
       const { exitCode = 0, signal = null, timedOut = false } = process.log.exit ?? {};
       observe({
@@ -98,7 +110,7 @@ export function observeProcesses(
         exitCode,
         signal,
         timedOut,
-        durationMs: Date.now() - process.startedAtMs,
+        durationMs: Math.round(ageMs(process)),
         outputBytes: process.log.totalBytes,
         usage: process.run.usage,
       });

@@ -148,7 +148,7 @@ export class SessionRegistry {
     this.#leases.get(session.id)?.();
     this.#leases.delete(session.id);
     if (this.#sessions.delete(session.id)) {
-      const durationMs = Date.now() - session.openedAtMs;
+      const durationMs = Math.round(performance.now() - session.openedAt);
       this.#options.observe?.({ event: 'sessionEnded', session: session.id, reason, durationMs });
     }
     this.#options.durable?.forget(`session ${session.id}`);

@@ -32,7 +32,8 @@ const MAX_CLIENT_NAME_CHARS = 128;
 export class Session {
   readonly id: string;
   readonly processes: ProcessTable;
-  readonly openedAtMs = Date.now();
+  /** On the clock of this process, which nobody sets. */
+  readonly openedAt = performance.now();
   /** The client acknowledges output: nothing unacknowledged is discarded, attached or not. */
   readonly acknowledged: boolean;
   readonly writes: RememberedWrites;

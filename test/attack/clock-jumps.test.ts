@@ -5,8 +5,8 @@ import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { ExecClient, startProcess } from '../../src/client/index.js';
 import { openEnvironment } from '../../src/index.js';
-import { ExecServer } from '../../src/server/index.js';
-import { WebSocketListener } from '../../src/transport/index.js';
+import { ExecServer, type ServerEvent } from '../../src/server/index.js';
+import { createMemoryChannels, WebSocketListener } from '../../src/transport/index.js';
 import { DurableServer } from '../harness/durable-server.js';
 import { printed } from '../harness/events.js';
 import { TestFolder } from '../harness/processes.js';
@@ -135,6 +135,28 @@ describe('a wall clock that jumps', () => {
     await expect(call).rejects.toMatchObject({ code: 'requestTimeout' });
   });
 });
+
+test.each([HOUR_MS, -HOUR_MS])(
+  'what is reported took as long as it took when the clock jumps %d ms',
+  async (jumpMs) => {
+    const events: ServerEvent[] = [];
+    await using server = new ExecServer({ observe: (event) => void events.push(event) });
+    const [ours, theirs] = createMemoryChannels();
+    void server.accept(theirs);
+    await using client = await ExecClient.connect({ dial: () => Promise.resolve(ours), resume: false });
+    const program = await startProcess(client, { argv: ['sleep', '1000'] });
+    moveClock(jumpMs);
+    await program.terminate();
+    await program.wait();
+    await client.close();
+    const took = () => events.flatMap((event) => ('durationMs' in event ? [event.durationMs] : []));
+    await expect.poll(() => took().length).toBe(2);
+    for (const durationMs of took()) {
+      expect(durationMs).toBeGreaterThanOrEqual(0);
+      expect(durationMs).toBeLessThan(HOUR_MS / 2);
+    }
+  },
+);
 
 const sh = (script: string): { argv: string[]; cwd: string } => ({
   argv: ['/bin/sh', '-c', script],

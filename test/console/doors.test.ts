@@ -343,6 +343,34 @@ describe('a link for viewers', () => {
   });
 });
 
+describe('a view link, when the clock of the machine is set', () => {
+  const HOUR_MS = 3_600_000;
+
+  test.each([
+    ['ahead', 48 * HOUR_MS],
+    ['back', -48 * HOUR_MS],
+  ])('%s, is valid for as long as it was meant to be', async (_where, jumpMs) => {
+    await using opened = await TestConsole.open();
+    const owner = await opened.signIn();
+    const link = await opened.call(owner, 'POST', '/api/links', { forMs: HOUR_MS });
+    const { key } = (await link.json()) as { key: string };
+    const real = Date.now;
+    vi.spyOn(Date, 'now').mockImplementation(() => real() + jumpMs);
+    const { links } = (await (await opened.call(owner, 'GET', '/api/links')).json()) as {
+      links: { expiresAtMs: number }[];
+    };
+    const [listed] = links.map(({ expiresAtMs }) => (expiresAtMs - Date.now()) / HOUR_MS);
+    expect(listed).toBeCloseTo(1, 1);
+    const { origin } = opened;
+    const answer = await opened.fetch('/api/sign-in', { method: 'POST', headers: { origin }, body: { key } });
+    expect(answer.headers.get('set-cookie')).toMatch(/Max-Age=3(600|5\d\d)$/);
+    const { proof, expiresAtMs } = (await answer.json()) as { proof: string; expiresAtMs: number };
+    expect((expiresAtMs - Date.now()) / HOUR_MS).toBeCloseTo(1, 1);
+    const cookie = answer.headers.get('set-cookie')?.split(';')[0] ?? '';
+    expect((await opened.call({ origin, cookie, proof }, 'GET', '/api/session')).status).toBe(200);
+  });
+});
+
 describe('an address on the network', () => {
   const pageDirectory = '/tmp';
   const rest = { pageDirectory, machines: [], version: '' };

@@ -33,7 +33,7 @@ test('a page that was signed out while its machine was being reached leaves noth
     signOut = listener;
     return () => undefined;
   };
-  const session = { role: 'full', linkId: null, expiresAtMs: Number.MAX_SAFE_INTEGER, onOver } as const;
+  const session = { role: 'full', linkId: null, expiresAt: Number.MAX_SAFE_INTEGER, onOver } as const;
   const gone = gate<void>();
   server.on('upgrade', (request, socket, head) => {
     socket.on('close', () => gone.resolve());
