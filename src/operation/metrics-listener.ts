@@ -9,6 +9,7 @@ import type { ServerMetrics } from './server-metrics.js';
 
 /** A scraper asks every few seconds. Of more connections than these the oldest makes room, as it is answered in no time. */
 const LIMITS = { maxConnections: 16, maxNewcomers: 16, maxNewcomersPerOrigin: 8 };
+const MAX_PORT = 65_535;
 /** Beside the address itself. */
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '::1'];
 const NOT_ADMITTED = 'connections from sandboxes are not served\n';
@@ -58,7 +59,7 @@ export class MetricsListener {
   static async open(address: string, options: MetricsOptions): Promise<MetricsListener> {
     const [, six, four, port] = /^(?:\[([0-9a-f:.]+)\]|([\d.]+)):(\d{1,5})$/i.exec(address) ?? [];
     const host = six ?? four;
-    if (host === undefined)
+    if (host === undefined || Number(port) > MAX_PORT)
       throw new ExecError('invalidConfiguration', '--metrics takes IP:PORT, such as 127.0.0.1:9464.');
     const listener = new MetricsListener(options);
     try {
